@@ -1,0 +1,59 @@
+# Everything runs through npm's scripts, which put Node 24 from node_modules first on the PATH: the machine's own Node only
+# has to run npm.
+
+NPM_RUN := npm run --silent
+# Installs what the lock file pins and does not write to it. Not `npm ci`: that refuses a lock file in which the optional
+# packages of some other platform are missing, as they are when the registry does not carry them.
+NPM_INSTALL := npm install --no-save --no-audit --no-fund --loglevel=error
+# A copy of the lock file that node_modules was installed from.
+INSTALLED_LOCK := node_modules/.installed-lock.json
+ARGS ?=
+DIR ?= test/cases
+
+.DEFAULT_GOAL := help
+.PHONY: help install servers browser check unit integration test conformance demo dev clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: ## Install the npm packages, if the lock file has changed since the last time
+	@cmp -s package-lock.json $(INSTALLED_LOCK) || { \
+	  echo 'Installing npm packages' && \
+	  $(NPM_INSTALL) && \
+	  cp package-lock.json $(INSTALLED_LOCK); }
+
+servers: install ## Find or build Temporal, etcd and the Kubernetes servers (with Go, about 10 minutes once)
+	@$(NPM_RUN) servers
+
+browser: install ## Find or install the Chromium of the browser test
+	@$(NPM_RUN) browser
+
+check: install ## Types, lint with the import direction, format, unused code
+	@$(NPM_RUN) check && echo 'checks passed'
+
+unit: install ## The unit tests
+	@$(NPM_RUN) unit
+
+integration: install servers browser ## The integration tests, on real servers
+	@$(NPM_RUN) integration
+
+# Without a browser the browser test fails and says so; all the others still run.
+test: install ## Install what is needed, then run the checks and all tests; the last line is "N passed, N failed"
+	@$(NPM_RUN) servers >/dev/null
+	@$(NPM_RUN) browser >/dev/null || true
+	@$(NPM_RUN) test
+
+conformance: install ## Run the conformance cases of DIR (test/cases)
+	@$(NPM_RUN) conformance -- $(DIR)
+
+demo: install ## The main job on a real cluster and a real git repository (ARGS=--exit ends by itself)
+	@$(NPM_RUN) servers >/dev/null
+	@$(NPM_RUN) demo -- $(ARGS)
+
+dev: install ## The servers, worker and starter, restarted when the source changes
+	@$(NPM_RUN) servers >/dev/null
+	@$(NPM_RUN) dev -- $(ARGS)
+
+clean: ## Remove what was installed here; the built servers stay in the cache
+	rm -rf node_modules
+	@echo "The built servers stay in $${XDG_CACHE_HOME:-$$HOME/.cache}/headroom"

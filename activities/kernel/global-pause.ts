@@ -1,0 +1,48 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type { FailureType } from '../../domain/kernel/failures.ts';
+import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
+import type { Kubernetes } from '../ports/kubernetes.ts';
+import { orNull, withKubernetesFailures } from '../ports/kubernetes-failure.ts';
+
+/** The ConfigMap in Headroom's own namespace that stops every write of Headroom in the cluster. */
+const PAUSE_CONFIG_MAP = 'headroom-pause';
+
+export interface GlobalPauseOptions {
+  readonly kubernetes: Kubernetes;
+  readonly systemNamespace: string;
+}
+
+/**
+ * Who paused Headroom in this cluster and why, or null when it is not paused.
+ *
+ * It is paused while the ConfigMap `headroom-pause` exists, unless its key `paused` is "false": creating it, even empty,
+ * is the fastest stop. The keys `by` and `reason` are shown to whoever asks why nothing moves.
+ */
+export async function readGlobalPause({
+  kubernetes,
+  systemNamespace,
+}: GlobalPauseOptions): Promise<{ readonly by: string; readonly reason: string } | null> {
+  const found = await orNull(
+    kubernetes.core.readNamespacedConfigMap({ name: PAUSE_CONFIG_MAP, namespace: systemNamespace }),
+  );
+  if (found === null || found.data?.['paused']?.trim().toLowerCase() === 'false') return null;
+  return { by: found.data?.['by'] ?? 'unknown', reason: found.data?.['reason'] ?? '' };
+}
+
+/**
+ * The check that every `ensure…` makes before it writes. When it cannot be made, nothing is written either.
+ *
+ * @returns a function that throws `GloballyPaused` (not retried) while the cluster is paused.
+ */
+export function createGlobalPauseGuard(options: GlobalPauseOptions): (target: QuotaTarget) => Promise<void> {
+  return withKubernetesFailures(async (target: QuotaTarget) => {
+    const pause = await readGlobalPause(options);
+    if (pause === null) return;
+    const reason = pause.reason === '' ? '' : `: ${pause.reason}`;
+    throw ApplicationFailure.create({
+      type: 'GloballyPaused' satisfies FailureType,
+      nonRetryable: true,
+      message: `nothing is written for ${targetName(target)}: Headroom is paused in this cluster by ${pause.by}${reason} (ConfigMap ${options.systemNamespace}/${PAUSE_CONFIG_MAP})`,
+    });
+  });
+}

@@ -1,0 +1,96 @@
+import type { V1Lease } from '@kubernetes/client-node';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Logger } from 'pino';
+import type { FailureType } from '../../domain/kernel/failures.ts';
+import { judgeLease, type Surroundings } from '../../domain/lease-gc/judge-lease.ts';
+import { isFileLease, leaseSelector } from '../../domain/quota-resize/lease.ts';
+import { readGlobalPause } from '../kernel/global-pause.ts';
+import type { Kubernetes } from '../ports/kubernetes.ts';
+import { statusCode, withKubernetesFailures } from '../ports/kubernetes-failure.ts';
+import { listAll } from '../ports/kubernetes-list.ts';
+import { deleteLease, replaceLease } from '../quota-resize/lease.ts';
+import type { LeaseGcActivities, LeaseGcResult } from './interface.ts';
+
+export interface LeaseGcOptions {
+  readonly kubernetes: Kubernetes;
+  readonly systemNamespace: string;
+  /** The workflow ids of the quota resizes that run now. */
+  readonly runningQuotaResizes: () => Promise<ReadonlySet<string>>;
+  readonly log: Pick<Logger, 'info'>;
+}
+
+/** The collection of old Leases. Paused with the rest of Headroom; then it collects nothing. */
+export function createLeaseGcActivities(options: LeaseGcOptions): LeaseGcActivities {
+  return { ensureOldLeasesCollected: withKubernetesFailures(({ cluster }) => collect(options, cluster)) };
+}
+
+async function collect(options: LeaseGcOptions, cluster: string): Promise<LeaseGcResult> {
+  const { kubernetes, systemNamespace: namespace, log } = options;
+  // The Leases first: whatever is created after this list is not judged by the lists that follow.
+  const leases = await listAll((range) =>
+    kubernetes.coordination.listNamespacedLease({ namespace, labelSelector: leaseSelector, ...range }),
+  );
+  if ((await readGlobalPause(options)) !== null) {
+    log.info({ leases: leases.length }, 'no Lease is collected: Headroom is paused in this cluster');
+    return { kept: leases.length, deleted: [], unlocked: [] };
+  }
+  const surroundings = await readSurroundings(options, cluster);
+  const deleted: string[] = [];
+  const unlocked: string[] = [];
+  for (const lease of leases) {
+    const name = lease.metadata?.name ?? '';
+    const judgement = judgeLease(lease, lastWritten(lease), surroundings, Date.now());
+    if (judgement.kind === 'keep') continue;
+    // An unlocked Lease keeps its memory, also of the decision: whoever comes next finds its pull request.
+    const isGone = judgement.kind === 'delete' || isFileLease(lease);
+    if (!(await asRead(isGone ? deleteLease(options, lease) : replaceLease(options, lease, null)))) continue;
+    (judgement.kind === 'delete' ? deleted : unlocked).push(name);
+    log.info(
+      { lease: name, holder: lease.spec?.holderIdentity, why: judgement.why },
+      `Lease ${judgement.kind === 'delete' ? 'deleted' : 'unlocked'}`,
+    );
+  }
+  return { kept: leases.length - deleted.length - unlocked.length, deleted, unlocked };
+}
+
+async function readSurroundings(
+  { kubernetes, systemNamespace, runningQuotaResizes }: LeaseGcOptions,
+  cluster: string,
+): Promise<Surroundings> {
+  const [namespaces, quotas, running] = await Promise.all([
+    listAll((range) => kubernetes.core.listNamespace(range)),
+    listAll((range) => kubernetes.core.listResourceQuotaForAllNamespaces(range)),
+    runningQuotaResizes(),
+  ]);
+  const names = new Set(namespaces.map((one) => one.metadata?.name ?? ''));
+  if (!names.has(systemNamespace)) {
+    throw ApplicationFailure.create({
+      type: 'KubernetesUnavailable' satisfies FailureType,
+      message: `no Lease is collected: the list of namespaces lacks ${systemNamespace}, where the Leases are, so it is not believed`,
+    });
+  }
+  return {
+    cluster,
+    namespaces: names,
+    quotas: new Set(quotas.map(({ metadata }) => `${metadata?.namespace}/${metadata?.name}`)),
+    running,
+  };
+}
+
+/** Whether the write took place; it does not when the Lease has changed since it was read. */
+async function asRead(write: Promise<void>): Promise<boolean> {
+  try {
+    await write;
+    return true;
+  } catch (error) {
+    const code = statusCode(error);
+    if (code === 409 || code === 404) return false;
+    throw error;
+  }
+}
+
+function lastWritten(lease: V1Lease): number {
+  const written = lease.spec?.renewTime ?? lease.metadata?.creationTimestamp;
+  // Unknown counts as just now, which keeps it.
+  return written === undefined ? Date.now() : new Date(written).getTime();
+}

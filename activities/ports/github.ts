@@ -1,0 +1,568 @@
+/**
+ * The GitOps repository on GitHub: its base branch and files, branches, pull requests and checks, in the terms of this
+ * product. Every method throws the failures of the client for whatever it does not name as an outcome.
+ */
+import { createHash } from 'node:crypto';
+import type { RestEndpointMethodTypes } from '@octokit/rest';
+import type { EpochMs } from '../../domain/kernel/time.ts';
+import { ObjectCache } from './github-cache.ts';
+import { failure } from './github-failures.ts';
+import { GitHubClient, type GitHubOptions } from './github-client.ts';
+
+export type { GitHubOptions } from './github-client.ts';
+
+type Responses = RestEndpointMethodTypes;
+type PullData = Responses['pulls']['get']['response']['data'];
+type ListedPullData = Responses['pulls']['list']['response']['data'][number];
+
+/** The base branch at one commit. */
+export interface BaseBranch {
+  readonly kind: 'branch';
+  readonly name: string;
+  readonly sha: string;
+  readonly treeSha: string;
+}
+
+export interface MissingBase {
+  readonly kind: 'missing';
+  /** A sentence: what is missing, and what would be right. */
+  readonly message: string;
+}
+
+export interface TreeEntry {
+  readonly path: string;
+  /** Six digits: 100644 for a file. */
+  readonly mode: string;
+  readonly type: string;
+  readonly sha: string;
+}
+
+export interface Commit {
+  readonly sha: string;
+  readonly message: string;
+  readonly parents: readonly string[];
+  readonly treeSha: string;
+  readonly committedAt: EpochMs;
+  /** The committer's GitHub account, where there is one. */
+  readonly committer: string | null;
+}
+
+export interface PullRequest {
+  readonly number: number;
+  readonly url: string;
+  readonly state: 'open' | 'closed';
+  readonly draft: boolean;
+  readonly title: string;
+  readonly body: string;
+  readonly user: string | null;
+  readonly headSha: string;
+  readonly headRef: string;
+  readonly baseRef: string;
+  readonly createdAt: EpochMs;
+  readonly mergedAt: EpochMs | null;
+  readonly mergedBy: string | null;
+  readonly mergeSha: string | null;
+  /** Null while GitHub computes it. */
+  readonly mergeable: boolean | null;
+  readonly mergeableState: string;
+  /** How many commits it has. */
+  readonly commits: number;
+}
+
+export interface Checks {
+  readonly total: number;
+  readonly pending: readonly string[];
+  readonly failing: readonly string[];
+}
+
+/** How the branch stands to a base commit. */
+export interface Comparison {
+  /** Commits that the base has and the branch has not. */
+  readonly behind: number;
+  /** Commits that the branch has and the base has not, oldest first (GitHub gives 250 at most). */
+  readonly ahead: readonly { readonly sha: string; readonly message: string; readonly committedAt: EpochMs }[];
+}
+
+export type MergeAnswer =
+  | { readonly kind: 'merged'; readonly sha: string }
+  /** 409: the head is another one, or GitHub is in the middle of something. */
+  | { readonly kind: 'moved' }
+  /** 405, with GitHub's reason. */
+  | { readonly kind: 'refused'; readonly message: string };
+
+/** Entries of trees kept: a handful of repositories states of 20,000 files. */
+const KEPT_TREE_ENTRIES = 400_000;
+/** Characters of files kept. */
+const KEPT_FILE_CHARACTERS = 64 * 1024 * 1024;
+const KEPT_COMMITS = 2000;
+/** An entry of a cache costs something even when its value is empty. */
+const ENTRY_WEIGHT = 200;
+
+const ENDED_WELL: ReadonlySet<string> = new Set(['success', 'neutral', 'skipped']);
+
+/** The SHA that git gives to a file with this text. */
+export function blobSha(text: string): string {
+  const bytes = Buffer.from(text, 'utf8');
+  return createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
+}
+
+export class GitHub {
+  readonly #client: GitHubClient;
+  readonly #configuredBase: string | null;
+  readonly #trees = new ObjectCache<readonly TreeEntry[] | null>(KEPT_TREE_ENTRIES, (tree) => (tree?.length ?? 0) + 1);
+  readonly #blobs = new ObjectCache<string | null>(KEPT_FILE_CHARACTERS, (text) => (text?.length ?? 0) + ENTRY_WEIGHT);
+  readonly #commits = new ObjectCache<Commit>(KEPT_COMMITS, () => 1);
+  #defaultBranch: string | undefined;
+  #base: { readonly at: EpochMs; readonly branch: BaseBranch } | undefined;
+
+  constructor(options: GitHubOptions) {
+    this.#client = new GitHubClient(options);
+    this.#configuredBase = options.baseBranch ?? null;
+  }
+
+  /** `owner/repo`. */
+  get repository(): string {
+    return this.#client.repository;
+  }
+
+  get #where(): { readonly owner: string; readonly repo: string } {
+    return { owner: this.#client.owner, repo: this.#client.repo };
+  }
+
+  // The base branch and its files
+
+  /** @param maxAgeMs how old an answer of before may be; 0 asks again (for nothing of the limit when nothing changed). */
+  async base(maxAgeMs = 0): Promise<BaseBranch | MissingBase> {
+    if (this.#base !== undefined && Date.now() - this.#base.at <= maxAgeMs) return this.#base.branch;
+    const name = this.#configuredBase ?? (await this.#readDefaultBranch());
+    if (name === null) return this.#missingRepository();
+    const at = Date.now();
+    const answer = await this.#client.answer([404], (octokit) =>
+      octokit.rest.repos.getBranch({ ...this.#where, branch: name }),
+    );
+    if (!answer.ok) {
+      this.#defaultBranch = undefined;
+      return /branch/i.test(answer.message)
+        ? {
+            kind: 'missing',
+            message: `${this.repository} has no branch "${name}"; name the branch to change with GITHUB_BASE_BRANCH, or leave it unset for the default branch`,
+          }
+        : this.#missingRepository();
+    }
+    const { commit } = answer.data;
+    const branch = {
+      kind: 'branch',
+      name: answer.data.name,
+      sha: commit.sha,
+      treeSha: commit.commit.tree.sha,
+    } as const;
+    this.#base = { at, branch };
+    return branch;
+  }
+
+  /** The base is known to have moved (by a merge) or to be gone. */
+  forgetBase(): void {
+    this.#base = undefined;
+  }
+
+  async #readDefaultBranch(): Promise<string | null> {
+    if (this.#defaultBranch === undefined) {
+      const answer = await this.#client.answer([404], (octokit) => octokit.rest.repos.get(this.#where));
+      if (!answer.ok) return null;
+      this.#defaultBranch = answer.data.default_branch;
+    }
+    return this.#defaultBranch;
+  }
+
+  #missingRepository(): MissingBase {
+    return {
+      kind: 'missing',
+      message: `GitHub shows no repository ${this.repository} to this token; check GITHUB_OWNER, GITHUB_REPO, and that the token may read it`,
+    };
+  }
+
+  /** Every entry at and below a path of a tree, with whole paths; folders too big for one answer are walked. */
+  async entriesBelow(treeSha: string, path: string): Promise<readonly TreeEntry[]> {
+    const whole = await this.#tree(treeSha, true);
+    if (whole !== null) {
+      return path === '' ? whole : whole.filter((entry) => entry.path === path || entry.path.startsWith(`${path}/`));
+    }
+    // The tree is truncated: step down to the path first, so that only what is below it is listed.
+    let sha = treeSha;
+    let prefix = '';
+    for (const segment of path.split('/').filter((part) => part !== '')) {
+      const entry = (await this.#children(sha)).find((child) => child.path === segment);
+      if (entry === undefined) return [];
+      prefix = `${prefix}${segment}`;
+      if (entry.type !== 'tree') return prefix === path ? [{ ...entry, path }] : [];
+      prefix += '/';
+      sha = entry.sha;
+    }
+    return this.#walk(sha, prefix);
+  }
+
+  async #walk(sha: string, prefix: string): Promise<readonly TreeEntry[]> {
+    const whole = await this.#tree(sha, true);
+    if (whole !== null) return whole.map((entry) => ({ ...entry, path: `${prefix}${entry.path}` }));
+    const found: TreeEntry[] = [];
+    for (const child of await this.#children(sha)) {
+      const path = `${prefix}${child.path}`;
+      found.push({ ...child, path });
+      if (child.type === 'tree') found.push(...(await this.#walk(child.sha, `${path}/`)));
+    }
+    return found;
+  }
+
+  async #children(sha: string): Promise<readonly TreeEntry[]> {
+    return (await this.#tree(sha, false)) ?? [];
+  }
+
+  /** Null when GitHub had to leave entries out of a recursive listing. */
+  async #tree(sha: string, recursive: boolean): Promise<readonly TreeEntry[] | null> {
+    return this.#trees.get(`${sha} ${recursive}`, async () => {
+      const data = await this.#client.data((octokit) =>
+        octokit.rest.git.getTree({ ...this.#where, tree_sha: sha, ...(recursive ? { recursive: '1' } : {}) }),
+      );
+      if (recursive && data.truncated) return null;
+      return data.tree.map(({ path, mode, type, sha }) => ({ path, mode, type, sha }));
+    });
+  }
+
+  /** The text of a file by its blob; null when it is not UTF-8. A byte order mark stays in the text. */
+  async fileText(sha: string): Promise<string | null> {
+    return this.#blobs.get(sha, async () => {
+      const { content } = await this.#client.data((octokit) =>
+        octokit.rest.git.getBlob({ ...this.#where, file_sha: sha }),
+      );
+      return decodeText(content);
+    });
+  }
+
+  /** A file at a branch or commit; null when there is none. */
+  async fileAt(path: string, ref: string): Promise<{ readonly sha: string; readonly text: string | null } | null> {
+    const answer = await this.#client.answer([404], (octokit) =>
+      octokit.rest.repos.getContent({ ...this.#where, path, ref }),
+    );
+    if (!answer.ok || Array.isArray(answer.data) || answer.data.type !== 'file') return null;
+    const { sha, content, encoding, size } = answer.data;
+    // GitHub leaves the content of a file above 1 MB out of this answer.
+    const here = encoding === 'base64' && (content !== '' || size === 0);
+    return { sha, text: here ? decodeText(content) : await this.fileText(sha) };
+  }
+
+  /** Whether the branch may only be changed after checks have passed, by its protection or by a ruleset. */
+  async requiresChecks(branch: string): Promise<boolean> {
+    const answer = await this.#client.answer([404], (octokit) =>
+      octokit.rest.repos.getBranch({ ...this.#where, branch }),
+    );
+    if (answer.ok && requiresChecks(answer.data)) return true;
+    // Forges without rulesets answer 404, and so does GitHub for a private repository on a plan without them.
+    const rules = await this.#client.answer([403, 404], (octokit) =>
+      octokit.rest.repos.getBranchRules({ ...this.#where, branch, per_page: 100 }),
+    );
+    return rules.ok && rules.data.some(({ type }) => type === 'required_status_checks');
+  }
+
+  // Branches and commits
+
+  async createBranch(branch: string, sha: string): Promise<'created' | 'exists'> {
+    const answer = await this.#client.answer([422], (octokit) =>
+      octokit.rest.git.createRef({ ...this.#where, ref: `refs/heads/${branch}`, sha }),
+    );
+    if (answer.ok) return 'created';
+    if (/already exists/i.test(answer.message)) return 'exists';
+    // The base commit may be gone since it was seen: whoever tries again sees the new one. A rule against the branch stays.
+    this.forgetBase();
+    const gone = /object does not exist/i.test(answer.message);
+    throw failure({
+      type: gone ? 'GitHubUnavailable' : 'GitHubRefused',
+      message: `GitHub did not make the branch ${branch} at ${sha} in ${this.repository}: ${answer.message}`,
+      nonRetryable: !gone,
+    });
+  }
+
+  /** The commit that a branch points to; null when there is no such branch. */
+  async branchHead(branch: string): Promise<string | null> {
+    const answer = await this.#client.answer([404], (octokit) =>
+      octokit.rest.git.getRef({ ...this.#where, ref: `heads/${branch}` }),
+    );
+    return answer.ok ? answer.data.object.sha : null;
+  }
+
+  async moveBranch(branch: string, sha: string, force: boolean): Promise<'moved' | { readonly refused: string }> {
+    const answer = await this.#client.answer([422], (octokit) =>
+      octokit.rest.git.updateRef({ ...this.#where, ref: `heads/${branch}`, sha, force }),
+    );
+    return answer.ok ? 'moved' : { refused: answer.message };
+  }
+
+  /** True when this call deleted it; false when there was nothing to delete. */
+  async deleteBranch(branch: string): Promise<boolean> {
+    const answer = await this.#client.answer([404, 422], (octokit) =>
+      octokit.rest.git.deleteRef({ ...this.#where, ref: `heads/${branch}` }),
+    );
+    return answer.ok;
+  }
+
+  /** How a branch or commit stands to a base commit; null when either does not exist. */
+  async compare(base: string, head: string): Promise<Comparison | null> {
+    const answer = await this.#client.answer([404], (octokit) =>
+      octokit.rest.repos.compareCommitsWithBasehead({ ...this.#where, basehead: `${base}...${head}` }),
+    );
+    if (!answer.ok) return null;
+    return {
+      behind: answer.data.behind_by,
+      ahead: answer.data.commits.map(({ sha, commit }) => ({
+        sha,
+        message: commit.message,
+        committedAt: moment(commit.committer?.date),
+      })),
+    };
+  }
+
+  async commit(sha: string): Promise<Commit> {
+    return this.#commits.get(sha, async () => {
+      const data = await this.#client.data((octokit) => octokit.rest.repos.getCommit({ ...this.#where, ref: sha }));
+      return {
+        sha: data.sha,
+        message: data.commit.message,
+        parents: data.parents.map((parent) => parent.sha),
+        treeSha: data.commit.tree.sha,
+        committedAt: moment(data.commit.committer?.date),
+        committer: loginOf(data.committer),
+      };
+    });
+  }
+
+  /** One file on a branch in one commit; `conflict` when the file on the branch is not the one with `fileSha`. */
+  async commitFile(input: {
+    readonly branch: string;
+    readonly path: string;
+    readonly fileSha: string;
+    readonly text: string;
+    readonly message: string;
+  }): Promise<
+    | { readonly kind: 'committed'; readonly sha: string; readonly at: EpochMs }
+    | { readonly kind: 'conflict'; readonly message: string }
+  > {
+    const { branch, path, fileSha, text, message } = input;
+    const answer = await this.#client.answer([409, 422], (octokit) =>
+      octokit.rest.repos.createOrUpdateFileContents({
+        ...this.#where,
+        branch,
+        path,
+        sha: fileSha,
+        message,
+        content: Buffer.from(text, 'utf8').toString('base64'),
+      }),
+    );
+    if (!answer.ok) return { kind: 'conflict', message: answer.message };
+    const { sha, committer } = answer.data.commit;
+    return { kind: 'committed', sha: sha ?? '', at: moment(committer?.date) };
+  }
+
+  /** A commit with one changed file on top of another commit, on no branch yet. */
+  async commitOnto(input: {
+    readonly parent: string;
+    readonly parentTree: string;
+    readonly path: string;
+    readonly mode: string;
+    readonly text: string;
+    readonly message: string;
+  }): Promise<{ readonly sha: string; readonly at: EpochMs }> {
+    const { parent, parentTree, path, mode, text, message } = input;
+    const tree = await this.#client.data((octokit) =>
+      octokit.rest.git.createTree({
+        ...this.#where,
+        base_tree: parentTree,
+        tree: [{ path, mode: mode === '100755' ? '100755' : '100644', type: 'blob', content: text }],
+      }),
+    );
+    const commit = await this.#client.data((octokit) =>
+      octokit.rest.git.createCommit({ ...this.#where, message, tree: tree.sha, parents: [parent] }),
+    );
+    return { sha: commit.sha, at: moment(commit.committer.date) };
+  }
+
+  // Pull requests
+
+  async pullRequest(number: number): Promise<PullRequest> {
+    return pullRequestOf(
+      await this.#client.data((octokit) => octokit.rest.pulls.get({ ...this.#where, pull_number: number })),
+    );
+  }
+
+  /** The number of the pull request of a branch of this repository, an open one first; null when there never was one. */
+  async pullRequestOfBranch(branch: string): Promise<number | null> {
+    const found = await this.#client.data((octokit) =>
+      octokit.rest.pulls.list({ ...this.#where, head: `${this.#client.owner}:${branch}`, state: 'all', per_page: 100 }),
+    );
+    const ours = found.filter((pull: ListedPullData) => pull.head.ref === branch);
+    return (ours.find((pull) => pull.state === 'open') ?? ours[0])?.number ?? null;
+  }
+
+  async openPullRequest(input: {
+    readonly branch: string;
+    readonly base: string;
+    readonly title: string;
+    readonly body: string;
+  }): Promise<
+    | { readonly kind: 'opened'; readonly pull: PullRequest }
+    | { readonly kind: 'exists' }
+    | { readonly kind: 'refused'; readonly message: string }
+  > {
+    const { branch, base, title, body } = input;
+    const answer = await this.#client.answer([422], (octokit) =>
+      octokit.rest.pulls.create({ ...this.#where, head: branch, base, title, body }),
+    );
+    if (answer.ok) return { kind: 'opened', pull: pullRequestOf(answer.data) };
+    return /already exists/i.test(answer.message) ? { kind: 'exists' } : { kind: 'refused', message: answer.message };
+  }
+
+  async editPullRequest(number: number, change: { title?: string; body?: string; state?: 'closed' }): Promise<void> {
+    await this.#client.data((octokit) => octokit.rest.pulls.update({ ...this.#where, pull_number: number, ...change }));
+  }
+
+  async addLabels(number: number, labels: readonly string[]): Promise<void> {
+    await this.#client.data((octokit) =>
+      octokit.rest.issues.addLabels({ ...this.#where, issue_number: number, labels: [...labels] }),
+    );
+  }
+
+  /** The commits of a pull request, oldest first. */
+  async commitsOf(number: number): Promise<Comparison['ahead']> {
+    const pages = await this.#client.pages(
+      (octokit, page) => octokit.rest.pulls.listCommits({ ...this.#where, pull_number: number, ...page }),
+      (commits) => commits.length,
+    );
+    return pages
+      .flat()
+      .map(({ sha, commit }) => ({ sha, message: commit.message, committedAt: moment(commit.committer?.date) }));
+  }
+
+  /** The paths that a pull request changes (the first hundred). */
+  async filesOf(number: number): Promise<readonly string[]> {
+    const files = await this.#client.data((octokit) =>
+      octokit.rest.pulls.listFiles({ ...this.#where, pull_number: number, per_page: 100 }),
+    );
+    return files.map(({ filename }) => filename);
+  }
+
+  async commentsOf(number: number): Promise<readonly string[]> {
+    const pages = await this.#client.pages(
+      (octokit, page) => octokit.rest.issues.listComments({ ...this.#where, issue_number: number, ...page }),
+      (comments) => comments.length,
+    );
+    return pages.flat().map(({ body }) => body ?? '');
+  }
+
+  async comment(number: number, body: string): Promise<void> {
+    await this.#client.data((octokit) =>
+      octokit.rest.issues.createComment({ ...this.#where, issue_number: number, body }),
+    );
+  }
+
+  /** Who closed a pull request; null where GitHub does not say. */
+  async closedBy(number: number): Promise<string | null> {
+    const answer = await this.#client.answer([404], (octokit) =>
+      octokit.rest.issues.get({ ...this.#where, issue_number: number }),
+    );
+    return answer.ok ? loginOf(answer.data.closed_by) : null;
+  }
+
+  /** Check runs and commit statuses of a commit: GitHub keeps them apart, and a repository may have either. */
+  async checks(sha: string): Promise<Checks> {
+    const [runs, statuses] = await Promise.all([
+      this.#client.pages(
+        (octokit, page) => octokit.rest.checks.listForRef({ ...this.#where, ref: sha, ...page }),
+        (data) => data.check_runs.length,
+      ),
+      this.#client.pages(
+        (octokit, page) => octokit.rest.repos.getCombinedStatusForRef({ ...this.#where, ref: sha, ...page }),
+        (data) => data.statuses.length,
+      ),
+    ]);
+    const seen = [
+      ...runs
+        .flatMap((data) => data.check_runs)
+        .map(({ name, status, conclusion }) => ({
+          name,
+          pending: status !== 'completed',
+          failing: status === 'completed' && !ENDED_WELL.has(conclusion ?? ''),
+        })),
+      ...statuses
+        .flatMap((data) => data.statuses)
+        .map(({ context, state }) => ({
+          name: context,
+          pending: state === 'pending',
+          failing: state !== 'pending' && state !== 'success',
+        })),
+    ];
+    const names = (which: 'pending' | 'failing') =>
+      [...new Set(seen.filter((check) => check[which]).map(({ name }) => name))].toSorted();
+    return { total: seen.length, pending: names('pending'), failing: names('failing') };
+  }
+
+  /** Squash merge, only if the head still is `headSha`. */
+  async merge(input: { number: number; headSha: string; title: string; message: string }): Promise<MergeAnswer> {
+    const { number, headSha, title, message } = input;
+    const answer = await this.#client.answer([405, 409], (octokit) =>
+      octokit.rest.pulls.merge({
+        ...this.#where,
+        pull_number: number,
+        sha: headSha,
+        merge_method: 'squash',
+        commit_title: title,
+        commit_message: message,
+      }),
+    );
+    this.forgetBase();
+    if (answer.ok) return { kind: 'merged', sha: answer.data.sha };
+    return answer.status === 409 ? { kind: 'moved' } : { kind: 'refused', message: answer.message };
+  }
+}
+
+function requiresChecks(branch: Responses['repos']['getBranch']['response']['data']): boolean {
+  const required = branch.protection?.required_status_checks;
+  return (required?.contexts?.length ?? 0) > 0 || (required?.checks?.length ?? 0) > 0;
+}
+
+function pullRequestOf(data: PullData): PullRequest {
+  return {
+    number: data.number,
+    url: data.html_url,
+    state: data.state,
+    draft: data.draft ?? false,
+    title: data.title,
+    body: data.body ?? '',
+    user: loginOf(data.user),
+    headSha: data.head.sha,
+    headRef: data.head.ref,
+    baseRef: data.base.ref,
+    createdAt: moment(data.created_at),
+    mergedAt: data.merged_at === null ? null : moment(data.merged_at),
+    mergedBy: loginOf(data.merged_by),
+    mergeSha: data.merged ? data.merge_commit_sha : null,
+    mergeable: data.mergeable,
+    mergeableState: data.mergeable_state,
+    commits: data.commits,
+  };
+}
+
+function loginOf(account: object | null | undefined): string | null {
+  const login = account !== null && account !== undefined && 'login' in account ? account.login : undefined;
+  return typeof login === 'string' ? login : null;
+}
+
+function moment(date: string | undefined): EpochMs {
+  const parsed = Date.parse(date ?? '');
+  return Number.isNaN(parsed) ? Date.now() : parsed;
+}
+
+function decodeText(base64: string): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(base64, 'base64'));
+  } catch {
+    return null;
+  }
+}

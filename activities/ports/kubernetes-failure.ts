@@ -1,0 +1,135 @@
+import { ApiException } from '@kubernetes/client-node';
+import { ApplicationFailure } from '@temporalio/common';
+import type { FailureType } from '../../domain/kernel/failures.ts';
+
+/** A missing permission is granted by a person: asking more often only fills the API server's log. */
+const FORBIDDEN_RETRY_MS = 60_000;
+
+/** The `Status` object that the API server answers an error with. */
+interface KubernetesStatus {
+  readonly message?: string;
+  readonly reason?: string;
+  readonly details?: { readonly causes?: readonly { readonly reason?: string }[] };
+}
+
+/** The HTTP status of an error of the API server; undefined for every other error. */
+export function statusCode(error: unknown): number | undefined {
+  return error instanceof ApiException ? error.code : undefined;
+}
+
+/** The answer, or null where the object does not exist. */
+export async function orNull<T>(answer: Promise<T>): Promise<T | null> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (statusCode(error) === 404) return null;
+    throw error;
+  }
+}
+
+/** Whether a write was refused because its namespace is being deleted. */
+export function isNamespaceTerminating(error: unknown): boolean {
+  return (
+    statusCode(error) === 403 &&
+    (statusOf(error).details?.causes ?? []).some((cause) => cause.reason === 'NamespaceTerminating')
+  );
+}
+
+/** Runs an activity with the API server's errors turned into failures that say who must move. */
+export function withKubernetesFailures<A extends unknown[], R>(
+  activity: (...args: A) => Promise<R>,
+): (...args: A) => Promise<R> {
+  return async (...args) => {
+    try {
+      return await activity(...args);
+    } catch (error) {
+      throw kubernetesFailure(error);
+    }
+  };
+}
+
+/**
+ * The failure of a request to the API server.
+ *
+ * - no connection, a time-out, 5xx and 429: `KubernetesUnavailable`, retried (429 and 503 after the server's Retry-After);
+ * - 401: `KubernetesUnavailable` too, since an expired token is replaced without us;
+ * - 403: `KubernetesForbidden`, retried every minute, so that a corrected role takes effect;
+ * - an object that changed under us (409) or a missing system namespace (404): retried;
+ * - anything else that the server refuses: `InvalidInput`, not retried.
+ *
+ * An error that is no answer of the API server is returned as it is.
+ */
+export function kubernetesFailure(error: unknown): unknown {
+  if (!(error instanceof ApiException)) {
+    return isConnectionError(error)
+      ? failure('KubernetesUnavailable', `the Kubernetes API does not answer: ${connectionReason(error)}`, error)
+      : error;
+  }
+  const said = statusOf(error).message ?? `HTTP ${error.code}`;
+  const { code } = error;
+  if (code === 401) {
+    const message = `the Kubernetes API refuses the credentials (401): ${said}; tried again with the credentials as they are then`;
+    return failure('KubernetesUnavailable', message, error);
+  }
+  if (code === 403) {
+    const message = `${said}; the ClusterRole headroom-worker of deploy/rbac.yaml allows it, look at its binding`;
+    return failure('KubernetesForbidden', message, error, FORBIDDEN_RETRY_MS);
+  }
+  if (code === 429 || code >= 500) {
+    const message = `the Kubernetes API cannot answer now (${code}): ${said}`;
+    return failure('KubernetesUnavailable', message, error, retryAfter(error));
+  }
+  if (code === 404) {
+    return failure('KubernetesUnavailable', `not found: ${said}`, error, FORBIDDEN_RETRY_MS);
+  }
+  if (code === 409 || code === 410) {
+    return failure('KubernetesUnavailable', `the object changed meanwhile (${code}): ${said}`, error);
+  }
+  return ApplicationFailure.create({
+    type: 'InvalidInput' satisfies FailureType,
+    nonRetryable: true,
+    message: `the Kubernetes API refuses the request (${code}): ${said}`,
+    cause: error,
+  });
+}
+
+function failure(type: FailureType, message: string, cause: Error, retryAfterMs?: number): ApplicationFailure {
+  return ApplicationFailure.create({
+    type,
+    message,
+    cause,
+    ...(retryAfterMs === undefined ? {} : { nextRetryDelay: retryAfterMs }),
+  });
+}
+
+function statusOf(error: unknown): KubernetesStatus {
+  if (!(error instanceof ApiException)) return {};
+  const body: unknown = error.body;
+  if (typeof body !== 'string') return {};
+  try {
+    const status: unknown = JSON.parse(body);
+    return typeof status === 'object' && status !== null ? status : {};
+  } catch {
+    // A proxy in between answers with text or HTML.
+    return { message: body.slice(0, 200).trim() };
+  }
+}
+
+/** Retry-After in milliseconds; the API server sends whole seconds. */
+function retryAfter(error: ApiException<unknown>): number | undefined {
+  const seconds = Number(error.headers['retry-after']);
+  return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined;
+}
+
+/** fetch throws a TypeError for every broken connection, and the signal's own error for a time-out. */
+function isConnectionError(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  if (error.name === 'TimeoutError' || error.name === 'AbortError') return true;
+  if (error instanceof TypeError) return error.message === 'fetch failed' || error.message === 'terminated';
+  // A token file or an exec plugin that is away for a moment: an error of the operating system.
+  return 'syscall' in error;
+}
+
+function connectionReason(error: Error): string {
+  return error.cause instanceof Error && error.cause.message !== '' ? error.cause.message : error.message;
+}

@@ -1,0 +1,34 @@
+import {
+  AppsV1Api,
+  BatchV1Api,
+  CoordinationV1Api,
+  CoreV1Api,
+  type KubeConfig,
+  NodeV1Api,
+  StorageV1Api,
+} from '@kubernetes/client-node';
+
+/** The parts of the Kubernetes API that activities use, of one cluster and one user. */
+export interface Kubernetes {
+  readonly core: CoreV1Api;
+  readonly apps: AppsV1Api;
+  readonly batch: BatchV1Api;
+  readonly coordination: CoordinationV1Api;
+  readonly node: NodeV1Api;
+  readonly storage: StorageV1Api;
+}
+
+/**
+ * The API clients of the current context. Time limits, kept connections and rotated credentials are the configuration's
+ * own: give it one of the process, not one fresh from the client library.
+ */
+export function connectKubernetes(config: KubeConfig): Kubernetes {
+  return {
+    core: config.makeApiClient(CoreV1Api),
+    apps: config.makeApiClient(AppsV1Api),
+    batch: config.makeApiClient(BatchV1Api),
+    coordination: config.makeApiClient(CoordinationV1Api),
+    node: config.makeApiClient(NodeV1Api),
+    storage: config.makeApiClient(StorageV1Api),
+  };
+}

@@ -1,0 +1,134 @@
+import type { ResourceList } from '../../domain/kernel/resource-list.ts';
+import type { QuotaTarget } from '../../domain/kernel/target.ts';
+import type { EpochMs } from '../../domain/kernel/time.ts';
+import type { Decision, LimitChange, PullRequestRef, Refusal } from '../../domain/quota-resize/decision.ts';
+import type {
+  PullRequestObservation,
+  QuotaObservation,
+  SourceObservation,
+} from '../../domain/quota-resize/observation.ts';
+import type { ResizePolicy } from '../../domain/quota-resize/policy.ts';
+
+export type LeaseOutcome =
+  | { readonly kind: 'acquired' }
+  | { readonly kind: 'held'; readonly by: string }
+  /** Another quota's open pull request changes the same file. */
+  | { readonly kind: 'fileBusy'; readonly path: string; readonly by: string };
+
+export type PullRequestOutcome =
+  | { readonly kind: 'open'; readonly pullRequest: PullRequestRef }
+  /** Git came to hold the values in the meantime: there is nothing to open. */
+  | { readonly kind: 'alreadyInGit'; readonly sha: string; readonly limits: ResourceList }
+  /** The decision's pull request exists and is closed or merged already: observe it. */
+  | { readonly kind: 'settled'; readonly pullRequest: PullRequestRef }
+  | { readonly kind: 'blocked'; readonly reason: string; readonly message: string };
+
+export type MergeOutcome =
+  | {
+      readonly kind: 'merged';
+      readonly sha: string;
+      readonly at: EpochMs;
+      readonly by: string;
+      readonly limits: ResourceList;
+    }
+  /** The head or the mergeability changed since it was looked at: observe again. */
+  | { readonly kind: 'moved' }
+  | { readonly kind: 'blocked'; readonly reason: 'MergeQueue' | 'NotMergeable'; readonly message: string };
+
+/** What a policy or a person must be told on the quota itself. `key` makes the Event one, however often it is written. */
+export interface QuotaEventInput {
+  readonly target: QuotaTarget;
+  readonly quotaUid: string;
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+  readonly key: string;
+}
+
+/**
+ * The activities of the quota resizer. `observe…` only reads; `await…` reads until something is different and then returns,
+ * by failing with a retryable `NotYet`; `ensure…` writes, can be called twice, and looks for a write that timed out before
+ * it tries again. Every `ensure…` checks the global pause first and fails with `GloballyPaused` when it is set.
+ */
+export interface QuotaResizeActivities {
+  /** The quota, its namespace, the policy in force, what is refused and still missing, and the Lease. */
+  observeQuota(input: { target: QuotaTarget }): Promise<QuotaObservation>;
+
+  /** Finds the quota in Git and proves that the edit is possible, before anything is written. */
+  observeSource(input: {
+    target: QuotaTarget;
+    limits: ResourceList;
+    gitPath: string | null;
+  }): Promise<SourceObservation>;
+
+  observePullRequest(input: { target: QuotaTarget; decision: Decision }): Promise<PullRequestObservation>;
+
+  /** Returns when GitHub says something else than `known` about the pull request. */
+  awaitPullRequestChange(input: {
+    target: QuotaTarget;
+    decision: Decision;
+    known: PullRequestObservation;
+  }): Promise<void>;
+
+  /** Returns when the cluster's spec.hard holds at least `limits`, or the quota is gone or another object. */
+  awaitSync(input: { target: QuotaTarget; quotaUid: string; limits: ResourceList }): Promise<void>;
+
+  /** Returns when the global pause is over. */
+  awaitGlobalResume(input: { target: QuotaTarget }): Promise<void>;
+
+  /** The JSON log line and the Event `QuotaResizeRecommended`, and in the Lease what was recommended when. */
+  ensureRecommendation(input: {
+    target: QuotaTarget;
+    quotaUid: string;
+    changes: readonly LimitChange[];
+    evidence: readonly string[];
+    mode: ResizePolicy['mode'];
+    at: EpochMs;
+  }): Promise<void>;
+
+  ensureQuotaEvent(input: QuotaEventInput): Promise<void>;
+
+  /** Takes the lock of the file and of the quota, and writes the decision down, before the first write to GitHub. */
+  ensureLeaseAcquired(input: {
+    target: QuotaTarget;
+    decision: Decision;
+    file: { repository: string; path: string };
+  }): Promise<LeaseOutcome>;
+
+  /** Writes the decision as it is now (its pull request, its new limits) into the Lease that it holds. */
+  ensureLeaseUpdated(input: { target: QuotaTarget; decision: Decision }): Promise<void>;
+
+  /** Unlocks the quota and the file. Keeps the Lease: a merge sets last-modified, a refusal is remembered. */
+  ensureLeaseReleased(input: { target: QuotaTarget; decision: Decision; refusal: Refusal | null }): Promise<void>;
+
+  /** The cluster followed the merge: forgets the decision in the Lease and sets last-modified to `at`. Without a Lease, nothing. */
+  ensureLeaseSynced(input: { target: QuotaTarget; decision: Decision; at: EpochMs }): Promise<void>;
+
+  /** Branch, commit and pull request of the decision, from one base commit; finds its own earlier work. */
+  ensurePullRequest(input: {
+    target: QuotaTarget;
+    decision: Decision;
+    gitPath: string | null;
+  }): Promise<PullRequestOutcome>;
+
+  /**
+   * Rebuilds the branch from the base as it is now with the decision's limits, and its title and body, over our own commit
+   * only. A head that is not ours is left alone and reported as it is.
+   */
+  ensurePullRequestRebuilt(input: {
+    target: QuotaTarget;
+    decision: Decision;
+    gitPath: string | null;
+    /** Why, for the comment: the need grew, the base moved, a conflict. */
+    why: string;
+  }): Promise<PullRequestOutcome>;
+
+  /** Squash merge pinned to `decision.pullRequest.headSha`; then the branch is deleted. */
+  ensureMerged(input: { target: QuotaTarget; decision: Decision }): Promise<MergeOutcome>;
+
+  /** Closes the pull request with a comment that says why, and deletes the branch if it holds only our commit. */
+  ensurePullRequestClosed(input: { target: QuotaTarget; decision: Decision; comment: string }): Promise<void>;
+
+  /** Deletes the branch of a decision whose pull request a person merged or closed. */
+  ensureBranchDeleted(input: { target: QuotaTarget; decision: Decision }): Promise<void>;
+}

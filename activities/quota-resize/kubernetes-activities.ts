@@ -1,0 +1,78 @@
+import type { Logger } from 'pino';
+import type { QuotaTarget } from '../../domain/kernel/target.ts';
+import type { PolicyDefaults } from '../../domain/quota-resize/policy.ts';
+import type { ResizeTimings } from '../../domain/quota-resize/timings.ts';
+import { createGlobalPauseGuard } from '../kernel/global-pause.ts';
+import type { PollPace } from '../kernel/not-yet.ts';
+import type { Kubernetes } from '../ports/kubernetes.ts';
+import { withKubernetesFailures } from '../ports/kubernetes-failure.ts';
+import type { QuotaResizeActivities } from './interface.ts';
+import { LeaseStore } from './lease.ts';
+import { observeQuota } from './observe-quota.ts';
+import { ensureQuotaEvent, recommendationWriter } from './quota-event.ts';
+import { awaitGlobalResume, awaitSync } from './sync.ts';
+
+/** The activities of the quota resizer that touch the cluster. */
+type QuotaResizeKubernetesActivities = Pick<
+  QuotaResizeActivities,
+  | 'observeQuota'
+  | 'awaitSync'
+  | 'awaitGlobalResume'
+  | 'ensureRecommendation'
+  | 'ensureQuotaEvent'
+  | 'ensureLeaseAcquired'
+  | 'ensureLeaseUpdated'
+  | 'ensureLeaseReleased'
+  | 'ensureLeaseSynced'
+>;
+
+export interface QuotaResizeKubernetesOptions {
+  readonly kubernetes: Kubernetes;
+  readonly policyDefaults: PolicyDefaults;
+  /** Where the Leases and the pause ConfigMap live. */
+  readonly systemNamespace: string;
+  /** Whether the pull request of an earlier tool's Lease holder `pr-N` is closed. Absent: such a holder is respected. */
+  readonly abandonedHolder?: (pullRequest: number) => Promise<boolean>;
+  /** Milliseconds. `syncPoll` is how often the cluster is asked for a change at first. */
+  readonly timings: ResizeTimings & { readonly syncPoll: number };
+  readonly log: Pick<Logger, 'info' | 'warn'>;
+}
+
+/** What takes longer than this to come is asked for less and less often: ten minutes, the time a GitOps tool may need. */
+const POLL_RAMP_MS = 10 * 60_000;
+
+/**
+ * The activities over one cluster. All throw the failures of `kubernetesFailure`; every `ensure…` looks at the global pause
+ * before it writes.
+ */
+export function createQuotaResizeKubernetesActivities(
+  options: QuotaResizeKubernetesOptions,
+): QuotaResizeKubernetesActivities {
+  const { syncPoll, ...timings } = options.timings;
+  const pace: PollPace = { first: syncPoll, last: timings.holdRetry, ramp: POLL_RAMP_MS };
+  const leases = new LeaseStore(options);
+  const guard = createGlobalPauseGuard(options);
+  const ensureRecommendation = recommendationWriter({ ...options, leases });
+  const observing = { ...options, timings, leases };
+
+  function ensuring<I extends { readonly target: QuotaTarget }, R>(
+    write: (input: I) => Promise<R>,
+  ): (input: I) => Promise<R> {
+    return withKubernetesFailures(async (input: I) => {
+      await guard(input.target);
+      return await write(input);
+    });
+  }
+
+  return {
+    observeQuota: withKubernetesFailures(({ target }) => observeQuota(observing, target)),
+    awaitSync: withKubernetesFailures((input) => awaitSync({ ...options, pace }, input)),
+    awaitGlobalResume: withKubernetesFailures(() => awaitGlobalResume({ ...options, pace })),
+    ensureRecommendation: ensuring(ensureRecommendation),
+    ensureQuotaEvent: ensuring((input) => ensureQuotaEvent(options, input)),
+    ensureLeaseAcquired: ensuring(({ target, decision, file }) => leases.acquire(target, decision, file)),
+    ensureLeaseUpdated: ensuring(({ target, decision }) => leases.update(target, decision)),
+    ensureLeaseReleased: ensuring(({ target, decision, refusal }) => leases.release(target, decision, refusal)),
+    ensureLeaseSynced: ensuring(({ target, decision, at }) => leases.synced(target, decision, at)),
+  };
+}

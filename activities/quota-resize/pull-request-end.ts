@@ -1,0 +1,136 @@
+/**
+ * The ends of a pull request: merged, closed, and its branch cleared away.
+ */
+import { createHash } from 'node:crypto';
+import type { QuotaTarget } from '../../domain/kernel/target.ts';
+import type { Decision } from '../../domain/quota-resize/decision.ts';
+import { commentMarker, markedComment, mergeMessage } from '../../domain/quota-resize/pull-request-text.ts';
+import { failure } from '../ports/github-failures.ts';
+import type { PullRequest } from '../ports/github.ts';
+import type { MergeOutcome, QuotaResizeActivities } from './interface.ts';
+import {
+  branchOf,
+  currentAttempt,
+  findPullRequest,
+  type GitHubActivityDependencies,
+  headIsOurs,
+  isOwnBranch,
+  pullRequestRef,
+  type Write,
+  writesOf,
+} from './own-work.ts';
+import { mergeOf } from './pull-request-state.ts';
+
+/** The states in which GitHub merges; in any other a refused merge only says that something changed. */
+const MERGEABLE_STATES: ReadonlySet<string> = new Set(['clean', 'has_hooks', 'unstable']);
+
+export function createPullRequestEndActivities(
+  dependencies: GitHubActivityDependencies,
+): Pick<QuotaResizeActivities, 'ensureMerged' | 'ensurePullRequestClosed' | 'ensureBranchDeleted'> {
+  const { github } = dependencies;
+
+  async function mergedOutcome(
+    target: QuotaTarget,
+    decision: Decision,
+    pull: PullRequest,
+    write: Write,
+  ): Promise<MergeOutcome | null> {
+    const merge = await mergeOf(github, target, decision, pull);
+    if (merge === null) return null;
+    await deleteBranchOf(decision, pull, write);
+    return { kind: 'merged', ...merge };
+  }
+
+  /** Deletes the branch of a closed pull request if nothing on it is lost: it was merged as it is, or holds only our commit. */
+  async function deleteBranchOf(decision: Decision, pull: PullRequest, write: Write): Promise<void> {
+    const head = await github.branchHead(pull.headRef);
+    if (head === null || head !== pull.headSha) return;
+    if (pull.mergedAt === null && !(await headIsOurs(github, pull, decision))) return;
+    await write('delete branch', { branch: pull.headRef, sha: head }, () => github.deleteBranch(pull.headRef));
+  }
+
+  /** Deletes what an attempt left that never came to a pull request. */
+  async function deleteOrphan(target: QuotaTarget, decision: Decision, write: Write): Promise<void> {
+    const base = await github.base();
+    if (base.kind === 'missing') return;
+    const branch = branchOf(target, decision);
+    const comparison = await github.compare(base.sha, branch);
+    if (comparison === null || !isOwnBranch(comparison.ahead, decision)) return;
+    await write('delete branch', { branch }, () => github.deleteBranch(branch));
+  }
+
+  return {
+    async ensureMerged({ target, decision }): Promise<MergeOutcome> {
+      const { number, headSha } = pullRequestRef(decision);
+      const write = writesOf(dependencies, target, decision);
+      if (currentAttempt() > 1) {
+        const merged = await mergedOutcome(target, decision, await github.pullRequest(number), write);
+        if (merged !== null) return merged;
+      }
+      const { title, message } = mergeMessage(target, decision, number);
+      const answer = await write('merge', { number, headSha }, () => github.merge({ number, headSha, title, message }));
+
+      const pull = await github.pullRequest(number);
+      const merged = await mergedOutcome(target, decision, pull, write);
+      if (merged !== null) return merged;
+      switch (answer.kind) {
+        case 'merged':
+          throw failure({
+            type: 'GitHubUnavailable',
+            message: `GitHub merged pull request #${number} of ${github.repository} as ${answer.sha} and does not show it yet`,
+          });
+        case 'moved':
+          return { kind: 'moved' };
+        case 'refused': {
+          if (/merge queue/i.test(answer.message)) {
+            return {
+              kind: 'blocked',
+              reason: 'MergeQueue',
+              message: `${github.repository} merges into ${pull.baseRef} through a merge queue, which Headroom does not enter; add pull request #${number} to the queue (GitHub: ${answer.message})`,
+            };
+          }
+          const asLookedAt =
+            pull.state === 'open' &&
+            pull.headSha === headSha &&
+            pull.mergeable === true &&
+            MERGEABLE_STATES.has(pull.mergeableState) &&
+            !/base branch was modified/i.test(answer.message);
+          if (!asLookedAt) return { kind: 'moved' };
+          return {
+            kind: 'blocked',
+            reason: 'NotMergeable',
+            message: `GitHub does not merge pull request #${number} of ${github.repository} although it is ${pull.mergeableState}: ${answer.message}; merge it by hand, or allow squash merges for the repository`,
+          };
+        }
+        default:
+          return answer satisfies never;
+      }
+    },
+
+    async ensurePullRequestClosed({ target, decision, comment }): Promise<void> {
+      const write = writesOf(dependencies, target, decision);
+      const number = await findPullRequest(github, target, decision);
+      if (number === null) return deleteOrphan(target, decision, write);
+      const pull = await github.pullRequest(number);
+      if (pull.state === 'open') {
+        const key = createHash('sha256').update(comment).digest('hex').slice(0, 12);
+        const marker = commentMarker(decision.id, key);
+        if (!(await github.commentsOf(number)).some((body) => body.includes(marker))) {
+          await write('comment', { number }, () => github.comment(number, markedComment(decision.id, key, comment)));
+        }
+        await write('close pull request', { number }, () => github.editPullRequest(number, { state: 'closed' }));
+      }
+      return deleteBranchOf(decision, pull, write);
+    },
+
+    async ensureBranchDeleted({ target, decision }): Promise<void> {
+      const write = writesOf(dependencies, target, decision);
+      const number = await findPullRequest(github, target, decision);
+      if (number === null) return deleteOrphan(target, decision, write);
+      const pull = await github.pullRequest(number);
+      // Deleting the branch of an open pull request would close it.
+      if (pull.state === 'closed') await deleteBranchOf(decision, pull, write);
+      return undefined;
+    },
+  };
+}

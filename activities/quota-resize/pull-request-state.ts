@@ -1,0 +1,132 @@
+/**
+ * Looking at a pull request, once or until something about it is different. Nothing is written.
+ */
+import { type Decision, decidedLimits } from '../../domain/quota-resize/decision.ts';
+import { valuesInGit } from '../../domain/quota-resize/manifest.ts';
+import type { PullRequestObservation } from '../../domain/quota-resize/observation.ts';
+import type { QuotaTarget } from '../../domain/kernel/target.ts';
+import type { ResourceList } from '../../domain/kernel/resource-list.ts';
+import { notYet } from '../kernel/not-yet.ts';
+import type { Checks, GitHub, PullRequest } from '../ports/github.ts';
+import type { QuotaResizeActivities } from './interface.ts';
+import { type GitHubActivityDependencies, headIsOurs, pullRequestRef } from './own-work.ts';
+
+export function createPullRequestStateActivities({
+  github,
+  config,
+}: Pick<GitHubActivityDependencies, 'github' | 'config'>): Pick<
+  QuotaResizeActivities,
+  'observePullRequest' | 'awaitPullRequestChange'
+> {
+  return {
+    async observePullRequest({ target, decision }): Promise<PullRequestObservation> {
+      const ref = pullRequestRef(decision);
+      const pull = await github.pullRequest(ref.number);
+      const [checks, hasRequiredChecks, ours, merge, closedBy] = await Promise.all([
+        github.checks(pull.headSha),
+        github.requiresChecks(pull.baseRef),
+        headIsOurs(github, pull, decision),
+        mergeOf(github, target, decision, pull),
+        closedByOf(github, pull),
+      ]);
+      return {
+        number: pull.number,
+        url: pull.url,
+        state: pull.state,
+        draft: pull.draft,
+        headSha: pull.headSha,
+        headIsOurs: ours,
+        mergeable: pull.mergeable,
+        mergeableState: pull.mergeableState,
+        checks,
+        hasRequiredChecks,
+        closedBy,
+        merge,
+      };
+    },
+
+    async awaitPullRequestChange({ decision, known }): Promise<void> {
+      const { number } = pullRequestRef(decision);
+      const pull = await github.pullRequest(number);
+      const computing = pull.mergeable === null && known.mergeable !== null && sameHead(pull, known);
+      if (!computing && !samePullRequest(pull, known)) return;
+      // A pull request whose state cannot change by its checks is asked for with one request, free when it is unchanged.
+      if (!computing && dependsOnChecks(known) && !sameChecks(await github.checks(pull.headSha), known.checks)) return;
+      const { checksPollMin: first, checksPollMax, checksPollRamp: ramp } = config.timings;
+      // GitHub computes mergeability within seconds, however old the pull request is.
+      throw notYet(waitingFor(known), { first, last: pull.mergeable === null ? first : checksPollMax, ramp });
+    },
+  };
+}
+
+/** Who and what a merge was, with the limits that the merged file has. */
+export async function mergeOf(
+  github: GitHub,
+  target: QuotaTarget,
+  decision: Decision,
+  pull: PullRequest,
+): Promise<PullRequestObservation['merge']> {
+  if (pull.mergedAt === null || pull.mergeSha === null) return null;
+  return {
+    sha: pull.mergeSha,
+    at: pull.mergedAt,
+    by: pull.mergedBy ?? 'unknown',
+    limits: await mergedLimits(github, target, decision, pull.mergeSha),
+  };
+}
+
+/** What the file says at a merge for the resources of the decision; nothing of a file that is gone. */
+async function mergedLimits(
+  github: GitHub,
+  target: QuotaTarget,
+  decision: Decision,
+  sha: string,
+): Promise<ResourceList> {
+  const file = await github.fileAt(pullRequestRef(decision).path, sha);
+  if (file === null || file.text === null) return {};
+  return valuesInGit(
+    file.text,
+    { namespace: target.namespace, name: target.quota },
+    Object.keys(decidedLimits(decision)),
+  );
+}
+
+async function closedByOf(github: GitHub, pull: PullRequest): Promise<string> {
+  if (pull.mergedAt !== null) return pull.mergedBy ?? 'unknown';
+  return pull.state === 'closed' ? ((await github.closedBy(pull.number)) ?? 'unknown') : 'unknown';
+}
+
+function sameHead(pull: PullRequest, known: PullRequestObservation): boolean {
+  return pull.state === known.state && pull.draft === known.draft && pull.headSha === known.headSha;
+}
+
+function samePullRequest(pull: PullRequest, known: PullRequestObservation): boolean {
+  return sameHead(pull, known) && pull.mergeable === known.mergeable && pull.mergeableState === known.mergeableState;
+}
+
+function dependsOnChecks({ checks, mergeableState }: PullRequestObservation): boolean {
+  return (
+    checks.pending.length > 0 ||
+    checks.failing.length > 0 ||
+    mergeableState === 'blocked' ||
+    mergeableState === 'unstable'
+  );
+}
+
+function sameChecks(a: Checks, b: PullRequestObservation['checks']): boolean {
+  const key = ({ total, pending, failing }: Checks) => JSON.stringify([total, pending, failing]);
+  return key(a) === key(b);
+}
+
+function waitingFor(known: PullRequestObservation): string {
+  const name = `pull request #${known.number}`;
+  if (known.state === 'open' && known.mergeable === null)
+    return `waiting for GitHub to compute whether ${name} can be merged`;
+  if (known.draft) return `waiting for ${name} to be taken out of draft`;
+  if (known.checks.pending.length > 0) return `waiting for checks of ${name}: ${known.checks.pending.join(', ')}`;
+  if (known.checks.failing.length > 0)
+    return `waiting for failing checks of ${name} to pass: ${known.checks.failing.join(', ')}`;
+  if (known.mergeableState === 'blocked')
+    return `waiting for ${name} to be unblocked: a review or a required check is missing`;
+  return `waiting for ${name} (${known.mergeableState}) to be merged, closed or changed`;
+}

@@ -1,0 +1,41 @@
+import type { ResourceList } from '../../domain/kernel/resource-list.ts';
+import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
+import { isSynced } from '../../domain/quota-resize/decide.ts';
+import { type GlobalPauseOptions, readGlobalPause } from '../kernel/global-pause.ts';
+import { notYet, type PollPace } from '../kernel/not-yet.ts';
+import type { Kubernetes } from '../ports/kubernetes.ts';
+import { hardOf, readQuota } from './observe-quota.ts';
+
+/**
+ * Returns when spec.hard holds at least `limits`, by value, or when the quota is gone or another object.
+ *
+ * @throws ApplicationFailure `NotYet` until then.
+ */
+export async function awaitSync(
+  { kubernetes, pace }: { readonly kubernetes: Kubernetes; readonly pace: PollPace },
+  {
+    target,
+    quotaUid,
+    limits,
+  }: { readonly target: QuotaTarget; readonly quotaUid: string; readonly limits: ResourceList },
+): Promise<void> {
+  const quota = await readQuota(kubernetes, target);
+  if (quota === null || quota.metadata?.uid !== quotaUid) return;
+  const hard = hardOf(quota);
+  if (isSynced(hard, limits)) return;
+  const wanted = Object.entries(limits).map(
+    ([resource, limit]) => `${resource} ${hard[resource] ?? 'absent'}, ${limit} wanted`,
+  );
+  throw notYet(`${targetName(target)} has not followed Git yet: ${wanted.join('; ')}`, pace);
+}
+
+/**
+ * Returns when Headroom is not paused in this cluster.
+ *
+ * @throws ApplicationFailure `NotYet` until then.
+ */
+export async function awaitGlobalResume(options: GlobalPauseOptions & { readonly pace: PollPace }): Promise<void> {
+  const pause = await readGlobalPause(options);
+  if (pause === null) return;
+  throw notYet(`Headroom is paused in this cluster by ${pause.by}`, options.pace);
+}

@@ -1,0 +1,33 @@
+/**
+ * A percentage as a policy states it ("80", "12.5%"), kept as the exact decimal that was written: a canonical text such
+ * as "80" or "12.5", so that it crosses a Temporal payload unchanged.
+ */
+export type Percent = string;
+
+const PERCENT = /^([0-9]{1,9})(?:\.([0-9]{1,9}))?%?$/;
+
+/**
+ * Reads "90", "90%" or "12.5%" (percent in each of them: "0.5" is half a percent).
+ *
+ * @throws {RangeError} for any other text; the message says what would be right.
+ */
+export function parsePercent(text: string): Percent {
+  const match = PERCENT.exec(text.trim());
+  if (match === null) {
+    throw new RangeError(`"${text}" is not a percentage: write a number such as "80", "80%" or "12.5%"`);
+  }
+  const [, whole = '0', fraction = ''] = match;
+  const canonicalWhole = whole.replace(/^0+(?=[0-9])/, '');
+  const canonicalFraction = fraction.replace(/0+$/, '');
+  return canonicalFraction === '' ? canonicalWhole : `${canonicalWhole}.${canonicalFraction}`;
+}
+
+/**
+ * The percentage as an exact fraction of one: 12.5 % is 125/1000.
+ *
+ * @throws {RangeError} when the text is not a percentage.
+ */
+export function percentRatio(percent: Percent): { readonly numerator: bigint; readonly denominator: bigint } {
+  const [whole = '0', fraction = ''] = parsePercent(percent).split('.');
+  return { numerator: BigInt(whole + fraction), denominator: 100n * 10n ** BigInt(fraction.length) };
+}

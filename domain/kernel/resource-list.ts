@@ -1,0 +1,117 @@
+/**
+ * Amounts by resource name, as in a ResourceQuota's `hard` and `used`, with the arithmetic of Kubernetes'
+ * `pkg/quota/v1`. The amounts are canonical quantity texts, because lists cross Temporal payloads as JSON; every
+ * comparison is by value.
+ */
+import {
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  isZero,
+  multiplyByRatio,
+  parseQuantity,
+  type Quantity,
+  subtractQuantities,
+} from './quantity.ts';
+
+export type ResourceList = Readonly<Record<string, string>>;
+
+/** Each key of the list with its amount; keys sorted, so that what is built from them has one order. */
+export function resourceEntries(list: ResourceList): readonly (readonly [resource: string, amount: Quantity])[] {
+  return Object.keys(list)
+    .toSorted()
+    .map((resource) => [resource, quantityIn(list, resource)]);
+}
+
+const ZERO: Quantity = { nano: 0n, format: 'DecimalSI' };
+
+/**
+ * The amount of a resource in the list, zero when it is not there.
+ *
+ * @throws {QuantityError} when the text in the list is no quantity.
+ */
+export function quantityIn(list: ResourceList, resource: string): Quantity {
+  const text = Object.hasOwn(list, resource) ? list[resource] : undefined;
+  return text === undefined ? ZERO : parseQuantity(text);
+}
+
+/** A list from amounts, canonical and with its keys sorted. */
+export function resourceList(entries: Iterable<readonly [string, Quantity]>): ResourceList {
+  const texts = [...entries].map(([resource, amount]) => [resource, formatQuantity(amount)] as const);
+  return Object.fromEntries(texts.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function union(a: ResourceList, b: ResourceList): readonly string[] {
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])];
+}
+
+/** a + b over the keys of both. */
+export function addLists(a: ResourceList, b: ResourceList): ResourceList {
+  return resourceList(union(a, b).map((key) => [key, addQuantities(quantityIn(a, key), quantityIn(b, key))]));
+}
+
+/** a − b over the keys of both: a key that only `b` has becomes negative. */
+export function subtractLists(a: ResourceList, b: ResourceList): ResourceList {
+  return resourceList(union(a, b).map((key) => [key, subtractQuantities(quantityIn(a, key), quantityIn(b, key))]));
+}
+
+/** a − b over the keys of both, with zero in place of every negative amount. */
+export function subtractListsToZero(a: ResourceList, b: ResourceList): ResourceList {
+  return resourceList(
+    resourceEntries(subtractLists(a, b)).map(([key, amount]) => [key, amount.nano < 0n ? ZERO : amount]),
+  );
+}
+
+/** Every amount of the list times a whole number: what so many of one thing are charged. */
+export function multiplyList(list: ResourceList, times: number): ResourceList {
+  return resourceList(resourceEntries(list).map(([key, amount]) => [key, multiplyByRatio(amount, BigInt(times), 1n)]));
+}
+
+/** The greater amount of each key (the right one where they are equal); a key that one list lacks has the other's amount. */
+export function maxLists(a: ResourceList, b: ResourceList): ResourceList {
+  return resourceList(
+    union(a, b).map((key) => {
+      if (!Object.hasOwn(a, key)) {
+        return [key, quantityIn(b, key)];
+      }
+      const left = quantityIn(a, key);
+      const right = quantityIn(b, key);
+      return [key, Object.hasOwn(b, key) && compareQuantities(right, left) >= 0 ? right : left];
+    }),
+  );
+}
+
+/** The list with only the named keys. */
+export function maskList(list: ResourceList, names: Iterable<string>): ResourceList {
+  const kept = new Set(names);
+  return resourceList(resourceEntries(list).filter(([key]) => kept.has(key)));
+}
+
+/** The keys of `a` whose amount is above that of `b`; a key that either list lacks is never exceeded. */
+export function exceededKeys(a: ResourceList, b: ResourceList): readonly string[] {
+  return resourceEntries(a)
+    .filter(([key, amount]) => Object.hasOwn(b, key) && compareQuantities(amount, quantityIn(b, key)) > 0)
+    .map(([key]) => key);
+}
+
+/** Whether the lists have the same keys, with equal values. */
+export function equalLists(a: ResourceList, b: ResourceList): boolean {
+  return (
+    Object.keys(a).length === Object.keys(b).length &&
+    resourceEntries(a).every(
+      ([key, amount]) => Object.hasOwn(b, key) && compareQuantities(amount, quantityIn(b, key)) === 0,
+    )
+  );
+}
+
+/** The list without the keys whose amount is zero. */
+export function withoutZeros(list: ResourceList): ResourceList {
+  return resourceList(resourceEntries(list).filter(([, amount]) => !isZero(amount)));
+}
+
+/** The keys whose amount is below zero. */
+export function negativeKeys(list: ResourceList): readonly string[] {
+  return resourceEntries(list)
+    .filter(([, amount]) => amount.nano < 0n)
+    .map(([key]) => key);
+}

@@ -1,0 +1,31 @@
+/**
+ * Names that more than one process must agree on: workflow ids, schedule ids and task queues. Nobody else builds these
+ * strings, so that an id is always the same lock.
+ */
+
+/** A ResourceQuota in a namespace of a named cluster: what one quota-resize workflow is about. */
+export interface QuotaTarget {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly quota: string;
+}
+
+/** Workflow id of the resize episode of one quota; Temporal runs at most one workflow with this id. */
+export function quotaResizeId(target: QuotaTarget): string {
+  return `quota-resize/${target.cluster}/${target.namespace}/${target.quota}`;
+}
+
+/** Id of the Schedule (and of the workflows it starts) that collects old Leases of a cluster. */
+export function leaseGcId(cluster: string): string {
+  return `lease-gc/${cluster}`;
+}
+
+/** Task queue of a cluster's workflows and activities. It carries the cluster's name so that no cluster runs another's. */
+export function taskQueue(cluster: string): string {
+  return `headroom/${cluster}`;
+}
+
+/** `<namespace>/<quota>`, the value of the search attribute `HeadroomTarget` and the short name in messages. */
+export function targetName(target: QuotaTarget): string {
+  return `${target.namespace}/${target.quota}`;
+}

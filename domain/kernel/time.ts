@@ -1,0 +1,19 @@
+/** Milliseconds since 1970-01-01T00:00:00Z. The domain never reads a clock: a moment is always an argument. */
+export type EpochMs = number;
+
+/** `2026-11-20T10:15:00Z`: whole seconds, UTC, as operators read it in details, Events and annotations. */
+export function formatInstant(at: EpochMs): string {
+  return new Date(at).toISOString().replace(/\.\d{3}Z$/, 'Z');
+}
+
+/** `90 s`, `12 min`, `3 h 20 min`, `2 d 4 h`: a span in words, rounded down to what a reader needs. */
+export function formatSpan(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 120) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
+  const days = Math.floor(hours / 24);
+  return hours % 24 === 0 ? `${days} d` : `${days} d ${hours % 24} h`;
+}

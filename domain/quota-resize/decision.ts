@@ -1,0 +1,78 @@
+import type { ResourceList } from '../kernel/resource-list.ts';
+import type { EpochMs } from '../kernel/time.ts';
+
+/** Why an approval by a person is needed before a merge. */
+export interface Gate {
+  readonly reason: 'MaxStepExceeded' | 'RaiseFromZero';
+  /** A sentence with the resource, the step and the limit of the policy. */
+  readonly message: string;
+}
+
+/** Why one resource is raised: a row of the table in the pull request. */
+export interface LimitChange {
+  readonly resource: string;
+  readonly from: string;
+  readonly to: string;
+  readonly used: string;
+  /** Unmet demand counted for this resource; "0" where a threshold alone is the cause. */
+  readonly demand: string;
+  /** In words, with the numbers: "used 10 of 10 is 100 %, threshold 80 %". */
+  readonly reason: string;
+}
+
+/** An open pull request of a decision, as Headroom left it. */
+export interface PullRequestRef {
+  readonly number: number;
+  readonly url: string;
+  readonly repository: string;
+  readonly branch: string;
+  readonly base: string;
+  readonly path: string;
+  /** The commit that Headroom pushed; the merge is pinned to it. */
+  readonly headSha: string;
+  readonly openedAt: EpochMs;
+  /** When the head was pushed: `clean` needs a settle time from here on. */
+  readonly pushedAt: EpochMs;
+}
+
+/**
+ * One decision to raise a quota: at most one pull request and one commit exist for it. Kept in the Lease before anything is
+ * written to GitHub, so that a terminated or reset workflow finds its own work again.
+ */
+export interface Decision {
+  /** Eight hexadecimal digits; part of the branch, the commit and the Lease's holder. */
+  readonly id: string;
+  readonly quotaUid: string;
+  readonly decidedAt: EpochMs;
+  readonly changes: readonly LimitChange[];
+  /** Sentences: which workloads miss what, since when. */
+  readonly evidence: readonly string[];
+  /** A refusal whose owner cannot be read is part of the need: it cannot be seen to have gone. */
+  readonly demandByMessage: boolean;
+  readonly gate: Gate | null;
+  readonly pullRequest: PullRequestRef | null;
+  readonly merge: {
+    readonly sha: string;
+    readonly at: EpochMs;
+    readonly by: string;
+    readonly limits: ResourceList;
+  } | null;
+}
+
+/** A person's no: these values (or less) are not asked for again for a while. */
+export interface Refusal {
+  readonly limits: ResourceList;
+  readonly at: EpochMs;
+  readonly by: string;
+  readonly reason: string;
+}
+
+/** The proposed value of every changed resource. */
+export function decidedLimits(decision: Pick<Decision, 'changes'>): ResourceList {
+  return Object.fromEntries(decision.changes.map((change) => [change.resource, change.to]));
+}
+
+/** `headroom/<decision id>`, the Lease's holderIdentity. */
+export function leaseHolder(decisionId: string): string {
+  return `headroom/${decisionId}`;
+}

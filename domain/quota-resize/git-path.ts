@@ -1,0 +1,121 @@
+/**
+ * Where in the GitOps repository a namespace's manifests are: a path template as in `GIT_PATH_TEMPLATE` or the annotation
+ * `resizer.io/git-path`, and the files of a repository tree that it names.
+ */
+
+/** What a path template can ask for. The names are those of Go templates, as the earlier tool had them. */
+export interface PathFields {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly quota: string;
+}
+
+/** A template that was read and found right. JSON-safe. */
+export interface PathTemplate {
+  /** As it was written. */
+  readonly text: string;
+  readonly parts: readonly (string | { readonly field: keyof PathFields })[];
+}
+
+/** A path template that cannot be read, or a path that leaves the repository. The message says what would be right. */
+export class GitPathError extends Error {
+  override readonly name = 'GitPathError';
+}
+
+/** The layout that is looked for where nothing else is configured. */
+export const defaultPathTemplate = 'managed-resources/{{ .Cluster }}/{{ .Namespace }}';
+
+const FIELDS: ReadonlyMap<string, keyof PathFields> = new Map([
+  ['.Cluster', 'cluster'],
+  ['.Namespace', 'namespace'],
+  ['.Quota', 'quota'],
+]);
+const KNOWN = 'the fields are {{ .Cluster }}, {{ .Namespace }} and {{ .Quota }}';
+
+const ACTION = /\{\{-?\s*(.*?)\s*-?\}\}/gs;
+
+/**
+ * Reads a template such as `clusters/{{ .Cluster }}/{{ .Namespace }}`; a text without fields is a literal path.
+ *
+ * @throws {GitPathError} for an unknown field, unbalanced braces, an empty text, or a path that leaves the repository.
+ */
+export function parsePathTemplate(text: string): PathTemplate {
+  const trimmed = text.trim();
+  if (trimmed === '') {
+    throw new GitPathError('the path template is empty: write a folder or a file, or "." for the whole repository');
+  }
+  const parts: (string | { field: keyof PathFields })[] = [];
+  let position = 0;
+  for (const match of trimmed.matchAll(ACTION)) {
+    parts.push(literal(trimmed, trimmed.slice(position, match.index)));
+    parts.push({ field: fieldNamed(trimmed, match[0], match[1] ?? '') });
+    position = match.index + match[0].length;
+  }
+  parts.push(literal(trimmed, trimmed.slice(position)));
+  const template: PathTemplate = { text: trimmed, parts: parts.filter((part) => part !== '') };
+  // With harmless values in place of the fields, so that a path that is wrong for every namespace is refused at start.
+  renderPath(template, { cluster: 'cluster', namespace: 'namespace', quota: 'quota' });
+  return template;
+}
+
+function literal(template: string, part: string): string {
+  if (part.includes('{{') || part.includes('}}')) {
+    throw new GitPathError(`the path template "${template}" has unbalanced braces; ${KNOWN}`);
+  }
+  return part;
+}
+
+function fieldNamed(template: string, action: string, name: string): keyof PathFields {
+  const field = FIELDS.get(name);
+  if (field === undefined) {
+    throw new GitPathError(`the path template "${template}" has ${action}, which is unknown; ${KNOWN}`);
+  }
+  return field;
+}
+
+/**
+ * The path for one quota, relative to the root of the repository, without a slash at either end; "" is the root itself.
+ *
+ * @throws {GitPathError} when a value makes the path leave the repository.
+ */
+export function renderPath(template: PathTemplate, fields: PathFields): string {
+  const path = template.parts.map((part) => (typeof part === 'string' ? part : fields[part.field])).join('');
+  const segments = path.split('/').filter((segment) => segment !== '' && segment !== '.');
+  if (segments.includes('..')) {
+    throw new GitPathError(`the path "${path}" leaves the repository with "..": write it from the repository's root`);
+  }
+  // oxlint-disable-next-line no-control-regex -- git trees have no such names
+  if (/[\\\u0000-\u001f]/.test(path)) {
+    throw new GitPathError(
+      `the path ${JSON.stringify(path)} has a backslash or a control character: part folders with "/"`,
+    );
+  }
+  return segments.join('/');
+}
+
+/** Whether the path is one namespace's own, so that a manifest below it need not name the namespace. */
+export function namesNamespace(template: PathTemplate): boolean {
+  return template.parts.some((part) => typeof part !== 'string' && part.field === 'namespace');
+}
+
+/**
+ * The files of a git tree that a path names: the file itself, whatever it is called, or every YAML file below the folder.
+ * Sorted by path.
+ *
+ * @param tree entries as in GitHub's recursive tree: `type` is "blob" for a file.
+ * @param gitPath as `renderPath` gives it.
+ */
+export function candidateFiles(
+  tree: readonly { readonly path: string; readonly type: string }[],
+  gitPath: string,
+): readonly string[] {
+  const folder = gitPath === '' ? '' : `${gitPath}/`;
+  return tree
+    .filter(({ type, path }) => type === 'blob' && (path === gitPath || (path.startsWith(folder) && isYaml(path))))
+    .map(({ path }) => path)
+    .toSorted();
+}
+
+function isYaml(path: string): boolean {
+  return /\.ya?ml$/i.test(path);
+}

@@ -1,0 +1,120 @@
+import type { EpochMs } from '../kernel/time.ts';
+import type { ResourceList } from '../kernel/resource-list.ts';
+import type { PolicyWarning, ResizePolicy } from './policy.ts';
+import type { Decision, Refusal } from './decision.ts';
+import type { ResizeTimings } from './timings.ts';
+
+/** The object that admission refused pods (or claims, or other objects) of. */
+export interface WorkloadRef {
+  readonly kind: string;
+  readonly name: string;
+  /** Tells workloads apart; names do not (db-primary and db-replica share a prefix). */
+  readonly uid: string;
+}
+
+/** What one refused workload still misses of this quota. */
+export interface WorkloadDemand {
+  readonly workload: WorkloadRef;
+  /** `workload`: the owner's missing replicas × the charge of one. `message`: the refusal's own numbers, where the owner cannot be read. */
+  readonly basis: 'workload' | 'message';
+  /** How many pods (or objects) are missing; 1 for a message. */
+  readonly missing: number;
+  /** The charge of what is missing, only keys of this quota's spec.hard. */
+  readonly total: ResourceList;
+  /** When admission last refused it. */
+  readonly lastSeen: EpochMs;
+}
+
+/** The Lease of a quota as it was read: the memory that outlives a workflow run. */
+export interface LeaseRecord {
+  readonly name: string;
+  /** `headroom/<decision id>`, `pr-N` of an earlier tool, anything of somebody else, or null when unlocked. */
+  readonly holder: string | null;
+  /** A `pr-N` holder whose pull request is closed: the lock of an earlier tool that may be taken over. */
+  readonly holderIsAbandoned: boolean;
+  /** `resizer.io/last-modified`: the last time that a change of ours was merged. */
+  readonly lastModified: EpochMs | null;
+  readonly lastRecommendation: { readonly limits: ResourceList; readonly at: EpochMs } | null;
+  readonly refusals: readonly Refusal[];
+  /** The decision that holds the lock, or that was merged last and may still await its sync. */
+  readonly decision: Decision | null;
+}
+
+/** One look at the cluster, taken at the start of every wake-up. */
+export interface QuotaObservation {
+  readonly namespace: 'present' | 'terminating' | 'gone';
+  readonly quota: {
+    readonly uid: string;
+    /** spec.hard, canonical quantities. */
+    readonly hard: ResourceList;
+    /** status.used, only keys of spec.hard; absent while Kubernetes has not counted yet. */
+    readonly used: ResourceList;
+  } | null;
+  readonly policy: ResizePolicy;
+  readonly warnings: readonly PolicyWarning[];
+  /** From the configuration of the worker that looked. */
+  readonly timings: ResizeTimings;
+  /** The ConfigMap that stops every write of Headroom in the cluster, when it is set. */
+  readonly globalPause: { readonly by: string; readonly reason: string } | null;
+  readonly demand: readonly WorkloadDemand[];
+  readonly lease: LeaseRecord;
+}
+
+/** Where the quota lives in Git, and what Git says today. */
+export type SourceObservation =
+  | {
+      readonly kind: 'found';
+      readonly repository: string;
+      readonly base: string;
+      readonly baseSha: string;
+      readonly path: string;
+      readonly line: number;
+      /** The values of the asked resources in Git. */
+      readonly limits: ResourceList;
+    }
+  | {
+      readonly kind: 'blocked';
+      readonly reason: SourceProblem;
+      /** A sentence: what, where, and what would be right. */
+      readonly message: string;
+    };
+
+/** Why the quota cannot be placed in Git with certainty. */
+export type SourceProblem =
+  | 'FileNotFound'
+  | 'FoundTwice'
+  | 'NotYaml'
+  | 'Unplaceable'
+  | 'GitHubNotConfigured'
+  | 'RepositoryNotFound';
+
+/** A pull request and the checks on its head, as GitHub says now. */
+export interface PullRequestObservation {
+  readonly number: number;
+  readonly url: string;
+  readonly state: 'open' | 'closed';
+  readonly draft: boolean;
+  readonly headSha: string;
+  /** Whether the head is the commit that Headroom pushed for this decision, and nothing else is on the branch. */
+  readonly headIsOurs: boolean;
+  /** Null while GitHub computes it. */
+  readonly mergeable: boolean | null;
+  /** GitHub's word: clean, blocked, behind, dirty, unstable, draft, has_hooks, unknown. */
+  readonly mergeableState: string;
+  readonly checks: {
+    readonly total: number;
+    readonly pending: readonly string[];
+    readonly failing: readonly string[];
+  };
+  /** Whether the base branch requires checks, which makes `clean` a proof. */
+  readonly hasRequiredChecks: boolean;
+  /** Who closed or merged it, where GitHub says; otherwise "unknown". */
+  readonly closedBy: string;
+  readonly merge: {
+    readonly sha: string;
+    readonly at: EpochMs;
+    readonly by: string;
+    /** What the merged file says for the resources of the decision; people may have changed it. */
+    readonly limits: ResourceList;
+  } | null;
+}

@@ -1,0 +1,57 @@
+/** What one persistent volume claim is charged by a ResourceQuota, as Kubernetes 1.35 counts it. */
+import { formatQuantity, maxQuantity, parseQuantity, roundUp } from '../kernel/quantity.ts';
+import type { ResourceList } from '../kernel/resource-list.ts';
+
+/** A PersistentVolumeClaim in the shape of Kubernetes' JSON. */
+export interface Claim {
+  readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> | undefined } | undefined;
+  readonly spec?:
+    | {
+        readonly resources?: { readonly requests?: ResourceList | undefined } | undefined;
+        readonly storageClassName?: string | undefined;
+        readonly volumeAttributesClassName?: string | undefined;
+      }
+    | undefined;
+  readonly status?:
+    | {
+        readonly allocatedResources?: ResourceList | undefined;
+        readonly currentVolumeAttributesClassName?: string | undefined;
+        readonly modifyVolumeStatus?: { readonly targetVolumeAttributesClassName?: string | undefined } | undefined;
+      }
+    | undefined;
+}
+
+/** The annotation that named the storage class before there was a field for it; it still goes first. */
+const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
+
+function storageClassOf(claim: Claim): string {
+  return claim.metadata?.annotations?.[CLASS_ANNOTATION] ?? claim.spec?.storageClassName ?? '';
+}
+
+/** Whole bytes: what is asked for, or what an expansion has already been given where that is more. */
+function storageOf(claim: Claim): string | undefined {
+  const requested = claim.spec?.resources?.requests?.['storage'];
+  if (requested === undefined) {
+    return undefined;
+  }
+  const allocated = claim.status?.allocatedResources?.['storage'] ?? requested;
+  return formatQuantity(roundUp(maxQuantity(parseQuantity(requested), parseQuantity(allocated)), 0));
+}
+
+/**
+ * What a claim is charged, under every name that a quota may count it by. A claim of no named class is charged to no
+ * class: the caller fills in the cluster's default class first, as admission does.
+ */
+export function claimCharge(claim: Claim): ResourceList {
+  const storageClass = storageClassOf(claim);
+  const storage = storageOf(claim);
+  const ofAll: ResourceList = {
+    persistentvolumeclaims: '1',
+    ...(storage === undefined ? {} : { 'requests.storage': storage }),
+  };
+  const ofClass =
+    storageClass === ''
+      ? []
+      : Object.entries(ofAll).map(([name, amount]) => [`${storageClass}.storageclass.storage.k8s.io/${name}`, amount]);
+  return { 'count/persistentvolumeclaims': '1', ...ofAll, ...Object.fromEntries(ofClass) };
+}

@@ -1,0 +1,82 @@
+/**
+ * The parts of a pod, a claim and a LimitRange that decide what a ResourceQuota counts, in the shape of Kubernetes'
+ * own JSON, so that an object from any client fits as it is.
+ */
+import type { ResourceList } from '../kernel/resource-list.ts';
+
+export interface ResourceRequirements {
+  readonly requests?: ResourceList | undefined;
+  readonly limits?: ResourceList | undefined;
+}
+
+export interface Container {
+  readonly name?: string;
+  readonly resources?: ResourceRequirements | undefined;
+  /** `Always` on an init container makes it a sidecar. */
+  readonly restartPolicy?: string | undefined;
+}
+
+interface PodAffinityTerm {
+  readonly namespaces?: readonly string[] | undefined;
+  readonly namespaceSelector?: object | undefined;
+}
+
+interface PodAffinityTerms {
+  readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly PodAffinityTerm[] | undefined;
+  readonly preferredDuringSchedulingIgnoredDuringExecution?:
+    | readonly { readonly podAffinityTerm: PodAffinityTerm }[]
+    | undefined;
+}
+
+export interface PodSpec {
+  readonly containers?: readonly Container[];
+  readonly initContainers?: readonly Container[] | undefined;
+  /** Resources of the whole pod; they stand in for the sum of its containers' where they are set. */
+  readonly resources?: ResourceRequirements | undefined;
+  readonly overhead?: ResourceList | undefined;
+  readonly activeDeadlineSeconds?: number | undefined;
+  readonly priorityClassName?: string | undefined;
+  readonly affinity?:
+    | {
+        readonly podAffinity?: PodAffinityTerms | undefined;
+        readonly podAntiAffinity?: PodAffinityTerms | undefined;
+      }
+    | undefined;
+}
+
+interface ContainerStatus {
+  readonly name?: string;
+  /** What the node runs the container with now. */
+  readonly resources?: ResourceRequirements | undefined;
+  /** What the node has set aside for it. */
+  readonly allocatedResources?: ResourceList | undefined;
+}
+
+export interface Pod {
+  readonly metadata?:
+    | {
+        readonly deletionTimestamp?: Date | string | undefined;
+        readonly deletionGracePeriodSeconds?: number | undefined;
+      }
+    | undefined;
+  readonly spec?: PodSpec | undefined;
+  readonly status?:
+    | {
+        readonly phase?: string | undefined;
+        readonly qosClass?: string | undefined;
+        readonly containerStatuses?: readonly ContainerStatus[] | undefined;
+        readonly initContainerStatuses?: readonly ContainerStatus[] | undefined;
+        readonly conditions?: readonly { readonly type: string; readonly reason?: string | undefined }[] | undefined;
+      }
+    | undefined;
+}
+
+/** Whether the pod's own `resources` may name this resource: cpu, memory and huge pages. */
+export function isPodLevelResource(name: string): boolean {
+  return name === 'cpu' || name === 'memory' || name.startsWith('hugepages-');
+}
+
+/** A sidecar runs as long as the pod, so it counts like a container and not like a step before them. */
+export function isSidecar(initContainer: Container): boolean {
+  return initContainer.restartPolicy === 'Always';
+}

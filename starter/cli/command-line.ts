@@ -1,0 +1,242 @@
+import { userInfo } from 'node:os';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import {
+  type Client,
+  ScheduleNotFoundError,
+  WorkflowFailedError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+} from '@temporalio/client';
+import { leaseGcId, quotaResizeId, taskQueue } from '../../domain/kernel/target.ts';
+import type { CommandInput, OperatorCommand } from '../../domain/quota-resize/commands.ts';
+import { type Config, loadConfig } from '../../worker/kernel/config.ts';
+import { ConfigError } from '../../worker/kernel/config-problem.ts';
+import { exitCodes } from '../../worker/kernel/exit-codes.ts';
+import type { leaseGc } from '../../workflows/lease-gc/workflow.ts';
+import { type ResizeStatus, status } from '../../workflows/quota-resize/messages.ts';
+import { TemporalUnreachable, withClient } from './connection.ts';
+
+interface QuotaArgument {
+  readonly namespace: string;
+  readonly quota: string;
+}
+
+interface SharedOptions {
+  readonly cluster?: string;
+  readonly config?: string;
+  readonly output: 'text' | 'json';
+}
+
+const operatorCommands: Readonly<Record<OperatorCommand, { readonly name: string; readonly says: string }>> = {
+  pause: { name: 'pause', says: 'stop writing anything for this quota until resume' },
+  resume: { name: 'resume', says: 'go on after a pause' },
+  approve: { name: 'approve', says: 'approve the open pull request, for its values and its head as they are now' },
+  reject: { name: 'reject', says: 'close the open pull request and do not ask for its values again for a while' },
+  reconcileNow: { name: 'reconcile-now', says: 'look again at once' },
+  skipCooldown: { name: 'skip-cooldown', says: 'act on a need now, although the cooldown is not over' },
+};
+
+/** The `headroom` command line: garbage collection, and what an operator may ask of or tell an episode. */
+export function createCommandLine(): Command {
+  const program = new Command('headroom')
+    .description('Operate Headroom: talks to Temporal with the same configuration as the worker and the starter.')
+    .option('--cluster <name>', 'the cluster (default: CLUSTER_NAME)')
+    .option('--config <path>', 'a YAML configuration file')
+    .addOption(new Option('--output <form>', 'how to print').choices(['text', 'json']).default('text'))
+    .configureOutput({ outputError: (message, write) => write(message) })
+    .exitOverride((error) => process.exit(error.exitCode === 0 ? exitCodes.stopped : exitCodes.configuration))
+    .showHelpAfterError('(headroom --help lists the commands)');
+
+  program
+    .command('gc')
+    .description('garbage collection of Leases: when it ran and runs next, or a round now')
+    .option('--now', 'run a round now and print what it did')
+    .action(
+      async ({ now }: { now?: boolean }) =>
+        await run(program, async (client, config) => await gc(client, config, now ?? false, shared(program))),
+    );
+
+  program
+    .command('list')
+    .description('the episodes that run now')
+    .action(async () => await run(program, async (client, config) => await list(client, config, shared(program))));
+
+  program
+    .command('status')
+    .description('where the episode of a quota stands')
+    .argument('<namespace/quota>', 'the ResourceQuota', quotaArgument)
+    .action(
+      async (quota: QuotaArgument) =>
+        await run(program, async (client, config) => await printStatus(client, config, quota, shared(program))),
+    );
+
+  for (const [command, { name, says }] of Object.entries(operatorCommands) as [
+    OperatorCommand,
+    { name: string; says: string },
+  ][]) {
+    program
+      .command(name)
+      .description(says)
+      .argument('<namespace/quota>', 'the ResourceQuota', quotaArgument)
+      .option('--by <name>', 'who says so (default: your user name)')
+      .option('--reason <text>', 'why; kept in the history')
+      .action(
+        async (quota: QuotaArgument, said: { by?: string; reason?: string }) =>
+          await run(
+            program,
+            async (client, config) => await tell(client, config, quota, command, said, shared(program)),
+          ),
+      );
+  }
+  return program;
+}
+
+function shared(program: Command): SharedOptions {
+  return program.opts<SharedOptions>();
+}
+
+function quotaArgument(text: string): QuotaArgument {
+  const [namespace, quota, ...rest] = text.split('/');
+  if (!namespace || !quota || rest.length > 0) {
+    throw new InvalidArgumentError(`"${text}" is not <namespace>/<quota>, such as team-a/compute`);
+  }
+  return { namespace, quota };
+}
+
+/** Runs a command; what a person can mend is one sentence on standard error, not a stack. */
+async function run(program: Command, command: (client: Client, config: Config) => Promise<void>): Promise<void> {
+  const { cluster, config: file } = shared(program);
+  try {
+    const config = loadConfig({
+      env: { ...process.env, ...(cluster === undefined ? {} : { CLUSTER_NAME: cluster }) },
+      writesToGitHub: false,
+      argv: file === undefined ? [] : ['--config', file],
+    });
+    await withClient(config, async (client) => await command(client, config));
+  } catch (error) {
+    if (error instanceof ConfigError) fail(error.message, exitCodes.configuration);
+    else if (error instanceof TemporalUnreachable || error instanceof CommandFailed)
+      fail(error.message, exitCodes.failed);
+    else throw error;
+  }
+}
+
+class CommandFailed extends Error {}
+
+function fail(message: string, code: number): void {
+  console.error(message);
+  process.exitCode = code;
+}
+
+async function gc(client: Client, config: Config, now: boolean, { output }: SharedOptions): Promise<void> {
+  const cluster = config.kubernetes.clusterName;
+  if (now) {
+    const handle = await client.workflow.start<typeof leaseGc>('leaseGc', {
+      // One round at a time: a second request joins the one that runs.
+      workflowId: `${leaseGcId(cluster)}/now`,
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      taskQueue: taskQueue(cluster),
+      args: [{ cluster }],
+    });
+    const result = await handle.result();
+    if (output === 'json') return print(result);
+    console.log(`kept ${result.kept}, deleted ${result.deleted.length}, unlocked ${result.unlocked.length}`);
+    for (const name of result.deleted) console.log(`deleted  ${name}`);
+    for (const name of result.unlocked) console.log(`unlocked ${name}`);
+    return;
+  }
+  try {
+    const { info } = await client.schedule.getHandle(leaseGcId(cluster)).describe();
+    const last = info.recentActions.at(-1)?.takenAt.toISOString() ?? null;
+    const next = info.nextActionTimes[0]?.toISOString() ?? null;
+    if (output === 'json') return print({ last, next });
+    console.log(`last round: ${last ?? 'none yet'}\nnext round: ${next ?? 'none'}\nheadroom gc --now runs one now.`);
+  } catch (error) {
+    if (!(error instanceof ScheduleNotFoundError)) throw error;
+    throw new CommandFailed(
+      `there is no Schedule ${leaseGcId(cluster)}: start a worker or a starter for the cluster "${cluster}" first`,
+    );
+  }
+}
+
+async function list(client: Client, config: Config, { output }: SharedOptions): Promise<void> {
+  const cluster = config.kubernetes.clusterName.replaceAll("'", '');
+  const query = `HeadroomController = 'quota-resize' AND HeadroomCluster = '${cluster}' AND ExecutionStatus = 'Running'`;
+  const rows: { target: string; phase: string; since: string; workflow: string }[] = [];
+  for await (const execution of client.workflow.list({ query })) {
+    const attribute = (name: string) => String(execution.searchAttributes?.[name]?.[0] ?? '');
+    rows.push({
+      target: attribute('HeadroomTarget'),
+      phase: attribute('HeadroomPhase'),
+      since: execution.startTime.toISOString(),
+      workflow: execution.workflowId,
+    });
+  }
+  if (output === 'json') return print(rows);
+  if (rows.length === 0) console.log(`no episode runs in ${cluster}`);
+  const width = Math.max(0, ...rows.map((row) => row.target.length));
+  for (const row of rows) console.log(`${row.target.padEnd(width)}  ${row.phase.padEnd(18)}  since ${row.since}`);
+}
+
+async function printStatus(
+  client: Client,
+  config: Config,
+  quota: QuotaArgument,
+  { output }: SharedOptions,
+): Promise<void> {
+  const seen: ResizeStatus = await answered(
+    quota,
+    config,
+    async (id) => await client.workflow.getHandle(id).query(status),
+  );
+  if (output === 'json') return print(seen);
+  console.log(`${quota.namespace}/${quota.quota}: ${seen.phase} (${seen.reason}) since ${seen.since}`);
+  console.log(seen.detail);
+  for (const change of seen.decision?.changes ?? []) {
+    console.log(`  ${change.resource} ${change.from} -> ${change.to}: ${change.reason}`);
+  }
+  if (seen.decision?.pullRequest)
+    console.log(`  pull request #${seen.decision.pullRequest.number} ${seen.decision.pullRequest.url}`);
+  if (seen.until !== undefined) console.log(`  looks again at ${seen.until} at the latest`);
+  if (seen.lastCommand !== null) console.log(`  last command: ${seen.lastCommand}`);
+}
+
+async function tell(
+  client: Client,
+  config: Config,
+  quota: QuotaArgument,
+  command: OperatorCommand,
+  said: { by?: string; reason?: string },
+  { output }: SharedOptions,
+): Promise<void> {
+  const input = { by: said.by ?? userInfo().username, reason: said.reason ?? '' };
+  const answer = await answered(
+    quota,
+    config,
+    async (id) => await client.workflow.getHandle(id).executeUpdate<string, [CommandInput]>(command, { args: [input] }),
+  );
+  if (output === 'json') return print({ command, answer });
+  console.log(answer);
+}
+
+/** Asks the running episode of a quota; that none runs, or that it refuses, is a sentence. */
+async function answered<T>(quota: QuotaArgument, config: Config, ask: (workflowId: string) => Promise<T>): Promise<T> {
+  const target = { cluster: config.kubernetes.clusterName, ...quota };
+  try {
+    return await ask(quotaResizeId(target));
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) {
+      throw new CommandFailed(
+        `no episode of ${quota.namespace}/${quota.quota} runs in ${target.cluster}: the quota is not under pressure, or the names are wrong (headroom list shows what runs)`,
+      );
+    }
+    if (error instanceof WorkflowUpdateFailedError || error instanceof WorkflowFailedError) {
+      throw new CommandFailed(error.cause?.message ?? error.message);
+    }
+    throw error;
+  }
+}
+
+function print(value: unknown): void {
+  console.log(JSON.stringify(value, null, 2));
+}

@@ -1,0 +1,39 @@
+import { Client, Connection } from '@temporalio/client';
+import type { Config } from '../../worker/kernel/config.ts';
+
+/** How long a command waits for Temporal: a person is waiting too. */
+const CONNECT_MS = 5_000;
+
+/** Temporal cannot be reached; the message says where it was looked for. */
+export class TemporalUnreachable extends Error {
+  override readonly name = 'TemporalUnreachable';
+}
+
+/**
+ * Runs one command with a client, and closes the connection again.
+ *
+ * @throws {TemporalUnreachable} at once, instead of waiting as the long-running processes do.
+ */
+export async function withClient<T>({ temporal }: Config, run: (client: Client) => Promise<T>): Promise<T> {
+  const { address, tls, apiKey, metadata } = temporal.connection.reveal();
+  let connection: Connection;
+  try {
+    connection = await Connection.connect({
+      ...(address === undefined ? {} : { address }),
+      ...(tls === undefined ? {} : { tls }),
+      ...(apiKey === undefined ? {} : { apiKey }),
+      ...(metadata === undefined ? {} : { metadata }),
+      connectTimeout: CONNECT_MS,
+    });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split('\n', 1)[0] : String(error);
+    throw new TemporalUnreachable(
+      `Temporal cannot be reached at ${temporal.address}: ${reason}. Set TEMPORAL_ADDRESS, or start Temporal.`,
+    );
+  }
+  try {
+    return await run(new Client({ connection, namespace: temporal.namespace, identity: 'headroom-cli' }));
+  } finally {
+    await connection.close();
+  }
+}

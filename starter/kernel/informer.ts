@@ -1,0 +1,150 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type KubeConfig,
+  type KubernetesListObject,
+  type KubernetesObject,
+  ListWatch,
+  Watch,
+} from '@kubernetes/client-node';
+import type { Log } from '../../worker/kernel/log.ts';
+
+/** A quiet watch is renewed after ten minutes without a byte; bookmarks come about once a minute. */
+const WATCH_IDLE_MS = 600_000;
+const FIRST_RESTART_MS = 500;
+const LONGEST_RESTART_MS = 30_000;
+/** One page of a list: enough for few round trips, small enough for the API server's cache. */
+const PAGE = 500;
+
+interface Page<T> extends KubernetesListObject<T & KubernetesObject> {
+  readonly metadata?: { readonly resourceVersion?: string; readonly _continue?: string };
+}
+
+export interface InformerOptions<T extends KubernetesObject> {
+  /** For messages and metrics: "resourcequotas". */
+  readonly name: string;
+  readonly path: string;
+  readonly fieldSelector?: string;
+  /** One page of the list, as client-node's generated list methods give it. */
+  readonly listPage: (page: { limit: number; _continue?: string }) => Promise<KubernetesListObject<T>>;
+  /** `previous` is absent for an object that was not in the cache. */
+  readonly onChange: (object: T, previous: T | undefined) => void;
+  readonly onDelete: (object: T) => void;
+}
+
+/** A watch that goes on for as long as the process runs. */
+export interface Informer<T extends KubernetesObject> {
+  /** Everything that is known now. */
+  list(namespace?: string): readonly T[];
+  get(name: string, namespace?: string): T | undefined;
+  /** Seconds since the watch last was known to be alive; 0 while it is connected. */
+  staleSeconds(): number;
+  /** Whether the first list is in. */
+  isSynced(): boolean;
+  stop(): Promise<void>;
+}
+
+/**
+ * Lists and watches a resource, and keeps doing so: client-node's informer stops for good at any error but 410, so it is
+ * restarted with growing, jittered pauses, and says what it waits for.
+ */
+export async function startInformer<T extends KubernetesObject>(
+  kubeConfig: KubeConfig,
+  options: InformerOptions<T>,
+  { log, signal }: { log: Log; signal: AbortSignal },
+): Promise<Informer<T>> {
+  const watch = new Watch(kubeConfig);
+  // Not an option of the constructor; the default of 30 s would reconnect every quiet watch twice a minute.
+  Object.assign(watch, { requestTimeoutMs: WATCH_IDLE_MS });
+  const path = `${options.path}?allowWatchBookmarks=true`;
+  const listWatch = new ListWatch<T>(
+    path,
+    watch,
+    () => listAll(options.listPage),
+    false,
+    undefined,
+    options.fieldSelector,
+  );
+
+  let synced = false;
+  let aliveSince: number | null = null;
+  let lastAlive = Date.now();
+  const seen = new Map<string, T>();
+  const keyOf = (object: T) => `${object.metadata?.namespace ?? ''}/${object.metadata?.name ?? ''}`;
+  const changed = (object: T) => {
+    const previous = seen.get(keyOf(object));
+    seen.set(keyOf(object), object);
+    options.onChange(object, previous);
+  };
+  listWatch.on('add', changed);
+  listWatch.on('update', changed);
+  listWatch.on('delete', (object) => {
+    seen.delete(keyOf(object));
+    options.onDelete(object);
+  });
+  listWatch.on('connect', () => {
+    aliveSince = Date.now();
+  });
+
+  let restarting = false;
+  let pause = FIRST_RESTART_MS;
+  const restart = async (error: unknown): Promise<void> => {
+    if (aliveSince !== null) {
+      // A watch that held for a while ended for a reason of its own: begin with short pauses again.
+      if (Date.now() - aliveSince > LONGEST_RESTART_MS) pause = FIRST_RESTART_MS;
+      lastAlive = Date.now();
+      aliveSince = null;
+    }
+    if (restarting || signal.aborted) return;
+    restarting = true;
+    try {
+      log.warn({ resource: options.name, reason: reasonOf(error) }, `waiting for Kubernetes to watch ${options.name}`);
+      await sleep(pause * (0.5 + Math.random() / 2), undefined, { signal });
+      pause = Math.min(pause * 2, LONGEST_RESTART_MS);
+    } catch {
+      return;
+    } finally {
+      restarting = false;
+    }
+    void run();
+  };
+  const run = async (): Promise<void> => {
+    try {
+      await listWatch.start();
+      // `start` returns as well when the list failed, after it has told the error handler.
+      if (aliveSince === null || listWatch.latestResourceVersion() === '') return;
+      if (!synced) log.info({ resource: options.name, objects: listWatch.list().length }, `watching ${options.name}`);
+      synced = true;
+    } catch (error) {
+      void restart(error);
+    }
+  };
+  listWatch.on('error', (error) => void restart(error));
+  await run();
+
+  return {
+    list: (namespace) => listWatch.list(namespace) ?? [],
+    get: (name, namespace) => listWatch.get(name, namespace),
+    staleSeconds: () => (aliveSince === null ? (Date.now() - lastAlive) / 1000 : 0),
+    isSynced: () => synced,
+    stop: async () => await listWatch.stop(),
+  };
+}
+
+async function listAll<T extends KubernetesObject>(
+  listPage: InformerOptions<T>['listPage'],
+): Promise<KubernetesListObject<T>> {
+  const items: T[] = [];
+  let page = (await listPage({ limit: PAGE })) as Page<T>;
+  items.push(...page.items);
+  while (page.metadata?._continue) {
+    page = (await listPage({ limit: PAGE, _continue: page.metadata._continue })) as Page<T>;
+    items.push(...page.items);
+  }
+  return { ...page, items };
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return JSON.stringify(error);
+  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : '';
+  return `${error.message}${cause}`;
+}

@@ -1,0 +1,174 @@
+import {
+  CoreV1Api,
+  type CoreV1Event,
+  type KubeConfig,
+  type V1Namespace,
+  type V1ResourceQuota,
+} from '@kubernetes/client-node';
+import { equalLists, type ResourceList } from '../../domain/kernel/resource-list.ts';
+import { parseAdmissionMessage } from '../../domain/quota-resize/event-message.ts';
+import { type PolicyDefaults, resolvePolicy } from '../../domain/quota-resize/policy.ts';
+import { isUnderPressure } from '../../domain/quota-resize/pressure.ts';
+import { type Informer, startInformer } from '../kernel/informer.ts';
+import type { Log } from '../../worker/kernel/log.ts';
+import { type QuotaHint, quotaHint } from './hint.ts';
+
+/** The reasons with which Kubernetes' controllers say that an object could not be created; a field selector has no OR. */
+const REFUSAL_REASONS = ['FailedCreate', 'ReplicaSetCreateError'] as const;
+
+export interface QuotaWatchOptions {
+  readonly kubeConfig: KubeConfig;
+  readonly cluster: string;
+  readonly policyDefaults: PolicyDefaults;
+  /** Every quota under pressure is hinted again after this long, in milliseconds, in case a hint was lost. */
+  readonly resyncMs: number;
+  readonly hint: (hint: QuotaHint) => void;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+export interface QuotaWatch {
+  readonly informers: Readonly<Record<string, Informer<object & { metadata?: object }>>>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Watches quotas, namespaces and refusals of a cluster, and hints at the quotas that may need an episode. It filters with
+ * the domain's own rule and never decides: an episode looks at everything afresh.
+ */
+export async function watchQuotas(options: QuotaWatchOptions): Promise<QuotaWatch> {
+  const { kubeConfig, cluster, log, signal } = options;
+  const core = kubeConfig.makeApiClient(CoreV1Api);
+  const say = { log, signal };
+
+  const hintQuota = (quota: V1ResourceQuota, starts: boolean, cause: string): void => {
+    const { namespace, name, resourceVersion } = quota.metadata ?? {};
+    if (namespace === undefined || name === undefined) return;
+    options.hint(quotaHint({ cluster, namespace, quota: name }, starts, cause, resourceVersion ?? ''));
+  };
+  const policyOf = (quota: V1ResourceQuota) =>
+    resolvePolicy({
+      defaults: options.policyDefaults,
+      namespaceAnnotations: namespaces.get(quota.metadata?.namespace ?? '')?.metadata?.annotations ?? {},
+      quotaAnnotations: quota.metadata?.annotations ?? {},
+    }).policy;
+  const isPressed = (quota: V1ResourceQuota): boolean => isUnderPressure(numbersOf(quota), policyOf(quota));
+  const quotasOf = (namespace: string): readonly V1ResourceQuota[] => quotas.list(namespace) ?? [];
+
+  const refusals: Informer<CoreV1Event>[] = [];
+  const isRefusal = (event: CoreV1Event): boolean =>
+    event.type === 'Warning' && parseAdmissionMessage(event.message ?? '').class === 'exceededQuota';
+  const hintNamespace = (namespace: string, cause: string): void => {
+    // Admission names the first exceeded quota only; the others of the namespace may be as tight.
+    for (const quota of quotasOf(namespace)) {
+      if (policyOf(quota).enabled) hintQuota(quota, true, cause);
+    }
+  };
+  const hasRefusal = (namespace: string): boolean =>
+    refusals.some((informer) => informer.list(namespace).some(isRefusal));
+
+  // Namespaces first: the policy of the first quotas must not miss an opt-out.
+  const namespaces: Informer<V1Namespace> = await startInformer<V1Namespace>(
+    kubeConfig,
+    {
+      name: 'namespaces',
+      path: '/api/v1/namespaces',
+      listPage: async (page) => await core.listNamespace(page),
+      onChange: (namespace, previous) => {
+        if (previous === undefined) return;
+        const sameLife = namespace.metadata?.deletionTimestamp === previous.metadata?.deletionTimestamp;
+        if (sameLife && sameResizerAnnotations(namespace, previous)) return;
+        for (const quota of quotasOf(namespace.metadata?.name ?? '')) {
+          hintQuota(quota, false, 'the namespace changed');
+          if (isPressed(quota)) hintQuota(quota, true, 'the namespace changed');
+        }
+        if (hasRefusal(namespace.metadata?.name ?? '')) {
+          hintNamespace(namespace.metadata?.name ?? '', 'something was refused');
+        }
+      },
+      onDelete: () => {},
+    },
+    say,
+  );
+  const quotas: Informer<V1ResourceQuota> = await startInformer<V1ResourceQuota>(
+    kubeConfig,
+    {
+      name: 'resourcequotas',
+      path: '/api/v1/resourcequotas',
+      listPage: async (page) => await core.listResourceQuotaForAllNamespaces(page),
+      onChange: (quota, previous) => {
+        if (isPressed(quota)) return hintQuota(quota, true, 'a threshold is reached');
+        if (previous === undefined) {
+          if (policyOf(quota).enabled && hasRefusal(quota.metadata?.namespace ?? '')) {
+            hintQuota(quota, true, 'something was refused');
+          }
+          return;
+        }
+        if (!sameSpec(quota, previous) || !sameResizerAnnotations(quota, previous)) {
+          hintQuota(quota, false, 'the quota changed');
+        } else if (isPressed(previous)) {
+          hintQuota(quota, false, 'the pressure is gone');
+        }
+      },
+      onDelete: (quota) => hintQuota(quota, false, 'the quota is deleted'),
+    },
+    say,
+  );
+  for (const reason of REFUSAL_REASONS) {
+    refusals.push(
+      await startInformer<CoreV1Event>(
+        kubeConfig,
+        {
+          name: `events/${reason}`,
+          path: '/api/v1/events',
+          fieldSelector: `reason=${reason}`,
+          listPage: async (page) =>
+            await core.listEventForAllNamespaces({ ...page, fieldSelector: `reason=${reason}` }),
+          onChange: (event) => {
+            if (isRefusal(event)) hintNamespace(event.metadata.namespace ?? '', 'something was refused');
+          },
+          onDelete: () => {},
+        },
+        say,
+      ),
+    );
+  }
+  const resync = setInterval(() => {
+    for (const quota of quotas.list()) if (isPressed(quota)) hintQuota(quota, true, 'resync');
+    for (const event of refusals.flatMap((informer) => informer.list())) {
+      if (isRefusal(event)) hintNamespace(event.metadata.namespace ?? '', 'resync');
+    }
+  }, options.resyncMs);
+
+  const informers = {
+    namespaces,
+    resourcequotas: quotas,
+    ...Object.fromEntries(REFUSAL_REASONS.map((reason, index) => [`events/${reason}`, refusals[index]])),
+  } as QuotaWatch['informers'];
+  return {
+    informers,
+    stop: async () => {
+      clearInterval(resync);
+      await Promise.all(Object.values(informers).map(async (informer) => await informer.stop()));
+    },
+  };
+}
+
+function numbersOf(quota: V1ResourceQuota): { hard: ResourceList; used: ResourceList } {
+  return { hard: quota.spec?.hard ?? {}, used: quota.status?.used ?? {} };
+}
+
+function sameSpec(a: V1ResourceQuota, b: V1ResourceQuota): boolean {
+  return equalLists(a.spec?.hard ?? {}, b.spec?.hard ?? {});
+}
+
+function resizerAnnotations(object: V1Namespace | V1ResourceQuota): string {
+  const annotations = Object.entries(object.metadata?.annotations ?? {}).filter(([key]) =>
+    key.startsWith('resizer.io/'),
+  );
+  return JSON.stringify(annotations.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function sameResizerAnnotations(a: V1Namespace | V1ResourceQuota, b: V1Namespace | V1ResourceQuota): boolean {
+  return resizerAnnotations(a) === resizerAnnotations(b);
+}

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { BoundedCache, ObjectCache } from '../../activities/ports/github-cache.ts';
+
+describe('a bounded cache', () => {
+  it('forgets what was not used for longest once the weights exceed the limit', () => {
+    const cache = new BoundedCache<string>(3);
+    cache.set('a', 'A');
+    cache.set('b', 'B');
+    cache.set('c', 'C');
+    cache.get('a');
+    cache.set('d', 'D', 2);
+    expect(['a', 'b', 'c', 'd'].map((key) => cache.get(key))).toEqual(['A', undefined, undefined, 'D']);
+  });
+
+  it('keeps the newest even when it alone is too heavy', () => {
+    const cache = new BoundedCache<string>(3);
+    cache.set('a', 'A');
+    cache.set('b', 'B', 10);
+    expect([cache.get('a'), cache.get('b')]).toEqual([undefined, 'B']);
+  });
+
+  it('counts an entry that is replaced once', () => {
+    const cache = new BoundedCache<string>(2);
+    cache.set('a', 'A');
+    for (let round = 0; round < 5; round += 1) cache.set('b', `B${round}`);
+    expect([cache.get('a'), cache.get('b')]).toEqual(['A', 'B4']);
+  });
+});
+
+describe('a cache of git objects', () => {
+  it('loads an object once, also when several ask at the same time', async () => {
+    const cache = new ObjectCache<string>(10, () => 1);
+    let loads = 0;
+    const load = () => {
+      loads += 1;
+      return Promise.resolve('tree');
+    };
+    expect(await Promise.all([cache.get('sha', load), cache.get('sha', load)])).toEqual(['tree', 'tree']);
+    expect(await cache.get('sha', load)).toBe('tree');
+    expect(loads).toBe(1);
+  });
+
+  it('loads again after a failure', async () => {
+    const cache = new ObjectCache<string>(10, () => 1);
+    await expect(cache.get('sha', () => Promise.reject(new Error('no answer')))).rejects.toThrow('no answer');
+    expect(await cache.get('sha', () => Promise.resolve('tree'))).toBe('tree');
+  });
+});

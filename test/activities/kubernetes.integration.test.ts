@@ -1,0 +1,30 @@
+import { afterAll, beforeAll } from 'vitest';
+import { accessTests } from './kubernetes/access.ts';
+import { type Cluster, startCluster } from './kubernetes/cluster.ts';
+import { demandTests } from './kubernetes/demand.ts';
+import { leaseGcTests } from './kubernetes/lease-gc.ts';
+import { leaseTests } from './kubernetes/lease.ts';
+import { quotaTests } from './kubernetes/quota.ts';
+
+// One control plane for all of them: the last tests read its audit log for what the worker's role is used for, and
+// break its API server.
+let cluster: Cluster | undefined;
+
+beforeAll(async () => {
+  cluster = await startCluster();
+});
+
+afterAll(async () => {
+  await cluster?.stop();
+});
+
+function running(): Cluster {
+  if (cluster === undefined) throw new Error('the control plane did not start');
+  return cluster;
+}
+
+demandTests(running);
+quotaTests(running);
+leaseTests(running);
+leaseGcTests(running);
+accessTests(running);

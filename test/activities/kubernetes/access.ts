@@ -1,0 +1,76 @@
+import type { V1ClusterRole } from '@kubernetes/client-node';
+import { describe, expect, it, vi } from 'vitest';
+import { type Cluster, connect, manifests, namespaceOf, NOBODY, patience, targetOf, WORKER } from './cluster.ts';
+
+/** What the API server says no to, and what the audit log says about the worker's role. */
+export function accessTests(cluster: () => Cluster): void {
+  describe('the role of the worker', () => {
+    it('allows everything that the activities ask for, and has no rule that they do not use', async () => {
+      const objects = [...(await manifests('rbac.yaml'))] as V1ClusterRole[];
+      const roles = objects.filter((one) => one.kind?.endsWith('Role') && one.metadata?.name === 'headroom-worker');
+      const wanted = roles.flatMap((role) =>
+        (role.rules ?? []).flatMap((rule) =>
+          rule.verbs.flatMap((verb) =>
+            (rule.apiGroups ?? []).flatMap((group) =>
+              (rule.resources ?? []).map((resource) => `${verb} ${resource} ${group}`),
+            ),
+          ),
+        ),
+      );
+      expect(wanted.length).toBeGreaterThan(20);
+      await vi.waitFor(async () => {
+        const events = (await cluster().plane.auditEvents()).filter((event) => event.user.username === WORKER);
+        expect(
+          events.filter((event) => event.responseStatus?.code === 403 && event.responseStatus.reason !== 'Forbidden'),
+        ).toEqual([]);
+        const refused = events.filter((event) => event.annotations?.['authorization.k8s.io/decision'] === 'forbid');
+        expect(refused).toEqual([]);
+        const used = new Set(
+          events.map(({ verb, objectRef }) => `${verb} ${objectRef?.resource} ${objectRef?.apiGroup ?? ''}`),
+        );
+        expect(wanted.filter((rule) => !used.has(rule))).toEqual([]);
+      }, patience);
+    });
+  });
+
+  describe('an API server that says no', () => {
+    it('to a user without the role is asked again in a minute, with the missing right in words', async () => {
+      const activities = cluster().activities({ kubernetes: connect(cluster().plane.kubeconfigFor(NOBODY)) });
+      await cluster().create(namespaceOf('access'));
+      await expect(activities.observeQuota({ target: targetOf('access') })).rejects.toMatchObject({
+        type: 'KubernetesForbidden',
+        nonRetryable: false,
+        nextRetryDelay: 60_000,
+        message: expect.stringMatching(/cannot get resource .* in the namespace .*ClusterRole headroom-worker/),
+      });
+    });
+
+    it('to an expired token works again with the next one', async () => {
+      const stale = connect(cluster().plane.kubeconfigFor(WORKER));
+      await cluster().plane.rotateToken(WORKER);
+      const target = targetOf('access');
+      await expect(cluster().activities({ kubernetes: stale }).observeQuota({ target })).rejects.toMatchObject({
+        type: 'KubernetesUnavailable',
+        nonRetryable: false,
+        message: expect.stringContaining('refuses the credentials (401)'),
+      });
+      const fresh = connect(cluster().plane.kubeconfigFor(WORKER));
+      await expect(cluster().activities({ kubernetes: fresh }).observeQuota({ target })).resolves.toMatchObject({
+        quota: null,
+      });
+    });
+
+    it('by being away is retried, and is back when it is back', async () => {
+      const { plane } = cluster();
+      const activities = cluster().activities({ kubernetes: connect(plane.kubeconfigFor(WORKER)) });
+      const target = targetOf('access');
+      await plane.killApiServer();
+      await expect(activities.observeQuota({ target })).rejects.toMatchObject({
+        type: 'KubernetesUnavailable',
+        nonRetryable: false,
+      });
+      await plane.startApiServer();
+      await expect(activities.observeQuota({ target })).resolves.toMatchObject({ namespace: 'present', quota: null });
+    });
+  });
+}

@@ -1,0 +1,158 @@
+import { readFile } from 'node:fs/promises';
+import { type KubernetesObject, KubernetesObjectApi, loadAllYaml } from '@kubernetes/client-node';
+import { pino } from 'pino';
+import { vi } from 'vitest';
+import { connectKubernetes, type Kubernetes } from '../../../activities/ports/kubernetes.ts';
+import type { QuotaResizeActivities } from '../../../activities/quota-resize/interface.ts';
+import {
+  createQuotaResizeKubernetesActivities,
+  type QuotaResizeKubernetesOptions,
+} from '../../../activities/quota-resize/kubernetes-activities.ts';
+import type { QuotaTarget } from '../../../domain/kernel/target.ts';
+import type { QuotaObservation } from '../../../domain/quota-resize/observation.ts';
+import { loadKubeConfig } from '../../../worker/kernel/kubernetes-access.ts';
+import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
+
+export const SYSTEM_NAMESPACE = 'namespace-resizer-system';
+/** The API server takes the name of a service account for the account itself, so the manifests bind it as they are. */
+export const WORKER = `system:serviceaccount:${SYSTEM_NAMESPACE}:headroom-worker`;
+export const NOBODY = 'nobody';
+
+/** A control plane with Headroom's manifests applied, and the ports of its users. */
+export interface Cluster {
+  readonly plane: ControlPlane;
+  readonly admin: Kubernetes;
+  /** The worker's user under its own ClusterRole. */
+  readonly worker: Kubernetes;
+  /** Creates objects as the admin. */
+  readonly create: (...objects: readonly object[]) => Promise<void>;
+  /** The activities as the worker runs them, and the lines that they logged. */
+  readonly activities: (change?: Partial<QuotaResizeKubernetesOptions>) => Pick<
+    QuotaResizeActivities,
+    keyof ReturnType<typeof createQuotaResizeKubernetesActivities>
+  > & {
+    readonly lines: readonly Record<string, unknown>[];
+  };
+  readonly stop: () => Promise<void>;
+}
+
+export async function startCluster(): Promise<Cluster> {
+  const plane = await startControlPlane({ users: [{ name: WORKER }, { name: NOBODY }] });
+  const admin = connect(plane.adminKubeconfig);
+  const worker = connect(plane.kubeconfigFor(WORKER));
+  const objects = kubeConfig(plane.adminKubeconfig).makeApiClient(KubernetesObjectApi);
+  const create: Cluster['create'] = async (...list) => {
+    for (const object of list) await objects.create(object as KubernetesObject);
+  };
+  for (const file of ['namespace.yaml', 'rbac.yaml']) await create(...(await manifests(file)));
+  return {
+    plane,
+    admin,
+    worker,
+    create,
+    activities(change = {}) {
+      const lines: Record<string, unknown>[] = [];
+      const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line) as Record<string, unknown>) });
+      return { ...createQuotaResizeKubernetesActivities({ ...optionsOf(worker), log, ...change }), lines };
+    },
+    stop: () => plane.stop(),
+  };
+}
+
+/** The objects of one of the product's manifests. */
+export async function manifests(file: string): Promise<KubernetesObject[]> {
+  const text = await readFile(new URL(`../../../deploy/${file}`, import.meta.url), 'utf8');
+  return loadAllYaml(text) as KubernetesObject[];
+}
+
+export function connect(kubeconfig: string): Kubernetes {
+  return connectKubernetes(kubeConfig(kubeconfig));
+}
+
+function kubeConfig(kubeconfig: string) {
+  return loadKubeConfig({ kubeconfig, context: undefined, requestTimeoutMs: 30_000 }, {});
+}
+
+export const timings = {
+  demandSettle: 0,
+  settle: 0,
+  updateInterval: 0,
+  needGone: 0,
+  holdRetry: 300_000,
+  syncOverdue: 0,
+  rejectionCooldown: 0,
+  recommendationRepeat: 0,
+  syncPoll: 15_000,
+};
+
+function optionsOf(kubernetes: Kubernetes): Omit<QuotaResizeKubernetesOptions, 'log'> {
+  return {
+    kubernetes,
+    systemNamespace: SYSTEM_NAMESPACE,
+    policyDefaults: {
+      mode: 'observe',
+      dryRun: false,
+      threshold: '80',
+      increment: '20',
+      cooldownMinutes: 60,
+      autoMerge: false,
+      maxStep: '2',
+    },
+    timings,
+  };
+}
+
+export function targetOf(namespace: string, quota = 'compute'): QuotaTarget {
+  return { cluster: 'test', namespace, quota };
+}
+
+export function namespaceOf(name: string, annotations: Record<string, string> = {}): object {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, annotations } };
+}
+
+export function quotaOf(namespace: string, hard: Record<string, string>, name = 'compute', more: object = {}): object {
+  return { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name, namespace }, spec: { hard, ...more } };
+}
+
+/** A pod template; `cpu` is its one container's request. */
+export function templateOf(app: string, cpu?: string, spec: object = {}): object {
+  const resources = cpu === undefined ? {} : { requests: { cpu } };
+  return { metadata: { labels: { app } }, spec: { containers: [{ name: 'app', image: 'app', resources }], ...spec } };
+}
+
+/** A workload of the apps group (or a ReplicationController) named and labelled `name`. */
+export function workloadOf(kind: string, namespace: string, name: string, spec: object): object {
+  const isController = kind === 'ReplicationController';
+  const selector = isController ? { app: name } : { matchLabels: { app: name } };
+  return {
+    apiVersion: isController ? 'v1' : 'apps/v1',
+    kind,
+    metadata: { name, namespace },
+    spec: { selector, ...spec },
+  };
+}
+
+/** Waits until admission enforces the quota: before its first count it refuses nothing of the kind that tests look for. */
+export async function quotaCounted({ admin }: Cluster, namespace: string, name = 'compute'): Promise<void> {
+  await vi.waitFor(async () => {
+    const quota = await admin.core.readNamespacedResourceQuota({ name, namespace });
+    if (Object.keys(quota.status?.hard ?? {}).length === 0) throw new Error(`${namespace}/${name} is not counted yet`);
+  }, patience);
+}
+
+/** Looks until the observation is as it should be. */
+export async function observed(
+  cluster: Cluster,
+  target: QuotaTarget,
+  check: (seen: QuotaObservation) => void,
+): Promise<QuotaObservation> {
+  const { observeQuota } = cluster.activities();
+  return await vi.waitFor(async () => {
+    const seen = await observeQuota({ target });
+    check(seen);
+    return seen;
+  }, patience);
+}
+
+/** Controllers act within some seconds, also on a machine under load. */
+export const patience = { timeout: 40_000, interval: 200 };

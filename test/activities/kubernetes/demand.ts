@@ -1,0 +1,254 @@
+import { describe, expect, it, vi } from 'vitest';
+import {
+  type Cluster,
+  namespaceOf,
+  observed,
+  patience,
+  quotaCounted,
+  quotaOf,
+  targetOf,
+  templateOf,
+  workloadOf,
+} from './cluster.ts';
+
+/** What refused workloads of the real controllers still miss, as the worker sees it. */
+export function demandTests(cluster: () => Cluster): void {
+  async function setUp(namespace: string, hard: Record<string, string>, ...objects: readonly object[]): Promise<void> {
+    await cluster().create(namespaceOf(namespace), quotaOf(namespace, hard), ...objects);
+    await quotaCounted(cluster(), namespace);
+  }
+
+  describe('the demand of a namespace', () => {
+    it('of a Deployment of 6 × 500m in a quota of 2 cpus is the one cpu that it misses, also without its Events', async () => {
+      const { create, admin } = cluster();
+      const namespace = 'demand-deployment';
+      const target = targetOf(namespace);
+      await setUp(namespace, { 'requests.cpu': '2' });
+      await create(workloadOf('Deployment', namespace, 'web', { replicas: 6, template: templateOf('web', '500m') }));
+      const seen = await observed(cluster(), target, ({ demand }) => {
+        expect(demand).toMatchObject([{ basis: 'workload', missing: 2, total: { 'requests.cpu': '1' } }]);
+      });
+      expect(seen.quota).toMatchObject({ hard: { 'requests.cpu': '2' }, used: { 'requests.cpu': '2' } });
+      expect(seen.demand[0]?.workload.kind).toBe('ReplicaSet');
+      expect(seen.demand[0]?.lastSeen).toBeGreaterThan(Date.now() - 60_000);
+
+      await admin.core.deleteCollectionNamespacedEvent({ namespace });
+      await observed(cluster(), target, ({ demand }) => expect(demand).toMatchObject([{ missing: 2 }]));
+
+      const scale = { metadata: { name: 'web', namespace }, spec: { replicas: 4 } };
+      await admin.apps.replaceNamespacedDeploymentScale({ name: 'web', namespace, body: scale });
+      await observed(cluster(), target, ({ demand }) => expect(demand).toEqual([]));
+    });
+
+    it('is gone with its workload, and a namesake made anew has none of it', async () => {
+      const { create, admin } = cluster();
+      const namespace = 'demand-namesake';
+      await setUp(namespace, { pods: '1' });
+      const replicas = (count: number) =>
+        workloadOf('ReplicaSet', namespace, 'web', { replicas: count, template: templateOf('web') });
+      await create(replicas(5));
+      await observed(cluster(), targetOf(namespace), ({ demand }) => expect(demand).toMatchObject([{ missing: 4 }]));
+      await admin.apps.deleteNamespacedReplicaSet({ name: 'web', namespace });
+      await observed(cluster(), targetOf(namespace), ({ demand }) => expect(demand).toEqual([]));
+      await create(replicas(1));
+      const { demand } = await observed(cluster(), targetOf(namespace), () => {});
+      const events = await admin.core.listNamespacedEvent({ namespace, fieldSelector: 'reason=FailedCreate' });
+      expect(events.items.length).toBeGreaterThan(0);
+      expect(demand).toEqual([]);
+    });
+
+    it('of a StatefulSet is its members and the claims before them, in the default storage class', async () => {
+      const namespace = 'demand-statefulset';
+      const byClass = 'fast.storageclass.storage.k8s.io/requests.storage';
+      const claim = {
+        metadata: { name: 'data' },
+        spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+      };
+      const annotations = { 'storageclass.kubernetes.io/is-default-class': 'true' };
+      await cluster().create({
+        apiVersion: 'storage.k8s.io/v1',
+        kind: 'StorageClass',
+        metadata: { name: 'fast', annotations },
+        provisioner: 'none',
+      });
+      await setUp(namespace, { persistentvolumeclaims: '1', [byClass]: '1Gi', pods: '10' });
+      const spec = {
+        replicas: 3,
+        serviceName: 'db',
+        podManagementPolicy: 'Parallel',
+        template: templateOf('db'),
+        volumeClaimTemplates: [claim],
+      };
+      await cluster().create(workloadOf('StatefulSet', namespace, 'db', spec));
+      await observed(cluster(), targetOf(namespace), ({ demand }) => {
+        expect(demand).toMatchObject([
+          {
+            workload: { kind: 'StatefulSet', name: 'db' },
+            basis: 'workload',
+            missing: 2,
+            total: { persistentvolumeclaims: '2', [byClass]: '2Gi', pods: '2' },
+          },
+        ]);
+      });
+    });
+
+    it('of a DaemonSet is the pods of the nodes that have none', async () => {
+      const namespace = 'demand-daemonset';
+      for (const name of ['node-a', 'node-b', 'node-c'])
+        await cluster().create({ apiVersion: 'v1', kind: 'Node', metadata: { name } });
+      await setUp(namespace, { pods: '1' });
+      await cluster().create(workloadOf('DaemonSet', namespace, 'agent', { template: templateOf('agent') }));
+      await observed(cluster(), targetOf(namespace), ({ demand }) => {
+        expect(demand).toMatchObject([
+          { workload: { kind: 'DaemonSet', name: 'agent' }, missing: 2, total: { pods: '2' } },
+        ]);
+      });
+    });
+
+    it('of a Job is what it may run at once, and nothing while it is suspended', async () => {
+      const { create, admin } = cluster();
+      const namespace = 'demand-job';
+      await setUp(namespace, { pods: '1' });
+      const template = templateOf('batch', undefined, { restartPolicy: 'Never' });
+      await create({
+        apiVersion: 'batch/v1',
+        kind: 'Job',
+        metadata: { name: 'batch', namespace },
+        spec: { parallelism: 3, completions: 9, template },
+      });
+      await observed(cluster(), targetOf(namespace), ({ demand }) => {
+        expect(demand).toMatchObject([{ workload: { kind: 'Job', name: 'batch' }, missing: 2, total: { pods: '2' } }]);
+      });
+      const job = await admin.batch.readNamespacedJob({ name: 'batch', namespace });
+      if (job.spec) job.spec.suspend = true;
+      await admin.batch.replaceNamespacedJob({ name: 'batch', namespace, body: job });
+      await observed(cluster(), targetOf(namespace), ({ demand }) => expect(demand).toEqual([]));
+    });
+
+    it('of a CronJob is the Job that was refused and its pods, until the Job is there', async () => {
+      const { create, admin } = cluster();
+      const namespace = 'demand-cronjob';
+      await setUp(namespace, { 'count/jobs.batch': '0', pods: '5' });
+      const template = templateOf('nightly', undefined, { restartPolicy: 'Never' });
+      const jobTemplate = { spec: { parallelism: 2, completions: 2, template } };
+      const cron = {
+        apiVersion: 'batch/v1',
+        kind: 'CronJob',
+        metadata: { name: 'nightly', namespace },
+        spec: { schedule: '* * * * *', suspend: true, jobTemplate },
+      };
+      await create(cron);
+      // A schedule that was missed is due at once, so that nobody waits for the minute.
+      const due = await admin.batch.readNamespacedCronJobStatus({ name: 'nightly', namespace });
+      due.status = { lastScheduleTime: new Date(Date.now() - 300_000) };
+      const started = await admin.batch.replaceNamespacedCronJobStatus({ name: 'nightly', namespace, body: due });
+      if (started.spec) started.spec.suspend = false;
+      await admin.batch.replaceNamespacedCronJob({ name: 'nightly', namespace, body: started });
+      await observed(cluster(), targetOf(namespace), ({ demand }) => {
+        expect(demand).toMatchObject([
+          { workload: { kind: 'CronJob', name: 'nightly' }, missing: 2, total: { 'count/jobs.batch': '1', pods: '2' } },
+        ]);
+      });
+      const quota = await admin.core.readNamespacedResourceQuota({ name: 'compute', namespace });
+      quota.spec = { hard: { 'count/jobs.batch': '3', pods: '5' } };
+      await admin.core.replaceNamespacedResourceQuota({ name: 'compute', namespace, body: quota });
+      await observed(cluster(), targetOf(namespace), ({ demand }) => expect(demand).toEqual([]));
+    });
+
+    it('of a ReplicationController is its missing replicas', async () => {
+      const namespace = 'demand-controller';
+      await setUp(namespace, { pods: '1' });
+      await cluster().create(
+        workloadOf('ReplicationController', namespace, 'old', { replicas: 3, template: templateOf('old') }),
+      );
+      await observed(cluster(), targetOf(namespace), ({ demand }) => {
+        expect(demand).toMatchObject([
+          { workload: { kind: 'ReplicationController', name: 'old' }, missing: 2, total: { pods: '2' } },
+        ]);
+      });
+    });
+
+    it('counts the defaults of a LimitRange and the overhead of a RuntimeClass', async () => {
+      const namespace = 'demand-defaults';
+      const limitRange = { limits: [{ type: 'Container', defaultRequest: { cpu: '300m' } }] };
+      await cluster().create({
+        apiVersion: 'node.k8s.io/v1',
+        kind: 'RuntimeClass',
+        metadata: { name: 'sandbox' },
+        handler: 'sandbox',
+        overhead: { podFixed: { cpu: '50m' } },
+      });
+      await setUp(
+        namespace,
+        { 'requests.cpu': '400m' },
+        { apiVersion: 'v1', kind: 'LimitRange', metadata: { name: 'defaults', namespace }, spec: limitRange },
+      );
+      const template = templateOf('web', undefined, { runtimeClassName: 'sandbox' });
+      await cluster().create(workloadOf('ReplicaSet', namespace, 'web', { replicas: 3, template }));
+      const { quota } = await observed(cluster(), targetOf(namespace), ({ demand }) => {
+        expect(demand).toMatchObject([{ missing: 2, total: { 'requests.cpu': '700m' } }]);
+      });
+      expect(quota?.used).toEqual({ 'requests.cpu': '350m' });
+    });
+
+    it('of a Deployment that cannot make its ReplicaSet is that ReplicaSet', async () => {
+      const namespace = 'demand-replicaset-count';
+      await setUp(namespace, { 'count/replicasets.apps': '0' });
+      await cluster().create(workloadOf('Deployment', namespace, 'web', { replicas: 2, template: templateOf('web') }));
+      await observed(cluster(), targetOf(namespace), ({ demand }) => {
+        expect(demand).toMatchObject([
+          { workload: { kind: 'Deployment', name: 'web' }, total: { 'count/replicasets.apps': '1' } },
+        ]);
+      });
+    });
+
+    it('is evaluated for every quota that counts the refused pods, whichever refused them', async () => {
+      const namespace = 'demand-two-quotas';
+      await setUp(
+        namespace,
+        { pods: '1' },
+        quotaOf(namespace, { 'requests.cpu': '5' }, 'cpu'),
+        quotaOf(namespace, { pods: '1' }, 'best-effort', { scopes: ['BestEffort'] }),
+      );
+      await cluster().create(
+        workloadOf('ReplicaSet', namespace, 'web', { replicas: 4, template: templateOf('web', '1') }),
+      );
+      await observed(cluster(), targetOf(namespace, 'cpu'), ({ demand }) => {
+        expect(demand).toMatchObject([{ missing: 3, total: { 'requests.cpu': '3' } }]);
+      });
+      await observed(cluster(), targetOf(namespace, 'best-effort'), ({ demand }) => expect(demand).toEqual([]));
+    });
+
+    it('of an owner of an unknown kind is what the message says; other failures are none', async () => {
+      const { admin } = cluster();
+      const namespace = 'demand-message';
+      await setUp(namespace, { 'requests.cpu': '2' });
+      const event = async (name: string, message: string) => {
+        const metadata = { name, namespace };
+        const involvedObject = { apiVersion: 'tekton.dev/v1', kind: 'TaskRun', name, namespace, uid: `uid-${name}` };
+        await admin.core.createNamespacedEvent({
+          namespace,
+          body: { metadata, involvedObject, reason: 'FailedCreate', message, lastTimestamp: new Date() },
+        });
+      };
+      const refusal =
+        'pods "build-pod" is forbidden: exceeded quota: compute, requested: requests.cpu=3, used: requests.cpu=0, limited: requests.cpu=2';
+      await event('build', refusal);
+      await event('broken', 'pods "x" is forbidden: error looking up service account');
+      await observed(cluster(), targetOf(namespace), ({ demand }) => {
+        expect(demand).toMatchObject([
+          {
+            workload: { kind: 'TaskRun', name: 'build' },
+            basis: 'message',
+            missing: 1,
+            total: { 'requests.cpu': '3' },
+          },
+        ]);
+      });
+      await vi.waitFor(async () => {
+        const events = await admin.core.listNamespacedEvent({ namespace });
+        expect(events.items).toHaveLength(2);
+      }, patience);
+    });
+  });
+}

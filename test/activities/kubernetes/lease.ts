@@ -1,0 +1,339 @@
+import { describe, expect, it } from 'vitest';
+import type { V1Lease } from '@kubernetes/client-node';
+import type { Decision } from '../../../domain/quota-resize/decision.ts';
+import { fileLeaseName } from '../../../domain/quota-resize/lease.ts';
+import { type Cluster, SYSTEM_NAMESPACE, targetOf } from './cluster.ts';
+
+const labels = { 'app.kubernetes.io/managed-by': 'namespace-resizer' };
+const cpuFile = { repository: 'acme/gitops', path: 'a/quota.yaml' };
+
+function decisionOf(id: string, change: Partial<Decision> = {}): Decision {
+  return {
+    id,
+    quotaUid: 'uid',
+    decidedAt: 1_795_000_000_000,
+    changes: [{ resource: 'requests.cpu', from: '2', to: '3', used: '2', demand: '0', reason: 'full' }],
+    evidence: ['full'],
+    demandByMessage: false,
+    gate: null,
+    pullRequest: null,
+    merge: null,
+    ...change,
+  };
+}
+
+function pullRequestOf(path: string): NonNullable<Decision['pullRequest']> {
+  return {
+    number: 7,
+    url: 'https://forge/pull/7',
+    repository: 'acme/gitops',
+    branch: 'headroom/7',
+    base: 'main',
+    path,
+    headSha: 'f'.repeat(40),
+    openedAt: 1_795_000_001_000,
+    pushedAt: 1_795_000_001_000,
+  };
+}
+
+/** The Leases: locks of quotas and files, and the memory of a quota. */
+export function leaseTests(cluster: () => Cluster): void {
+  async function read(name: string): Promise<V1Lease | undefined> {
+    const { items } = await cluster().admin.coordination.listNamespacedLease({ namespace: SYSTEM_NAMESPACE });
+    return items.find((lease) => lease.metadata?.name === name);
+  }
+
+  async function write(
+    name: string,
+    holderIdentity: string | undefined,
+    annotations: Record<string, string> = {},
+  ): Promise<void> {
+    const metadata = { name, namespace: SYSTEM_NAMESPACE, labels, annotations };
+    const spec = holderIdentity === undefined ? {} : { holderIdentity };
+    await cluster().create({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec });
+  }
+
+  describe('the Lease of a quota', () => {
+    it('lives from lock to merge to sync, and writes nothing twice', async () => {
+      const activities = cluster().activities();
+      const target = targetOf('lease-life');
+      const file = { ...cpuFile, path: 'life.yaml' };
+      const decision = decisionOf('life');
+
+      expect(await activities.ensureLeaseAcquired({ target, decision, file })).toEqual({ kind: 'acquired' });
+      const locked = await read('state-lease-life-compute');
+      expect(locked?.spec?.holderIdentity).toBe('headroom/life');
+      expect(locked?.spec?.acquireTime).toBeDefined();
+      expect(locked?.metadata?.labels).toEqual(labels);
+      expect(locked?.metadata?.annotations).toMatchObject({
+        'resizer.io/target-cluster': 'test',
+        'resizer.io/target-namespace': 'lease-life',
+        'resizer.io/target-quota': 'compute',
+        'resizer.io/file': 'acme/gitops:life.yaml',
+      });
+      expect((await read(fileLeaseName(file)))?.spec?.holderIdentity).toBe('headroom/life');
+
+      expect(await activities.ensureLeaseAcquired({ target, decision, file })).toEqual({ kind: 'acquired' });
+      expect((await read('state-lease-life-compute'))?.metadata?.resourceVersion).toBe(
+        locked?.metadata?.resourceVersion,
+      );
+
+      const opened = decisionOf('life', { pullRequest: pullRequestOf('life.yaml') });
+      await activities.ensureLeaseUpdated({ target, decision: opened });
+      const { lease: whileOpen } = await activities.observeQuota({ target });
+      expect(whileOpen).toMatchObject({ name: 'state-lease-life-compute', holder: 'headroom/life', decision: opened });
+      // A run that was reset asks with the decision as it first was.
+      await activities.ensureLeaseAcquired({ target, decision, file });
+      expect((await activities.observeQuota({ target })).lease.decision).toEqual(opened);
+
+      const mergedAt = 1_795_000_100_000;
+      const merged = {
+        ...opened,
+        merge: { sha: 'abc', at: mergedAt, by: 'headroom', limits: { 'requests.cpu': '3' } },
+      };
+      await activities.ensureLeaseReleased({ target, decision: merged, refusal: null });
+      await activities.ensureLeaseReleased({ target, decision: merged, refusal: null });
+      const { lease: afterMerge } = await activities.observeQuota({ target });
+      expect(afterMerge).toMatchObject({ holder: null, lastModified: mergedAt, decision: merged });
+      expect(await read(fileLeaseName(file))).toBeUndefined();
+
+      await activities.ensureLeaseSynced({ target, decision: merged, at: mergedAt + 60_000 });
+      const { lease: afterSync } = await activities.observeQuota({ target });
+      expect(afterSync).toMatchObject({ holder: null, lastModified: mergedAt + 60_000, decision: null });
+      expect((await read('state-lease-life-compute'))?.metadata?.annotations?.['resizer.io/last-modified']).toBe(
+        new Date(mergedAt + 60_000).toISOString(),
+      );
+    });
+
+    it('remembers a refusal once, and forgets the decision', async () => {
+      const activities = cluster().activities();
+      const target = targetOf('lease-refusal');
+      const decision = decisionOf('refused');
+      const refusal = { limits: { 'requests.cpu': '3' }, at: 1_795_000_200_000, by: 'jane', reason: 'too much' };
+      await activities.ensureLeaseAcquired({ target, decision, file: { ...cpuFile, path: 'refusal.yaml' } });
+      await activities.ensureLeaseReleased({ target, decision, refusal });
+      await activities.ensureLeaseReleased({ target, decision, refusal });
+      const { lease } = await activities.observeQuota({ target });
+      expect(lease).toMatchObject({ holder: null, lastModified: null, refusals: [refusal], decision: null });
+    });
+
+    it('that nobody has is no error to sync or to release', async () => {
+      const activities = cluster().activities();
+      const target = targetOf('lease-none');
+      await activities.ensureLeaseSynced({ target, decision: decisionOf('none'), at: 1 });
+      await activities.ensureLeaseReleased({ target, decision: decisionOf('none'), refusal: null });
+      expect((await activities.observeQuota({ target })).lease).toEqual({
+        name: 'state-lease-none-compute',
+        holder: null,
+        holderIsAbandoned: false,
+        lastModified: null,
+        lastRecommendation: null,
+        refusals: [],
+        decision: null,
+      });
+    });
+
+    it('with the name of another quota gets a hash, and both keep their own memory', async () => {
+      const activities = cluster().activities();
+      const [one, other] = [targetOf('hash-a', 'compute'), targetOf('hash', 'a-compute')];
+      const acquire = (target: typeof one, id: string) =>
+        activities.ensureLeaseAcquired({ target, decision: decisionOf(id), file: { ...cpuFile, path: `${id}.yaml` } });
+      expect(await acquire(one, 'one')).toEqual({ kind: 'acquired' });
+      expect(await acquire(other, 'other')).toEqual({ kind: 'acquired' });
+      const [first, second] = [
+        await activities.observeQuota({ target: one }),
+        await activities.observeQuota({ target: other }),
+      ];
+      expect(first.lease).toMatchObject({ name: 'state-hash-a-compute', holder: 'headroom/one' });
+      expect(second.lease.holder).toBe('headroom/other');
+      expect(second.lease.name).toMatch(/^state-hash-a-compute-[0-9a-f]{16}$/);
+    });
+
+    it('is written for a quota whose name is as long as names may be', async () => {
+      const activities = cluster().activities();
+      const target = targetOf('lease-long', `${'q'.repeat(200)}.${'r'.repeat(52)}`);
+      const file = { ...cpuFile, path: 'long.yaml' };
+      expect(await activities.ensureLeaseAcquired({ target, decision: decisionOf('long'), file })).toEqual({
+        kind: 'acquired',
+      });
+      expect((await activities.observeQuota({ target })).lease.holder).toBe('headroom/long');
+    });
+
+    it('of a foreign holder is respected, and its file stays free', async () => {
+      const activities = cluster().activities();
+      const target = targetOf('lease-foreign');
+      const file = { ...cpuFile, path: 'foreign.yaml' };
+      await write('state-lease-foreign-compute', 'somebody');
+      const before = await read('state-lease-foreign-compute');
+      const decision = decisionOf('foreign');
+      expect(await activities.ensureLeaseAcquired({ target, decision, file })).toEqual({
+        kind: 'held',
+        by: 'somebody',
+      });
+      await activities.ensureLeaseReleased({ target, decision, refusal: null });
+      await expect(activities.ensureLeaseUpdated({ target, decision })).rejects.toMatchObject({
+        type: 'InvalidInput',
+        nonRetryable: true,
+        message: expect.stringContaining('is held by somebody'),
+      });
+      expect(await read('state-lease-foreign-compute')).toEqual(before);
+      expect(await read(fileLeaseName(file))).toBeUndefined();
+    });
+
+    it('of another tool without the label is not touched', async () => {
+      const activities = cluster().activities();
+      await cluster().create({
+        apiVersion: 'coordination.k8s.io/v1',
+        kind: 'Lease',
+        metadata: { name: 'state-lease-unlabelled-compute', namespace: SYSTEM_NAMESPACE },
+        spec: { holderIdentity: 'leader' },
+      });
+      const target = targetOf('lease-unlabelled');
+      await activities.ensureLeaseAcquired({
+        target,
+        decision: decisionOf('beside'),
+        file: { ...cpuFile, path: 'beside.yaml' },
+      });
+      expect((await read('state-lease-unlabelled-compute'))?.spec?.holderIdentity).toBe('leader');
+      expect((await activities.observeQuota({ target })).lease.name).toMatch(
+        /^state-lease-unlabelled-compute-[0-9a-f]{16}$/,
+      );
+    });
+
+    it("of the earlier tool is adopted with its memory, and taken over only once its holder's pull request is closed", async () => {
+      const target = targetOf('lease-legacy');
+      const closed = new Set<number>();
+      const activities = cluster().activities({ abandonedHolder: (number) => Promise.resolve(closed.has(number)) });
+      await write('state-lease-legacy-compute', 'pr-12', { 'resizer.io/last-modified': '2026-11-01T12:00:00+02:00' });
+      const file = { ...cpuFile, path: 'legacy.yaml' };
+      const decision = decisionOf('legacy');
+      expect(await activities.ensureLeaseAcquired({ target, decision, file })).toEqual({ kind: 'held', by: 'pr-12' });
+      expect((await activities.observeQuota({ target })).lease.holderIsAbandoned).toBe(false);
+      closed.add(12);
+      expect((await activities.observeQuota({ target })).lease.holderIsAbandoned).toBe(true);
+      expect(await activities.ensureLeaseAcquired({ target, decision, file })).toEqual({ kind: 'acquired' });
+      expect((await activities.observeQuota({ target })).lease).toMatchObject({
+        name: 'state-lease-legacy-compute',
+        holder: 'headroom/legacy',
+        lastModified: Date.UTC(2026, 10, 1, 10),
+      });
+    });
+
+    it('is respected while GitHub cannot say whether the pull request of its holder is closed', async () => {
+      const target = targetOf('lease-unsure');
+      const activities = cluster().activities({ abandonedHolder: () => Promise.reject(new Error('GitHub is away')) });
+      await write('state-lease-unsure-compute', 'pr-13');
+      expect((await activities.observeQuota({ target })).lease).toMatchObject({
+        holder: 'pr-13',
+        holderIsAbandoned: false,
+      });
+      expect(activities.lines).toMatchObject([{ holder: 'pr-13', error: 'Error: GitHub is away' }]);
+    });
+
+    it('with an annotation that cannot be read says so and goes on', async () => {
+      const target = targetOf('lease-corrupt');
+      const annotations = {
+        'resizer.io/target-namespace': 'lease-corrupt',
+        'resizer.io/target-quota': 'compute',
+        'resizer.io/decision': '{"v":99}',
+      };
+      await write('state-lease-corrupt-compute', undefined, annotations);
+      const activities = cluster().activities();
+      expect((await activities.observeQuota({ target })).lease.decision).toBeNull();
+      expect(activities.lines[0]?.['msg']).toContain('resizer.io/decision');
+    });
+
+    it('that was unlocked or deleted under an open decision is taken again', async () => {
+      const { admin } = cluster();
+      const activities = cluster().activities();
+      const target = targetOf('lease-lost');
+      const decision = decisionOf('lost', { pullRequest: pullRequestOf('lost.yaml') });
+      await activities.ensureLeaseAcquired({ target, decision, file: { ...cpuFile, path: 'lost.yaml' } });
+      await admin.coordination.deleteNamespacedLease({ name: 'state-lease-lost-compute', namespace: SYSTEM_NAMESPACE });
+      await activities.ensureLeaseUpdated({ target, decision });
+      expect((await activities.observeQuota({ target })).lease).toMatchObject({ holder: 'headroom/lost', decision });
+      await activities.ensureLeaseReleased({ target, decision, refusal: null });
+      expect(await read(fileLeaseName({ ...cpuFile, path: 'lost.yaml' }))).toBeUndefined();
+    });
+
+    it('has one owner when many decisions ask for it at once', async () => {
+      const target = targetOf('lease-race');
+      const outcomes = await Promise.all(
+        Array.from({ length: 8 }, (_, n) =>
+          cluster()
+            .activities()
+            .ensureLeaseAcquired({
+              target,
+              decision: decisionOf(`race${n}`),
+              file: { ...cpuFile, path: `race${n}.yaml` },
+            }),
+        ),
+      );
+      expect(outcomes.filter((outcome) => outcome.kind === 'acquired')).toHaveLength(1);
+      expect(outcomes.filter((outcome) => outcome.kind === 'held')).toHaveLength(7);
+      const { items } = await cluster().admin.coordination.listNamespacedLease({ namespace: SYSTEM_NAMESPACE });
+      const files = items.filter(
+        (lease) => lease.metadata?.annotations?.['resizer.io/target-namespace'] === 'lease-race',
+      );
+      expect(files).toHaveLength(2);
+    });
+  });
+
+  describe('the Lease of a file', () => {
+    it('lets one open pull request at a time change it, and names the quota that does', async () => {
+      const activities = cluster().activities();
+      const [one, other] = [targetOf('file-one'), targetOf('file-other')];
+      const file = { ...cpuFile, path: 'shared.yaml' };
+      const [first, second] = [decisionOf('file1'), decisionOf('file2')];
+      expect(await activities.ensureLeaseAcquired({ target: one, decision: first, file })).toEqual({
+        kind: 'acquired',
+      });
+      expect(await activities.ensureLeaseAcquired({ target: other, decision: second, file })).toEqual({
+        kind: 'fileBusy',
+        path: 'shared.yaml',
+        by: 'file-one/compute',
+      });
+      expect((await activities.observeQuota({ target: other })).lease.holder).toBeNull();
+      await activities.ensureLeaseReleased({ target: one, decision: first, refusal: null });
+      expect(await activities.ensureLeaseAcquired({ target: other, decision: second, file })).toEqual({
+        kind: 'acquired',
+      });
+      // Whoever released it before does not take it away from its next holder.
+      await activities.ensureLeaseReleased({
+        target: one,
+        decision: { ...first, pullRequest: pullRequestOf('shared.yaml') },
+        refusal: null,
+      });
+      expect((await read(fileLeaseName(file)))?.spec?.holderIdentity).toBe('headroom/file2');
+    });
+
+    it('left over from an earlier decision of the same quota is taken over', async () => {
+      const activities = cluster().activities();
+      const target = targetOf('file-again');
+      const file = { ...cpuFile, path: 'again.yaml' };
+      await activities.ensureLeaseAcquired({ target, decision: decisionOf('again1'), file });
+      await cluster().admin.coordination.deleteNamespacedLease({
+        name: 'state-file-again-compute',
+        namespace: SYSTEM_NAMESPACE,
+      });
+      expect(await activities.ensureLeaseAcquired({ target, decision: decisionOf('again2'), file })).toEqual({
+        kind: 'acquired',
+      });
+      expect((await read(fileLeaseName(file)))?.spec?.holderIdentity).toBe('headroom/again2');
+    });
+
+    it('follows its quota to another file', async () => {
+      const activities = cluster().activities();
+      const target = targetOf('file-moved');
+      const decision = decisionOf('moved');
+      const [from, to] = [
+        { ...cpuFile, path: 'from.yaml' },
+        { ...cpuFile, path: 'to.yaml' },
+      ];
+      await activities.ensureLeaseAcquired({ target, decision, file: from });
+      await activities.ensureLeaseAcquired({ target, decision, file: to });
+      expect(await read(fileLeaseName(from))).toBeUndefined();
+      expect((await read(fileLeaseName(to)))?.spec?.holderIdentity).toBe('headroom/moved');
+    });
+  });
+}

@@ -1,0 +1,142 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { bareAnnotation, fittingDeficit, percentWithoutSign, wholePieces } from './deviations.ts';
+import { runConformance } from './run.ts';
+
+const MAIN = join(import.meta.dirname, 'main.ts');
+const SAMPLE = join(import.meta.dirname, '../cases');
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'conformance-'));
+});
+afterEach(() => {
+  rmSync(directory, { recursive: true });
+});
+
+/** Runs the command on a folder with these files. */
+function conformance(files: Readonly<Record<string, unknown>>) {
+  for (const [name, content] of Object.entries(files)) {
+    writeFileSync(join(directory, name), typeof content === 'string' ? content : JSON.stringify(content));
+  }
+  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, directory], { encoding: 'utf8' });
+  return { status, lines: stdout.trimEnd().split('\n'), stderr: stderr.trimEnd() };
+}
+
+const cmp = (a: string, b: string, expected: number) => ({ kind: 'cmp', input: { a, b }, expected });
+
+describe('the sample of cases', () => {
+  it('agrees with the domain wherever the domain answers', () => {
+    const { lines, passed, failed } = runConformance(SAMPLE);
+    expect(lines.filter((line) => line.startsWith('disagrees'))).toEqual([]);
+    expect(failed).toBe(0);
+    expect(passed).toBeGreaterThanOrEqual(197);
+  });
+
+  it('is answered whole for quantities and messages, and for every kind of the threshold engine', () => {
+    const kinds = [
+      'threshold-decide',
+      'event-parse',
+      'quantize',
+      'is-countable',
+      'pod-requests',
+      'collect-deficits',
+      'workload-deficit',
+      'threshold-engine',
+    ];
+    const skipped = runConformance(SAMPLE).lines.filter((line) => line.startsWith('unknown'));
+    expect(skipped.filter((line) => /(kind|shape): (quantity|event) /.test(line))).toEqual([]);
+    expect(skipped.filter((line) => kinds.some((kind) => line.includes(`quota-resize-peer ${kind}`)))).toEqual([]);
+    expect(skipped.filter((line) => kinds.some((kind) => line.includes(`quota-resize-derived ${kind}`)))).toEqual([]);
+  });
+});
+
+describe('the command', () => {
+  it('names a case that disagrees, with both answers, and ends with 1', () => {
+    const { status, lines } = conformance({ 'quantity.json': [cmp('1', '1000m', 0), cmp('1', '2', 1)] });
+    expect(lines).toEqual([
+      "disagrees: quantity cmp: input { a: '1', b: '2' }: expected 1, got -1",
+      '1 passed, 1 failed, 0 skipped',
+    ]);
+    expect(status).toBe(1);
+  });
+
+  it('counts what it does not know and ends with 0', () => {
+    const { status, lines } = conformance({
+      'quantity.json': [
+        cmp('1', '1', 0),
+        { kind: 'sqrt', input: '4', expected: '2' },
+        { kind: 'sqrt', input: '9', expected: '3' },
+      ],
+      'event.json': [{ message: 'x', expected: { class: 'cosmicRay' } }],
+    });
+    expect(lines).toEqual([
+      'unknown shape: event message: class cosmicRay, 1 skipped',
+      'unknown kind: quantity sqrt, 2 skipped',
+      '1 passed, 0 failed, 3 skipped',
+    ]);
+    expect(status).toBe(0);
+  });
+
+  it('takes an error of the domain as a disagreement and goes on', () => {
+    const { status, lines } = conformance({ 'quantity.json': [cmp('one', '1', 0), cmp('1', '1', 0)] });
+    expect(lines[0]).toContain('got an error: quantities must match the regular expression');
+    expect(lines.at(-1)).toBe('1 passed, 1 failed, 0 skipped');
+    expect(status).toBe(1);
+  });
+
+  it('says in one sentence what it cannot read, and ends with 2', () => {
+    expect(conformance({})).toMatchObject({
+      status: 2,
+      stderr: `conformance: there is no case file (*.json) in ${directory}`,
+    });
+    const broken = conformance({ 'quantity.json': '[{' });
+    expect(broken.status).toBe(2);
+    expect(broken.stderr).toMatch(/^conformance: \S+quantity\.json is not a list of cases: .+$/);
+    const missing = spawnSync(process.execPath, [MAIN, join(directory, 'nowhere')], { encoding: 'utf8' });
+    expect(missing.status).toBe(2);
+    expect(missing.stderr).toMatch(/^conformance: cannot read the folder \S+nowhere: .+$/m);
+  });
+});
+
+describe('a deviation', () => {
+  const quota = { hard: { 'requests.cpu': '10' }, used: { 'requests.cpu': '9' } };
+
+  it('has an expectation of its own for pieces, and none for what is measured', () => {
+    const rule = wholePieces();
+    expect(rule.applies({ resource: 'pods' }, '3600m')).toBe(true);
+    expect(rule.expected({ resource: 'pods' }, '3600m')).toBe('4');
+    expect(rule.applies({ resource: 'pods' }, '4')).toBe(false);
+    expect(rule.applies({ resource: 'requests.cpu' }, '3600m')).toBe(false);
+    expect(rule.applies({ resource: 'requests.nvidia.com/gpu' }, '1200m')).toBe(true);
+  });
+
+  it('reads a percentage with or without its sign, for all resources or for one', () => {
+    const annotations = { 'resizer.io/cpu-increment': '20' };
+    expect(percentWithoutSign.applies({ ...quota, annotations }, {})).toBe(true);
+    expect(percentWithoutSign.expected({ ...quota, annotations }, {})).toMatchObject({
+      targets: { 'requests.cpu': '12000m' },
+    });
+    expect(percentWithoutSign.applies({ ...quota, annotations: { 'resizer.io/cpu-increment': '20%' } }, {})).toBe(
+      false,
+    );
+    const bare = { 'resizer.io/threshold': '95' };
+    expect(bareAnnotation.applies({ ...quota, annotations: bare }, {})).toBe(true);
+    expect(bareAnnotation.expected({ ...quota, annotations: bare }, {})).toEqual({
+      needsResize: false,
+      targets: {},
+      triggers: [],
+    });
+  });
+
+  it('is about a deficit only where the quota has the room', () => {
+    const upstream = { needsResize: true, targets: { 'requests.cpu': '10800m' }, triggers: ['requests.cpu:event'] };
+    const fitting = { hard: { 'requests.cpu': '10' }, used: { 'requests.cpu': '7' }, deficit: { 'requests.cpu': '2' } };
+    expect(fittingDeficit.applies(fitting, upstream)).toBe(true);
+    expect(fittingDeficit.expected(fitting, upstream)).toEqual({ needsResize: false, targets: {}, triggers: [] });
+    expect(fittingDeficit.applies({ ...fitting, deficit: { 'requests.cpu': '4' } }, upstream)).toBe(false);
+  });
+});

@@ -1,0 +1,54 @@
+/** The cases of an existing resizer about its Leases. */
+import * as z from 'zod';
+import { formatInstant } from '../../../domain/kernel/time.ts';
+import { judgeLease } from '../../../domain/lease-gc/judge-lease.ts';
+import { type LeaseObject, quotaLeaseLabels, readLeaseMemory } from '../../../domain/quota-resize/lease.ts';
+import { type Adapter, adapter } from '../adapter.ts';
+import { sameJson } from '../compare.ts';
+
+const gcInput = z.strictObject({
+  namespaces: z.array(z.string()),
+  leases: z.array(z.strictObject({ name: z.string(), managed: z.boolean(), targetNs: z.string() })),
+});
+
+/** Long after every Lease was written, so that no grace period is running. */
+const MUCH_LATER = Date.UTC(2100, 0, 1);
+
+/** Which Leases the garbage collection deletes, where no workflow runs and every quota of a living namespace exists. */
+function collect({ namespaces, leases }: z.infer<typeof gcInput>): unknown {
+  const quotaOf = (lease: { name: string; targetNs: string }) => lease.name.replace(`state-${lease.targetNs}-`, '');
+  const surroundings = {
+    cluster: 'c',
+    namespaces: new Set(namespaces),
+    quotas: new Set(leases.map((lease) => `${lease.targetNs}/${quotaOf(lease)}`)),
+    running: new Set<string>(),
+  };
+  const isDeleted = (lease: z.infer<typeof gcInput>['leases'][number]) => {
+    const object: LeaseObject = {
+      metadata: {
+        name: lease.name,
+        labels: quotaLeaseLabels,
+        annotations: { 'resizer.io/target-namespace': lease.targetNs, 'resizer.io/target-quota': quotaOf(lease) },
+      },
+    };
+    // The collection lists by label, so it never sees a Lease that is not managed.
+    return lease.managed && judgeLease(object, 0, surroundings, MUCH_LATER).kind === 'delete';
+  };
+  return {
+    deleted: leases.filter(isDeleted).map(({ name }) => name),
+    kept: leases.filter((lease) => !isDeleted(lease)).map(({ name }) => name),
+  };
+}
+
+export const leaseKinds: Readonly<Record<string, Adapter>> = {
+  'lease-state': adapter(
+    z.strictObject({ 'annotation resizer.io/last-modified': z.string() }),
+    (annotations) => {
+      const text = annotations['annotation resizer.io/last-modified'];
+      const { memory } = readLeaseMemory({ metadata: { annotations: { 'resizer.io/last-modified': text } } });
+      return { instant: memory.lastModified === null ? null : formatInstant(memory.lastModified) };
+    },
+    sameJson,
+  ),
+  'lease-gc': adapter(gcInput, collect, sameJson),
+};

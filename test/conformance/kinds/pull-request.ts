@@ -1,0 +1,82 @@
+/** The cases of an existing resizer about its edit of a manifest and its merge of a pull request. */
+import * as z from 'zod';
+import type { ResourceList } from '../../../domain/kernel/resource-list.ts';
+import { editQuota } from '../../../domain/quota-resize/manifest.ts';
+import { mergeReadiness } from '../../../domain/quota-resize/merge-readiness.ts';
+import type { PullRequestObservation } from '../../../domain/quota-resize/observation.ts';
+import { resolvePolicy } from '../../../domain/quota-resize/policy.ts';
+import { type Adapter, adapter } from '../adapter.ts';
+import { sameJson } from '../compare.ts';
+import { UNCONFIGURED } from './unconfigured.ts';
+
+const list = z.record(z.string(), z.string());
+
+/** Some moment; the push lies so far back that every settle time has passed. */
+const ANY_TIME = 0;
+
+/** Puts the limits into a manifest of the quota, its values quoted as in the cases. */
+function editYaml({ specHard, limits }: { readonly specHard: ResourceList; readonly limits: ResourceList }): unknown {
+  const hard = Object.entries(specHard).map(([resource, value]) => `    ${resource}: "${value}"\n`);
+  const manifest = `apiVersion: v1\nkind: ResourceQuota\nmetadata:\n  name: q\n  namespace: n\nspec:\n  hard:\n${hard.join('')}`;
+  const edited = editQuota(manifest, { namespace: 'n', name: 'q' }, limits);
+  return edited.kind === 'Edited' ? edited.text : edited;
+}
+
+function containsAll(expected: unknown, got: unknown): boolean {
+  const { contains } = z.object({ contains: z.array(z.string()) }).parse(expected);
+  return typeof got === 'string' && contains.every((part) => got.includes(part));
+}
+
+const mergeInput = z.strictObject({
+  enableAutoMerge: z.boolean(),
+  annotationAutoMerge: z.string().optional(),
+  pr: z.strictObject({
+    mergeable: z.boolean().optional(),
+    mergeableState: z.string(),
+    checks: z.enum(['success', 'failure', 'pending']).optional(),
+  }),
+});
+
+/** Whether the pull request of a raise is merged, all else being settled: long after its push, our commit alone on it. */
+function merges({ enableAutoMerge, annotationAutoMerge, pr }: z.infer<typeof mergeInput>): boolean {
+  const { policy } = resolvePolicy({
+    defaults: { ...UNCONFIGURED, autoMerge: enableAutoMerge },
+    namespaceAnnotations: annotationAutoMerge === undefined ? {} : { 'resizer.io/auto-merge': annotationAutoMerge },
+    quotaAnnotations: undefined,
+  });
+  const ref = {
+    number: 1,
+    url: '',
+    repository: '',
+    branch: '',
+    base: 'main',
+    path: '',
+    headSha: '',
+    openedAt: ANY_TIME,
+    pushedAt: ANY_TIME,
+  };
+  const seen: PullRequestObservation = {
+    number: 1,
+    url: '',
+    state: 'open',
+    draft: false,
+    headSha: '',
+    headIsOurs: true,
+    mergeable: pr.mergeable ?? null,
+    mergeableState: pr.mergeableState,
+    checks: {
+      total: pr.checks === undefined ? 0 : 1,
+      pending: pr.checks === 'pending' ? ['check'] : [],
+      failing: pr.checks === 'failure' ? ['check'] : [],
+    },
+    hasRequiredChecks: false,
+    closedBy: 'unknown',
+    merge: null,
+  };
+  return policy.autoMerge.allowed && mergeReadiness(seen, ref, ANY_TIME, 0).kind === 'ready';
+}
+
+export const pullRequestKinds: Readonly<Record<string, Adapter>> = {
+  'yaml-edit': adapter(z.strictObject({ specHard: list, limits: list }), editYaml, containsAll),
+  'auto-merge': adapter(mergeInput, (input) => ({ merged: merges(input) }), sameJson),
+};

@@ -1,0 +1,12 @@
+import type { PolicyDefaults } from '../../../domain/quota-resize/policy.ts';
+
+/** What a process without any configuration works with. */
+export const UNCONFIGURED: PolicyDefaults = {
+  mode: 'propose',
+  dryRun: false,
+  threshold: '80',
+  increment: '20',
+  cooldownMinutes: 60,
+  autoMerge: false,
+  maxStep: '2',
+};

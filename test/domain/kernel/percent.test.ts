@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { parsePercent, percentRatio } from '../../../domain/kernel/percent.ts';
+
+describe('a percentage', () => {
+  it.each([
+    ['90', '90'],
+    ['90%', '90'],
+    ['12.5%', '12.5'],
+    [' 080.50 ', '80.5'],
+    ['0', '0'],
+    ['0.2', '0.2'],
+  ])('%j is read as %j', (text, percent) => {
+    expect(parsePercent(text)).toBe(percent);
+  });
+
+  it.each(['', '%', 'ninety', '-5', '1e2', '90%%', '9 0', '.5', '5.', 'NaN'])(
+    '%j is refused with what would be right',
+    (text) => {
+      expect(() => parsePercent(text)).toThrow(
+        `"${text}" is not a percentage: write a number such as "80", "80%" or "12.5%"`,
+      );
+    },
+  );
+
+  it('is an exact fraction', () => {
+    expect(percentRatio('80')).toEqual({ numerator: 80n, denominator: 100n });
+    expect(percentRatio('12.5')).toEqual({ numerator: 125n, denominator: 1000n });
+  });
+});

@@ -1,0 +1,173 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { clientOf, openPullRequest } from './fresh-forge.ts';
+import { startForge } from './forge.ts';
+import { createBareRepository } from './git/bare-repository.ts';
+
+const MAIN = join(import.meta.dirname, 'main.ts');
+
+let folder: string;
+let gitDir: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'headroom-forge-'));
+  gitDir = join(folder, 'gitops.git');
+  await createBareRepository(gitDir, { 'a.yaml': '1\n' });
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+describe('a forge that is started again', () => {
+  it('has its pull requests, comments, checks and protection still', async () => {
+    const at = { owner: 'acme', repo: 'gitops' };
+    const first = await startForge({ gitDir, ...at, mergeableDelayMs: 0 });
+    const pull = await openPullRequest(
+      { client: clientOf(first), at },
+      { branch: 'one', path: 'a.yaml', content: '2\n' },
+    );
+    await first.comment(pull.number, 'alice', 'Hello');
+    await first.setCheckRun({ sha: pull.headSha, name: 'ci', status: 'completed', conclusion: 'success' });
+    await first.protectBranch('main', { requiredChecks: ['ci', 'other'] });
+    const before = await clientOf(first).pulls.get({ ...at, pull_number: pull.number });
+    await first.stop();
+
+    const second = await startForge({ gitDir, ...at, mergeableDelayMs: 0, port: first.port });
+    const client = clientOf(second);
+    const after = await client.pulls.get({ ...at, pull_number: pull.number });
+    expect(after.data).toEqual(before.data);
+    expect(after.data.mergeable_state).toBe('blocked');
+    expect((await client.issues.listComments({ ...at, issue_number: pull.number })).data).toHaveLength(1);
+    const next = await openPullRequest({ client, at }, { branch: 'two', path: 'b.yaml', content: '1\n' });
+    expect(next.number).toBe(pull.number + 1);
+    await second.stop();
+  });
+
+  it('takes in what was pushed while it was away', async () => {
+    const at = { owner: 'acme', repo: 'gitops' };
+    const first = await startForge({ gitDir, ...at });
+    await openPullRequest({ client: clientOf(first), at }, { branch: 'one', path: 'a.yaml', content: '2\n' });
+    await openPullRequest({ client: clientOf(first), at }, { branch: 'two', path: 'a.yaml', content: '3\n' });
+    await first.stop();
+    const git = (...args: string[]) => once(spawn('git', ['--git-dir', gitDir, ...args]), 'exit');
+    await git('update-ref', '-d', 'refs/heads/one');
+    await git('update-ref', 'refs/heads/two', 'refs/heads/main');
+    const second = await startForge({ gitDir, ...at });
+    const pulls = await clientOf(second).pulls.list({ ...at, state: 'all', direction: 'asc', sort: 'created' });
+    expect(pulls.data.map(({ state }) => state)).toEqual(['closed', 'open']);
+    expect(pulls.data[1]?.head.sha).toBe(await second.branchTip('main'));
+    await second.stop();
+  });
+});
+
+describe('npm run forge', () => {
+  const refusedWith = async (...args: string[]): Promise<{ code: number | null; message: string }> =>
+    new Promise((resolve) => {
+      const child = execFile(process.execPath, [MAIN, ...args], (_error, _stdout, stderr) => {
+        resolve({ code: child.exitCode, message: stderr.trim() });
+      });
+    });
+  const started = async (...args: string[]): Promise<{ child: ChildProcess; line: string; url: string }> => {
+    const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let line = '';
+    for await (const chunk of child.stderr) {
+      line += String(chunk);
+      if (line.includes('\n')) break;
+    }
+    return { child, line, url: /API (\S+),/.exec(line)?.[1] ?? '' };
+  };
+
+  it.each([
+    { args: [], says: /^--git-dir is missing; usage: npm run forge/ },
+    { args: ['--colour', 'red'], says: /^Unknown option '--colour'; usage/ },
+    {
+      args: ['--git-dir', 'GIT', '--owner', 'acme', '--repo', 'gitops', '--port', 'many'],
+      says: /^--port "many" is not a whole number from 0 to 65535$/,
+    },
+    {
+      args: ['--git-dir', 'GIT', '--owner', 'a/b', '--repo', 'gitops', '--port', '0'],
+      says: /^--owner "a\/b" is no name/,
+    },
+    {
+      args: ['--git-dir', 'GIT', '--owner', 'acme', '--repo', 'gitops', '--port', '0', '--checks', 'maybe'],
+      says: /^--checks "maybe" is none of pass, fail, pending, none$/,
+    },
+    {
+      args: ['--git-dir', '/no/where', '--owner', 'acme', '--repo', 'gitops', '--port', '0'],
+      says: /^\/no\/where does not exist; give the path of a bare git repository/,
+    },
+    {
+      args: ['--git-dir', 'FOLDER', '--owner', 'acme', '--repo', 'gitops', '--port', '0'],
+      says: /is not a git repository/,
+    },
+  ])('ends with 2 and one sentence for wrong arguments: $args', async ({ args, says }) => {
+    const filled = args.map((arg) => (arg === 'GIT' ? gitDir : arg === 'FOLDER' ? folder : arg));
+    const { code, message } = await refusedWith(...filled);
+    expect(code).toBe(2);
+    expect(message).toMatch(says);
+    expect(message.split('\n')).toHaveLength(1);
+  });
+
+  it('says so in one sentence when the port is taken', async () => {
+    const other = createServer();
+    other.listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const address = other.address();
+    const port = typeof address === 'object' && address ? String(address.port) : '';
+    const { code, message } = await refusedWith(
+      '--git-dir',
+      gitDir,
+      '--owner',
+      'acme',
+      '--repo',
+      'gitops',
+      '--port',
+      port,
+    );
+    expect({ code, message }).toEqual({ code: 2, message: `port ${port} is taken by another process; choose another` });
+    other.close();
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'serves, logs every write as a line of JSON, and ends cleanly on %s',
+    async (signal) => {
+      const { child, url } = await started(
+        '--git-dir',
+        gitDir,
+        '--owner',
+        'acme',
+        '--repo',
+        'gitops',
+        '--port',
+        '0',
+        '--token',
+        't',
+        '--checks',
+        'pass',
+      );
+      let log = '';
+      child.stdout?.on('data', (chunk: Buffer) => {
+        log += chunk.toString();
+      });
+      const at = { owner: 'acme', repo: 'gitops' };
+      await openPullRequest(
+        { client: clientOf({ url }, 't'), at },
+        { branch: 'headroom/d1', path: 'a.yaml', content: '2\n' },
+      );
+      child.kill(signal);
+      const [code] = (await once(child, 'close')) as [number | null];
+      expect(code).toBe(0);
+      const lines = log
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
+      expect(lines.map(({ method, path, status, decision }) => [method, path, status, decision])).toEqual([
+        ['POST', '/repos/acme/gitops/git/refs', 201, 'd1'],
+        ['PUT', '/repos/acme/gitops/contents/a.yaml', 200, 'd1'],
+        ['POST', '/repos/acme/gitops/pulls', 201, 'd1'],
+      ]);
+    },
+  );
+});

@@ -1,0 +1,263 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as after } from 'node:timers/promises';
+import { ApiError, notFound } from '../api-error.ts';
+import type { ForgeContext } from '../context.ts';
+import type { Exchange, OpenApiValidation } from '../openapi-validation.ts';
+import { Body } from './body.ts';
+import { type FaultAction, faultAnswer, type Faults, waitAt } from './faults.ts';
+import { type Answer, type Route, Router } from './route.ts';
+import type { WriteLog } from './write-log.ts';
+
+export interface ApiServerOptions {
+  readonly forge: ForgeContext;
+  readonly routes: readonly Route[];
+  readonly faults: Faults;
+  readonly writeLog: WriteLog;
+  /** The login of each token; undefined lets everybody in. */
+  readonly tokens: ReadonlyMap<string, string> | undefined;
+  readonly login: string;
+  readonly latencyMs: number;
+  readonly decisionPattern: RegExp;
+  readonly validation: OpenApiValidation | undefined;
+}
+
+/** What is known of a request by the time it is answered. */
+interface Handled {
+  readonly answer: Answer;
+  readonly user: string;
+  readonly route?: Route;
+  readonly effect: boolean;
+  /** The path parameters and body that the handler saw. */
+  readonly params: Readonly<Record<string, string>>;
+}
+
+const DOCS = 'https://docs.github.com/rest';
+
+/** The API: lets requests in, finds who answers, and writes the answer with GitHub's headers. */
+export class ApiServer {
+  /** How many API requests came in. */
+  requests = 0;
+  readonly #options: ApiServerOptions;
+  readonly #router: Router;
+  readonly #stopping = new AbortController();
+
+  constructor(options: ApiServerOptions) {
+    this.#options = options;
+    this.#router = new Router(options.routes);
+  }
+
+  /** Breaks off the requests that are only kept waiting. */
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  /** @param url with the prefix `/api/v3` taken off */
+  async handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
+    const { forge, faults, latencyMs, writeLog } = this.#options;
+    this.requests += 1;
+    const method = request.method ?? 'GET';
+    const text = (await readBody(request)).toString();
+    const incoming = { method, path: url.pathname, body: text };
+    const writes = method !== 'GET' && method !== 'HEAD';
+    // The client may be gone while the request waits, and a client that is gone gets nothing done.
+    let gone = false;
+    response.on('close', () => {
+      gone = true;
+    });
+    const broken = (): void => {
+      request.socket.resetAndDestroy();
+    };
+    const { signal } = this.#stopping;
+    if (latencyMs > 0) await after(latencyMs, undefined, { signal });
+    const action = faults.next(incoming);
+    const holds = faults.stopping(incoming);
+    if (action?.kind === 'slow') await after(action.ms, undefined, { signal });
+    if (action?.kind === 'connection-reset') return broken();
+    if (holds.length > 0) {
+      if ((await waitAt(holds, 'before', incoming)) === 'break') return broken();
+      if (gone) return undefined;
+    }
+    const injected = action && faultAnswer(action, forge.limits.core().limit);
+    const handled = await this.#answer(request, url, method, text, writes, injected);
+    const { answer, route } = handled;
+    const bytes = serialise(answer);
+    const etag = `"${createHash('sha1').update(bytes).digest('hex')}"`;
+    const unchanged = !writes && answer.status === 200 && matches(request.headers['if-none-match'], etag);
+    // GitHub does not count what it answers with 304, nor the question for the limit itself.
+    if (!injected && !unchanged && route?.path !== '/rate_limit') forge.limits.charge();
+    const headers: Record<string, string> = {
+      ...forge.limits.headers(),
+      'x-github-media-type': 'github.v3; format=json',
+      'x-github-api-version-selected': '2022-11-28',
+      'x-github-request-id': createHash('sha1').update(`${this.requests} ${url.href}`).digest('hex').slice(0, 20),
+      ...(answer.body === undefined ? {} : { 'content-type': answer.contentType ?? 'application/json; charset=utf-8' }),
+      ...(!writes && answer.status === 200 ? { etag, 'cache-control': 'private, max-age=60, s-maxage=60' } : {}),
+      ...answer.headers,
+    };
+    if (route && !injected && !unchanged) await this.#validate(route, url, text, handled, answer);
+    if (writes) {
+      writeLog.add({
+        at: new Date().toISOString(),
+        method,
+        path: decodeURIComponent(url.pathname),
+        status: answer.status,
+        effect: handled.effect,
+        requestBody: parsed(text),
+        responseBody: answer.body,
+        user: handled.user,
+        ...this.#about(handled, text),
+        ...(action ? { fault: describe(action) } : {}),
+      });
+    }
+    if (holds.length > 0 && (await waitAt(holds, 'after', incoming)) === 'break') return broken();
+    if (action?.kind === 'answer-lost') return broken();
+    if (unchanged) {
+      delete headers['content-type'];
+      response.writeHead(304, headers).end();
+      return undefined;
+    }
+    response.writeHead(answer.status, { ...headers, 'content-length': String(bytes.length) });
+    response.end(method === 'HEAD' ? undefined : bytes);
+    return undefined;
+  }
+
+  async #answer(
+    request: IncomingMessage,
+    url: URL,
+    method: string,
+    text: string,
+    writes: boolean,
+    injected: ApiError | undefined,
+  ): Promise<Handled> {
+    const { forge } = this.#options;
+    let route: Route | undefined;
+    let params: Record<string, string> = {};
+    let user = 'unknown';
+    let admitted = false;
+    try {
+      if (injected) throw injected;
+      user = this.#userOf(request);
+      forge.limits.admit(writes);
+      admitted = true;
+      const found = this.#router.match(method === 'HEAD' ? 'GET' : method, url.pathname);
+      if (!found) throw notFound();
+      ({ route, params } = found);
+      this.#assertThisRepository(params);
+      const call = {
+        forge,
+        params,
+        query: url.searchParams,
+        body: Body.parse(text),
+        user,
+        format: /application\/vnd\.github(?:\.v3)?\.(\w+)/.exec(request.headers.accept ?? '')?.[1] ?? 'json',
+        url,
+      };
+      const respond = async (): Promise<Answer> => found.route.handle(call);
+      const answer = writes ? await forge.lock.run(respond) : await respond();
+      if (writes) await forge.store.save();
+      return { answer, user, route, effect: writes, params };
+    } catch (cause) {
+      const error = cause instanceof ApiError ? cause : new ApiError(500, `The forge failed: ${String(cause)}`);
+      const body = {
+        message: error.message,
+        ...(error.errors ? { errors: error.errors } : {}),
+        documentation_url: `${DOCS}${route ? `/${route.docs}` : ''}`,
+        status: String(error.status),
+      };
+      const answer = { status: error.status, body, headers: error.headers };
+      return { answer, user, ...(route ? { route } : {}), effect: false, params };
+    } finally {
+      if (admitted) forge.limits.finish();
+    }
+  }
+
+  /** @throws ApiError 401 */
+  #userOf(request: IncomingMessage): string {
+    const { tokens, login } = this.#options;
+    const given = request.headers.authorization;
+    if (!tokens) return login;
+    if (given === undefined) throw new ApiError(401, 'Requires authentication');
+    const [scheme = '', credentials = ''] = given.split(' ');
+    const token =
+      scheme.toLowerCase() === 'basic'
+        ? (Buffer.from(credentials, 'base64').toString().split(':')[1] ?? '')
+        : credentials;
+    const user = tokens.get(token);
+    if (user === undefined) throw new ApiError(401, 'Bad credentials');
+    return user;
+  }
+
+  #assertThisRepository({ owner, repo }: Readonly<Record<string, string>>): void {
+    const { forge } = this.#options;
+    // GitHub takes no notice of the case of either name.
+    const same = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
+    if (owner !== undefined && !same(owner, forge.owner)) throw notFound();
+    if (repo !== undefined && !same(repo, forge.repo)) throw notFound();
+  }
+
+  async #validate(route: Route, url: URL, text: string, { params }: Handled, answer: Answer): Promise<void> {
+    const exchange: Exchange = {
+      method: route.method,
+      template: route.path,
+      url,
+      params,
+      requestBody: parsed(text),
+      status: answer.status,
+      contentType: answer.contentType ?? 'application/json',
+      responseBody: answer.body,
+    };
+    await this.#options.validation?.check(exchange);
+  }
+
+  /** The branch that a write is about: in its body, in its path, or that of its pull request. */
+  #about({ params, route }: Handled, text: string): { branch?: string; decision?: string } {
+    const { forge, decisionPattern } = this.#options;
+    const body = parsed(text);
+    const field = (name: string): string | undefined => {
+      const value = typeof body === 'object' && body !== null ? (body as Record<string, unknown>)[name] : undefined;
+      return typeof value === 'string' ? value : undefined;
+    };
+    const number = Number(params['pull_number'] ?? params['issue_number']);
+    const named = route?.path.includes('/git/refs')
+      ? (field('ref') ?? params['ref'])
+      : (field('branch') ?? field('head'));
+    const branch =
+      named?.replace(/^(refs\/)?heads\//, '').replace(/^[^/]*:/, '') ??
+      forge.store.state.pulls.find((pull) => pull.number === number)?.headRef;
+    if (branch === undefined) return {};
+    const decision = branch === forge.defaultBranch ? undefined : decisionPattern.exec(branch)?.[1];
+    return { branch, ...(decision === undefined ? {} : { decision }) };
+  }
+}
+
+/** Reads a request to its end. */
+export async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+function serialise({ body }: Answer): Buffer {
+  if (body === undefined) return Buffer.alloc(0);
+  if (Buffer.isBuffer(body)) return body;
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+/** Whether a client's `If-None-Match` names this entity; GitHub compares weakly. */
+function matches(header: string | undefined, etag: string): boolean {
+  return header?.split(',').some((one) => one.trim().replace(/^W\//, '') === etag || one.trim() === '*') ?? false;
+}
+
+function parsed(text: string): unknown {
+  if (text.trim() === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function describe(action: FaultAction): string {
+  return action.kind === 'status' ? `status ${action.status}` : action.kind;
+}

@@ -1,0 +1,122 @@
+/** What the forge does by itself for the head of each pull request: a check run named `ci` with that end, or none. */
+export type CheckMode = 'pass' | 'fail' | 'pending' | 'none';
+
+export type CheckConclusion =
+  | 'success'
+  | 'failure'
+  | 'neutral'
+  | 'cancelled'
+  | 'skipped'
+  | 'timed_out'
+  | 'action_required';
+
+export type CommitState = 'error' | 'failure' | 'pending' | 'success';
+
+export type MergeMethod = 'merge' | 'squash' | 'rebase';
+
+export interface PullRequest {
+  readonly number: number;
+  readonly id: number;
+  title: string;
+  body: string | null;
+  readonly user: string;
+  readonly headRef: string;
+  headSha: string;
+  baseRef: string;
+  /** The base branch's tip when the head was last pushed; GitHub shows that and not the newest. */
+  baseSha: string;
+  /** The merge base of these two, from which the diff is taken. */
+  mergeBaseSha: string;
+  state: 'open' | 'closed';
+  draft: boolean;
+  labels: string[];
+  requestedReviewers: string[];
+  readonly createdAt: string;
+  updatedAt: string;
+  closedAt: string | null;
+  closedBy: string | null;
+  mergedAt: string | null;
+  mergedBy: string | null;
+  mergeCommitSha: string | null;
+}
+
+export interface Review {
+  readonly id: number;
+  readonly pull: number;
+  readonly user: string;
+  readonly state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED' | 'PENDING';
+  readonly body: string;
+  readonly commitId: string;
+  readonly submittedAt: string;
+}
+
+export interface IssueComment {
+  readonly id: number;
+  readonly issue: number;
+  readonly user: string;
+  body: string;
+  readonly createdAt: string;
+  updatedAt: string;
+}
+
+export interface Label {
+  readonly id: number;
+  readonly name: string;
+  readonly color: string;
+  readonly description: string;
+}
+
+export interface CheckRun {
+  readonly id: number;
+  readonly name: string;
+  readonly headSha: string;
+  status: 'queued' | 'in_progress' | 'completed' | 'waiting' | 'requested' | 'pending';
+  conclusion: CheckConclusion | null;
+  externalId: string;
+  detailsUrl: string | null;
+  title: string | null;
+  summary: string | null;
+  text: string | null;
+  startedAt: string;
+  completedAt: string | null;
+}
+
+export interface CommitStatus {
+  readonly id: number;
+  readonly sha: string;
+  readonly context: string;
+  readonly state: CommitState;
+  readonly description: string | null;
+  readonly targetUrl: string | null;
+  readonly creator: string;
+  readonly createdAt: string;
+}
+
+/** What a branch asks of a pull request before it may be merged into it. */
+export interface Protection {
+  /** Names of check runs or contexts of commit statuses that must pass. */
+  readonly requiredChecks: readonly string[];
+  /** "Require branches to be up to date before merging". */
+  readonly requireUpToDate: boolean;
+  /** How many approving reviews; 0 for none. */
+  readonly requiredReviews: number;
+  readonly mergeQueue: boolean;
+  /** A classic branch protection or a ruleset: they show in different endpoints. A merge queue shows in the rules always. */
+  readonly as: 'protection' | 'ruleset';
+}
+
+/** Everything about the repository that git does not hold. */
+export interface ForgeState {
+  readonly version: 1;
+  readonly createdAt: string;
+  pushedAt: string;
+  nextNumber: number;
+  nextId: number;
+  readonly pulls: PullRequest[];
+  readonly reviews: Review[];
+  readonly comments: IssueComment[];
+  readonly labels: Label[];
+  readonly checkRuns: CheckRun[];
+  readonly statuses: CommitStatus[];
+  readonly protections: Record<string, Protection>;
+}

@@ -1,0 +1,483 @@
+import { ApiError, notFound, validationFailed } from './api-error.ts';
+import type { Checks } from './checks.ts';
+import type { FileChange } from './git/diff.ts';
+import { isoSeconds } from './git/objects.ts';
+import type { GitRepository, MergeOutcome } from './git/repository.ts';
+import { type MergeFacts, mergeObjection } from './merge-rules.ts';
+import type { MergeMethod, PullRequest } from './model.ts';
+import { signatureOf, webSignature } from './people.ts';
+import type { Store } from './store.ts';
+
+export interface PullRequestsOptions {
+  readonly git: GitRepository;
+  readonly store: Store;
+  readonly checks: Checks;
+  readonly owner: string;
+  readonly mergeableDelayMs: number;
+  readonly mergeMethods: readonly MergeMethod[];
+}
+
+export interface MergeRequest {
+  readonly by: string;
+  readonly method?: MergeMethod;
+  /** The head that the caller has seen. */
+  readonly sha?: string;
+  readonly title?: string;
+  readonly message?: string;
+}
+
+/** What is known about merging one head into one base. */
+interface Mergeability {
+  readonly base: string;
+  readonly head: string;
+  /** Whether an answer has shown it. */
+  seen: boolean;
+  outcome?: MergeOutcome;
+  /** The commit that the merge would make; GitHub shows it as `merge_commit_sha` of an open pull request. */
+  testCommit?: string;
+}
+
+/**
+ * The pull requests: their life, and what follows for them when branches move. Whoever changes something holds the
+ * forge's lock; `refresh` may run at any time.
+ */
+export class PullRequests {
+  readonly #git: GitRepository;
+  readonly #store: Store;
+  readonly #checks: Checks;
+  readonly #owner: string;
+  readonly #mergeableDelayMs: number;
+  readonly #mergeMethods: readonly MergeMethod[];
+  readonly #mergeabilities = new Map<number, Mergeability>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #computing = new Set<Promise<void>>();
+
+  constructor(options: PullRequestsOptions) {
+    this.#git = options.git;
+    this.#store = options.store;
+    this.#checks = options.checks;
+    this.#owner = options.owner;
+    this.#mergeableDelayMs = options.mergeableDelayMs;
+    this.#mergeMethods = options.mergeMethods;
+  }
+
+  /** Computes nothing more; resolves when git is left alone. */
+  async stop(): Promise<void> {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
+    await Promise.all(this.#computing);
+  }
+
+  /** @throws ApiError 404 */
+  find(number: number): PullRequest {
+    const found = this.#store.state.pulls.find((pull) => pull.number === number);
+    if (!found) throw notFound();
+    return found;
+  }
+
+  /** Opens a pull request. @throws ApiError 422 with GitHub's reasons */
+  async open(wanted: {
+    head: string;
+    base: string;
+    title: string;
+    body: string | null;
+    draft: boolean;
+    user: string;
+  }): Promise<PullRequest> {
+    const invalid = (field: string): ApiError => validationFailed({ resource: 'PullRequest', field, code: 'invalid' });
+    const [owner, headRef] = wanted.head.includes(':') ? split(wanted.head, ':') : [this.#owner, wanted.head];
+    if (owner.toLowerCase() !== this.#owner.toLowerCase()) throw invalid('head');
+    const headSha = await this.#git.branchTip(headRef);
+    if (!headSha) throw invalid('head');
+    const baseSha = await this.#git.branchTip(wanted.base);
+    if (!baseSha) throw invalid('base');
+    const refuse = (message: string): ApiError =>
+      validationFailed({ resource: 'PullRequest', code: 'custom', message });
+    if (this.#openFor(headRef, wanted.base)) {
+      throw refuse(`A pull request already exists for ${this.#owner}:${headRef}.`);
+    }
+    const mergeBaseSha = await this.#git.mergeBase(baseSha, headSha);
+    if (!mergeBaseSha) throw refuse(`The ${headRef} branch has no history in common with ${wanted.base}`);
+    if (mergeBaseSha === headSha) throw refuse(`No commits between ${wanted.base} and ${headRef}`);
+    const now = isoSeconds(new Date());
+    const pull: PullRequest = {
+      number: this.#store.state.nextNumber++,
+      id: this.#store.nextId(),
+      title: wanted.title,
+      body: wanted.body,
+      user: wanted.user,
+      headRef,
+      headSha,
+      baseRef: wanted.base,
+      baseSha,
+      mergeBaseSha,
+      state: 'open',
+      draft: wanted.draft,
+      labels: [],
+      requestedReviewers: [],
+      createdAt: now,
+      updatedAt: now,
+      closedAt: null,
+      closedBy: null,
+      mergedAt: null,
+      mergedBy: null,
+      mergeCommitSha: null,
+    };
+    this.#store.state.pulls.push(pull);
+    await this.#headIs(pull);
+    return pull;
+  }
+
+  /** Changes title, body, base and state together. @throws ApiError 422 with GitHub's reasons */
+  async edit(
+    pull: PullRequest,
+    wanted: { title?: string; body?: string | null; base?: string; state?: 'open' | 'closed' },
+    by: string,
+  ): Promise<void> {
+    const refuse = (field: string, message: string): ApiError =>
+      validationFailed({ resource: 'PullRequest', code: 'invalid', field, message });
+    if (wanted.base !== undefined && wanted.base !== pull.baseRef) {
+      if (pull.state === 'closed') throw refuse('base', 'Cannot change the base branch of a closed pull request.');
+      const baseSha = await this.#git.branchTip(wanted.base);
+      if (!baseSha) throw refuse('base', `Proposed base branch '${wanted.base}' was not found`);
+      if (this.#openFor(pull.headRef, wanted.base)) {
+        throw refuse(
+          'base',
+          `A pull request already exists for base branch '${wanted.base}' and head branch '${pull.headRef}'`,
+        );
+      }
+      const mergeBaseSha = await this.#git.mergeBase(baseSha, pull.headSha);
+      if (!mergeBaseSha || mergeBaseSha === pull.headSha) {
+        throw refuse(
+          'base',
+          `There are no new commits between base branch '${wanted.base}' and head branch '${pull.headRef}'`,
+        );
+      }
+      Object.assign(pull, { baseRef: wanted.base, baseSha, mergeBaseSha });
+    }
+    if (wanted.state === 'open' && pull.state === 'closed') await this.#reopen(pull);
+    if (wanted.state === 'closed' && pull.state === 'open') this.#close(pull, by);
+    if (wanted.title !== undefined) pull.title = wanted.title;
+    if (wanted.body !== undefined) pull.body = wanted.body;
+    pull.updatedAt = isoSeconds(new Date());
+  }
+
+  /** Takes in what happened to the branches of a pull request, whoever moved them and however. */
+  async refresh(pull: PullRequest): Promise<void> {
+    if (pull.state !== 'open') return;
+    const seen = pull.headSha;
+    const [head, base] = await Promise.all([this.#git.branchTip(pull.headRef), this.#git.branchTip(pull.baseRef)]);
+    if (!head || !base) {
+      if (pull.state === 'open') this.#close(pull, this.#owner);
+      return;
+    }
+    if (head === seen) return;
+    const mergeBaseSha = await this.#git.mergeBase(base, head);
+    // Another call may have taken it in while git was asked.
+    if (pull.headSha !== seen || pull.state !== 'open') return;
+    Object.assign(pull, { headSha: head, baseSha: base, mergeBaseSha: mergeBaseSha ?? base });
+    pull.updatedAt = isoSeconds(new Date());
+    await this.#headIs(pull);
+  }
+
+  /** Takes in that a branch was moved, made or deleted. */
+  async branchMoved(branch: string): Promise<void> {
+    this.#store.state.pushedAt = isoSeconds(new Date());
+    for (const pull of this.#store.state.pulls) {
+      if (pull.state !== 'open') continue;
+      // Of the base only its end matters at once; what its new commits mean is found out when somebody asks.
+      if (pull.headRef === branch) await this.refresh(pull);
+      else if (pull.baseRef === branch && !(await this.#git.branchTip(branch))) this.#close(pull, this.#owner);
+    }
+  }
+
+  /** Whether it can be merged: null while that is being computed, and for one that is no longer open. */
+  async mergeable(pull: PullRequest): Promise<boolean | null> {
+    if (pull.state !== 'open') return null;
+    return (await this.#mergeability(pull, false))?.outcome?.clean ?? null;
+  }
+
+  /** The merge commit of a merged pull request; of an open one the commit that merging would make, once known. */
+  mergeCommit(pull: PullRequest): string | null {
+    return pull.mergeCommitSha ?? this.#mergeabilities.get(pull.number)?.testCommit ?? null;
+  }
+
+  /** Everything that decides about the merge, as of now. */
+  async facts(pull: PullRequest, mergeable: boolean | null): Promise<MergeFacts> {
+    const protection = this.#store.state.protections[pull.baseRef];
+    const base = await this.#git.branchTip(pull.baseRef);
+    return {
+      mergeable,
+      draft: pull.draft,
+      protection,
+      verdicts: this.#checks.verdicts(pull.headSha),
+      reviews: this.#store.state.reviews.filter((review) => review.pull === pull.number),
+      // Only a strict protection asks.
+      behind:
+        protection?.requireUpToDate === true && base !== undefined && !(await this.#git.isAncestor(base, pull.headSha)),
+    };
+  }
+
+  /** Merges. Returns the SHA that the base branch has now. @throws ApiError 405 or 409 in GitHub's words */
+  async merge(pull: PullRequest, wanted: MergeRequest): Promise<string> {
+    const method = wanted.method ?? 'merge';
+    await this.refresh(pull);
+    if (pull.state !== 'open') throw new ApiError(405, 'Pull Request is not mergeable');
+    if (!this.#mergeMethods.includes(method)) {
+      const name = { merge: 'Merge commits', squash: 'Squash merges', rebase: 'Rebase merges' }[method];
+      throw new ApiError(405, `${name} are not allowed on this repository.`);
+    }
+    if (wanted.sha !== undefined && wanted.sha !== pull.headSha) {
+      throw new ApiError(409, 'Head branch was modified. Review and try the merge again.');
+    }
+    const base = (await this.#git.branchTip(pull.baseRef)) ?? '';
+    const { outcome } = (await this.#mergeability(pull, true)) ?? {};
+    const objection = mergeObjection(await this.facts(pull, outcome?.clean ?? false));
+    if (objection || !outcome?.clean) throw new ApiError(405, objection ?? 'Pull Request is not mergeable');
+    const sha = await this.#mergedCommit(pull, base, outcome.tree, method, wanted);
+    await this.#git.updateRef(`refs/heads/${pull.baseRef}`, sha, base);
+    this.#merged(pull, wanted.by, sha);
+    await this.branchMoved(pull.baseRef);
+    return sha;
+  }
+
+  /** Merges the base into the head branch. @throws ApiError 422 in GitHub's words */
+  async updateBranch(pull: PullRequest, { expected, by }: { expected?: string; by: string }): Promise<void> {
+    await this.refresh(pull);
+    const refuse = (message: string): ApiError => new ApiError(422, message);
+    if (pull.state !== 'open') throw refuse('Pull request is closed.');
+    if (expected !== undefined && expected !== pull.headSha) {
+      throw refuse("expected head sha didn't match current head ref.");
+    }
+    const base = (await this.#git.branchTip(pull.baseRef)) ?? '';
+    if (await this.#git.isAncestor(base, pull.headSha)) throw refuse('There are no new commits on the base branch.');
+    const outcome = await this.#git.mergeTrees(pull.headSha, base);
+    if (!outcome.clean) throw refuse('merge conflict between base and head');
+    const sha = await this.#git.writeCommit({
+      tree: outcome.tree,
+      parents: [pull.headSha, base],
+      author: signatureOf(by),
+      committer: webSignature(),
+      message: `Merge branch '${pull.baseRef}' into ${pull.headRef}`,
+    });
+    await this.#git.updateRef(`refs/heads/${pull.headRef}`, sha, pull.headSha);
+    await this.branchMoved(pull.headRef);
+  }
+
+  files(pull: PullRequest): Promise<readonly FileChange[]> {
+    return this.#git.diff(pull.mergeBaseSha, pull.headSha);
+  }
+
+  /** Its commits, oldest first. */
+  commits(pull: PullRequest): Promise<readonly string[]> {
+    return this.#git.commitsBetween(pull.mergeBaseSha, pull.headSha);
+  }
+
+  async size(
+    pull: PullRequest,
+  ): Promise<{ commits: number; additions: number; deletions: number; changed_files: number }> {
+    const [{ ahead }, files] = await Promise.all([
+      this.#git.distance(pull.mergeBaseSha, pull.headSha),
+      this.files(pull),
+    ]);
+    return {
+      commits: ahead,
+      additions: files.reduce((sum, file) => sum + file.additions, 0),
+      deletions: files.reduce((sum, file) => sum + file.deletions, 0),
+      changed_files: files.length,
+    };
+  }
+
+  #openFor(headRef: string, baseRef: string): PullRequest | undefined {
+    return this.#store.state.pulls.find(
+      (pull) => pull.state === 'open' && pull.headRef === headRef && pull.baseRef === baseRef,
+    );
+  }
+
+  #close(pull: PullRequest, by: string): void {
+    const now = isoSeconds(new Date());
+    Object.assign(pull, { state: 'closed', closedAt: now, closedBy: by, updatedAt: now });
+  }
+
+  #merged(pull: PullRequest, by: string, sha: string): void {
+    this.#close(pull, by);
+    Object.assign(pull, { mergedAt: pull.closedAt, mergedBy: by, mergeCommitSha: sha });
+  }
+
+  async #reopen(pull: PullRequest): Promise<void> {
+    const refuse = (why: string): ApiError =>
+      validationFailed({
+        resource: 'PullRequest',
+        code: 'invalid',
+        field: 'state',
+        message: `state cannot be changed. ${why}`,
+      });
+    if (pull.mergedAt) throw refuse('The pull request cannot be reopened.');
+    const head = await this.#git.branchTip(pull.headRef);
+    if (!head) throw refuse(`The ${pull.headRef} branch has been deleted.`);
+    const base = await this.#git.branchTip(pull.baseRef);
+    if (!base) throw refuse(`The ${pull.baseRef} branch has been deleted.`);
+    if (this.#openFor(pull.headRef, pull.baseRef)) {
+      throw refuse(`There is already an open pull request from ${this.#owner}:${pull.headRef} to ${pull.baseRef}.`);
+    }
+    if (!(await this.#git.isAncestor(pull.headSha, head))) {
+      throw refuse(`The ${pull.headRef} branch was force-pushed or recreated.`);
+    }
+    const mergeBaseSha = await this.#git.mergeBase(base, head);
+    if (!mergeBaseSha || mergeBaseSha === head) {
+      throw refuse(`There are no new commits on the ${this.#owner}:${pull.headRef} branch.`);
+    }
+    const moved = head !== pull.headSha;
+    Object.assign(pull, { state: 'open', closedAt: null, closedBy: null, headSha: head, baseSha: base, mergeBaseSha });
+    if (moved) await this.#headIs(pull);
+  }
+
+  /** The head is new: CI hears of it, `refs/pull/n/head` follows, and whether it merges is computed. */
+  async #headIs(pull: PullRequest): Promise<void> {
+    this.#checks.onNewHead(pull.headSha);
+    const ref = `refs/pull/${pull.number}/head`;
+    const old = await this.#git.resolve(ref);
+    if (old?.sha !== pull.headSha) await this.#git.forceRef(ref, pull.headSha);
+    if (this.#mergeableDelayMs > 0) await this.#mergeability(pull, false);
+  }
+
+  /**
+   * What is known about merging; undefined while it is being computed. A result for an earlier base is handed out once,
+   * so that a base which moves faster than anybody asks does not leave it unknown for ever; the merge itself always
+   * computes anew.
+   */
+  async #mergeability(pull: PullRequest, wait: boolean): Promise<Mergeability | undefined> {
+    const base = await this.#git.branchTip(pull.baseRef);
+    if (!base) return undefined;
+    const head = pull.headSha;
+    const known = this.#mergeabilities.get(pull.number);
+    const sameHead = known?.head === head;
+    if (known?.outcome && sameHead && known.base === base) {
+      known.seen = true;
+      return known;
+    }
+    if (wait || this.#mergeableDelayMs === 0) {
+      const now: Mergeability = { base, head, seen: true };
+      await this.#compute(pull, now);
+      this.#mergeabilities.set(pull.number, now);
+      return now;
+    }
+    if (known && sameHead && !known.outcome) return undefined;
+    this.#start(pull, { base, head, seen: false });
+    if (!known?.outcome || !sameHead || known.seen) return undefined;
+    return known;
+  }
+
+  #start(pull: PullRequest, started: Mergeability): void {
+    this.#mergeabilities.set(pull.number, started);
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      const computing = this.#compute(pull, started)
+        // A failure leaves it unknown, and the next question starts again.
+        .catch(() => {
+          this.#mergeabilities.delete(pull.number);
+        })
+        .finally(() => this.#computing.delete(computing));
+      this.#computing.add(computing);
+    }, this.#mergeableDelayMs);
+    timer.unref();
+    this.#timers.add(timer);
+  }
+
+  async #compute(pull: PullRequest, into: Mergeability): Promise<void> {
+    const { base, head } = into;
+    const outcome = await this.#git.mergeTrees(base, head);
+    if (outcome.clean) {
+      const [ours, theirs] = await Promise.all([this.#git.commit(base), this.#git.commit(head)]);
+      if (outcome.tree === ours.tree && (await this.#git.isAncestor(head, base))) {
+        // Somebody pushed its commits to the base by hand: GitHub calls that merged.
+        if (pull.state === 'open' && pull.headSha === head) this.#merged(pull, this.#owner, base);
+        return;
+      }
+      // Dated as the head, so that the same merge is the same commit whenever it is computed.
+      const { date } = theirs.committer;
+      into.testCommit = await this.#git.writeCommit({
+        tree: outcome.tree,
+        parents: [base, head],
+        author: { ...signatureOf(pull.user), date },
+        committer: { ...webSignature(), date },
+        message: `Merge ${head} into ${base}`,
+      });
+    }
+    into.outcome = outcome;
+  }
+
+  async #mergedCommit(
+    pull: PullRequest,
+    base: string,
+    tree: string,
+    method: MergeMethod,
+    wanted: MergeRequest,
+  ): Promise<string> {
+    if (method === 'rebase') return this.#rebased(pull, base);
+    const defaults = method === 'squash' ? await this.#squashMessage(pull) : mergeMessage(pull, this.#owner);
+    const title = wanted.title || defaults.title;
+    const message = wanted.message ?? defaults.message;
+    return this.#git.writeCommit({
+      tree,
+      parents: method === 'squash' ? [base] : [base, pull.headSha],
+      author: signatureOf(method === 'squash' ? pull.user : wanted.by),
+      committer: webSignature(),
+      message: message ? `${title}\n\n${message}` : title,
+    });
+  }
+
+  /** GitHub's default: the commit's own words when there is one, else the pull request's title and a list of commits. */
+  async #squashMessage(pull: PullRequest): Promise<{ title: string; message: string }> {
+    const commits = await Promise.all((await this.commits(pull)).map((sha) => this.#git.commit(sha)));
+    const parts = commits.map(({ message }) => {
+      const [subject, body] = split(message, '\n');
+      return { subject, body: body.trim() };
+    });
+    const [only] = parts;
+    if (only && parts.length === 1) return { title: `${only.subject} (#${pull.number})`, message: only.body };
+    return {
+      title: `${pull.title} (#${pull.number})`,
+      message: parts.map(({ subject, body }) => `* ${subject}${body ? `\n\n${body}` : ''}`).join('\n\n'),
+    };
+  }
+
+  async #rebased(pull: PullRequest, base: string): Promise<string> {
+    let onto = base;
+    for (const sha of await this.commits(pull)) {
+      const commit = await this.#git.commit(sha);
+      const [parent] = commit.parents;
+      // A merge commit is left out, as a rebase does.
+      if (commit.parents.length > 1) continue;
+      const { tree } = await this.#git.commit(onto);
+      // git merge-tree takes the merge base from history, so the new base is dressed up as a child of the old parent.
+      const dressed = await this.#git.writeCommit({
+        tree,
+        parents: parent ? [parent] : [],
+        author: webSignature(),
+        committer: webSignature(),
+        message: 'base of a rebase',
+      });
+      const outcome = await this.#git.mergeTrees(dressed, sha);
+      if (!outcome.clean) throw new ApiError(405, "This branch can't be rebased");
+      onto = await this.#git.writeCommit({
+        tree: outcome.tree,
+        parents: [onto],
+        author: commit.author,
+        committer: webSignature(),
+        message: commit.message,
+      });
+    }
+    return onto;
+  }
+}
+
+function mergeMessage(pull: PullRequest, owner: string): { title: string; message: string } {
+  return { title: `Merge pull request #${pull.number} from ${owner}/${pull.headRef}`, message: pull.title };
+}
+
+/** Both sides of the first separator; the second is empty when there is none. */
+function split(text: string, separator: string): [string, string] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + separator.length)];
+}

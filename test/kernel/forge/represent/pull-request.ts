@@ -1,0 +1,143 @@
+import type { IssueComment, Label, PullRequest, Review } from '../model.ts';
+import type { Urls } from './urls.ts';
+import { nodeId } from './urls.ts';
+import { simpleUser } from './user.ts';
+
+export interface PullRequestFacts {
+  readonly urls: Urls;
+  readonly owner: string;
+  /** GitHub's `repository`, for both sides. */
+  readonly repository: Record<string, unknown>;
+  readonly labels: readonly Label[];
+  readonly mergeCommitSha: string | null;
+}
+
+/** GitHub's `pull-request-simple`, as lists show it. */
+export function simplePullRequest(pull: PullRequest, facts: PullRequestFacts): Record<string, unknown> {
+  const { urls, owner, repository } = facts;
+  const { root } = urls;
+  const self = `${urls.api}/pulls/${pull.number}`;
+  const issue = `${urls.api}/issues/${pull.number}`;
+  const html = `${urls.html}/pull/${pull.number}`;
+  const statuses = `${urls.api}/statuses/${pull.headSha}`;
+  const side = (ref: string, sha: string): Record<string, unknown> => ({
+    label: `${owner}:${ref}`,
+    ref,
+    sha,
+    user: simpleUser(root, owner),
+    repo: repository,
+  });
+  return {
+    url: self,
+    id: pull.id,
+    node_id: nodeId('PullRequest', pull.id),
+    html_url: html,
+    diff_url: `${html}.diff`,
+    patch_url: `${html}.patch`,
+    issue_url: issue,
+    number: pull.number,
+    state: pull.state,
+    locked: false,
+    title: pull.title,
+    user: simpleUser(root, pull.user),
+    body: pull.body,
+    created_at: pull.createdAt,
+    updated_at: pull.updatedAt,
+    closed_at: pull.closedAt,
+    merged_at: pull.mergedAt,
+    merge_commit_sha: facts.mergeCommitSha,
+    assignee: null,
+    assignees: [],
+    requested_reviewers: pull.requestedReviewers.map((login) => simpleUser(root, login)),
+    requested_teams: [],
+    labels: facts.labels.map((one) => label(urls, one)),
+    milestone: null,
+    draft: pull.draft,
+    commits_url: `${self}/commits`,
+    review_comments_url: `${self}/comments`,
+    review_comment_url: `${urls.api}/pulls/comments{/number}`,
+    comments_url: `${issue}/comments`,
+    statuses_url: statuses,
+    head: side(pull.headRef, pull.headSha),
+    base: side(pull.baseRef, pull.baseSha),
+    _links: {
+      self: { href: self },
+      html: { href: html },
+      issue: { href: issue },
+      comments: { href: `${issue}/comments` },
+      review_comments: { href: `${self}/comments` },
+      review_comment: { href: `${urls.api}/pulls/comments{/number}` },
+      commits: { href: `${self}/commits` },
+      statuses: { href: statuses },
+    },
+    author_association: association(owner, pull.user),
+    auto_merge: null,
+    active_lock_reason: null,
+  };
+}
+
+/** GitHub's `label`. */
+export function label(urls: Urls, { id, name, color, description }: Label): Record<string, unknown> {
+  return {
+    id,
+    node_id: nodeId('Label', id),
+    url: `${urls.api}/labels/${encodeURIComponent(name)}`,
+    name,
+    color,
+    default: false,
+    description,
+  };
+}
+
+/** GitHub's `issue-comment`. */
+export function issueComment(urls: Urls, owner: string, comment: IssueComment): Record<string, unknown> {
+  const url = `${urls.api}/issues/comments/${comment.id}`;
+  return {
+    id: comment.id,
+    node_id: nodeId('IssueComment', comment.id),
+    url,
+    html_url: `${urls.html}/pull/${comment.issue}#issuecomment-${comment.id}`,
+    issue_url: `${urls.api}/issues/${comment.issue}`,
+    body: comment.body,
+    user: simpleUser(urls.root, comment.user),
+    created_at: comment.createdAt,
+    updated_at: comment.updatedAt,
+    author_association: association(owner, comment.user),
+    performed_via_github_app: null,
+    reactions: {
+      url: `${url}/reactions`,
+      total_count: 0,
+      '+1': 0,
+      '-1': 0,
+      laugh: 0,
+      hooray: 0,
+      confused: 0,
+      heart: 0,
+      rocket: 0,
+      eyes: 0,
+    },
+  };
+}
+
+/** GitHub's `pull-request-review`. */
+export function review(urls: Urls, owner: string, one: Review): Record<string, unknown> {
+  const html = `${urls.html}/pull/${one.pull}#pullrequestreview-${one.id}`;
+  const pull = `${urls.api}/pulls/${one.pull}`;
+  return {
+    id: one.id,
+    node_id: nodeId('PullRequestReview', one.id),
+    user: simpleUser(urls.root, one.user),
+    body: one.body,
+    state: one.state,
+    html_url: html,
+    pull_request_url: pull,
+    author_association: association(owner, one.user),
+    _links: { html: { href: html }, pull_request: { href: pull } },
+    submitted_at: one.submittedAt,
+    commit_id: one.commitId,
+  };
+}
+
+function association(owner: string, login: string): string {
+  return login === owner ? 'OWNER' : 'COLLABORATOR';
+}

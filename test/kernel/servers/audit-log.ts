@@ -1,0 +1,63 @@
+import { readFile } from 'node:fs/promises';
+import { stringify } from 'yaml';
+
+/** The fields of audit.k8s.io/v1 Event, at level Metadata, that evidence is made of. */
+export interface AuditEvent {
+  readonly auditID: string;
+  /** A watch has a ResponseStarted and, when it ends, a ResponseComplete; every other request a ResponseComplete only. */
+  readonly stage: 'ResponseStarted' | 'ResponseComplete' | 'Panic';
+  /** get, list, watch, create, update, patch, delete, deletecollection. */
+  readonly verb: string;
+  readonly requestURI: string;
+  readonly user: { readonly username: string; readonly groups?: readonly string[] };
+  readonly userAgent?: string;
+  /** Absent for requests outside of resources, such as /version. */
+  readonly objectRef?: {
+    readonly resource?: string;
+    readonly subresource?: string;
+    readonly namespace?: string;
+    /** Absent for list and watch, and for a create whose name the server made up. */
+    readonly name?: string;
+    /** Absent for the core group. */
+    readonly apiGroup?: string;
+    readonly apiVersion?: string;
+    readonly uid?: string;
+    readonly resourceVersion?: string;
+  };
+  readonly responseStatus?: { readonly code?: number; readonly reason?: string; readonly message?: string };
+  /** RFC 3339 with microseconds. */
+  readonly requestReceivedTimestamp: string;
+  readonly stageTimestamp: string;
+  /** Among others `authorization.k8s.io/decision` and `authorization.k8s.io/reason`, which names the binding and the role. */
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/**
+ * The audit policy: every request of everybody once answered, reads too, since they prove which rules of a role are used.
+ * @param quietUsers components of the control plane, whose own traffic is no evidence of anything.
+ */
+export function auditPolicy(quietUsers: readonly string[]): string {
+  return stringify({
+    apiVersion: 'audit.k8s.io/v1',
+    kind: 'Policy',
+    omitStages: ['RequestReceived'],
+    rules: [
+      { level: 'None', users: quietUsers },
+      { level: 'None', nonResourceURLs: ['/readyz*', '/livez*', '/healthz*'] },
+      { level: 'Metadata' },
+    ],
+  });
+}
+
+/**
+ * All events so far, in the order of writing. An event is written when its request has been answered, which may be shortly
+ * after the client saw the answer. A line that is still being written is left for the next reading.
+ */
+export async function readAuditLog(file: string): Promise<AuditEvent[]> {
+  const text = await readFile(file, 'utf8');
+  const complete = text.slice(0, text.lastIndexOf('\n') + 1);
+  return complete
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as AuditEvent);
+}

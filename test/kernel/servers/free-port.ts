@@ -1,0 +1,54 @@
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { ServerEndedEarly } from './readiness.ts';
+
+/**
+ * Ports from this range are never handed to outgoing connections (Linux does so from 32768, macOS from 49152), so a server
+ * that is away for a while finds its port free when it comes back.
+ */
+const LOWEST_PORT = 18_000;
+const HIGHEST_PORT = 32_000;
+
+/** Two that start at once may pick one port between the look and the server's own bind; five times in a row they do not. */
+const ATTEMPTS = 5;
+
+/** A TCP port on 127.0.0.1 that nothing listens on at this moment. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(LOWEST_PORT, HIGHEST_PORT);
+    if (await canListen(port)) {
+      return port;
+    }
+  }
+}
+
+async function canListen(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    server.close();
+  }
+}
+
+/**
+ * Starts a server on free ports, and on others if somebody took one of them first.
+ * @param start starts the server; it rejects with ServerEndedEarly if the server ends before it is ready.
+ */
+export async function onFreePorts<Started>(start: () => Promise<Started>): Promise<Started> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await start();
+    } catch (error) {
+      if (attempt < ATTEMPTS && error instanceof ServerEndedEarly && error.portTaken) {
+        continue;
+      }
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { describe, expect, it } from 'vitest';
+import { pinnedServer } from '../../../tools/resolver/pinned-servers.ts';
+import { resolveServer } from '../../../tools/resolver/resolve-server.ts';
+import { temporaryDirectory } from './supervised-process.ts';
+import { startTemporal, type TemporalServer } from './temporal.ts';
+
+async function withClient<Result>(server: TemporalServer, use: (client: Client) => Promise<Result>): Promise<Result> {
+  // Milliseconds. The default, 10 s, is how long a test would wait to learn that the server is away.
+  const connection = await Connection.connect({ address: server.address, connectTimeout: 2000 });
+  try {
+    return await use(new Client({ connection, namespace: server.namespace }));
+  } finally {
+    await connection.close();
+  }
+}
+
+describe('the Temporal server', () => {
+  it('runs in the version that is pinned', async () => {
+    const printed = execFileSync(await resolveServer('temporal'), ['--version'], { encoding: 'utf8' });
+    const [major, minor] = pinnedServer('temporal').version.split('.');
+    expect(printed).toContain(`Server ${major}.${minor}.`);
+  });
+
+  it('serves its namespace with the search attributes, and the web UI', async () => {
+    const server = await startTemporal({ namespace: 'capacity', searchAttributes: { TestRun: 'Int' } });
+    try {
+      const { customAttributes } = await withClient(server, (client) =>
+        client.connection.operatorService.listSearchAttributes({ namespace: 'capacity' }),
+      );
+      expect(Object.keys(customAttributes)).toEqual(
+        expect.arrayContaining(['HeadroomController', 'HeadroomTarget', 'HeadroomPhase', 'HeadroomCluster', 'TestRun']),
+      );
+      const page = await fetch(`${server.uiUrl}/namespaces/capacity/workflows`);
+      expect(page.status).toBe(200);
+      expect(await page.text()).toContain('/_app/');
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('with a database file its workflows outlive a kill and a restart, at the same address', async () => {
+    const dbFile = join(await temporaryDirectory('temporal-test'), 'temporal.db');
+    const server = await startTemporal({ dbFile });
+    try {
+      await withClient(server, (client) =>
+        client.workflow.start('waitsForEver', {
+          taskQueue: 'nobody-polls',
+          workflowId: 'kept',
+          searchAttributes: { HeadroomPhase: ['detect'] },
+        }),
+      );
+      await server.kill();
+      await expect(withClient(server, () => Promise.resolve())).rejects.toThrow(/Failed to connect/);
+      await server.restart();
+      const description = await withClient(server, (client) => client.workflow.getHandle('kept').describe());
+      expect(description.status.name).toBe('RUNNING');
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('two can start at the same time', async () => {
+    const servers = await Promise.all([startTemporal(), startTemporal()]);
+    try {
+      expect(new Set(servers.map((server) => server.address)).size).toBe(2);
+    } finally {
+      await Promise.all(servers.map((server) => server.stop()));
+    }
+  });
+});

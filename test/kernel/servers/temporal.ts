@@ -1,0 +1,160 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Connection } from '@temporalio/client';
+import { resolveServer } from '../../../tools/resolver/resolve-server.ts';
+import { freePort, onFreePorts } from './free-port.ts';
+import { untilReady } from './readiness.ts';
+import { type SupervisedProcess, startProcess, temporaryDirectory } from './supervised-process.ts';
+
+/** The search attributes by which operators find Headroom's workflows. */
+const SEARCH_ATTRIBUTES: Readonly<Record<string, SearchAttributeType>> = {
+  HeadroomController: 'Keyword',
+  HeadroomTarget: 'Keyword',
+  HeadroomPhase: 'Keyword',
+  HeadroomCluster: 'Keyword',
+};
+
+type SearchAttributeType = 'Text' | 'Keyword' | 'Int' | 'Double' | 'Bool' | 'Datetime' | 'KeywordList';
+
+export interface TemporalOptions {
+  /** A free port unless given. */
+  readonly uiPort?: number;
+  /** Where workflows are kept through `restart()`; in memory unless given. The file is the caller's to remove. */
+  readonly dbFile?: string;
+  /** `default` unless given. */
+  readonly namespace?: string;
+  /** Registered beside Headroom's own four. */
+  readonly searchAttributes?: Readonly<Record<string, SearchAttributeType>>;
+}
+
+/** A running Temporal dev server, with its web UI. */
+export interface TemporalServer {
+  /** `127.0.0.1:PORT`, the same through every restart. */
+  readonly address: string;
+  /** `http://127.0.0.1:PORT`, the same through every restart. */
+  readonly uiUrl: string;
+  readonly namespace: string;
+  readonly logFile: string;
+  readonly pid: () => number;
+  /** SIGKILL: the server is away until `restart()`. */
+  readonly kill: () => Promise<void>;
+  /** Starts it again, after ending it if it runs. With a `dbFile` every workflow is still there. */
+  readonly restart: () => Promise<void>;
+  /** Ends it for good and removes its files, apart from the `dbFile`. Calling it twice is fine. */
+  readonly stop: () => Promise<void>;
+}
+
+/**
+ * Starts a Temporal dev server on free ports of 127.0.0.1. It is ready when it has answered for its namespace.
+ * @throws ServerUnavailable when the binary is nowhere and cannot be built; Error with the end of the log when it does not start.
+ */
+export async function startTemporal(options: TemporalOptions = {}): Promise<TemporalServer> {
+  const binary = await resolveServer('temporal');
+  const dir = await temporaryDirectory('temporal');
+  if (options.dbFile !== undefined) {
+    await mkdir(dirname(options.dbFile), { recursive: true });
+  }
+  const namespace = options.namespace ?? 'default';
+  const logFile = join(dir, 'temporal.log');
+
+  const launch = async (ports: Ports): Promise<SupervisedProcess> => {
+    const server = await startProcess({
+      name: 'temporal',
+      command: binary,
+      args: serverArguments(ports, namespace, options),
+      cwd: dir,
+      // The dev server notes an id in the home folder; two that start at once would share it, and it would stay.
+      env: { HOME: dir, XDG_CONFIG_HOME: dir },
+      logFile,
+    });
+    try {
+      await untilReady(server, () => answersFor(namespace, `127.0.0.1:${ports.frontend}`));
+    } catch (error) {
+      await server.kill();
+      throw error;
+    }
+    return server;
+  };
+
+  let { server, ports } = await onFreePorts(async () => {
+    const ports: Ports = {
+      frontend: await freePort(),
+      ui: options.uiPort ?? (await freePort()),
+      metrics: await freePort(),
+      http: await freePort(),
+    };
+    return { server: await launch(ports), ports };
+  });
+
+  return {
+    address: `127.0.0.1:${ports.frontend}`,
+    uiUrl: `http://127.0.0.1:${ports.ui}`,
+    namespace,
+    logFile,
+    pid: () => server.pid,
+    kill: async () => {
+      await server.kill();
+    },
+    restart: async () => {
+      await server.stop();
+      server = await launch(ports);
+    },
+    stop: async () => {
+      await server.kill();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+interface Ports {
+  readonly frontend: number;
+  readonly ui: number;
+  readonly metrics: number;
+  readonly http: number;
+}
+
+function serverArguments(ports: Ports, namespace: string, options: TemporalOptions): string[] {
+  const attributes = { ...SEARCH_ATTRIBUTES, ...options.searchAttributes };
+  return [
+    'server',
+    'start-dev',
+    '--ip=127.0.0.1',
+    `--port=${ports.frontend}`,
+    `--ui-port=${ports.ui}`,
+    `--metrics-port=${ports.metrics}`,
+    `--http-port=${ports.http}`,
+    '--log-level=warn',
+    // The settings of whoever runs the tests are not the test's settings.
+    '--disable-config-file',
+    '--disable-config-env',
+    ...(namespace === 'default' ? [] : [`--namespace=${namespace}`]),
+    ...Object.entries(attributes).map(([name, type]) => `--search-attribute=${name}=${type}`),
+    // A hundred episodes at once must not meet the limits (2,400 and 10 a second) that protect a shared namespace.
+    '--dynamic-config-value=frontend.namespaceRPS=20000',
+    '--dynamic-config-value=frontend.namespaceRPS.visibility=2000',
+    ...(options.dbFile === undefined
+      ? []
+      : [
+          `--db-filename=${options.dbFile}`,
+          // Twice the throughput; what a killed server had committed is still there, since the machine goes on.
+          '--sqlite-pragma=journal_mode=WAL',
+          '--sqlite-pragma=synchronous=NORMAL',
+        ]),
+  ];
+}
+
+async function answersFor(namespace: string, address: string): Promise<boolean> {
+  // Milliseconds: a connection to a server that is not up yet would otherwise wait for the client's own back-off.
+  const connection = await Connection.connect({ address, connectTimeout: 500 });
+  try {
+    await connection.workflowService.describeNamespace({ namespace });
+    await connection.workflowService.listWorkflowExecutions({
+      namespace,
+      query: "HeadroomPhase = 'ready'",
+      pageSize: 1,
+    });
+    return true;
+  } finally {
+    await connection.close();
+  }
+}

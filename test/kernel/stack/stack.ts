@@ -1,0 +1,201 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { AppsV1Api, CoreV1Api, KubeConfig } from '@kubernetes/client-node';
+import { Client, Connection } from '@temporalio/client';
+import { type ControlPlane, startControlPlane } from '../servers/control-plane.ts';
+import { logTail, type SupervisedProcess, startProcess } from '../servers/supervised-process.ts';
+import { startTemporal, type TemporalServer } from '../servers/temporal.ts';
+import { type Forge, startForge } from '../forge/forge.ts';
+import type { ForgeOptions } from '../forge/options.ts';
+import { eventually } from './eventually.ts';
+import { createGitOpsRepository } from './gitops-repository.ts';
+import { applyManifests } from './manifests.ts';
+import { startSyncer, type Syncer } from './syncer.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const TOKEN = 'forge-token-of-this-run';
+
+export const SYSTEM_NAMESPACE = 'namespace-resizer-system';
+/** The users that worker and starter run as: bound to the product's own roles, never admins. */
+const WORKER_USER = 'headroom-worker';
+const STARTER_USER = 'headroom-starter';
+
+export interface StackOptions {
+  readonly cluster?: string;
+  /** The repository's files at the start. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly forge?: Partial<ForgeOptions>;
+  /** Environment variables of worker and starter, beside those of the servers. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Keep Temporal's data in a file, so that it survives a restart. */
+  readonly durableTemporal?: boolean;
+  readonly workers?: number;
+  readonly starters?: number;
+  /** Apply the repository to the cluster, as Argo CD or Flux would. Default: true. */
+  readonly sync?: boolean;
+  readonly log?: (message: string) => void;
+  /** The port of the Temporal UI and of the forge; free ones unless given. */
+  readonly ports?: { readonly temporalUi?: number; readonly forge?: number };
+}
+
+/** A cluster, Temporal, a forge over a real repository, and Headroom itself, all as processes of their own or real servers. */
+export interface Stack {
+  readonly cluster: string;
+  readonly dir: string;
+  readonly gitDir: string;
+  readonly controlPlane: ControlPlane;
+  readonly temporal: TemporalServer;
+  readonly forge: Forge;
+  readonly syncer: Syncer;
+  readonly client: Client;
+  /** The cluster's API as an admin. */
+  readonly core: CoreV1Api;
+  readonly apps: AppsV1Api;
+  /** The environment that worker and starter get. */
+  readonly env: Readonly<Record<'worker' | 'starter', Readonly<Record<string, string>>>>;
+  readonly processes: SupervisedProcess[];
+  startWorker(env?: Readonly<Record<string, string>>): Promise<SupervisedProcess>;
+  startStarter(env?: Readonly<Record<string, string>>): Promise<SupervisedProcess>;
+  stop(): Promise<void>;
+}
+
+/** Starts everything and returns when worker and starter are ready. */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const cluster = options.cluster ?? 'test';
+  const say = options.log ?? (() => {});
+  const dir = await mkdtemp(join(tmpdir(), 'headroom-stack-'));
+  const gitDir = join(dir, 'gitops.git');
+  const undo: (() => Promise<void>)[] = [async () => await rm(dir, { recursive: true, force: true })];
+  const stop = async (): Promise<void> => {
+    const failures: unknown[] = [];
+    for (const step of undo.splice(0).reverse()) await step().catch((error: unknown) => failures.push(error));
+    if (failures.length > 0) throw failures[0];
+  };
+  try {
+    await createGitOpsRepository(gitDir, options.files);
+    const [controlPlane, temporal, forge] = await Promise.all([
+      startControlPlane({ users: [{ name: WORKER_USER }, { name: STARTER_USER }] }).then((plane) => {
+        undo.push(async () => await plane.stop());
+        say('Kubernetes is up');
+        return plane;
+      }),
+      startTemporal({
+        ...(options.durableTemporal ? { dbFile: join(dir, 'temporal.db') } : {}),
+        ...(options.ports?.temporalUi === undefined ? {} : { uiPort: options.ports.temporalUi }),
+      }).then((server) => {
+        undo.push(async () => await server.stop());
+        say('Temporal is up');
+        return server;
+      }),
+      startForge({
+        gitDir,
+        owner: 'acme',
+        repo: 'gitops',
+        token: TOKEN,
+        ...(options.ports?.forge === undefined ? {} : { port: options.ports.forge }),
+        ...options.forge,
+      }).then((started) => {
+        undo.push(async () => await started.stop());
+        say('the forge is up');
+        return started;
+      }),
+    ]);
+    const manifest = (name: string) => join(ROOT, 'deploy', name);
+    await applyManifests(controlPlane.adminKubeconfig, [manifest('namespace.yaml'), manifest('rbac.yaml')]);
+    await applyManifests(controlPlane.adminKubeconfig, [new URL('user-bindings.yaml', import.meta.url)]);
+    const admin = new KubeConfig();
+    admin.loadFromFile(controlPlane.adminKubeconfig);
+
+    const connection = await Connection.connect({ address: temporal.address });
+    undo.push(async () => await connection.close());
+    const client = new Client({ connection, namespace: temporal.namespace });
+
+    const shared = {
+      CLUSTER_NAME: cluster,
+      TEMPORAL_ADDRESS: temporal.address,
+      TEMPORAL_NAMESPACE: temporal.namespace,
+      HEALTH_ADDRESS: '127.0.0.1:0',
+      METRICS_ADDRESS: '127.0.0.1:0',
+      ...options.env,
+    };
+    const env = {
+      worker: {
+        ...shared,
+        KUBECONFIG: controlPlane.kubeconfigFor(WORKER_USER),
+        GITHUB_API_URL: forge.url,
+        GITHUB_TOKEN: options.forge?.token ?? TOKEN,
+        GITHUB_OWNER: 'acme',
+        GITHUB_REPO: 'gitops',
+        // Nothing else asks the forge, so there is no limit to be polite to.
+        HEADROOM_GITHUB_WRITE_SPACING: '0s',
+        ...options.env,
+      },
+      starter: { ...shared, KUBECONFIG: controlPlane.kubeconfigFor(STARTER_USER) },
+    };
+    const processes: SupervisedProcess[] = [];
+    const launch = async (
+      name: 'worker' | 'starter',
+      ready: string,
+      extra: Readonly<Record<string, string>>,
+    ): Promise<SupervisedProcess> => {
+      const logFile = join(dir, `${name}-${processes.length}.log`);
+      const started = await startProcess({
+        name,
+        command: process.execPath,
+        args: [join(ROOT, name, 'main.ts')],
+        cwd: ROOT,
+        env: { ...env[name], ...extra },
+        logFile,
+      });
+      processes.push(started);
+      await eventually(
+        `the ${name} is ready`,
+        async () => started.exit() !== undefined || (await logHas(logFile, ready)),
+      );
+      const exit = started.exit();
+      if (exit !== undefined) {
+        throw new Error(`the ${name} ended with ${exit.code ?? exit.signal}:\n${await logTail(logFile)}`);
+      }
+      say(`the ${name} is up`);
+      return started;
+    };
+    undo.push(async () => {
+      await Promise.all(processes.map(async (started) => await started.stop()));
+    });
+    const startWorker = async (extra = {}) => await launch('worker', '"the worker is running"', extra);
+    const startStarter = async (extra = {}) => await launch('starter', '"the starter is watching"', extra);
+    const syncer = startSyncer({ gitDir, kubeconfig: controlPlane.adminKubeconfig });
+    if (options.sync === false) syncer.pause();
+    undo.push(async () => await syncer.stop());
+    await Promise.all([
+      ...Array.from({ length: options.workers ?? 1 }, async () => await startWorker()),
+      ...Array.from({ length: options.starters ?? 1 }, async () => await startStarter()),
+    ]);
+    return {
+      cluster,
+      dir,
+      gitDir,
+      controlPlane,
+      temporal,
+      forge,
+      syncer,
+      client,
+      core: admin.makeApiClient(CoreV1Api),
+      apps: admin.makeApiClient(AppsV1Api),
+      env,
+      processes,
+      startWorker,
+      startStarter,
+      stop,
+    };
+  } catch (error) {
+    await stop().catch(() => {});
+    throw error;
+  }
+}
+
+async function logHas(file: string, text: string): Promise<boolean> {
+  return (await readFile(file, 'utf8').catch(() => '')).includes(text);
+}

@@ -1,0 +1,79 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { KubeConfig, KubernetesObjectApi, type KubernetesObject, PatchStrategy } from '@kubernetes/client-node';
+import { parseAllDocuments } from 'yaml';
+import { filesAt, headOf, readFileAt } from './gitops-repository.ts';
+
+export interface SyncerOptions {
+  readonly gitDir: string;
+  readonly kubeconfig: string;
+  /** Between two looks at the branch, in milliseconds. */
+  readonly everyMs?: number;
+  readonly onSync?: (commit: string) => void;
+  readonly onError?: (error: unknown) => void;
+}
+
+/** Stands in for Argo CD or Flux: keeps the cluster as the repository's main branch says. */
+export interface Syncer {
+  /** Applies nothing until `resume`. */
+  pause(): void;
+  resume(): void;
+  stop(): Promise<void>;
+}
+
+/** Applies every manifest of `main` to the cluster with server-side apply, at the start and after every commit. */
+export function startSyncer(options: SyncerOptions): Syncer {
+  const config = new KubeConfig();
+  config.loadFromFile(options.kubeconfig);
+  const api = KubernetesObjectApi.makeApiClient(config);
+  const stopping = new AbortController();
+  let paused = false;
+  let applied = '';
+
+  const look = async (): Promise<void> => {
+    const head = await headOf(options.gitDir);
+    if (head === applied) return;
+    const objects = await manifestsAt(options.gitDir, head);
+    for (const object of objects) {
+      if (paused) return;
+      await api.patch(object, undefined, undefined, 'syncer', true, PatchStrategy.ServerSideApply);
+    }
+    applied = head;
+    options.onSync?.(head);
+  };
+  const loop = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      // What failed is tried again at the next look: the repository may hold what the cluster refuses for a while.
+      if (!paused) await look().catch((error: unknown) => options.onError?.(error));
+      await sleep(options.everyMs ?? 300, undefined, { signal: stopping.signal }).catch(() => {});
+    }
+  };
+  const running = loop();
+  return {
+    pause: () => {
+      paused = true;
+    },
+    resume: () => {
+      paused = false;
+    },
+    stop: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+/** Namespaces before what is in them; a file that is no manifest is not for the syncer. */
+async function manifestsAt(gitDir: string, commit: string): Promise<KubernetesObject[]> {
+  const objects: KubernetesObject[] = [];
+  for (const path of await filesAt(gitDir, commit)) {
+    if (!/\.ya?ml$/.test(path)) continue;
+    for (const document of parseAllDocuments(await readFileAt(gitDir, commit, path))) {
+      if (document.errors.length > 0) continue;
+      const object = document.toJS() as KubernetesObject | null;
+      if (object?.kind === 'Namespace' || (object?.kind === 'ResourceQuota' && object.metadata?.namespace))
+        objects.push(object);
+    }
+  }
+  const rank = (object: KubernetesObject) => (object.kind === 'Namespace' ? 0 : 1);
+  return objects.toSorted((a, b) => rank(a) - rank(b));
+}

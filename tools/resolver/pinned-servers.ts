@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** One row of the table of servers: how a binary is built, and how it tells its version. */
+interface ServerRecipe {
+  /** The folder under `tools/` whose go.mod and go.sum pin the build. */
+  readonly module: string;
+  /** The main package that is built. */
+  readonly package: string;
+  /** The module whose version in go.mod is the server's version. */
+  readonly versionModule: string;
+  /** Finds that version (without a leading "v") in what `<binary> --version` prints. */
+  readonly printedVersion: RegExp;
+  /** The linker's flags for a version such as "1.35.4". */
+  readonly linkerFlags: (version: string) => string;
+  /** Seconds that a build takes on two cores when nothing is cached yet: only for telling people what to expect. */
+  readonly coldBuildSeconds: number;
+}
+
+/** No symbol table and no debug information: half the size, and nobody debugs a server here. */
+const STRIPPED = '-s -w';
+
+/** Without these a Kubernetes binary calls itself v0.0.0 and clients that look at the version go astray. */
+function kubernetesVersionStamp(version: string): string {
+  const [major = '', minor = ''] = version.split('.');
+  const stamp = (field: string, value: string) => `-X k8s.io/component-base/version.${field}=${value}`;
+  return [STRIPPED, stamp('gitVersion', `v${version}`), stamp('gitMajor', major), stamp('gitMinor', minor)].join(' ');
+}
+
+function kubernetesServer(name: string, coldBuildSeconds: number): ServerRecipe {
+  return {
+    module: 'kubernetes',
+    package: `k8s.io/kubernetes/cmd/${name}`,
+    versionModule: 'k8s.io/kubernetes',
+    printedVersion: /Kubernetes v(\S+)/,
+    linkerFlags: kubernetesVersionStamp,
+    coldBuildSeconds,
+  };
+}
+
+/** Every server that Headroom's tests and demo start. A new one is one entry here and a go.mod under `tools/`. */
+const RECIPES = {
+  temporal: {
+    module: 'temporal',
+    package: 'github.com/temporalio/cli/cmd/temporal',
+    // The server inside decides what works; the command's own version is a placeholder in every build from source.
+    versionModule: 'go.temporal.io/server',
+    printedVersion: /Server (\d[^,)\s]*)/,
+    linkerFlags: () => STRIPPED,
+    coldBuildSeconds: 175,
+  },
+  etcd: {
+    module: 'etcd',
+    package: 'go.etcd.io/etcd/server/v3',
+    versionModule: 'go.etcd.io/etcd/server/v3',
+    printedVersion: /etcd Version: (\S+)/,
+    linkerFlags: () => STRIPPED,
+    coldBuildSeconds: 40,
+  },
+  // The first of the Kubernetes binaries pays for the packages that all of them share.
+  'kube-apiserver': kubernetesServer('kube-apiserver', 280),
+  'kube-controller-manager': kubernetesServer('kube-controller-manager', 60),
+  'kube-scheduler': kubernetesServer('kube-scheduler', 45),
+} as const satisfies Record<string, ServerRecipe>;
+
+export type ServerName = keyof typeof RECIPES;
+
+export const SERVER_NAMES = Object.keys(RECIPES) as readonly ServerName[];
+
+export function isServerName(name: string): name is ServerName {
+  return Object.hasOwn(RECIPES, name);
+}
+
+/** A server with everything that its go.mod pins filled in. */
+export interface PinnedServer {
+  readonly name: ServerName;
+  /** Such as "1.35.4". */
+  readonly version: string;
+  /** The Go version that go.mod asks for, such as "1.25.0". */
+  readonly goVersion: string;
+  /** Where `go build` runs: the absolute folder of the go.mod. */
+  readonly moduleFolder: string;
+  /** The arguments of `go` up to and without `-o` and the package. */
+  readonly buildArguments: readonly string[];
+  readonly package: string;
+  readonly printedVersion: RegExp;
+  readonly coldBuildSeconds: number;
+  /** Name of the cache folder: changes with go.mod, go.sum, the flags and the platform. */
+  readonly cacheKey: string;
+}
+
+const TOOLS_FOLDER = join(import.meta.dirname, '..');
+
+/**
+ * Reads what `tools/<module>/go.mod` pins for a server.
+ * @throws Error when go.mod does not name the server's module.
+ */
+export function pinnedServer(name: ServerName): PinnedServer {
+  const recipe: ServerRecipe = RECIPES[name];
+  const moduleFolder = join(TOOLS_FOLDER, recipe.module);
+  const goMod = readFileSync(join(moduleFolder, 'go.mod'), 'utf8');
+  const goSum = readFileSync(join(moduleFolder, 'go.sum'), 'utf8');
+  const version = versionIn(goMod, recipe.versionModule);
+  const goVersion = /^go (\S+)/m.exec(goMod)?.[1];
+  if (version === undefined || goVersion === undefined) {
+    throw new Error(
+      `tools/${recipe.module}/go.mod pins no ${version === undefined ? recipe.versionModule : 'Go version'}; it must, since ${name} is built from it`,
+    );
+  }
+  const buildArguments = ['build', '-trimpath', '-v', '-ldflags', recipe.linkerFlags(version)];
+  const fingerprint = createHash('sha256')
+    .update(JSON.stringify([goMod, goSum, buildArguments, recipe.package, process.platform, process.arch]))
+    .digest('hex')
+    .slice(0, 12);
+  return {
+    name,
+    version,
+    goVersion,
+    moduleFolder,
+    buildArguments,
+    package: recipe.package,
+    printedVersion: recipe.printedVersion,
+    coldBuildSeconds: recipe.coldBuildSeconds,
+    cacheKey: `${name}-${version}-${fingerprint}`,
+  };
+}
+
+function versionIn(goMod: string, module: string): string | undefined {
+  for (const line of goMod.split('\n')) {
+    const [first, second] = line
+      .replace(/^require\s/, '')
+      .trim()
+      .split(/\s+/);
+    if (first === module && second?.startsWith('v') === true) {
+      return second.slice(1);
+    }
+  }
+  return undefined;
+}

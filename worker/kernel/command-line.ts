@@ -1,0 +1,52 @@
+import { parseArgs } from 'node:util';
+import { closest } from './closest.ts';
+import type { ConfigProblem, WrittenValue } from './config-problem.ts';
+import { configFileSetting, placedSettings, type Setting } from './settings.ts';
+
+/** What a command line says: the text of each setting by its flag, and what is wrong with it. */
+interface CommandLine {
+  readonly values: ReadonlyMap<string, WrittenValue>;
+  readonly problems: readonly ConfigProblem[];
+}
+
+/**
+ * Reads `--flag value` and `--flag=value`; a switch alone means true. Given twice, the last one counts. What follows an
+ * unknown flag is never shown: it may be a secret.
+ */
+export function readCommandLine(argv: readonly string[]): CommandLine {
+  const known = new Map<string, Setting>([[configFileSetting.flag, configFileSetting]]);
+  for (const { setting } of placedSettings) if (setting.flag !== undefined) known.set(setting.flag, setting);
+  // Without types the parser leaves a value that stands apart from its flag as a word of its own, so that a flag without
+  // its value does not swallow the next flag.
+  const { tokens } = parseArgs({ args: [...argv], strict: false, allowPositionals: true, tokens: true });
+
+  const values = new Map<string, WrittenValue>();
+  const problems: ConfigProblem[] = [];
+  for (let at = 0; at < tokens.length; at += 1) {
+    const token = tokens[at];
+    if (token?.kind === 'positional') {
+      problems.push({ where: `"${token.value}"`, message: 'is not a flag: every setting is given as --flag value' });
+    }
+    if (token?.kind !== 'option') continue;
+    const flag = token.rawName;
+    const setting = known.get(flag);
+    const next = tokens[at + 1];
+    // A switch takes a value only with "=", so that a word behind it is reported instead of dropped.
+    const apart = token.value === undefined && next?.kind === 'positional' && setting?.isSwitch !== true;
+    if (apart) at += 1;
+    const text = apart ? next.value : token.value;
+
+    if (setting === undefined) {
+      const nearest = closest(flag, [...known.keys()]);
+      problems.push({
+        where: flag,
+        message: `is not a flag: ${nearest === undefined ? '--help shows them all' : `did you mean ${nearest}?`}`,
+      });
+    } else if (text === undefined && setting.isSwitch !== true) {
+      problems.push({ where: flag, message: `needs a value: expected ${setting.expected}` });
+    } else {
+      values.set(flag, { text: text ?? 'true', where: flag, layer: 'command line' });
+    }
+  }
+  return { values, problems };
+}

@@ -1,0 +1,96 @@
+import { configFileSetting, placedSettings, type PlacedSetting, type Setting } from './settings.ts';
+
+const START = '<!-- configuration:start -->';
+const END = '<!-- configuration:end -->';
+
+/** What each group is about, as a heading of `--help` and of the table. */
+const GROUP_TITLES: Readonly<Record<string, string>> = {
+  kubernetes: 'Kubernetes',
+  temporal: 'Temporal',
+  github: 'GitHub',
+  resize: 'Resizing quotas',
+  timings: 'Spans of time',
+  worker: 'The worker',
+  starter: 'The starter',
+  process: 'The process',
+};
+
+/** All settings as one Markdown table: environment variable, flag, path in the file, default, meaning. */
+function configurationTable(): string {
+  const rows = [
+    ['Environment', 'Flag', 'In the file', 'Default', 'What it sets'],
+    ['---', '---', '---', '---', '---'],
+    row(configFileSetting, undefined),
+    ...groups().flatMap(([title, members]) => [
+      [`**${title}**`, '', '', '', ''],
+      ...members.map(({ setting, path }) => row(setting, path)),
+    ]),
+  ];
+  return rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/**
+ * The document with the table between its markers brought up to date.
+ *
+ * @throws {Error} when the document does not have both markers.
+ */
+export function withConfigurationTable(document: string): string {
+  const start = document.indexOf(START);
+  const end = document.indexOf(END);
+  if (start < 0 || end < start) throw new Error(`the document needs the lines ${START} and ${END}, in this order`);
+  return `${document.slice(0, start + START.length)}\n\n${configurationTable()}\n\n${document.slice(end)}`;
+}
+
+/** The text of `--help`. */
+export function configurationHelp(program: string): string {
+  const lines = [`Usage: ${program} [--flag value ...]`, '', ...helpEntry(configFileSetting, undefined)];
+  for (const [title, members] of groups()) {
+    lines.push('', `${title}:`, ...members.flatMap(({ setting, path }) => helpEntry(setting, path)));
+  }
+  lines.push(
+    '',
+    'Each setting comes from its flag, else its environment variable, else the file, else its default.',
+    'Durations are written as 500ms, 15s, 10m or 1h30m.',
+  );
+  return `${lines.join('\n')}\n`;
+}
+
+function groups(): [string, PlacedSetting[]][] {
+  return Object.entries(GROUP_TITLES).map(([group, title]) => [
+    title,
+    placedSettings.filter((placed) => placed.group === group),
+  ]);
+}
+
+function row(setting: Setting, path: string | undefined): string[] {
+  return [
+    code(setting.env),
+    setting.flag === undefined ? '' : code(setting.flag),
+    path === undefined || setting.secret === true ? '' : code(path),
+    defaultOf(setting, code),
+    setting.description,
+  ];
+}
+
+function defaultOf(setting: Setting, mark: (text: string) => string): string {
+  if (setting.required === true) return 'required';
+  if (setting.default === undefined) return '';
+  return setting.podDefault === undefined
+    ? mark(setting.default)
+    : `${mark(setting.default)}, in a pod ${mark(setting.podDefault)}`;
+}
+
+function code(text: string): string {
+  return `\`${text.replaceAll('|', '\\|')}\``;
+}
+
+function helpEntry(setting: Setting, path: string | undefined): string[] {
+  const names = [
+    setting.flag,
+    setting.env,
+    path === undefined || setting.secret === true ? undefined : `${path} in the file`,
+  ].filter((name) => name !== undefined);
+  const stated = defaultOf(setting, (text) => text);
+  const ending = stated === '' ? '' : stated === 'required' ? ' Required.' : ` Default: ${stated}.`;
+  return [`  ${names.join(', ')}`, `      ${setting.description}${ending}`];
+}

@@ -1,0 +1,52 @@
+import pino from 'pino';
+
+const HIDDEN = '[redacted]';
+
+/** Names of fields that carry credentials, wherever they appear in a log line. `tokenFile`, a path, is not one. */
+const SECRET_FIELD =
+  /^(?:proxy-)?authorization$|^(?:set-)?cookie$|token$|api-?_?key$|password$|passphrase$|private-?_?key$|^client-?_?key(?:-?_?data)?$|secret$/i;
+
+/** Values that are credentials by their form: bearer and basic headers, GitHub's tokens, users in an address. */
+const SECRET_VALUES: readonly (readonly [RegExp, string])[] = [
+  [/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, `$1 ${HIDDEN}`],
+  [/\b(?:gh[pousr]_\w{16,}|github_pat_\w{16,})/g, HIDDEN],
+  [/(:\/\/)[^\s/@"\\]+@/g, `$1${HIDDEN}@`],
+];
+
+/** How deep a logged object is followed; below it stands the type's name. */
+const MAX_DEPTH = 8;
+
+/** The text without anything that has the form of a credential. */
+export function scrub(text: string): string {
+  return SECRET_VALUES.reduce((scrubbed, [form, replacement]) => scrubbed.replace(form, replacement), text);
+}
+
+/**
+ * A copy of a log line's fields for JSON: credentials by their field's name are replaced, errors become their type,
+ * message, stack and fields, bigints their digits, and an object that contains itself ends there.
+ */
+export function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
+  return copyFields(fields, [], 0);
+}
+
+function copyFields(source: object, above: readonly object[], depth: number): Record<string, unknown> {
+  const copy: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(source)) {
+    const hide = SECRET_FIELD.test(name) && value !== undefined && value !== null && typeof value !== 'boolean';
+    copy[name] = hide ? HIDDEN : copyValue(value, [...above, source], depth + 1);
+  }
+  return copy;
+}
+
+function copyValue(value: unknown, above: readonly object[], depth: number): unknown {
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'object' || value === null) return value;
+  if (above.includes(value)) return '[circular]';
+  if (depth > MAX_DEPTH) return `[${value.constructor?.name ?? 'Object'}]`;
+  if (value instanceof Error) return copyFields(pino.stdSerializers.err(value), [...above, value], depth);
+  if (Array.isArray(value)) return value.map((item) => copyValue(item, [...above, value], depth + 1));
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+  if (value instanceof Map || value instanceof Set) return copyValue([...value], [...above, value], depth + 1);
+  if ('toJSON' in value && typeof value.toJSON === 'function') return value.toJSON();
+  return copyFields(value, above, depth);
+}

@@ -1,0 +1,53 @@
+import { inspect } from 'node:util';
+
+const HIDDEN = '[secret]';
+
+/**
+ * A value that no log line, JSON document, template string or `inspect` shows: only `reveal()` gives it out, so every
+ * place that uses a secret can be found by that word.
+ */
+export class Secret<T = string> {
+  readonly #read: () => T;
+
+  /** @param read is asked at every `reveal()`, so a secret that is rotated while the process runs is followed. */
+  constructor(read: () => T) {
+    this.#read = read;
+  }
+
+  reveal(): T {
+    return this.#read();
+  }
+
+  toString(): string {
+    return HIDDEN;
+  }
+
+  toJSON(): string {
+    return HIDDEN;
+  }
+
+  [inspect.custom](): string {
+    return HIDDEN;
+  }
+}
+
+/**
+ * A secret kept in a file, read again at every `reveal()`: an expired token is replaced by writing the file, as
+ * Kubernetes does with a mounted Secret. While the file is missing or empty (in the moment of a rotation) the last
+ * value that was read is given. White space around the value does not belong to it.
+ *
+ * @throws {Error} when the file cannot be read, or is empty, at the very first time.
+ */
+export function secretFromFile(path: string, readFile: (path: string) => string): Secret {
+  let last = readFile(path).trim();
+  if (last === '') throw new Error('the file is empty');
+  return new Secret(() => {
+    try {
+      const now = readFile(path).trim();
+      if (now !== '') last = now;
+    } catch {
+      // Kept: a request with the old token gets a clear 401, a request without one does not.
+    }
+    return last;
+  });
+}

@@ -1,0 +1,514 @@
+import { z } from 'zod';
+import { parsePercent } from '../../domain/kernel/percent.ts';
+import { defaultPathTemplate, parsePathTemplate } from '../../domain/quota-resize/git-path.ts';
+import { parseMaxStep } from '../../domain/quota-resize/policy.ts';
+import { DURATION_FORM, parseDuration } from './duration.ts';
+
+/**
+ * One setting of the processes. Reading, `--help` and the table in the documentation all come from this; its path in
+ * the configuration file is `<group>.<key>` of its place in `settings`.
+ */
+export interface Setting<Output = unknown> {
+  /** From the text that the user wrote, in whichever layer, to the value. */
+  readonly type: z.ZodType<Output, string>;
+  /** What is right, as the end of a sentence that begins with "expected". */
+  readonly expected: string;
+  readonly description: string;
+  readonly env: string;
+  /** With its dashes. A secret has none: command lines are visible to every user of a machine. */
+  readonly flag?: `--${string}`;
+  /** As the user would write it. A setting without a default may be absent, unless it is `required`. */
+  readonly default?: string;
+  /** The default inside a pod, where it differs. */
+  readonly podDefault?: string;
+  readonly required?: true;
+  /** Taken from the environment only, and never shown. */
+  readonly secret?: true;
+  /** The flag alone, without a value, means `true`. */
+  readonly isSwitch?: true;
+}
+
+type Settings = Readonly<Record<string, Readonly<Record<string, Setting>>>>;
+
+const text = z.string();
+
+/** The message of an issue that has nothing to add to `expected`. */
+export const NO_REASON = 'Invalid input';
+
+/** A type by its parser, which throws for what it does not take; `expected` says it all. */
+function parsed<Output>(parse: (text: string) => Output): z.ZodType<Output, string> {
+  return explained(parse, () => NO_REASON);
+}
+
+/** As `parsed`, for values that can be wrong in several ways: the parser's own words are added to what was expected. */
+function explained<Output>(
+  parse: (text: string) => Output,
+  reasonOf: (error: unknown) => string = (error) => (error instanceof Error ? error.message : String(error)),
+): z.ZodType<Output, string> {
+  return text.transform((written, context) => {
+    try {
+      return parse(written);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: reasonOf(error) });
+      return z.NEVER;
+    }
+  });
+}
+
+function matching(form: RegExp): z.ZodType<string, string> {
+  return text.regex(form);
+}
+
+function numberBetween(min: number, max: number): z.ZodType<number, string> {
+  return text
+    .regex(/^[0-9]+(\.[0-9]+)?$/)
+    .transform(Number)
+    .pipe(z.number().min(min).max(max));
+}
+
+function integerBetween(min: number, max: number): z.ZodType<number, string> {
+  return text
+    .regex(/^[0-9]+$/)
+    .transform(Number)
+    .pipe(z.number().int().min(min).max(max));
+}
+
+/** `true` and `false`, also as `1` and `0`, in upper or lower case. */
+const boolean: z.ZodType<boolean, string> = text
+  .toLowerCase()
+  .pipe(z.enum(['true', 'false', '1', '0']))
+  .transform((written) => written === 'true' || written === '1');
+
+// Node's timers hold at most 2^31 - 1 ms (24.8 days) and fire at once above that.
+const LONGEST_SPAN_MS = 576 * 3_600_000;
+
+function span(minMs: number): z.ZodType<number, string> {
+  return parsed(parseDuration).pipe(z.number().min(minMs).max(LONGEST_SPAN_MS));
+}
+
+function timing(name: string, defaultSpan: string, description: string, least = '10ms') {
+  return {
+    type: span(parseDuration(least)),
+    expected: `${DURATION_FORM}, from ${least} to 576h`,
+    description,
+    env: `HEADROOM_${name.toUpperCase().replaceAll('-', '_')}`,
+    flag: `--${name}`,
+    default: defaultSpan,
+  } as const satisfies Setting;
+}
+
+/** Above 0, which would be true of every limit or change none. */
+function percentage(max: number): z.ZodType<string, string> {
+  return parsed(parsePercent).refine((percent) => Number(percent) > 0 && Number(percent) <= max);
+}
+
+/** A host and a port to listen on; port 0 is a free port. */
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+const listenAddress: z.ZodType<ListenAddress, string> = text
+  .regex(/^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$/)
+  .transform((written) => {
+    const colon = written.lastIndexOf(':');
+    return { host: written.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(written.slice(colon + 1)) };
+  })
+  .pipe(z.object({ host: z.string(), port: z.number().max(65_535) }));
+
+const httpUrl: z.ZodType<string, string> = explained((written) => {
+  const url = new URL(written);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new RangeError('it is neither http nor https');
+  if (url.username !== '' || url.password !== '') throw new RangeError('it must not carry a user or a password');
+  return written.replace(/\/+$/, '');
+});
+
+const PATH = text.min(1);
+const ADDRESS_FORM = 'host:port, such as 127.0.0.1:8081 or 0.0.0.0:8081; port 0 takes a free one';
+const BOOLEAN_FORM = 'true or false';
+
+/**
+ * Every setting, in the order of the documentation. The names of the environment are a published interface.
+ */
+export const settings = {
+  kubernetes: {
+    clusterName: {
+      type: matching(/^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/),
+      expected: 'at most 63 letters, digits, "-", "." and "_", with a letter or digit at both ends, such as prod-eu-1',
+      description: "The cluster's name: part of every workflow id and task queue, and of the path in the repository.",
+      env: 'CLUSTER_NAME',
+      flag: '--cluster-name',
+      required: true,
+    },
+    kubeconfig: {
+      type: PATH,
+      expected: 'the path of a kubeconfig file',
+      description: 'The kubeconfig to use. Without it the service account of the pod is used.',
+      env: 'KUBECONFIG',
+      flag: '--kubeconfig',
+    },
+    context: {
+      type: PATH,
+      expected: 'the name of a context of the kubeconfig',
+      description: "The kubeconfig's context, instead of its current one.",
+      env: 'HEADROOM_CONTEXT',
+      flag: '--context',
+    },
+    systemNamespace: {
+      type: matching(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/),
+      expected: 'the name of a namespace: at most 63 lower-case letters, digits and "-"',
+      description: 'The namespace of the Leases and of the global pause.',
+      env: 'SYSTEM_NAMESPACE',
+      flag: '--system-namespace',
+      default: 'namespace-resizer-system',
+    },
+  },
+  temporal: {
+    address: {
+      type: matching(/^(?:[^\s:/@[\]]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?$/),
+      expected: 'host:port without a scheme, such as temporal-frontend.temporal:7233',
+      description: "The address of Temporal's frontend.",
+      env: 'TEMPORAL_ADDRESS',
+      flag: '--temporal-address',
+      default: 'localhost:7233',
+    },
+    namespace: {
+      type: matching(/^[A-Za-z0-9][A-Za-z0-9._-]*$/),
+      expected: 'the name of a Temporal namespace, such as default',
+      description: 'The Temporal namespace.',
+      env: 'TEMPORAL_NAMESPACE',
+      flag: '--temporal-namespace',
+      default: 'default',
+    },
+    profile: {
+      type: PATH,
+      expected: "the name of a profile in Temporal's configuration file",
+      description: "The profile of Temporal's own configuration file to use.",
+      env: 'TEMPORAL_PROFILE',
+      flag: '--temporal-profile',
+    },
+    configFile: {
+      type: PATH,
+      expected: "the path of Temporal's configuration file",
+      description: "Temporal's own configuration file, instead of the one in the user's configuration folder.",
+      env: 'TEMPORAL_CONFIG_FILE',
+      flag: '--temporal-config-file',
+    },
+    apiKey: {
+      type: text.min(1),
+      expected: 'an API key',
+      description: 'The API key for Temporal; it switches TLS on.',
+      env: 'TEMPORAL_API_KEY',
+      secret: true,
+    },
+    tls: {
+      type: boolean,
+      expected: BOOLEAN_FORM,
+      description: 'Whether to connect with TLS. A certificate or an API key switches it on as well.',
+      env: 'TEMPORAL_TLS',
+      flag: '--temporal-tls',
+      isSwitch: true,
+    },
+    tlsClientCertPath: {
+      type: PATH,
+      expected: 'the path of a PEM file',
+      description: "The client's certificate, for mutual TLS.",
+      env: 'TEMPORAL_TLS_CLIENT_CERT_PATH',
+      flag: '--temporal-tls-client-cert-path',
+    },
+    tlsClientCertData: {
+      type: text.min(1),
+      expected: 'a PEM certificate',
+      description: "The client's certificate itself, instead of its path.",
+      env: 'TEMPORAL_TLS_CLIENT_CERT_DATA',
+      secret: true,
+    },
+    tlsClientKeyPath: {
+      type: PATH,
+      expected: 'the path of a PEM file',
+      description: "The client's private key, for mutual TLS.",
+      env: 'TEMPORAL_TLS_CLIENT_KEY_PATH',
+      flag: '--temporal-tls-client-key-path',
+    },
+    tlsClientKeyData: {
+      type: text.min(1),
+      expected: 'a PEM private key',
+      description: "The client's private key itself, instead of its path.",
+      env: 'TEMPORAL_TLS_CLIENT_KEY_DATA',
+      secret: true,
+    },
+    tlsServerCaCertPath: {
+      type: PATH,
+      expected: 'the path of a PEM file',
+      description: "The certificate authority of Temporal's certificate.",
+      env: 'TEMPORAL_TLS_SERVER_CA_CERT_PATH',
+      flag: '--temporal-tls-server-ca-cert-path',
+    },
+    tlsServerCaCertData: {
+      type: text.min(1),
+      expected: 'a PEM certificate',
+      description: 'The certificate authority itself, instead of its path.',
+      env: 'TEMPORAL_TLS_SERVER_CA_CERT_DATA',
+      secret: true,
+    },
+    tlsServerName: {
+      type: text.min(1),
+      expected: 'a host name',
+      description: "The name to expect in Temporal's certificate.",
+      env: 'TEMPORAL_TLS_SERVER_NAME',
+      flag: '--temporal-tls-server-name',
+    },
+  },
+  github: {
+    apiUrl: {
+      type: httpUrl,
+      expected: 'an http or https address, such as https://api.github.com or https://github.example.com/api/v3',
+      description: "The base of GitHub's REST API.",
+      env: 'GITHUB_API_URL',
+      flag: '--github-api-url',
+      default: 'https://api.github.com',
+    },
+    token: {
+      type: text.trim().min(1),
+      expected: 'a GitHub token',
+      description: 'The token for GitHub. Needed, unless there is a token file, once Headroom may propose.',
+      env: 'GITHUB_TOKEN',
+      secret: true,
+    },
+    tokenFile: {
+      type: PATH,
+      expected: 'the path of a file with a GitHub token',
+      description: 'A file with the token, read again when it changes: a token is rotated without a restart.',
+      env: 'GITHUB_TOKEN_FILE',
+      flag: '--github-token-file',
+    },
+    owner: {
+      type: matching(/^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/),
+      expected: 'the name of a GitHub user or organisation, such as acme',
+      description: 'The owner of the GitOps repository. Needed once Headroom may propose.',
+      env: 'GITHUB_OWNER',
+      flag: '--github-owner',
+    },
+    repo: {
+      type: matching(/^(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}$/),
+      expected: 'the name of a repository without its owner, such as gitops',
+      description: 'The GitOps repository. Needed once Headroom may propose.',
+      env: 'GITHUB_REPO',
+      flag: '--github-repo',
+    },
+    baseBranch: {
+      type: matching(/^[^\s~^:?*[\\]+$/),
+      expected: 'the name of a branch, such as main',
+      description: "The branch to change. Without it the repository's default branch.",
+      env: 'GITHUB_BASE_BRANCH',
+      flag: '--github-base-branch',
+    },
+    pathTemplate: {
+      type: explained(parsePathTemplate),
+      expected: 'a path with {{ .Cluster }} and {{ .Namespace }}, such as clusters/{{ .Cluster }}/{{ .Namespace }}',
+      description:
+        "Where a namespace's manifests are in the repository: a file, or a folder that is searched with all below it.",
+      env: 'GIT_PATH_TEMPLATE',
+      flag: '--git-path-template',
+      default: defaultPathTemplate,
+    },
+  },
+  resize: {
+    mode: {
+      type: z.enum(['observe', 'propose']),
+      expected: '"observe" or "propose"',
+      description: 'Whether Headroom only recommends, or opens pull requests.',
+      env: 'HEADROOM_MODE',
+      flag: '--mode',
+      default: 'observe',
+    },
+    dryRun: {
+      type: boolean,
+      expected: BOOLEAN_FORM,
+      description: 'Observe whatever any other setting or annotation says: nothing is written to GitHub.',
+      env: 'DRY_RUN',
+      flag: '--dry-run',
+      default: 'false',
+      isSwitch: true,
+    },
+    threshold: {
+      type: percentage(100),
+      expected: 'a percentage above 0 and up to 100, such as 80 or 80%',
+      description: 'The share of a limit, in percent, from which on it is raised.',
+      env: 'THRESHOLD',
+      flag: '--threshold',
+      default: '80',
+    },
+    increment: {
+      type: percentage(1000),
+      expected: 'a percentage above 0 and up to 1000, such as 20 or 20%',
+      description: 'By how much, in percent, a limit is raised at least.',
+      env: 'INCREMENT',
+      flag: '--increment',
+      default: '20',
+    },
+    cooldownMinutes: {
+      type: numberBetween(0, 40_320),
+      expected: 'a number of minutes from 0 to 40320 (four weeks), such as 60',
+      description: 'How many minutes a quota rests after a change or a recommendation.',
+      env: 'COOLDOWN_MINUTES',
+      flag: '--cooldown-minutes',
+      default: '60',
+    },
+    maxStep: {
+      type: parsed(parseMaxStep),
+      expected: 'a factor from 1 to 1000, such as 2',
+      description: 'The largest raise, as a multiple of the limit, that needs no approval by a person.',
+      env: 'MAX_STEP',
+      flag: '--max-step',
+      default: '2',
+    },
+    autoMerge: {
+      type: boolean,
+      expected: BOOLEAN_FORM,
+      description: 'Whether Headroom may merge its pull requests. A namespace can only switch it off.',
+      env: 'ENABLE_AUTO_MERGE',
+      flag: '--enable-auto-merge',
+      default: 'false',
+      isSwitch: true,
+    },
+  },
+  timings: {
+    demandSettle: timing(
+      'demand-settle',
+      '2s',
+      'How long an unmet demand must stay the same before it is acted on, so that a rollout is seen whole.',
+      '0',
+    ),
+    checksPollMin: timing('checks-poll-min', '15s', 'How often the checks of a fresh pull request are asked for.'),
+    checksPollMax: timing('checks-poll-max', '5m', 'How often the checks of an old pull request are asked for.'),
+    checksPollRamp: timing('checks-poll-ramp', '10m', 'After how long a pull request counts as old.'),
+    settle: timing('settle', '60s', 'How long a pull request without any check must stand before it is merged.', '0'),
+    updateInterval: timing('update-interval', '10m', 'An open pull request is updated at most once in this span.'),
+    needGone: timing('need-gone', '10m', 'How long a need must be gone before its pull request is closed.'),
+    holdRetry: timing('hold-retry', '5m', 'After how long a blocked or locked decision is tried again.'),
+    syncPoll: timing('sync-poll', '15s', 'How often the cluster is asked whether it follows a merge.'),
+    syncOverdue: timing('sync-overdue', '20m', 'After how long a cluster that does not follow is warned about.'),
+    rejectionCooldown: timing('rejection-cooldown', '24h', "How long a person's refusal is respected."),
+    recommendationRepeat: timing(
+      'recommendation-repeat',
+      '24h',
+      'An unchanged recommendation is repeated at most once in this span.',
+    ),
+    leaseGcInterval: timing('lease-gc-interval', '12h', 'How often the Leases of deleted quotas are collected.', '1m'),
+    githubWriteSpacing: timing(
+      'github-write-spacing',
+      // GitHub's advice against its secondary limits: at least a second between two writes.
+      '1s',
+      'The least time between two writes of a worker to GitHub.',
+      '0',
+    ),
+    requestTimeout: timing('request-timeout', '30s', 'How long a request to Kubernetes or GitHub may take.', '100ms'),
+  },
+  worker: {
+    maxCachedWorkflows: {
+      type: integerBetween(0, 100_000),
+      expected: 'a number from 0 to 100000',
+      // A cached workflow was measured at 331 KB: 500 of them are 165 MB.
+      description: 'How many workflows stay in memory between their tasks, at about a third of a megabyte each.',
+      env: 'HEADROOM_MAX_CACHED_WORKFLOWS',
+      flag: '--max-cached-workflows',
+      default: '500',
+    },
+    maxConcurrentActivities: {
+      type: integerBetween(1, 10_000),
+      expected: 'a number from 1 to 10000',
+      description: 'How many activities run at once.',
+      env: 'HEADROOM_MAX_CONCURRENT_ACTIVITIES',
+      flag: '--max-concurrent-activities',
+      default: '100',
+    },
+    maxConcurrentWorkflowTasks: {
+      // The SDK refuses 1 while workflows are cached: one slot would never be free for a task that is not sticky.
+      type: integerBetween(2, 10_000),
+      expected: 'a number from 2 to 10000',
+      description: 'How many workflow tasks run at once.',
+      env: 'HEADROOM_MAX_CONCURRENT_WORKFLOW_TASKS',
+      flag: '--max-concurrent-workflow-tasks',
+      default: '40',
+    },
+  },
+  starter: {
+    hintsPerSecond: {
+      // Temporal's dev server on a file database was measured at 95 starts by signal a second.
+      type: numberBetween(0.1, 10_000),
+      expected: 'a number from 0.1 to 10000',
+      description: 'How many workflows are started or woken a second, at most.',
+      env: 'HEADROOM_HINTS_PER_SECOND',
+      flag: '--hints-per-second',
+      default: '50',
+    },
+    resyncInterval: timing('resync-interval', '10m', 'How often every quota is looked at without any change.', '1s'),
+  },
+  process: {
+    logLevel: {
+      type: z.enum(['trace', 'debug', 'info', 'warn', 'error']),
+      expected: 'trace, debug, info, warn or error',
+      description: 'The least important log lines that are written.',
+      env: 'LOG_LEVEL',
+      flag: '--log-level',
+      default: 'info',
+    },
+    healthAddress: {
+      type: listenAddress,
+      expected: ADDRESS_FORM,
+      description: 'Where /healthz and /readyz are served.',
+      env: 'HEALTH_ADDRESS',
+      flag: '--health-address',
+      default: '127.0.0.1:0',
+      podDefault: '0.0.0.0:8081',
+    },
+    metricsAddress: {
+      type: listenAddress,
+      expected: ADDRESS_FORM,
+      description: 'Where /metrics is served for Prometheus.',
+      env: 'METRICS_ADDRESS',
+      flag: '--metrics-address',
+      default: '127.0.0.1:0',
+      podDefault: '0.0.0.0:9090',
+    },
+    shutdownGrace: timing('shutdown-grace', '20s', 'How long work in progress may take to end at a shutdown.', '0'),
+  },
+} as const satisfies Settings;
+
+/** The setting that names the configuration file; it cannot be in the file itself. */
+export const configFileSetting = {
+  type: PATH,
+  expected: 'the path of a YAML file',
+  description: 'A YAML file with any of the settings below, except secrets.',
+  env: 'HEADROOM_CONFIG',
+  flag: '--config',
+} as const satisfies Setting;
+
+/** A setting with its place in `settings`. */
+export interface PlacedSetting {
+  readonly group: string;
+  readonly key: string;
+  /** `<group>.<key>`, its path in the configuration file and in `Config`. */
+  readonly path: string;
+  readonly setting: Setting;
+}
+
+/** Every setting with its path, in the order of the documentation. */
+export const placedSettings: readonly PlacedSetting[] = Object.entries(settings as Settings).flatMap(
+  ([group, members]) =>
+    Object.entries(members).map(([key, setting]) => ({ group, key, path: `${group}.${key}`, setting })),
+);
+
+type ValueOf<S> = S extends { readonly type: z.ZodType<infer Output, string> }
+  ? S extends { readonly default: string } | { readonly required: true }
+    ? Output
+    : Output | undefined
+  : never;
+
+/** The values of all settings, by group and key. */
+export type SettingValues = {
+  readonly [Group in keyof typeof settings]: {
+    readonly [Key in keyof (typeof settings)[Group]]: ValueOf<(typeof settings)[Group][Key]>;
+  };
+};

@@ -1,0 +1,24 @@
+import { connectKubernetes } from '../../activities/ports/kubernetes.ts';
+import type { LeaseGcActivities } from '../../activities/lease-gc/interface.ts';
+import { createLeaseGcActivities } from '../../activities/lease-gc/kubernetes-activities.ts';
+import type { Room, RoomContext } from '../kernel/room.ts';
+
+export const leaseGcRoom: Room = {
+  workflowTypes: ['leaseGc'],
+  createActivities,
+};
+
+function createActivities({ config, kubeConfig, temporal, log }: RoomContext): LeaseGcActivities {
+  return createLeaseGcActivities({
+    kubernetes: connectKubernetes(kubeConfig),
+    systemNamespace: config.kubernetes.systemNamespace,
+    runningQuotaResizes: async () => {
+      const cluster = config.kubernetes.clusterName;
+      const query = `WorkflowType = 'quotaResize' AND ExecutionStatus = 'Running' AND HeadroomCluster = '${cluster}'`;
+      const running = new Set<string>();
+      for await (const { workflowId } of temporal.workflow.list({ query })) running.add(workflowId);
+      return running;
+    },
+    log,
+  });
+}

@@ -1,0 +1,29 @@
+import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
+import type { QuotaResizeActivities } from '../../activities/quota-resize/interface.ts';
+
+/*
+ * Retries are without a limit, because servers come back; what no retry can help fails as non-retryable. A pause cancels
+ * what is being retried and waits for an attempt that is under way, so that nothing is written after it was answered.
+ */
+const retry = { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '30 seconds' } as const;
+
+/** A look is at most a few dozen GETs, each with its own timeout of 30 s; most of them run side by side. */
+export const observing = proxyActivities<QuotaResizeActivities>({
+  startToCloseTimeout: '3 minutes',
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  retry,
+});
+
+/** A write is at most a dozen requests of 30 s, with a whole tree of a large repository in between. */
+export const ensuring = proxyActivities<QuotaResizeActivities>({
+  startToCloseTimeout: '5 minutes',
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  retry,
+});
+
+/** A watcher makes a few requests an attempt; between attempts it costs nothing, so it is cancelled without a word. */
+export const watching = proxyActivities<QuotaResizeActivities>({
+  startToCloseTimeout: '2 minutes',
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+  retry,
+});

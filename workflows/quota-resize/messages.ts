@@ -1,0 +1,57 @@
+import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { Decision } from '../../domain/quota-resize/decision.ts';
+import type { CommandInput, OperatorCommand } from '../../domain/quota-resize/commands.ts';
+import type { ResizeMemory } from '../../domain/quota-resize/memory.ts';
+import type { Phase, Reason } from '../../domain/quota-resize/verdict.ts';
+
+/** A hint that something happened, never the data to act on. */
+export interface Hint {
+  /** What the watcher saw, for the history's reader. */
+  readonly cause: string;
+  /** The resourceVersion of the object that was seen. */
+  readonly resourceVersion: string;
+}
+
+/** The quota is under pressure, or something was refused. */
+export const quotaPressureSeen = defineSignal<[Hint]>('quotaPressureSeen');
+/** The quota, its namespace, its policy or the global pause changed. */
+export const quotaChanged = defineSignal<[Hint]>('quotaChanged');
+
+/** Each operator command is a signal, which people can send from the UI, and an update, which answers what it did. */
+export const commandSignals: Readonly<Record<OperatorCommand, SignalDefinition<[CommandInput?]>>> = {
+  pause: defineSignal('pause'),
+  resume: defineSignal('resume'),
+  approve: defineSignal('approve'),
+  reject: defineSignal('reject'),
+  reconcileNow: defineSignal('reconcileNow'),
+  skipCooldown: defineSignal('skipCooldown'),
+};
+
+export const commandUpdates: Readonly<Record<OperatorCommand, UpdateDefinition<string, [CommandInput?]>>> = {
+  pause: defineUpdate('pause'),
+  resume: defineUpdate('resume'),
+  approve: defineUpdate('approve'),
+  reject: defineUpdate('reject'),
+  reconcileNow: defineUpdate('reconcileNow'),
+  skipCooldown: defineUpdate('skipCooldown'),
+};
+
+/** What the query `status` answers. Moments are RFC 3339. */
+export interface ResizeStatus {
+  readonly target: { readonly cluster: string; readonly namespace: string; readonly quota: string };
+  readonly phase: Phase;
+  readonly reason: Reason;
+  readonly detail: string;
+  readonly since: string;
+  /** When it looks again at the latest; absent while it acts or waits for people only. */
+  readonly until?: string;
+  readonly decision: Decision | null;
+  readonly approval: ResizeMemory['approval'];
+  readonly paused: ResizeMemory['paused'];
+  readonly refusals: ResizeMemory['refusals'];
+  /** The last operator command and what it did. */
+  readonly lastCommand: string | null;
+}
+
+export const status = defineQuery<ResizeStatus>('status');

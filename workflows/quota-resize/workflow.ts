@@ -1,0 +1,261 @@
+import {
+  allHandlersFinished,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  isCancellation,
+  log,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
+import { formatInstant } from '../../domain/kernel/time.ts';
+import { command, type OperatorCommand, readCommandInput } from '../../domain/quota-resize/commands.ts';
+import { decide, type Seen } from '../../domain/quota-resize/decide.ts';
+import { type ResizeMemory, upgradeMemory } from '../../domain/quota-resize/memory.ts';
+import { describeChange } from '../../domain/quota-resize/need.ts';
+import type { Verdict, Wait } from '../../domain/quota-resize/verdict.ts';
+import { createPublisher, type Standing } from '../kernel/visibility.ts';
+import { act, isPausedFailure } from './act.ts';
+import { ensuring, observing, watching } from './activities.ts';
+import {
+  commandSignals,
+  commandUpdates,
+  quotaChanged,
+  quotaPressureSeen,
+  type ResizeStatus,
+  status,
+} from './messages.ts';
+
+export interface QuotaResizeInput {
+  readonly target: QuotaTarget;
+  /** The memory of the run before, through continue-as-new. */
+  readonly memory?: ResizeMemory;
+}
+
+export interface QuotaResizeResult {
+  readonly reason: string;
+  readonly detail: string;
+}
+
+/**
+ * History events after which a run continues as new: well below the server's warning at 10,240, and enough that one
+ * ordinary episode (about 100 events) is one history.
+ */
+const HISTORY_EVENTS = 4_000;
+
+/** How long a failed watch rests, so that a question that always fails does not turn the wait into a loop. */
+const FAILED_WATCH_REST_MS = 60_000;
+
+/**
+ * One episode of one ResourceQuota, from pressure to the end of the cooldown. Its id is the lock, its history the audit
+ * record. The decisions are `decide`'s; this loop observes, acts, publishes and waits.
+ */
+export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeResult> {
+  const { target } = input;
+  const publish = createPublisher({ controller: 'quota-resize', target: targetName(target), cluster: target.cluster });
+  let memory = upgradeMemory(input.memory);
+  let woken = false;
+  let pressed = false;
+  let lastCommand: string | null = null;
+  let until: number | undefined;
+  let lastPullRequest: Seen['pullRequest'] = null;
+  let busy: CancellationScope | null = null;
+  let said: Pick<Verdict, 'phase' | 'reason' | 'detail'> = {
+    phase: 'Detecting',
+    reason: 'ThresholdReached',
+    detail: 'looking at the quota',
+  };
+  let standing: Standing = show();
+  /** Policy warnings that this run has put on the quota already; the Event itself is one, however often it is written. */
+  const warned = new Set<string>();
+
+  setHandler(quotaPressureSeen, () => {
+    pressed = true;
+  });
+  setHandler(quotaChanged, () => {
+    woken = true;
+  });
+  setHandler(
+    status,
+    (): ResizeStatus => ({
+      target,
+      ...said,
+      since: formatInstant(standing.since),
+      ...(until === undefined ? {} : { until: formatInstant(until) }),
+      decision: memory.decision,
+      approval: memory.approval,
+      paused: memory.paused,
+      refusals: memory.refusals,
+      lastCommand,
+    }),
+  );
+  for (const name of Object.keys(commandSignals) as OperatorCommand[]) {
+    const apply = (raw?: unknown): string => {
+      const outcome = command(memory, name, readCommandInput(raw), Date.now());
+      lastCommand = `${formatInstant(Date.now())} ${name}: ${outcome.message}`;
+      if (outcome.kind === 'refused') return outcome.message;
+      memory = outcome.memory;
+      woken = true;
+      log.info('operator command', { command: name, did: outcome.message, target: targetName(target) });
+      if (name === 'pause') busy?.cancel();
+      standing = show();
+      return outcome.message;
+    };
+    setHandler(commandSignals[name], (raw) => {
+      apply(raw);
+    });
+    setHandler(commandUpdates[name], (raw?: unknown) => apply(raw), {
+      validator: (raw?: unknown) => {
+        const outcome = command(memory, name, readCommandInput(raw), Date.now());
+        if (outcome.kind === 'refused') throw ApplicationFailure.nonRetryable(outcome.message, 'CommandRefused');
+      },
+    });
+  }
+
+  for (;;) {
+    if (workflowInfo().continueAsNewSuggested || workflowInfo().historyLength > HISTORY_EVENTS) {
+      await condition(allHandlersFinished);
+      // The next run looks at everything afresh, so a hint that came meanwhile needs no carrying.
+      return await continueAsNew<typeof quotaResize>({ target, memory });
+    }
+    // Cleared before observing, so that no hint falls between the look and the wait.
+    woken = false;
+    pressed = false;
+    until = undefined;
+    const seen = await interruptible(observe);
+    if (seen === null) continue;
+    const [remembered, verdict] = decide(seen, memory, Date.now());
+    memory = remembered;
+    lastPullRequest = seen.pullRequest;
+    said = verdict;
+    until = verdict.kind === 'hold' ? verdict.wait.until : undefined;
+    standing = show();
+    switch (verdict.kind) {
+      case 'end':
+        // Synchronous with the end: a hint that arrived while looking is looked at first.
+        if (!woken && !pressed && allHandlersFinished()) return { reason: verdict.reason, detail: verdict.detail };
+        break;
+      case 'hold':
+        await rest(verdict.wait);
+        break;
+      default: {
+        const absorbOutcome = await interruptible(() => act(target, verdict, seen));
+        if (absorbOutcome !== null) memory = absorbOutcome(memory);
+      }
+    }
+  }
+
+  async function observe(): Promise<Seen> {
+    const quota = await observing.observeQuota.executeWithOptions({ summary: targetName(target) }, [{ target }]);
+    // The Lease may know a decision that this run does not: look at its pull request as well.
+    const decision = memory.decision ?? quota.lease.decision;
+    const hasOpenPullRequest = decision !== null && decision.pullRequest !== null && decision.merge === null;
+    const pullRequest = hasOpenPullRequest
+      ? await observing.observePullRequest.executeWithOptions({ summary: `#${decision.pullRequest?.number}` }, [
+          { target, decision },
+        ])
+      : null;
+    if (quota.quota !== null && quota.globalPause === null) {
+      for (const { layer, key, value, message } of quota.warnings) {
+        const eventKey = `${layer}/${key}=${value}`;
+        if (warned.has(eventKey)) continue;
+        const event = { target, quotaUid: quota.quota.uid, type: 'Warning', reason: 'PolicyInvalid', message } as const;
+        await ensuring.ensureQuotaEvent.executeWithOptions({ summary: message }, [{ ...event, key: eventKey }]);
+        warned.add(eventKey);
+      }
+    }
+    return { quota, pullRequest };
+  }
+
+  /**
+   * Runs a look or an act so that a pause can interrupt it. Null when it was interrupted or met the global pause: then the
+   * next look says what holds now.
+   */
+  async function interruptible<T>(run: () => Promise<T>): Promise<T | null> {
+    const scope = new CancellationScope();
+    busy = scope;
+    try {
+      return await scope.run(run);
+    } catch (error) {
+      const cancelledFromOutside = CancellationScope.current().consideredCancelled;
+      if (!cancelledFromOutside && (isCancellation(error) || isPausedFailure(error))) return null;
+      throw error;
+    } finally {
+      busy = null;
+    }
+  }
+
+  /** Waits for whatever the verdict waits for, a command, a change, or pressure that is not to be kept quiet. */
+  async function rest(wait: Wait): Promise<void> {
+    let changed = false;
+    let watchFailedUntil: number | null = null;
+    const scope = new CancellationScope();
+    const watched =
+      wait.watch === undefined
+        ? null
+        : scope
+            .run(() => watch(wait.watch))
+            .then(
+              () => {
+                changed = true;
+              },
+              (error: unknown) => {
+                if (isCancellation(error)) return;
+                log.warn('a watch failed, looking again later', { error });
+                watchFailedUntil = Date.now() + FAILED_WATCH_REST_MS;
+              },
+            );
+    try {
+      for (;;) {
+        const now = Date.now();
+        const loudAt = pressed ? Math.max(now, wait.quietUntil ?? 0) : Number.POSITIVE_INFINITY;
+        const wakeAt = Math.min(
+          wait.until ?? Number.POSITIVE_INFINITY,
+          loudAt,
+          watchFailedUntil ?? Number.POSITIVE_INFINITY,
+        );
+        if (woken || changed || wakeAt <= now) return;
+        const wasPressed = pressed;
+        const hadFailed = watchFailedUntil;
+        const moved = () => woken || changed || pressed !== wasPressed || watchFailedUntil !== hadFailed;
+        if (Number.isFinite(wakeAt)) await condition(moved, wakeAt - now, { summary: said.reason });
+        else await condition(moved);
+      }
+    } finally {
+      scope.cancel();
+      await watched;
+    }
+  }
+
+  async function watch(what: Wait['watch']): Promise<void> {
+    const { decision } = memory;
+    const summary = said.reason;
+    if (what === 'globalPause') return watching.awaitGlobalResume.executeWithOptions({ summary }, [{ target }]);
+    if (decision === null) return;
+    if (what === 'sync' && decision.merge !== null) {
+      const { quotaUid, merge } = decision;
+      return watching.awaitSync.executeWithOptions({ summary }, [{ target, quotaUid, limits: merge.limits }]);
+    }
+    if (what === 'pullRequest' && lastPullRequest !== null) {
+      return watching.awaitPullRequestChange.executeWithOptions({ summary }, [
+        { target, decision, known: lastPullRequest },
+      ]);
+    }
+  }
+
+  function show(): Standing {
+    const { decision, approval, paused } = memory;
+    const facts: string[] = [];
+    if (decision !== null) facts.push(...decision.changes.map(describeChange));
+    if (decision?.pullRequest)
+      facts.push(`pull request [#${decision.pullRequest.number}](${decision.pullRequest.url})`);
+    if (decision?.merge) facts.push(`merged ${formatInstant(decision.merge.at)} by ${decision.merge.by}`);
+    if (approval !== null) facts.push(`approved by ${approval.by} at ${formatInstant(approval.at)}`);
+    if (paused !== null && said.reason !== 'Paused') facts.push(`paused by ${paused.by}`);
+    if (until !== undefined) facts.push(`looks again at ${formatInstant(until)} at the latest`);
+    if (lastCommand !== null) facts.push(`last command: ${lastCommand}`);
+    return publish({ ...said, facts }, Date.now());
+  }
+}
