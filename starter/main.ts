@@ -79,14 +79,15 @@ async function run(config: Config, log: Log, { signal, onStop }: Shutdown): Prom
     log,
     signal,
   });
-  new Gauge({
+  const waitingHints = new Gauge({
     name: 'headroom_starter_hints_waiting',
     help: 'Workflows that wait to be hinted.',
-    registers: [metrics],
     collect() {
       this.set(queue.depth);
     },
+    registers: [],
   });
+  metrics.registerMetric(waitingHints);
   const draining = queue.run();
   onStop('hints', async () => await draining);
 
@@ -100,21 +101,22 @@ async function run(config: Config, log: Log, { signal, onStop }: Shutdown): Prom
     signal,
   });
   onStop('watches', async () => await watch.stop());
-  new Gauge({
+  const stale = new Gauge({
     name: 'headroom_starter_watch_stale_seconds',
     help: 'How long a watch has been broken; 0 while it is connected.',
     labelNames: ['resource'],
-    registers: [metrics],
+    registers: [],
     collect() {
       for (const [resource, informer] of Object.entries(watch.informers))
         this.set({ resource }, informer.staleSeconds());
     },
   });
+  metrics.registerMetric(stale);
   for (const [resource, informer] of Object.entries(watch.informers)) {
     readiness.watch(`watch ${resource}`, () => {
       if (!informer.isSynced()) return { ready: false, reason: 'the first list is not in yet' };
-      const stale = Math.round(informer.staleSeconds());
-      return stale === 0 ? { ready: true } : { ready: false, reason: `broken for ${stale} s` };
+      const seconds = Math.round(informer.staleSeconds());
+      return seconds === 0 ? { ready: true } : { ready: false, reason: `broken for ${seconds} s` };
     });
   }
   readiness.watch('hints', () =>

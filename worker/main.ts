@@ -6,6 +6,7 @@ import { ClusterNameTaken, claimCluster } from './kernel/cluster-claim.ts';
 import type { Config } from './kernel/config.ts';
 import { exitCodes } from './kernel/exit-codes.ts';
 import { concreteAddress, Readiness, serveHealth } from './kernel/health.ts';
+import { HEARTBEAT_INTERVAL_MS, heartbeatWhileRunning } from './kernel/heartbeat.ts';
 import { KubernetesAccessError, loadKubeConfig, waitForKubernetes } from './kernel/kubernetes-access.ts';
 import { createLog, type Log } from './kernel/log.ts';
 import { readProcessConfig } from './kernel/process-config.ts';
@@ -64,6 +65,9 @@ async function run(config: Config, log: Log, { signal, onStop, stop }: Shutdown)
     taskQueue: taskQueue(cluster),
     workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)),
     activities: createAllActivities({ config, kubeConfig, temporal: client, log }),
+    interceptors: { activity: [heartbeatWhileRunning] },
+    // The SDK would hold heartbeats back for most of their timeout.
+    maxHeartbeatThrottleInterval: HEARTBEAT_INTERVAL_MS,
     maxCachedWorkflows: config.worker.maxCachedWorkflows,
     maxConcurrentActivityTaskExecutions: config.worker.maxConcurrentActivities,
     maxConcurrentWorkflowTaskExecutions: config.worker.maxConcurrentWorkflowTasks,

@@ -11,7 +11,7 @@ import { listAll } from '../ports/kubernetes-list.ts';
 import { deleteLease, replaceLease } from '../quota-resize/lease.ts';
 import type { LeaseGcActivities, LeaseGcResult } from './interface.ts';
 
-export interface LeaseGcOptions {
+interface LeaseGcOptions {
   readonly kubernetes: Kubernetes;
   readonly systemNamespace: string;
   /** The workflow ids of the quota resizes that run now. */

@@ -7,15 +7,22 @@ const PAGE_SIZE = 500;
 /** How often a list whose continue token expired is begun again. */
 const RESTARTS = 3;
 
+/** Asks for one page: `({ limit, _continue }) => core.listNamespacedPod({ namespace, limit, _continue })`. */
+export type ListPage<T extends KubernetesObject> = (range: {
+  limit: number;
+  _continue?: string;
+}) => Promise<KubernetesListObject<T>>;
+
+/** Every object of a list, page by page; one consistent snapshot, as `listSnapshot`. */
+export async function listAll<T extends KubernetesObject>(page: ListPage<T>): Promise<T[]> {
+  return (await listSnapshot(page)).items;
+}
+
 /**
- * Every object of a list, page by page. A continue token that expired (410) begins the list again, so that the result is
- * one consistent snapshot.
- *
- * @param page asks for one page: `({ limit, _continue }) => core.listNamespacedPod({ namespace, limit, _continue })`.
+ * A whole list, page by page, with the resourceVersion that a watch can go on from. A continue token that expired (410)
+ * begins the list again, so that the result is one consistent snapshot.
  */
-export async function listAll<T extends KubernetesObject>(
-  page: (range: { limit: number; _continue?: string }) => Promise<KubernetesListObject<T>>,
-): Promise<T[]> {
+export async function listSnapshot<T extends KubernetesObject>(page: ListPage<T>): Promise<KubernetesListObject<T>> {
   for (let restarts = 0; ; restarts += 1) {
     try {
       return await listOnce(page);
@@ -25,16 +32,15 @@ export async function listAll<T extends KubernetesObject>(
   }
 }
 
-async function listOnce<T extends KubernetesObject>(
-  page: (range: { limit: number; _continue?: string }) => Promise<KubernetesListObject<T>>,
-): Promise<T[]> {
-  const items: T[] = [];
-  let token: string | undefined;
-  do {
-    const answer = await page({ limit: PAGE_SIZE, ...(token === undefined ? {} : { _continue: token }) });
+async function listOnce<T extends KubernetesObject>(page: ListPage<T>): Promise<KubernetesListObject<T>> {
+  const first = await page({ limit: PAGE_SIZE });
+  const items = [...first.items];
+  // The last page says "" or nothing.
+  let token = first.metadata?._continue;
+  while (token) {
+    const answer = await page({ limit: PAGE_SIZE, _continue: token });
     items.push(...answer.items);
-    // The last page says "" or nothing.
-    token = answer.metadata?._continue || undefined;
-  } while (token !== undefined);
-  return items;
+    token = answer.metadata?._continue;
+  }
+  return { ...first, items };
 }

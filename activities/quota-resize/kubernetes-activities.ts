@@ -48,12 +48,12 @@ const POLL_RAMP_MS = 10 * 60_000;
 export function createQuotaResizeKubernetesActivities(
   options: QuotaResizeKubernetesOptions,
 ): QuotaResizeKubernetesActivities {
-  const { syncPoll, ...timings } = options.timings;
-  const pace: PollPace = { first: syncPoll, last: timings.holdRetry, ramp: POLL_RAMP_MS };
+  const { syncPoll, holdRetry } = options.timings;
+  const pace: PollPace = { first: syncPoll, last: holdRetry, ramp: POLL_RAMP_MS };
   const leases = new LeaseStore(options);
   const guard = createGlobalPauseGuard(options);
   const ensureRecommendation = recommendationWriter({ ...options, leases });
-  const observing = { ...options, timings, leases };
+  const observing = { ...options, timings: resizeTimings(options.timings), leases };
 
   function ensuring<I extends { readonly target: QuotaTarget }, R>(
     write: (input: I) => Promise<R>,
@@ -74,5 +74,21 @@ export function createQuotaResizeKubernetesActivities(
     ensureLeaseUpdated: ensuring(({ target, decision }) => leases.update(target, decision)),
     ensureLeaseReleased: ensuring(({ target, decision, refusal }) => leases.release(target, decision, refusal)),
     ensureLeaseSynced: ensuring(({ target, decision, at }) => leases.synced(target, decision, at)),
+  };
+}
+
+/** Only what a decision needs: an observation is kept in the history of every wake-up. */
+function resizeTimings(timings: ResizeTimings): ResizeTimings {
+  const { demandSettle, settle, updateInterval, needGone } = timings;
+  const { holdRetry, syncOverdue, rejectionCooldown, recommendationRepeat } = timings;
+  return {
+    demandSettle,
+    settle,
+    updateInterval,
+    needGone,
+    holdRetry,
+    syncOverdue,
+    rejectionCooldown,
+    recommendationRepeat,
   };
 }

@@ -28,7 +28,7 @@ import type { Kubernetes } from '../ports/kubernetes.ts';
 import { orNull, statusCode } from '../ports/kubernetes-failure.ts';
 import type { LeaseOutcome } from './interface.ts';
 
-export interface LeaseOptions {
+interface LeaseOptions {
   readonly kubernetes: Kubernetes;
   readonly systemNamespace: string;
   /** Whether the pull request of an earlier tool's holder `pr-N` is closed. Without it such a holder is respected. */
@@ -328,7 +328,7 @@ export async function deleteLease(
 }
 
 /** The holder of a Lease; none and an empty one are both unlocked. */
-export function holderOf(lease: V1Lease): string | null {
+function holderOf(lease: V1Lease): string | null {
   return lease.spec?.holderIdentity || null;
 }
 

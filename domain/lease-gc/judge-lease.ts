@@ -13,7 +13,7 @@ export interface Surroundings {
 }
 
 /** What to do with a Lease, and why in a sentence. `unlock` takes its holder away; a file's Lease is nothing without one. */
-export type LeaseJudgement =
+type LeaseJudgement =
   | { readonly kind: 'keep' }
   | { readonly kind: 'delete'; readonly why: string }
   | { readonly kind: 'unlock'; readonly why: string };

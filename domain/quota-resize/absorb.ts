@@ -16,7 +16,7 @@ export function recommended(memory: ResizeMemory, proposal: Pick<Proposal, 'chan
 
 /** The lock is taken and the decision is in the Lease. */
 export function acquired(memory: ResizeMemory, decision: Decision): ResizeMemory {
-  return { ...cleared(memory), need: memory.need, decision };
+  return { ...cleared(memory), need: memory.need, decision, finished: memory.finished };
 }
 
 /** The decision cannot move until a person or another decision does. */
@@ -88,6 +88,7 @@ function cleared(memory: ResizeMemory): ResizeMemory {
   return {
     ...memory,
     decision: null,
+    finished: memory.decision?.id ?? memory.finished,
     approval: null,
     rejection: null,
     need: null,

@@ -67,6 +67,9 @@ export interface Refusal {
   readonly reason: string;
 }
 
+/** `merge.by` where nobody merged: the values were found in Git. */
+export const FOUND_IN_GIT = 'git';
+
 /** The proposed value of every changed resource. */
 export function decidedLimits(decision: Pick<Decision, 'changes'>): ResourceList {
   return Object.fromEntries(decision.changes.map((change) => [change.resource, change.to]));

@@ -43,13 +43,16 @@ export interface SeenRefusal {
 /** Pods, claims or other objects that a workload misses. */
 export type Missing =
   | { readonly of: 'pod'; readonly count: number; readonly spec: TemplateSpec }
-  | { readonly of: 'claim'; readonly count: number; readonly claim: Claim }
+  | { readonly of: 'claim'; readonly count: number; readonly claim: ClaimTemplate }
   | { readonly of: 'object'; readonly count: number; readonly resource: string; readonly group: string };
 
 /** A pod template's spec, in the shape of Kubernetes' JSON. */
-export interface TemplateSpec extends PodSpec {
+interface TemplateSpec extends PodSpec {
   readonly runtimeClassName?: string | undefined;
 }
+
+/** A StatefulSet's claim template; its name is the first part of each claim's name. */
+type ClaimTemplate = Claim & { readonly metadata?: { readonly name?: string | undefined } | undefined };
 
 interface PodTemplate {
   readonly spec?: TemplateSpec | undefined;
@@ -70,26 +73,24 @@ interface Condition {
 }
 
 /** A ReplicaSet or a ReplicationController. */
-export interface ReplicatedOwner {
+interface ReplicatedOwner {
   readonly metadata?: Metadata | undefined;
   readonly spec?: { readonly replicas?: number | undefined; readonly template?: PodTemplate | undefined } | undefined;
 }
 
-export interface StatefulSetOwner {
+interface StatefulSetOwner {
   readonly metadata?: Metadata | undefined;
   readonly spec?:
     | {
         readonly replicas?: number | undefined;
         readonly template?: PodTemplate | undefined;
         readonly ordinals?: { readonly start?: number | undefined } | undefined;
-        readonly volumeClaimTemplates?:
-          | readonly (Claim & { readonly metadata?: { readonly name?: string | undefined } | undefined })[]
-          | undefined;
+        readonly volumeClaimTemplates?: readonly ClaimTemplate[] | undefined;
       }
     | undefined;
 }
 
-export interface DaemonSetOwner {
+interface DaemonSetOwner {
   readonly metadata?: Metadata | undefined;
   readonly spec?: { readonly template?: PodTemplate | undefined } | undefined;
   readonly status?: { readonly desiredNumberScheduled?: number | undefined } | undefined;
@@ -102,7 +103,7 @@ interface JobSpec {
   readonly template?: PodTemplate | undefined;
 }
 
-export interface JobOwner {
+interface JobOwner {
   readonly metadata?: Metadata | undefined;
   readonly spec?: JobSpec | undefined;
   readonly status?:
@@ -110,7 +111,7 @@ export interface JobOwner {
     | undefined;
 }
 
-export interface CronJobOwner {
+interface CronJobOwner {
   readonly metadata?: Metadata | undefined;
   readonly spec?:
     | {
@@ -121,7 +122,7 @@ export interface CronJobOwner {
   readonly status?: { readonly lastScheduleTime?: Date | string | undefined } | undefined;
 }
 
-export interface DeploymentOwner {
+interface DeploymentOwner {
   readonly metadata?: Metadata | undefined;
   readonly status?: { readonly conditions?: readonly Condition[] | undefined } | undefined;
 }
@@ -132,7 +133,7 @@ interface Child {
 }
 
 /** Whether `child` is controlled by the owner with this UID; a namesake of the owner is another object. */
-export function isControlledBy(child: Child, ownerUid: string): boolean {
+function isControlledBy(child: Child, ownerUid: string): boolean {
   return (child.metadata?.ownerReferences ?? []).some((owner) => owner.controller === true && owner.uid === ownerUid);
 }
 

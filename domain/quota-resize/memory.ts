@@ -22,6 +22,8 @@ export interface ResizeMemory {
   readonly quotaUid: string | null;
   /** The decision in hand: proposed, open, or merged and awaiting its sync. */
   readonly decision: Decision | null;
+  /** The decision that this run finished last, so that a Lease that could not be cleaned does not bring it back. */
+  readonly finished: string | null;
   readonly approval: Approval | null;
   readonly rejection: Said | null;
   readonly paused: Said | null;
@@ -76,6 +78,7 @@ export function emptyMemory(): ResizeMemory {
     version: 1,
     quotaUid: null,
     decision: null,
+    finished: null,
     approval: null,
     rejection: null,
     paused: null,

@@ -1,4 +1,4 @@
-import { parseQuantity, compareQuantities, isZero, multiplyByRatio } from '../kernel/quantity.ts';
+import { compareQuantities, isZero, multiplyByRatio, parseQuantity, type Quantity } from '../kernel/quantity.ts';
 import { percentRatio } from '../kernel/percent.ts';
 import { addLists, quantityIn, type ResourceList } from '../kernel/resource-list.ts';
 import { type EpochMs, formatInstant } from '../kernel/time.ts';
@@ -41,10 +41,10 @@ export function computeNeed(seen: QuotaObservation, since: EpochMs | null): Prop
   const demanded = raises.filter((raise) => raise.causes.includes('demand')).map((raise) => raise.resource);
   return {
     changes,
-    evidence: counted.filter((one) => demanded.some((resource) => resource in one.total)).map(evidenceOf),
+    evidence: counted.filter((one) => demanded.some((resource) => Object.hasOwn(one.total, resource))).map(evidenceOf),
     unmetDemand: demanded.length > 0,
     demandByMessage: counted.some(
-      (one) => one.basis === 'message' && demanded.some((resource) => resource in one.total),
+      (one) => one.basis === 'message' && demanded.some((resource) => Object.hasOwn(one.total, resource)),
     ),
     gate: gateOf(seen.policy, changes),
   };
@@ -68,18 +68,9 @@ export function needDigest(proposal: Pick<Proposal, 'changes'>): string {
     .join(',');
 }
 
-/** Whether every proposed value is at most what `limits` already says. */
-export function coveredBy(changes: readonly LimitChange[], limits: ResourceList): boolean {
-  return changes.every(
-    (change) =>
-      Object.hasOwn(limits, change.resource) &&
-      compareQuantities(parseQuantity(change.to), quantityIn(limits, change.resource)) <= 0,
-  );
-}
-
 /**
- * Whether a need asks for so much more than `limits` that an open pull request (or a refusal) for those is worth changing:
- * a value at least one increment greater, or any value greater where something refused is still missing.
+ * Whether a need asks for so much more than `limits` that a decision for those is worth changing: a value at least one
+ * increment greater, or any value greater where something refused is still missing.
  */
 export function outgrows(need: Proposal, limits: ResourceList, policy: ResizePolicy): boolean {
   return need.changes.some((change) => {
@@ -88,9 +79,24 @@ export function outgrows(need: Proposal, limits: ResourceList, policy: ResizePol
     const decided = quantityIn(limits, change.resource);
     if (compareQuantities(wanted, decided) <= 0) return false;
     if (!isZero(parseQuantity(change.demand))) return true;
-    const { numerator, denominator } = percentRatio(incrementFor(policy, change.resource));
-    return compareQuantities(wanted, multiplyByRatio(decided, denominator + numerator, denominator)) >= 0;
+    return isIncrementAbove(change, decided, policy);
   });
+}
+
+/** Whether the proposed value is at least one increment of its resource above `limit`. */
+export function isIncrementAbove(change: LimitChange, limit: Quantity, policy: ResizePolicy): boolean {
+  const { numerator, denominator } = percentRatio(incrementFor(policy, change.resource));
+  const wanted = parseQuantity(change.to);
+  return compareQuantities(wanted, multiplyByRatio(limit, denominator + numerator, denominator)) >= 0;
+}
+
+/** Whether every proposed value is at most what `limits` already says. */
+export function coveredBy(changes: readonly LimitChange[], limits: ResourceList): boolean {
+  return changes.every(
+    (change) =>
+      Object.hasOwn(limits, change.resource) &&
+      compareQuantities(parseQuantity(change.to), quantityIn(limits, change.resource)) <= 0,
+  );
 }
 
 /**

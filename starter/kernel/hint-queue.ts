@@ -19,7 +19,21 @@ export interface HintQueueOptions<H extends QueuedHint> {
   readonly gapMs: number;
   readonly log: Log;
   readonly signal: AbortSignal;
+  /** The time; a test brings its own. */
+  readonly clock?: Clock;
 }
+
+export interface Clock {
+  /** Milliseconds since some moment that stays the same. */
+  now(): number;
+  /** Resolves after so many milliseconds, or as soon as the signal is aborted; never rejects. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+const realClock: Clock = {
+  now: () => Date.now(),
+  sleep: async (ms, signal) => await sleep(ms, undefined, { signal }).catch(() => {}),
+};
 
 /** How many hints are under way at once: a single client sends about 200 a second, one at a time it would be 30. */
 const CONCURRENCY = 8;
@@ -34,13 +48,17 @@ export class HintQueue<H extends QueuedHint> {
   readonly #options: HintQueueOptions<H>;
   readonly #waiting = new Map<string, H>();
   readonly #notBefore = new Map<string, number>();
+  /** The workflows whose hint is being sent, perhaps for long: a further one waits and is coalesced until it got through. */
+  readonly #sending = new Set<string>();
+  readonly #clock: Clock;
   #wake: (() => void) | null = null;
   #sent = 0;
-  #failingSince: number | null = null;
+  #failing = false;
   #lastReason = '';
 
   constructor(options: HintQueueOptions<H>) {
     this.#options = options;
+    this.#clock = options.clock ?? realClock;
   }
 
   /** Notes a hint. Of several for one workflow the newest cause counts, and one that starts it wins over one that does not. */
@@ -60,37 +78,49 @@ export class HintQueue<H extends QueuedHint> {
 
   /** Why hints are not getting through, while they are not. */
   get trouble(): string | null {
-    return this.#failingSince === null ? null : this.#lastReason;
+    return this.#failing ? this.#lastReason : null;
   }
 
   /** Sends until the signal; then returns when what is under way has ended. */
   async run(): Promise<void> {
     const { signal } = this.#options;
-    const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    const stopped = new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener('abort', () => resolve(), { once: true });
+    });
     const slot = 1000 / this.#options.perSecond;
     const underWay = new Set<Promise<void>>();
-    let next = Date.now();
+    let next = this.#clock.now();
     while (!signal.aborted) {
-      const hint = this.#takeDue();
-      if (hint === null) {
-        await Promise.race([this.#idle(), stopped]);
+      if (underWay.size >= CONCURRENCY) {
+        await Promise.race([...underWay, stopped]);
         continue;
       }
-      const now = Date.now();
-      next = Math.max(next + slot, now);
-      if (next > now) await Promise.race([sleep(next - now), stopped]);
-      const sending = this.#sendOne(hint).finally(() => underWay.delete(sending));
+      const hint = this.#takeDue();
+      if (hint === null) {
+        await this.#idle();
+        continue;
+      }
+      const now = this.#clock.now();
+      next = Math.max(next, now);
+      if (next > now) await this.#clock.sleep(next - now, signal);
+      next += slot;
+      const sending = this.#sendOne(hint).finally(() => {
+        underWay.delete(sending);
+        this.#sending.delete(hint.id);
+        this.#wake?.();
+      });
       underWay.add(sending);
-      if (underWay.size >= CONCURRENCY) await Promise.race([...underWay, stopped]);
     }
     await Promise.allSettled(underWay);
   }
 
   #takeDue(): H | null {
-    const now = Date.now();
+    const now = this.#clock.now();
     for (const [id, hint] of this.#waiting) {
-      if ((this.#notBefore.get(id) ?? 0) > now) continue;
+      if (this.#sending.has(id) || (this.#notBefore.get(id) ?? 0) > now) continue;
       this.#waiting.delete(id);
+      this.#sending.add(id);
       return hint;
     }
     for (const [id, at] of this.#notBefore) {
@@ -99,40 +129,43 @@ export class HintQueue<H extends QueuedHint> {
     return null;
   }
 
-  /** Until a hint is added, or one that waits for its gap is due. */
+  /** Until a hint is added or got through, one that waits for its gap is due, or the signal. */
   async #idle(): Promise<void> {
-    const now = Date.now();
-    const due = [...this.#waiting.keys()].map((id) => this.#notBefore.get(id) ?? now);
+    const { signal } = this.#options;
+    const now = this.#clock.now();
+    const due = [...this.#waiting.keys()]
+      .filter((id) => !this.#sending.has(id))
+      .map((id) => this.#notBefore.get(id) ?? now);
+    const over = new AbortController();
     const woken = new Promise<void>((resolve) => {
       this.#wake = resolve;
+      signal.addEventListener('abort', () => resolve(), { signal: over.signal });
     });
-    const timers = new AbortController();
-    const timed =
-      due.length === 0 ? [] : [sleep(Math.max(1, Math.min(...due) - now), undefined, { signal: timers.signal })];
-    await Promise.race([woken, ...timed]).finally(() => timers.abort());
+    const timed = due.length === 0 ? [] : [this.#clock.sleep(Math.max(1, Math.min(...due) - now), over.signal)];
+    await Promise.race([woken, ...timed]);
+    over.abort();
     this.#wake = null;
   }
 
   async #sendOne(hint: H): Promise<void> {
     const { log, signal, send, gapMs } = this.#options;
-    this.#notBefore.set(hint.id, Date.now() + gapMs);
-    for (let pause = FIRST_RETRY_MS; ; pause = Math.min(pause * 2, LONGEST_RETRY_MS)) {
+    for (let pause = FIRST_RETRY_MS; !signal.aborted; pause = Math.min(pause * 2, LONGEST_RETRY_MS)) {
+      this.#notBefore.set(hint.id, this.#clock.now() + gapMs);
       try {
         await send(hint);
         this.#sent += 1;
-        if (this.#failingSince !== null) log.info('Temporal takes hints again');
-        this.#failingSince = null;
+        if (this.#failing) log.info('Temporal takes hints again');
+        this.#failing = false;
         return;
       } catch (error) {
         if (signal.aborted) return;
         const reason = error instanceof Error ? error.message : String(error);
-        if (this.#failingSince === null || reason !== this.#lastReason) {
+        if (!this.#failing || reason !== this.#lastReason) {
           log.warn({ reason, waiting: this.#waiting.size }, `waiting for Temporal to take hints: ${reason}`);
         }
-        this.#failingSince ??= Date.now();
+        this.#failing = true;
         this.#lastReason = reason;
-        await sleep(pause * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {});
-        if (signal.aborted) return;
+        await this.#clock.sleep(pause * (0.5 + Math.random() / 2), signal);
       }
     }
   }

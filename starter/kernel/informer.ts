@@ -1,23 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type KubeConfig,
-  type KubernetesListObject,
-  type KubernetesObject,
-  ListWatch,
-  Watch,
-} from '@kubernetes/client-node';
+import { type KubeConfig, type KubernetesObject, ListWatch, Watch } from '@kubernetes/client-node';
+import { type ListPage, listSnapshot } from '../../activities/ports/kubernetes-list.ts';
 import type { Log } from '../../worker/kernel/log.ts';
 
 /** A quiet watch is renewed after ten minutes without a byte; bookmarks come about once a minute. */
 const WATCH_IDLE_MS = 600_000;
 const FIRST_RESTART_MS = 500;
 const LONGEST_RESTART_MS = 30_000;
-/** One page of a list: enough for few round trips, small enough for the API server's cache. */
-const PAGE = 500;
-
-interface Page<T> extends KubernetesListObject<T & KubernetesObject> {
-  readonly metadata?: { readonly resourceVersion?: string; readonly _continue?: string };
-}
 
 export interface InformerOptions<T extends KubernetesObject> {
   /** For messages and metrics: "resourcequotas". */
@@ -25,7 +14,7 @@ export interface InformerOptions<T extends KubernetesObject> {
   readonly path: string;
   readonly fieldSelector?: string;
   /** One page of the list, as client-node's generated list methods give it. */
-  readonly listPage: (page: { limit: number; _continue?: string }) => Promise<KubernetesListObject<T>>;
+  readonly listPage: ListPage<T>;
   /** `previous` is absent for an object that was not in the cache. */
   readonly onChange: (object: T, previous: T | undefined) => void;
   readonly onDelete: (object: T) => void;
@@ -52,14 +41,14 @@ export async function startInformer<T extends KubernetesObject>(
   options: InformerOptions<T>,
   { log, signal }: { log: Log; signal: AbortSignal },
 ): Promise<Informer<T>> {
-  const watch = new Watch(kubeConfig);
+  const watch = new ReportingWatch(kubeConfig);
   // Not an option of the constructor; the default of 30 s would reconnect every quiet watch twice a minute.
   Object.assign(watch, { requestTimeoutMs: WATCH_IDLE_MS });
   const path = `${options.path}?allowWatchBookmarks=true`;
   const listWatch = new ListWatch<T>(
     path,
     watch,
-    () => listAll(options.listPage),
+    () => listSnapshot(options.listPage),
     false,
     undefined,
     options.fieldSelector,
@@ -130,17 +119,20 @@ export async function startInformer<T extends KubernetesObject>(
   };
 }
 
-async function listAll<T extends KubernetesObject>(
-  listPage: InformerOptions<T>['listPage'],
-): Promise<KubernetesListObject<T>> {
-  const items: T[] = [];
-  let page = (await listPage({ limit: PAGE })) as Page<T>;
-  items.push(...page.items);
-  while (page.metadata?._continue) {
-    page = (await listPage({ limit: PAGE, _continue: page.metadata._continue })) as Page<T>;
-    items.push(...page.items);
+/**
+ * client-node begins a watch again without awaiting it, so what fails before the request is made (credentials that cannot
+ * be read at the moment) would be a rejection that nobody handles; here it ends the watch like any other error.
+ */
+class ReportingWatch extends Watch {
+  override async watch(...args: Parameters<Watch['watch']>): ReturnType<Watch['watch']> {
+    try {
+      return await super.watch(...args);
+    } catch (error) {
+      const [, , , done] = args;
+      done(error);
+      return new AbortController();
+    }
   }
-  return { ...page, items };
 }
 
 function reasonOf(error: unknown): string {

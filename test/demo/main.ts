@@ -1,55 +1,39 @@
 /** `make demo`: the main job on real servers, told as it happens. `--exit` ends it with 0 (6 of 6 pods) or 1. */
-import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { quotaResizeId } from '../../domain/kernel/target.ts';
 import { status } from '../../workflows/quota-resize/messages.ts';
+import { logTail } from '../kernel/servers/supervised-process.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { diffBetween } from '../kernel/stack/gitops-repository.ts';
-import { type Stack, startStack } from '../kernel/stack/stack.ts';
+import type { Stack } from '../kernel/stack/stack.ts';
 import { createDeployment, hardOf, podCount } from '../kernel/stack/workloads.ts';
-import { demoFiles } from './repository.ts';
+import { INTERRUPTED, interruptSignal, pause, untilAborted } from './interrupt.ts';
+import { addresses, readSwitches, startDemoServers, target } from './servers.ts';
 
-const CLUSTER = 'demo';
 const REPLICAS = 6;
-const target = { cluster: CLUSTER, namespace: 'team-a', quota: 'compute' };
+/** Four times what the story takes on a slow machine. */
+const STORY_MS = 120_000;
 
-const args = readArguments();
+const args = readSwitches(['exit']);
 const started = Date.now();
+const interrupt = interruptSignal();
 let stack: Stack | undefined;
-const stopping = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.on(signal, () => {
-    if (stopping.signal.aborted) process.exit(130);
-    stopping.abort();
-  });
-}
 
 try {
   console.log('Starting Kubernetes, Temporal, a Git forge, and Headroom');
-  stack = await startStack({
-    cluster: CLUSTER,
-    files: demoFiles,
-    forge: { checks: 'pass', checkDelayMs: 1500, validate: false },
-    env: {
-      HEADROOM_MODE: 'propose',
-      ENABLE_AUTO_MERGE: 'true',
-      HEADROOM_CHECKS_POLL_MIN: '500ms',
-      HEADROOM_SYNC_POLL: '500ms',
-    },
-    log: (message) => tell(message),
-  });
-  const succeeded = await story(stack);
-  addresses(stack);
-  if (args.exit) process.exitCode = succeeded ? 0 : 1;
+  stack = await startDemoServers({ log: tell, interrupt });
+  const { succeeded, pullRequestUrl } = await story(stack);
+  if (interrupt.aborted) process.exitCode = INTERRUPTED;
   else {
-    console.log('\nEverything stays up until Ctrl-C.');
-    await new Promise<void>((resolve) => stopping.signal.addEventListener('abort', () => resolve(), { once: true }));
+    console.log(`\n${addresses(stack, pullRequestUrl)}`);
+    process.exitCode = succeeded ? 0 : 1;
+    if (!args.exit) {
+      console.log('\nEverything stays up until Ctrl-C.');
+      await untilAborted(interrupt);
+    }
   }
 } catch (error) {
-  if (!stopping.signal.aborted) {
-    console.error(error instanceof Error ? error.message : error);
-    process.exitCode = 1;
-  }
+  process.exitCode = interrupt.aborted ? INTERRUPTED : 1;
+  if (!interrupt.aborted) console.error(error instanceof Error ? error.message : error);
 } finally {
   if (!args.exit) console.log('\nStopping');
   await stack?.stop();
@@ -57,12 +41,20 @@ try {
 process.exit();
 
 /** One Deployment too large for its quota, from the first refusal to the last pod. */
-async function story({ client, core, apps, forge, gitDir }: Stack): Promise<boolean> {
-  await eventually('the namespace team-a is there', async () => await hardOf(core, target.namespace, target.quota));
-  await eventually('Kubernetes has counted the quota', async () => {
+async function story({
+  client,
+  core,
+  apps,
+  forge,
+  gitDir,
+  processes,
+}: Stack): Promise<{ readonly succeeded: boolean; readonly pullRequestUrl: string | null }> {
+  await eventually('Kubernetes has counted the quota of team-a', async () => {
+    if (interrupt.aborted) return true;
     const quota = await core.readNamespacedResourceQuota({ namespace: target.namespace, name: target.quota });
     return quota.status?.used !== undefined;
   });
+  if (interrupt.aborted) return { succeeded: false, pullRequestUrl: null };
   tell(`team-a may request 2 CPUs; a Deployment of ${REPLICAS} × 500m comes`);
   await createDeployment(apps, {
     namespace: target.namespace,
@@ -72,10 +64,10 @@ async function story({ client, core, apps, forge, gitDir }: Stack): Promise<bool
   });
 
   let shown = '';
-  let diffShown = false;
+  let pullRequestUrl: string | null = null;
   let pods = 0;
-  const deadline = Date.now() + 120_000;
-  while (Date.now() < deadline && !stopping.signal.aborted) {
+  const deadline = Date.now() + STORY_MS;
+  while (Date.now() < deadline && !interrupt.aborted) {
     const now = await podCount(core, target.namespace);
     if (now !== pods) {
       pods = now;
@@ -90,32 +82,30 @@ async function story({ client, core, apps, forge, gitDir }: Stack): Promise<bool
       tell(`${seen.phase} (${seen.reason}): ${plain(seen.detail)}`);
     }
     const pullRequest = seen?.decision?.pullRequest;
-    if (pullRequest && !diffShown) {
-      diffShown = true;
+    if (pullRequest && pullRequestUrl === null) {
+      pullRequestUrl = pullRequest.url;
       tell(`pull request #${pullRequest.number}: ${pullRequest.url}`);
       console.log(indent(await diffBetween(gitDir, pullRequest.base, pullRequest.headSha)));
     }
     if (pods === REPLICAS && seen?.phase === 'CoolingDown') break;
-    await sleep(150);
+    await pause(150, interrupt);
   }
+  if (interrupt.aborted) return { succeeded: false, pullRequestUrl };
+
   const pulls = forge.writes.filter(
     ({ method, path, status }) => method === 'POST' && path.endsWith('/pulls') && status === 201,
   );
   const hard = await hardOf(core, target.namespace, target.quota);
+  const count = pulls.length === 1 ? 'one pull request' : `${pulls.length} pull requests`;
   console.log();
-  tell(
-    `${pods} of ${REPLICAS} pods created after ${pulls.length === 1 ? 'one pull request' : `${pulls.length} pull requests`}; requests.cpu is now ${hard['requests.cpu']}`,
-  );
-  return pods === REPLICAS && pulls.length === 1;
-}
-
-function addresses({ temporal, forge, controlPlane }: Stack): void {
-  const id = encodeURIComponent(quotaResizeId(target));
-  console.log(`
-Temporal UI    ${temporal.uiUrl}/namespaces/${temporal.namespace}/workflows/${id}
-Pull request   ${forge.url}/acme/gitops/pull/1
-Clone          git clone ${forge.url}/acme/gitops.git
-Kubernetes     KUBECONFIG=${controlPlane.adminKubeconfig}`);
+  tell(`${pods} of ${REPLICAS} pods created after ${count}; requests.cpu is now ${hard['requests.cpu']}`);
+  const succeeded = pods === REPLICAS && pulls.length === 1;
+  if (!succeeded) {
+    for (const { name, logFile } of processes) {
+      console.error(`\nThe last lines of the ${name}:\n${await logTail(logFile)}`);
+    }
+  }
+  return { succeeded, pullRequestUrl };
 }
 
 function tell(message: string): void {
@@ -133,14 +123,4 @@ function indent(text: string): string {
 /** Without the Markdown of links. */
 function plain(detail: string): string {
   return detail.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1');
-}
-
-function readArguments(): { exit: boolean } {
-  try {
-    const { values } = parseArgs({ options: { exit: { type: 'boolean', default: false } } });
-    return values;
-  } catch (error) {
-    console.error(`${error instanceof Error ? error.message : String(error)}. Known: --exit`);
-    process.exit(2);
-  }
 }

@@ -13,9 +13,9 @@ export interface Shutdown {
   /** Aborted as soon as the process is to stop. */
   readonly signal: AbortSignal;
   /** Adds a step. Steps run one after the other, the last one added first: what was built on others goes before them. */
-  onStop(name: string, step: () => Promise<void> | void): void;
+  readonly onStop: (name: string, step: () => Promise<void> | void) => void;
   /** Begins to stop, for a reason other than a signal. An error makes the exit code 1. */
-  stop(reason: string, error?: unknown): void;
+  readonly stop: (reason: string, error?: unknown) => void;
 }
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;

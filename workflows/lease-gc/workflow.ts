@@ -5,6 +5,8 @@ import { createPublisher } from '../kernel/visibility.ts';
 const { ensureOldLeasesCollected } = proxyActivities<LeaseGcActivities>({
   // A list of every Lease and namespace, then one delete for each old Lease.
   startToCloseTimeout: '10 minutes',
+  // The workers send a heartbeat every 3 s, so that the round of a killed one is taken over soon.
+  heartbeatTimeout: '10 seconds',
   // Without a limit: the next round is only due in 12 hours, and a cluster that is away comes back.
   retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '5 minutes' },
 });

@@ -4,8 +4,8 @@ import type { PullRequestOutcome } from '../../activities/quota-resize/interface
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import * as absorb from '../../domain/quota-resize/absorb.ts';
 import { type Seen, summary } from '../../domain/quota-resize/decide.ts';
-import { type Decision, decidedLimits } from '../../domain/quota-resize/decision.ts';
-import type { BlockedReason, ResizeMemory } from '../../domain/quota-resize/memory.ts';
+import { type Decision, decidedLimits, FOUND_IN_GIT } from '../../domain/quota-resize/decision.ts';
+import { type BlockedReason, blockedReasons, type ResizeMemory } from '../../domain/quota-resize/memory.ts';
 import { asWritten, coveredBy } from '../../domain/quota-resize/need.ts';
 import type { Verdict } from '../../domain/quota-resize/verdict.ts';
 import { ensuring, observing } from './activities.ts';
@@ -26,13 +26,15 @@ export async function act(target: QuotaTarget, verdict: Act, seen: Seen): Promis
       case 'propose':
         return await propose(target, verdict, seen);
       case 'open':
-        return await open(target, verdict.decision, seen);
+        return await open(target, verdict, seen);
       case 'rebuild':
-        return await rebuild(target, verdict.decision, verdict.why, seen);
+        return await rebuild(target, verdict, seen);
       case 'merge':
-        return await merge(target, verdict.decision, seen);
+        return await merge(target, verdict, seen);
       case 'close':
         return await close(target, verdict);
+      case 'release':
+        return await release(target, verdict);
       case 'settle':
         return await settle(target, verdict, seen);
       case 'warnSync':
@@ -41,8 +43,7 @@ export async function act(target: QuotaTarget, verdict: Act, seen: Seen): Promis
   } catch (error) {
     const refusal = refusedMessage(error);
     if (refusal === null) throw error;
-    const key = verdict.kind === 'propose' ? verdict.blockedKey : '';
-    return await block(target, seen, { reason: 'GitHubRefused', message: refusal, key });
+    return await block(target, seen, { reason: 'GitHubRefused', message: refusal, key: verdict.blockedKey });
   }
 }
 
@@ -93,7 +94,7 @@ async function propose(target: QuotaTarget, verdict: Extract<Act, { kind: 'propo
     merge: null,
   };
   if (coveredBy(proposal.changes, source.limits)) {
-    const inGit = { sha: source.baseSha, at: Date.now(), by: 'git', limits: source.limits };
+    const inGit = { sha: source.baseSha, at: Date.now(), by: FOUND_IN_GIT, limits: source.limits };
     return (memory) => absorb.merged(told(memory), decision, inGit);
   }
   const file = { repository: source.repository, path: source.path };
@@ -116,30 +117,37 @@ async function propose(target: QuotaTarget, verdict: Extract<Act, { kind: 'propo
   }
 }
 
-async function open(target: QuotaTarget, decision: Decision, seen: Seen): Promise<Absorb> {
+async function open(target: QuotaTarget, verdict: Extract<Act, { kind: 'open' }>, seen: Seen): Promise<Absorb> {
+  const { decision } = verdict;
   const gitPath = seen.quota.policy.gitPath ?? null;
   const outcome = await ensuring.ensurePullRequest.executeWithOptions({ summary: summary(decision) }, [
     { target, decision, gitPath },
   ]);
-  return await opened(target, decision, outcome, seen);
+  return await opened(target, verdict, outcome, seen);
 }
 
-async function rebuild(target: QuotaTarget, decision: Decision, why: string, seen: Seen): Promise<Absorb> {
-  // The new limits are in the Lease before they are on GitHub, as for the first commit.
-  await ensuring.ensureLeaseUpdated.executeWithOptions({ summary: why }, [{ target, decision }]);
+async function rebuild(target: QuotaTarget, verdict: Extract<Act, { kind: 'rebuild' }>, seen: Seen): Promise<Absorb> {
+  const { decision, why } = verdict;
+  // The new limits are in the Lease before they are on GitHub, as for the first commit. Without a head: a run that finds
+  // them there cannot know which of the two heads it is, and makes sure of it.
+  const { pullRequest } = decision;
+  const noted: Decision =
+    pullRequest === null ? decision : { ...decision, pullRequest: { ...pullRequest, headSha: '' } };
+  await ensuring.ensureLeaseUpdated.executeWithOptions({ summary: why }, [{ target, decision: noted }]);
   const gitPath = seen.quota.policy.gitPath ?? null;
   const outcome = await ensuring.ensurePullRequestRebuilt.executeWithOptions({ summary: why }, [
     { target, decision, gitPath, why },
   ]);
-  return await opened(target, decision, outcome, seen);
+  return await opened(target, verdict, outcome, seen);
 }
 
 async function opened(
   target: QuotaTarget,
-  decision: Decision,
+  verdict: Extract<Act, { kind: 'open' | 'rebuild' }>,
   outcome: PullRequestOutcome,
   seen: Seen,
 ): Promise<Absorb> {
+  const { decision, blockedKey: key } = verdict;
   switch (outcome.kind) {
     case 'open':
     case 'settled': {
@@ -150,7 +158,7 @@ async function opened(
       return (memory) => absorb.opened(memory, decision, pullRequest);
     }
     case 'alreadyInGit': {
-      const merge = { sha: outcome.sha, at: Date.now(), by: 'git', limits: outcome.limits };
+      const merge = { sha: outcome.sha, at: Date.now(), by: FOUND_IN_GIT, limits: outcome.limits };
       const inGit = { ...decision, merge };
       // An open pull request that Git has overtaken is of no use any more.
       if (decision.pullRequest !== null) {
@@ -165,11 +173,12 @@ async function opened(
       return (memory) => absorb.merged(memory, decision, merge);
     }
     case 'blocked':
-      return await block(target, seen, { reason: blockedReason(outcome.reason), message: outcome.message, key: '' });
+      return await block(target, seen, { reason: blockedReason(outcome.reason), message: outcome.message, key });
   }
 }
 
-async function merge(target: QuotaTarget, decision: Decision, seen: Seen): Promise<Absorb> {
+async function merge(target: QuotaTarget, verdict: Extract<Act, { kind: 'merge' }>, seen: Seen): Promise<Absorb> {
+  const { decision, blockedKey: key } = verdict;
   const number = decision.pullRequest?.number;
   const outcome = await ensuring.ensureMerged.executeWithOptions({ summary: `#${number}` }, [{ target, decision }]);
   switch (outcome.kind) {
@@ -192,7 +201,7 @@ async function merge(target: QuotaTarget, decision: Decision, seen: Seen): Promi
     case 'moved':
       return (memory) => memory;
     case 'blocked':
-      return await block(target, seen, { reason: outcome.reason, message: outcome.message, key: '' });
+      return await block(target, seen, { reason: outcome.reason, message: outcome.message, key });
   }
 }
 
@@ -203,15 +212,24 @@ async function close(target: QuotaTarget, verdict: Extract<Act, { kind: 'close' 
   return (memory) => absorb.closed(memory, refusal);
 }
 
-async function settle(target: QuotaTarget, verdict: Extract<Act, { kind: 'settle' }>, seen: Seen): Promise<Absorb> {
+/** Unlocks without a word on GitHub: the mode is observe, or people took the pull request over. */
+async function release(target: QuotaTarget, verdict: Extract<Act, { kind: 'release' }>): Promise<Absorb> {
   const { decision, refusal, reason } = verdict;
+  await ensuring.ensureLeaseReleased.executeWithOptions({ summary: reason }, [{ target, decision, refusal }]);
+  return (memory) => absorb.closed(memory, refusal);
+}
+
+async function settle(target: QuotaTarget, verdict: Extract<Act, { kind: 'settle' }>, seen: Seen): Promise<Absorb> {
+  const { decision, refusal, reason, deletesBranch } = verdict;
   const at = Date.now();
   if (reason !== 'MergedByHuman' && decision.merge !== null) {
     await ensuring.ensureLeaseSynced.executeWithOptions({ summary: reason }, [{ target, decision, at }]);
     return (memory) => absorb.synced(memory, at);
   }
   await ensuring.ensureLeaseReleased.executeWithOptions({ summary: reason }, [{ target, decision, refusal }]);
-  await ensuring.ensureBranchDeleted.executeWithOptions({ summary: reason }, [{ target, decision }]);
+  if (deletesBranch) {
+    await ensuring.ensureBranchDeleted.executeWithOptions({ summary: reason }, [{ target, decision }]);
+  }
   const number = decision.pullRequest?.number;
   const { merge } = decision;
   if (merge !== null) {
@@ -273,20 +291,6 @@ async function tell(
     { target, quotaUid: uid, type, reason, message, key },
   ]);
 }
-
-const blockedReasons: readonly BlockedReason[] = [
-  'LeaseHeld',
-  'FileBusy',
-  'FileNotFound',
-  'FoundTwice',
-  'NotYaml',
-  'Unplaceable',
-  'GitHubNotConfigured',
-  'RepositoryNotFound',
-  'GitHubRefused',
-  'MergeQueue',
-  'NotMergeable',
-];
 
 function blockedReason(reason: string): BlockedReason {
   return blockedReasons.find((known) => known === reason) ?? 'GitHubRefused';

@@ -7,9 +7,16 @@ import type { QuotaResizeActivities } from '../../activities/quota-resize/interf
  */
 const retry = { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '30 seconds' } as const;
 
+/**
+ * After how long without a word from its worker an attempt counts as lost. The workers send a heartbeat every 3 s; three
+ * may be missing before another worker does the same again at the same time.
+ */
+const heartbeatTimeout = '10 seconds';
+
 /** A look is at most a few dozen GETs, each with its own timeout of 30 s; most of them run side by side. */
 export const observing = proxyActivities<QuotaResizeActivities>({
   startToCloseTimeout: '3 minutes',
+  heartbeatTimeout,
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   retry,
 });
@@ -17,6 +24,7 @@ export const observing = proxyActivities<QuotaResizeActivities>({
 /** A write is at most a dozen requests of 30 s, with a whole tree of a large repository in between. */
 export const ensuring = proxyActivities<QuotaResizeActivities>({
   startToCloseTimeout: '5 minutes',
+  heartbeatTimeout,
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   retry,
 });
@@ -24,6 +32,7 @@ export const ensuring = proxyActivities<QuotaResizeActivities>({
 /** A watcher makes a few requests an attempt; between attempts it costs nothing, so it is cancelled without a word. */
 export const watching = proxyActivities<QuotaResizeActivities>({
   startToCloseTimeout: '2 minutes',
+  heartbeatTimeout,
   cancellationType: ActivityCancellationType.TRY_CANCEL,
   retry,
 });

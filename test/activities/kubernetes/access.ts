@@ -1,3 +1,5 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { V1ClusterRole } from '@kubernetes/client-node';
 import { describe, expect, it, vi } from 'vitest';
 import { type Cluster, connect, manifests, namespaceOf, NOBODY, patience, targetOf, WORKER } from './cluster.ts';
@@ -20,9 +22,6 @@ export function accessTests(cluster: () => Cluster): void {
       expect(wanted.length).toBeGreaterThan(20);
       await vi.waitFor(async () => {
         const events = (await cluster().plane.auditEvents()).filter((event) => event.user.username === WORKER);
-        expect(
-          events.filter((event) => event.responseStatus?.code === 403 && event.responseStatus.reason !== 'Forbidden'),
-        ).toEqual([]);
         const refused = events.filter((event) => event.annotations?.['authorization.k8s.io/decision'] === 'forbid');
         expect(refused).toEqual([]);
         const used = new Set(
@@ -45,19 +44,22 @@ export function accessTests(cluster: () => Cluster): void {
       });
     });
 
-    it('to an expired token works again with the next one', async () => {
-      const stale = connect(cluster().plane.kubeconfigFor(WORKER));
-      await cluster().plane.rotateToken(WORKER);
+    it('to an expired token is asked again, and answers as soon as the token is replaced', async () => {
+      const { plane } = cluster();
+      const kubeconfig = await readFile(plane.kubeconfigFor(WORKER), 'utf8');
+      const file = join(plane.dir, 'expired.kubeconfig');
+      await writeFile(file, kubeconfig.replace(/token: .*/, 'token: expired'));
+      const activities = cluster().activities({ kubernetes: connect(file) });
       const target = targetOf('access');
-      await expect(cluster().activities({ kubernetes: stale }).observeQuota({ target })).rejects.toMatchObject({
+      await expect(activities.observeQuota({ target })).rejects.toMatchObject({
         type: 'KubernetesUnavailable',
         nonRetryable: false,
         message: expect.stringContaining('refuses the credentials (401)'),
       });
-      const fresh = connect(cluster().plane.kubeconfigFor(WORKER));
-      await expect(cluster().activities({ kubernetes: fresh }).observeQuota({ target })).resolves.toMatchObject({
-        quota: null,
-      });
+      await writeFile(file, kubeconfig);
+      // The server closes a connection that it refused a credential on, which the first new request may still meet.
+      const seen = await vi.waitFor(() => activities.observeQuota({ target }), patience);
+      expect(seen).toMatchObject({ namespace: 'present', quota: null });
     });
 
     it('by being away is retried, and is back when it is back', async () => {
@@ -70,7 +72,8 @@ export function accessTests(cluster: () => Cluster): void {
         nonRetryable: false,
       });
       await plane.startApiServer();
-      await expect(activities.observeQuota({ target })).resolves.toMatchObject({ namespace: 'present', quota: null });
+      const seen = await vi.waitFor(() => activities.observeQuota({ target }), patience);
+      expect(seen).toMatchObject({ namespace: 'present', quota: null });
     });
   });
 }

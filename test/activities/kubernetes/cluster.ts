@@ -42,7 +42,7 @@ export async function startCluster(): Promise<Cluster> {
   const worker = connect(plane.kubeconfigFor(WORKER));
   const objects = kubeConfig(plane.adminKubeconfig).makeApiClient(KubernetesObjectApi);
   const create: Cluster['create'] = async (...list) => {
-    for (const object of list) await objects.create(object as KubernetesObject);
+    for (const object of list) await objects.create(object);
   };
   for (const file of ['namespace.yaml', 'rbac.yaml']) await create(...(await manifests(file)));
   return {

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { array, assert, property, stringMatching } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Decision } from '../../../domain/quota-resize/decision.ts';
 import {
@@ -60,15 +60,15 @@ describe('the name of a Lease', () => {
   });
 
   it('is always a valid object name, however long namespace and quota are', () => {
-    const label = fc.stringMatching(/^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/);
-    const subdomain = fc.array(label, { minLength: 1, maxLength: 6 }).map((labels) =>
+    const label = stringMatching(/^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/);
+    const subdomain = array(label, { minLength: 1, maxLength: 6 }).map((labels) =>
       labels
         .join('.')
         .slice(0, 253)
         .replace(/[.-]+$/, ''),
     );
-    fc.assert(
-      fc.property(label, subdomain, (namespace, quota) => {
+    assert(
+      property(label, subdomain, (namespace, quota) => {
         for (const name of leaseNames({ namespace, quota })) {
           expect(name.length).toBeLessThanOrEqual(253);
           expect(name).toMatch(/^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/);

@@ -27,8 +27,7 @@ import { repositoryRoutes } from './routes/repository.ts';
 import { serveGit } from './smart-http.ts';
 import { Store } from './store.ts';
 
-export type { FaultAction, FaultRule, Fault, Hold, HoldRule } from './http/faults.ts';
-export type { WriteExchange } from './http/write-log.ts';
+export type { FaultAction } from './http/faults.ts';
 export type { ForgeOptions } from './options.ts';
 
 /**
@@ -165,9 +164,9 @@ export async function startForge(options: ForgeOptions): Promise<Forge> {
       const path = address.pathname.slice(gitPrefix.length);
       return serveGit(request, response, { forge, url: address, path, user, writeLog });
     }
-    const html = request.method === 'GET' ? await page(forge, address.pathname) : undefined;
-    if (html !== undefined) {
-      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(html);
+    const found = request.method === 'GET' ? await page(forge, address.pathname) : undefined;
+    if (found !== undefined) {
+      response.writeHead(200, { 'content-type': found.contentType }).end(found.text);
       return undefined;
     }
     address.pathname = address.pathname.replace(/^\/api\/v3(?=\/)/, '');

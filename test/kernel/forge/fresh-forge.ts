@@ -2,8 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Octokit } from '@octokit/rest';
-import { type Forge, type ForgeOptions, startForge } from './forge.ts';
+import { type Forge, startForge } from './forge.ts';
 import { createBareRepository } from './git/bare-repository.ts';
+import type { ForgeOptions } from './options.ts';
 
 export interface FreshForge {
   readonly forge: Forge;

@@ -18,15 +18,26 @@ table { border-collapse: collapse; width: 100%; } td, th { border-bottom: 1px so
 .add { background: light-dark(#dafbe1, #12341f); } .del { background: light-dark(#ffebe9, #45171b); } .hunk { opacity: .6; background: var(--soft); }
 `;
 
-/** A page for people: undefined when the path is none of the forge's pages. */
-export async function page(forge: ForgeContext, path: string): Promise<string | undefined> {
+interface Page {
+  readonly contentType: string;
+  readonly text: string;
+}
+
+const html = (text: string): Page => ({ contentType: 'text/html; charset=utf-8', text });
+
+/** A page for people, or a pull request's diff as text: undefined when the path is none of the forge's pages. */
+export async function page(forge: ForgeContext, path: string): Promise<Page | undefined> {
   const own = `/${forge.owner}/${forge.repo}`;
-  if (path === '/' || path === own || path === `${own}/pulls`) return list(forge);
-  const number = path.startsWith(`${own}/pull/`) ? path.slice(own.length + '/pull/'.length) : '';
+  if (path === '/' || path === own || path === `${own}/pulls`) return html(await list(forge));
+  const [, number, diff] = path.startsWith(own)
+    ? (/^\/pull\/(\d+)(\.diff|\.patch)?$/.exec(path.slice(own.length)) ?? [])
+    : [];
   const pull = forge.store.state.pulls.find((one) => String(one.number) === number);
   if (!pull) return undefined;
   await forge.pulls.refresh(pull);
-  return pullRequest(forge, pull);
+  if (diff === undefined) return html(await pullRequest(forge, pull));
+  const text = await forge.git.diffText(pull.mergeBaseSha, pull.headSha);
+  return { contentType: 'text/plain; charset=utf-8', text };
 }
 
 async function list(forge: ForgeContext): Promise<string> {

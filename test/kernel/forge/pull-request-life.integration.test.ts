@@ -250,6 +250,7 @@ describe('a pull request', () => {
     expect(html).toContain('Raise &lt;b&gt;cpu&lt;/b&gt;');
     expect(html).toContain('<span class="add">+cpu: &quot;&lt;script&gt;');
     expect(html).not.toContain('<script>');
+    expect(await (await fetch(data.diff_url)).text()).toContain('diff --git a/team-b/quota.yaml');
     expect(await (await fetch(`${forge.url}/acme/gitops/pulls`)).text()).toContain('/acme/gitops/pull/1');
   });
 });

@@ -1,11 +1,10 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AppsV1Api, CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { Client, Connection } from '@temporalio/client';
 import { type ControlPlane, startControlPlane } from '../servers/control-plane.ts';
-import { logTail, type SupervisedProcess, startProcess } from '../servers/supervised-process.ts';
+import { logTail, type SupervisedProcess, startProcess, temporaryDirectory } from '../servers/supervised-process.ts';
 import { startTemporal, type TemporalServer } from '../servers/temporal.ts';
 import { type Forge, startForge } from '../forge/forge.ts';
 import type { ForgeOptions } from '../forge/options.ts';
@@ -65,7 +64,7 @@ export interface Stack {
 export async function startStack(options: StackOptions): Promise<Stack> {
   const cluster = options.cluster ?? 'test';
   const say = options.log ?? (() => {});
-  const dir = await mkdtemp(join(tmpdir(), 'headroom-stack-'));
+  const dir = await temporaryDirectory('stack');
   const gitDir = join(dir, 'gitops.git');
   const undo: (() => Promise<void>)[] = [async () => await rm(dir, { recursive: true, force: true })];
   const stop = async (): Promise<void> => {

@@ -4,12 +4,6 @@ import { gitEnvironment } from './command.ts';
 /** A ref did not have the value that the update expected. */
 export class RefMovedError extends Error {}
 
-interface Waiting {
-  readonly what: string;
-  resolve(): void;
-  reject(cause: Error): void;
-}
-
 // What `git update-ref --stdin` says to the four lines of one transaction.
 const DONE = 'start: ok\nprepare: ok\ncommit: ok\n';
 
@@ -50,10 +44,28 @@ export class RefUpdater {
   #transaction(command: string): Promise<void> {
     const child = (this.#child ??= this.#start());
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = { what: command, resolve, reject };
-      listen(child, waiting, () => {
-        if (this.#child === child) this.#child = undefined;
-      });
+      let said = '';
+      let complaint = '';
+      const onOutput = (chunk: Buffer): void => {
+        said += chunk.toString();
+        if (said === DONE) finish();
+      };
+      const onComplaint = (chunk: Buffer): void => {
+        complaint += chunk.toString();
+      };
+      const onClose = (): void => {
+        finish(new RefMovedError(`git did not ${command}: ${complaint.trim()}`));
+      };
+      const finish = (failure?: Error): void => {
+        child.stdout.off('data', onOutput);
+        child.stderr.off('data', onComplaint);
+        child.off('close', onClose);
+        if (failure) reject(failure);
+        else resolve();
+      };
+      child.stdout.on('data', onOutput);
+      child.stderr.on('data', onComplaint);
+      child.on('close', onClose);
       child.stdin.write(`start\n${command}\nprepare\ncommit\n`);
     });
   }
@@ -64,35 +76,11 @@ export class RefUpdater {
       stdio: 'pipe',
     });
     child.stdin.on('error', () => {});
+    // A process that could not be started closes as well.
+    child.on('error', () => {});
+    child.on('close', () => {
+      if (this.#child === child) this.#child = undefined;
+    });
     return child;
   }
-}
-
-function listen(child: ChildProcessWithoutNullStreams, { what, resolve, reject }: Waiting, ended: () => void): void {
-  let said = '';
-  let complaint = '';
-  const stop = (): void => {
-    child.stdout.off('data', onOutput);
-    child.stderr.off('data', onComplaint);
-    child.off('close', onClose);
-    child.off('error', onClose);
-  };
-  const onOutput = (chunk: Buffer): void => {
-    said += chunk.toString();
-    if (said !== DONE) return;
-    stop();
-    resolve();
-  };
-  const onComplaint = (chunk: Buffer): void => {
-    complaint += chunk.toString();
-  };
-  const onClose = (): void => {
-    stop();
-    ended();
-    reject(new RefMovedError(`git did not ${what}: ${complaint.trim()}`));
-  };
-  child.stdout.on('data', onOutput);
-  child.stderr.on('data', onComplaint);
-  child.on('close', onClose);
-  child.on('error', onClose);
 }

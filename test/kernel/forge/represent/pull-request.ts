@@ -76,6 +76,51 @@ export function simplePullRequest(pull: PullRequest, facts: PullRequestFacts): R
   };
 }
 
+/** GitHub's `issue`, as which a pull request is shown as well: it alone says who closed it. */
+export function issue(
+  pull: PullRequest,
+  facts: Pick<PullRequestFacts, 'urls' | 'owner' | 'labels'> & { readonly comments: number },
+): Record<string, unknown> {
+  const { urls, owner } = facts;
+  const self = `${urls.api}/issues/${pull.number}`;
+  const html = `${urls.html}/pull/${pull.number}`;
+  return {
+    id: pull.id,
+    node_id: nodeId('PullRequest', pull.id),
+    url: self,
+    repository_url: urls.api,
+    labels_url: `${self}/labels{/name}`,
+    comments_url: `${self}/comments`,
+    events_url: `${self}/events`,
+    html_url: html,
+    number: pull.number,
+    state: pull.state,
+    title: pull.title,
+    body: pull.body,
+    user: simpleUser(urls.root, pull.user),
+    labels: facts.labels.map((one) => label(urls, one)),
+    assignee: null,
+    assignees: [],
+    milestone: null,
+    locked: false,
+    active_lock_reason: null,
+    comments: facts.comments,
+    pull_request: {
+      url: `${urls.api}/pulls/${pull.number}`,
+      html_url: html,
+      diff_url: `${html}.diff`,
+      patch_url: `${html}.patch`,
+      merged_at: pull.mergedAt,
+    },
+    created_at: pull.createdAt,
+    updated_at: pull.updatedAt,
+    closed_at: pull.closedAt,
+    closed_by: pull.closedBy === null ? null : simpleUser(urls.root, pull.closedBy),
+    draft: pull.draft,
+    author_association: association(owner, pull.user),
+  };
+}
+
 /** GitHub's `label`. */
 export function label(urls: Urls, { id, name, color, description }: Label): Record<string, unknown> {
   return {

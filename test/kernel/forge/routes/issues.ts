@@ -4,10 +4,21 @@ import { isoSeconds } from '../git/objects.ts';
 import { paginate } from '../http/pagination.ts';
 import { type Call, created, noContent, ok, REPOSITORY, type Route } from '../http/route.ts';
 import type { IssueComment, Label, PullRequest } from '../model.ts';
-import { issueComment, label } from '../represent/pull-request.ts';
+import { issue, issueComment, label } from '../represent/pull-request.ts';
 
 /** Comments and labels; every issue of this forge is a pull request. */
 export const issueRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: `${REPOSITORY}/issues/{issue_number}`,
+    docs: 'issues/issues#get-an-issue',
+    handle(call) {
+      const { forge } = call;
+      const pull = pullOf(call);
+      const comments = forge.store.state.comments.filter((comment) => comment.issue === pull.number).length;
+      return ok(issue(pull, { urls: forge.urls, owner: forge.owner, labels: labelsOf(forge, pull), comments }));
+    },
+  },
   {
     method: 'GET',
     path: `${REPOSITORY}/issues/{issue_number}/comments`,
