@@ -1,5 +1,5 @@
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
-import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import { metricMeter, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import { type EpochMs, formatInstant } from '../../domain/kernel/time.ts';
 
 /** The four search attributes of every Headroom workflow, all of type Keyword. */
@@ -21,17 +21,23 @@ export interface Standing {
 
 /**
  * Publishes where a workflow stands, in one place: search attributes (written only when they change, because each write is
- * a billed action and an empty one fails the workflow task) and current details.
+ * a billed action and an empty one fails the workflow task), current details, and the worker's metrics.
  */
 export function createPublisher(identity: { controller: string; target: string; cluster: string }) {
   let publishedPhase: string | null = null;
   let since: EpochMs = 0;
   let last = '';
+  const standings = metricMeter.createCounter(
+    'headroom_standings',
+    '1',
+    'How often a workflow came to stand in a phase for a reason.',
+  );
   return function publish(standing: Omit<Standing, 'since'>, now: EpochMs): Standing {
     const said = `${standing.phase}/${standing.reason}`;
     if (said !== last) {
       last = said;
       since = now;
+      standings.add(1, { controller: identity.controller, phase: standing.phase, reason: standing.reason });
     }
     const published = { ...standing, since };
     if (standing.phase !== publishedPhase) {

@@ -1,0 +1,161 @@
+import { pino } from 'pino';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { HintQueue, type HintQueueOptions, type QueuedHint } from '../../../starter/kernel/hint-queue.ts';
+import { VirtualClock } from './virtual-clock.ts';
+
+const GAP_MS = 1_000;
+
+/** A queue that runs, what it sent and when, and the time. */
+function running(options: Partial<HintQueueOptions<QueuedHint>> = {}) {
+  const clock = new VirtualClock();
+  const stop = new AbortController();
+  const sent: { at: number; hint: QueuedHint }[] = [];
+  const lines: string[] = [];
+  const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line).msg) });
+  const queue = new HintQueue<QueuedHint>({
+    send: async (hint) => {
+      sent.push({ at: clock.now(), hint });
+    },
+    perSecond: 100,
+    gapMs: GAP_MS,
+    log,
+    signal: stop.signal,
+    clock,
+    ...options,
+  });
+  const ended = queue.run();
+  onTestFinished(async () => {
+    stop.abort();
+    await ended;
+  });
+  return { queue, clock, sent, lines, stop: () => stop.abort(), ended };
+}
+
+function hint(id: string, over: Partial<QueuedHint> = {}): QueuedHint {
+  return { id, starts: true, cause: 'a threshold is reached', resourceVersion: '1', ...over };
+}
+
+describe('the queue of hints', () => {
+  it('sends a hint at once, and what comes for the same workflow in the gap as one hint at its end', async () => {
+    const { queue, clock, sent } = running();
+    queue.add(hint('a', { resourceVersion: '1' }));
+    await clock.pass(100);
+    queue.add(hint('a', { resourceVersion: '2' }));
+    queue.add(hint('a', { resourceVersion: '3' }));
+    await clock.pass(5 * GAP_MS);
+    expect(sent.map(({ at, hint }) => [at, hint.resourceVersion])).toEqual([
+      [0, '1'],
+      [GAP_MS, '3'],
+    ]);
+  });
+
+  it('keeps that a workflow is to be started when a mere change follows', async () => {
+    const { queue, clock, sent } = running();
+    queue.add(hint('a', { starts: true, cause: 'something was refused' }));
+    queue.add(hint('a', { starts: false, cause: 'the quota changed' }));
+    queue.add(hint('b', { starts: false, cause: 'the quota changed' }));
+    await clock.pass(GAP_MS);
+    expect(sent.map(({ hint }) => [hint.id, hint.starts, hint.cause])).toEqual([
+      ['a', true, 'the quota changed'],
+      ['b', false, 'the quota changed'],
+    ]);
+  });
+
+  it('sends a burst no faster than allowed, and all of it', async () => {
+    const { queue, clock, sent } = running({ perSecond: 10 });
+    for (let n = 0; n < 25; n += 1) queue.add(hint(`quota-${n}`));
+    expect(queue.depth).toBe(25);
+    await clock.pass(1_000);
+    expect(sent).toHaveLength(11);
+    await clock.pass(10_000);
+    expect(sent).toHaveLength(25);
+    const gaps = sent.slice(1).map(({ at }, n) => at - (sent[n]?.at ?? 0));
+    expect(Math.min(...gaps)).toBe(100);
+    expect(queue).toMatchObject({ depth: 0, sent: 25 });
+  });
+
+  it('does not save up the allowance of quiet times for a stampede', async () => {
+    const { queue, clock, sent } = running({ perSecond: 10 });
+    await clock.pass(60_000);
+    for (let n = 0; n < 5; n += 1) queue.add(hint(`quota-${n}`));
+    await clock.pass(1);
+    expect(sent).toHaveLength(1);
+  });
+
+  it('keeps every hint while Temporal is away, says so once, and sends each once when it is back', async () => {
+    let away = true;
+    const got: string[] = [];
+    const { queue, clock, lines } = running({
+      send: async ({ id }) => {
+        if (away) throw new Error('14 UNAVAILABLE: no connection');
+        got.push(id);
+      },
+    });
+    for (let n = 0; n < 20; n += 1) queue.add(hint(`quota-${n}`));
+    await clock.pass(60_000);
+    expect(queue.trouble).toBe('14 UNAVAILABLE: no connection');
+    expect(got).toEqual([]);
+    // More pressure on a workflow whose hint did not get through yet.
+    for (let n = 0; n < 20; n += 1) queue.add(hint(`quota-${n}`, { resourceVersion: '2' }));
+    away = false;
+    await clock.pass(60_000);
+    expect(new Set(got).size).toBe(20);
+    expect(queue).toMatchObject({ trouble: null, depth: 0 });
+    expect(lines.filter((line) => line.startsWith('waiting for Temporal'))).toEqual([
+      'waiting for Temporal to take hints: 14 UNAVAILABLE: no connection',
+    ]);
+    expect(lines).toContain('Temporal takes hints again');
+  });
+
+  it('never has two hints for one workflow under way', async () => {
+    const underWay: string[] = [];
+    const release: (() => void)[] = [];
+    const { queue, clock } = running({
+      send: async ({ resourceVersion }) => {
+        underWay.push(resourceVersion);
+        await new Promise<void>((resolve) => release.push(resolve));
+      },
+    });
+    queue.add(hint('a', { resourceVersion: '1' }));
+    await clock.pass(10 * GAP_MS);
+    queue.add(hint('a', { resourceVersion: '2' }));
+    queue.add(hint('a', { resourceVersion: '3' }));
+    await clock.pass(10 * GAP_MS);
+    expect(underWay).toEqual(['1']);
+    release[0]?.();
+    await clock.pass(10 * GAP_MS);
+    expect(underWay).toEqual(['1', '3']);
+    release[1]?.();
+  });
+
+  it('stops when it is told to, after what is under way, and sends nothing that still waits', async () => {
+    const release: (() => void)[] = [];
+    const got: string[] = [];
+    const { queue, clock, stop, ended } = running({
+      perSecond: 1,
+      send: async ({ id }) => {
+        got.push(id);
+        await new Promise<void>((resolve) => release.push(resolve));
+      },
+    });
+    queue.add(hint('a'));
+    queue.add(hint('b'));
+    await clock.pass(10);
+    stop();
+    let isOver = false;
+    void ended.then(() => (isOver = true));
+    await clock.pass(10);
+    expect(isOver).toBe(false);
+    release[0]?.();
+    await ended;
+    expect(got).toEqual(['a']);
+  });
+
+  it('stops while Temporal is away', async () => {
+    const { queue, clock, stop, ended } = running({ send: () => Promise.reject(new Error('away')) });
+    queue.add(hint('a'));
+    await clock.pass(10);
+    stop();
+    await expect(ended).resolves.toBeUndefined();
+  });
+});
