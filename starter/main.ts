@@ -1,15 +1,8 @@
 /** The process that watches a cluster, and starts and wakes workflows. It decides nothing and writes nothing to the cluster. */
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
-import { ClusterNameTaken, claimCluster } from '../worker/kernel/cluster-claim.ts';
-import { type Config, policyDefaults } from '../worker/kernel/config.ts';
-import { exitCodes } from '../worker/kernel/exit-codes.ts';
-import { Readiness, serveHealth, serveMetrics } from '../worker/kernel/health.ts';
-import { KubernetesAccessError, loadKubeConfig, waitForKubernetes } from '../worker/kernel/kubernetes-access.ts';
-import { createLog, type Log } from '../worker/kernel/log.ts';
-import { readProcessConfig } from '../worker/kernel/process-config.ts';
-import { ensureSearchAttributes, SearchAttributesError } from '../worker/kernel/search-attributes.ts';
-import { installShutdown, type Shutdown } from '../worker/kernel/shutdown.ts';
-import { connectClient } from '../worker/kernel/temporal.ts';
+import { policyDefaults } from '../worker/kernel/config.ts';
+import { serveHealth, serveMetrics } from '../worker/kernel/health.ts';
+import { connectProcess, type HeadroomProcess, runProcess } from '../worker/kernel/process.ts';
 import { HintQueue } from './kernel/hint-queue.ts';
 import { createQuotaHintSender, type QuotaHint } from './quota-resize/hint.ts';
 import { watchQuotas } from './quota-resize/watch.ts';
@@ -17,26 +10,10 @@ import { watchQuotas } from './quota-resize/watch.ts';
 /** Two hints for one quota in this span become one: a rollout updates the quota's status with every pod. */
 const HINT_GAP_MS = 1_000;
 
-const config = readProcessConfig('starter');
-const log = createLog({ name: 'headroom-starter', level: config.process.logLevel });
-const shutdown = installShutdown({ log, graceMs: config.process.shutdownGrace });
-run(config, log, shutdown).catch((error: unknown) => {
-  if (shutdown.signal.aborted) return;
-  if (
-    error instanceof ClusterNameTaken ||
-    error instanceof KubernetesAccessError ||
-    error instanceof SearchAttributesError
-  ) {
-    log.fatal(error.message);
-    process.exit(exitCodes.configuration);
-  }
-  shutdown.stop('the starter failed', error);
-});
+runProcess('starter', run);
 
-async function run(config: Config, log: Log, { signal, onStop }: Shutdown): Promise<void> {
-  for (const notice of config.notices) log.warn(notice);
-  const cluster = config.kubernetes.clusterName;
-  const readiness = new Readiness();
+async function run(headroom: HeadroomProcess): Promise<void> {
+  const { config, cluster, log, readiness, signal, onStop } = headroom;
   const metrics = new Registry();
   metrics.setDefaultLabels({ cluster });
   collectDefaultMetrics({ register: metrics });
@@ -45,21 +22,7 @@ async function run(config: Config, log: Log, { signal, onStop }: Shutdown): Prom
   const served = await serveMetrics(config.process.metricsAddress, metrics);
   onStop('metrics', async () => await served.close());
   log.info({ health: health.url, metrics: served.url, cluster }, 'the starter is starting');
-
-  const waiting = (name: string) => (reason: string | undefined) =>
-    readiness.set(name, reason === undefined ? { ready: true } : { ready: false, reason });
-  waiting('kubernetes')('not connected yet');
-  waiting('temporal')('not connected yet');
-  const kubeConfig = loadKubeConfig(
-    { ...config.kubernetes, requestTimeoutMs: config.timings.requestTimeout },
-    process.env,
-  );
-  const uid = await waitForKubernetes(kubeConfig, { log, signal, onWait: waiting('kubernetes') });
-  const identity = `headroom-starter@${cluster}/${process.pid}`;
-  const client = await connectClient(config.temporal, { log, signal, identity, onWait: waiting('temporal') });
-  onStop('Temporal connection', async () => await client.connection.close());
-  await ensureSearchAttributes(client, { log, signal });
-  await claimCluster(client, { cluster, uid, leaseGcIntervalMs: config.timings.leaseGcInterval });
+  const { kubeConfig, client } = await connectProcess(headroom);
 
   const sent = new Counter({
     name: 'headroom_starter_hints_total',

@@ -19,7 +19,7 @@ export const quotaPressureSeen = defineSignal<[Hint]>('quotaPressureSeen');
 export const quotaChanged = defineSignal<[Hint]>('quotaChanged');
 
 /** Each operator command is a signal, which people can send from the UI, and an update, which answers what it did. */
-export const commandSignals: Readonly<Record<OperatorCommand, SignalDefinition<[CommandInput?]>>> = {
+export const commandSignals: Readonly<Record<OperatorCommand, SignalDefinition<[CommandInput]>>> = {
   pause: defineSignal('pause'),
   resume: defineSignal('resume'),
   approve: defineSignal('approve'),
@@ -28,7 +28,7 @@ export const commandSignals: Readonly<Record<OperatorCommand, SignalDefinition<[
   skipCooldown: defineSignal('skipCooldown'),
 };
 
-export const commandUpdates: Readonly<Record<OperatorCommand, UpdateDefinition<string, [CommandInput?]>>> = {
+export const commandUpdates: Readonly<Record<OperatorCommand, UpdateDefinition<string, [CommandInput]>>> = {
   pause: defineUpdate('pause'),
   resume: defineUpdate('resume'),
   approve: defineUpdate('approve'),

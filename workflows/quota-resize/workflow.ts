@@ -32,6 +32,8 @@ export interface QuotaResizeInput {
   readonly target: QuotaTarget;
   /** The memory of the run before, through continue-as-new. */
   readonly memory?: ResizeMemory;
+  /** After so many history events it continues as new, instead of `HISTORY_EVENTS`; for tests. At least one look is taken. */
+  readonly continueAfterEvents?: number;
 }
 
 export interface QuotaResizeResult {
@@ -53,7 +55,7 @@ const FAILED_WATCH_REST_MS = 60_000;
  * record. The decisions are `decide`'s; this loop observes, acts, publishes and waits.
  */
 export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeResult> {
-  const { target } = input;
+  const { target, continueAfterEvents = HISTORY_EVENTS } = input;
   const publish = createPublisher({ controller: 'quota-resize', target: targetName(target), cluster: target.cluster });
   let memory = upgradeMemory(input.memory);
   let woken = false;
@@ -114,11 +116,12 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
     });
   }
 
-  for (;;) {
-    if (workflowInfo().continueAsNewSuggested || workflowInfo().historyLength > HISTORY_EVENTS) {
+  for (let looks = 0; ; looks += 1) {
+    const { continueAsNewSuggested, historyLength } = workflowInfo();
+    if (looks > 0 && (continueAsNewSuggested || historyLength > continueAfterEvents)) {
       await condition(allHandlersFinished);
       // The next run looks at everything afresh, so a hint that came meanwhile needs no carrying.
-      return await continueAsNew<typeof quotaResize>({ target, memory });
+      return await continueAsNew<typeof quotaResize>({ ...input, memory });
     }
     // Cleared before observing, so that no hint falls between the look and the wait.
     woken = false;

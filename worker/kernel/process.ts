@@ -1,0 +1,91 @@
+import type { KubeConfig } from '@kubernetes/client-node';
+import type { Client } from '@temporalio/client';
+import { ClusterNameTaken, claimCluster } from './cluster-claim.ts';
+import { type Config, loadConfig } from './config.ts';
+import { ConfigError } from './config-problem.ts';
+import { configurationHelp } from './config-table.ts';
+import { exitCodes } from './exit-codes.ts';
+import { Readiness } from './health.ts';
+import { KubernetesAccessError, loadKubeConfig, waitForKubernetes } from './kubernetes-access.ts';
+import { createLog, type Log } from './log.ts';
+import { ensureSearchAttributes, SearchAttributesError } from './search-attributes.ts';
+import { installShutdown, type Shutdown } from './shutdown.ts';
+import { connectClient } from './temporal.ts';
+
+/** What every process of Headroom has from its start. */
+export interface HeadroomProcess extends Shutdown {
+  readonly config: Config;
+  readonly cluster: string;
+  readonly log: Log;
+  readonly readiness: Readiness;
+  /** How this process is named in Temporal's histories. */
+  readonly identity: string;
+}
+
+/**
+ * Runs a process: configuration, log and shutdown in the same way for all. What only a person can mend (a bad
+ * configuration, a cluster's name that is taken) ends it with 2 and one sentence, any other error with 1.
+ */
+export function runProcess(program: 'worker' | 'starter', run: (process: HeadroomProcess) => Promise<void>): void {
+  const config = readConfig(program);
+  const cluster = config.kubernetes.clusterName;
+  const log = createLog({
+    name: `headroom-${program}`,
+    level: config.process.logLevel,
+    secrets: config.github === undefined ? [] : [config.github.token],
+  });
+  const shutdown = installShutdown({ log, graceMs: config.process.shutdownGrace });
+  const identity = `headroom-${program}@${cluster}/${process.pid}`;
+  for (const notice of config.notices) log.warn(notice);
+  run({ ...shutdown, config, cluster, log, readiness: new Readiness(), identity }).catch((error: unknown) => {
+    if (shutdown.signal.aborted) return;
+    if (
+      error instanceof ClusterNameTaken ||
+      error instanceof KubernetesAccessError ||
+      error instanceof SearchAttributesError
+    ) {
+      log.fatal(error.message);
+      process.exit(exitCodes.configuration);
+    }
+    shutdown.stop(`the ${program} failed`, error);
+  });
+}
+
+/**
+ * Connects to the cluster and to Temporal, however long that takes, and makes sure that they belong together: the name of
+ * the cluster is this cluster's.
+ *
+ * @throws {ClusterNameTaken} {@link KubernetesAccessError} {@link SearchAttributesError} for what waiting does not mend.
+ */
+export async function connectProcess(headroom: HeadroomProcess): Promise<{ kubeConfig: KubeConfig; client: Client }> {
+  const { config, cluster, log, signal, readiness, onStop, identity } = headroom;
+  const waiting = (name: string) => (reason: string | undefined) =>
+    readiness.set(name, reason === undefined ? { ready: true } : { ready: false, reason });
+  waiting('kubernetes')('not connected yet');
+  waiting('temporal')('not connected yet');
+  const kubeConfig = loadKubeConfig(
+    { ...config.kubernetes, requestTimeoutMs: config.timings.requestTimeout },
+    process.env,
+  );
+  const uid = await waitForKubernetes(kubeConfig, { log, signal, onWait: waiting('kubernetes') });
+  const client = await connectClient(config.temporal, { log, signal, identity, onWait: waiting('temporal') });
+  onStop('Temporal client', async () => await client.connection.close());
+  await ensureSearchAttributes(client, { log, signal });
+  await claimCluster(client, { cluster, uid, leaseGcIntervalMs: config.timings.leaseGcInterval });
+  return { kubeConfig, client };
+}
+
+function readConfig(program: 'worker' | 'starter'): Config {
+  const argv = process.argv.slice(2);
+  if (argv.includes('--help') || argv.includes('-h')) {
+    process.stdout.write(configurationHelp(program));
+    process.exit(exitCodes.stopped);
+  }
+  try {
+    return loadConfig({ env: process.env, argv, writesToGitHub: program === 'worker' });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(exitCodes.configuration);
+  }
+}
