@@ -18,7 +18,8 @@ let stack: Stack | undefined;
 
 try {
   console.log('Starting Kubernetes, Temporal, a Git forge, and Headroom');
-  stack = await startDemoServers({ log: say, interrupt, headroom: false });
+  const sayUntilUp = (message: string) => (stack === undefined ? say(message) : undefined);
+  stack = await startDemoServers({ log: sayUntilUp, interrupt, headroom: false });
   const unwatch = watchSource(ROOT, (files, processes) => {
     const [first, ...others] = files;
     say(`changed: ${first}${others.length === 0 ? '' : ` and ${others.length} more`}`);

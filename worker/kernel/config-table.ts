@@ -15,18 +15,25 @@ const GROUP_TITLES: Readonly<Record<string, string>> = {
   process: 'The process',
 };
 
-/** All settings as one Markdown table: environment variable, flag, path in the file, default, meaning. */
+/**
+ * All settings as one Markdown table: environment variable, flag, path in the file, default, meaning. Its columns are
+ * aligned, as the formatter of the documents wants them.
+ */
 function configurationTable(): string {
+  const head = ['Environment', 'Flag', 'In the file', 'Default', 'What it sets'];
   const rows = [
-    ['Environment', 'Flag', 'In the file', 'Default', 'What it sets'],
-    ['---', '---', '---', '---', '---'],
+    head,
     row(configFileSetting, undefined),
     ...groups().flatMap(([title, members]) => [
       [`**${title}**`, '', '', '', ''],
       ...members.map(({ setting, path }) => row(setting, path)),
     ]),
   ];
-  return rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  const widths = head.map((_, column) => Math.max(...rows.map((cells) => (cells[column] ?? '').length)));
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  const [first = head, ...others] = rows;
+  return [line(first), line(widths.map((width) => '-'.repeat(width))), ...others.map(line)].join('\n');
 }
 
 /**

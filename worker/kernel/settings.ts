@@ -406,6 +406,13 @@ export const settings = {
     requestTimeout: timing('request-timeout', '30s', 'How long a request to Kubernetes or GitHub may take.', '100ms'),
   },
   worker: {
+    workflowBundle: {
+      type: PATH,
+      expected: 'the path of a bundle that npm run bundle wrote',
+      description: "A bundle of this release's workflows, as images have it. Without it they are bundled at the start.",
+      env: 'HEADROOM_WORKFLOW_BUNDLE',
+      flag: '--workflow-bundle',
+    },
     maxCachedWorkflows: {
       type: integerBetween(0, 100_000),
       expected: 'a number from 0 to 100000',

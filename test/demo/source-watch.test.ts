@@ -1,0 +1,53 @@
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type ProcessName, watchSource } from './source-watch.ts';
+
+let root: string;
+let unwatch: () => void;
+let tell: (change: { files: readonly string[]; processes: readonly ProcessName[] }) => void;
+let told: Promise<{ files: readonly string[]; processes: readonly ProcessName[] }>;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'source-watch-'));
+  for (const folder of ['domain', 'activities/room', 'workflows', 'worker', 'starter/cli']) {
+    await mkdir(join(root, folder), { recursive: true });
+  }
+  ({ promise: told, resolve: tell } = Promise.withResolvers<Awaited<typeof told>>());
+  unwatch = watchSource(root, (files, processes) => tell({ files, processes: [...processes] }));
+});
+afterEach(async () => {
+  unwatch();
+  await rm(root, { recursive: true, force: true });
+});
+
+it('a change of the activities restarts the worker, which alone runs them', async () => {
+  await write('activities/room/observe.ts');
+  await expect(told).resolves.toEqual({ files: ['activities/room/observe.ts'], processes: ['worker'] });
+});
+
+it('a change of the starter restarts the starter alone', async () => {
+  await write('starter/cli/line.ts');
+  await expect(told).resolves.toEqual({ files: ['starter/cli/line.ts'], processes: ['starter'] });
+});
+
+it('several files that change at once, as with a switch of branches, are one restart of whatever runs them', async () => {
+  await Promise.all([write('domain/decide.ts'), write('activities/room/ensure.ts')]);
+  await expect(told).resolves.toEqual({
+    files: ['activities/room/ensure.ts', 'domain/decide.ts'],
+    processes: ['worker', 'starter'],
+  });
+});
+
+it('a file that an editor writes aside and moves into place is seen, and what is no source is not', async () => {
+  await write('worker/main.ts.swp');
+  await write('starter/notes.md');
+  await rename(join(root, 'worker/main.ts.swp'), join(root, 'worker/main.ts'));
+  await expect(told).resolves.toEqual({ files: ['worker/main.ts'], processes: ['worker', 'starter'] });
+});
+
+async function write(file: string): Promise<void> {
+  await mkdir(dirname(join(root, file)), { recursive: true });
+  await writeFile(join(root, file), 'export {};\n');
+}

@@ -1,0 +1,221 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  CoreV1Api,
+  KubeConfig,
+  type KubernetesObject,
+  KubernetesObjectApi,
+  PatchStrategy,
+  type V1ConfigMap,
+  type V1Container,
+  type V1Deployment,
+  type V1Secret,
+} from '@kubernetes/client-node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { loadConfig } from '../../worker/kernel/config.ts';
+import { configFileSetting, placedSettings } from '../../worker/kernel/settings.ts';
+import { type ControlPlane, startControlPlane } from '../kernel/servers/control-plane.ts';
+
+const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url));
+/** What Kubernetes itself sets in a pod. */
+const IN_A_POD = { KUBERNETES_SERVICE_HOST: '10.0.0.1' };
+
+let plane: ControlPlane;
+let kubeConfig: KubeConfig;
+const manifests = new Map<string, KubernetesObject[]>();
+
+beforeAll(async () => {
+  for (const file of await readdir(DEPLOY)) {
+    if (file.endsWith('.yaml')) manifests.set(file, await objectsOf(file));
+  }
+  plane = await startControlPlane();
+  kubeConfig = new KubeConfig();
+  kubeConfig.loadFromFile(plane.adminKubeconfig);
+  // What the others are in is there for real; everything else is only tried.
+  await apply(found('Namespace', 'namespace-resizer-system'), undefined);
+});
+afterAll(async () => {
+  await plane?.stop();
+});
+
+describe('the manifests of deploy', () => {
+  it('are all accepted by a real API server, as kubectl apply -k and the example Secret would send them', async () => {
+    const tried: string[] = [];
+    for (const [file, objects] of manifests) {
+      if (file === 'kustomization.yaml') continue;
+      for (const object of objects) {
+        await apply(object, 'All');
+        tried.push(`${object.kind}/${object.metadata?.name}`);
+      }
+    }
+    expect(tried).toEqual(
+      expect.arrayContaining([
+        'Deployment/headroom-worker',
+        'Deployment/headroom-starter',
+        'PodDisruptionBudget/headroom-worker',
+        'PodDisruptionBudget/headroom-starter',
+        'ConfigMap/headroom',
+        'Secret/headroom-github',
+        'ClusterRole/headroom-worker',
+      ]),
+    );
+  });
+
+  it('make pods that a namespace with the restricted security standard admits', async () => {
+    const core = kubeConfig.makeApiClient(CoreV1Api);
+    const name = 'restricted';
+    await core.createNamespace({
+      body: { metadata: { name, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } } },
+    });
+    for (const process of ['worker', 'starter']) {
+      const { template } = deploymentOf(process).spec ?? {};
+      if (template?.spec === undefined) throw new Error(`the Deployment of the ${process} has no pod template`);
+      const body = { metadata: { name: process, labels: template.metadata?.labels ?? {} }, spec: template.spec };
+      const created = await core.createNamespacedPod({ namespace: name, body, dryRun: 'All' });
+      expect(created.metadata?.name).toBe(process);
+    }
+    const plain = { metadata: { name: 'plain' }, spec: { containers: [{ name: 'plain', image: 'plain' }] } };
+    await expect(core.createNamespacedPod({ namespace: name, body: plain, dryRun: 'All' })).rejects.toThrow(
+      /violates PodSecurity/,
+    );
+  });
+
+  it('are all in the kustomization, except the example of a Secret', async () => {
+    const [kustomization] = manifests.get('kustomization.yaml') ?? [];
+    const { resources } = kustomization as KubernetesObject & { resources: readonly string[] };
+    const expected = [...manifests.keys()].filter((file) => !/^kustomization|\.example\./.test(file));
+    expect(resources.toSorted()).toEqual(expected.toSorted());
+  });
+
+  it('set only variables that are settings, and mount only what there is', () => {
+    const known = [configFileSetting.env, ...placedSettings.map(({ setting }) => setting.env)];
+    const secrets = [found('Secret', 'headroom-github').metadata?.name, 'headroom-temporal'];
+    for (const process of ['worker', 'starter']) {
+      const container = containerOf(process);
+      for (const { name, valueFrom } of container.env ?? []) {
+        expect(known).toContain(name);
+        if (valueFrom?.secretKeyRef) {
+          expect(secrets).toContain(valueFrom.secretKeyRef.name);
+          expect(valueFrom.secretKeyRef.optional).toBe(true);
+        }
+      }
+      const { serviceAccountName, volumes = [] } = deploymentOf(process).spec?.template.spec ?? {};
+      expect(found('ServiceAccount', serviceAccountName ?? '')).toBeDefined();
+      for (const { configMap, secret } of volumes) {
+        if (configMap?.name !== undefined) expect(found('ConfigMap', configMap.name)).toBeDefined();
+        if (secret?.secretName !== undefined) expect(secrets).toContain(secret.secretName);
+      }
+      expect((container.volumeMounts ?? []).map(({ name }) => name).toSorted()).toEqual(
+        volumes.map(({ name }) => name).toSorted(),
+      );
+    }
+  });
+
+  it('start both processes in observe mode, without a token and without auto-merge, on the ports that are probed', () => {
+    for (const process of ['worker', 'starter'] as const) {
+      const config = configOf(process, configurationFile());
+      expect(config.resize).toMatchObject({ mode: 'observe', autoMerge: false });
+      expect(config.github).toBeUndefined();
+      expect(config.notices.filter((notice) => notice.includes('is not a setting'))).toEqual([]);
+      const { ports = [], livenessProbe, readinessProbe } = containerOf(process);
+      const port = (name: string) => ports.find((one) => one.name === name)?.containerPort;
+      expect([config.process.healthAddress.port, config.process.metricsAddress.port]).toEqual([
+        port('health'),
+        port('metrics'),
+      ]);
+      expect([livenessProbe?.httpGet, readinessProbe?.httpGet]).toEqual([
+        { path: '/healthz', port: 'health' },
+        { path: '/readyz', port: 'health' },
+      ]);
+      const graceSeconds = deploymentOf(process).spec?.template.spec?.terminationGracePeriodSeconds ?? 0;
+      expect(graceSeconds * 1000).toBeGreaterThan(config.process.shutdownGrace);
+    }
+  });
+
+  it('let the worker propose once the comments around the repository are taken away and the mode is changed', () => {
+    const written = configurationFile()
+      .replace('mode: observe', 'mode: propose')
+      .replaceAll(/^# {1,3}(github:|owner:|repo:|tokenFile:|pathTemplate:)/gm, (line) => line.replace('# ', ''));
+    const config = configOf('worker', written);
+    expect(config.resize.mode).toBe('propose');
+    expect(config.github).toMatchObject({ owner: 'acme', repo: 'gitops' });
+    expect(config.github?.token.reveal()).toBe('replace-me');
+  });
+});
+
+describe('the image', () => {
+  it('has the folders that the processes run, and the argument of each Deployment is a file of them', async () => {
+    const dockerfile = await readFile(join(DEPLOY, 'Dockerfile'), 'utf8');
+    const copied = [...dockerfile.matchAll(/^COPY (\w+) \1$/gm)].map(([, folder = '']) => folder);
+    expect(copied.toSorted((a, b) => a.localeCompare(b))).toEqual([
+      'activities',
+      'domain',
+      'starter',
+      'worker',
+      'workflows',
+    ]);
+    const ignore = await readFile(join(DEPLOY, 'Dockerfile.dockerignore'), 'utf8');
+    for (const folder of copied) expect(ignore).toContain(`!${folder}\n`);
+    for (const process of ['worker', 'starter']) {
+      const [program] = containerOf(process).args ?? [];
+      expect(program).toBe(`${process}/main.ts`);
+      await expect(readFile(join(DEPLOY, '..', program ?? ''), 'utf8')).resolves.toContain(`runProcess('${process}'`);
+    }
+  });
+});
+
+async function objectsOf(file: string): Promise<KubernetesObject[]> {
+  return parseAllDocuments(await readFile(join(DEPLOY, file), 'utf8')).map((document) => {
+    if (document.errors.length > 0) throw new Error(`${file}: ${document.errors[0]?.message}`);
+    return document.toJS() as KubernetesObject;
+  });
+}
+
+async function apply(object: KubernetesObject, dryRun: 'All' | undefined): Promise<void> {
+  const api = KubernetesObjectApi.makeApiClient(kubeConfig);
+  // Server-side apply refuses a field that the type does not have.
+  await api.patch(object, undefined, dryRun, 'manifests-test', true, PatchStrategy.ServerSideApply);
+}
+
+function found(kind: string, name: string): KubernetesObject {
+  const object = [...manifests.values()].flat().find((one) => one.kind === kind && one.metadata?.name === name);
+  if (object === undefined) throw new Error(`deploy has no ${kind} ${name}`);
+  return object;
+}
+
+function deploymentOf(process: string): V1Deployment {
+  return found('Deployment', `headroom-${process}`);
+}
+
+function containerOf(process: string): V1Container {
+  const [container] = deploymentOf(process).spec?.template.spec?.containers ?? [];
+  if (container === undefined) throw new Error(`the Deployment of the ${process} has no container`);
+  return container;
+}
+
+function configurationFile(): string {
+  return (found('ConfigMap', 'headroom') as V1ConfigMap).data?.['headroom.yaml'] ?? '';
+}
+
+/** The configuration that the process would have in its pod, with this configuration file. */
+function configOf(process: 'worker' | 'starter', configuration: string): ReturnType<typeof loadConfig> {
+  const { args = [], env = [], volumeMounts = [] } = containerOf(process);
+  const token = (found('Secret', 'headroom-github') as V1Secret).stringData?.['token'] ?? '';
+  const pathOf = (volume: string) => volumeMounts.find(({ name }) => name === volume)?.mountPath;
+  const files = new Map([
+    [pathOf('configuration'), configuration],
+    [`${pathOf('github')}/token`, token],
+  ]);
+  return loadConfig({
+    env: { ...IN_A_POD, ...Object.fromEntries(env.map(({ name, value }) => [name, value])) },
+    argv: args.slice(1),
+    writesToGitHub: process === 'worker',
+    readFile: (path) => {
+      const text = files.get(path);
+      if (text === undefined) throw new Error(`nothing is mounted at ${path}`);
+      return text;
+    },
+  });
+}

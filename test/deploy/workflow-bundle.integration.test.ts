@@ -1,0 +1,58 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { temporaryDirectory } from '../kernel/servers/supervised-process.ts';
+import { eventually } from '../kernel/stack/eventually.ts';
+import { type Stack, startStack } from '../kernel/stack/stack.ts';
+import { createDeployment } from '../kernel/stack/workloads.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+let stack: Stack;
+let bundle: string;
+
+beforeAll(async () => {
+  bundle = join(await temporaryDirectory('bundle'), 'workflow-bundle.js');
+  await promisify(execFile)(process.execPath, [join(ROOT, 'worker/bundle-main.ts'), bundle], { cwd: ROOT });
+  stack = await startStack({
+    files: {
+      'managed-resources/test/team-a/all.yaml': `apiVersion: v1
+kind: Namespace
+metadata: { name: team-a }
+---
+apiVersion: v1
+kind: ResourceQuota
+metadata: { name: compute, namespace: team-a }
+spec: { hard: { requests.cpu: "1" } }
+`,
+    },
+    env: { HEADROOM_WORKFLOW_BUNDLE: bundle, HEADROOM_DEMAND_SETTLE: '100ms' },
+  });
+});
+afterAll(async () => {
+  await stack?.stop();
+});
+
+it('a worker with the bundle of an image takes an episode to its recommendation', async () => {
+  const { core, apps } = stack;
+  await eventually('the quota is counted', async () => {
+    const quota = await core.readNamespacedResourceQuota({ namespace: 'team-a', name: 'compute' });
+    return quota.status?.used;
+  });
+  await createDeployment(apps, { namespace: 'team-a', name: 'web', replicas: 1, requests: { cpu: '900m' } });
+  const event = await eventually('the recommendation is an Event on the quota', async () => {
+    const { items } = await core.listNamespacedEvent({ namespace: 'team-a' });
+    return items.find(({ reason }) => reason === 'QuotaResizeRecommended');
+  });
+  expect(event.message).toContain('requests.cpu should be raised from 1 to 1200m');
+});
+
+it('the command says in one sentence which argument it wants', async () => {
+  const run = promisify(execFile)(process.execPath, [join(ROOT, 'worker/bundle-main.ts')], { cwd: ROOT });
+  await expect(run).rejects.toMatchObject({
+    code: 2,
+    stderr: 'expected one argument, the path of the bundle to write: npm run bundle -- workflow-bundle.js\n',
+  });
+});

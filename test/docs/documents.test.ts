@@ -1,0 +1,107 @@
+/** What people read must be what the code does: the words of the product, and links that lead somewhere. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { blockedReasons } from '../../domain/quota-resize/memory.ts';
+import { failureTypes } from '../../domain/kernel/failures.ts';
+import { commandSignals } from '../../workflows/quota-resize/messages.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+
+/** The members of a union of texts, from its source: a type has no values to ask at run time. */
+function unionMembers(file: string, name: string): string[] {
+  const source = read(file);
+  const start = source.indexOf(`export type ${name} =`);
+  const body = source.slice(start, source.indexOf(';', start));
+  const members = [...body.matchAll(/'(\w+)'/g)].map(([, member = '']) => member);
+  if (start < 0 || members.length === 0) throw new Error(`${file} has no union ${name} of texts`);
+  return members;
+}
+
+/** The first cell of every row of every table, without its code marks. */
+function firstCells(markdown: string): string[] {
+  return [...markdown.matchAll(/^\| `([^`]+)`/gm)].map(([, cell = '']) => cell);
+}
+
+const phases = unionMembers('domain/quota-resize/verdict.ts', 'Phase');
+const reasons = unionMembers('domain/quota-resize/verdict.ts', 'Reason');
+
+describe('the runbook', () => {
+  const runbook = read('docs/operations.md');
+
+  it('explains every reason once, and none that there is not', () => {
+    const section = runbook.slice(runbook.indexOf('## Reasons'), runbook.indexOf('## Activities that retry'));
+    expect(firstCells(section).toSorted()).toEqual(reasons.toSorted());
+  });
+
+  it('lists exactly the reasons of a block under "Blocked", besides a foreign commit', () => {
+    const section = runbook.slice(runbook.indexOf('### Blocked'), runbook.indexOf('### Waiting for the cluster'));
+    const others = blockedReasons.filter((reason) => reason !== 'ForeignCommit');
+    expect(firstCells(section).toSorted()).toEqual(others.toSorted());
+  });
+
+  it('explains every failure of an activity that a person can mend by waiting or acting', () => {
+    const section = runbook.slice(runbook.indexOf('## Activities that retry'), runbook.indexOf('## How to'));
+    const shown = Object.keys(failureTypes).filter((type) => type !== 'GitHubRefused' && type !== 'InvalidInput');
+    expect(firstCells(section).toSorted()).toEqual(shown.toSorted());
+  });
+});
+
+describe('the README', () => {
+  const readme = read('README.md');
+  const section = (from: string, to: string): string => readme.slice(readme.indexOf(from), readme.indexOf(to));
+
+  it('has every phase in its table, and every reason with some phase', () => {
+    const table = section('**Phases**', '[The runbook]');
+    expect(firstCells(table)).toEqual(expect.arrayContaining(phases));
+    const named = [...table.matchAll(/`(\w+)`/g)].map(([, word = '']) => word);
+    expect(reasons.filter((reason) => !named.includes(reason))).toEqual([]);
+    expect(
+      named.filter((word) => ![...phases, ...reasons, 'HeadroomPhase', 'resume', 'approve'].includes(word)),
+    ).toEqual([]);
+  });
+
+  it('has every operator command', () => {
+    const table = section('| command        |', '**Stop everything');
+    expect(firstCells(table)).toEqual(Object.keys(commandSignals));
+  });
+
+  it('has every annotation', () => {
+    const [, list = ''] = /PLAIN_SETTINGS = \[([^\]]+)\]/.exec(read('domain/quota-resize/policy-annotations.ts')) ?? [];
+    const plain = [...list.matchAll(/'([\w-]+)'/g)].map(([, name]) => `resizer.io/${name}`);
+    const documented = firstCells(section('## Annotations', '## Configuration'));
+    const perResource = ['resizer.io/<resource>-threshold', 'resizer.io/<resource>-increment'];
+    expect(documented.toSorted()).toEqual([...plain, ...perResource].toSorted());
+  });
+
+  it('names only make targets and npm scripts that there are', () => {
+    const makefile = read('Makefile');
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    for (const document of ['README.md', 'docs/testing.md', 'docs/operations.md', 'docs/forge.md']) {
+      const text = read(document);
+      for (const [, target = ''] of text.matchAll(/`make (\w+)/g)) expect(makefile).toContain(`\n${target}: `);
+      for (const [, script = ''] of text.matchAll(/npm run ([\w:]+)/g)) expect(Object.keys(scripts)).toContain(script);
+    }
+  });
+});
+
+it('every relative link of the documents leads to a file', () => {
+  const documents = [
+    'README.md',
+    'CHANGELOG.md',
+    ...['docs', 'docs/adr'].flatMap((folder) =>
+      readdirSync(join(ROOT, folder))
+        .filter((file) => file.endsWith('.md'))
+        .map((file) => `${folder}/${file}`),
+    ),
+  ];
+  const broken = documents.flatMap((document) =>
+    [...read(document).matchAll(/\]\(([^)#]+)[^)]*\)/g)]
+      .map(([, link = '']) => link)
+      .filter((link) => !/^https?:/.test(link) && !existsSync(join(ROOT, dirname(document), link)))
+      .map((link) => `${document}: ${link}`),
+  );
+  expect(broken).toEqual([]);
+});
