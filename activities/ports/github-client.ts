@@ -10,8 +10,9 @@ import { asyncLocalStorage } from '@temporalio/activity';
 import { CancelledFailure } from '@temporalio/common';
 import Bottleneck from 'bottleneck';
 import type { Logger } from 'pino';
+import { requestCancellation } from '../kernel/cancellation.ts';
 import { BoundedCache } from './github-cache.ts';
-import { failureOf, rateLimited, rateLimitWait } from './github-failures.ts';
+import { failureOf, rateLimited, rateLimitWait, unauthorized } from './github-failures.ts';
 
 export interface GitHubOptions {
   /** The base of the REST API: `https://api.github.com`, or `https://HOST/api/v3`. */
@@ -50,6 +51,9 @@ const WRITE_SPACING_MS = 1000;
 const WRITE_QUEUE = 20;
 /** One pause before a read is tried again; everything longer is left to Temporal's own retries. */
 const READ_RETRY_PAUSE_MS = 500;
+const UNAUTHORIZED = 401;
+/** A token that was refused by mistake is tried again after this long. */
+const REFUSED_TOKEN_REST_MS = 60_000;
 /** Answers kept for their ETag: a few for each of about a hundred open pull requests. */
 const KEPT_ANSWERS = 1000;
 /** Objects of git are cached by SHA elsewhere, and are too large to keep twice. */
@@ -64,6 +68,8 @@ export class GitHubClient {
   readonly #answers = new BoundedCache<{ readonly etag: string; readonly response: unknown }>(KEPT_ANSWERS);
   /** Until when GitHub wants no requests, as it said in its last refusal. */
   #limitedUntil = 0;
+  /** GitHub locks an account out for a while that goes on sending a token it has refused. */
+  #refusedToken: { readonly token: string; readonly words: string; readonly askAgainAt: number } | null = null;
 
   constructor(options: GitHubOptions) {
     this.owner = options.owner;
@@ -104,6 +110,8 @@ export class GitHubClient {
     this.#octokit.hook.wrap('request', async (request, options) => {
       // The hooks inside were given this very object, one for each request, so it is written to.
       options.headers['authorization'] = `Bearer ${this.#token()}`;
+      // Without options of its own a request shares this object with all others, and the retries are counted in it.
+      options.request = { ...options.request };
       // A write whose answer was lost may have happened: it is looked for, never repeated blindly.
       if (options.method !== 'GET') {
         options.request['retries'] = 0;
@@ -155,14 +163,22 @@ export class GitHubClient {
   async #send<T>(ask: Ask<T>, refused: (error: RequestError) => T): Promise<T> {
     const rest = this.#limitedUntil - Date.now();
     if (rest > 0) throw rateLimited(rest, `GitHub limits the requests for ${this.repository}`);
+    const token = this.#token();
+    const refusal = this.#refusedToken;
+    if (refusal?.token === token && Date.now() < refusal.askAgainAt) throw unauthorized(this.repository, refusal.words);
     try {
       const { data } = await ask(this.#octokit);
+      this.#refusedToken = null;
       return data;
     } catch (error) {
+      if (error instanceof RequestError && error.status === UNAUTHORIZED) {
+        const words = this.#redact(error.message);
+        this.#refusedToken = { token, words, askAgainAt: Date.now() + REFUSED_TOKEN_REST_MS };
+      }
       if (error instanceof Bottleneck.BottleneckError) {
         throw rateLimited(QUEUE_FULL_WAIT_MS, `too many writes to ${this.repository} wait for their turn`);
       }
-      if (cancellation()?.aborted === true) {
+      if (asyncLocalStorage.getStore()?.cancellationSignal.aborted === true) {
         throw new CancelledFailure(`a request to GitHub for ${this.repository} was cancelled`);
       }
       const wait = error instanceof RequestError ? rateLimitWait(error, Date.now()) : undefined;
@@ -204,11 +220,6 @@ const PAGE_SIZE = 100;
 /** 1,000 checks or comments on one pull request; what comes after is not looked at. */
 const MAX_PAGES = 10;
 
-/** The cancellation of the activity that runs now: its reads end at once when the worker shuts down. */
-function cancellation(): AbortSignal | undefined {
-  return asyncLocalStorage.getStore()?.cancellationSignal;
-}
-
 /**
  * fetch with a time limit over the whole answer. The body is read here, because Octokit takes a body that breaks off
  * for an empty success.
@@ -216,9 +227,8 @@ function cancellation(): AbortSignal | undefined {
 function fetchWhole(timeoutMs: number): typeof fetch {
   return async (input, init) => {
     const signals = [AbortSignal.timeout(timeoutMs)];
-    const cancelled = cancellation();
-    // A write is let finish, so that less has to be looked for afterwards.
-    if (cancelled !== undefined && init?.method === 'GET') signals.push(cancelled);
+    const cancelled = requestCancellation(init?.method ?? 'GET');
+    if (cancelled !== undefined) signals.push(cancelled);
     const response = await fetch(input, { ...init, signal: AbortSignal.any(signals) });
     const body = await response.arrayBuffer();
     const { status, statusText, headers } = response;

@@ -8,8 +8,8 @@ import { formatSpan } from '../../domain/kernel/time.ts';
 
 /** GitHub's advice where a secondary limit names no time. */
 const SECONDARY_LIMIT_WAIT_MS = 60_000;
-/** A refused token is looked at again this often: it may be replaced in its file at any time. */
-const UNAUTHORIZED_RETRY_MS = 60_000;
+/** How often it is looked whether a refused token was replaced; nothing is sent to GitHub for that. */
+const TOKEN_LOOK_MS = 5_000;
 
 /** A failure of this product's closed set; retryable unless `nonRetryable`. */
 export function failure(options: {
@@ -37,6 +37,15 @@ export function rateLimited(waitMs: number, message: string): ApplicationFailure
     message: `${message}; asking again in ${formatSpan(waitMs)}`,
     nextRetryDelayMs: waitMs,
     benign: true,
+  });
+}
+
+/** The failure for a token that GitHub refused: until another one is in its place nothing more is sent. */
+export function unauthorized(repository: string, words: string): ApplicationFailure {
+  return failure({
+    type: 'GitHubUnauthorized',
+    message: `GitHub refuses the token for ${repository} (401: ${words}); check that it has not expired or been revoked and put a valid one in its place, no restart is needed where it is read from a file`,
+    nextRetryDelayMs: TOKEN_LOOK_MS,
   });
 }
 
@@ -81,13 +90,7 @@ export function failureOf(error: unknown, repository: string, now: number, redac
   if (response === undefined) {
     return failure({ type: 'GitHubUnavailable', message: `no answer from GitHub to ${asked}: ${words}` });
   }
-  if (status === 401) {
-    return failure({
-      type: 'GitHubUnauthorized',
-      message: `GitHub refuses the token for ${repository} (401: ${words}); check that it has not expired or been revoked and put a valid one in its place, no restart is needed where it is read from a file`,
-      nextRetryDelayMs: UNAUTHORIZED_RETRY_MS,
-    });
-  }
+  if (status === 401) return unauthorized(repository, words);
   if (status >= 500 || status === 408) {
     return failure({ type: 'GitHubUnavailable', message: `GitHub answered ${status} to ${asked}: ${words}` });
   }

@@ -250,17 +250,23 @@ export class GitHub {
     return { sha, text: here ? decodeText(content) : await this.fileText(sha) };
   }
 
-  /** Whether the branch may only be changed after checks have passed, by its protection or by a ruleset. */
-  async requiresChecks(branch: string): Promise<boolean> {
-    const answer = await this.#client.answer([404], (octokit) =>
-      octokit.rest.repos.getBranch({ ...this.#where, branch }),
-    );
-    if (answer.ok && requiresChecks(answer.data)) return true;
-    // Forges without rulesets answer 404, and so does GitHub for a private repository on a plan without them.
-    const rules = await this.#client.answer([403, 404], (octokit) =>
-      octokit.rest.repos.getBranchRules({ ...this.#where, branch, per_page: 100 }),
-    );
-    return rules.ok && rules.data.some(({ type }) => type === 'required_status_checks');
+  /**
+   * Whether the branch may only be changed after checks have passed, by its protection or by a ruleset, and whether only
+   * through a merge queue, which shows in the rules however it was switched on.
+   */
+  async branchRules(branch: string): Promise<{ readonly requiresChecks: boolean; readonly mergeQueue: boolean }> {
+    const [protection, rules] = await Promise.all([
+      this.#client.answer([404], (octokit) => octokit.rest.repos.getBranch({ ...this.#where, branch })),
+      // Forges without rulesets answer 404, and so does GitHub for a private repository on a plan without them.
+      this.#client.answer([403, 404], (octokit) =>
+        octokit.rest.repos.getBranchRules({ ...this.#where, branch, per_page: 100 }),
+      ),
+    ]);
+    const types: readonly string[] = rules.ok ? rules.data.map(({ type }) => type) : [];
+    return {
+      requiresChecks: (protection.ok && requiresChecks(protection.data)) || types.includes('required_status_checks'),
+      mergeQueue: types.includes('merge_queue'),
+    };
   }
 
   // Branches and commits

@@ -130,7 +130,9 @@ export class LeaseStore {
     const ours = leaseHolder(decision.id);
     await this.#unlockFiles(target, decision);
     await this.#changeExisting(target, (state) => {
-      if (state.holder !== ours) return null;
+      // Garbage collection may have unlocked it in the meantime; the decision in it is still ours to end.
+      const unlockedOurs = state.holder === null && state.memory.decision?.id === decision.id;
+      if (state.holder !== ours && !unlockedOurs) return null;
       const { lastModified, refusals } = state.memory;
       return {
         holder: null,

@@ -59,10 +59,18 @@ export function createPullRequestEndActivities(
     await write('delete branch', { branch }, () => github.deleteBranch(branch));
   }
 
+  function mergeQueueMessage(number: number, base: string): string {
+    return `${github.repository} merges into ${base} through a merge queue, which Headroom does not enter; add pull request #${number} to the queue`;
+  }
+
   return {
     async ensureMerged({ target, decision }): Promise<MergeOutcome> {
-      const { number, headSha } = pullRequestRef(decision);
+      const { number, headSha, base } = pullRequestRef(decision);
       const write = writesOf(dependencies, target, decision);
+      // A token with the right to bypass rules would merge past the queue: it is not even tried.
+      if ((await github.branchRules(base)).mergeQueue) {
+        return { kind: 'blocked', reason: 'MergeQueue', message: mergeQueueMessage(number, base) };
+      }
       if (currentAttempt() > 1) {
         const merged = await mergedOutcome(target, decision, await github.pullRequest(number), write);
         if (merged !== null) return merged;
@@ -86,7 +94,7 @@ export function createPullRequestEndActivities(
             return {
               kind: 'blocked',
               reason: 'MergeQueue',
-              message: `${github.repository} merges into ${pull.baseRef} through a merge queue, which Headroom does not enter; add pull request #${number} to the queue (GitHub: ${answer.message})`,
+              message: `${mergeQueueMessage(number, pull.baseRef)} (GitHub: ${answer.message})`,
             };
           }
           const asLookedAt =

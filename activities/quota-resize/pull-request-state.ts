@@ -22,9 +22,9 @@ export function createPullRequestStateActivities({
     async observePullRequest({ target, decision }): Promise<PullRequestObservation> {
       const ref = pullRequestRef(decision);
       const pull = await github.pullRequest(ref.number);
-      const [checks, hasRequiredChecks, ours, merge, closedBy] = await Promise.all([
+      const [checks, rules, ours, merge, closedBy] = await Promise.all([
         github.checks(pull.headSha),
-        github.requiresChecks(pull.baseRef),
+        github.branchRules(pull.baseRef),
         headIsOurs(github, pull, decision),
         mergeOf(github, target, decision, pull),
         closedByOf(github, pull),
@@ -39,7 +39,8 @@ export function createPullRequestStateActivities({
         mergeable: pull.mergeable,
         mergeableState: pull.mergeableState,
         checks,
-        hasRequiredChecks,
+        hasRequiredChecks: rules.requiresChecks,
+        ...(rules.mergeQueue ? { mergeQueue: true } : {}),
         closedBy,
         merge,
       };

@@ -163,13 +163,14 @@ function decideIdle(look: QuotaObservation, memory: ResizeMemory, now: EpochMs):
   const stableAt = settled.since + timings.demandSettle;
   // A rollout that never stands still must not hold the decision back for ever.
   const latestAt = settled.firstSeen + 5 * timings.demandSettle;
-  const settledMemory = { ...memory, need: settled };
   if (now < stableAt && now < latestAt) {
     const until = Math.min(stableAt, latestAt);
     const detail = `${summary(wanted)}: looking again in ${formatSpan(until - now)}, so that a rollout in full swing is seen whole`;
-    return [settledMemory, hold('Detecting', 'DemandSettling', detail, { until, quietUntil: until })];
+    return [{ ...memory, need: settled }, hold('Detecting', 'DemandSettling', detail, { until, quietUntil: until })];
   }
 
+  // From here on another need is a new one, and waits until it stands still in its turn.
+  const settledMemory = { ...memory, need: { ...settled, firstSeen: now } };
   const reason = needReason(wanted);
   if (observing) {
     if (isRepeat(look, memory, wanted, now)) {
@@ -469,7 +470,7 @@ export function isSynced(hard: ResourceList, limits: ResourceList): boolean {
 }
 
 /** Whether the approval in hand was given for exactly these limits and this head. */
-export function approvalHolds(memory: ResizeMemory, decision: Decision): boolean {
+function approvalHolds(memory: ResizeMemory, decision: Decision): boolean {
   const { approval } = memory;
   return (
     approval !== null &&

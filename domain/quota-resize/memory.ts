@@ -4,14 +4,14 @@ import type { Decision, Refusal } from './decision.ts';
 import type { Reason } from './verdict.ts';
 
 /** An operator's word, and who gave it. */
-export interface Said {
+interface Said {
   readonly by: string;
   readonly at: EpochMs;
   readonly reason: string;
 }
 
 /** An approval holds for exactly the limits and the head that it was given for. */
-export interface Approval extends Said {
+interface Approval extends Said {
   readonly limits: ResourceList;
   readonly headSha: string;
 }

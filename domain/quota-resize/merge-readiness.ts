@@ -69,6 +69,8 @@ export function mergeReadiness(
       };
     }
     case 'blocked':
+      // The queue is the block, or hides another one: the act finds the queue before it merges, and says so.
+      if (pullRequest.mergeQueue === true) return { kind: 'ready' };
       return {
         kind: 'wait',
         reason: 'ReviewRequired',

@@ -108,6 +108,8 @@ export interface PullRequestObservation {
   };
   /** Whether the base branch requires checks, which makes `clean` a proof. */
   readonly hasRequiredChecks: boolean;
+  /** Whether the base branch is changed through a merge queue only; absent where it is not. */
+  readonly mergeQueue?: boolean;
   /** Who closed or merged it, where GitHub says; otherwise "unknown". */
   readonly closedBy: string;
   readonly merge: {

@@ -51,8 +51,13 @@ describe('what GitHub refuses', () => {
     const failure: unknown = await worker.activities
       .observeSource({ target, limits, gitPath })
       .catch((error: unknown) => error);
-    expect(failure).toMatchObject({ type: 'GitHubUnauthorized', nonRetryable: false, nextRetryDelay: 60_000 });
+    expect(failure).toMatchObject({ type: 'GitHubUnauthorized', nonRetryable: false, nextRetryDelay: 5_000 });
     expect((failure as Error).message).toContain('check that it has not expired or been revoked');
+    const asked = gitops.forge.requests;
+    await expect(worker.activities.observeSource({ target, limits, gitPath })).rejects.toMatchObject({
+      type: 'GitHubUnauthorized',
+    });
+    expect(gitops.forge.requests, 'a refused token is not sent again').toBe(asked);
     token = 'second-token';
     expect(await worker.activities.observeSource({ target, limits, gitPath })).toMatchObject({ kind: 'found' });
     expect(JSON.stringify([failure, (failure as Error).stack, worker.lines])).not.toMatch(/expired-token|second-token/);
@@ -94,6 +99,14 @@ describe('what GitHub does not answer', () => {
       type: 'GitHubUnavailable',
       nonRetryable: false,
     });
+  });
+
+  it('a read after a write is tried once more as well', async () => {
+    await using gitops = await startGitOps();
+    const { activities } = gitops.worker();
+    await activities.ensurePullRequest({ target, decision: decide(), gitPath });
+    gitops.forge.fail({ method: 'GET', path: '/branches/*', action: { kind: 'status', status: 503 } });
+    expect(await activities.observeSource({ target, limits, gitPath })).toMatchObject({ kind: 'found' });
   });
 
   it('a write is sent once, whatever comes back', async () => {

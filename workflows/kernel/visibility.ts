@@ -57,6 +57,14 @@ export function createPublisher(identity: { controller: string; target: string; 
   };
 }
 
+/** Characters of a summary; Temporal shows it on one line and keeps 200 bytes for sure. */
+const SUMMARY_LENGTH = 100;
+
+/** A text as the summary of a timer or an activity: cut where it is too long for one line. */
+export function brief(text: string): string {
+  return text.length <= SUMMARY_LENGTH ? text : `${text.slice(0, SUMMARY_LENGTH - 1)}…`;
+}
+
 /** Markdown for the Temporal UI: the phase and why, in words, since when, and the facts with their links. */
 function renderDetails(standing: Standing): string {
   const head = `**${standing.phase}** (${standing.reason}) since ${formatInstant(standing.since)}`;

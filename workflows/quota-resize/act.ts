@@ -8,6 +8,7 @@ import { type Decision, decidedLimits, FOUND_IN_GIT } from '../../domain/quota-r
 import { type BlockedReason, blockedReasons, type ResizeMemory } from '../../domain/quota-resize/memory.ts';
 import { asWritten, coveredBy } from '../../domain/quota-resize/need.ts';
 import type { Verdict } from '../../domain/quota-resize/verdict.ts';
+import { brief } from '../kernel/visibility.ts';
 import { ensuring, observing } from './activities.ts';
 
 type Act = Exclude<Verdict, { kind: 'hold' } | { kind: 'end' }>;
@@ -70,7 +71,7 @@ async function propose(target: QuotaTarget, verdict: Extract<Act, { kind: 'propo
 
   const { policy } = seen.quota;
   const limits = decidedLimits(verdict.proposal);
-  const source = await observing.observeSource.executeWithOptions({ summary: summary(verdict.proposal) }, [
+  const source = await observing.observeSource.executeWithOptions({ summary: brief(summary(verdict.proposal)) }, [
     { target, limits, gitPath: policy.gitPath ?? null },
   ]);
   if (source.kind === 'blocked') {
@@ -98,7 +99,7 @@ async function propose(target: QuotaTarget, verdict: Extract<Act, { kind: 'propo
     return (memory) => absorb.merged(told(memory), decision, inGit);
   }
   const file = { repository: source.repository, path: source.path };
-  const lease = await ensuring.ensureLeaseAcquired.executeWithOptions({ summary: decision.id }, [
+  const lease = await ensuring.ensureLeaseAcquired.executeWithOptions({ summary: `decision ${decision.id}` }, [
     { target, decision, file },
   ]);
   switch (lease.kind) {
@@ -120,7 +121,7 @@ async function propose(target: QuotaTarget, verdict: Extract<Act, { kind: 'propo
 async function open(target: QuotaTarget, verdict: Extract<Act, { kind: 'open' }>, seen: Seen): Promise<Absorb> {
   const { decision } = verdict;
   const gitPath = seen.quota.policy.gitPath ?? null;
-  const outcome = await ensuring.ensurePullRequest.executeWithOptions({ summary: summary(decision) }, [
+  const outcome = await ensuring.ensurePullRequest.executeWithOptions({ summary: brief(summary(decision)) }, [
     { target, decision, gitPath },
   ]);
   return await opened(target, verdict, outcome, seen);
@@ -133,9 +134,9 @@ async function rebuild(target: QuotaTarget, verdict: Extract<Act, { kind: 'rebui
   const { pullRequest } = decision;
   const noted: Decision =
     pullRequest === null ? decision : { ...decision, pullRequest: { ...pullRequest, headSha: '' } };
-  await ensuring.ensureLeaseUpdated.executeWithOptions({ summary: why }, [{ target, decision: noted }]);
+  await ensuring.ensureLeaseUpdated.executeWithOptions({ summary: brief(why) }, [{ target, decision: noted }]);
   const gitPath = seen.quota.policy.gitPath ?? null;
-  const outcome = await ensuring.ensurePullRequestRebuilt.executeWithOptions({ summary: why }, [
+  const outcome = await ensuring.ensurePullRequestRebuilt.executeWithOptions({ summary: brief(why) }, [
     { target, decision, gitPath, why },
   ]);
   return await opened(target, verdict, outcome, seen);
@@ -152,7 +153,7 @@ async function opened(
     case 'open':
     case 'settled': {
       const { pullRequest } = outcome;
-      await ensuring.ensureLeaseUpdated.executeWithOptions({ summary: `#${pullRequest.number}` }, [
+      await ensuring.ensureLeaseUpdated.executeWithOptions({ summary: `pull request #${pullRequest.number}` }, [
         { target, decision: { ...decision, pullRequest } },
       ]);
       return (memory) => absorb.opened(memory, decision, pullRequest);
@@ -180,12 +181,14 @@ async function opened(
 async function merge(target: QuotaTarget, verdict: Extract<Act, { kind: 'merge' }>, seen: Seen): Promise<Absorb> {
   const { decision, blockedKey: key } = verdict;
   const number = decision.pullRequest?.number;
-  const outcome = await ensuring.ensureMerged.executeWithOptions({ summary: `#${number}` }, [{ target, decision }]);
+  const outcome = await ensuring.ensureMerged.executeWithOptions({ summary: `pull request #${number}` }, [
+    { target, decision },
+  ]);
   switch (outcome.kind) {
     case 'merged': {
       const { sha, at, by, limits } = outcome;
       const merged: Decision = { ...decision, merge: { sha, at, by, limits } };
-      await ensuring.ensureLeaseReleased.executeWithOptions({ summary: `merged #${number}` }, [
+      await ensuring.ensureLeaseReleased.executeWithOptions({ summary: `pull request #${number} is merged` }, [
         { target, decision: merged, refusal: null },
       ]);
       await tell(
@@ -261,7 +264,7 @@ async function announce(
 ): Promise<void> {
   const { quota, policy } = seen.quota;
   if (quota === null) return;
-  await ensuring.ensureRecommendation.executeWithOptions({ summary: summary(proposal) }, [
+  await ensuring.ensureRecommendation.executeWithOptions({ summary: brief(summary(proposal)) }, [
     { target, quotaUid: quota.uid, changes: proposal.changes, evidence: proposal.evidence, mode: policy.mode, at },
   ]);
 }
@@ -287,7 +290,7 @@ async function tell(
 ): Promise<void> {
   const uid = seen.quota.quota?.uid;
   if (uid === undefined) return;
-  await ensuring.ensureQuotaEvent.executeWithOptions({ summary: message }, [
+  await ensuring.ensureQuotaEvent.executeWithOptions({ summary: brief(`${reason}: ${message}`) }, [
     { target, quotaUid: uid, type, reason, message, key },
   ]);
 }

@@ -37,6 +37,16 @@ export const commandUpdates: Readonly<Record<OperatorCommand, UpdateDefinition<s
   skipCooldown: defineUpdate('skipCooldown'),
 };
 
+/** What each command does, for people who choose one in a list. */
+export const commandDescriptions: Readonly<Record<OperatorCommand, string>> = {
+  pause: 'stop writing anything for this quota until resume',
+  resume: 'go on after a pause',
+  approve: 'approve the open pull request, for its values and its head as they are now',
+  reject: 'close the open pull request and do not ask for its values again for a while',
+  reconcileNow: 'look again at once',
+  skipCooldown: 'act on a need now, although the cooldown is not over',
+};
+
 /** What the query `status` answers. Moments are RFC 3339. */
 export interface ResizeStatus {
   readonly target: { readonly cluster: string; readonly namespace: string; readonly quota: string };

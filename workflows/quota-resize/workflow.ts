@@ -16,10 +16,11 @@ import { decide, type Seen } from '../../domain/quota-resize/decide.ts';
 import { type ResizeMemory, upgradeMemory } from '../../domain/quota-resize/memory.ts';
 import { describeChange } from '../../domain/quota-resize/need.ts';
 import type { Verdict, Wait } from '../../domain/quota-resize/verdict.ts';
-import { createPublisher, type Standing } from '../kernel/visibility.ts';
+import { brief, createPublisher, type Standing } from '../kernel/visibility.ts';
 import { act, isPausedFailure } from './act.ts';
 import { ensuring, observing, watching } from './activities.ts';
 import {
+  commandDescriptions,
   commandSignals,
   commandUpdates,
   quotaChanged,
@@ -64,6 +65,10 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
   let until: number | undefined;
   let lastPullRequest: Seen['pullRequest'] = null;
   let busy: CancellationScope | null = null;
+  /** What the details say of the decision in hand, and of the last one that was merged. */
+  let achieved: string[] = [];
+  let isAchieved = false;
+  let approvedBy: string | null = null;
   let said: Pick<Verdict, 'phase' | 'reason' | 'detail'> = {
     phase: 'Detecting',
     reason: 'ThresholdReached',
@@ -73,12 +78,20 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
   /** Policy warnings that this run has put on the quota already; the Event itself is one, however often it is written. */
   const warned = new Set<string>();
 
-  setHandler(quotaPressureSeen, () => {
-    pressed = true;
-  });
-  setHandler(quotaChanged, () => {
-    woken = true;
-  });
+  setHandler(
+    quotaPressureSeen,
+    () => {
+      pressed = true;
+    },
+    { description: "the starter's hint that the quota is under pressure" },
+  );
+  setHandler(
+    quotaChanged,
+    () => {
+      woken = true;
+    },
+    { description: "the starter's hint that the quota, its namespace or its policy changed" },
+  );
   setHandler(
     status,
     (): ResizeStatus => ({
@@ -97,7 +110,11 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
     const apply = (raw?: unknown): string => {
       const outcome = command(memory, name, readCommandInput(raw), Date.now());
       lastCommand = `${formatInstant(Date.now())} ${name}: ${outcome.message}`;
-      if (outcome.kind === 'refused') return outcome.message;
+      if (outcome.kind === 'refused') {
+        // A signal has no answer: who sent it reads here why nothing happens.
+        standing = show();
+        return outcome.message;
+      }
       memory = outcome.memory;
       woken = true;
       log.info('operator command', { command: name, did: outcome.message, target: targetName(target) });
@@ -105,10 +122,16 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
       standing = show();
       return outcome.message;
     };
-    setHandler(commandSignals[name], (raw) => {
-      apply(raw);
-    });
+    const description = commandDescriptions[name];
+    setHandler(
+      commandSignals[name],
+      (raw) => {
+        apply(raw);
+      },
+      { description },
+    );
     setHandler(commandUpdates[name], (raw?: unknown) => apply(raw), {
+      description,
       validator: (raw?: unknown) => {
         const outcome = command(memory, name, readCommandInput(raw), Date.now());
         if (outcome.kind === 'refused') throw ApplicationFailure.nonRetryable(outcome.message, 'CommandRefused');
@@ -156,16 +179,17 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
     const decision = memory.decision ?? quota.lease.decision;
     const hasOpenPullRequest = decision !== null && decision.pullRequest !== null && decision.merge === null;
     const pullRequest = hasOpenPullRequest
-      ? await observing.observePullRequest.executeWithOptions({ summary: `#${decision.pullRequest?.number}` }, [
-          { target, decision },
-        ])
+      ? await observing.observePullRequest.executeWithOptions(
+          { summary: `pull request #${decision.pullRequest?.number}` },
+          [{ target, decision }],
+        )
       : null;
     if (quota.quota !== null && quota.globalPause === null) {
       for (const { layer, key, value, message } of quota.warnings) {
         const eventKey = `${layer}/${key}=${value}`;
         if (warned.has(eventKey)) continue;
         const event = { target, quotaUid: quota.quota.uid, type: 'Warning', reason: 'PolicyInvalid', message } as const;
-        await ensuring.ensureQuotaEvent.executeWithOptions({ summary: message }, [{ ...event, key: eventKey }]);
+        await ensuring.ensureQuotaEvent.executeWithOptions({ summary: brief(message) }, [{ ...event, key: eventKey }]);
         warned.add(eventKey);
       }
     }
@@ -223,7 +247,7 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
         const wasPressed = pressed;
         const hadFailed = watchFailedUntil;
         const moved = () => woken || changed || pressed !== wasPressed || watchFailedUntil !== hadFailed;
-        if (Number.isFinite(wakeAt)) await condition(moved, wakeAt - now, { summary: said.reason });
+        if (Number.isFinite(wakeAt)) await condition(moved, wakeAt - now, { summary: waitSummary() });
         else await condition(moved);
       }
     } finally {
@@ -234,7 +258,7 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
 
   async function watch(what: Wait['watch']): Promise<void> {
     const { decision } = memory;
-    const summary = said.reason;
+    const summary = waitSummary();
     if (what === 'globalPause') return watching.awaitGlobalResume.executeWithOptions({ summary }, [{ target }]);
     if (decision === null) return;
     if (what === 'sync' && decision.merge !== null) {
@@ -248,14 +272,25 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
     }
   }
 
+  function waitSummary(): string {
+    return `${said.phase} (${said.reason})`;
+  }
+
   function show(): Standing {
     const { decision, approval, paused } = memory;
     const facts: string[] = [];
-    if (decision !== null) facts.push(...decision.changes.map(describeChange));
-    if (decision?.pullRequest)
-      facts.push(`pull request [#${decision.pullRequest.number}](${decision.pullRequest.url})`);
-    if (decision?.merge) facts.push(`merged ${formatInstant(decision.merge.at)} by ${decision.merge.by}`);
-    if (approval !== null) facts.push(`approved by ${approval.by} at ${formatInstant(approval.at)}`);
+    if (decision !== null) {
+      // The memory forgets an approval with the merge, and the decision with the sync; people still ask for both.
+      if (decision.merge === null)
+        approvedBy = approval === null ? null : `${approval.by} at ${formatInstant(approval.at)}`;
+      achieved = decision.changes.map(describeChange);
+      if (decision.pullRequest)
+        achieved.push(`pull request [#${decision.pullRequest.number}](${decision.pullRequest.url})`);
+      if (approvedBy !== null) achieved.push(`approved by ${approvedBy}`);
+      if (decision.merge) achieved.push(`merged ${formatInstant(decision.merge.at)} by ${decision.merge.by}`);
+      isAchieved = decision.merge !== null;
+    }
+    if (decision !== null || isAchieved) facts.push(...achieved);
     if (paused !== null && said.reason !== 'Paused') facts.push(`paused by ${paused.by}`);
     if (until !== undefined) facts.push(`looks again at ${formatInstant(until)} at the latest`);
     if (lastCommand !== null) facts.push(`last command: ${lastCommand}`);

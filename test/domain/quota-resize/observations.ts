@@ -186,7 +186,11 @@ export function memory(changed: Partial<ResizeMemory> = {}): ResizeMemory {
 }
 
 /** A need of 12 cpu that has stood still long enough. */
-export const settledNeed: ResizeMemory['need'] = { digest: 'requests.cpu=12', since: NOW - HOUR, firstSeen: NOW - HOUR };
+export const settledNeed: ResizeMemory['need'] = {
+  digest: 'requests.cpu=12',
+  since: NOW - HOUR,
+  firstSeen: NOW - HOUR,
+};
 
 /** One look with a decision in hand that holds its Lease. */
 export function seenWith(

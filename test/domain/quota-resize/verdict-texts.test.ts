@@ -45,7 +45,10 @@ function open(changed: Parameters<typeof decideOpenAt>[1] = {}): Verdict {
   return decideOpenAt(NOW, changed)[1];
 }
 
-function awaitingSync(changed: Parameters<typeof mergedDecision>[0] = {}, remembered: Partial<ResizeMemory> = {}): Verdict {
+function awaitingSync(
+  changed: Parameters<typeof mergedDecision>[0] = {},
+  remembered: Partial<ResizeMemory> = {},
+): Verdict {
   const merged = mergedDecision(changed);
   return decide(seenWith(merged, null), memory({ decision: merged, ...remembered }), NOW)[1];
 }
@@ -224,7 +227,9 @@ const expected: Record<Reason, Expected> = {
     detail: 'GitHub still computes whether pull request #7 can be merged',
   },
   ChecksPending: {
-    verdict: open({ pull: { mergeableState: 'unstable', checks: { total: 2, pending: ['build', 'lint'], failing: [] } } }),
+    verdict: open({
+      pull: { mergeableState: 'unstable', checks: { total: 2, pending: ['build', 'lint'], failing: [] } },
+    }),
     kind: 'hold',
     phase: 'AwaitingChecks',
     detail: 'pull request #7 waits for checks: build, lint',

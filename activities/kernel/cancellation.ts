@@ -1,0 +1,22 @@
+import { asyncLocalStorage } from '@temporalio/activity';
+
+/** The reason that Temporal's SDK gives when the worker's grace is half over. */
+const WORKER_SHUTDOWN = 'WORKER_SHUTDOWN';
+
+/**
+ * Ends the requests of the activity that runs now when nobody wants their answer any more; undefined outside of an
+ * activity. A read ends at once. A write is let finish when people or the workflow cancel it, so that less has to be
+ * looked for afterwards, and broken off when the worker shuts down and has waited for it.
+ */
+export function requestCancellation(method: string): AbortSignal | undefined {
+  const cancelled = asyncLocalStorage.getStore()?.cancellationSignal;
+  if (cancelled === undefined || method === 'GET') return cancelled;
+  const stopping = new AbortController();
+  const onCancel = (): void => {
+    const reason: unknown = cancelled.reason;
+    if (reason instanceof Error && reason.message === WORKER_SHUTDOWN) stopping.abort(reason);
+  };
+  if (cancelled.aborted) onCancel();
+  else cancelled.addEventListener('abort', onCancel, { once: true });
+  return stopping.signal;
+}
