@@ -4,7 +4,7 @@ import { policyDefaults } from '../worker/kernel/config.ts';
 import { serveHealth, serveMetrics } from '../worker/kernel/health.ts';
 import { connectProcess, type HeadroomProcess, runProcess } from '../worker/kernel/process.ts';
 import { HintQueue } from './kernel/hint-queue.ts';
-import { createQuotaHintSender, type QuotaHint } from './quota-resize/hint.ts';
+import { createQuotaHintSender, isHopelessHint, type QuotaHint } from './quota-resize/hint.ts';
 import { watchQuotas } from './quota-resize/watch.ts';
 
 /** Two hints for one quota in this span become one: a rollout updates the quota's status with every pod. */
@@ -37,6 +37,7 @@ async function run(headroom: HeadroomProcess): Promise<void> {
       sent.inc({ kind: hint.starts ? 'pressure' : 'changed' });
       log.debug({ workflow: hint.id, cause: hint.cause }, 'hinted');
     },
+    isHopeless: isHopelessHint,
     perSecond: config.starter.hintsPerSecond,
     gapMs: HINT_GAP_MS,
     log,

@@ -1,10 +1,11 @@
 /** The process that runs workflows and activities. Any number of them may run for one cluster. */
-import { fileURLToPath } from 'node:url';
 import { Runtime, Worker } from '@temporalio/worker';
 import { taskQueue } from '../domain/kernel/target.ts';
 import { concreteAddress, serveHealth } from './kernel/health.ts';
+import { HEARTBEAT_INTERVAL_MS, heartbeatWhileRunning } from './kernel/heartbeat.ts';
 import { connectProcess, type HeadroomProcess, runProcess } from './kernel/process.ts';
 import { connectWorker, runtimeOptions } from './kernel/temporal.ts';
+import { workflowCode } from './kernel/workflow-code.ts';
 import { createAllActivities } from './registry.ts';
 
 runProcess('worker', run);
@@ -25,7 +26,7 @@ async function run(headroom: HeadroomProcess): Promise<void> {
     namespace: config.temporal.namespace,
     identity,
     taskQueue: taskQueue(cluster),
-    workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)),
+    ...workflowCode(config.worker.workflowBundle),
     activities: createAllActivities({ config, kubeConfig, temporal: client, log }),
     interceptors: { activity: [heartbeatWhileRunning] },
     // The SDK would hold heartbeats back for most of their timeout.

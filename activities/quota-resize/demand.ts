@@ -23,15 +23,12 @@ import {
   missingOfStatefulSet,
   type SeenRefusal,
 } from '../../domain/quota-resize/demand.ts';
-import { eventLastSeen, parseAdmissionMessage } from '../../domain/quota-resize/event-message.ts';
+import { eventLastSeen, parseAdmissionMessage, refusalReasons } from '../../domain/quota-resize/event-message.ts';
 import type { WorkloadDemand, WorkloadRef } from '../../domain/quota-resize/observation.ts';
 import { inParallel } from '../kernel/in-parallel.ts';
 import type { Kubernetes } from '../ports/kubernetes.ts';
 import { orNull, statusCode } from '../ports/kubernetes-failure.ts';
 import { listAll } from '../ports/kubernetes-list.ts';
-
-/** The reasons of Events that say what admission refused; the second is a Deployment's. */
-const REFUSAL_REASONS = ['FailedCreate', 'ReplicaSetCreateError'] as const;
 
 /** Owners that are read at the same time, so that one look at a namespace in trouble is no burst on the API server. */
 const OWNERS_AT_ONCE = 8;
@@ -85,7 +82,7 @@ class NamespaceView {
     this.namespace = namespace;
   }
 
-  events(reason: (typeof REFUSAL_REASONS)[number]) {
+  events(reason: (typeof refusalReasons)[number]) {
     const { kubernetes, namespace } = this;
     return listAll((range) =>
       kubernetes.core.listNamespacedEvent({ namespace, fieldSelector: `reason=${reason}`, ...range }),
@@ -128,7 +125,7 @@ class NamespaceView {
 
 async function readRefusals(view: NamespaceView): Promise<readonly RefusedWorkload[]> {
   const [events, replicaSets, controllers] = await Promise.all([
-    Promise.all(REFUSAL_REASONS.map((reason) => view.events(reason))),
+    Promise.all(refusalReasons.map((reason) => view.events(reason))),
     view.replicaSets(),
     view.replicationControllers(),
   ]);

@@ -83,9 +83,22 @@ export function currentAttempt(): number {
   return asyncLocalStorage.getStore()?.info.attempt ?? 1;
 }
 
-/** The decision's pull request. @throws {ApplicationFailure} InvalidInput when the decision has none. */
-export function pullRequestRef(decision: Decision): PullRequestRef {
-  if (decision.pullRequest !== null) return decision.pullRequest;
+/**
+ * The decision's pull request.
+ *
+ * @throws {ApplicationFailure} InvalidInput when the decision has none, or has it in another repository than the
+ *   configured one: the same number is somebody else's pull request there.
+ */
+export function pullRequestRef(github: GitHub, decision: Decision): PullRequestRef {
+  const known = decision.pullRequest;
+  if (known !== null) {
+    if (known.repository === github.repository) return known;
+    throw failure({
+      type: 'InvalidInput',
+      message: `pull request #${known.number} of decision ${decision.id} is in ${known.repository}, and this worker is configured for ${github.repository}; close or merge it there with a worker of that configuration, or by hand and then unlock the Lease`,
+      nonRetryable: true,
+    });
+  }
   throw failure({
     type: 'InvalidInput',
     message: `decision ${decision.id} has no pull request yet; open it before it is looked at`,
@@ -98,9 +111,14 @@ export function branchOf(target: QuotaTarget, decision: Decision): string {
   return decision.pullRequest?.branch ?? branchName(target, decision.id);
 }
 
-/** The number of the decision's pull request, open or not, by its record or by its branch; null when there is none. */
+/**
+ * The number of the decision's pull request, open or not, by its record or by its branch; null when there is none.
+ *
+ * @throws {ApplicationFailure} InvalidInput when its record is of another repository.
+ */
 export async function findPullRequest(github: GitHub, target: QuotaTarget, decision: Decision): Promise<number | null> {
-  return decision.pullRequest?.number ?? github.pullRequestOfBranch(branchName(target, decision.id));
+  if (decision.pullRequest !== null) return pullRequestRef(github, decision).number;
+  return await github.pullRequestOfBranch(branchName(target, decision.id));
 }
 
 /**

@@ -65,7 +65,7 @@ export function createPullRequestEndActivities(
 
   return {
     async ensureMerged({ target, decision }): Promise<MergeOutcome> {
-      const { number, headSha, base } = pullRequestRef(decision);
+      const { number, headSha, base } = pullRequestRef(github, decision);
       const write = writesOf(dependencies, target, decision);
       // A token with the right to bypass rules would merge past the queue: it is not even tried.
       if ((await github.branchRules(base)).mergeQueue) {

@@ -20,7 +20,7 @@ export function createPullRequestStateActivities({
 > {
   return {
     async observePullRequest({ target, decision }): Promise<PullRequestObservation> {
-      const ref = pullRequestRef(decision);
+      const ref = pullRequestRef(github, decision);
       const pull = await github.pullRequest(ref.number);
       const [checks, rules, ours, merge, closedBy] = await Promise.all([
         github.checks(pull.headSha),
@@ -47,7 +47,7 @@ export function createPullRequestStateActivities({
     },
 
     async awaitPullRequestChange({ decision, known }): Promise<void> {
-      const { number } = pullRequestRef(decision);
+      const { number } = pullRequestRef(github, decision);
       const pull = await github.pullRequest(number);
       const computing = pull.mergeable === null && known.mergeable !== null && sameHead(pull, known);
       if (!computing && !samePullRequest(pull, known)) return;
@@ -83,7 +83,7 @@ async function mergedLimits(
   decision: Decision,
   sha: string,
 ): Promise<ResourceList> {
-  const file = await github.fileAt(pullRequestRef(decision).path, sha);
+  const file = await github.fileAt(pullRequestRef(github, decision).path, sha);
   if (file === null || file.text === null) return {};
   return valuesInGit(
     file.text,

@@ -173,8 +173,14 @@ function decideIdle(look: QuotaObservation, memory: ResizeMemory, now: EpochMs):
   const settledMemory = { ...memory, need: { ...settled, firstSeen: now } };
   const reason = needReason(wanted);
   if (observing) {
-    if (isRepeat(look, memory, wanted, now)) {
-      return [settledMemory, end('AlreadyRecommended', `${summary(wanted)} is recommended already`)];
+    const repeatAt = repeatFrom(look, memory, wanted);
+    if (now < repeatAt) {
+      // It rests instead of ending: under lasting pressure every hint would only start it again.
+      const cooldown = policy.cooldownMinutes * MINUTE_MS;
+      const until = Math.min(repeatAt, now + Math.max(cooldown, timings.holdRetry));
+      const quiet = Math.min(until, Math.max(now + cooldown, quietUntil(timings, now)));
+      const detail = `${summary(wanted)} is recommended already, and is said again at ${formatInstant(repeatAt)} unless the need changes`;
+      return [settledMemory, hold('CoolingDown', 'AlreadyRecommended', detail, { until, quietUntil: quiet })];
     }
     return [
       settledMemory,
@@ -186,7 +192,7 @@ function decideIdle(look: QuotaObservation, memory: ResizeMemory, now: EpochMs):
     const until = now + timings.holdRetry;
     return [settledMemory, hold('Blocked', 'LeaseHeld', leaseHeldDetail(look), { until, quietUntil: until })];
   }
-  const announce = !isRepeat(look, memory, wanted, now);
+  const announce = now >= repeatFrom(look, memory, wanted);
   return [
     settledMemory,
     { kind: 'propose', phase: 'OpeningPullRequest', reason, detail: summary(wanted), proposal: wanted, announce },
@@ -300,6 +306,12 @@ function decideOpen(
   const readiness = mergeReadiness(pullRequest, ref, now, timings.settle);
   if (readiness.kind === 'rebuild') {
     const { reason, why } = readiness;
+    const dueAt = ref.pushedAt + timings.updateInterval;
+    if (reason === 'Behind' && pullRequest.checks.pending.length > 0 && now < dueAt) {
+      // On a busy base each rebuild would start the checks anew before they ever end.
+      const detail = `${link} is behind ${ref.base}; the branch is rebuilt when its checks have ended, or at ${formatInstant(dueAt)}`;
+      return [current, waiting('AwaitingChecks', 'Behind', detail, dueAt)];
+    }
     return [current, rebuild(reason, `${link}: ${why}; the branch is rebuilt`, decision, why)];
   }
   if (readiness.kind === 'wait') {
@@ -497,11 +509,11 @@ function refusedHold(look: QuotaObservation, need: Proposal, refusal: Refusal | 
   return hold('CoolingDown', 'Refused', detail, { until, quietUntil: Math.min(until, now + look.timings.holdRetry) });
 }
 
-/** Whether this need is what was recommended last: one recommendation for each changed value and cooldown. */
-function isRepeat(look: QuotaObservation, memory: ResizeMemory, need: Proposal, now: EpochMs): boolean {
+/** From when on this need may be recommended (again): one recommendation for each changed value and cooldown. */
+function repeatFrom(look: QuotaObservation, memory: ResizeMemory, need: Proposal): EpochMs {
   const last = memory.lastRecommendation;
-  const span = Math.max(look.timings.recommendationRepeat, look.policy.cooldownMinutes * MINUTE_MS);
-  return last !== null && now < last.at + span && equalLists(last.limits, decidedLimits(need));
+  if (last === null || !equalLists(last.limits, decidedLimits(need))) return 0;
+  return last.at + Math.max(look.timings.recommendationRepeat, look.policy.cooldownMinutes * MINUTE_MS);
 }
 
 function settleNeed(memory: ResizeMemory, digest: string, now: EpochMs): NonNullable<ResizeMemory['need']> {

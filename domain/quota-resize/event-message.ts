@@ -220,3 +220,9 @@ export function eventLastSeen(event: EventOccurrence): EpochMs | null {
 export function eventCount(event: EventOccurrence): number {
   return event.series?.count ?? event.count ?? 1;
 }
+
+/**
+ * The reasons of the Events with which Kubernetes' controllers say that an object could not be created; the second is a
+ * Deployment's. A field selector has no OR, so each is asked for on its own.
+ */
+export const refusalReasons = ['FailedCreate', 'ReplicaSetCreateError'] as const;

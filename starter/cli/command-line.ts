@@ -2,10 +2,14 @@ import { userInfo } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import {
   type Client,
+  isGrpcServiceError,
+  NamespaceNotFoundError,
   ScheduleNotFoundError,
+  ServiceError,
   WorkflowFailedError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { leaseGcId, quotaResizeId, taskQueue } from '../../domain/kernel/target.ts';
 import type { CommandInput, OperatorCommand } from '../../domain/quota-resize/commands.ts';
@@ -13,7 +17,7 @@ import { type Config, loadConfig } from '../../worker/kernel/config.ts';
 import { ConfigError } from '../../worker/kernel/config-problem.ts';
 import { exitCodes } from '../../worker/kernel/exit-codes.ts';
 import type { leaseGc } from '../../workflows/lease-gc/workflow.ts';
-import { type ResizeStatus, status } from '../../workflows/quota-resize/messages.ts';
+import { commandDescriptions, type ResizeStatus, status } from '../../workflows/quota-resize/messages.ts';
 import { TemporalUnreachable, withClient } from './connection.ts';
 
 interface QuotaArgument {
@@ -22,25 +26,25 @@ interface QuotaArgument {
 }
 
 interface SharedOptions {
-  readonly cluster?: string;
+  readonly clusterName?: string;
   readonly config?: string;
   readonly output: 'text' | 'json';
 }
 
-const operatorCommands: Readonly<Record<OperatorCommand, { readonly name: string; readonly says: string }>> = {
-  pause: { name: 'pause', says: 'stop writing anything for this quota until resume' },
-  resume: { name: 'resume', says: 'go on after a pause' },
-  approve: { name: 'approve', says: 'approve the open pull request, for its values and its head as they are now' },
-  reject: { name: 'reject', says: 'close the open pull request and do not ask for its values again for a while' },
-  reconcileNow: { name: 'reconcile-now', says: 'look again at once' },
-  skipCooldown: { name: 'skip-cooldown', says: 'act on a need now, although the cooldown is not over' },
+const commandNames: Readonly<Record<OperatorCommand, string>> = {
+  pause: 'pause',
+  resume: 'resume',
+  approve: 'approve',
+  reject: 'reject',
+  reconcileNow: 'reconcile-now',
+  skipCooldown: 'skip-cooldown',
 };
 
 /** The `headroom` command line: garbage collection, and what an operator may ask of or tell an episode. */
 export function createCommandLine(): Command {
   const program = new Command('headroom')
     .description('Operate Headroom: talks to Temporal with the same configuration as the worker and the starter.')
-    .option('--cluster <name>', 'the cluster (default: CLUSTER_NAME)')
+    .option('--cluster-name <name>', 'the cluster (default: CLUSTER_NAME)')
     .option('--config <path>', 'a YAML configuration file')
     .addOption(new Option('--output <form>', 'how to print').choices(['text', 'json']).default('text'))
     .configureOutput({ outputError: (message, write) => write(message) })
@@ -70,13 +74,10 @@ export function createCommandLine(): Command {
         await run(program, async (client, config) => await printStatus(client, config, quota, shared(program))),
     );
 
-  for (const [command, { name, says }] of Object.entries(operatorCommands) as [
-    OperatorCommand,
-    { name: string; says: string },
-  ][]) {
+  for (const [command, name] of Object.entries(commandNames) as [OperatorCommand, string][]) {
     program
       .command(name)
-      .description(says)
+      .description(commandDescriptions[command])
       .argument('<namespace/quota>', 'the ResourceQuota', quotaArgument)
       .option('--by <name>', 'who says so (default: your user name)')
       .option('--reason <text>', 'why; kept in the history')
@@ -105,23 +106,34 @@ function quotaArgument(text: string): QuotaArgument {
 
 /** Runs a command; what a person can mend is one sentence on standard error, not a stack. */
 async function run(program: Command, command: (client: Client, config: Config) => Promise<void>): Promise<void> {
-  const { cluster, config: file } = shared(program);
+  const { clusterName, config: file } = shared(program);
   try {
     const config = loadConfig({
-      env: { ...process.env, ...(cluster === undefined ? {} : { CLUSTER_NAME: cluster }) },
+      env: { ...process.env, ...(clusterName === undefined ? {} : { CLUSTER_NAME: clusterName }) },
       writesToGitHub: false,
       argv: file === undefined ? [] : ['--config', file],
     });
     await withClient(config, async (client) => await command(client, config));
   } catch (error) {
     if (error instanceof ConfigError) fail(error.message, exitCodes.configuration);
-    else if (error instanceof TemporalUnreachable || error instanceof CommandFailed)
+    else if (error instanceof TemporalUnreachable || error instanceof CommandFailed) {
       fail(error.message, exitCodes.failed);
-    else throw error;
+    } else if (isTemporalAnswer(error)) {
+      fail(`Temporal did not do it: ${innermost(error)}`, exitCodes.failed);
+    } else throw error;
   }
 }
 
 class CommandFailed extends Error {}
+
+/** Whether Temporal itself said no, or nothing: a namespace that does not exist, a right that is missing, a broken line. */
+function isTemporalAnswer(error: unknown): error is Error {
+  return isGrpcServiceError(error) || error instanceof ServiceError || error instanceof NamespaceNotFoundError;
+}
+
+function innermost(error: Error): string {
+  return error.cause instanceof Error ? innermost(error.cause) : error.message;
+}
 
 function fail(message: string, code: number): void {
   console.error(message);
@@ -185,13 +197,14 @@ async function printStatus(
   { output }: SharedOptions,
 ): Promise<void> {
   const seen: ResizeStatus = await answered(
+    client,
     quota,
     config,
     async (id) => await client.workflow.getHandle(id).query(status),
   );
   if (output === 'json') return print(seen);
   console.log(`${quota.namespace}/${quota.quota}: ${seen.phase} (${seen.reason}) since ${seen.since}`);
-  console.log(seen.detail);
+  console.log(withoutLinks(seen.detail));
   for (const change of seen.decision?.changes ?? []) {
     console.log(`  ${change.resource} ${change.from} -> ${change.to}: ${change.reason}`);
   }
@@ -209,8 +222,9 @@ async function tell(
   said: { by?: string; reason?: string },
   { output }: SharedOptions,
 ): Promise<void> {
-  const input = { by: said.by ?? userInfo().username, reason: said.reason ?? '' };
+  const input = { by: said.by ?? userName(), reason: said.reason ?? '' };
   const answer = await answered(
+    client,
     quota,
     config,
     async (id) => await client.workflow.getHandle(id).executeUpdate<string, [CommandInput]>(command, { args: [input] }),
@@ -219,11 +233,22 @@ async function tell(
   console.log(answer);
 }
 
-/** Asks the running episode of a quota; that none runs, or that it refuses, is a sentence. */
-async function answered<T>(quota: QuotaArgument, config: Config, ask: (workflowId: string) => Promise<T>): Promise<T> {
+/** gRPC codes of a question that no worker took up: DEADLINE_EXCEEDED, and FAILED_PRECONDITION where none polls at all. */
+const UNANSWERED: readonly number[] = [4, 9];
+
+/** How long a worker may take to answer: longer than any activity task, and a person waits for it. */
+const ANSWER_MS = 10_000;
+
+/** Asks the episode of a quota; that none runs, that it refuses, or that no worker answers is a sentence. */
+async function answered<T>(
+  client: Client,
+  quota: QuotaArgument,
+  config: Config,
+  ask: (workflowId: string) => Promise<T>,
+): Promise<T> {
   const target = { cluster: config.kubernetes.clusterName, ...quota };
   try {
-    return await ask(quotaResizeId(target));
+    return await client.withDeadline(Date.now() + ANSWER_MS, async () => await ask(quotaResizeId(target)));
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) {
       throw new CommandFailed(
@@ -233,8 +258,35 @@ async function answered<T>(quota: QuotaArgument, config: Config, ask: (workflowI
     if (error instanceof WorkflowUpdateFailedError || error instanceof WorkflowFailedError) {
       throw new CommandFailed(error.cause?.message ?? error.message);
     }
+    if (isUnanswered(error)) {
+      throw new CommandFailed(
+        `no worker of ${target.cluster} answered within ${ANSWER_MS / 1000} s: is one running? A command may still take effect when it comes back.`,
+      );
+    }
     throw error;
   }
+}
+
+function isUnanswered(error: unknown): boolean {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  return (
+    error instanceof WorkflowUpdateRPCTimeoutOrCancelledError ||
+    (isGrpcServiceError(cause) && UNANSWERED.includes(cause.code))
+  );
+}
+
+/** The sender's name on this machine. In a container the user may have none. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return process.env['USER'] ?? 'unknown';
+  }
+}
+
+/** A detail is Markdown; a terminal shows the link's text, and its address stands in a line of its own. */
+function withoutLinks(markdown: string): string {
+  return markdown.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1');
 }
 
 function print(value: unknown): void {

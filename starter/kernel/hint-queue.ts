@@ -7,12 +7,16 @@ export interface QueuedHint {
   readonly id: string;
   /** Starts the workflow when none runs; otherwise a workflow that does not run is left alone. */
   readonly starts: boolean;
+  /** Wakes the workflow whatever it waits for, which a mere start does not; what does not start always wakes. */
+  readonly wakes?: boolean;
   readonly cause: string;
   readonly resourceVersion: string;
 }
 
 export interface HintQueueOptions<H extends QueuedHint> {
   readonly send: (hint: H) => Promise<void>;
+  /** Whether sending this hint again can only fail again: it is dropped, so that it does not hold up the others. */
+  readonly isHopeless?: (error: unknown) => boolean;
   /** Hints a second, at most; after a restart every quota under pressure is hinted at once. */
   readonly perSecond: number;
   /** A workflow that was hinted is not hinted again for this long, in milliseconds; the last hint of the span is kept. */
@@ -61,10 +65,12 @@ export class HintQueue<H extends QueuedHint> {
     this.#clock = options.clock ?? realClock;
   }
 
-  /** Notes a hint. Of several for one workflow the newest cause counts, and one that starts it wins over one that does not. */
+  /** Notes a hint. Of several for one workflow the newest cause counts; it is started, and woken, if one of them says so. */
   add(hint: H): void {
     const known = this.#waiting.get(hint.id);
-    this.#waiting.set(hint.id, known?.starts ? { ...hint, starts: true } : hint);
+    const both = known === undefined ? [hint] : [known, hint];
+    const starts = both.some((one) => one.starts);
+    this.#waiting.set(hint.id, { ...hint, starts, wakes: both.some(wakesAnyway) });
     this.#wake?.();
   }
 
@@ -160,6 +166,10 @@ export class HintQueue<H extends QueuedHint> {
       } catch (error) {
         if (signal.aborted) return;
         const reason = error instanceof Error ? error.message : String(error);
+        if (this.#options.isHopeless?.(error)) {
+          log.error({ workflow: hint.id, reason }, `Temporal does not take a hint for ${hint.id}: ${reason}`);
+          return;
+        }
         if (!this.#failing || reason !== this.#lastReason) {
           log.warn({ reason, waiting: this.#waiting.size }, `waiting for Temporal to take hints: ${reason}`);
         }
@@ -169,4 +179,8 @@ export class HintQueue<H extends QueuedHint> {
       }
     }
   }
+}
+
+function wakesAnyway({ starts, wakes = !starts }: QueuedHint): boolean {
+  return wakes;
 }

@@ -6,7 +6,7 @@ import type { Log } from '../../worker/kernel/log.ts';
 /** A quiet watch is renewed after ten minutes without a byte; bookmarks come about once a minute. */
 const WATCH_IDLE_MS = 600_000;
 const FIRST_RESTART_MS = 500;
-const LONGEST_RESTART_MS = 30_000;
+const LONGEST_RESTART_MS = 10_000;
 
 export interface InformerOptions<T extends KubernetesObject> {
   /** For messages and metrics: "resourcequotas". */
@@ -41,7 +41,9 @@ export async function startInformer<T extends KubernetesObject>(
   options: InformerOptions<T>,
   { log, signal }: { log: Log; signal: AbortSignal },
 ): Promise<Informer<T>> {
-  const watch = new ReportingWatch(kubeConfig);
+  const watch = new ReportingWatch(kubeConfig, () => {
+    aliveSince = Date.now();
+  });
   // Not an option of the constructor; the default of 30 s would reconnect every quiet watch twice a minute.
   Object.assign(watch, { requestTimeoutMs: WATCH_IDLE_MS });
   const path = `${options.path}?allowWatchBookmarks=true`;
@@ -59,19 +61,24 @@ export async function startInformer<T extends KubernetesObject>(
   let lastAlive = Date.now();
   const seen = new Map<string, T>();
   const keyOf = (object: T) => `${object.metadata?.namespace ?? ''}/${object.metadata?.name ?? ''}`;
+  /** What a listener throws must end neither the watch nor the process; the resync comes to the object again. */
+  const heard = (listener: () => void): void => {
+    try {
+      listener();
+    } catch (error) {
+      log.error({ err: error, resource: options.name }, `a change of ${options.name} could not be taken in`);
+    }
+  };
   const changed = (object: T) => {
     const previous = seen.get(keyOf(object));
     seen.set(keyOf(object), object);
-    options.onChange(object, previous);
+    heard(() => options.onChange(object, previous));
   };
   listWatch.on('add', changed);
   listWatch.on('update', changed);
   listWatch.on('delete', (object) => {
     seen.delete(keyOf(object));
-    options.onDelete(object);
-  });
-  listWatch.on('connect', () => {
-    aliveSince = Date.now();
+    heard(() => options.onDelete(object));
   });
 
   let restarting = false;
@@ -124,12 +131,26 @@ export async function startInformer<T extends KubernetesObject>(
  * be read at the moment) would be a rejection that nobody handles; here it ends the watch like any other error.
  */
 class ReportingWatch extends Watch {
-  override async watch(...args: Parameters<Watch['watch']>): ReturnType<Watch['watch']> {
-    try {
-      return await super.watch(...args);
-    } catch (error) {
-      const [, , , done] = args;
+  readonly #onAlive: () => void;
+
+  /** @param onAlive called when the API server has answered and goes on answering; `connect` of the library comes before. */
+  constructor(kubeConfig: KubeConfig, onAlive: () => void) {
+    super(kubeConfig);
+    this.#onAlive = onAlive;
+  }
+
+  override async watch(...[path, query, callback, done]: Parameters<Watch['watch']>): ReturnType<Watch['watch']> {
+    let ended = false;
+    const end = (error: unknown): void => {
+      ended = true;
       done(error);
+    };
+    try {
+      const controller = await super.watch(path, query, callback, end);
+      if (!ended) this.#onAlive();
+      return controller;
+    } catch (error) {
+      end(error);
       return new AbortController();
     }
   }

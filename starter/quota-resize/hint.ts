@@ -1,6 +1,6 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { type QuotaTarget, quotaResizeId, targetName, taskQueue } from '../../domain/kernel/target.ts';
-import { quotaChanged, quotaPressureSeen } from '../../workflows/quota-resize/messages.ts';
+import { commandDescriptions, quotaChanged, quotaPressureSeen } from '../../workflows/quota-resize/messages.ts';
 import type { quotaResize } from '../../workflows/quota-resize/workflow.ts';
 import type { QueuedHint } from '../kernel/hint-queue.ts';
 
@@ -15,21 +15,22 @@ export function quotaHint(target: QuotaTarget, starts: boolean, cause: string, r
 
 /**
  * Sends a hint: pressure starts an episode when none runs (at most one runs with this id, whoever sends), a mere change
- * goes to a running one only.
+ * goes to a running one only. Both at once start one, or wake one that pressure alone would leave at rest.
  *
  * @throws the client's error when Temporal cannot be reached.
  */
 export function createQuotaHintSender(client: Client): (hint: QuotaHint) => Promise<void> {
-  return async ({ id, target, starts, cause, resourceVersion }) => {
+  return async ({ id, target, starts, wakes = !starts, cause, resourceVersion }) => {
     const hint = { cause, resourceVersion };
     if (starts) {
       await client.workflow.signalWithStart<typeof quotaResize, [typeof hint]>('quotaResize', {
         workflowId: id,
         taskQueue: taskQueue(target.cluster),
         args: [{ target }],
-        signal: quotaPressureSeen,
+        signal: wakes ? quotaChanged : quotaPressureSeen,
         signalArgs: [hint],
         staticSummary: `${targetName(target)} in ${target.cluster}`,
+        staticDetails: instructions(target),
         // People come first, samplings last; an episode is routine.
         priority: { priorityKey: 3 },
       });
@@ -41,4 +42,25 @@ export function createQuotaHintSender(client: Client): (hint: QuotaHint) => Prom
       if (!(error instanceof WorkflowNotFoundError)) throw error;
     }
   };
+}
+
+/** gRPC's INVALID_ARGUMENT: Temporal says so of a workflow that has reached its limit of signals, among others. */
+const INVALID_ARGUMENT = 3;
+
+/** Whether Temporal would refuse the same hint for ever, and not because it is away. */
+export function isHopelessHint(error: unknown): boolean {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  return isGrpcServiceError(cause) && cause.code === INVALID_ARGUMENT;
+}
+
+/** Markdown for the Temporal UI: what this is, and what an operator may do here. */
+function instructions({ cluster, namespace, quota }: QuotaTarget): string {
+  const commands = Object.entries(commandDescriptions).map(([name, says]) => `- **${name}**: ${says}`);
+  return [
+    `Keeps the ResourceQuota ${quota} of the namespace ${namespace} in ${cluster} large enough: from pressure to the end of the cooldown.`,
+    '',
+    'Signals and updates, with input such as `{"by": "alice", "reason": "agreed"}` (both may be left out):',
+    '',
+    ...commands,
+  ].join('\n');
 }

@@ -6,15 +6,12 @@ import {
   type V1ResourceQuota,
 } from '@kubernetes/client-node';
 import { equalLists, type ResourceList } from '../../domain/kernel/resource-list.ts';
-import { parseAdmissionMessage } from '../../domain/quota-resize/event-message.ts';
+import { parseAdmissionMessage, refusalReasons } from '../../domain/quota-resize/event-message.ts';
 import { type PolicyDefaults, resolvePolicy } from '../../domain/quota-resize/policy.ts';
 import { isUnderPressure } from '../../domain/quota-resize/pressure.ts';
 import { type Informer, startInformer } from '../kernel/informer.ts';
 import type { Log } from '../../worker/kernel/log.ts';
 import { type QuotaHint, quotaHint } from './hint.ts';
-
-/** The reasons with which Kubernetes' controllers say that an object could not be created; a field selector has no OR. */
-const REFUSAL_REASONS = ['FailedCreate', 'ReplicaSetCreateError'] as const;
 
 export interface QuotaWatchOptions {
   readonly kubeConfig: KubeConfig;
@@ -53,7 +50,9 @@ export async function watchQuotas(options: QuotaWatchOptions): Promise<QuotaWatc
       quotaAnnotations: quota.metadata?.annotations ?? {},
     }).policy;
   const isPressed = (quota: V1ResourceQuota): boolean => isUnderPressure(numbersOf(quota), policyOf(quota));
-  const quotasOf = (namespace: string): readonly V1ResourceQuota[] => quotas.list(namespace) ?? [];
+  // Namespaces are watched first, and one may change while the quotas are still being listed.
+  let quotas: Informer<V1ResourceQuota> | undefined;
+  const quotasOf = (namespace?: string): readonly V1ResourceQuota[] => quotas?.list(namespace) ?? [];
 
   const refusals: Informer<CoreV1Event>[] = [];
   const isRefusal = (event: CoreV1Event): boolean =>
@@ -90,31 +89,29 @@ export async function watchQuotas(options: QuotaWatchOptions): Promise<QuotaWatc
     },
     say,
   );
-  const quotas: Informer<V1ResourceQuota> = await startInformer<V1ResourceQuota>(
+  quotas = await startInformer<V1ResourceQuota>(
     kubeConfig,
     {
       name: 'resourcequotas',
       path: '/api/v1/resourcequotas',
       listPage: async (page) => await core.listResourceQuotaForAllNamespaces(page),
       onChange: (quota, previous) => {
+        const changed =
+          previous !== undefined && (!sameSpec(quota, previous) || !sameResizerAnnotations(quota, previous));
+        // An episode at rest is woken by a change, and not by the pressure that it rests under.
+        if (changed) hintQuota(quota, false, 'the quota changed');
         if (isPressed(quota)) return hintQuota(quota, true, 'a threshold is reached');
-        if (previous === undefined) {
-          if (policyOf(quota).enabled && hasRefusal(quota.metadata?.namespace ?? '')) {
-            hintQuota(quota, true, 'something was refused');
-          }
-          return;
+        if ((previous === undefined || changed) && policyOf(quota).enabled) {
+          if (hasRefusal(quota.metadata?.namespace ?? '')) return hintQuota(quota, true, 'something was refused');
         }
-        if (!sameSpec(quota, previous) || !sameResizerAnnotations(quota, previous)) {
-          hintQuota(quota, false, 'the quota changed');
-        } else if (isPressed(previous)) {
-          hintQuota(quota, false, 'the pressure is gone');
-        }
+        if (previous === undefined) return;
+        if (!changed && isPressed(previous)) hintQuota(quota, false, 'the pressure is gone');
       },
       onDelete: (quota) => hintQuota(quota, false, 'the quota is deleted'),
     },
     say,
   );
-  for (const reason of REFUSAL_REASONS) {
+  for (const reason of refusalReasons) {
     refusals.push(
       await startInformer<CoreV1Event>(
         kubeConfig,
@@ -134,7 +131,7 @@ export async function watchQuotas(options: QuotaWatchOptions): Promise<QuotaWatc
     );
   }
   const resync = setInterval(() => {
-    for (const quota of quotas.list()) if (isPressed(quota)) hintQuota(quota, true, 'resync');
+    for (const quota of quotasOf()) if (isPressed(quota)) hintQuota(quota, true, 'resync');
     for (const event of refusals.flatMap((informer) => informer.list())) {
       if (isRefusal(event)) hintNamespace(event.metadata.namespace ?? '', 'resync');
     }
@@ -143,7 +140,7 @@ export async function watchQuotas(options: QuotaWatchOptions): Promise<QuotaWatc
   const informers = {
     namespaces,
     resourcequotas: quotas,
-    ...Object.fromEntries(REFUSAL_REASONS.map((reason, index) => [`events/${reason}`, refusals[index]])),
+    ...Object.fromEntries(refusalReasons.map((reason, index) => [`events/${reason}`, refusals[index]])),
   } as QuotaWatch['informers'];
   return {
     informers,

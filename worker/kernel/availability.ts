@@ -13,6 +13,8 @@ const FIRST_PAUSE_MS = 250;
 // Long enough not to burden a server that comes back, short enough that nobody waits for us then.
 const LONGEST_PAUSE_MS = 5_000;
 const LOG_EVERY_MS = 10_000;
+/** Between two looks at a server that was there: two for each of a probe's usual ten seconds. */
+const LOOK_EVERY_MS = 5_000;
 
 /**
  * Tries until it succeeds or the process stops, with growing pauses. The first failure, then one line every ten seconds,
@@ -48,5 +50,26 @@ export async function untilAvailable<T>(
     }
     // Between a half and the whole pause, so that many processes do not come back in step.
     await sleep(pause * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => signal.throwIfAborted());
+  }
+}
+
+/**
+ * Looks every few seconds whether a server that was there still is, and says what the process waits for while it is not,
+ * until the process stops. Never rejects.
+ */
+export async function watchAvailability<T>(
+  what: string,
+  attempt: () => Promise<T>,
+  reasonOf: (error: unknown) => string,
+  options: WaitOptions,
+): Promise<void> {
+  const { signal } = options;
+  try {
+    for (;;) {
+      await sleep(LOOK_EVERY_MS, undefined, { signal });
+      await untilAvailable(what, attempt, reasonOf, options);
+    }
+  } catch {
+    // Both only end with the signal.
   }
 }

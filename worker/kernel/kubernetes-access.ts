@@ -18,7 +18,8 @@ import {
 } from '@kubernetes/client-node';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { untilAvailable, type WaitOptions } from './availability.ts';
+import { requestCancellation } from '../../activities/kernel/cancellation.ts';
+import { untilAvailable, type WaitOptions, watchAvailability } from './availability.ts';
 
 const SERVICE_ACCOUNT_TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/token';
 
@@ -90,23 +91,35 @@ function readAccess(access: KubernetesAccess, env: Readonly<Record<string, strin
  * @throws the signal's reason when the process stops first.
  */
 export async function waitForKubernetes(kubeConfig: KubeConfig, options: WaitOptions): Promise<string> {
+  return await untilAvailable(nameOf(kubeConfig), clusterUid(kubeConfig), kubernetesReason, options);
+}
+
+/** Goes on looking whether the API server answers and accepts the credentials, for the readiness of the process. */
+export async function watchKubernetes(kubeConfig: KubeConfig, options: WaitOptions): Promise<void> {
+  await watchAvailability(nameOf(kubeConfig), clusterUid(kubeConfig), kubernetesReason, options);
+}
+
+function nameOf(kubeConfig: KubeConfig): string {
+  return `Kubernetes at ${kubeConfig.getCurrentCluster()?.server}`;
+}
+
+function clusterUid(kubeConfig: KubeConfig): () => Promise<string> {
   const core = kubeConfig.makeApiClient(CoreV1Api);
-  return await untilAvailable(
-    `Kubernetes at ${kubeConfig.getCurrentCluster()?.server}`,
-    async () => {
-      const { metadata } = await core.readNamespace({ name: 'kube-system' });
-      if (metadata?.uid === undefined) throw new Error('the namespace kube-system has no UID');
-      return metadata.uid;
-    },
-    kubernetesReason,
-    options,
-  );
+  return async () => {
+    const { metadata } = await core.readNamespace({ name: 'kube-system' });
+    if (metadata?.uid === undefined) throw new Error('the namespace kube-system has no UID');
+    return metadata.uid;
+  };
 }
 
 const statusBody = z.object({ message: z.string().min(1) });
 
 /** One line from an error of the Kubernetes client: the API server's own words, or what the network said. */
 function kubernetesReason(error: unknown): string {
+  // The client throws the server's words of a 401 away.
+  if (error instanceof ApiException && error.code === UNAUTHORIZED) {
+    return '401 Unauthorized: it does not accept the credentials, which are read again each time';
+  }
   if (error instanceof ApiException) return `${error.code} ${statusMessage(error.body) ?? 'without a message'}`;
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause instanceof Error ? error.cause : undefined;
@@ -255,7 +268,8 @@ class RenewingHttp implements HttpLibrary {
   async #send(request: RequestContext): Promise<ResponseContext> {
     const given = request.getSignal();
     const limit = AbortSignal.timeout(this.#timeoutMs);
-    request.setSignal(given === undefined ? limit : AbortSignal.any([given, limit]));
+    const signals = [given, limit, requestCancellation(request.getHttpMethod())];
+    request.setSignal(AbortSignal.any(signals.filter((signal) => signal !== undefined)));
     const response = await this.#inner.send(request).toPromise();
     if (response.httpStatusCode !== UNAUTHORIZED) return response;
 

@@ -6,11 +6,11 @@ import { ConfigError } from './config-problem.ts';
 import { configurationHelp } from './config-table.ts';
 import { exitCodes } from './exit-codes.ts';
 import { Readiness } from './health.ts';
-import { KubernetesAccessError, loadKubeConfig, waitForKubernetes } from './kubernetes-access.ts';
+import { KubernetesAccessError, loadKubeConfig, waitForKubernetes, watchKubernetes } from './kubernetes-access.ts';
 import { createLog, type Log } from './log.ts';
 import { ensureSearchAttributes, SearchAttributesError } from './search-attributes.ts';
 import { installShutdown, type Shutdown } from './shutdown.ts';
-import { connectClient } from './temporal.ts';
+import { connectClient, watchTemporal } from './temporal.ts';
 
 /** What every process of Headroom has from its start. */
 export interface HeadroomProcess extends Shutdown {
@@ -53,7 +53,7 @@ export function runProcess(program: 'worker' | 'starter', run: (process: Headroo
 
 /**
  * Connects to the cluster and to Temporal, however long that takes, and makes sure that they belong together: the name of
- * the cluster is this cluster's.
+ * the cluster is this cluster's. From then on the readiness of the process says when one of them is away.
  *
  * @throws {ClusterNameTaken} {@link KubernetesAccessError} {@link SearchAttributesError} for what waiting does not mend.
  */
@@ -67,11 +67,15 @@ export async function connectProcess(headroom: HeadroomProcess): Promise<{ kubeC
     { ...config.kubernetes, requestTimeoutMs: config.timings.requestTimeout },
     process.env,
   );
-  const uid = await waitForKubernetes(kubeConfig, { log, signal, onWait: waiting('kubernetes') });
-  const client = await connectClient(config.temporal, { log, signal, identity, onWait: waiting('temporal') });
+  const kubernetes = { log, signal, onWait: waiting('kubernetes') };
+  const temporal = { log, signal, onWait: waiting('temporal') };
+  const uid = await waitForKubernetes(kubeConfig, kubernetes);
+  const client = await connectClient(config.temporal, { ...temporal, identity });
   onStop('Temporal client', async () => await client.connection.close());
   await ensureSearchAttributes(client, { log, signal });
   await claimCluster(client, { cluster, uid, leaseGcIntervalMs: config.timings.leaseGcInterval });
+  void watchKubernetes(kubeConfig, kubernetes);
+  void watchTemporal(config.temporal, client, temporal);
   return { kubeConfig, client };
 }
 

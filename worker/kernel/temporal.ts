@@ -1,6 +1,6 @@
 import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
 import { NativeConnection, type RuntimeOptions } from '@temporalio/worker';
-import { untilAvailable, type WaitOptions } from './availability.ts';
+import { untilAvailable, type WaitOptions, watchAvailability } from './availability.ts';
 import { type Log, temporalLogger } from './log.ts';
 import type { TemporalTarget } from './temporal-profile.ts';
 
@@ -67,6 +67,16 @@ export async function connectWorker(target: TemporalTarget, options: WaitOptions
       }
       return connection;
     },
+    (error) => temporalReason(error, target.namespace),
+    options,
+  );
+}
+
+/** Goes on looking whether Temporal answers, for the readiness of the process. */
+export async function watchTemporal(target: TemporalTarget, client: Client, options: WaitOptions): Promise<void> {
+  await watchAvailability(
+    `Temporal at ${target.address}`,
+    async () => await requireNamespace(client.connection, target.namespace),
     (error) => temporalReason(error, target.namespace),
     options,
   );

@@ -23,10 +23,10 @@ export interface Standing {
  * Publishes where a workflow stands, in one place: search attributes (written only when they change, because each write is
  * a billed action and an empty one fails the workflow task), current details, and the worker's metrics.
  */
-export function createPublisher(identity: { controller: string; target: string; cluster: string }) {
+export function createPublisher(identity: { controller: string; target: string; cluster: string }, before?: Standing) {
   let publishedPhase: string | null = null;
-  let since: EpochMs = 0;
-  let last = '';
+  let since: EpochMs = before?.since ?? 0;
+  let last = before === undefined ? '' : `${before.phase}/${before.reason}`;
   const standings = metricMeter.createCounter(
     'headroom_standings',
     '1',

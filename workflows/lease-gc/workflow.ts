@@ -18,7 +18,8 @@ export async function leaseGc(input: { readonly cluster: string }): Promise<Leas
     { phase: 'Collecting', reason: 'Scheduled', detail: 'looking for Leases whose namespace is gone', facts: [] },
     Date.now(),
   );
-  const result = await ensureOldLeasesCollected({ cluster: input.cluster });
+  const { cluster } = input;
+  const result = await ensureOldLeasesCollected.executeWithOptions({ summary: `Leases of ${cluster}` }, [{ cluster }]);
   const facts = [
     ...result.deleted.map((name) => `deleted ${name}`),
     ...result.unlocked.map((name) => `unlocked ${name}`),

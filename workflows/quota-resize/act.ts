@@ -300,7 +300,7 @@ function blockedReason(reason: string): BlockedReason {
 }
 
 /** The message of a failure that no retry can help, or null when the error is another one. */
-function refusedMessage(error: unknown): string | null {
+export function refusedMessage(error: unknown): string | null {
   const type = failureType(error);
   if (type !== 'GitHubRefused' && type !== 'InvalidInput') return null;
   const cause = error instanceof ActivityFailure ? error.cause : error;

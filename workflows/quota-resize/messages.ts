@@ -15,7 +15,7 @@ export interface Hint {
 
 /** The quota is under pressure, or something was refused. */
 export const quotaPressureSeen = defineSignal<[Hint]>('quotaPressureSeen');
-/** The quota, its namespace, its policy or the global pause changed. */
+/** The quota, its namespace or its policy changed. */
 export const quotaChanged = defineSignal<[Hint]>('quotaChanged');
 
 /** Each operator command is a signal, which people can send from the UI, and an update, which answers what it did. */
@@ -51,7 +51,8 @@ export const commandDescriptions: Readonly<Record<OperatorCommand, string>> = {
 export interface ResizeStatus {
   readonly target: { readonly cluster: string; readonly namespace: string; readonly quota: string };
   readonly phase: Phase;
-  readonly reason: Reason;
+  /** `FirstLook` until the first look is over. */
+  readonly reason: Reason | 'FirstLook';
   readonly detail: string;
   readonly since: string;
   /** When it looks again at the latest; absent while it acts or waits for people only. */

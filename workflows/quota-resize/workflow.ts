@@ -17,7 +17,7 @@ import { type ResizeMemory, upgradeMemory } from '../../domain/quota-resize/memo
 import { describeChange } from '../../domain/quota-resize/need.ts';
 import type { Verdict, Wait } from '../../domain/quota-resize/verdict.ts';
 import { brief, createPublisher, type Standing } from '../kernel/visibility.ts';
-import { act, isPausedFailure } from './act.ts';
+import { act, isPausedFailure, refusedMessage } from './act.ts';
 import { ensuring, observing, watching } from './activities.ts';
 import {
   commandDescriptions,
@@ -33,8 +33,17 @@ export interface QuotaResizeInput {
   readonly target: QuotaTarget;
   /** The memory of the run before, through continue-as-new. */
   readonly memory?: ResizeMemory;
+  /** What people were shown by the run before. */
+  readonly shown?: Shown;
   /** After so many history events it continues as new, instead of `HISTORY_EVENTS`; for tests. At least one look is taken. */
   readonly continueAfterEvents?: number;
+}
+
+/** What an operator sees of an episode and the memory does not hold; it is the same before and after continue-as-new. */
+interface Shown {
+  readonly standing: Standing;
+  readonly lastCommand: string | null;
+  readonly approvedBy: string | null;
 }
 
 export interface QuotaResizeResult {
@@ -48,8 +57,8 @@ export interface QuotaResizeResult {
  */
 const HISTORY_EVENTS = 4_000;
 
-/** How long a failed watch rests, so that a question that always fails does not turn the wait into a loop. */
-const FAILED_WATCH_REST_MS = 60_000;
+/** How long a question that was refused rests, so that one that always fails does not turn the wait into a loop. */
+const REFUSED_REST_MS = 60_000;
 
 /**
  * One episode of one ResourceQuota, from pressure to the end of the cooldown. Its id is the lock, its history the audit
@@ -57,21 +66,22 @@ const FAILED_WATCH_REST_MS = 60_000;
  */
 export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeResult> {
   const { target, continueAfterEvents = HISTORY_EVENTS } = input;
-  const publish = createPublisher({ controller: 'quota-resize', target: targetName(target), cluster: target.cluster });
+  const identity = { controller: 'quota-resize', target: targetName(target), cluster: target.cluster };
+  const publish = createPublisher(identity, input.shown?.standing);
   let memory = upgradeMemory(input.memory);
   let woken = false;
   let pressed = false;
-  let lastCommand: string | null = null;
+  let lastCommand = input.shown?.lastCommand ?? null;
   let until: number | undefined;
   let lastPullRequest: Seen['pullRequest'] = null;
   let busy: CancellationScope | null = null;
   /** What the details say of the decision in hand, and of the last one that was merged. */
   let achieved: string[] = [];
   let isAchieved = false;
-  let approvedBy: string | null = null;
-  let said: Pick<Verdict, 'phase' | 'reason' | 'detail'> = {
+  let approvedBy = input.shown?.approvedBy ?? null;
+  let said: Pick<ResizeStatus, 'phase' | 'reason' | 'detail'> = {
     phase: 'Detecting',
-    reason: 'ThresholdReached',
+    reason: 'FirstLook',
     detail: 'looking at the quota',
   };
   let standing: Standing = show();
@@ -140,17 +150,20 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
   }
 
   for (let looks = 0; ; looks += 1) {
-    const { continueAsNewSuggested, historyLength } = workflowInfo();
-    if (looks > 0 && (continueAsNewSuggested || historyLength > continueAfterEvents)) {
+    if (looks > 0 && isHistoryLong()) {
       await condition(allHandlersFinished);
       // The next run looks at everything afresh, so a hint that came meanwhile needs no carrying.
-      return await continueAsNew<typeof quotaResize>({ ...input, memory });
+      return await continueAsNew<typeof quotaResize>({
+        ...input,
+        memory,
+        shown: { standing, lastCommand, approvedBy },
+      });
     }
     // Cleared before observing, so that no hint falls between the look and the wait.
     woken = false;
     pressed = false;
     until = undefined;
-    const seen = await interruptible(observe);
+    const seen = await look();
     if (seen === null) continue;
     const [remembered, verdict] = decide(seen, memory, Date.now());
     memory = remembered;
@@ -171,6 +184,28 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
         if (absorbOutcome !== null) memory = absorbOutcome(memory);
       }
     }
+  }
+
+  /** A look, or null when there is nothing to decide on: it was interrupted, or refused and rested. */
+  async function look(): Promise<Seen | null> {
+    try {
+      return await interruptible(observe);
+    } catch (error) {
+      const message = refusedMessage(error);
+      if (message === null) throw error;
+      log.warn('a look was refused, looking again later', { message });
+      said = { phase: 'Blocked', reason: 'GitHubRefused', detail: message };
+      until = Date.now() + REFUSED_REST_MS;
+      standing = show();
+      await rest({ until, quietUntil: until });
+      return null;
+    }
+  }
+
+  /** Signals count as well, so a run that only rests must be renewed too. */
+  function isHistoryLong(): boolean {
+    const { continueAsNewSuggested, historyLength } = workflowInfo();
+    return continueAsNewSuggested || historyLength > continueAfterEvents;
   }
 
   async function observe(): Promise<Seen> {
@@ -231,7 +266,7 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
               (error: unknown) => {
                 if (isCancellation(error)) return;
                 log.warn('a watch failed, looking again later', { error });
-                watchFailedUntil = Date.now() + FAILED_WATCH_REST_MS;
+                watchFailedUntil = Date.now() + REFUSED_REST_MS;
               },
             );
     try {
@@ -243,10 +278,11 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
           loudAt,
           watchFailedUntil ?? Number.POSITIVE_INFINITY,
         );
-        if (woken || changed || wakeAt <= now) return;
+        if (woken || changed || wakeAt <= now || isHistoryLong()) return;
         const wasPressed = pressed;
         const hadFailed = watchFailedUntil;
-        const moved = () => woken || changed || pressed !== wasPressed || watchFailedUntil !== hadFailed;
+        const moved = () =>
+          woken || changed || pressed !== wasPressed || watchFailedUntil !== hadFailed || isHistoryLong();
         if (Number.isFinite(wakeAt)) await condition(moved, wakeAt - now, { summary: waitSummary() });
         else await condition(moved);
       }

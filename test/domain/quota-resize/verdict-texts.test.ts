@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { formatInstant } from '../../../domain/kernel/time.ts';
 import { blocked } from '../../../domain/quota-resize/absorb.ts';
 import { decide } from '../../../domain/quota-resize/decide.ts';
 import type { ResizeMemory } from '../../../domain/quota-resize/memory.ts';
@@ -83,9 +84,9 @@ const expected: Record<Reason, Expected> = {
       { policy: policy({ mode: 'observe' }) },
       { lastRecommendation: { limits: { 'requests.cpu': '12' }, at: NOW - 2 * HOUR } },
     ),
-    kind: 'end',
-    phase: 'Ended',
-    detail: 'requests.cpu 10 → 12 is recommended already',
+    kind: 'hold',
+    phase: 'CoolingDown',
+    detail: `requests.cpu 10 → 12 is recommended already, and is said again at ${formatInstant(NOW + 22 * HOUR)} unless the need changes`,
   },
   OptedOut: {
     verdict: idle({ policy: policy({ enabled: 'false' }) }),

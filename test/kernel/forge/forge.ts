@@ -46,6 +46,8 @@ export interface Forge extends Pick<Control, keyof Control> {
   readonly writes: readonly WriteExchange[];
   /** How many API requests came in. */
   readonly requests: number;
+  /** Method and route of every kind of request so far: `GET /repos/{owner}/{repo}/pulls/{pull_number}`. */
+  readonly endpoints: ReadonlySet<string>;
   /** What was not as GitHub's OpenAPI description says; empty without validation. */
   readonly violations: string[];
   /** Makes matching requests go wrong. */
@@ -184,6 +186,7 @@ export async function startForge(options: ForgeOptions): Promise<Forge> {
     get requests() {
       return api.requests;
     },
+    endpoints: api.endpoints,
     violations,
     fail: (rule) => faults.fail(rule),
     hold: (rule) => faults.hold(rule),

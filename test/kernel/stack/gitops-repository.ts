@@ -48,6 +48,12 @@ export async function filesAt(gitDir: string, commit: string): Promise<string[]>
   return (await git(gitDir, 'ls-tree', '-r', '--name-only', '-z', commit)).split('\0').filter(Boolean);
 }
 
+/** The paths of the files that a later commit has and that are not the same at an earlier one. */
+export async function changedFiles(gitDir: string, from: string, to: string): Promise<string[]> {
+  const listed = await git(gitDir, 'diff', '--name-only', '--diff-filter=d', '--no-renames', '-z', from, to);
+  return listed.split('\0').filter(Boolean);
+}
+
 /** The text of a file at a commit, byte for byte. */
 export async function readFileAt(gitDir: string, commit: string, path: string): Promise<string> {
   return await git(gitDir, 'cat-file', 'blob', `${commit}:${path}`);

@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { AppsV1Api, CoreV1Api, KubeConfig } from '@kubernetes/client-node';
+import { AppsV1Api, CoordinationV1Api, CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { Client, Connection } from '@temporalio/client';
 import { type ControlPlane, startControlPlane } from '../servers/control-plane.ts';
 import { logTail, type SupervisedProcess, startProcess, temporaryDirectory } from '../servers/supervised-process.ts';
@@ -52,6 +52,7 @@ export interface Stack {
   /** The cluster's API as an admin. */
   readonly core: CoreV1Api;
   readonly apps: AppsV1Api;
+  readonly coordination: CoordinationV1Api;
   /** The environment that worker and starter get. */
   readonly env: Readonly<Record<'worker' | 'starter', Readonly<Record<string, string>>>>;
   readonly processes: SupervisedProcess[];
@@ -183,6 +184,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       client,
       core: admin.makeApiClient(CoreV1Api),
       apps: admin.makeApiClient(AppsV1Api),
+      coordination: admin.makeApiClient(CoordinationV1Api),
       env,
       processes,
       startWorker,

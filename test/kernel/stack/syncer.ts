@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeConfig, KubernetesObjectApi, type KubernetesObject, PatchStrategy } from '@kubernetes/client-node';
 import { parseAllDocuments } from 'yaml';
-import { filesAt, headOf, readFileAt } from './gitops-repository.ts';
+import { changedFiles, filesAt, headOf, readFileAt } from './gitops-repository.ts';
 
 export interface SyncerOptions {
   readonly gitDir: string;
@@ -20,7 +20,7 @@ export interface Syncer {
   stop(): Promise<void>;
 }
 
-/** Applies every manifest of `main` to the cluster with server-side apply, at the start and after every commit. */
+/** Applies the manifests of `main` to the cluster with server-side apply: all at the start, then what each commit changes. */
 export function startSyncer(options: SyncerOptions): Syncer {
   const config = new KubeConfig();
   config.loadFromFile(options.kubeconfig);
@@ -32,7 +32,9 @@ export function startSyncer(options: SyncerOptions): Syncer {
   const look = async (): Promise<void> => {
     const head = await headOf(options.gitDir);
     if (head === applied) return;
-    const objects = await manifestsAt(options.gitDir, head);
+    const paths =
+      applied === '' ? await filesAt(options.gitDir, head) : await changedFiles(options.gitDir, applied, head);
+    const objects = await manifestsAt(options.gitDir, head, paths);
     for (const object of objects) {
       if (paused) return;
       await api.patch(object, undefined, undefined, 'syncer', true, PatchStrategy.ServerSideApply);
@@ -63,9 +65,9 @@ export function startSyncer(options: SyncerOptions): Syncer {
 }
 
 /** Namespaces before what is in them; a file that is no manifest is not for the syncer. */
-async function manifestsAt(gitDir: string, commit: string): Promise<KubernetesObject[]> {
+async function manifestsAt(gitDir: string, commit: string, paths: readonly string[]): Promise<KubernetesObject[]> {
   const objects: KubernetesObject[] = [];
-  for (const path of await filesAt(gitDir, commit)) {
+  for (const path of paths) {
     if (!/\.ya?ml$/.test(path)) continue;
     for (const document of parseAllDocuments(await readFileAt(gitDir, commit, path))) {
       if (document.errors.length > 0) continue;

@@ -38,6 +38,8 @@ const DOCS = 'https://docs.github.com/rest';
 export class ApiServer {
   /** How many API requests came in. */
   requests = 0;
+  /** Method and route of every kind of request that was answered: `GET /repos/{owner}/{repo}/pulls/{pull_number}`. */
+  readonly endpoints = new Set<string>();
   readonly #options: ApiServerOptions;
   readonly #router: Router;
   readonly #stopping = new AbortController();
@@ -81,6 +83,7 @@ export class ApiServer {
     const injected = action && faultAnswer(action, forge.limits.core().limit);
     const handled = await this.#answer(request, url, method, text, writes, injected);
     const { answer, route } = handled;
+    if (route) this.endpoints.add(`${route.method} ${route.path}`);
     const bytes = serialise(answer);
     const etag = `"${createHash('sha1').update(bytes).digest('hex')}"`;
     const unchanged = !writes && answer.status === 200 && matches(request.headers['if-none-match'], etag);

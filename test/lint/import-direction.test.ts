@@ -1,0 +1,92 @@
+/** The lint rules that keep the layers apart, tried on sources that break them. */
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+
+vi.setConfig({ hookTimeout: 60_000 });
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** What may not be, by the file that does it, and what the rule says. */
+const forbidden: Readonly<Record<string, readonly [source: string, says: string]>> = {
+  'domain/imports-an-activity.ts': [from('../activities/ports/kubernetes.ts'), 'domain is pure'],
+  'domain/quota-resize/imports-a-workflow.ts': [from('../../workflows/index.ts'), 'domain is pure'],
+  'domain/imports-temporal.ts': [from('@temporalio/workflow'), 'domain is pure'],
+  'domain/imports-kubernetes.ts': [from('@kubernetes/client-node'), 'domain is pure'],
+  'domain/reads-files.ts': [from('node:fs/promises'), 'domain is pure'],
+  'domain/reads-the-clock.ts': ['export const now = Date.now();', 'time is an argument'],
+  'domain/throws-dice.ts': ['export const dice = Math.random();', 'no chance in the domain'],
+  'domain/reads-the-environment.ts': ['export const env = process.env;', 'process'],
+  'activities/imports-a-workflow.ts': [from('../workflows/index.ts'), 'activities import the domain'],
+  'activities/imports-the-worker.ts': [from('../worker/registry.ts'), 'activities import the domain'],
+  'activities/imports-the-starter.ts': [from('../starter/main.ts'), 'activities import the domain'],
+  'workflows/imports-an-activity.ts': [from('../activities/quota-resize/interface.ts'), 'as types only'],
+  'workflows/imports-the-worker.ts': [from('../worker/registry.ts'), 'workflows are deterministic'],
+  'workflows/imports-a-client.ts': [from('@temporalio/client'), 'workflows are deterministic'],
+  'workflows/reads-files.ts': [from('node:fs'), 'workflows are deterministic'],
+  'workflows/sleeps.ts': [from('node:timers/promises'), 'workflows are deterministic'],
+  'worker/imports-the-starter.ts': [from('../starter/main.ts'), 'the worker does not know the starter'],
+  'worker/imports-a-test.ts': [from('../test/kernel/stack/stack.ts'), 'the worker does not know the starter'],
+  'starter/imports-a-test.ts': [from('../test/kernel/stack/stack.ts'), 'the product does not import its tests'],
+};
+
+/** What may be, in the direction of the layers. */
+const allowed: Readonly<Record<string, string>> = {
+  'domain/imports-the-domain.ts': from('./kernel/quantity.ts'),
+  'domain/computes-a-hash.ts': from('node:crypto'),
+  'activities/imports-the-domain.ts': from('../domain/kernel/quantity.ts'),
+  'workflows/imports-the-domain.ts': from('../domain/kernel/quantity.ts'),
+  'workflows/imports-an-activity-as-a-type.ts':
+    "import type { thing } from '../activities/quota-resize/interface.ts';\nexport type Thing = typeof thing;\n",
+  'worker/imports-workflows-and-activities.ts': `${from('../workflows/index.ts')}${from('../activities/ports/kubernetes.ts', 'other')}`,
+  'starter/imports-the-worker.ts': from('../worker/registry.ts'),
+};
+
+function from(module: string, name = 'thing'): string {
+  return `import { ${name} } from '${module}';\nexport const use${name} = ${name};\n`;
+}
+
+let folder: string;
+let findings: readonly { readonly filename: string; readonly message: string; readonly help?: string }[];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'headroom-lint-'));
+  await cp(join(ROOT, '.oxlintrc.json'), join(folder, '.oxlintrc.json'));
+  const sources = {
+    ...Object.fromEntries(Object.entries(forbidden).map(([file, [source]]) => [file, source])),
+    ...allowed,
+  };
+  for (const [file, source] of Object.entries(sources)) {
+    await mkdir(join(folder, dirname(file)), { recursive: true });
+    await writeFile(join(folder, file), source);
+  }
+  const report = await new Promise<string>((resolve, reject) => {
+    execFile(join(ROOT, 'node_modules/.bin/oxlint'), ['--format=json'], { cwd: folder }, (error, stdout) => {
+      // 1 is what it ends with when it has found something.
+      if (error !== null && error.code !== 1) reject(error);
+      else resolve(stdout);
+    });
+  });
+  findings = (JSON.parse(report) as { diagnostics: typeof findings }).diagnostics;
+});
+afterAll(async () => await rm(folder, { recursive: true, force: true }));
+
+function of(file: string): string {
+  return findings
+    .filter(({ filename }) => filename === file)
+    .map(({ message, help = '' }) => `${message} ${help}`)
+    .join('\n');
+}
+
+describe('the lint', () => {
+  it.each(Object.entries(forbidden))('refuses %s', (file, [, says]) => {
+    expect(of(file)).toContain(says);
+  });
+
+  it.each(Object.keys(allowed))('accepts %s', (file) => {
+    expect(of(file)).toBe('');
+  });
+});

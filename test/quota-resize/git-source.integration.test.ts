@@ -1,0 +1,180 @@
+/** Where an episode finds its quota in the repository, and what it says where it does not. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../kernel/stack/eventually.ts';
+import { type Stack, startStack } from '../kernel/stack/stack.ts';
+import { createQuota, givenQuota, quotaManifest, WatchedQuota } from '../kernel/stack/watched-quota.ts';
+
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = await startStack({
+    files: { 'README.md': '# acme/gitops\n' },
+    forge: { checks: 'pass', checkDelayMs: 50 },
+    env: {
+      HEADROOM_MODE: 'propose',
+      ENABLE_AUTO_MERGE: 'true',
+      HEADROOM_DEMAND_SETTLE: '500ms',
+      HEADROOM_CHECKS_POLL_MIN: '200ms',
+      HEADROOM_SYNC_POLL: '200ms',
+      HEADROOM_HOLD_RETRY: '2s',
+    },
+  });
+});
+afterAll(async () => await stack?.stop());
+
+/** Nothing was written anywhere on GitHub for it, and no lock is held. */
+async function expectUntouched(quota: WatchedQuota): Promise<void> {
+  expect(quota.writes()).toEqual([]);
+  expect(await quota.branches()).toEqual([]);
+  expect((await quota.lease())?.holder ?? null).toBeNull();
+}
+
+describe.concurrent('the file of a quota', () => {
+  it('that holds the value already is not changed: the episode awaits the sync, and rests', async () => {
+    const file = quotaManifest({ hard: { pods: '30' } });
+    const quota = await givenQuota(stack, { namespace: 'in-git', hard: { pods: '10' }, file, synced: false });
+    await quota.deploy('web', 9, { cpu: '10m' });
+    const waiting = await quota.reaches('AwaitingSync', 'AlreadyInGit');
+    expect(waiting.detail).toMatch(
+      /^Git holds these values already, waiting for the cluster to follow Git since 20.*: pods is 10 and becomes 30$/,
+    );
+    await quota.setHard({ pods: '30' });
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    await expectUntouched(quota);
+    expect(await quota.inGit()).toBe(file);
+  });
+
+  it('with two quotas is changed by one pull request at a time', async () => {
+    const namespace = 'two-quotas';
+    const file = [
+      quotaManifest({ namespace, hard: { pods: '10' } }),
+      quotaManifest({ namespace, quota: 'objects', hard: { 'count/pods': '10' } }),
+    ].join('---\n');
+    const annotations = { 'resizer.io/auto-merge': 'false' };
+    const compute = await givenQuota(stack, { namespace, hard: {}, file, annotations });
+    const objects = new WatchedQuota(stack, namespace, 'objects');
+    await compute.deploy('web', 9, { cpu: '10m' });
+
+    const both = [compute, objects];
+    const first = await eventually('one of them has a pull request', () => both.find((one) => one.pullRequests()[0]));
+    const second = first === compute ? objects : compute;
+    const busy = await second.reaches('Blocked', 'FileBusy');
+    expect(busy.detail).toMatch(
+      new RegExp(
+        `^${compute.path} is being changed by the pull request of ${namespace}/${first.target.quota}, one at a time; tried again at 20`,
+      ),
+    );
+    await first.reaches('AwaitingMerge', 'NamespaceAutoMergeOff');
+    expect(second.pullRequests()).toEqual([]);
+
+    await stack.forge.mergePullRequest((await first.pullRequest()).number, 'alice');
+    await second.reaches('AwaitingMerge', 'NamespaceAutoMergeOff');
+    await stack.forge.mergePullRequest((await second.pullRequest()).number, 'alice');
+    for (const one of both) await one.reaches('CoolingDown', 'CoolingDown');
+    expect(await compute.inGit()).toBe(file.replaceAll('"10"', '"12"'));
+  });
+
+  it('that is not found blocks with a Warning that says what would settle it, and the annotation does', async () => {
+    const namespace = 'elsewhere';
+    const quota = await givenQuota(stack, { namespace, hard: { pods: '10' }, file: null });
+    await stack.forge.pushCommit({
+      files: { 'teams/elsewhere/limits/quota.yml': quotaManifest({ namespace, hard: { pods: '10' } }) },
+    });
+    await quota.deploy('web', 8, { cpu: '10m' });
+    const blocked = await quota.reaches('Blocked', 'FileNotFound');
+    const message =
+      'no file for ResourceQuota elsewhere/compute in acme/gitops at main, searched "managed-resources/test/elsewhere": there is no YAML file; name its folder or file with the annotation resizer.io/git-path on namespace elsewhere, or correct GIT_PATH_TEMPLATE';
+    expect(blocked.detail).toContain(`${message}; tried again at 20`);
+    // Tried again after the retry span, and told once.
+    await eventually('it is tried again', async () => {
+      const seen = await quota.status();
+      return seen.reason === 'FileNotFound' && seen.until !== blocked.until;
+    });
+    expect(await quota.events('FileNotFound')).toEqual([`Warning: ${message}`]);
+    await expectUntouched(quota);
+
+    await quota.annotate({ 'resizer.io/git-path': 'teams/{{ .Namespace }}' });
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    expect(await quota.hard()).toEqual({ pods: '12' });
+    expect(await stack.forge.readFile('main', 'teams/elsewhere/limits/quota.yml')).toContain('pods: "12" # see');
+    expect(quota.pullRequests()).toHaveLength(1);
+  });
+
+  it('that a second file repeats is not guessed at', async () => {
+    const namespace = 'twice';
+    const quota = await givenQuota(stack, { namespace, hard: { pods: '10' } });
+    await stack.forge.pushCommit({
+      files: { 'managed-resources/test/twice/old/quota.yaml': quotaManifest({ namespace, hard: { pods: '10' } }) },
+    });
+    await quota.deploy('web', 8, { cpu: '10m' });
+    await quota.reaches('Blocked', 'FoundTwice');
+    expect(await quota.events('FoundTwice')).toEqual([
+      'Warning: ResourceQuota twice/compute stands in 2 places of acme/gitops at main: managed-resources/test/twice/compute.yaml:5, managed-resources/test/twice/old/quota.yaml:5; keep one, or name its file with the annotation resizer.io/git-path on the namespace',
+    ]);
+    await expectUntouched(quota);
+
+    await quota.annotate({ 'resizer.io/git-path': 'managed-resources/test/twice/compute.yaml' });
+    await eventually('the one that was named is changed', async () => (await quota.inGit())?.includes('"12"'));
+    expect(await stack.forge.readFile('main', 'managed-resources/test/twice/old/quota.yaml')).toContain('"10"');
+  });
+
+  it('that is not YAML is named with its line', async () => {
+    const file = 'apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: compute\nspec:\n  hard: {pods: 10}\n';
+    const quota = await givenQuota(stack, { namespace: 'broken', hard: { pods: '10' }, file, synced: false });
+    await quota.deploy('web', 8, { cpu: '10m' });
+    await quota.reaches('Blocked', 'NotYaml');
+    expect(await quota.events('NotYaml')).toEqual([
+      expect.stringMatching(
+        /^Warning: acme\/gitops at main has no readable ResourceQuota broken\/compute: managed-resources\/test\/broken\/compute\.yaml:\d+: /,
+      ),
+    ]);
+    await expectUntouched(quota);
+  });
+
+  it('is found beside the templates of a Helm chart', async () => {
+    const namespace = 'helm';
+    const template =
+      'apiVersion: v1\nkind: ResourceQuota\nmetadata:\n  name: {{ .Release.Name }}\nspec:\n  hard:\n{{ toYaml .Values.hard | indent 4 }}\n';
+    const quota = await givenQuota(stack, { namespace, hard: { pods: '10' } });
+    await stack.forge.pushCommit({ files: { 'managed-resources/test/helm/templates/quota.yaml': template } });
+    await quota.deploy('web', 8, { cpu: '10m' });
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    expect(await quota.hard()).toEqual({ pods: '12' });
+    expect(await stack.forge.readFile('main', 'managed-resources/test/helm/templates/quota.yaml')).toBe(template);
+  });
+
+  it('with a value that others refer to is left to people', async () => {
+    const namespace = 'anchor';
+    const file = [
+      'apiVersion: v1',
+      'kind: ResourceQuota',
+      'metadata: { name: compute }',
+      'spec:',
+      '  hard:',
+      '    pods: &many "10"',
+      '    services: *many',
+      '',
+    ].join('\n');
+    const quota = await givenQuota(stack, { namespace, hard: { services: '10', pods: '10' }, file, synced: false });
+    await quota.deploy('web', 8, { cpu: '10m' });
+    await quota.reaches('Blocked', 'Unplaceable');
+    expect(await quota.events('Unplaceable')).toEqual([
+      expect.stringMatching(/^Warning: acme\/gitops at main, managed-resources\/test\/anchor\/compute\.yaml: /),
+    ]);
+    await expectUntouched(quota);
+  });
+
+  it('of another quota whose name begins the same is never taken for it', async () => {
+    const namespace = 'prefix';
+    const file = quotaManifest({ namespace, quota: 'compute-large', hard: { pods: '10' } });
+    const quota = await givenQuota(stack, { namespace, hard: { pods: '10' }, file: null });
+    await createQuota(stack, { namespace, quota: 'compute-large', hard: { pods: '50' } });
+    await stack.forge.pushCommit({ files: { [quota.path]: file.replace('"10"', '"50"') } });
+    await quota.deploy('web', 8, { cpu: '10m' });
+    const blocked = await quota.reaches('Blocked', 'FileNotFound');
+    expect(blocked.detail).toContain(
+      'no file of the 1 there has it, only prefix/compute-large in managed-resources/test/prefix/compute.yaml:5',
+    );
+    await expectUntouched(quota);
+  });
+});

@@ -1,0 +1,172 @@
+/** Headroom as it is without any switch: it observes, and no more; and one switch further, it proposes and people merge. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../kernel/stack/eventually.ts';
+import { type Stack, startStack } from '../kernel/stack/stack.ts';
+import { givenQuota } from '../kernel/stack/watched-quota.ts';
+
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = await startStack({
+    files: { 'README.md': '# acme/gitops\n' },
+    forge: { checks: 'pass', checkDelayMs: 50 },
+    // Neither a mode nor auto-merge: the defaults are what this is about.
+    env: {
+      HEADROOM_DEMAND_SETTLE: '500ms',
+      HEADROOM_CHECKS_POLL_MIN: '200ms',
+      HEADROOM_SYNC_POLL: '200ms',
+      HEADROOM_HOLD_RETRY: '2s',
+      // Pressure wakes an episode that rests without a cooldown after as long.
+      HEADROOM_UPDATE_INTERVAL: '1s',
+    },
+  });
+});
+afterAll(async () => await stack?.stop());
+
+describe.concurrent('observer mode, the default', () => {
+  it('recommends once, as an Event and a line of the log, and rests for the cooldown whatever comes', async () => {
+    const quota = await givenQuota(stack, { namespace: 'observed', hard: { 'requests.cpu': '2' } });
+    await quota.deploy('web', 6, { cpu: '500m' });
+    const resting = await quota.reaches('CoolingDown', 'CoolingDown');
+    expect(resting.detail).toMatch(
+      /^cooling down until 20.*Z; pressure in this time holds \(requests\.cpu 2 → 3600m\)$/,
+    );
+    const message =
+      'requests.cpu should be raised from 2 to 3600m: refused workloads still miss 1, 2 of 2 is used; used 2 of 2 is 100 %, the threshold is 80 %';
+    expect(await quota.events()).toEqual([`Warning: ${message}`]);
+    expect(await quota.logLines('QuotaResizeRecommended')).toMatchObject([
+      {
+        level: 'info',
+        cluster: 'test',
+        mode: 'observe',
+        changes: [{ resource: 'requests.cpu', from: '2', to: '3600m', used: '2', demand: '1' }],
+        evidence: [expect.stringMatching(/^ReplicaSet web-\w+ misses 2 replicas/)],
+      },
+    ]);
+    const lease = await quota.lease();
+    expect(lease?.holder).toBeNull();
+    expect(JSON.parse(lease?.annotations['resizer.io/last-recommendation'] ?? '')).toMatchObject({
+      limits: { 'requests.cpu': '3600m' },
+    });
+
+    // A changed need, in the cooldown.
+    await quota.scale('web', 8);
+    await quota.command('reconcileNow');
+    await eventually('the greater need is seen', async () => (await quota.status()).detail.includes('→ 4800m'));
+    expect(await quota.status()).toMatchObject({ phase: 'CoolingDown', until: resting.until });
+    expect(await quota.events()).toHaveLength(1);
+
+    await quota.command('skipCooldown');
+    await eventually('the greater need is recommended', async () => (await quota.events()).length === 2);
+    expect(await quota.logLines('QuotaResizeRecommended')).toHaveLength(2);
+    expect(await quota.hard()).toEqual({ 'requests.cpu': '2' });
+  });
+
+  it('says each changed value once, also where there is no cooldown', async () => {
+    const quota = await givenQuota(stack, {
+      namespace: 'no-cooldown',
+      hard: { pods: '10' },
+      annotations: { 'resizer.io/cooldown-minutes': '0' },
+    });
+    await quota.deploy('web', 8, { cpu: '10m' });
+    const resting = await quota.reaches('CoolingDown', 'AlreadyRecommended');
+    expect(resting.detail).toMatch(
+      /^pods 10 → 12 is recommended already, and is said again at 20.*Z unless the need changes$/,
+    );
+    await quota.scale('web', 9);
+    await eventually('the quota counts nine pods', async () => (await quota.used())['pods'] === '9');
+    await quota.command('reconcileNow');
+    await quota.reaches('CoolingDown', 'AlreadyRecommended');
+    expect(await quota.events()).toEqual([
+      'Warning: pods should be raised from 10 to 12: used 8 of 10 is 80 %, the threshold is 80 %',
+    ]);
+    await quota.scale('web', 13);
+    await eventually('the greater need is recommended', async () => (await quota.events()).length > 1);
+    expect(await quota.events()).toContainEqual(
+      expect.stringMatching(/^Warning: pods should be raised from 10 to 16: refused workloads still miss 3/),
+    );
+    expect(await quota.logLines('QuotaResizeRecommended')).toHaveLength(2);
+  });
+});
+
+describe('GitHub', () => {
+  it('is not even asked by a Headroom that observes', () => {
+    expect(stack.forge.requests).toBe(0);
+    expect(stack.forge.writes).toEqual([]);
+  });
+});
+
+describe.concurrent('a namespace that is switched to propose', () => {
+  it('gets its pull request, which people merge: auto-merge is off globally, and no approval overrides that', async () => {
+    const quota = await givenQuota(stack, {
+      namespace: 'proposed',
+      hard: { pods: '10' },
+      annotations: { 'resizer.io/mode': 'propose', 'resizer.io/auto-merge': 'true', 'resizer.io/max-step': '1.1' },
+    });
+    await quota.deploy('web', 8, { cpu: '10m' });
+    const waiting = await quota.reaches('AwaitingMerge', 'AutoMergeOff');
+    const { number } = await quota.pullRequest();
+    expect(waiting.detail).toMatch(
+      /^pull request \[#\d+\]\(http.*\) is ready and waits for a person to merge it: auto-merge is off globally \(--enable-auto-merge\)$/,
+    );
+    expect(await quota.searchAttributes()).toMatchObject({ HeadroomPhase: 'AwaitingMerge' });
+    await quota.command('approve', { by: 'alice' });
+    const approved = await eventually('the approval was looked at', async () => {
+      const seen = await quota.status();
+      return seen.approval !== null && seen;
+    });
+    expect(approved).toMatchObject({ phase: 'AwaitingMerge', reason: 'AutoMergeOff' });
+
+    await stack.forge.mergePullRequest(number, 'bob');
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    expect(await quota.hard()).toEqual({ pods: '12' });
+    expect(await quota.events('QuotaResizeMerged')).toEqual([
+      `Normal: pods 10 → 12: pull request #${number} was merged by bob`,
+    ]);
+    expect(quota.writes().some(({ path }) => path.endsWith('/merge'))).toBe(false);
+  });
+
+  it('and back to observe has nothing more written: its pull request is left to people', async () => {
+    const quota = await givenQuota(stack, {
+      namespace: 'back',
+      hard: { pods: '10' },
+      annotations: { 'resizer.io/mode': 'propose' },
+    });
+    await quota.deploy('web', 8, { cpu: '10m' });
+    await quota.reaches('AwaitingMerge', 'AutoMergeOff');
+    const { number } = await quota.pullRequest();
+    const written = quota.writes().length;
+    await quota.annotate({ 'resizer.io/mode': null });
+    const left = await quota.reaches('AwaitingMerge', 'ObserverMode');
+    expect(left.detail).toMatch(
+      /^the mode is observe, so nothing is written to pull request \[#\d+\].*: it is left to people, waiting until they merge or close it$/,
+    );
+    await quota.command('reject', { by: 'alice' });
+    await eventually('the rejection shows', async () => (await quota.status()).detail.includes('alice rejected it'));
+    await stack.forge.closePullRequest(number, 'carol');
+    await eventually('it is over', async () => (await quota.status()).decision === null);
+    expect(quota.writes()).toHaveLength(written);
+    expect((await quota.lease())?.holder).toBeNull();
+  });
+});
+
+describe('a worker without a repository', () => {
+  it('recommends, and says GitHubNotConfigured where it should propose', async () => {
+    for (const worker of stack.processes.filter(({ name }) => name === 'worker')) await worker.stop();
+    const unset = { GITHUB_OWNER: '', GITHUB_REPO: '', GITHUB_TOKEN: '', GITHUB_API_URL: '' };
+    await stack.startWorker(unset);
+    const quota = await givenQuota(stack, {
+      namespace: 'bare',
+      hard: { pods: '10' },
+      annotations: { 'resizer.io/mode': 'propose' },
+    });
+    await quota.deploy('web', 8, { cpu: '10m' });
+    const message =
+      'no GitOps repository is configured; set GITHUB_OWNER, GITHUB_REPO and GITHUB_TOKEN to let Headroom propose';
+    const blocked = await quota.reaches('Blocked', 'GitHubNotConfigured');
+    expect(blocked.detail).toContain(`${message}; tried again at 20`);
+    expect(await quota.events('GitHubNotConfigured')).toEqual([`Warning: ${message}`]);
+    expect(await quota.events('QuotaResizeRecommended')).toHaveLength(1);
+    expect(await quota.lease()).toBeNull();
+  });
+});

@@ -1,0 +1,319 @@
+/** Headroom gives way to people: what they close, merge, change, reject and approve. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../kernel/stack/eventually.ts';
+import { type Stack, startStack } from '../kernel/stack/stack.ts';
+import { type GivenQuota, givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
+
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = await startStack({
+    files: { 'README.md': '# acme/gitops\n' },
+    // Each head gets a check `ci` that waits for the test.
+    forge: { checks: 'pending' },
+    env: {
+      HEADROOM_MODE: 'propose',
+      ENABLE_AUTO_MERGE: 'true',
+      HEADROOM_DEMAND_SETTLE: '500ms',
+      HEADROOM_CHECKS_POLL_MIN: '200ms',
+      HEADROOM_SYNC_POLL: '200ms',
+      HEADROOM_NEED_GONE: '2s',
+      HEADROOM_UPDATE_INTERVAL: '2s',
+    },
+  });
+});
+afterAll(async () => await stack?.stop());
+
+/** An episode for 8 of 10 pods, whose pull request is open and waits for its check. */
+async function openedEpisode(namespace: string, given: Partial<GivenQuota> = {}): Promise<WatchedQuota> {
+  const quota = await givenQuota(stack, { namespace, hard: { pods: '10' }, ...given });
+  await quota.deploy('web', 8, { cpu: '10m' });
+  await quota.reaches('AwaitingChecks', 'ChecksPending');
+  return quota;
+}
+
+function merges(quota: WatchedQuota): number {
+  return quota.writes().filter(({ path }) => path.endsWith('/merge')).length;
+}
+
+describe.concurrent('a person', () => {
+  it('who closes a pull request refuses its values: they are not asked for again, also not by another run', async () => {
+    const quota = await openedEpisode('closed');
+    const { number } = await quota.pullRequest();
+    await stack.forge.closePullRequest(number, 'alice');
+
+    const refused = await quota.reaches('CoolingDown', 'Refused');
+    expect(refused.detail).toMatch(
+      new RegExp(
+        `^pods 10 → 12 was refused by alice at 20.* \\(pull request #${number} was closed\\); not asked for again before 20.* unless the need grows$`,
+      ),
+    );
+    expect(await quota.events('QuotaResizeRefused')).toEqual([
+      `Normal: pods 10 → 12: pull request #${number} was closed by alice, which is a refusal`,
+    ]);
+    expect(await quota.branches()).toEqual([]);
+    const lease = await quota.lease();
+    expect(lease?.holder).toBeNull();
+    expect(JSON.parse(lease?.annotations['resizer.io/refusals'] ?? '')).toMatchObject([
+      { limits: { pods: '12' }, by: 'alice', reason: `pull request #${number} was closed` },
+    ]);
+    expect(await quota.comments(number)).toEqual([]);
+
+    // A new run knows it from the Lease, and one pod more does not outvote it.
+    const run = await quota.runId();
+    await quota.terminate();
+    await quota.scale('web', 9);
+    await eventually('a new run looks', async () => (await quota.runId()) !== run);
+    await quota.reaches('CoolingDown', 'Refused');
+    expect(quota.pullRequests()).toEqual([number]);
+
+    expect(await quota.command('skipCooldown', { by: 'bob' })).toContain('also one that was refused before');
+    await quota.reaches('AwaitingChecks', 'ChecksPending');
+    expect(quota.pullRequests()).toHaveLength(2);
+  });
+
+  it('who merges before the checks are through has merged', async () => {
+    const quota = await openedEpisode('merged');
+    const { number } = await quota.pullRequest();
+    await stack.forge.mergePullRequest(number, 'alice');
+
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    expect(await quota.hard()).toEqual({ pods: '12' });
+    expect(await quota.events('QuotaResizeMerged')).toEqual([
+      `Normal: pods 10 → 12: pull request #${number} was merged by alice`,
+    ]);
+    expect(merges(quota)).toBe(0);
+    expect(await quota.branches()).toEqual([]);
+    expect((await quota.lease())?.holder).toBeNull();
+  });
+
+  it('who commits to the branch takes it over, and what they merge is what is awaited', async () => {
+    const quota = await openedEpisode('taken-over');
+    const { number, head } = await quota.pullRequest();
+    const theirs = ((await quota.inGit()) ?? '').replace('"10"', '"16"');
+    const commit = await stack.forge.pushCommit({ branch: head.ref, files: { [quota.path]: theirs }, author: 'alice' });
+
+    const handed = await quota.reaches('AwaitingMerge', 'ForeignCommit');
+    expect(handed.detail).toContain("has commits that are not Headroom's: it is handed over to people");
+    const written = quota.writes().length;
+    await quota.check(commit, 'success');
+    // Greater by more than an increment, and left to alice all the same.
+    await quota.scale('web', 14);
+    await eventually('10 pods are there', async () => (await quota.pods()) === 10);
+    await quota.command('reconcileNow');
+    await quota.reaches('AwaitingMerge', 'ForeignCommit');
+    expect(quota.writes()).toHaveLength(written);
+
+    await stack.forge.mergePullRequest(number, 'alice');
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    expect(await quota.hard()).toEqual({ pods: '16' });
+    expect(await quota.inGit()).toBe(theirs);
+    await eventually('14 pods are there', async () => (await quota.pods()) === 14);
+    expect(quota.pullRequests()).toEqual([number]);
+  });
+
+  it('who rejects closes the pull request with who and why, as a refusal', async () => {
+    const quota = await openedEpisode('rejected');
+    const { number } = await quota.pullRequest();
+    expect(await quota.command('reject', { by: 'alice', reason: 'ask the team first' })).toBe(
+      `rejected by alice: pull request #${number} is closed`,
+    );
+    const refused = await quota.reaches('CoolingDown', 'Refused');
+    expect(refused.detail).toMatch(/^pods 10 → 12 was refused by alice at 20.* \(ask the team first\); not asked for/);
+    expect(await quota.shown(number)).toMatchObject({ state: 'closed', merged: false });
+    expect((await quota.comments(number))[0]).toMatch(
+      /^Closed by Headroom: rejected by alice: ask the team first\. It is not asked for again before 20.* unless the need grows\./,
+    );
+    expect(await quota.branches()).toEqual([]);
+    expect(JSON.parse((await quota.lease())?.annotations['resizer.io/refusals'] ?? '')).toMatchObject([
+      { limits: { pods: '12' }, by: 'alice', reason: 'ask the team first' },
+    ]);
+    await expect(quota.command('reject', { by: 'bob' })).rejects.toMatchObject({
+      cause: { message: 'there is no open pull request to reject' },
+    });
+  });
+
+  it('has to approve a step above max-step, and their name stays with it', async () => {
+    const quota = await givenQuota(stack, { namespace: 'max-step', hard: { 'requests.cpu': '1' } });
+    await quota.deploy('web', 6, { cpu: '500m' });
+    const { head, number, body } = await eventually('the pull request', async () => await quota.pullRequest());
+    expect(body).toContain('**An approval is needed** before Headroom merges this: requests.cpu from 1 to 3600m');
+    await quota.check(head.sha, 'success');
+    const waiting = await quota.reaches('AwaitingApproval', 'MaxStepExceeded');
+    expect(waiting.detail).toMatch(
+      /waits for an approval: requests\.cpu from 1 to 3600m is more than 2 × the limit \(resizer\.io\/max-step\) and needs an approval; send approve or reject$/,
+    );
+    expect(await quota.searchAttributes()).toMatchObject({ HeadroomPhase: 'AwaitingApproval' });
+
+    expect(await quota.command('approve', { by: 'alice', reason: 'agreed in the budget' })).toBe(
+      `approved by alice: pull request #${number} at ${head.sha.slice(0, 12)}, for these values only`,
+    );
+    const done = await quota.reaches('CoolingDown', 'CoolingDown');
+    expect(done.lastCommand).toContain('approve: approved by alice');
+    expect(await quota.hard()).toEqual({ 'requests.cpu': '3600m' });
+    await eventually('6 of 6 pods are there', async () => (await quota.pods()) === 6);
+  });
+
+  it('has to approve a raise from 0, also by a bare signal, which is of unknown', async () => {
+    const quota = await givenQuota(stack, { namespace: 'from-zero', hard: { pods: '0' } });
+    await quota.deploy('web', 2, { cpu: '10m' });
+    const { head } = await eventually('the pull request', async () => await quota.pullRequest());
+    await quota.check(head.sha, 'success');
+    const waiting = await quota.reaches('AwaitingApproval', 'RaiseFromZero');
+    expect(waiting.detail).toMatch(/pods is 0 on purpose, raising it to 3 needs an approval; send approve or reject$/);
+    await quota.signal('approve');
+    const done = await quota.reaches('CoolingDown', 'CoolingDown');
+    expect(done.lastCommand).toContain('approve: approved by unknown');
+    expect(await quota.hard()).toEqual({ pods: '3' });
+  });
+
+  it('has to approve again when the head has changed since', async () => {
+    const quota = await givenQuota(stack, {
+      namespace: 'void',
+      hard: { pods: '10' },
+      annotations: { 'resizer.io/max-step': '1.1' },
+    });
+    await quota.deploy('web', 9, { cpu: '10m' });
+    await quota.reaches('AwaitingChecks', 'ChecksPending');
+    const { head, number } = await quota.pullRequest();
+    await quota.command('approve', { by: 'alice' });
+    expect((await quota.status()).approval).toMatchObject({ by: 'alice', headSha: head.sha, limits: { pods: '12' } });
+
+    const before = (await quota.inGit()) ?? '';
+    await stack.forge.pushCommit({ files: { [quota.path]: before.replace('# see', '# really, see') }, author: 'bob' });
+    const rebuilt = await quota.rebuilt({ number, head });
+    await quota.check(rebuilt.head.sha, 'success');
+    const waiting = await quota.reaches('AwaitingApproval', 'MaxStepExceeded');
+    expect(waiting.approval).toBeNull();
+    expect(merges(quota)).toBe(0);
+
+    await quota.command('approve', { by: 'carol' });
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    expect(await quota.inGit()).toBe(before.replace('# see', '# really, see').replace('"10"', '"12"'));
+    expect(quota.pullRequests()).toEqual([number]);
+  });
+
+  it('merges where auto-merge is off for the namespace: an approval does not override that', async () => {
+    const quota = await openedEpisode('auto-merge-off', {
+      annotations: { 'resizer.io/auto-merge': 'false', 'resizer.io/max-step': '1.1' },
+    });
+    const { head, number } = await quota.pullRequest();
+    await quota.check(head.sha, 'success');
+    const waiting = await quota.reaches('AwaitingMerge', 'NamespaceAutoMergeOff');
+    expect(waiting.detail).toMatch(
+      /is ready and waits for a person to merge it: auto-merge is off for this namespace \(resizer\.io\/auto-merge\)$/,
+    );
+    await quota.command('approve', { by: 'alice' });
+    const still = await eventually('the approval was looked at', async () => {
+      const seen = await quota.status();
+      return seen.approval !== null && seen;
+    });
+    expect(still).toMatchObject({ phase: 'AwaitingMerge', reason: 'NamespaceAutoMergeOff' });
+    expect(merges(quota)).toBe(0);
+    await stack.forge.mergePullRequest(number, 'bob');
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    expect(await quota.hard()).toEqual({ pods: '12' });
+    expect(merges(quota)).toBe(0);
+  });
+});
+
+describe.concurrent('an open pull request', () => {
+  it('is updated, and stays one, when the need outgrows it', async () => {
+    const quota = await openedEpisode('grown');
+    const { number, head } = await quota.pullRequest();
+    await quota.scale('web', 13);
+    const grown = await quota.rebuilt({ number, head });
+    expect(grown).toMatchObject({ title: 'Raise quota grown/compute: pods 10 → 16', commits: 1, changed_files: 1 });
+    expect((await quota.comments(number))[0]).toMatch(/^Rebuilt on main at .*: the need grew \(pods 10 → 16\)/);
+    await quota.reaches('AwaitingChecks', 'ChecksPending');
+    await quota.check(grown.head.sha, 'success');
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    await eventually('13 of 13 pods are there', async () => (await quota.pods()) === 13);
+    expect(quota.pullRequests()).toEqual([number]);
+  });
+
+  it('is closed with a word when its need has been gone for a while, which is no refusal', async () => {
+    const quota = await openedEpisode('need-gone');
+    const { number } = await quota.pullRequest();
+    await quota.scale('web', 3);
+    const going = await quota.reaches('AwaitingChecks', 'NeedGone');
+    expect(going.detail).toMatch(
+      /^the need has been gone since 20.*, pull request \[#\d+\].* is closed at 20.* unless it comes back$/,
+    );
+    await quota.ends('BelowThreshold');
+    expect(await quota.shown(number)).toMatchObject({ state: 'closed', merged: false });
+    expect((await quota.comments(number))[0]).toMatch(
+      /^Closed by Headroom: the need has been gone since 20.*, nothing has to be raised any more\./,
+    );
+    expect(await quota.branches()).toEqual([]);
+    expect((await quota.lease())?.annotations).not.toHaveProperty('resizer.io/refusals');
+  });
+});
+
+describe.concurrent('a history that grows too long', () => {
+  it('is continued as a new one, with the approval that was given', async () => {
+    const quota = await openedEpisode('renewed', { annotations: { 'resizer.io/max-step': '1.1' } });
+    const { head, number } = await quota.pullRequest();
+    await quota.restartRenewing(60);
+    await quota.reaches('AwaitingChecks', 'ChecksPending');
+    await quota.command('approve', { by: 'alice' });
+    const { approval } = await quota.status();
+    const run = await quota.runId();
+    await eventually('the history is continued as a new one', async () => {
+      await quota.command('reconcileNow', { by: 'bob' });
+      return (await quota.runId()) !== run;
+    });
+    const renewed = await eventually('the new run has looked', async () => {
+      const seen = await quota.status();
+      return seen.decision !== null && seen;
+    });
+    expect(renewed.approval).toEqual(approval);
+    expect(renewed.lastCommand).toContain('asked by bob');
+
+    await quota.check(head.sha, 'success');
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    expect(await quota.details()).toContain('approved by alice');
+    expect(quota.pullRequests()).toEqual([number]);
+    expect(merges(quota)).toBe(1);
+  });
+
+  it('is continued also while it is paused and only hints arrive, and stays paused', async () => {
+    const quota = await openedEpisode('renewed-at-rest');
+    await quota.restartRenewing(60);
+    await quota.reaches('AwaitingChecks', 'ChecksPending');
+    await quota.command('pause', { by: 'carol', reason: 'holidays' });
+    await quota.reaches('Paused', 'Paused');
+    const run = await quota.runId();
+    await eventually('the history is continued as a new one', async () => {
+      await quota.hint();
+      return (await quota.runId()) !== run;
+    });
+    const renewed = await quota.reaches('Paused', 'Paused');
+    expect(renewed.paused).toMatchObject({ by: 'carol', reason: 'holidays' });
+    expect(renewed.detail).toMatch(/^paused by carol since 20.*Z: holidays; send resume to go on$/);
+  });
+});
+
+describe('a token that may not read the checks', () => {
+  it('blocks the episode with what GitHub says, and nothing is lost when it may', async () => {
+    const quota = await openedEpisode('no-checks-read');
+    const { head, number } = await quota.pullRequest();
+    const refusal = stack.forge.fail({
+      method: 'GET',
+      path: `/commits/${head.sha}/check-runs`,
+      times: 'always',
+      action: { kind: 'status', status: 403, message: 'Resource not accessible by personal access token' },
+    });
+    await quota.command('reconcileNow');
+    const blocked = await quota.reaches('Blocked', 'GitHubRefused');
+    expect(blocked.detail).toContain('Resource not accessible by personal access token');
+    expect(blocked.until).toBeDefined();
+
+    refusal.remove();
+    await quota.command('reconcileNow');
+    await quota.reaches('AwaitingChecks', 'ChecksPending');
+    await quota.check(head.sha, 'success');
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    expect(quota.pullRequests()).toEqual([number]);
+  });
+});

@@ -1,0 +1,241 @@
+/** What annotations and pauses make of an episode, on real servers. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { formatInstant } from '../../domain/kernel/time.ts';
+import { eventually, never } from '../kernel/stack/eventually.ts';
+import { type Stack, startStack, SYSTEM_NAMESPACE } from '../kernel/stack/stack.ts';
+import { counted, givenQuota, WatchedQuota } from '../kernel/stack/watched-quota.ts';
+
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = await startStack({
+    files: { 'README.md': '# acme/gitops\n' },
+    forge: { checks: 'pass', checkDelayMs: 50 },
+    env: {
+      HEADROOM_MODE: 'propose',
+      ENABLE_AUTO_MERGE: 'true',
+      HEADROOM_DEMAND_SETTLE: '500ms',
+      HEADROOM_CHECKS_POLL_MIN: '200ms',
+      HEADROOM_SYNC_POLL: '200ms',
+    },
+  });
+});
+afterAll(async () => await stack?.stop());
+
+describe.concurrent('the annotations', () => {
+  it('stop everything at once when a namespace opts out, and act at once when they are taken off', async () => {
+    const quota = await givenQuota(stack, {
+      namespace: 'opt-out',
+      hard: { pods: '10' },
+      annotations: { 'resizer.io/auto-merge': 'false' },
+    });
+    await quota.deploy('web', 8, { cpu: '10m' });
+    await quota.reaches('AwaitingMerge', 'NamespaceAutoMergeOff');
+    const { number } = await quota.pullRequest();
+
+    await quota.annotate({ 'resizer.io/enabled': 'false' });
+    expect(await quota.ends('OptedOut')).toBe('the namespace opted out (resizer.io/enabled is "false")');
+    expect(await quota.shown(number)).toMatchObject({ state: 'closed', merged: false });
+    expect((await quota.comments(number))[0]).toContain(
+      'Closed by Headroom: the namespace opted out (resizer.io/enabled is "false").',
+    );
+    expect(await quota.branches()).toEqual([]);
+    const lease = await quota.lease();
+    expect(lease?.holder).toBeNull();
+    expect(lease?.annotations).not.toHaveProperty('resizer.io/refusals');
+
+    const run = await quota.runId();
+    await quota.scale('web', 9);
+    await eventually('9 pods are there', async () => (await quota.pods()) === 9);
+    await quota.annotate({ 'resizer.io/enabled': null, 'resizer.io/auto-merge': null });
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    expect(await quota.hard()).toEqual({ pods: '12' });
+    expect(quota.pullRequests()).toHaveLength(2);
+    // One run since then: the pressure while it had opted out started none.
+    expect(await runsSince(quota.workflowId, run)).toBe(1);
+  });
+
+  it('that are wrong are a Warning on the quota with key and value, and the next layer holds', async () => {
+    const quota = await givenQuota(stack, {
+      namespace: 'wrong-value',
+      hard: { pods: '10' },
+      annotations: { 'resizer.io/threshold': '70', 'resizer.io/increment': '0', 'resizer.io/cooldown-minutes': '1h' },
+    });
+    await quota.annotateQuota({ 'resizer.io/threshold': '90x' });
+    await quota.deploy('web', 7, { cpu: '10m' });
+
+    // 70 of the namespace, 20 and 60 of the process.
+    const cooling = await quota.reaches('CoolingDown', 'CoolingDown');
+    expect(await quota.hard()).toEqual({ pods: '12' });
+    const lease = await quota.lease();
+    const rested = Date.parse(lease?.annotations['resizer.io/last-modified'] ?? '') + 60 * 60_000;
+    expect(cooling.detail).toBe(`cooling down until ${formatInstant(rested)}`);
+    const warnings = (await quota.events('PolicyInvalid')).toSorted();
+    expect(warnings).toEqual([
+      expect.stringMatching(/^Warning: .*resizer\.io\/cooldown-minutes.*"1h"/),
+      expect.stringMatching(/^Warning: .*resizer\.io\/increment.*"0"/),
+      expect.stringMatching(/^Warning: .*resizer\.io\/threshold.*"90x"/),
+    ]);
+  });
+
+  it.each([
+    { form: 'without a sign', namespace: 'percent-bare', sign: '' },
+    { form: 'with a percent sign', namespace: 'percent-sign', sign: '%' },
+  ])('set threshold and increment for each resource, in percent $form', async ({ namespace, sign }) => {
+    const quota = await givenQuota(stack, {
+      namespace,
+      hard: { pods: '20', 'requests.cpu': '2', 'requests.memory': '20Gi' },
+      annotations: {
+        'resizer.io/threshold': `90${sign}`,
+        'resizer.io/cpu-threshold': `85${sign}`,
+        'resizer.io/requests.cpu-increment': `10${sign}`,
+        'resizer.io/cooldown-minutes': '5',
+      },
+    });
+    // 85 % of everything.
+    await quota.deploy('web', 17, { cpu: '100m', memory: '1Gi' });
+    const cooling = await quota.reaches('CoolingDown', 'CoolingDown');
+    expect(await quota.hard()).toEqual({ pods: '20', 'requests.cpu': '2200m', 'requests.memory': '20Gi' });
+    expect(await quota.events('QuotaResizeRecommended')).toEqual([
+      'Warning: requests.cpu should be raised from 2 to 2200m: used 1700m of 2 is 85 %, the threshold is 85 %',
+    ]);
+    expect(await quota.events('PolicyInvalid')).toEqual([]);
+    const lease = await quota.lease();
+    const rested = Date.parse(lease?.annotations['resizer.io/last-modified'] ?? '') + 5 * 60_000;
+    expect(cooling.until).toBe(formatInstant(rested));
+  });
+
+  it('lower one namespace to observing, and taking that off proposes at once', async () => {
+    const quota = await givenQuota(stack, {
+      namespace: 'observing',
+      hard: { pods: '10' },
+      annotations: { 'resizer.io/mode': 'observe' },
+    });
+    await quota.deploy('web', 8, { cpu: '10m' });
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    expect(await quota.events()).toEqual([
+      'Warning: pods should be raised from 10 to 12: used 8 of 10 is 80 %, the threshold is 80 %',
+    ]);
+    expect(quota.writes()).toEqual([]);
+
+    await quota.annotate({ 'resizer.io/mode': null });
+    await eventually('the raise is in the cluster', async () => (await quota.hard())['pods'] === '12');
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    expect(quota.pullRequests()).toHaveLength(1);
+    // The recommendation was told already.
+    expect(await quota.events('QuotaResizeRecommended')).toHaveLength(1);
+    expect(await quota.logLines('QuotaResizeRecommended')).toMatchObject([{ mode: 'observe' }]);
+  });
+
+  it('of a quota that opts out leave the other quota of the namespace in', async () => {
+    const out = await givenQuota(stack, { namespace: 'one-of-two', hard: { pods: '10' } });
+    await out.annotateQuota({ 'resizer.io/enabled': 'false' });
+    await stack.forge.pushCommit({
+      files: {
+        'managed-resources/test/one-of-two/objects.yaml':
+          'apiVersion: v1\nkind: ResourceQuota\nmetadata:\n  name: objects\n  namespace: one-of-two\nspec:\n  hard:\n    count/pods: 10\n',
+      },
+    });
+    const objects = new WatchedQuota(stack, 'one-of-two', 'objects');
+    await counted(objects);
+    await out.deploy('web', 9, { cpu: '10m' });
+    await objects.reaches('CoolingDown', 'CoolingDown');
+    expect(await objects.hard()).toEqual({ 'count/pods': '12' });
+    await expect(out.status()).rejects.toThrow(/not found/i);
+    expect(out.writes()).toEqual([]);
+    expect(await out.events()).toEqual([]);
+  });
+
+  it('say nothing while an operator has paused the episode: resume acts on them', async () => {
+    const quota = await givenQuota(stack, {
+      namespace: 'paused',
+      hard: { pods: '10' },
+      annotations: { 'resizer.io/auto-merge': 'false' },
+    });
+    await quota.deploy('web', 8, { cpu: '10m' });
+    await quota.reaches('AwaitingMerge', 'NamespaceAutoMergeOff');
+    const { number } = await quota.pullRequest();
+    const written = quota.writes().length;
+
+    expect(await quota.command('pause', { by: 'alice', reason: 'release day' })).toBe(
+      'paused by alice: nothing is written until resume',
+    );
+    const paused = await quota.reaches('Paused', 'Paused');
+    expect(paused.detail).toMatch(/^paused by alice since .*Z: release day; send resume to go on$/);
+    await expect(quota.command('pause', { by: 'bob' })).rejects.toMatchObject({
+      cause: { message: expect.stringMatching(/^already paused by alice since /) },
+    });
+    expect(await quota.searchAttributes()).toMatchObject({ HeadroomPhase: 'Paused' });
+
+    await quota.annotate({ 'resizer.io/auto-merge': null });
+    await quota.scale('web', 10);
+    await eventually('10 pods are there', async () => (await quota.pods()) === 10);
+    await quota.command('reconcileNow');
+    await never('something is written', () => quota.writes().length > written, 1_000);
+    await quota.reaches('Paused', 'Paused');
+
+    expect(await quota.command('resume', { by: 'bob' })).toBe('resumed by bob');
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    expect(await quota.shown(number)).toMatchObject({ merged: true });
+    await expect(quota.command('resume')).rejects.toMatchObject({
+      cause: { message: 'not paused, so there is nothing to resume' },
+    });
+  });
+});
+
+describe('the global pause', () => {
+  it('stops every write at once, names who paused and why, and lets go on when it is taken away', async () => {
+    const open = await givenQuota(stack, {
+      namespace: 'pause-open',
+      hard: { pods: '10' },
+      annotations: { 'resizer.io/auto-merge': 'false' },
+    });
+    await open.deploy('web', 8, { cpu: '10m' });
+    await open.reaches('AwaitingMerge', 'NamespaceAutoMergeOff');
+    const fresh = await givenQuota(stack, { namespace: 'pause-fresh', hard: { pods: '10' } });
+
+    const name = 'headroom-pause';
+    await stack.core.createNamespacedConfigMap({
+      namespace: SYSTEM_NAMESPACE,
+      body: { metadata: { name }, data: { by: 'carol', reason: 'datacenter move' } },
+    });
+    const before = { forge: stack.forge.writes.length, writes: await workerWrites() };
+    await open.annotate({ 'resizer.io/auto-merge': null });
+    await fresh.deploy('web', 8, { cpu: '10m' });
+    for (const quota of [open, fresh]) {
+      const paused = await quota.reaches('Paused', 'GloballyPaused');
+      expect(paused.detail).toBe(
+        'all of Headroom is paused in this cluster by carol: datacenter move (ConfigMap headroom-pause)',
+      );
+    }
+    await never('something is written', () => stack.forge.writes.length > before.forge, 1_000);
+    expect(await workerWrites()).toBe(before.writes);
+    expect(await fresh.lease()).toBeNull();
+    expect(await fresh.events()).toEqual([]);
+
+    await stack.core.deleteNamespacedConfigMap({ name, namespace: SYSTEM_NAMESPACE });
+    for (const quota of [open, fresh]) {
+      await quota.reaches('CoolingDown', 'CoolingDown');
+      expect(await quota.hard()).toEqual({ pods: '12' });
+      expect(quota.pullRequests()).toHaveLength(1);
+    }
+  });
+});
+
+/** How often the worker has written to the cluster. */
+async function workerWrites(): Promise<number> {
+  const events = await stack.controlPlane.auditEvents();
+  return events.filter(
+    ({ user, verb }) => user.username === 'headroom-worker' && ['create', 'update', 'patch', 'delete'].includes(verb),
+  ).length;
+}
+
+/** How many runs an episode had after this one. */
+async function runsSince(workflowId: string, runId: string): Promise<number> {
+  let count = 0;
+  for await (const run of stack.client.workflow.list({ query: `WorkflowId = '${workflowId}'` })) {
+    if (run.runId === runId) continue;
+    count += 1;
+  }
+  return count;
+}

@@ -1,0 +1,190 @@
+/** What an episode makes of the state in which GitHub shows its pull request. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { formatInstant } from '../../domain/kernel/time.ts';
+import { never } from '../kernel/stack/eventually.ts';
+import { type Stack, startStack } from '../kernel/stack/stack.ts';
+import { givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
+
+const SETTLE_MS = 3_000;
+
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = await startStack({
+    files: { 'README.md': '# acme/gitops\n' },
+    // Each head gets a check `ci` that waits for the test.
+    forge: { checks: 'pending' },
+    env: {
+      HEADROOM_MODE: 'propose',
+      ENABLE_AUTO_MERGE: 'true',
+      HEADROOM_DEMAND_SETTLE: '500ms',
+      HEADROOM_SETTLE: `${SETTLE_MS}ms`,
+      HEADROOM_CHECKS_POLL_MIN: '200ms',
+      HEADROOM_SYNC_POLL: '200ms',
+    },
+  });
+});
+afterAll(async () => await stack?.stop());
+
+/** An episode whose pull request is open and waits for its check. */
+async function openedEpisode(namespace: string, pods = 8): Promise<WatchedQuota> {
+  const quota = await givenQuota(stack, { namespace, hard: { pods: '10' } });
+  await quota.deploy('web', pods, { cpu: '10m' });
+  await quota.reaches('AwaitingChecks', 'ChecksPending');
+  return quota;
+}
+
+/** It is merged, the cluster has followed, and there was one pull request. */
+async function endsMerged(quota: WatchedQuota, pods = '12'): Promise<void> {
+  await quota.reaches('CoolingDown', 'CoolingDown');
+  expect(await quota.hard()).toMatchObject({ pods });
+  expect(await quota.pullRequest()).toMatchObject({ state: 'closed', merged: true, commits: 1 });
+  expect(await quota.branches()).toEqual([]);
+}
+
+describe.concurrent('a pull request', () => {
+  it('waits while its checks are pending and while they fail, and is merged when they pass', async () => {
+    const quota = await openedEpisode('checks');
+    const { number, head } = await quota.pullRequest();
+    expect(await quota.status()).toMatchObject({ detail: `pull request #${number} waits for checks: ci` });
+
+    await quota.check(head.sha, 'failure');
+    const failing = await quota.reaches('AwaitingChecks', 'ChecksFailing');
+    expect(failing.detail).toBe(`pull request #${number} waits for a failing check to pass: ci`);
+    // An older CI reports a status beside the check run.
+    await stack.forge.setStatus({ sha: head.sha, context: 'legacy', state: 'pending' });
+    await quota.check(head.sha, 'success');
+    const pending = await quota.reaches('AwaitingChecks', 'ChecksPending');
+    expect(pending.detail).toBe(`pull request #${number} waits for checks: legacy`);
+    expect(quota.writes().some(({ path }) => path.endsWith('/merge'))).toBe(false);
+
+    await stack.forge.setStatus({ sha: head.sha, context: 'legacy', state: 'success' });
+    await endsMerged(quota);
+  });
+
+  it('waits while it is a draft', async () => {
+    const quota = await openedEpisode('draft');
+    const { number, head } = await quota.pullRequest();
+    await stack.forge.setDraft(number, true);
+    await quota.check(head.sha, 'success');
+    const draft = await quota.reaches('AwaitingChecks', 'Draft');
+    expect(draft.detail).toBe(`pull request #${number} is a draft, waiting until it is ready for review`);
+    await stack.forge.setDraft(number, false);
+    await endsMerged(quota);
+  });
+
+  it('is rebuilt on the base when a commit there conflicts with it, and stays the only one', async () => {
+    // 9 pods are above the threshold of the person's 11 as well.
+    const quota = await openedEpisode('conflict', 9);
+    const { number, head } = await quota.pullRequest();
+    const before = (await quota.inGit()) ?? '';
+    await stack.forge.pushCommit({ files: { [quota.path]: before.replace('"10"', '"11"') }, author: 'alice' });
+
+    const rebuilt = await quota.rebuilt({ number, head });
+    expect(rebuilt.title).toBe('Raise quota conflict/compute: pods 11 → 12');
+    expect((await quota.comments(number))[0]).toMatch(
+      /^Rebuilt on main at [0-9a-f]{7}: main changed the same lines, so the branch conflicted/,
+    );
+    await quota.reaches('AwaitingChecks', 'ChecksPending');
+    await quota.check(rebuilt.head.sha, 'success');
+    await endsMerged(quota);
+    expect(await quota.inGit()).toBe(before.replace('"10"', '"12"'));
+  });
+
+  it('is not merged when its head moves between the look and the merge', async () => {
+    const quota = await openedEpisode('head-moved');
+    const { number, head } = await quota.pullRequest();
+    const hold = stack.forge.hold({ method: 'PUT', path: `/pulls/${number}/merge`, when: 'before' });
+    await quota.check(head.sha, 'success');
+    await hold.held;
+    expect(await quota.status()).toMatchObject({ phase: 'Merging', reason: 'ReadyToMerge' });
+    await stack.forge.pushCommit({ branch: head.ref, files: { 'NOTES.md': 'wait for me\n' }, author: 'alice' });
+    hold.release();
+
+    const handed = await quota.reaches('AwaitingMerge', 'ForeignCommit');
+    expect(handed.detail).toMatch(
+      /^pull request \[#\d+\]\(http.*\) has commits that are not Headroom's: it is handed over to people/,
+    );
+    expect(stack.forge.writes).toContainEqual(
+      expect.objectContaining({ method: 'PUT', path: `/repos/acme/gitops/pulls/${number}/merge`, status: 409 }),
+    );
+    expect(await quota.shown(number)).toMatchObject({ state: 'open', merged: false });
+  });
+});
+
+describe('a pull request into a branch with rules', () => {
+  afterEach(async () => {
+    stack.forge.setDefaultChecks('pending');
+    await stack.forge.protectBranch('main', undefined);
+  });
+
+  it('that has no check at all is merged when it has stood for the settle time, and not before', async () => {
+    stack.forge.setDefaultChecks('none');
+    const quota = await givenQuota(stack, { namespace: 'no-checks', hard: { pods: '10' } });
+    await quota.deploy('web', 8, { cpu: '10m' });
+    const { number, decision, until, detail } = await quota
+      .reaches('AwaitingChecks', 'NoChecksYet')
+      .then((seen) => ({ ...seen, number: seen.decision?.pullRequest?.number }));
+    const pushedAt = decision?.pullRequest?.pushedAt ?? 0;
+    expect(detail).toBe(`pull request #${number} is clean but no check has appeared yet`);
+    expect(until).toBe(formatInstant(pushedAt + SETTLE_MS));
+    await endsMerged(quota);
+    const merge = quota.writes().find(({ path }) => path.endsWith('/merge'));
+    expect(Date.parse(merge?.at ?? '')).toBeGreaterThanOrEqual(pushedAt + SETTLE_MS);
+  });
+
+  it('is rebuilt where branches must be up to date and main moved on', async () => {
+    await stack.forge.protectBranch('main', { requiredChecks: ['ci'], requireUpToDate: true });
+    const quota = await openedEpisode('behind');
+    const { number, head } = await quota.pullRequest();
+    await stack.forge.pushCommit({ files: { 'OTHER.md': 'another team\n' }, author: 'alice' });
+    await quota.check(head.sha, 'success');
+
+    const rebuilt = await quota.rebuilt({ number, head });
+    await quota.reaches('AwaitingChecks', 'ChecksPending');
+    expect((await quota.comments(number))[0]).toMatch(
+      /^Rebuilt on main at [0-9a-f]{7}: main moved on and must be contained before a merge/,
+    );
+    await quota.check(rebuilt.head.sha, 'success');
+    await endsMerged(quota);
+    expect(await stack.forge.readFile('main', 'OTHER.md')).toBe('another team\n');
+  });
+
+  it('waits for the review that a rule requires', async () => {
+    await stack.forge.protectBranch('main', { requiredReviews: 1, as: 'ruleset' });
+    const quota = await openedEpisode('review');
+    const { number, head } = await quota.pullRequest();
+    await quota.check(head.sha, 'success');
+    const waiting = await quota.reaches('AwaitingChecks', 'ReviewRequired');
+    expect(waiting.detail).toBe(
+      `pull request #${number} is blocked by a rule of main: a review or a required check that has not started`,
+    );
+    await stack.forge.approveReview(number, 'alice');
+    await endsMerged(quota);
+  });
+
+  it('is left to people where a merge queue rules, and Blocked with that reason', async () => {
+    await stack.forge.protectBranch('main', { mergeQueue: true });
+    const quota = await openedEpisode('merge-queue');
+    const { number, head } = await quota.pullRequest();
+    await quota.check(head.sha, 'success');
+    const blocked = await quota.reaches('Blocked', 'MergeQueue');
+    expect(blocked.detail).toMatch(
+      /^acme\/gitops merges into main through a merge queue, which Headroom does not enter; add pull request #\d+ to the queue; tried again at 20/,
+    );
+    expect(await quota.events('MergeQueue')).toEqual([
+      expect.stringMatching(/^Warning: acme\/gitops merges into main through a merge queue/),
+    ]);
+    expect(await quota.searchAttributes()).toMatchObject({ HeadroomPhase: 'Blocked' });
+    const tries = () => stack.forge.writes.filter(({ path }) => path.endsWith(`/pulls/${number}/merge`)).length;
+    await never('a merge is tried past the queue', () => tries() > 0, 1_000);
+
+    // The queue merges it.
+    await stack.forge.protectBranch('main', undefined);
+    await stack.forge.mergePullRequest(number, 'github-merge-queue[bot]');
+    await endsMerged(quota);
+    expect(await quota.events('QuotaResizeMerged')).toEqual([
+      `Normal: pods 10 → 12: pull request #${number} was merged by github-merge-queue[bot]`,
+    ]);
+  });
+});

@@ -1,0 +1,259 @@
+/** What is recorded: each scenario drives one episode on the real servers and goes when there is nothing more to see. */
+import { leaseGcId, taskQueue } from '../../domain/kernel/target.ts';
+import type { quotaResize } from '../../workflows/quota-resize/workflow.ts';
+import { eventually } from '../kernel/stack/eventually.ts';
+import { type Stack, SYSTEM_NAMESPACE } from '../kernel/stack/stack.ts';
+import { givenQuota, quotaManifest, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
+
+/** The episode of a scenario, by its workflow id and its first run; what that continued as new is recorded as well. */
+export interface Recorded {
+  readonly workflowId: string;
+  readonly runId: string;
+}
+
+export type Scenario = (stack: Stack, namespace: string) => Promise<Recorded>;
+
+const HARD = { pods: '10' };
+const byPeople = { 'resizer.io/auto-merge': 'false' };
+
+async function of(quota: WatchedQuota): Promise<Recorded> {
+  return { workflowId: quota.workflowId, runId: await quota.runId() };
+}
+
+/** Nine of ten pods: the threshold is reached. */
+async function press(quota: WatchedQuota): Promise<void> {
+  await quota.deploy('web', 9, { cpu: '10m' });
+}
+
+async function opened(stack: Stack, namespace: string): Promise<WatchedQuota> {
+  const quota = await givenQuota(stack, { namespace, hard: HARD, annotations: byPeople });
+  await press(quota);
+  await quota.reaches('AwaitingMerge');
+  return quota;
+}
+
+/** Scenarios that share the servers without noticing each other. */
+export const together: Readonly<Record<string, Scenario>> = {
+  'threshold-merged': async (stack, namespace) => {
+    const quota = await givenQuota(stack, { namespace, hard: HARD });
+    await press(quota);
+    await quota.reaches('CoolingDown');
+    const recorded = await of(quota);
+    await quota.signal('skipCooldown', { by: 'alice', reason: 'the launch is today' });
+    await quota.ends('BelowThreshold');
+    return recorded;
+  },
+
+  'burst-approved': async (stack, namespace) => {
+    const quota = await givenQuota(stack, { namespace, hard: { 'requests.cpu': '2' } });
+    await quota.deploy('web', 12, { cpu: '500m' });
+    await quota.reaches('AwaitingApproval');
+    await quota.command('approve', { by: 'alice', reason: 'agreed' });
+    await quota.reaches('CoolingDown');
+    return await of(quota);
+  },
+
+  observed: async (stack, namespace) => {
+    const annotations = { 'resizer.io/mode': 'observe', 'resizer.io/threshold': 'much' };
+    const quota = await givenQuota(stack, { namespace, hard: HARD, annotations });
+    await press(quota);
+    await quota.reaches('CoolingDown');
+    await quota.command('reconcileNow', { by: 'alice' });
+    return await of(quota);
+  },
+
+  'closed-by-a-person': async (stack, namespace) => {
+    const quota = await opened(stack, namespace);
+    const { number } = await quota.pullRequest();
+    await stack.forge.closePullRequest(number, 'bob');
+    await quota.reaches('CoolingDown', 'Refused');
+    return await of(quota);
+  },
+
+  'merged-by-a-person': async (stack, namespace) => {
+    const quota = await opened(stack, namespace);
+    const { number } = await quota.pullRequest();
+    await stack.forge.mergePullRequest(number, 'bob');
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    return await of(quota);
+  },
+
+  'rejected-by-signal': async (stack, namespace) => {
+    const quota = await opened(stack, namespace);
+    await quota.signal('reject', { by: 'carol', reason: 'too expensive' });
+    await quota.reaches('CoolingDown', 'Refused');
+    return await of(quota);
+  },
+
+  'paused-resumed': async (stack, namespace) => {
+    const quota = await givenQuota(stack, { namespace, hard: HARD });
+    // Paused while an activity is under way, so that its cancellation is in the history.
+    const hold = stack.forge.hold({ method: 'POST', body: `/${namespace}/`, when: 'before' });
+    await press(quota);
+    await hold.held;
+    await quota.command('pause', { by: 'alice', reason: 'a freeze' });
+    hold.release();
+    await quota.reaches('Paused');
+    await quota.command('resume', { by: 'alice' });
+    await quota.reaches('CoolingDown');
+    return await of(quota);
+  },
+
+  'blocked-then-found': async (stack, namespace) => {
+    const quota = await givenQuota(stack, { namespace, hard: HARD, file: null });
+    await press(quota);
+    await quota.reaches('Blocked', 'FileNotFound');
+    await stack.forge.pushCommit({ files: { [quota.path]: quotaManifest({ namespace, hard: HARD }) } });
+    await quota.command('reconcileNow', { by: 'alice' });
+    await quota.reaches('CoolingDown');
+    return await of(quota);
+  },
+
+  'need-grew': async (stack, namespace) => {
+    const quota = await opened(stack, namespace);
+    const { head } = await quota.pullRequest();
+    await quota.deploy('more', 4, { cpu: '10m' });
+    await eventually('the pull request is updated', async () => (await quota.pullRequest()).head.sha !== head.sha);
+    return await of(quota);
+  },
+
+  'need-gone': async (stack, namespace) => {
+    const quota = await opened(stack, namespace);
+    const recorded = await of(quota);
+    await quota.scale('web', 1);
+    await eventually('the pull request is closed', async () => (await quota.pullRequest()).state === 'closed');
+    await quota.ends('BelowThreshold');
+    return recorded;
+  },
+
+  'quota-deleted': async (stack, namespace) => {
+    const quota = await givenQuota(stack, { namespace, hard: HARD, annotations: byPeople, synced: false });
+    await press(quota);
+    await quota.reaches('AwaitingMerge');
+    const recorded = await of(quota);
+    await stack.core.deleteNamespacedResourceQuota({ namespace, name: quota.target.quota });
+    await quota.ends('QuotaGone');
+    return recorded;
+  },
+
+  'opted-out': async (stack, namespace) => {
+    const quota = await opened(stack, namespace);
+    const recorded = await of(quota);
+    await quota.annotate({ 'resizer.io/enabled': 'false' });
+    await quota.ends('OptedOut');
+    return recorded;
+  },
+
+  'observing-from-now-on': async (stack, namespace) => {
+    const quota = await givenQuota(stack, { namespace, hard: HARD, annotations: byPeople, synced: false });
+    await press(quota);
+    await quota.reaches('AwaitingMerge');
+    const recorded = await of(quota);
+    await quota.annotate({ 'resizer.io/mode': 'observe' });
+    await quota.reaches('AwaitingMerge', 'ObserverMode');
+    await stack.core.deleteNamespacedResourceQuota({ namespace, name: quota.target.quota });
+    await quota.ends('QuotaGone');
+    return recorded;
+  },
+
+  'terminated-then-adopted': async (stack, namespace) => {
+    const quota = await opened(stack, namespace);
+    const before = await quota.runId();
+    await quota.terminate();
+    await quota.deploy('more', 1, { cpu: '10m' });
+    await eventually('another run has taken over', async () => (await quota.runId()) !== before);
+    await quota.reaches('AwaitingMerge');
+    return await of(quota);
+  },
+
+  'lease-held': async (stack, namespace) => {
+    const quota = await givenQuota(stack, { namespace, hard: HARD });
+    await quota.createLease('somebody-else');
+    await press(quota);
+    await quota.reaches('Blocked', 'LeaseHeld');
+    const recorded = await of(quota);
+    await quota.unlockLease();
+    await quota.reaches('CoolingDown');
+    return recorded;
+  },
+
+  'continued-as-new': async (stack, namespace) => {
+    const quota = await givenQuota(stack, { namespace, hard: HARD, annotations: { 'resizer.io/enabled': 'false' } });
+    await press(quota);
+    await eventually('Kubernetes has counted the pods', async () => {
+      const { status } = await stack.core.readNamespacedResourceQuota({ namespace, name: quota.target.quota });
+      return status?.used?.['pods'] === '9';
+    });
+    await quota.annotate({ 'resizer.io/enabled': null, 'resizer.io/auto-merge': 'false' });
+    // Whichever comes first, this or the starter's hint: the episode is this one.
+    const handle = await stack.client.workflow.start<typeof quotaResize>('quotaResize', {
+      workflowId: quota.workflowId,
+      workflowIdConflictPolicy: 'TERMINATE_EXISTING',
+      taskQueue: taskQueue(stack.cluster),
+      args: [{ target: quota.target, continueAfterEvents: 30 }],
+    });
+    await quota.reaches('AwaitingMerge');
+    await quota.command('pause', { by: 'alice' });
+    await quota.command('resume', { by: 'alice' });
+    const { number } = await quota.pullRequest();
+    await stack.forge.mergePullRequest(number, 'bob');
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    return { workflowId: quota.workflowId, runId: handle.firstExecutionRunId };
+  },
+};
+
+/** Scenarios that change something for everybody, one after the other. */
+export const alone: Readonly<Record<string, Scenario>> = {
+  'sync-overdue': async (stack, namespace) => {
+    const quota = await givenQuota(stack, { namespace, hard: HARD });
+    stack.syncer.pause();
+    await press(quota);
+    await quota.reaches('AwaitingSync', 'SyncOverdue');
+    stack.syncer.resume();
+    await quota.reaches('CoolingDown');
+    return await of(quota);
+  },
+
+  'already-in-git': async (stack, namespace) => {
+    const raised = quotaManifest({ hard: { pods: '20' } });
+    const quota = await givenQuota(stack, { namespace, hard: HARD, synced: false, file: raised });
+    await press(quota);
+    await quota.reaches('AwaitingSync');
+    await quota.setHard({ pods: '20' });
+    await quota.reaches('CoolingDown');
+    return await of(quota);
+  },
+
+  'globally-paused': async (stack, namespace) => {
+    const quota = await givenQuota(stack, { namespace, hard: HARD });
+    const name = 'headroom-pause';
+    await stack.core.createNamespacedConfigMap({
+      namespace: SYSTEM_NAMESPACE,
+      body: { metadata: { name }, data: { by: 'alice', reason: 'an incident' } },
+    });
+    await press(quota);
+    await quota.reaches('Paused', 'GloballyPaused');
+    await stack.core.deleteNamespacedConfigMap({ namespace: SYSTEM_NAMESPACE, name });
+    await quota.reaches('CoolingDown');
+    return await of(quota);
+  },
+
+  'lease-gc': async (stack, namespace) => {
+    const quota = await givenQuota(stack, { namespace, hard: HARD, synced: false });
+    await press(quota);
+    await eventually('there is a Lease', async () => (await quota.lease()) !== null);
+    await stack.core.deleteNamespacedResourceQuota({ namespace, name: quota.target.quota });
+    await eventually('the episode is over', async () => {
+      const { status } = await stack.client.workflow.getHandle(quota.workflowId).describe();
+      return status.name === 'COMPLETED';
+    });
+    await stack.client.schedule.getHandle(leaseGcId(stack.cluster)).trigger();
+    return await eventually('the round is over', async () => {
+      const { info } = await stack.client.schedule.getHandle(leaseGcId(stack.cluster)).describe();
+      const action = info.recentActions.at(-1)?.action;
+      if (action?.type !== 'startWorkflow') return null;
+      await stack.client.workflow.getHandle(action.workflow.workflowId).result();
+      return { workflowId: action.workflow.workflowId, runId: action.workflow.firstExecutionRunId };
+    });
+  },
+};

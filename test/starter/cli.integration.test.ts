@@ -1,0 +1,203 @@
+/** The operators' command line against running servers. */
+import { execFile } from 'node:child_process';
+import { userInfo } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { taskQueue } from '../../domain/kernel/target.ts';
+import { eventually } from '../kernel/stack/eventually.ts';
+import { type Stack, startStack } from '../kernel/stack/stack.ts';
+import { givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import { headroom as program, type ProgramOutcome } from './run-program.ts';
+
+let stack: Stack;
+const me = userInfo().username;
+
+beforeAll(async () => {
+  stack = await startStack({
+    files: { 'README.md': '# acme/gitops\n' },
+    forge: { checks: 'pass', checkDelayMs: 50 },
+    env: {
+      HEADROOM_MODE: 'propose',
+      ENABLE_AUTO_MERGE: 'true',
+      HEADROOM_DEMAND_SETTLE: '300ms',
+      HEADROOM_CHECKS_POLL_MIN: '200ms',
+      HEADROOM_SYNC_POLL: '200ms',
+    },
+  });
+});
+afterAll(async () => await stack?.stop());
+
+function environment(): Record<string, string> {
+  const { TEMPORAL_ADDRESS = '', TEMPORAL_NAMESPACE = '' } = stack.env.starter;
+  return { CLUSTER_NAME: stack.cluster, TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE };
+}
+
+async function headroom(...args: string[]): Promise<ProgramOutcome> {
+  return await program(args, environment());
+}
+
+/** What a command that must succeed prints. */
+async function says(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await headroom(...args);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout;
+}
+
+/** The one sentence of a command that cannot do what it is asked to. */
+async function fails(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await headroom(...args);
+  expect({ code, stdout, lines: stderr.trimEnd().split('\n').length }).toEqual({ code: 1, stdout: '', lines: 1 });
+  return stderr.trimEnd();
+}
+
+/** An episode whose pull request waits for a person. */
+async function waiting(namespace: string): Promise<WatchedQuota> {
+  const quota = await givenQuota(stack, {
+    namespace,
+    hard: { pods: '10' },
+    annotations: { 'resizer.io/auto-merge': 'false' },
+  });
+  await quota.deploy('web', 9, { cpu: '10m' });
+  await quota.reaches('AwaitingMerge', 'NamespaceAutoMergeOff');
+  return quota;
+}
+
+describe.concurrent('headroom', () => {
+  it('shows an episode that runs, in words and as JSON, and lists it', async () => {
+    const quota = await waiting('shown');
+    const { number } = await quota.pullRequest();
+    const text = await says('status', 'shown/compute');
+    expect(text).toMatch(/^shown\/compute: AwaitingMerge \(NamespaceAutoMergeOff\) since \d{4}-/);
+    expect(text).toContain(
+      `pull request #${number} is ready and waits for a person to merge it: auto-merge is off for this namespace`,
+    );
+    expect(text).toContain('  pods 10 -> 12: used 9 of 10 is 90 %, the threshold is 80 %\n');
+    expect(text).toContain(`  pull request #${number} ${stack.forge.url}/acme/gitops/pull/${number}\n`);
+    expect(JSON.parse(await says('status', 'shown/compute', '--output', 'json'))).toMatchObject({
+      target: { cluster: 'test', namespace: 'shown', quota: 'compute' },
+      phase: 'AwaitingMerge',
+      reason: 'NamespaceAutoMergeOff',
+      decision: { pullRequest: { number } },
+    });
+
+    // The list comes from an index that follows within moments.
+    const listed = await eventually('the episode is listed', async () => {
+      const rows = JSON.parse(await says('--output', 'json', 'list')) as { target: string }[];
+      return rows.find(({ target }) => target === 'shown/compute');
+    });
+    expect(listed).toMatchObject({ phase: 'AwaitingMerge', workflow: quota.workflowId });
+    expect(await says('list')).toMatch(/^shown\/compute +AwaitingMerge +since \d{4}-/m);
+  });
+
+  it('pauses and resumes in the name of the user, and says what it did', async () => {
+    await waiting('paused');
+    expect(await says('pause', 'paused/compute', '--reason', 'a freeze')).toBe(
+      `paused by ${me}: nothing is written until resume\n`,
+    );
+    expect(await says('status', 'paused/compute')).toContain(`paused by ${me}`);
+    expect(await fails('pause', 'paused/compute')).toMatch(new RegExp(`^already paused by ${me} since `));
+    expect(await says('resume', 'paused/compute', '--by', 'bob')).toBe('resumed by bob\n');
+    expect(await fails('resume', 'paused/compute')).toBe('not paused, so there is nothing to resume');
+  });
+
+  it('approves what waits for it, and the episode merges', async () => {
+    const annotations = { 'resizer.io/max-step': '1' };
+    const quota = await givenQuota(stack, { namespace: 'approved', hard: { pods: '10' }, annotations });
+    await quota.deploy('web', 9, { cpu: '10m' });
+    await quota.reaches('AwaitingApproval');
+    const { number } = await quota.pullRequest();
+    const answer = JSON.parse(
+      await says('approve', 'approved/compute', '--by', 'alice', '--output', 'json'),
+    ) as unknown;
+    expect(answer).toEqual({
+      command: 'approve',
+      answer: expect.stringMatching(new RegExp(`^approved by alice: pull request #${number} at [0-9a-f]{12}`)),
+    });
+    await quota.reaches('CoolingDown');
+    expect(await fails('approve', 'approved/compute')).toBe('there is no open pull request to approve');
+    expect(await says('status', 'approved/compute')).toMatch(/last command: .* approve: approved by alice/);
+    // Nothing is needed any more: the next look ends the episode.
+    expect(await says('skip-cooldown', 'approved/compute')).toContain(`cooldown skipped by ${me}`);
+    await quota.ends('BelowThreshold');
+    expect(await fails('pause', 'approved/compute')).toBe(
+      'no episode of approved/compute runs in test: the quota is not under pressure, or the names are wrong (headroom list shows what runs)',
+    );
+  });
+
+  it('rejects, and the pull request is closed', async () => {
+    const quota = await waiting('rejected');
+    const { number } = await quota.pullRequest();
+    expect(await fails('approve', 'rejected/compute')).toBe(
+      `pull request #${number} needs no approval: its steps are within the policy`,
+    );
+    expect(await says('reject', 'rejected/compute', '--reason', 'too expensive')).toBe(
+      `rejected by ${me}: pull request #${number} is closed\n`,
+    );
+    await quota.reaches('CoolingDown', 'Refused');
+    expect(await quota.shown(number)).toMatchObject({ state: 'closed', merged: false });
+    expect(await says('reconcile-now', 'rejected/compute')).toBe(`looking again now, asked by ${me}\n`);
+  });
+
+  it('says that no episode runs for a quota that nobody knows', async () => {
+    expect(await fails('status', 'nowhere/compute')).toMatch(/^no episode of nowhere\/compute runs in test/);
+  });
+
+  it('says what Temporal answers when its namespace does not exist', async () => {
+    const { code, stderr } = await program(['status', 'a/b'], { ...environment(), TEMPORAL_NAMESPACE: 'elsewhere' });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^[^\n]*elsewhere[^\n]*\n$/);
+  });
+
+  it('collects the Lease of a deleted namespace at once, and shows when the next round is due', async () => {
+    const quota = await waiting('collected');
+    expect(await quota.lease()).not.toBeNull();
+    await quota.terminate();
+    await stack.core.deleteNamespace({ name: 'collected' });
+    await eventually('the namespace is gone', async () => {
+      const { items } = await stack.core.listNamespace();
+      return items.every(({ metadata }) => metadata?.name !== 'collected');
+    });
+    const text = await says('gc', '--now');
+    expect(text).toMatch(/^kept \d+, deleted \d+, unlocked \d+\n/);
+    expect(text).toContain('deleted  state-collected-compute\n');
+    expect(await quota.lease()).toBeNull();
+    expect(JSON.parse(await says('gc', '--now', '--output', 'json'))).toMatchObject({
+      deleted: [],
+      kept: expect.any(Number),
+    });
+
+    const { last, next } = JSON.parse(await says('gc', '--output', 'json')) as { last: string | null; next: string };
+    expect(last).toBeNull();
+    expect(Date.parse(next) - Date.now()).toBeLessThanOrEqual(12 * 3_600_000);
+    expect(await says('gc')).toBe(`last round: none yet\nnext round: ${next}\nheadroom gc --now runs one now.\n`);
+    const other = await program(['gc'], { ...environment(), CLUSTER_NAME: 'other' });
+    expect(other).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('there is no Schedule lease-gc/other: start a worker'),
+    });
+  });
+
+  it('says that no worker answers, where none runs', async () => {
+    await stack.client.workflow.start('quotaResize', {
+      workflowId: 'quota-resize/idle/a/b',
+      taskQueue: taskQueue('idle'),
+      args: [{ target: { cluster: 'idle', namespace: 'a', quota: 'b' } }],
+    });
+    const { code, stderr } = await program(['status', 'a/b'], { ...environment(), CLUSTER_NAME: 'idle' });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^no worker of idle answered within 10 s: is one running\?[^\n]*\n$/);
+  });
+
+  it('runs by its name in npm', async () => {
+    const { stdout } = await promisify(execFile)(
+      'npm',
+      ['run', '--silent', 'headroom', '--', 'list', '--output', 'json'],
+      {
+        cwd: fileURLToPath(new URL('../../', import.meta.url)),
+        env: { ...process.env, ...environment() },
+      },
+    );
+    expect(JSON.parse(stdout)).toBeInstanceOf(Array);
+  });
+});

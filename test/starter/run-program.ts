@@ -1,0 +1,43 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+export interface ProgramOutcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** How long it took, in milliseconds. */
+  readonly ms: number;
+}
+
+/**
+ * Runs one of the programs, such as `starter/cli.ts`, to its end. Of the environment it gets what Node needs, and what is
+ * given: the settings of whoever runs the tests are not the test's settings.
+ */
+export async function runProgram(
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<ProgramOutcome> {
+  const started = performance.now();
+  return await new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [program, ...args],
+      { cwd: ROOT, env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env } },
+      (error, stdout, stderr) => {
+        const code = error === null ? 0 : Number(error.code ?? -1);
+        resolve({ code, stdout, stderr, ms: performance.now() - started });
+      },
+    );
+  });
+}
+
+/** `headroom …`, as `npm run headroom -- …` starts it. */
+export async function headroom(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<ProgramOutcome> {
+  return await runProgram('starter/cli.ts', args, env);
+}

@@ -1,0 +1,48 @@
+import { KubeConfig } from '@kubernetes/client-node';
+import { Client, Connection } from '@temporalio/client';
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { controllerNames } from '../../domain/kernel/controllers.ts';
+import { loadConfig } from '../../worker/kernel/config.ts';
+import { createAllActivities, rooms } from '../../worker/registry.ts';
+import * as workflows from '../../workflows/index.ts';
+import { declaredActivities } from '../kernel/activity-names.ts';
+
+const REPOSITORY = { GITHUB_TOKEN: 'token-of-nobody', GITHUB_OWNER: 'acme', GITHUB_REPO: 'gitops' };
+
+/** What the worker would run, connected to nothing. */
+function activitiesWith(env: Record<string, string>): object {
+  const kubeConfig = new KubeConfig();
+  kubeConfig.loadFromClusterAndUser(
+    { name: 'nowhere', server: 'https://127.0.0.1:1', skipTLSVerify: false },
+    { name: 'nobody' },
+  );
+  return createAllActivities({
+    config: loadConfig({ env: { CLUSTER_NAME: 'test', ...env }, argv: [] }),
+    kubeConfig,
+    temporal: new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) }),
+    log: pino({ enabled: false }),
+  });
+}
+
+describe('the registry', () => {
+  it('has a room for every controller, and no other', () => {
+    expect(Object.keys(rooms).toSorted()).toEqual([...controllerNames].toSorted());
+  });
+
+  it('gives every workflow type to exactly one room', () => {
+    const ofRooms = Object.values(rooms).flatMap(({ workflowTypes }) => workflowTypes);
+    expect(ofRooms.toSorted()).toEqual(Object.keys(workflows).toSorted());
+  });
+
+  it.each([
+    ['with a repository', REPOSITORY],
+    ['without one, which is enough for observing', {}],
+  ])('provides exactly the activities that workflows are promised, %s', async (_, env) => {
+    const provided = activitiesWith(env);
+    const declared = await declaredActivities();
+    expect(declared.length).toBeGreaterThan(0);
+    expect(Object.keys(provided).toSorted()).toEqual(declared.toSorted());
+    for (const activity of Object.values(provided)) expect(activity).toBeTypeOf('function');
+  });
+});
