@@ -81,7 +81,7 @@ describe('the workflows as they are', () => {
 });
 
 describe('the replay gate', () => {
-  const look = 'const seen = await interruptible(observe);';
+  const look = 'const seen = await look();';
   const file = 'workflows/quota-resize/workflow.ts';
 
   it('fails for one activity call more at the start of the loop', async () => {

@@ -57,12 +57,16 @@ const PINO_LEVELS: Readonly<Record<LogLevel, pino.Level>> = {
   ERROR: 'error',
 };
 
+/** Where the core warns of each retry of each poll, ten lines a second, while a server is away that is waited for anyway. */
+const CORE_RETRIES = 'temporalio_client::retry';
+
 /** What Temporal's SDK, its native core, workflows and activities log, as lines of the given log. */
 export function temporalLogger(log: Log): TemporalLogger {
   const write = (level: LogLevel, message: string, meta: LogMetadata = {}): void => {
     const { error, ...fields } = meta;
+    const isRetry = level === 'WARN' && fields['target'] === CORE_RETRIES;
     // Errors stand in `err` in every line, as pino and everything that reads its lines expect.
-    log[PINO_LEVELS[level]](error === undefined ? fields : { ...fields, err: error as unknown }, message);
+    log[isRetry ? 'debug' : PINO_LEVELS[level]](error === undefined ? fields : { ...fields, err: error as unknown }, message);
   };
   return {
     log: write,

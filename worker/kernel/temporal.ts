@@ -5,6 +5,7 @@ import { type Log, temporalLogger } from './log.ts';
 import type { TemporalTarget } from './temporal-profile.ts';
 
 /** gRPC status codes that this file tells apart. */
+const DEADLINE_EXCEEDED = 4;
 const NOT_FOUND = 5;
 const PERMISSION_DENIED = 7;
 const UNAUTHENTICATED = 16;
@@ -12,6 +13,8 @@ const UNAUTHENTICATED = 16;
 // The channel tries again by itself within an attempt and says why only at its end, so attempts are short.
 const CONNECT_MS = 3_000;
 const REQUEST_MS = 10_000;
+/** A server that was there answers at once, or readiness should say so. */
+const LOOK_MS = 3_000;
 
 /**
  * A client of the target's namespace, once Temporal answers and the namespace exists; until then it says what it waits
@@ -76,15 +79,19 @@ export async function connectWorker(target: TemporalTarget, options: WaitOptions
 export async function watchTemporal(target: TemporalTarget, client: Client, options: WaitOptions): Promise<void> {
   await watchAvailability(
     `Temporal at ${target.address}`,
-    async () => await requireNamespace(client.connection, target.namespace),
+    async () => await requireNamespace(client.connection, target.namespace, LOOK_MS),
     (error) => temporalReason(error, target.namespace),
     options,
   );
 }
 
-async function requireNamespace(connection: Connection | NativeConnection, namespace: string): Promise<void> {
+async function requireNamespace(
+  connection: Connection | NativeConnection,
+  namespace: string,
+  withinMs = REQUEST_MS,
+): Promise<void> {
   try {
-    await connection.withDeadline(Date.now() + REQUEST_MS, () =>
+    await connection.withDeadline(Date.now() + withinMs, () =>
       connection.workflowService.describeNamespace({ namespace }),
     );
   } catch (error) {
@@ -102,6 +109,8 @@ function grpcCode(error: unknown): number | undefined {
 function temporalReason(error: unknown, namespace: string): string {
   const code = grpcCode(error);
   if (code === NOT_FOUND) return `the namespace "${namespace}" does not exist: create it, or set TEMPORAL_NAMESPACE`;
+  // Until its deadline the client tries again by itself; the message then is about the last of its filters.
+  if (code === DEADLINE_EXCEEDED) return 'it did not answer in time';
   if (code === UNAUTHENTICATED) return 'it does not accept the API key or the certificate';
   const message = error instanceof Error ? error.message : String(error);
   if (message.startsWith('Failed to connect before the deadline')) return `no connection within ${CONNECT_MS / 1000} s`;

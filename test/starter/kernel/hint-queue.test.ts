@@ -61,6 +61,36 @@ describe('the queue of hints', () => {
     ]);
   });
 
+  it('keeps that a change is to wake a workflow at rest when pressure follows', async () => {
+    const { queue, clock, sent } = running();
+    queue.add(hint('a', { starts: false, cause: 'the quota changed' }));
+    queue.add(hint('a', { starts: true, cause: 'a threshold is reached' }));
+    queue.add(hint('b', { starts: true, cause: 'a threshold is reached' }));
+    await clock.pass(GAP_MS);
+    expect(sent.map(({ hint }) => [hint.id, hint.starts, hint.wakes])).toEqual([
+      ['a', true, true],
+      ['b', true, false],
+    ]);
+  });
+
+  it('drops a hint that Temporal would refuse for ever, says so, and sends the others', async () => {
+    const hopeless = new Error('the workflow has reached its limit of signals');
+    const sent: string[] = [];
+    const { queue, clock, lines } = running({
+      send: async ({ id }) => {
+        if (id === 'full') throw hopeless;
+        sent.push(id);
+      },
+      isHopeless: (error) => error === hopeless,
+    });
+    queue.add(hint('full'));
+    queue.add(hint('a'));
+    await clock.pass(GAP_MS);
+    expect(sent).toEqual(['a']);
+    expect(queue.depth).toBe(0);
+    expect(lines).toEqual(['Temporal does not take a hint for full: the workflow has reached its limit of signals']);
+  });
+
   it('sends a burst no faster than allowed, and all of it', async () => {
     const { queue, clock, sent } = running({ perSecond: 10 });
     for (let n = 0; n < 25; n += 1) queue.add(hint(`quota-${n}`));

@@ -112,7 +112,8 @@ describe('the informer', () => {
     await namespaceWith('killed', ['old']);
     const { informer, told, lines } = await watchConfigMaps('killed');
     await plane.killApiServer();
-    await eventually('the watch is known to be broken', () => informer.staleSeconds() > 0);
+    // Longer than the pause between two attempts: an attempt that fails is no sign of life.
+    await eventually('the watch is known to be broken', () => informer.staleSeconds() > 1.5);
     expect(informer.get('old', 'killed')?.metadata?.name).toBe('old');
     await plane.startApiServer();
     await put('killed', 'young');
