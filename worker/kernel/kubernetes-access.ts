@@ -203,6 +203,17 @@ class RenewingKubeConfig extends KubeConfig {
   /** Reads everything again, and forgets every credential that the library's authenticators keep. */
   reload(): void {
     const fresh = this.#read();
+    const before = { context: this.getCurrentContext(), cluster: this.getCurrentCluster() };
+    if (before.cluster !== null) {
+      // The file's current context may be another one by now; this process began with its cluster and stays with it.
+      fresh.setCurrentContext(before.context);
+      const server = fresh.getCurrentCluster()?.server;
+      if (server !== before.cluster.server) {
+        throw new KubernetesAccessError(
+          `the context "${before.context}" named ${before.cluster.server} when this process started and names ${server ?? 'no server'} now: start it again to use that cluster`,
+        );
+      }
+    }
     this.loadFromOptions({
       clusters: fresh.getClusters(),
       users: fresh.getUsers(),

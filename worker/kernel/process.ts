@@ -1,5 +1,6 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
+import { untilAvailable } from './availability.ts';
 import { ClusterNameTaken, claimCluster } from './cluster-claim.ts';
 import { type Config, loadConfig } from './config.ts';
 import { ConfigError } from './config-problem.ts';
@@ -72,8 +73,22 @@ export async function connectProcess(headroom: HeadroomProcess): Promise<{ kubeC
   const uid = await waitForKubernetes(kubeConfig, kubernetes);
   const client = await connectClient(config.temporal, { ...temporal, identity });
   onStop('Temporal client', async () => await client.connection.close());
-  await ensureSearchAttributes(client, { log, signal });
-  await claimCluster(client, { cluster, uid, leaseGcIntervalMs: config.timings.leaseGcInterval });
+  const refusal = await untilAvailable(
+    `Temporal at ${config.temporal.address}`,
+    async () => {
+      try {
+        await ensureSearchAttributes(client, { log, signal });
+        await claimCluster(client, { cluster, uid, leaseGcIntervalMs: config.timings.leaseGcInterval });
+        return null;
+      } catch (error) {
+        if (error instanceof SearchAttributesError || error instanceof ClusterNameTaken) return error;
+        throw error;
+      }
+    },
+    (error) => (error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error)),
+    temporal,
+  );
+  if (refusal !== null) throw refusal;
   void watchKubernetes(kubeConfig, kubernetes);
   void watchTemporal(config.temporal, client, temporal);
   return { kubeConfig, client };

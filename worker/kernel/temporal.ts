@@ -1,4 +1,4 @@
-import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
+import { Client, Connection, type ConnectionLike, isGrpcServiceError } from '@temporalio/client';
 import { NativeConnection, type RuntimeOptions } from '@temporalio/worker';
 import { untilAvailable, type WaitOptions, watchAvailability } from './availability.ts';
 import { type Log, temporalLogger } from './log.ts';
@@ -86,7 +86,7 @@ export async function watchTemporal(target: TemporalTarget, client: Client, opti
 }
 
 async function requireNamespace(
-  connection: Connection | NativeConnection,
+  connection: ConnectionLike,
   namespace: string,
   withinMs = REQUEST_MS,
 ): Promise<void> {
