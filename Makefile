@@ -11,7 +11,7 @@ ARGS ?=
 DIR ?= test/cases
 
 .DEFAULT_GOAL := help
-.PHONY: help install servers browser check unit integration test conformance demo dev clean
+.PHONY: help install servers browser check unit integration test chaos conformance demo dev clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,10 @@ test: install ## Install what is needed, then run the checks and all tests; the 
 	@$(NPM_RUN) servers >/dev/null
 	@$(NPM_RUN) browser >/dev/null || true
 	@$(NPM_RUN) test
+
+chaos: install ## A long random run of kills, outages and people (ARGS='--seed 7 --minutes 5 --quotas 8')
+	@$(NPM_RUN) servers >/dev/null
+	@$(NPM_RUN) chaos -- $(ARGS)
 
 conformance: install ## Run the conformance cases of DIR (test/cases)
 	@$(NPM_RUN) conformance -- $(DIR)

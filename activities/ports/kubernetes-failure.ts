@@ -2,8 +2,13 @@ import { ApiException } from '@kubernetes/client-node';
 import { ApplicationFailure } from '@temporalio/common';
 import type { FailureType } from '../../domain/kernel/failures.ts';
 
-/** A missing permission is granted by a person: asking more often only fills the API server's log. */
-const FORBIDDEN_RETRY_MS = 60_000;
+/**
+ * A missing permission is granted by a person, so asking more often only fills the API server's log; but one that has just
+ * started refuses everybody for a moment, until it has read its roles.
+ */
+const FORBIDDEN_RETRY_MS = 10_000;
+/** A missing system namespace is made by a person as well. */
+const NOT_FOUND_RETRY_MS = 60_000;
 
 /** The `Status` object that the API server answers an error with. */
 interface KubernetesStatus {
@@ -53,7 +58,7 @@ export function withKubernetesFailures<A extends unknown[], R>(
  *
  * - no connection, a time-out, 5xx and 429: `KubernetesUnavailable`, retried (429 and 503 after the server's Retry-After);
  * - 401: `KubernetesUnavailable` too, since an expired token is replaced without us;
- * - 403: `KubernetesForbidden`, retried every minute, so that a corrected role takes effect;
+ * - 403: `KubernetesForbidden`, retried every ten seconds, so that a corrected role takes effect;
  * - an object that changed under us (409) or a missing system namespace (404): retried;
  * - anything else that the server refuses: `InvalidInput`, not retried.
  *
@@ -80,7 +85,7 @@ export function kubernetesFailure(error: unknown): unknown {
     return failure('KubernetesUnavailable', message, error, retryAfter(error));
   }
   if (code === 404) {
-    return failure('KubernetesUnavailable', `not found: ${said}`, error, FORBIDDEN_RETRY_MS);
+    return failure('KubernetesUnavailable', `not found: ${said}`, error, NOT_FOUND_RETRY_MS);
   }
   if (code === 409 || code === 410) {
     return failure('KubernetesUnavailable', `the object changed meanwhile (${code}): ${said}`, error);

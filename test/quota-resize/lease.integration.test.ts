@@ -114,7 +114,7 @@ describe.concurrent('a run that is terminated', () => {
   it('when it cools down is succeeded by one that rests as long', async () => {
     const quota = await pressedQuota('at-rest');
     await finishes(quota);
-    const { until } = await quota.status();
+    const { until } = await quota.reaches('CoolingDown', 'CoolingDown');
     await quota.scale('web', 10);
     await succeeded(quota);
     const resting = await quota.reaches('CoolingDown', 'CoolingDown');

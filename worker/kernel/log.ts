@@ -66,7 +66,10 @@ export function temporalLogger(log: Log): TemporalLogger {
     const { error, ...fields } = meta;
     const isRetry = level === 'WARN' && fields['target'] === CORE_RETRIES;
     // Errors stand in `err` in every line, as pino and everything that reads its lines expect.
-    log[isRetry ? 'debug' : PINO_LEVELS[level]](error === undefined ? fields : { ...fields, err: error as unknown }, message);
+    log[isRetry ? 'debug' : PINO_LEVELS[level]](
+      error === undefined ? fields : { ...fields, err: error as unknown },
+      message,
+    );
   };
   return {
     log: write,

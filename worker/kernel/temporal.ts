@@ -85,11 +85,7 @@ export async function watchTemporal(target: TemporalTarget, client: Client, opti
   );
 }
 
-async function requireNamespace(
-  connection: ConnectionLike,
-  namespace: string,
-  withinMs = REQUEST_MS,
-): Promise<void> {
+async function requireNamespace(connection: ConnectionLike, namespace: string, withinMs = REQUEST_MS): Promise<void> {
   try {
     await connection.withDeadline(Date.now() + withinMs, () =>
       connection.workflowService.describeNamespace({ namespace }),

@@ -162,7 +162,6 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
     // Cleared before observing, so that no hint falls between the look and the wait.
     woken = false;
     pressed = false;
-    until = undefined;
     const seen = await look();
     if (seen === null) continue;
     const [remembered, verdict] = decide(seen, memory, Date.now());

@@ -33,13 +33,13 @@ export function accessTests(cluster: () => Cluster): void {
   });
 
   describe('an API server that says no', () => {
-    it('to a user without the role is asked again in a minute, with the missing right in words', async () => {
+    it('to a user without the role is asked again in ten seconds, with the missing right in words', async () => {
       const activities = cluster().activities({ kubernetes: connect(cluster().plane.kubeconfigFor(NOBODY)) });
       await cluster().create(namespaceOf('access'));
       await expect(activities.observeQuota({ target: targetOf('access') })).rejects.toMatchObject({
         type: 'KubernetesForbidden',
         nonRetryable: false,
-        nextRetryDelay: 60_000,
+        nextRetryDelay: 10_000,
         message: expect.stringMatching(/cannot get resource .* in the namespace .*ClusterRole headroom-worker/),
       });
     });

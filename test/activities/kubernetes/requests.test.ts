@@ -18,7 +18,7 @@ describe('a failed request to the API server', () => {
     [answer(503, '<html>no upstream</html>'), { type: 'KubernetesUnavailable', nonRetryable: false }],
     [answer(500, ''), { type: 'KubernetesUnavailable', message: expect.stringContaining('500') }],
     [answer(401, { message: 'Unauthorized' }), { type: 'KubernetesUnavailable' }],
-    [answer(403, { message: 'no' }), { type: 'KubernetesForbidden', nextRetryDelay: 60_000 }],
+    [answer(403, { message: 'no' }), { type: 'KubernetesForbidden', nextRetryDelay: 10_000 }],
     [answer(404, { message: 'namespaces "x" not found' }), { type: 'KubernetesUnavailable', nonRetryable: false }],
     [answer(409, { message: 'conflict' }), { type: 'KubernetesUnavailable', nonRetryable: false }],
     [answer(422, { message: 'name: too long' }), { type: 'InvalidInput', nonRetryable: true }],

@@ -10,7 +10,7 @@ import { Faults, type Hold, type HoldRule, waitAt } from '../forge/http/faults.t
 import type { ControlPlane } from './control-plane.ts';
 
 /** A request that was meant to change something, and its answer. */
-export interface GateWrite {
+interface GateWrite {
   /** ISO 8601 with milliseconds: when the API server had answered. */
   readonly at: string;
   readonly method: string;
