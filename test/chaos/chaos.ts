@@ -1,0 +1,344 @@
+/** A random run on real servers: things break and people meddle, and afterwards everything must be as it should be. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { quotaResizeId } from '../../domain/kernel/target.ts';
+import { commandSignals } from '../../workflows/quota-resize/messages.ts';
+import { namespaceFiles, pathOf, QUOTA, quickTimings, statusOf, targetOf } from '../faults/pressed-namespaces.ts';
+import type { FaultAction } from '../kernel/forge/http/faults.ts';
+import { logTail, type SupervisedProcess } from '../kernel/servers/supervised-process.ts';
+import { eventually } from '../kernel/stack/eventually.ts';
+import { type Stack, startStack, SYSTEM_NAMESPACE } from '../kernel/stack/stack.ts';
+import { doubleWrites, pullRequestsOf } from './pull-request-journal.ts';
+import { type Random, seededRandom } from './random.ts';
+
+export interface ChaosOptions {
+  readonly seed: number;
+  /** How long things break, in milliseconds; what follows takes as long as the recovery. */
+  readonly forMs: number;
+  readonly quotas: number;
+  /** Told of everything that is done, in words. */
+  readonly tell: (what: string) => void;
+}
+
+export interface ChaosReport {
+  readonly actions: number;
+  readonly pullRequests: number;
+  /** From the last thing that broke to the last quota at rest, in milliseconds. */
+  readonly recoveryMs: number;
+}
+
+/** Nothing backs off longer than 30 s, and what was held up may meet that a few times. */
+const RECOVERY_MS = 180_000;
+
+/** Waits are short, so that a decision follows the other. */
+const timings = {
+  ...quickTimings,
+  COOLDOWN_MINUTES: '0',
+  HEADROOM_NEED_GONE: '1s',
+  HEADROOM_UPDATE_INTERVAL: '1s',
+  HEADROOM_HOLD_RETRY: '2s',
+  HEADROOM_REJECTION_COOLDOWN: '1s',
+  HEADROOM_RESYNC_INTERVAL: '5s',
+  HEADROOM_REQUEST_TIMEOUT: '3s',
+} as const;
+
+/**
+ * Runs the chaos.
+ *
+ * @throws Error with the seed when an invariant does not hold afterwards: two pull requests, commits or merges for one
+ * decision, two open pull requests for one quota, a limit that went down, pressure that is not resolved, a lock that is
+ * left, a request that a role does not allow, a process that ended by itself.
+ */
+export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
+  const namespaces = Array.from({ length: options.quotas }, (_, index) => `chaos-${index}`);
+  const stack = await startStack({
+    files: namespaceFiles(namespaces),
+    env: timings,
+    durableTemporal: true,
+    workers: 0,
+    starters: 0,
+  });
+  const chaos = new Chaos(stack, namespaces, options);
+  try {
+    await chaos.start();
+    const actions = await chaos.breakThings();
+    const calmAt = Date.now();
+    await chaos.recover();
+    const problems = await chaos.problems();
+    if (problems.length > 0) throw new Error(`afterwards:\n- ${problems.join('\n- ')}`);
+    const pullRequests = pullRequestsOf(stack.forge.writes, new Map()).length;
+    return { actions, pullRequests, recoveryMs: Date.now() - calmAt };
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`chaos with the seed ${options.seed}: ${reason}`, { cause });
+  } finally {
+    await stack.stop();
+  }
+}
+
+type Kind = 'worker' | 'starter';
+
+class Chaos {
+  readonly #stack: Stack;
+  readonly #namespaces: readonly string[];
+  readonly #options: ChaosOptions;
+  readonly #random: Random;
+  readonly #running: Record<Kind, SupervisedProcess[]> = { worker: [], starter: [] };
+  readonly #killed = new Set<SupervisedProcess>();
+  /** Processes on their way up. */
+  readonly #starting = new Set<Promise<void>>();
+  /** Pull requests that people ended, and when. */
+  readonly #endedByPeople = new Map<number, string>();
+  #secrets = 0;
+
+  constructor(stack: Stack, namespaces: readonly string[], options: ChaosOptions) {
+    this.#stack = stack;
+    this.#namespaces = namespaces;
+    this.#options = options;
+    this.#random = seededRandom(options.seed);
+  }
+
+  async start(): Promise<void> {
+    for (const kind of ['worker', 'starter', 'worker', 'starter'] as const) this.#startOne(kind);
+    await Promise.all(this.#starting);
+    for (const namespace of this.#namespaces) {
+      await eventually(`${namespace} is there`, async () => await this.#quota(namespace));
+    }
+  }
+
+  /** Breaks one thing after the other until the time is over; returns how many. */
+  async breakThings(): Promise<number> {
+    const { forMs, tell } = this.#options;
+    // What happens often stands there more than once.
+    const actions: readonly (readonly [string, () => Promise<string | void>])[] = [
+      ...Array.from({ length: 6 }, () => ['a team uses more', () => this.#useMore()] as const),
+      ['a team uses less', () => this.#useLess()],
+      ['a worker is killed', () => this.#killOne('worker')],
+      ['a worker is killed', () => this.#killOne('worker')],
+      ['a starter is killed', () => this.#killOne('starter')],
+      ['the API server is away', () => this.#restartApiServer()],
+      ['Temporal is away', () => this.#restartTemporal()],
+      ...Array.from({ length: 4 }, () => ['GitHub fails', () => this.#failGitHub()] as const),
+      ['somebody closes a pull request', () => this.#endPullRequest('closed')],
+      ['somebody merges a pull request', () => this.#endPullRequest('merged')],
+      ['somebody pushes to a pull request', () => this.#pushToPullRequest()],
+      ['somebody pushes to main', () => this.#pushToMain()],
+      ['an operator pauses and resumes', () => this.#pause()],
+    ];
+    const until = Date.now() + forMs;
+    let count = 0;
+    while (Date.now() < until) {
+      const [what, act] = this.#random.pick(actions);
+      const pauseMs = this.#random.between(50, 400);
+      // Whoever acts while a server is away fails; that is part of it.
+      const outcome = await act().then(
+        (detail) => detail,
+        (error: unknown) => `in vain: ${error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : 'refused'}`,
+      );
+      tell(typeof outcome === 'string' ? `${what} (${outcome})` : what);
+      count += 1;
+      await sleep(pauseMs);
+    }
+    return count;
+  }
+
+  /** Lets everything come back, and waits until every quota is at rest. */
+  async recover(): Promise<void> {
+    this.#stack.forge.clearFaults();
+    await Promise.all(this.#starting);
+    this.#options.tell('nothing breaks any more');
+    await eventually(
+      'every quota is below its threshold and unlocked',
+      async () => await this.#isAtRest(),
+      RECOVERY_MS,
+    );
+  }
+
+  async #isAtRest(): Promise<boolean> {
+    for (const namespace of this.#namespaces) {
+      const seen = await statusOf(this.#stack, namespace);
+      if (seen?.paused) await this.#signal(namespace, 'resume');
+      const number = seen?.decision?.pullRequest?.number;
+      // Handed over to people, who merge it or, when it conflicts, give it up.
+      if (seen?.reason === 'ForeignCommit' && number !== undefined) await this.#endByPeople(number, 'merged');
+    }
+    const quotas = await Promise.all(this.#namespaces.map(async (namespace) => await this.#quota(namespace)));
+    if (quotas.some(({ hard, used }) => used >= hard * 0.8)) return false;
+    if (this.#openPullRequests().length > 0) return false;
+    const { items } = await this.#stack.coordination.listNamespacedLease({ namespace: SYSTEM_NAMESPACE });
+    return items.every(({ spec }) => !spec?.holderIdentity);
+  }
+
+  async problems(): Promise<readonly string[]> {
+    const { forge, controlPlane } = this.#stack;
+    const problems = [...doubleWrites(forge.writes, this.#endedByPeople)];
+    for (const namespace of this.#namespaces) {
+      const { hard } = await this.#quota(namespace);
+      const inGit = limitIn(await forge.readFile('main', pathOf(namespace)));
+      if (inGit !== hard) problems.push(`${namespace}: ${inGit} in Git and ${hard} in the cluster`);
+      const merged = forge.writes.filter(({ path, effect, branch }) => {
+        return effect && path.endsWith('/merge') && branch?.includes(`/${namespace}/`);
+      });
+      this.#options.tell(`${namespace}: ${hard} secrets, ${merged.length} merges by Headroom`);
+    }
+    for (const process of [...this.#running.worker, ...this.#running.starter]) {
+      const exit = process.exit();
+      if (exit !== undefined && !this.#killed.has(process)) {
+        problems.push(`a ${process.name} ended with ${exit.code ?? exit.signal}:\n${await logTail(process.logFile)}`);
+      }
+    }
+    // An API server refuses everybody for a moment after its start, until it has read its roles.
+    const allowed = new Set<string>();
+    const refused = new Map<string, string>();
+    for (const { user, verb, objectRef, responseStatus, requestURI } of await controlPlane.auditEvents()) {
+      if (!user.username.startsWith('headroom-')) continue;
+      const right = `${user.username} ${verb} ${objectRef?.resource}`;
+      if (responseStatus?.code === 403) refused.set(right, requestURI);
+      else allowed.add(right);
+    }
+    for (const [right, uri] of refused) if (!allowed.has(right)) problems.push(`no role allows ${right} (${uri})`);
+    return problems;
+  }
+
+  #startOne(kind: Kind): void {
+    const started = (kind === 'worker' ? this.#stack.startWorker() : this.#stack.startStarter())
+      .then((process) => {
+        this.#running[kind].push(process);
+      })
+      .finally(() => this.#starting.delete(started));
+    // Awaited before the run ends; until then nobody looks at a failure.
+    started.catch(() => {});
+    this.#starting.add(started);
+  }
+
+  async #killOne(kind: Kind): Promise<string> {
+    const running = this.#running[kind].filter((process) => process.exit() === undefined);
+    if (running.length === 0) return 'none is up';
+    const victim = this.#random.pick(running);
+    this.#killed.add(victim);
+    await victim.kill();
+    this.#startOne(kind);
+    return `process ${victim.pid}`;
+  }
+
+  async #restartApiServer(): Promise<void> {
+    await this.#stack.controlPlane.killApiServer();
+    await sleep(this.#random.between(0, 1_500));
+    await this.#stack.controlPlane.startApiServer();
+  }
+
+  async #restartTemporal(): Promise<void> {
+    await this.#stack.temporal.kill();
+    await sleep(this.#random.between(0, 1_500));
+    await this.#stack.temporal.restart();
+  }
+
+  async #failGitHub(): Promise<string> {
+    const endpoint = this.#random.pick(ENDPOINTS);
+    const action = this.#random.pick(FAILURES);
+    const times = this.#random.between(1, 3);
+    this.#stack.forge.fail({ ...endpoint, action, times });
+    return `${action.kind} for ${endpoint.method} ${endpoint.path} × ${times}`;
+  }
+
+  async #useMore(): Promise<string> {
+    const namespace = this.#random.pick(this.#namespaces);
+    this.#secrets += 1;
+    const body = { metadata: { name: `secret-${this.#secrets}` } };
+    await this.#stack.core.createNamespacedSecret({ namespace, body });
+    return namespace;
+  }
+
+  async #useLess(): Promise<string> {
+    const namespace = this.#random.pick(this.#namespaces);
+    const { items } = await this.#stack.core.listNamespacedSecret({ namespace });
+    const name = items[0]?.metadata?.name;
+    if (name === undefined) return `${namespace} has nothing`;
+    await this.#stack.core.deleteNamespacedSecret({ namespace, name });
+    return namespace;
+  }
+
+  #openPullRequests() {
+    return pullRequestsOf(this.#stack.forge.writes, this.#endedByPeople).filter((pull) => pull.endedAt === undefined);
+  }
+
+  async #endPullRequest(how: 'closed' | 'merged'): Promise<string> {
+    const open = this.#openPullRequests();
+    if (open.length === 0) return 'none is open';
+    const { number } = this.#random.pick(open);
+    await this.#endByPeople(number, how);
+    return `#${number}`;
+  }
+
+  async #endByPeople(number: number, how: 'closed' | 'merged'): Promise<void> {
+    const { forge } = this.#stack;
+    // Before it happens: what follows from it may be done before this program hears of it.
+    const at = new Date().toISOString();
+    if (how === 'merged') {
+      const merged = await forge.mergePullRequest(number, 'alice').catch(() => undefined);
+      if (merged === undefined) await forge.closePullRequest(number, 'alice');
+    } else {
+      await forge.closePullRequest(number, 'alice');
+    }
+    this.#endedByPeople.set(number, at);
+  }
+
+  async #pushToPullRequest(): Promise<string> {
+    const open = this.#openPullRequests();
+    if (open.length === 0) return 'none is open';
+    const { number, namespace, decision } = this.#random.pick(open);
+    const branch = `headroom/${this.#stack.cluster}/${namespace}/${QUOTA}/${decision}`;
+    await this.#stack.forge.pushCommit({ branch, files: { [`notes/${number}.md`]: 'Looks fine.\n' }, author: 'bob' });
+    return `#${number}`;
+  }
+
+  async #pushToMain(): Promise<void> {
+    await this.#stack.forge.pushCommit({ files: { 'README.md': `Edited ${this.#random.next()}\n` }, author: 'bob' });
+  }
+
+  async #pause(): Promise<string> {
+    const namespace = this.#random.pick(this.#namespaces);
+    await this.#signal(namespace, 'pause');
+    await sleep(this.#random.between(0, 1_000));
+    await this.#signal(namespace, 'resume');
+    return namespace;
+  }
+
+  async #signal(namespace: string, command: 'pause' | 'resume'): Promise<void> {
+    const handle = this.#stack.client.workflow.getHandle(quotaResizeId(targetOf(namespace)));
+    await handle.signal(commandSignals[command], { by: 'carol' });
+  }
+
+  async #quota(namespace: string): Promise<{ readonly hard: number; readonly used: number }> {
+    const { spec, status } = await this.#stack.core.readNamespacedResourceQuota({ namespace, name: QUOTA });
+    return { hard: Number(spec?.hard?.['secrets']), used: Number(status?.used?.['secrets'] ?? 0) };
+  }
+}
+
+const ENDPOINTS = [
+  { method: 'GET', path: '/branches/*' },
+  { method: 'GET', path: '/git/**' },
+  { method: 'GET', path: '/contents/**' },
+  { method: 'GET', path: '/pulls*' },
+  { method: 'GET', path: '/pulls/*' },
+  { method: 'GET', path: '/compare/*' },
+  { method: 'POST', path: '/git/refs' },
+  { method: 'PATCH', path: '/git/refs/**' },
+  { method: 'DELETE', path: '/git/refs/**' },
+  { method: 'PUT', path: '/contents/**' },
+  { method: 'POST', path: '/pulls' },
+  { method: 'PATCH', path: '/pulls/*' },
+  { method: 'PUT', path: '/pulls/*/merge' },
+] as const;
+
+const FAILURES: readonly FaultAction[] = [
+  { kind: 'status', status: 500 },
+  { kind: 'status', status: 503 },
+  { kind: 'answer-lost' },
+  { kind: 'connection-reset' },
+  { kind: 'slow', ms: 1_000 },
+  { kind: 'secondary-rate-limit', retryAfterSeconds: 1 },
+];
+
+function limitIn(manifest: string | undefined): number {
+  return Number(/secrets: "(\d+)"/.exec(manifest ?? '')?.[1]);
+}

@@ -1,0 +1,76 @@
+/** Namespaces whose quota can be brought over its threshold by one object, so that an episode needs no controller. */
+import type { CoreV1Api } from '@kubernetes/client-node';
+import { type QuotaTarget, quotaResizeId } from '../../domain/kernel/target.ts';
+import { type ResizeStatus, status } from '../../workflows/quota-resize/messages.ts';
+import { eventually } from '../kernel/stack/eventually.ts';
+import type { Stack } from '../kernel/stack/stack.ts';
+
+export const QUOTA = 'objects';
+const CLUSTER = 'test';
+
+/** Nothing is waited for longer than the forge and the syncer of the tests need. */
+export const quickTimings = {
+  HEADROOM_MODE: 'propose',
+  ENABLE_AUTO_MERGE: 'true',
+  HEADROOM_DEMAND_SETTLE: '0s',
+  HEADROOM_SETTLE: '0s',
+  HEADROOM_CHECKS_POLL_MIN: '200ms',
+  HEADROOM_SYNC_POLL: '200ms',
+} as const;
+
+/** The manifests of namespaces with a quota of one secret each, as the repository has them. */
+export function namespaceFiles(
+  namespaces: readonly string[],
+  annotations: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  return Object.fromEntries(namespaces.map((name) => [pathOf(name), manifestOf(name, annotations)]));
+}
+
+/** Where a namespace's manifests are in the repository. */
+export function pathOf(namespace: string): string {
+  return `managed-resources/${CLUSTER}/${namespace}/quota.yaml`;
+}
+
+function manifestOf(name: string, annotations: Readonly<Record<string, string>>): string {
+  return `apiVersion: v1
+kind: Namespace
+metadata:
+  name: ${name}
+  annotations: ${JSON.stringify(annotations)}
+---
+apiVersion: v1
+kind: ResourceQuota
+metadata:
+  name: ${QUOTA}
+  namespace: ${name}
+spec:
+  hard:
+    secrets: "1" # raised to 2, which a second secret would need
+`;
+}
+
+export function targetOf(namespace: string): QuotaTarget {
+  return { cluster: CLUSTER, namespace, quota: QUOTA };
+}
+
+/** Uses the quota up, which is over every threshold. */
+export async function press({ core }: Pick<Stack, 'core'>, namespace: string): Promise<void> {
+  await eventually(`${namespace} takes a secret`, async () => {
+    await core.createNamespacedSecret({ namespace, body: { metadata: { name: 'first' } } });
+    return true;
+  });
+}
+
+/** What the episode of a namespace says of itself, or null when it does not run or nobody answers for it. */
+export async function statusOf({ client }: Pick<Stack, 'client'>, namespace: string): Promise<ResizeStatus | null> {
+  return await client.workflow
+    .getHandle(quotaResizeId(targetOf(namespace)))
+    .query(status)
+    .catch(() => null);
+}
+
+/** Whether the cluster has the raised limit. */
+export async function isRaised({ core }: { readonly core: CoreV1Api }, namespace: string): Promise<boolean> {
+  const quota = await core.readNamespacedResourceQuota({ namespace, name: QUOTA });
+  return quota.spec?.hard?.['secrets'] === '2';
+}

@@ -1,0 +1,205 @@
+import { copyFile, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { quotaResizeId } from '../../domain/kernel/target.ts';
+import type { SupervisedProcess } from '../kernel/servers/supervised-process.ts';
+import { eventually } from '../kernel/stack/eventually.ts';
+import { type Stack, startStack } from '../kernel/stack/stack.ts';
+import { isRaised, namespaceFiles, press, quickTimings, statusOf, targetOf } from './pressed-namespaces.ts';
+
+const namespaces = [
+  'starter-alive',
+  'starter-away',
+  'worker-stops',
+  'worker-stops-unanswered',
+  'starter-stops',
+  'cluster-away',
+  'cluster-back',
+  'token-expired',
+  'temporal-away',
+  'temporal-missed',
+] as const;
+
+let stack: Stack;
+let worker: SupervisedProcess;
+let starter: SupervisedProcess;
+
+beforeAll(async () => {
+  stack = await startStack({
+    files: namespaceFiles(namespaces),
+    env: { ...quickTimings, HEADROOM_SHUTDOWN_GRACE: '6s' },
+    durableTemporal: true,
+    workers: 0,
+    starters: 0,
+  });
+  [worker, starter] = await Promise.all([nextWorker(), nextStarter()]);
+});
+
+afterAll(async () => {
+  await stack?.stop();
+});
+
+/** Each process has a kubeconfig of its own, so that a test decides when it learns of another token. */
+async function kubeconfigOf(user: 'worker' | 'starter'): Promise<string> {
+  const own = join(stack.dir, `${user}.kubeconfig`);
+  await copyFile(stack.controlPlane.kubeconfigFor(`headroom-${user}`), own);
+  return own;
+}
+
+async function nextWorker(): Promise<SupervisedProcess> {
+  return await stack.startWorker({ KUBECONFIG: await kubeconfigOf('worker') });
+}
+
+async function nextStarter(): Promise<SupervisedProcess> {
+  return await stack.startStarter({ KUBECONFIG: await kubeconfigOf('starter') });
+}
+
+async function resized(namespace: string): Promise<void> {
+  await eventually(`${namespace} is resized and cools down`, async () => {
+    const seen = await statusOf(stack, namespace);
+    return seen?.reason === 'CoolingDown' && (await isRaised(stack, namespace));
+  });
+}
+
+const ONE_OF_EACH = ['POST git', 'PUT contents', 'POST pulls', 'PUT pulls', 'DELETE git'];
+
+function doneFor(namespace: string): readonly string[] {
+  return stack.forge.writes
+    .filter(({ branch, effect }) => effect && branch?.includes(`/${namespace}/`))
+    .map(({ method, path }) => `${method} ${path.replace(/^\/repos\/acme\/gitops\//, '').replace(/\/.*/, '')}`);
+}
+
+/** The body of `/readyz`. */
+async function readinessOf(process: SupervisedProcess): Promise<string> {
+  const address = /"health":"([^"]+)"/.exec(await readFile(process.logFile, 'utf8'))?.[1];
+  return await (await fetch(`${address}/readyz`)).text();
+}
+
+async function isReady(process: SupervisedProcess): Promise<void> {
+  await eventually(`the ${process.name} is ready again`, async () =>
+    (await readinessOf(process)).startsWith('{"ready":true'),
+  );
+}
+
+async function saysInReadiness(process: SupervisedProcess, words: RegExp): Promise<void> {
+  await eventually(`/readyz of the ${process.name} says ${words}`, async () => words.test(await readinessOf(process)));
+}
+
+async function logs(process: SupervisedProcess, words: RegExp): Promise<void> {
+  await eventually(`the ${process.name} logs ${words}`, async () =>
+    words.test(await readFile(process.logFile, 'utf8')),
+  );
+}
+
+/** What the activity that an episode retries said last. */
+async function saysWhatItWaitsFor(namespace: string, words: RegExp): Promise<void> {
+  const handle = stack.client.workflow.getHandle(quotaResizeId(targetOf(namespace)));
+  await eventually(`the episode of ${namespace} says ${words}`, async () => {
+    const { raw } = await handle.describe();
+    return (raw.pendingActivities ?? []).some((activity) => words.test(activity.lastFailure?.message ?? ''));
+  });
+}
+
+describe('a starter', () => {
+  it('that was killed finds what happened meanwhile, and starts nothing again that is done', async () => {
+    await press(stack, 'starter-alive');
+    await resized('starter-alive');
+    await starter.kill();
+    await press(stack, 'starter-away');
+    starter = await nextStarter();
+    await resized('starter-away');
+  });
+
+  it('stops with 0 on SIGTERM, and the next one goes on', async () => {
+    starter.signal('SIGTERM');
+    expect(await starter.exited).toEqual({ code: 0, signal: null });
+    await press(stack, 'starter-stops');
+    starter = await nextStarter();
+    await resized('starter-stops');
+  });
+});
+
+describe('a worker', () => {
+  it('that gets SIGTERM ends the write that it is at, stops with 0, and the next one goes on', async () => {
+    const hold = stack.forge.hold({ method: 'POST', path: '/pulls', body: 'worker-stops', when: 'after' });
+    await press(stack, 'worker-stops');
+    await hold.held;
+    worker.signal('SIGTERM');
+    await logs(worker, /stopping: SIGTERM/);
+    hold.release();
+    expect(await worker.exited).toEqual({ code: 0, signal: null });
+    worker = await nextWorker();
+    await resized('worker-stops');
+  });
+
+  it('that gets SIGTERM while GitHub does not answer stops with 0 within its grace, and the next one goes on', async () => {
+    const hold = stack.forge.hold({ method: 'POST', path: '/pulls', body: 'worker-stops-unanswered', when: 'after' });
+    await press(stack, 'worker-stops-unanswered');
+    await hold.held;
+    worker.signal('SIGTERM');
+    expect(await worker.exited).toEqual({ code: 0, signal: null });
+    hold.abandon();
+    worker = await nextWorker();
+    await resized('worker-stops-unanswered');
+  });
+});
+
+describe('an API server', () => {
+  it('that is away is waited for, visibly, and then everything goes on', async () => {
+    const hold = stack.forge.hold({ method: 'PUT', path: '/pulls/*/merge', body: 'cluster-away', when: 'before' });
+    await press(stack, 'cluster-away');
+    await hold.held;
+    await stack.controlPlane.killApiServer();
+    hold.release();
+    await saysWhatItWaitsFor('cluster-away', /the Kubernetes API does not answer: .*ECONNREFUSED/);
+    for (const process of [worker, starter]) {
+      await saysInReadiness(process, /waiting for Kubernetes at https:\S+: .*ECONNREFUSED/);
+      await logs(process, /"waiting for Kubernetes at https:[^"]*ECONNREFUSED/);
+    }
+    await saysInReadiness(starter, /"watch resourcequotas":\{"ready":false,"reason":"broken for \d+ s"/);
+    await logs(starter, /"waiting for Kubernetes to watch resourcequotas"/);
+    await stack.controlPlane.startApiServer();
+    await resized('cluster-away');
+    for (const process of [worker, starter]) await isReady(process);
+    await press(stack, 'cluster-back');
+    await resized('cluster-back');
+  });
+
+  it('that refuses an expired token is asked again with the next one', async () => {
+    for (const user of ['worker', 'starter'] as const) await stack.controlPlane.rotateToken(`headroom-${user}`);
+    await press(stack, 'token-expired');
+    for (const process of [worker, starter]) {
+      await logs(process, /"waiting for Kubernetes at https:\S+ 401 Unauthorized/);
+      await saysInReadiness(process, /waiting for Kubernetes at https:\S+ 401 Unauthorized/);
+    }
+    for (const user of ['worker', 'starter'] as const) await kubeconfigOf(user);
+    await resized('token-expired');
+    for (const process of [worker, starter]) await isReady(process);
+  });
+});
+
+describe('Temporal', () => {
+  it('that is away is waited for, visibly, and then the episode is finished', async () => {
+    const hold = stack.forge.hold({ method: 'PUT', path: '/pulls/*/merge', body: 'temporal-away', when: 'after' });
+    await press(stack, 'temporal-away');
+    await hold.held;
+    await stack.temporal.kill();
+    hold.release();
+    await press(stack, 'temporal-missed');
+    for (const process of [worker, starter]) {
+      await logs(process, /"waiting for Temporal at 127/);
+      await saysInReadiness(process, /waiting for Temporal at 127/);
+    }
+    await stack.temporal.restart();
+    await resized('temporal-away');
+    await resized('temporal-missed');
+    for (const process of [worker, starter]) await isReady(process);
+  });
+});
+
+describe('all of this together', () => {
+  it('has led to one branch, commit, pull request and merge for each quota', () => {
+    const done = Object.fromEntries(namespaces.map((namespace) => [namespace, doneFor(namespace)]));
+    expect(done).toEqual(Object.fromEntries(namespaces.map((namespace) => [namespace, ONE_OF_EACH])));
+  });
+});

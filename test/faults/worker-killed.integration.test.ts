@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Hold } from '../kernel/forge/http/faults.ts';
+import { type KubernetesGate, openKubernetesGate } from '../kernel/servers/kubernetes-gate.ts';
+import type { SupervisedProcess } from '../kernel/servers/supervised-process.ts';
+import { eventually } from '../kernel/stack/eventually.ts';
+import { type Stack, startStack, SYSTEM_NAMESPACE } from '../kernel/stack/stack.ts';
+import { isRaised, namespaceFiles, press, QUOTA, quickTimings, statusOf } from './pressed-namespaces.ts';
+import { type JournalledWrite, sameWriteOf, shapeOf, writesOf } from './write-journal.ts';
+
+/** Where a worker dies: the write has not happened, has happened without its answer, or is answered. */
+const moments = ['before', 'unanswered', 'answered'] as const;
+type Moment = (typeof moments)[number];
+
+const RECORDED = 'undisturbed';
+/** More than an episode has; a test says so when that is not true any more. */
+const MOST_WRITES = 10;
+const namespaceOf = (server: JournalledWrite['server'], moment: Moment, number: number): string =>
+  `${server.toLowerCase()}-${moment}-${number}`;
+
+let stack: Stack;
+let gate: KubernetesGate;
+let worker: SupervisedProcess;
+/** The writes of an episode in which nothing goes wrong. */
+let recorded: { readonly writes: readonly JournalledWrite[]; readonly recorded: string };
+
+beforeAll(async () => {
+  const numbers = Array.from({ length: MOST_WRITES }, (_, index) => index);
+  const disturbed = (['GitHub', 'Kubernetes'] as const).flatMap((server) =>
+    moments.flatMap((moment) => numbers.map((number) => namespaceOf(server, moment, number))),
+  );
+  stack = await startStack({
+    files: namespaceFiles([RECORDED, ...disturbed]),
+    env: quickTimings,
+    workers: 0,
+  });
+  gate = await openKubernetesGate(stack.controlPlane);
+  worker = await nextWorker();
+  await press(stack, RECORDED);
+  await resized(RECORDED);
+  recorded = { writes: writesOf({ ...stack, gate }, RECORDED), recorded: RECORDED };
+});
+
+afterAll(async () => {
+  await gate?.stop();
+  await stack?.stop();
+});
+
+async function nextWorker(): Promise<SupervisedProcess> {
+  return await stack.startWorker({ KUBECONFIG: await gate.kubeconfigFor('headroom-worker') });
+}
+
+async function resized(namespace: string): Promise<void> {
+  await eventually(`${namespace} is resized and cools down`, async () => {
+    const seen = await statusOf(stack, namespace);
+    return seen?.reason === 'CoolingDown' && (await isRaised(stack, namespace));
+  });
+}
+
+function numbersOf(server: JournalledWrite['server']): readonly number[] {
+  return recorded.writes.flatMap((write, index) => (write.server === server ? [index] : []));
+}
+
+/** Arms a hold for one write of a namespace's episode; the result settles when the episode stands at that moment. */
+function standsAt(server: JournalledWrite['server'], moment: Moment, index: number, namespace: string): Standstill {
+  const pattern = sameWriteOf(namespace, recorded, index);
+  const holds: Hold[] = [];
+  const hold = (where: 'forge' | 'gate', rule: Parameters<KubernetesGate['hold']>[0]): Hold => {
+    const armed = where === 'forge' ? stack.forge.hold(rule) : gate.hold(rule);
+    holds.push(armed);
+    return armed;
+  };
+  const first = hold(server === 'GitHub' ? 'forge' : 'gate', {
+    ...pattern,
+    when: moment === 'before' ? 'before' : 'after',
+  });
+  const reached = async (): Promise<void> => {
+    await first.held;
+    if (moment !== 'answered') return;
+    // Whatever the episode asks for next, of either server.
+    const inPath = new RegExp(`\\b${namespace}\\b`);
+    const next = [
+      hold('gate', { path: inPath, when: 'before' }),
+      hold('forge', { path: inPath, when: 'before' }),
+      hold('forge', { body: namespace, when: 'before' }),
+    ];
+    first.release();
+    await Promise.race(next.map((one) => one.held));
+  };
+  return {
+    reached: inTime(reached(), `${namespace} comes to ${server} ${pattern.method} ${pattern.path}`),
+    end: () => {
+      for (const one of holds) one.abandon();
+    },
+  };
+}
+
+interface Standstill {
+  readonly reached: Promise<void>;
+  readonly end: () => void;
+}
+
+async function inTime(reached: Promise<void>, what: string): Promise<void> {
+  let there = false;
+  void reached.then(() => {
+    there = true;
+  });
+  await eventually(what, () => there, 60_000);
+}
+
+/** Kills the worker once every episode stands where it should, and starts another one. */
+async function killAt(standstills: readonly Standstill[]): Promise<void> {
+  await Promise.all(standstills.map((one) => one.reached));
+  await worker.kill();
+  for (const one of standstills) one.end();
+  worker = await nextWorker();
+}
+
+/** What was written for a namespace is what is written when nothing goes wrong, each of it once. */
+async function expectOneOfEach(namespace: string): Promise<void> {
+  await resized(namespace);
+  const shapes = writesOf({ ...stack, gate }, namespace)
+    .map((write) => shapeOf(write, namespace))
+    // A branch that a killed worker left without a commit starts from the base as it is when the next one comes.
+    .filter((shape) => !shape.startsWith('GitHub PATCH /repos/acme/gitops/git/refs/'));
+  const expected = recorded.writes.map((write) => shapeOf(write, RECORDED));
+  expect({ namespace, writes: shapes.toSorted() }).toEqual({ namespace, writes: expected.toSorted() });
+}
+
+async function expectUnlocked(namespaces: readonly string[]): Promise<void> {
+  const { items } = await stack.coordination.listNamespacedLease({ namespace: SYSTEM_NAMESPACE });
+  const holders = new Map(items.map(({ metadata, spec }) => [metadata?.name, spec?.holderIdentity ?? '']));
+  const leases = namespaces.map((namespace) => `state-${namespace}-${QUOTA}`);
+  expect(leases.filter((lease) => holders.get(lease) !== '')).toEqual([]);
+  expect([...holders.keys()].filter((name) => name?.startsWith('file-'))).toEqual([]);
+}
+
+describe('a worker that is killed', () => {
+  it('can be killed at each of these writes of an episode, none of which is there twice', () => {
+    const shapes = recorded.writes.map((write) => shapeOf(write, RECORDED));
+    expect(shapes).toMatchInlineSnapshot(`
+      [
+        "Kubernetes POST /api/v1/namespaces/{namespace}/events (QuotaResizeRecommended)",
+        "Kubernetes POST /apis/coordination.k8s.io/v1/namespaces/namespace-resizer-system/leases",
+        "Kubernetes POST /apis/coordination.k8s.io/v1/namespaces/namespace-resizer-system/leases",
+        "GitHub POST /repos/acme/gitops/git/refs",
+        "GitHub PUT /repos/acme/gitops/contents/managed-resources/test/{namespace}/quota.yaml",
+        "GitHub POST /repos/acme/gitops/pulls",
+        "Kubernetes PUT /apis/coordination.k8s.io/v1/namespaces/namespace-resizer-system/leases/state-{namespace}-objects",
+        "GitHub PUT /repos/acme/gitops/pulls/{number}/merge",
+        "GitHub DELETE /repos/acme/gitops/git/refs/heads/headroom/test/{namespace}/objects/{decision}",
+        "Kubernetes DELETE /apis/coordination.k8s.io/v1/namespaces/namespace-resizer-system/leases/{file lock}",
+        "Kubernetes PUT /apis/coordination.k8s.io/v1/namespaces/namespace-resizer-system/leases/state-{namespace}-objects",
+        "Kubernetes POST /api/v1/namespaces/{namespace}/events (QuotaResizeMerged)",
+        "Kubernetes PUT /apis/coordination.k8s.io/v1/namespaces/namespace-resizer-system/leases/state-{namespace}-objects",
+      ]
+    `);
+    expect(Math.max(numbersOf('GitHub').length, numbersOf('Kubernetes').length)).toBeLessThanOrEqual(MOST_WRITES);
+  });
+
+  it('before, during or after any write leaves one decision, written once', async () => {
+    const namespaces: string[] = [];
+    const standstills: Standstill[] = [];
+    const disturb = async (server: JournalledWrite['server'], moment: Moment, number: number, index: number) => {
+      const namespace = namespaceOf(server, moment, number);
+      namespaces.push(namespace);
+      standstills.push(standsAt(server, moment, index, namespace));
+      await press(stack, namespace);
+    };
+    for (const moment of moments) {
+      for (const [number, index] of numbersOf('Kubernetes').entries()) {
+        await disturb('Kubernetes', moment, number, index);
+      }
+    }
+    await killAt(standstills.splice(0));
+    // One after the other: a worker makes its writes to GitHub one at a time.
+    for (const moment of moments) {
+      for (const [number, index] of numbersOf('GitHub').entries()) {
+        await disturb('GitHub', moment, number, index);
+        await killAt(standstills.splice(0));
+      }
+    }
+    for (const namespace of namespaces) await expectOneOfEach(namespace);
+    await expectUnlocked(namespaces);
+  }, 240_000);
+});
