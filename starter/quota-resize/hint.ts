@@ -50,7 +50,7 @@ const INVALID_ARGUMENT = 3;
 /** Whether Temporal would refuse the same hint for ever, and not because it is away. */
 export function isHopelessHint(error: unknown): boolean {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
-  return isGrpcServiceError(cause) && cause.code === INVALID_ARGUMENT;
+  return isGrpcServiceError(cause) && Number(cause.code) === INVALID_ARGUMENT;
 }
 
 /** Markdown for the Temporal UI: what this is, and what an operator may do here. */

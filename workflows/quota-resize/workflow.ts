@@ -15,7 +15,7 @@ import { command, type OperatorCommand, readCommandInput } from '../../domain/qu
 import { decide, type Seen } from '../../domain/quota-resize/decide.ts';
 import { type ResizeMemory, upgradeMemory } from '../../domain/quota-resize/memory.ts';
 import { describeChange } from '../../domain/quota-resize/need.ts';
-import type { Verdict, Wait } from '../../domain/quota-resize/verdict.ts';
+import type { Wait } from '../../domain/quota-resize/verdict.ts';
 import { brief, createPublisher, type Standing } from '../kernel/visibility.ts';
 import { act, isPausedFailure, refusedMessage } from './act.ts';
 import { ensuring, observing, watching } from './activities.ts';

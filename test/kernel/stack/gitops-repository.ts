@@ -59,11 +59,6 @@ export async function readFileAt(gitDir: string, commit: string, path: string): 
   return await git(gitDir, 'cat-file', 'blob', `${commit}:${path}`);
 }
 
-/** Every branch, by its short name. */
-export async function branches(gitDir: string): Promise<string[]> {
-  return (await git(gitDir, 'for-each-ref', '--format=%(refname:short)', 'refs/heads')).split('\n').filter(Boolean);
-}
-
 /** A unified diff between two commits. */
 export async function diffBetween(gitDir: string, from: string, to: string): Promise<string> {
   return await git(gitDir, 'diff', `${from}...${to}`);

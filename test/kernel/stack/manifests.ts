@@ -14,7 +14,7 @@ export async function applyManifests(kubeconfig: string, files: readonly (string
 }
 
 /** Applies objects with server-side apply, in their order. */
-export async function applyObjects(kubeconfig: string, objects: readonly KubernetesObject[]): Promise<void> {
+async function applyObjects(kubeconfig: string, objects: readonly KubernetesObject[]): Promise<void> {
   const config = new KubeConfig();
   config.loadFromFile(kubeconfig);
   const api = KubernetesObjectApi.makeApiClient(config);
