@@ -50,7 +50,9 @@ const INVALID_ARGUMENT = 3;
 /** Whether Temporal would refuse the same hint for ever, and not because it is away. */
 export function isHopelessHint(error: unknown): boolean {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
-  return isGrpcServiceError(cause) && Number(cause.code) === INVALID_ARGUMENT;
+  if (!isGrpcServiceError(cause)) return false;
+  const code: number = cause.code;
+  return code === INVALID_ARGUMENT;
 }
 
 /** Markdown for the Temporal UI: what this is, and what an operator may do here. */
