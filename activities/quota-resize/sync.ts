@@ -1,6 +1,6 @@
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
-import { isSynced } from '../../domain/quota-resize/decide.ts';
+import { isSynced } from '../../domain/quota-resize/await-sync.ts';
 import { type GlobalPauseOptions, readGlobalPause } from '../kernel/global-pause.ts';
 import { notYet, type PollPace } from '../kernel/not-yet.ts';
 import type { Kubernetes } from '../ports/kubernetes.ts';

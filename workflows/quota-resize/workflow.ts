@@ -12,7 +12,8 @@ import {
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
 import { command, type OperatorCommand, readCommandInput } from '../../domain/quota-resize/commands.ts';
-import { decide, type Seen } from '../../domain/quota-resize/decide.ts';
+import { decide } from '../../domain/quota-resize/decide.ts';
+import type { Seen } from '../../domain/quota-resize/seen.ts';
 import { type ResizeMemory, upgradeMemory } from '../../domain/quota-resize/memory.ts';
 import { describeChange } from '../../domain/quota-resize/need.ts';
 import type { Wait } from '../../domain/quota-resize/verdict.ts';

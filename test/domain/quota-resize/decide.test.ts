@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as absorb from '../../../domain/quota-resize/absorb.ts';
-import { decide, isSynced } from '../../../domain/quota-resize/decide.ts';
+import { isSynced } from '../../../domain/quota-resize/await-sync.ts';
+import { decide } from '../../../domain/quota-resize/decide.ts';
 import type { ResizeMemory } from '../../../domain/quota-resize/memory.ts';
 import type { Verdict } from '../../../domain/quota-resize/verdict.ts';
 import {

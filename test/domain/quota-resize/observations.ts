@@ -1,5 +1,6 @@
 /** Observations, memories and decisions for tests of the state machine: a plain case each, with what a test changes. */
-import { decide, type Seen } from '../../../domain/quota-resize/decide.ts';
+import { decide } from '../../../domain/quota-resize/decide.ts';
+import type { Seen } from '../../../domain/quota-resize/seen.ts';
 import type { Decision, LimitChange, PullRequestRef } from '../../../domain/quota-resize/decision.ts';
 import { emptyMemory, type ResizeMemory } from '../../../domain/quota-resize/memory.ts';
 import type {
