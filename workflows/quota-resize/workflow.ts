@@ -72,6 +72,8 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
   let memory = upgradeMemory(input.memory);
   let woken = false;
   let pressed = false;
+  /** A look that is under way began while it was paused. */
+  let beganPaused = false;
   let lastCommand = input.shown?.lastCommand ?? null;
   let until: number | undefined;
   let lastPullRequest: Seen['pullRequest'] = null;
@@ -130,6 +132,7 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
       woken = true;
       log.info('operator command', { command: name, did: outcome.message, target: targetName(target) });
       if (name === 'pause') busy?.cancel();
+      if (name === 'resume') beganPaused = true;
       standing = show();
       return outcome.message;
     };
@@ -163,8 +166,10 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
     // Cleared before observing, so that no hint falls between the look and the wait.
     woken = false;
     pressed = false;
+    beganPaused = false;
     const seen = await look();
-    if (seen === null) continue;
+    // What was seen while paused is not acted on: people resume what is there now.
+    if (seen === null || beganPaused) continue;
     const [remembered, verdict] = decide(seen, memory, Date.now());
     memory = remembered;
     lastPullRequest = seen.pullRequest;
