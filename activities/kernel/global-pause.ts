@@ -1,7 +1,6 @@
-import { ApplicationFailure } from '@temporalio/common';
-import type { FailureType } from '../../domain/kernel/failures.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import type { Kubernetes } from '../ports/kubernetes.ts';
+import { failure } from './failure.ts';
 import { orNull, withKubernetesFailures } from '../ports/kubernetes-failure.ts';
 
 /** The ConfigMap in Headroom's own namespace that stops every write of Headroom in the cluster. */
@@ -39,8 +38,8 @@ export function createGlobalPauseGuard(options: GlobalPauseOptions): (target: Qu
     const pause = await readGlobalPause(options);
     if (pause === null) return;
     const reason = pause.reason === '' ? '' : `: ${pause.reason}`;
-    throw ApplicationFailure.create({
-      type: 'GloballyPaused' satisfies FailureType,
+    throw failure({
+      type: 'GloballyPaused',
       nonRetryable: true,
       message: `nothing is written for ${targetName(target)}: Headroom is paused in this cluster by ${pause.by}${reason} (ConfigMap ${options.systemNamespace}/${PAUSE_CONFIG_MAP})`,
     });

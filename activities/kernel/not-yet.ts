@@ -1,6 +1,6 @@
 import { asyncLocalStorage } from '@temporalio/activity';
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import type { FailureType } from '../../domain/kernel/failures.ts';
+import type { ApplicationFailure } from '@temporalio/common';
+import { failure } from './failure.ts';
 
 /** How fast an awaited thing is asked for: often at first, and more slowly while it takes long. */
 export interface PollPace {
@@ -25,10 +25,5 @@ export function pollDelay(pace: PollPace, elapsed: number): number {
 export function notYet(message: string, pace: PollPace): ApplicationFailure {
   const firstAsked = asyncLocalStorage.getStore()?.info.scheduledTimestampMs;
   const elapsed = firstAsked === undefined ? 0 : Date.now() - firstAsked;
-  return ApplicationFailure.create({
-    type: 'NotYet' satisfies FailureType,
-    message,
-    nextRetryDelay: pollDelay(pace, elapsed),
-    category: ApplicationFailureCategory.BENIGN,
-  });
+  return failure({ type: 'NotYet', message, nextRetryDelayMs: pollDelay(pace, elapsed), benign: true });
 }

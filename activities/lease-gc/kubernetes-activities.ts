@@ -1,9 +1,8 @@
 import type { V1Lease } from '@kubernetes/client-node';
-import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
-import type { FailureType } from '../../domain/kernel/failures.ts';
 import { judgeLease, type Surroundings } from '../../domain/lease-gc/judge-lease.ts';
 import { isFileLease, leaseSelector } from '../../domain/quota-resize/lease.ts';
+import { failure } from '../kernel/failure.ts';
 import { readGlobalPause } from '../kernel/global-pause.ts';
 import type { Kubernetes } from '../ports/kubernetes.ts';
 import { statusCode, withKubernetesFailures } from '../ports/kubernetes-failure.ts';
@@ -64,8 +63,8 @@ async function readSurroundings(
   ]);
   const names = new Set(namespaces.map((one) => one.metadata?.name ?? ''));
   if (!names.has(systemNamespace)) {
-    throw ApplicationFailure.create({
-      type: 'KubernetesUnavailable' satisfies FailureType,
+    throw failure({
+      type: 'KubernetesUnavailable',
       message: `no Lease is collected: the list of namespaces lacks ${systemNamespace}, where the Leases are, so it is not believed`,
     });
   }

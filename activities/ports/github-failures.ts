@@ -2,33 +2,14 @@
  * What an HTTP exchange with GitHub that went wrong means, as a failure that says who must move next.
  */
 import { RequestError } from '@octokit/request-error';
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import type { FailureType } from '../../domain/kernel/failures.ts';
+import { ApplicationFailure } from '@temporalio/common';
 import { formatSpan } from '../../domain/kernel/time.ts';
+import { failure } from '../kernel/failure.ts';
 
 /** GitHub's advice where a secondary limit names no time. */
 const SECONDARY_LIMIT_WAIT_MS = 60_000;
 /** How often it is looked whether a refused token was replaced; nothing is sent to GitHub for that. */
 const TOKEN_LOOK_MS = 5_000;
-
-/** A failure of this product's closed set; retryable unless `nonRetryable`. */
-export function failure(options: {
-  readonly type: FailureType;
-  readonly message: string;
-  readonly nonRetryable?: boolean;
-  readonly nextRetryDelayMs?: number;
-  /** Nothing is wrong: not counted and not logged as an error by the worker. */
-  readonly benign?: boolean;
-}): ApplicationFailure {
-  const { type, message, nonRetryable = false, nextRetryDelayMs, benign = false } = options;
-  return ApplicationFailure.create({
-    type,
-    message,
-    nonRetryable,
-    ...(nextRetryDelayMs === undefined ? {} : { nextRetryDelay: Math.ceil(nextRetryDelayMs) }),
-    ...(benign ? { category: ApplicationFailureCategory.BENIGN } : {}),
-  });
-}
 
 /** The failure while a limit of GitHub is in force; nothing was sent, or GitHub refused it. */
 export function rateLimited(waitMs: number, message: string): ApplicationFailure {

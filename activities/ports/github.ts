@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { RestEndpointMethodTypes } from '@octokit/rest';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { ObjectCache } from './github-cache.ts';
-import { failure } from './github-failures.ts';
+import { failure } from '../kernel/failure.ts';
 import { GitHubClient, type GitHubOptions } from './github-client.ts';
 
 export type { GitHubOptions } from './github-client.ts';

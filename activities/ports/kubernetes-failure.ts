@@ -1,6 +1,6 @@
 import { ApiException } from '@kubernetes/client-node';
-import { ApplicationFailure } from '@temporalio/common';
-import type { FailureType } from '../../domain/kernel/failures.ts';
+import type { ApplicationFailure } from '@temporalio/common';
+import { failure } from '../kernel/failure.ts';
 
 /**
  * A missing permission is granted by a person, so asking more often only fills the API server's log; but one that has just
@@ -67,44 +67,36 @@ export function withKubernetesFailures<A extends unknown[], R>(
 export function kubernetesFailure(error: unknown): unknown {
   if (!(error instanceof ApiException)) {
     return isConnectionError(error)
-      ? failure('KubernetesUnavailable', `the Kubernetes API does not answer: ${connectionReason(error)}`, error)
+      ? unavailable(`the Kubernetes API does not answer: ${connectionReason(error)}`, error)
       : error;
   }
   const said = statusOf(error).message ?? `HTTP ${error.code}`;
   const { code } = error;
   if (code === 401) {
     const message = `the Kubernetes API refuses the credentials (401): ${said}; tried again with the credentials as they are then`;
-    return failure('KubernetesUnavailable', message, error);
+    return unavailable(message, error);
   }
   if (code === 403) {
     const message = `${said}; the ClusterRole headroom-worker of deploy/rbac.yaml allows it, look at its binding`;
-    return failure('KubernetesForbidden', message, error, FORBIDDEN_RETRY_MS);
+    return failure({ type: 'KubernetesForbidden', message, cause: error, nextRetryDelayMs: FORBIDDEN_RETRY_MS });
   }
   if (code === 429 || code >= 500) {
     const message = `the Kubernetes API cannot answer now (${code}): ${said}`;
-    return failure('KubernetesUnavailable', message, error, retryAfter(error));
+    return unavailable(message, error, retryAfter(error));
   }
   if (code === 404) {
-    return failure('KubernetesUnavailable', `not found: ${said}`, error, NOT_FOUND_RETRY_MS);
+    return unavailable(`not found: ${said}`, error, NOT_FOUND_RETRY_MS);
   }
   if (code === 409 || code === 410) {
-    return failure('KubernetesUnavailable', `the object changed meanwhile (${code}): ${said}`, error);
+    return unavailable(`the object changed meanwhile (${code}): ${said}`, error);
   }
-  return ApplicationFailure.create({
-    type: 'InvalidInput' satisfies FailureType,
-    nonRetryable: true,
-    message: `the Kubernetes API refuses the request (${code}): ${said}`,
-    cause: error,
-  });
+  const message = `the Kubernetes API refuses the request (${code}): ${said}`;
+  return failure({ type: 'InvalidInput', message, nonRetryable: true, cause: error });
 }
 
-function failure(type: FailureType, message: string, cause: Error, retryAfterMs?: number): ApplicationFailure {
-  return ApplicationFailure.create({
-    type,
-    message,
-    cause,
-    ...(retryAfterMs === undefined ? {} : { nextRetryDelay: retryAfterMs }),
-  });
+/** Retried, after `retryAfterMs` where the server or the case names a time. */
+function unavailable(message: string, cause: Error, retryAfterMs?: number): ApplicationFailure {
+  return failure({ type: 'KubernetesUnavailable', message, cause, nextRetryDelayMs: retryAfterMs });
 }
 
 function statusOf(error: unknown): KubernetesStatus {

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { GitHub } from '../ports/github.ts';
-import { failure } from '../ports/github-failures.ts';
+import { failure } from '../kernel/failure.ts';
 import type { QuotaResizeActivities } from './interface.ts';
 import type { GitHubActivityDependencies, Guard } from './own-work.ts';
 import { createPullRequestActivities } from './pull-request.ts';

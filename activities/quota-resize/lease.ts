@@ -1,7 +1,5 @@
 import { V1Lease, V1MicroTime, V1ObjectMeta } from '@kubernetes/client-node';
-import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
-import type { FailureType } from '../../domain/kernel/failures.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { type Decision, leaseHolder, type Refusal } from '../../domain/quota-resize/decision.ts';
@@ -24,6 +22,7 @@ import {
   withMemory,
 } from '../../domain/quota-resize/lease.ts';
 import type { LeaseRecord } from '../../domain/quota-resize/observation.ts';
+import { failure } from '../kernel/failure.ts';
 import type { Kubernetes } from '../ports/kubernetes.ts';
 import { orNull, statusCode } from '../ports/kubernetes-failure.ts';
 import type { LeaseOutcome } from './interface.ts';
@@ -112,8 +111,8 @@ export class LeaseStore {
     const ours = leaseHolder(decision.id);
     await this.#change(target, async (state, name) => {
       if (await this.#isForeign(state.holder, ours)) {
-        throw ApplicationFailure.create({
-          type: 'InvalidInput' satisfies FailureType,
+        throw failure({
+          type: 'InvalidInput',
           nonRetryable: true,
           message: `decision ${decision.id} for ${targetName(target)} cannot go on: its Lease ${name} is held by ${state.holder}`,
         });
@@ -192,8 +191,8 @@ export class LeaseStore {
     }
     if (legacy !== null) return legacy;
     if (free !== null) return { name: free, lease: null };
-    throw ApplicationFailure.create({
-      type: 'InvalidInput' satisfies FailureType,
+    throw failure({
+      type: 'InvalidInput',
       nonRetryable: true,
       message: `no Lease name is left for ${targetName(target)}: ${leaseNames(target).join(' and ')} in ${this.#options.systemNamespace} are Leases of others`,
     });
@@ -384,8 +383,8 @@ async function retryOnConflict<T>(what: string, write: () => Promise<T>): Promis
     } catch (error) {
       if (statusCode(error) !== 409) throw error;
       if (attempt < WRITE_ATTEMPTS) continue;
-      throw ApplicationFailure.create({
-        type: 'KubernetesUnavailable' satisfies FailureType,
+      throw failure({
+        type: 'KubernetesUnavailable',
         message: `${what} was changed by others ${WRITE_ATTEMPTS} times in a row while it was being written`,
         cause: error as Error,
       });

@@ -1,12 +1,18 @@
 /**
  * How Headroom finds what it did for a decision before, and tells it from what people did.
  */
+import { createHash } from 'node:crypto';
 import { asyncLocalStorage } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import type { Decision, PullRequestRef } from '../../domain/quota-resize/decision.ts';
-import { branchName, decisionOfCommit } from '../../domain/quota-resize/pull-request-text.ts';
-import { failure } from '../ports/github-failures.ts';
+import {
+  branchName,
+  commentMarker,
+  decisionOfCommit,
+  markedComment,
+} from '../../domain/quota-resize/pull-request-text.ts';
+import { failure } from '../kernel/failure.ts';
 import type { GitHub, PullRequest } from '../ports/github.ts';
 
 /** Throws the failure `GloballyPaused` while the global pause is set. */
@@ -69,6 +75,24 @@ export function writesOf(
       throw error;
     }
   };
+}
+
+/**
+ * A comment that is made once: one that this decision made about the same thing before, in a call whose answer was lost,
+ * is found by its hidden marker.
+ *
+ * @param about what tells this comment from the decision's others.
+ */
+export async function ensureComment(
+  github: GitHub,
+  write: Write,
+  decision: Decision,
+  { number, about, text }: { readonly number: number; readonly about: string; readonly text: string },
+): Promise<void> {
+  const key = createHash('sha256').update(about).digest('hex').slice(0, 12);
+  const marker = commentMarker(decision.id, key);
+  if ((await github.commentsOf(number)).some((comment) => comment.includes(marker))) return;
+  await write('comment', { number }, () => github.comment(number, markedComment(decision.id, key, text)));
 }
 
 /** The word for what a write came to: "exists" and "refused" changed nothing. */

@@ -1,16 +1,16 @@
 /**
  * The ends of a pull request: merged, closed, and its branch cleared away.
  */
-import { createHash } from 'node:crypto';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import type { Decision } from '../../domain/quota-resize/decision.ts';
-import { commentMarker, markedComment, mergeMessage } from '../../domain/quota-resize/pull-request-text.ts';
-import { failure } from '../ports/github-failures.ts';
+import { mergeMessage } from '../../domain/quota-resize/pull-request-text.ts';
+import { failure } from '../kernel/failure.ts';
 import type { PullRequest } from '../ports/github.ts';
 import type { MergeOutcome, QuotaResizeActivities } from './interface.ts';
 import {
   branchOf,
   currentAttempt,
+  ensureComment,
   findPullRequest,
   type GitHubActivityDependencies,
   headIsOurs,
@@ -121,11 +121,7 @@ export function createPullRequestEndActivities(
       if (number === null) return deleteOrphan(target, decision, write);
       const pull = await github.pullRequest(number);
       if (pull.state === 'open') {
-        const key = createHash('sha256').update(comment).digest('hex').slice(0, 12);
-        const marker = commentMarker(decision.id, key);
-        if (!(await github.commentsOf(number)).some((body) => body.includes(marker))) {
-          await write('comment', { number }, () => github.comment(number, markedComment(decision.id, key, comment)));
-        }
+        await ensureComment(github, write, decision, { number, about: comment, text: comment });
         await write('close pull request', { number }, () => github.editPullRequest(number, { state: 'closed' }));
       }
       return deleteBranchOf(decision, pull, write);

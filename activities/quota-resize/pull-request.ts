@@ -2,7 +2,6 @@
  * Opening the pull request of a decision and keeping it up to date, so that whatever call gets lost, there is one branch,
  * one commit and one pull request.
  */
-import { createHash } from 'node:crypto';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import {
   type Decision,
@@ -13,16 +12,15 @@ import {
 import {
   branchName,
   commitMessage,
-  commentMarker,
-  markedComment,
   pullRequestBody,
   pullRequestTitle,
 } from '../../domain/quota-resize/pull-request-text.ts';
-import { failure } from '../ports/github-failures.ts';
+import { failure } from '../kernel/failure.ts';
 import { blobSha, type PullRequest } from '../ports/github.ts';
 import type { PullRequestOutcome, QuotaResizeActivities } from './interface.ts';
 import {
   currentAttempt,
+  ensureComment,
   findPullRequest,
   type GitHubActivityDependencies,
   headIsOurs,
@@ -249,12 +247,8 @@ export function createPullRequestActivities(
       if (pull.title !== title || pull.body.replaceAll('\r\n', '\n') !== body) {
         await task.write('edit pull request', { number }, () => github.editPullRequest(number, { title, body }));
       }
-      const key = createHash('sha256').update(`${commit.sha} ${why}`).digest('hex').slice(0, 12);
-      const marker = commentMarker(decision.id, key);
-      if (!(await github.commentsOf(number)).some((comment) => comment.includes(marker))) {
-        const text = `Rebuilt on ${file.base.name} at ${file.base.sha.slice(0, 7)}: ${why}`;
-        await task.write('comment', { number }, () => github.comment(number, markedComment(decision.id, key, text)));
-      }
+      const text = `Rebuilt on ${file.base.name} at ${file.base.sha.slice(0, 7)}: ${why}`;
+      await ensureComment(github, task.write, decision, { number, about: `${commit.sha} ${why}`, text });
       return {
         kind: 'open',
         pullRequest: { ...known, path: file.path, headSha: commit.sha, pushedAt: commit.at },

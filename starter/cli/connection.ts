@@ -1,5 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import type { Config } from '../../worker/kernel/config.ts';
+import { clientConnectionOptions } from '../../worker/kernel/temporal.ts';
 
 /** How long a command waits for Temporal: a person is waiting too. */
 const CONNECT_MS = 5_000;
@@ -15,16 +16,9 @@ export class TemporalUnreachable extends Error {
  * @throws {TemporalUnreachable} at once, instead of waiting as the long-running processes do.
  */
 export async function withClient<T>({ temporal }: Config, run: (client: Client) => Promise<T>): Promise<T> {
-  const { address, tls, apiKey, metadata } = temporal.connection.reveal();
   let connection: Connection;
   try {
-    connection = await Connection.connect({
-      ...(address === undefined ? {} : { address }),
-      ...(tls === undefined ? {} : { tls }),
-      ...(apiKey === undefined ? {} : { apiKey }),
-      ...(metadata === undefined ? {} : { metadata }),
-      connectTimeout: CONNECT_MS,
-    });
+    connection = await Connection.connect(clientConnectionOptions(temporal, CONNECT_MS));
   } catch (error) {
     const reason = error instanceof Error ? error.message.split('\n', 1)[0] : String(error);
     throw new TemporalUnreachable(

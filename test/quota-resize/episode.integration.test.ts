@@ -3,6 +3,7 @@ import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatInstant } from '../../domain/kernel/time.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
+import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { counted, createQuota, givenQuota, quotaManifest } from '../kernel/stack/watched-quota.ts';
 
@@ -13,11 +14,7 @@ beforeAll(async () => {
     files: { 'README.md': '# acme/gitops\n' },
     forge: { checks: 'pass', checkDelayMs: 50 },
     env: {
-      HEADROOM_MODE: 'propose',
-      ENABLE_AUTO_MERGE: 'true',
-      HEADROOM_DEMAND_SETTLE: '500ms',
-      HEADROOM_CHECKS_POLL_MIN: '200ms',
-      HEADROOM_SYNC_POLL: '200ms',
+      ...quickAutoMerge,
     },
   });
 });

@@ -1,6 +1,7 @@
 /** Where an episode finds its quota in the repository, and what it says where it does not. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../kernel/stack/eventually.ts';
+import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { createQuota, givenQuota, quotaManifest, WatchedQuota } from '../kernel/stack/watched-quota.ts';
 
@@ -11,11 +12,7 @@ beforeAll(async () => {
     files: { 'README.md': '# acme/gitops\n' },
     forge: { checks: 'pass', checkDelayMs: 50 },
     env: {
-      HEADROOM_MODE: 'propose',
-      ENABLE_AUTO_MERGE: 'true',
-      HEADROOM_DEMAND_SETTLE: '500ms',
-      HEADROOM_CHECKS_POLL_MIN: '200ms',
-      HEADROOM_SYNC_POLL: '200ms',
+      ...quickAutoMerge,
       HEADROOM_HOLD_RETRY: '2s',
     },
   });

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatInstant } from '../../domain/kernel/time.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
+import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
 
@@ -16,11 +17,7 @@ beforeAll(async () => {
     // Each head gets a check `ci` that waits for the test.
     forge: { checks: 'pending', tokens: { [PERSON_TOKEN]: 'alice' } },
     env: {
-      HEADROOM_MODE: 'propose',
-      ENABLE_AUTO_MERGE: 'true',
-      HEADROOM_DEMAND_SETTLE: '500ms',
-      HEADROOM_CHECKS_POLL_MIN: '200ms',
-      HEADROOM_SYNC_POLL: '200ms',
+      ...quickAutoMerge,
       HEADROOM_HOLD_RETRY: '1s',
       HEADROOM_SYNC_OVERDUE: `${OVERDUE_MS}ms`,
       // A workflow that was terminated is started again by the next hint.

@@ -1,6 +1,7 @@
 /** Headroom as it is without any switch: it observes, and no more; and one switch further, it proposes and people merge. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../kernel/stack/eventually.ts';
+import { quickSettings } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { givenQuota } from '../kernel/stack/watched-quota.ts';
 
@@ -12,9 +13,7 @@ beforeAll(async () => {
     forge: { checks: 'pass', checkDelayMs: 50 },
     // Neither a mode nor auto-merge: the defaults are what this is about.
     env: {
-      HEADROOM_DEMAND_SETTLE: '500ms',
-      HEADROOM_CHECKS_POLL_MIN: '200ms',
-      HEADROOM_SYNC_POLL: '200ms',
+      ...quickSettings,
       HEADROOM_HOLD_RETRY: '2s',
       // Pressure wakes an episode that rests without a cooldown after as long.
       HEADROOM_UPDATE_INTERVAL: '1s',

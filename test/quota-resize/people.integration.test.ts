@@ -1,6 +1,7 @@
 /** Headroom gives way to people: what they close, merge, change, reject and approve. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../kernel/stack/eventually.ts';
+import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { type GivenQuota, givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
 
@@ -12,11 +13,7 @@ beforeAll(async () => {
     // Each head gets a check `ci` that waits for the test.
     forge: { checks: 'pending' },
     env: {
-      HEADROOM_MODE: 'propose',
-      ENABLE_AUTO_MERGE: 'true',
-      HEADROOM_DEMAND_SETTLE: '500ms',
-      HEADROOM_CHECKS_POLL_MIN: '200ms',
-      HEADROOM_SYNC_POLL: '200ms',
+      ...quickAutoMerge,
       HEADROOM_NEED_GONE: '2s',
       HEADROOM_UPDATE_INTERVAL: '2s',
     },

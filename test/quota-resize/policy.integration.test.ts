@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatInstant } from '../../domain/kernel/time.ts';
 import { eventually, never } from '../kernel/stack/eventually.ts';
+import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack, SYSTEM_NAMESPACE } from '../kernel/stack/stack.ts';
 import { counted, givenQuota, WatchedQuota } from '../kernel/stack/watched-quota.ts';
 
@@ -12,11 +13,7 @@ beforeAll(async () => {
     files: { 'README.md': '# acme/gitops\n' },
     forge: { checks: 'pass', checkDelayMs: 50 },
     env: {
-      HEADROOM_MODE: 'propose',
-      ENABLE_AUTO_MERGE: 'true',
-      HEADROOM_DEMAND_SETTLE: '500ms',
-      HEADROOM_CHECKS_POLL_MIN: '200ms',
-      HEADROOM_SYNC_POLL: '200ms',
+      ...quickAutoMerge,
     },
   });
 });

@@ -1,4 +1,10 @@
-import { Client, Connection, type ConnectionLike, isGrpcServiceError } from '@temporalio/client';
+import {
+  Client,
+  Connection,
+  type ConnectionLike,
+  type ConnectionOptions,
+  isGrpcServiceError,
+} from '@temporalio/client';
 import { NativeConnection, type RuntimeOptions } from '@temporalio/worker';
 import { untilAvailable, type WaitOptions, watchAvailability } from './availability.ts';
 import { type Log, temporalLogger } from './log.ts';
@@ -16,6 +22,18 @@ const REQUEST_MS = 10_000;
 /** A server that was there answers at once, or readiness should say so. */
 const LOOK_MS = 3_000;
 
+/** What a client's connection to the target needs, with a limit on the first connect in milliseconds. */
+export function clientConnectionOptions(target: TemporalTarget, connectTimeoutMs: number): ConnectionOptions {
+  const { address, tls, apiKey, metadata } = target.connection.reveal();
+  return {
+    ...(address === undefined ? {} : { address }),
+    ...(tls === undefined ? {} : { tls }),
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(metadata === undefined ? {} : { metadata }),
+    connectTimeout: connectTimeoutMs,
+  };
+}
+
 /**
  * A client of the target's namespace, once Temporal answers and the namespace exists; until then it says what it waits
  * for and tries again. Close it with `client.connection.close()`.
@@ -29,14 +47,7 @@ export async function connectClient(
   return await untilAvailable(
     `Temporal at ${target.address}`,
     async () => {
-      const { address, tls, apiKey, metadata } = target.connection.reveal();
-      const connection = Connection.lazy({
-        ...(address === undefined ? {} : { address }),
-        ...(tls === undefined ? {} : { tls }),
-        ...(apiKey === undefined ? {} : { apiKey }),
-        ...(metadata === undefined ? {} : { metadata }),
-        connectTimeout: CONNECT_MS,
-      });
+      const connection = Connection.lazy(clientConnectionOptions(target, CONNECT_MS));
       try {
         await connection.ensureConnected();
         await requireNamespace(connection, target.namespace);

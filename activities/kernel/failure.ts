@@ -1,0 +1,26 @@
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import type { FailureType } from '../../domain/kernel/failures.ts';
+
+export interface FailureOptions {
+  readonly type: FailureType;
+  readonly message: string;
+  readonly nonRetryable?: boolean;
+  /** Milliseconds; the activity's retry policy decides when absent. */
+  readonly nextRetryDelayMs?: number | undefined;
+  /** Nothing is wrong: not counted and not logged as an error by the worker. */
+  readonly benign?: boolean;
+  readonly cause?: Error;
+}
+
+/** A failure of this product's closed set; retryable unless `nonRetryable`. */
+export function failure(options: FailureOptions): ApplicationFailure {
+  const { type, message, nonRetryable = false, nextRetryDelayMs, benign = false, cause } = options;
+  return ApplicationFailure.create({
+    type,
+    message,
+    nonRetryable,
+    ...(nextRetryDelayMs === undefined ? {} : { nextRetryDelay: Math.ceil(nextRetryDelayMs) }),
+    ...(benign ? { category: ApplicationFailureCategory.BENIGN } : {}),
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
