@@ -293,6 +293,8 @@ describe.concurrent('an episode', () => {
       'Closed by Headroom: the ResourceQuota was deleted and another one has its name.',
     );
     expect(await firstRun.result()).toMatchObject({ reason: 'QuotaReplaced' });
+    // The hints of the new quota may have gone to the run that ended; the next change hints again.
+    await quota.scale('web', 9);
     const { decision } = await quota.reaches('AwaitingMerge', 'NamespaceAutoMergeOff');
     const { metadata } = await stack.core.readNamespacedResourceQuota({ name: 'compute', namespace: 'quota-replaced' });
     expect(decision?.quotaUid).toBe(metadata?.uid);

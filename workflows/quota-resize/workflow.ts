@@ -45,6 +45,9 @@ interface Shown {
   readonly standing: Standing;
   readonly lastCommand: string | null;
   readonly approvedBy: string | null;
+  /** The last decision that was merged, in the details of the cooldown. */
+  readonly achieved: readonly string[];
+  readonly isAchieved: boolean;
 }
 
 export interface QuotaResizeResult {
@@ -79,8 +82,8 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
   let lastPullRequest: Seen['pullRequest'] = null;
   let busy: CancellationScope | null = null;
   /** What the details say of the decision in hand, and of the last one that was merged. */
-  let achieved: string[] = [];
-  let isAchieved = false;
+  let achieved: string[] = [...(input.shown?.achieved ?? [])];
+  let isAchieved = input.shown?.isAchieved ?? false;
   let approvedBy = input.shown?.approvedBy ?? null;
   let said: Pick<ResizeStatus, 'phase' | 'reason' | 'detail'> = {
     phase: 'Detecting',
@@ -160,7 +163,7 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
       return await continueAsNew<typeof quotaResize>({
         ...input,
         memory,
-        shown: { standing, lastCommand, approvedBy },
+        shown: { standing, lastCommand, approvedBy, achieved, isAchieved },
       });
     }
     // Cleared before observing, so that no hint falls between the look and the wait.
