@@ -1,6 +1,7 @@
 import type { CheckConclusion, CheckMode, CheckRun, CommitState, CommitStatus } from './model.ts';
 import { isoSeconds } from './git/objects.ts';
 import type { Store } from './store.ts';
+import type { Events } from './webhooks/event.ts';
 
 /** One thing that was said about a commit, by a check run or a commit status. */
 export interface Verdict {
@@ -8,15 +9,20 @@ export interface Verdict {
   readonly result: 'passed' | 'failed' | 'pending';
 }
 
+// The CI that the forge plays is an app.
+const CI = 'ci[bot]';
+
 /** The check runs and commit statuses, and the CI that `--checks` plays. */
 export class Checks {
   mode: CheckMode;
   readonly #store: Store;
+  readonly #events: Events;
   readonly #delayMs: number;
   readonly #timers = new Set<NodeJS.Timeout>();
 
-  constructor(store: Store, mode: CheckMode, delayMs: number) {
+  constructor(store: Store, events: Events, mode: CheckMode, delayMs: number) {
     this.#store = store;
+    this.#events = events;
     this.mode = mode;
     this.#delayMs = delayMs;
   }
@@ -39,9 +45,11 @@ export class Checks {
     if (this.mode === 'none') return;
     if (this.#store.state.checkRuns.some((run) => run.headSha === sha && run.name === 'ci')) return;
     const run = this.addRun({ name: 'ci', headSha: sha, externalId: 'forge' });
+    this.reported(run, 'new', CI);
     if (this.mode !== 'pending') this.#play(run, this.mode);
   }
 
+  /** Adds a check run; who adds it says so with `reported` once it is as it should be. */
   addRun(run: Partial<CheckRun> & Pick<CheckRun, 'name' | 'headSha'>): CheckRun {
     const made: CheckRun = {
       status: 'queued',
@@ -60,6 +68,17 @@ export class Checks {
     return made;
   }
 
+  /** Tells the webhooks what became of a run: it is new, it is completed now, and with it all of its commit's. */
+  reported(run: CheckRun, before: CheckRun['status'] | 'new', sender: string): void {
+    if (before === 'new') this.#events.emit({ name: 'check_run', action: 'created', run, sender });
+    if (run.status !== 'completed' || before === 'completed') return;
+    this.#events.emit({ name: 'check_run', action: 'completed', run, sender });
+    const runs = this.latestRuns(run.headSha);
+    if (runs.every(({ status }) => status === 'completed')) {
+      this.#events.emit({ name: 'check_suite', action: 'completed', runs, sender });
+    }
+  }
+
   /** The newest run of each name on a commit, in the order of their names' first run. */
   latestRuns(sha: string): CheckRun[] {
     const latest = new Map<string, CheckRun>();
@@ -70,6 +89,7 @@ export class Checks {
   addStatus(status: Omit<CommitStatus, 'id' | 'createdAt'>): CommitStatus {
     const made = { ...status, id: this.#store.nextId(), createdAt: isoSeconds(new Date()) };
     this.#store.state.statuses.push(made);
+    this.#events.emit({ name: 'status', status: made, sender: made.creator });
     return made;
   }
 
@@ -94,7 +114,11 @@ export class Checks {
     });
     this.#later(this.#delayMs, () => {
       // Somebody may have finished it in the meantime; their word holds.
-      if (run.status !== 'completed') finishRun(run, mode === 'pass' ? 'success' : 'failure');
+      if (run.status !== 'completed') {
+        const { status } = run;
+        finishRun(run, mode === 'pass' ? 'success' : 'failure');
+        this.reported(run, status, CI);
+      }
       // The next write saves it as well; a run that is lost is played again after the restart.
       void this.#store.save().catch(() => {});
     });

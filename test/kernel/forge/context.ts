@@ -1,13 +1,15 @@
+import type { Accounts } from './accounts.ts';
 import type { Checks } from './checks.ts';
 import type { GitRepository } from './git/repository.ts';
 import type { Mutex } from './mutex.ts';
 import type { PullRequests } from './pull-requests.ts';
-import type { RateLimits } from './http/rate-limits.ts';
 import { repository } from './represent/repository.ts';
 import type { Urls } from './represent/urls.ts';
+import type { Reviews } from './reviews.ts';
+import type { Site } from './site.ts';
 import type { Store } from './store.ts';
 
-/** What every route works with. */
+/** One repository of a forge: what every route works with. */
 export interface ForgeContext {
   readonly owner: string;
   readonly repo: string;
@@ -15,11 +17,13 @@ export interface ForgeContext {
   readonly urls: Urls;
   readonly git: GitRepository;
   readonly store: Store;
+  readonly accounts: Accounts;
   readonly checks: Checks;
+  readonly reviews: Reviews;
   readonly pulls: PullRequests;
-  readonly limits: RateLimits;
   readonly lock: Mutex;
-  readonly treeLimit: { readonly entries: number; readonly bytes: number };
+  /** What all repositories of the forge share. */
+  readonly site: Site;
 }
 
 /** GitHub's `repository` for this one, with its counts of now. */

@@ -1,12 +1,15 @@
-import { addReview } from './routes/pulls.ts';
+import type { AccountsOptions } from './accounts.ts';
 import { ApiError } from './api-error.ts';
 import { finishRun } from './checks.ts';
 import { commitFiles } from './commit-files.ts';
 import type { ForgeContext } from './context.ts';
 import { isoSeconds } from './git/objects.ts';
 import type { TreeChange } from './git/repository.ts';
-import type { CheckConclusion, CheckMode, CheckRun, CommitState, MergeMethod, Protection } from './model.ts';
+import { applyHook, type HookOptions, newHook } from './hooks.ts';
+import type { CheckConclusion, CheckMode, CheckRun, CommitState, Hook, MergeMethod, Protection } from './model.ts';
 import { signatureOf } from './people.ts';
+import type { GivenReview } from './reviews.ts';
+import type { Delivery } from './webhooks/delivery.ts';
 
 export interface CheckRunChange {
   sha: string;
@@ -52,13 +55,16 @@ export class Control {
   async setCheckRun({ sha, name, status, conclusion }: CheckRunChange): Promise<void> {
     await this.#changing(async () => {
       const { checks } = this.#forge;
-      const run = checks.latestRuns(sha).find((one) => one.name === name) ?? checks.addRun({ name, headSha: sha });
+      const known = checks.latestRuns(sha).find((one) => one.name === name);
+      const before = known?.status ?? 'new';
+      const run = known ?? checks.addRun({ name, headSha: sha });
       if (status === 'completed' || conclusion) {
         if (!conclusion) throw new Error(`the completed check run ${name} needs a conclusion, such as "success"`);
         finishRun(run, conclusion);
       } else {
         Object.assign(run, { status, conclusion: null, completedAt: null });
       }
+      checks.reported(run, before, 'ci[bot]');
     });
   }
 
@@ -86,6 +92,8 @@ export class Control {
           requiredChecks: [],
           requireUpToDate: false,
           requiredReviews: 0,
+          dismissStaleReviews: false,
+          requireCodeOwnerReviews: false,
           mergeQueue: false,
           as: 'protection',
           ...wanted,
@@ -107,27 +115,114 @@ export class Control {
     return this.#changing(() => this.#forge.pulls.merge(this.#forge.pulls.find(number), { by, method }));
   }
 
-  async approveReview(number: number, by: string): Promise<void> {
-    await this.#review(number, by, 'APPROVED');
+  /** Approves. Returns the review's id. @throws ApiError 422 for the author's own */
+  async approveReview(number: number, by: string, body = ''): Promise<number> {
+    return this.#review(number, by, 'APPROVED', body);
   }
 
-  async requestChanges(number: number, by: string): Promise<void> {
-    await this.#review(number, by, 'CHANGES_REQUESTED');
+  /** Requests changes. Returns the review's id. @throws ApiError 422 for the author's own */
+  async requestChanges(number: number, by: string, body = 'Please change this.'): Promise<number> {
+    return this.#review(number, by, 'CHANGES_REQUESTED', body);
+  }
+
+  /** Reviews without a verdict. Returns the review's id. */
+  async reviewComment(number: number, by: string, body: string): Promise<number> {
+    return this.#review(number, by, 'COMMENTED', body);
+  }
+
+  /** Dismisses the newest approval or request for changes of somebody. */
+  async dismissReview(number: number, user: string, by: string): Promise<void> {
+    await this.#changing(async () => {
+      const { pulls, reviews } = this.#forge;
+      const pull = pulls.find(number);
+      const own = reviews.of(pull).filter((one) => one.user === user);
+      const newest = own.findLast(({ state }) => state === 'APPROVED' || state === 'CHANGES_REQUESTED');
+      if (!newest) throw new Error(`${user} has no review of pull request #${number} that could be dismissed`);
+      reviews.dismiss(pull, newest, by);
+    });
+  }
+
+  /** Asks people, and teams of the owner by their slugs, for a review. */
+  async requestReview(
+    number: number,
+    { users = [], teams = [] }: { users?: readonly string[]; teams?: readonly string[] },
+    by: string,
+  ): Promise<void> {
+    await this.#changing(async () => {
+      const { pulls, reviews } = this.#forge;
+      reviews.request(pulls.find(number), { users, teams }, by);
+    });
+  }
+
+  /** Puts a label on a pull request. */
+  async addLabel(number: number, label: string, by: string): Promise<void> {
+    await this.#changing(async () => {
+      const { pulls } = this.#forge;
+      pulls.label(pulls.find(number), label, true, by);
+    });
+  }
+
+  /** Says who has to do with the repository; what is left out stays as it was. */
+  setAccounts(accounts: AccountsOptions): void {
+    this.#forge.accounts.set(accounts);
+  }
+
+  /** Makes a webhook and sends its ping. Returns its id. */
+  async addHook(options: HookOptions): Promise<number> {
+    return this.#changing(async () => {
+      const made = newHook(this.#forge.store.nextId(), options);
+      this.#forge.store.state.hooks.push(made);
+      void this.#forge.site.webhooks.ping(this.#forge, made);
+      return made.id;
+    });
+  }
+
+  /** Changes a webhook; one with `active: false` misses what happens meanwhile. @throws Error for an unknown id */
+  async changeHook(id: number, change: Partial<HookOptions>): Promise<void> {
+    await this.#changing(async () => applyHook(this.#hook(id), change));
+  }
+
+  /** @throws Error for an unknown id */
+  async removeHook(id: number): Promise<void> {
+    await this.#changing(async () => {
+      const { store, site } = this.#forge;
+      const hook = this.#hook(id);
+      store.state.hooks.splice(store.state.hooks.indexOf(hook), 1);
+      site.webhooks.forget(this.#forge, hook);
+    });
+  }
+
+  /** What was delivered so far to the repository's hooks, or to one of them, the oldest first. */
+  deliveries(hook?: number): readonly Delivery[] {
+    const { store, site } = this.#forge;
+    const hooks = store.state.hooks.filter(({ id }) => hook === undefined || id === hook);
+    return hooks.flatMap((one) => site.webhooks.deliveries(this.#forge, one)).sort((a, b) => a.id - b.id);
+  }
+
+  /** Delivers once more, under the same GUID. Resolves with what came of it. @throws Error for an unknown id */
+  redeliver(deliveryId: number): Promise<Delivery | undefined> {
+    return this.#forge.site.webhooks.redeliver(deliveryId);
+  }
+
+  /** Resolves when every webhook has its answer, those of other repositories too. */
+  deliveriesSettled(): Promise<void> {
+    return this.#forge.site.deliverer.settled();
   }
 
   async comment(number: number, by: string, body: string): Promise<void> {
     await this.#changing(async () => {
       const now = isoSeconds(new Date());
       const { store, pulls } = this.#forge;
-      const issue = pulls.find(number).number;
-      store.state.comments.push({ id: store.nextId(), issue, user: by, body, createdAt: now, updatedAt: now });
+      const pull = pulls.find(number);
+      const comment = { id: store.nextId(), issue: number, user: by, body, createdAt: now, updatedAt: now };
+      pulls.comment(pull, comment);
     });
   }
 
   /** Turns a pull request into a draft, or makes it ready for review. */
-  async setDraft(number: number, draft: boolean): Promise<void> {
+  async setDraft(number: number, draft: boolean, by?: string): Promise<void> {
     await this.#changing(async () => {
-      this.#forge.pulls.find(number).draft = draft;
+      await this.#forge.pulls.setDraft(this.#forge.pulls.find(number), draft, by ?? this.#forge.owner);
     });
   }
 
@@ -146,19 +241,19 @@ export class Control {
       const sha = await (old && !force
         ? commitFiles(git, { branch: name, parent: old, changes, message, author: signature, committer: signature })
         : this.#startBranch(name, start, { changes, message, signature }));
-      await pulls.branchMoved(name);
+      await pulls.branchMoved({ branch: name, before: old ?? null, after: sha }, author ?? owner);
       return sha;
     });
   }
 
   /** Deletes a branch, as a person may after a merge. */
-  async deleteBranch(branch: string): Promise<void> {
-    const { git, pulls } = this.#forge;
+  async deleteBranch(branch: string, by?: string): Promise<void> {
+    const { git, pulls, owner } = this.#forge;
     await this.#changing(async () => {
       const tip = await git.branchTip(branch);
       if (!tip) throw new ApiError(404, `Branch ${branch} not found`);
       await git.deleteRef(`refs/heads/${branch}`, tip);
-      await pulls.branchMoved(branch);
+      await pulls.branchMoved({ branch, before: tip, after: null }, by ?? owner);
     });
   }
 
@@ -200,10 +295,17 @@ export class Control {
     return sha;
   }
 
-  async #review(number: number, user: string, state: 'APPROVED' | 'CHANGES_REQUESTED'): Promise<void> {
-    await this.#changing(async () => {
-      const pull = this.#forge.pulls.find(number);
-      addReview(this.#forge, pull, { user, state, body: '', commitId: pull.headSha });
+  #hook(id: number): Hook {
+    const found = this.#forge.store.state.hooks.find((hook) => hook.id === id);
+    if (!found) throw new Error(`there is no webhook ${id}; addHook returns the id of each`);
+    return found;
+  }
+
+  async #review(number: number, user: string, state: GivenReview['state'], body: string): Promise<number> {
+    return this.#changing(async () => {
+      const { pulls, reviews } = this.#forge;
+      const pull = pulls.find(number);
+      return reviews.add(pull, { user, state, body, commitId: pull.headSha }).id;
     });
   }
 

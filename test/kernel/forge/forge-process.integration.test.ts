@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -8,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { clientOf, openPullRequest } from './fresh-forge.ts';
 import { startForge } from './forge.ts';
 import { createBareRepository } from './git/bare-repository.ts';
+import { startWebhookReceiver } from './webhook-receiver.ts';
 
 const MAIN = join(import.meta.dirname, 'main.ts');
 
@@ -95,6 +97,14 @@ describe('npm run forge', () => {
       says: /^--checks "maybe" is none of pass, fail, pending, none$/,
     },
     {
+      args: ['--git-dir', 'GIT', '--owner', 'acme', '--repo', 'gitops', '--port', '0', '--webhook-url', 'example.com'],
+      says: /^--webhook-url "example.com" is no address that begins with http/,
+    },
+    {
+      args: ['--git-dir', 'GIT', '--owner', 'acme', '--repo', 'gitops', '--port', '0', '--repository', 'clusters'],
+      says: /^--repository "clusters" is not of the form OWNER\/REPO=PATH$/,
+    },
+    {
       args: ['--git-dir', '/no/where', '--owner', 'acme', '--repo', 'gitops', '--port', '0'],
       says: /^\/no\/where does not exist; give the path of a bare git repository/,
     },
@@ -128,6 +138,33 @@ describe('npm run forge', () => {
     );
     expect({ code, message }).toEqual({ code: 2, message: `port ${port} is taken by another process; choose another` });
     other.close();
+  });
+
+  it('serves several repositories as GitHub Enterprise and tells a webhook', async () => {
+    const receiver = await startWebhookReceiver();
+    const another = join(folder, 'clusters.git');
+    await createBareRepository(another, { 'b.yaml': '1\n' });
+    const first = ['--git-dir', gitDir, '--owner', 'acme', '--repo', 'gitops', '--port', '0'];
+    const more = ['--enterprise', '--repository', `globex/clusters=${another}`];
+    const hook = ['--webhook-url', receiver.url, '--webhook-secret', 'secret'];
+    const { child, url } = await started(...first, ...more, ...hook);
+    expect(url).toMatch(/\/api\/v3$/);
+    const client = clientOf({ url });
+    expect((await client.repos.get({ owner: 'globex', repo: 'clusters' })).data.default_branch).toBe('main');
+    const control = (path: string, body: object) =>
+      fetch(new URL(path, url), { method: 'POST', body: JSON.stringify(body) });
+    await control('/_forge/commits', { files: { 'a.yaml': '2\n' } });
+    await control('/_forge/commits?repository=globex/clusters', { files: { 'b.yaml': '2\n' } });
+    await expect.poll(() => receiver.names()).toEqual(['ping', 'push']);
+    expect(receiver.received[1]?.signature).toMatch(/^sha256=[0-9a-f]{64}$/);
+    expect(receiver.received[1]?.headers).toHaveProperty('x-github-enterprise-host');
+    const keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const publicKey = keys.publicKey.export({ type: 'spki', format: 'pem' });
+    const app = await control('/_forge/apps', { slug: 'headroom', publicKey, install: [{ account: 'acme' }] });
+    expect(await app.json()).toMatchObject({ bot: 'headroom[bot]', installations: [expect.any(Number)] });
+    child.kill();
+    await once(child, 'close');
+    await receiver.stop();
   });
 
   it.each(['SIGINT', 'SIGTERM'] as const)(

@@ -1,47 +1,53 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { resolve } from 'node:path';
-import { Checks } from './checks.ts';
+import type { AppOptions } from './apps/apps.ts';
+import { type ForgeApp, registeredApp } from './apps/handle.ts';
+import { Callers } from './callers.ts';
 import type { ForgeContext } from './context.ts';
 import { Control } from './control.ts';
-import { GitRepository } from './git/repository.ts';
+import { graphqlRoute } from './graphql/route.ts';
 import { page } from './html.ts';
 import { ApiServer } from './http/api-server.ts';
 import { ControlServer } from './http/control-server.ts';
 import { type Fault, type FaultRule, Faults, type Hold, type HoldRule } from './http/faults.ts';
-import { RateLimits } from './http/rate-limits.ts';
 import { WriteLog, type WriteExchange } from './http/write-log.ts';
-import { Mutex } from './mutex.ts';
 import { OpenApiValidation } from './openapi-validation.ts';
-import type { ForgeOptions } from './options.ts';
-import { PullRequests } from './pull-requests.ts';
-import { Urls } from './represent/urls.ts';
+import { closeRepository, openRepository, quietRepository, type RepositoryOptions } from './open-repository.ts';
+import type { ForgeOptions, SecondaryLimits } from './options.ts';
+import { appRoutes } from './routes/apps.ts';
 import { checkRoutes } from './routes/checks.ts';
 import { commitRoutes } from './routes/commits.ts';
 import { contentRoutes } from './routes/contents.ts';
 import { gitDatabaseRoutes } from './routes/git-database.ts';
+import { hookRoutes } from './routes/hooks.ts';
 import { issueRoutes } from './routes/issues.ts';
 import { protectionRoutes } from './routes/protection.ts';
 import { pullRoutes } from './routes/pulls.ts';
 import { referenceRoutes } from './routes/references.ts';
 import { repositoryRoutes } from './routes/repository.ts';
+import { reviewRoutes } from './routes/reviews.ts';
+import { Site } from './site.ts';
 import { serveGit } from './smart-http.ts';
-import { Store } from './store.ts';
 
 export type { FaultAction } from './http/faults.ts';
 export type { ForgeOptions } from './options.ts';
 
-/**
- * GitHub's REST API over a real bare repository, running. Beside what is here it has everything of `Control`: what
- * people and CI do.
- */
-export interface Forge extends Pick<Control, keyof Control> {
-  /** The address of the API, for a client's `baseUrl`; `/api/v3` may be appended. */
-  readonly url: string;
+/** One repository of a forge, with everything of `Control`: what people and CI do there. */
+export interface ForgeRepository extends Pick<Control, keyof Control> {
+  readonly owner: string;
+  readonly repo: string;
   /** The address that `git clone` takes. */
   readonly cloneUrl: string;
-  readonly port: number;
   readonly gitDir: string;
   readonly defaultBranch: string;
+}
+
+/** GitHub's API over real bare repositories, running. Its own methods are about the first repository. */
+export interface Forge extends ForgeRepository {
+  /** The address of the pages, and of the API for a client's `baseUrl` (`/api/v3` may be appended). */
+  readonly url: string;
+  /** The address of the REST API: `url`, or on GitHub Enterprise `/api/v3` below it. */
+  readonly apiUrl: string;
+  readonly port: number;
   /** Every write exchange so far, the refused ones too, in the order of their answers. */
   readonly writes: readonly WriteExchange[];
   /** How many API requests came in. */
@@ -50,6 +56,18 @@ export interface Forge extends Pick<Control, keyof Control> {
   readonly endpoints: ReadonlySet<string>;
   /** What was not as GitHub's OpenAPI description says; empty without validation. */
   readonly violations: string[];
+  /** One of the forge's repositories: `acme/gitops`. @throws Error when there is none of that name */
+  repository(name: string): ForgeRepository;
+  /** Serves one more repository. */
+  addRepository(options: RepositoryOptions): Promise<ForgeRepository>;
+  /** Sets the secondary limits from now on. They are counted for each credential, with what was written before. */
+  limit(limits: SecondaryLimits): void;
+  /** When the writes that were let in came, in milliseconds since 1970: those of one credential, or all. */
+  writeTimes(credential?: string): readonly number[];
+  /** Registers a GitHub App, which is installed nowhere yet. */
+  registerApp(options: AppOptions): ForgeApp;
+  /** Takes a person's token back: who comes with it is refused with 401. */
+  revokeToken(token: string): void;
   /** Makes matching requests go wrong. */
   fail(rule: FaultRule): Fault;
   /** Stops a matching request before or after its effect. */
@@ -57,100 +75,48 @@ export interface Forge extends Pick<Control, keyof Control> {
   /** Forgets faults and breaks what is held. */
   clearFaults(): void;
   /**
-   * Stops listening and breaks what is open.
+   * Stops listening and breaks what is open; webhooks that are not delivered by then never are.
    * @throws Error when an exchange was not as GitHub describes it
    */
   stop(): Promise<void>;
 }
 
+// The first that fits answers, so the paths that end in a name come before those that take any rest.
+const ROUTES = [
+  ...protectionRoutes,
+  ...checkRoutes,
+  ...pullRoutes,
+  ...reviewRoutes,
+  ...issueRoutes,
+  ...referenceRoutes,
+  ...gitDatabaseRoutes,
+  ...contentRoutes,
+  ...commitRoutes,
+  ...hookRoutes,
+  ...appRoutes,
+  ...repositoryRoutes,
+  graphqlRoute,
+];
+
+const ENTERPRISE_PREFIX = '/api/v3';
+
 /**
- * Serves a bare git repository as GitHub would.
- * @throws Error in one sentence when the repository or the port cannot be used
+ * Serves bare git repositories as GitHub would.
+ * @throws Error in one sentence when a repository or the port cannot be used
  */
 export async function startForge(options: ForgeOptions): Promise<Forge> {
-  const gitDir = resolve(options.gitDir);
-  const git = await GitRepository.open(gitDir);
-  const store = await Store.open(gitDir);
-  const { owner, repo, login = 'headroom-bot' } = options;
-  const checks = new Checks(store, options.checks ?? 'none', options.checkDelayMs ?? 200);
-  const pulls = new PullRequests({
-    git,
-    store,
-    checks,
-    owner,
-    mergeableDelayMs: options.mergeableDelayMs ?? 50,
-    mergeMethods: options.mergeMethods ?? ['merge', 'squash', 'rebase'],
-  });
-  const defaultBranch = await git.defaultBranch();
   // A run of the tests says so in its environment, also to the processes that it starts.
   const validate = options.validate ?? process.env['VITEST'] !== undefined;
-  const validation = validate ? new OpenApiValidation() : undefined;
+  const enterprise = options.enterprise ?? false;
+  const validation = validate ? new OpenApiValidation(enterprise ? 'ghes-3.19' : 'api.github.com') : undefined;
   const faults = new Faults();
   const writeLog = new WriteLog(options.log);
-  const tokens = tokensOf(options, login);
-
   const server = createServer();
-  const port = await listen(server, options.port ?? 0).catch(async (cause: unknown) => {
-    await git.close();
-    throw cause;
-  });
-  const url = `http://127.0.0.1:${port}`;
-  const forge: ForgeContext = {
-    owner,
-    repo,
-    defaultBranch,
-    urls: new Urls(url, owner, repo),
-    git,
-    store,
-    checks,
-    pulls,
-    limits: new RateLimits(
-      options.rateLimit?.limit ?? 5000,
-      options.rateLimit?.windowSeconds ?? 3600,
-      options.secondaryLimits ?? {},
-    ),
-    lock: new Mutex(),
-    treeLimit: {
-      entries: options.treeLimit?.entries ?? 100_000,
-      // GitHub says 7 MB.
-      bytes: options.treeLimit?.bytes ?? 7 * 1024 * 1024,
-    },
-  };
-  const api = new ApiServer({
-    forge,
-    // The first that fits answers, so the paths that end in a name come before those that take any rest.
-    routes: [
-      ...protectionRoutes,
-      ...checkRoutes,
-      ...pullRoutes,
-      ...issueRoutes,
-      ...referenceRoutes,
-      ...gitDatabaseRoutes,
-      ...contentRoutes,
-      ...commitRoutes,
-      ...repositoryRoutes,
-    ],
-    faults,
-    writeLog,
-    tokens,
-    login,
-    latencyMs: options.latencyMs ?? 0,
-    decisionPattern: options.decisionPattern ?? /([^/]+)$/,
-    validation,
-  });
-  const control = new Control(forge);
-  const violations = validation?.violations ?? [];
-  const controlServer = new ControlServer({
-    control,
-    faults,
-    report: () => ({ requests: api.requests, writes: writeLog.entries, violations }),
-  });
-  const gitPrefix = `/${owner}/${repo}.git`;
-
+  const ready = Promise.withResolvers<void>();
   const serving = new Set<Promise<void>>();
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    const address = new URL(request.url ?? '/', url);
-    const served = serve(request, response, address)
+    const served = ready.promise
+      .then(() => serve(request, response, new URL(request.url ?? '/', url)))
       .catch((cause: unknown) => {
         // Only a broken connection gets here; an error of the API is an answer.
         response.destroy(cause instanceof Error ? cause : undefined);
@@ -158,66 +124,106 @@ export async function startForge(options: ForgeOptions): Promise<Forge> {
       .finally(() => serving.delete(served));
     serving.add(served);
   });
+  const port = await listen(server, options.port ?? 0);
+  const url = `http://127.0.0.1:${port}`;
+  const apiUrl = enterprise ? `${url}${ENTERPRISE_PREFIX}` : url;
+
+  const site = new Site({ root: url, apiRoot: apiUrl }, options, validation);
+  const callers = new Callers(options, site.apps);
+  try {
+    await openRepository(site, options, options);
+    for (const more of options.repositories ?? []) await openRepository(site, more, options);
+  } catch (cause) {
+    server.close();
+    server.closeAllConnections();
+    for (const opened of site.repositories) await closeRepository(opened);
+    throw cause;
+  }
+  const api = new ApiServer({
+    site,
+    routes: ROUTES,
+    faults,
+    writeLog,
+    callerOf: (authorization) => callers.ofApi(authorization),
+    latencyMs: options.latencyMs ?? 0,
+    decisionPattern: options.decisionPattern ?? /([^/]+)$/,
+    validation,
+  });
+  const violations = validation?.violations ?? [];
+  const control = new Control(site.first);
+  const controlServer = new ControlServer({
+    controlOf: (name) => (name === null ? control : new Control(named(site, name))),
+    faults,
+    registerApp: (app) => registeredApp(site, site.apps.register(app)),
+    limits: site.limits,
+    report: () => ({ requests: api.requests, writes: writeLog.entries, violations }),
+  });
+  if (options.hooks) {
+    site.first.store.state.hooks.length = 0;
+    for (const hook of options.hooks) await control.addHook(hook);
+  }
+  ready.resolve();
 
   async function serve(request: IncomingMessage, response: ServerResponse, address: URL): Promise<void> {
     if (address.pathname.startsWith('/_forge')) return controlServer.handle(request, response, address);
-    if (address.pathname.startsWith(`${gitPrefix}/`)) {
-      const user = userOfGit(request, tokens, login);
-      const path = address.pathname.slice(gitPrefix.length);
-      return serveGit(request, response, { forge, url: address, path, user, writeLog });
+    const [, owner = '', repo = '', path] = /^\/([^/]+)\/([^/]+)\.git(\/.*)$/.exec(address.pathname) ?? [];
+    const cloned = path === undefined ? undefined : site.find(owner, repo);
+    if (cloned && path !== undefined) {
+      const user = callers.ofGit(request.headers.authorization, cloned);
+      return serveGit(request, response, { forge: cloned, url: address, path, user, writeLog });
     }
-    const found = request.method === 'GET' ? await page(forge, address.pathname) : undefined;
+    const found = request.method === 'GET' ? await pageOf(site, address.pathname) : undefined;
     if (found !== undefined) {
       response.writeHead(200, { 'content-type': found.contentType }).end(found.text);
       return undefined;
     }
-    address.pathname = address.pathname.replace(/^\/api\/v3(?=\/)/, '');
+    const inApi = address.pathname.startsWith(`${ENTERPRISE_PREFIX}/`) || address.pathname === '/api/graphql';
+    if (enterprise && !inApi) {
+      response.writeHead(404, { 'content-type': 'text/plain' }).end('Not Found\n');
+      return undefined;
+    }
+    address.pathname = address.pathname.replace(/^\/api\/v3(?=\/)/, '').replace(/^\/api(?=\/graphql$)/, '');
     return api.handle(request, response, address);
   }
 
-  checks.resume();
+  const shown = (repository: ForgeContext): ForgeRepository => ({
+    ...methodsOf(repository === site.first ? control : new Control(repository)),
+    owner: repository.owner,
+    repo: repository.repo,
+    cloneUrl: `${repository.urls.html}.git`,
+    gitDir: repository.git.gitDir,
+    defaultBranch: repository.defaultBranch,
+  });
   return {
+    ...shown(site.first),
     url,
-    cloneUrl: `${url}${gitPrefix}`,
+    apiUrl,
     port,
-    gitDir,
-    defaultBranch,
     writes: writeLog.entries,
     get requests() {
       return api.requests;
     },
     endpoints: api.endpoints,
     violations,
+    repository: (name) => shown(named(site, name)),
+    addRepository: async (more) => shown(await openRepository(site, more, options)),
+    limit: (limits) => site.limits.setSecondary(limits),
+    writeTimes: (credential) => site.limits.writeTimes(credential),
+    registerApp: (app) => registeredApp(site, site.apps.register(app)),
+    revokeToken: (token) => callers.revoke(token),
     fail: (rule) => faults.fail(rule),
     hold: (rule) => faults.hold(rule),
     clearFaults: () => faults.clear(),
-    setDefaultChecks: (mode) => control.setDefaultChecks(mode),
-    setCheckRun: (change) => control.setCheckRun(change),
-    setStatus: (change) => control.setStatus(change),
-    protectBranch: (branch, wanted) => control.protectBranch(branch, wanted),
-    closePullRequest: (number, by) => control.closePullRequest(number, by),
-    reopenPullRequest: (number, by) => control.reopenPullRequest(number, by),
-    mergePullRequest: (number, by, method) => control.mergePullRequest(number, by, method),
-    approveReview: (number, by) => control.approveReview(number, by),
-    requestChanges: (number, by) => control.requestChanges(number, by),
-    comment: (number, by, body) => control.comment(number, by, body),
-    setDraft: (number, draft) => control.setDraft(number, draft),
-    pushCommit: (push) => control.pushCommit(push),
-    deleteBranch: (branch) => control.deleteBranch(branch),
-    readFile: (ref, path) => control.readFile(ref, path),
-    branchTip: (branch) => control.branchTip(branch),
     async stop() {
       faults.clear();
-      checks.stop();
       api.stop();
       const closed = new Promise<void>((done) => server.close(() => done()));
       server.closeAllConnections();
       await closed;
-      // What is under way finishes, so that the repository and the state on disk are whole.
       await Promise.all(serving);
-      await pulls.stop();
-      await store.save();
-      await git.close();
+      for (const repository of site.repositories) await quietRepository(repository);
+      await site.deliverer.stop();
+      for (const repository of site.repositories) await closeRepository(repository);
       await writeLog.close();
       if (violations.length > 0) {
         throw new Error(`the forge had exchanges that GitHub does not describe:\n- ${violations.join('\n- ')}`);
@@ -226,21 +232,34 @@ export async function startForge(options: ForgeOptions): Promise<Forge> {
   };
 }
 
-function tokensOf({ token, tokens }: ForgeOptions, login: string): ReadonlyMap<string, string> | undefined {
-  if (token === undefined && tokens === undefined) return undefined;
-  return new Map([...(token === undefined ? [] : [[token, login] as const]), ...Object.entries(tokens ?? {})]);
+/** @throws Error when there is no repository of that name */
+function named(site: Site, name: string): ForgeContext {
+  const [owner = '', repo = ''] = name.split('/');
+  const found = site.find(owner, repo);
+  if (!found) {
+    const all = site.repositories.map((one) => `${one.owner}/${one.repo}`).join(', ');
+    throw new Error(`the forge has no repository ${name}, only ${all}`);
+  }
+  return found;
 }
 
-/** Who speaks git: undefined for a wrong password, and for nobody where a token is asked for. */
-function userOfGit(
-  { headers }: IncomingMessage,
-  tokens: ReadonlyMap<string, string> | undefined,
-  login: string,
-): string | undefined {
-  if (!tokens) return login;
-  const [, credentials = ''] = (headers.authorization ?? '').split(' ');
-  const [user = '', password = ''] = Buffer.from(credentials, 'base64').toString().split(':');
-  return tokens.get(password) ?? tokens.get(user);
+async function pageOf(site: Site, path: string): ReturnType<typeof page> {
+  for (const repository of site.repositories) {
+    const found = await page(repository, path);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** The methods of a control as an object of their own, which may be spread and taken apart. */
+function methodsOf(control: Control): Pick<Control, keyof Control> {
+  const names = Object.getOwnPropertyNames(Control.prototype).filter((name) => name !== 'constructor');
+  const methods = names.map((name) => {
+    const method: unknown = Reflect.get(control, name);
+    if (typeof method !== 'function') throw new Error(`the control's ${name} is no method`);
+    return [name, method.bind(control)] as const;
+  });
+  return Object.fromEntries(methods) as unknown as Pick<Control, keyof Control>;
 }
 
 async function listen(server: Server, port: number): Promise<number> {

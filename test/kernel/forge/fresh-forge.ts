@@ -2,7 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Octokit } from '@octokit/rest';
-import { type Forge, startForge } from './forge.ts';
+import type { AccountsOptions } from './accounts.ts';
+import { type Forge, type ForgeRepository, startForge } from './forge.ts';
 import { createBareRepository } from './git/bare-repository.ts';
 import type { ForgeOptions } from './options.ts';
 
@@ -12,6 +13,12 @@ export interface FreshForge {
   readonly client: Octokit;
   /** `{ owner, repo }`, for the client's calls. */
   readonly at: { readonly owner: string; readonly repo: string };
+  /** Serves one more new repository, `owner/repo`, with these files on `main`. */
+  addRepository(
+    name: string,
+    files: Readonly<Record<string, string>>,
+    accounts?: AccountsOptions,
+  ): Promise<ForgeRepository>;
   /** Stops the forge, deletes the repository, and throws when an exchange was not as GitHub describes it. */
   stop(): Promise<void>;
 }
@@ -30,6 +37,12 @@ export async function startFreshForge(
     forge,
     client: clientOf(forge, options.token),
     at,
+    async addRepository(name, more, accounts = {}) {
+      const [owner = '', repo = ''] = name.split('/');
+      const another = join(folder, owner, `${repo}.git`);
+      await createBareRepository(another, more);
+      return forge.addRepository({ ...accounts, owner, repo, gitDir: another });
+    },
     async stop() {
       try {
         await forge.stop();
@@ -41,10 +54,10 @@ export async function startFreshForge(
 }
 
 /** A client for a forge. Its warnings are left out: a test that makes requests fail expects them. */
-export function clientOf({ url }: Pick<Forge, 'url'>, token?: string): Octokit {
+export function clientOf({ url, apiUrl = url }: { url: string; apiUrl?: string }, token?: string): Octokit {
   const quiet = (): void => {};
   return new Octokit({
-    baseUrl: url,
+    baseUrl: apiUrl,
     ...(token === undefined ? {} : { auth: token }),
     log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
   });

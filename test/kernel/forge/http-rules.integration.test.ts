@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Octokit } from '@octokit/rest';
+import { mostWithin } from './http/rate-limits.ts';
 import { clientOf, type FreshForge, openPullRequest, refusal, startFreshForge } from './fresh-forge.ts';
 
 let fresh: FreshForge | undefined;
@@ -76,6 +78,73 @@ describe('the secondary limits', () => {
       response: { headers: { 'retry-after': expect.stringMatching(/^\d+$/) } },
     });
     expect((await client.pulls.list(at)).data).toHaveLength(1);
+  });
+});
+
+describe('the secondary limits of each credential', () => {
+  const comment = (client: Octokit) =>
+    client.issues.createComment({ owner: 'acme', repo: 'gitops', issue_number: 1, body: 'Hello' });
+
+  it('count what was written before they were set, and nobody else’s writes', async () => {
+    fresh = await startFreshForge({ 'a.yaml': '1\n' }, { token: 'ours', tokens: { 'of-alice': 'alice' } });
+    const { client, forge } = fresh;
+    await openPullRequest(fresh, { branch: 'one', path: 'a.yaml', content: '2\n' });
+    forge.limit({ contentPerHour: 3, status: 429 });
+    const refused = await comment(client).catch((cause: unknown) => cause);
+    expect(refused).toMatchObject({ status: 429 });
+    const { response } = refused as { response: { headers: Record<string, string> } };
+    expect(Number(response.headers['retry-after'])).toBeGreaterThan(3500);
+    await comment(clientOf(forge, 'of-alice'));
+    expect(forge.writeTimes('headroom-bot')).toHaveLength(3);
+    expect(forge.writeTimes('alice')).toHaveLength(1);
+    forge.limit({});
+    await comment(client);
+    expect(forge.writeTimes()).toHaveLength(5);
+  });
+
+  it('let no more writes in than a window allows, however many come', async () => {
+    fresh = await startFreshForge({ 'a.yaml': '1\n' });
+    const { client, forge } = fresh;
+    await openPullRequest(fresh, { branch: 'one', path: 'a.yaml', content: '2\n' });
+    forge.limit({ contentPerMinute: 5, minuteMs: 300 });
+    const accepted = async (): Promise<boolean> =>
+      comment(client).then(
+        () => true,
+        () => false,
+      );
+    let after = 0;
+    await expect
+      .poll(async () => {
+        const results = await Promise.all(Array.from({ length: 8 }, accepted));
+        after += results.filter(Boolean).length;
+        return after;
+      })
+      .toBeGreaterThan(10);
+    expect(mostWithin(forge.writeTimes(), 300)).toBeLessThanOrEqual(5);
+  });
+});
+
+describe('the ETag of a pull request', () => {
+  it('changes with everything that the answer says, mergeable_state included, and with nothing else', async () => {
+    fresh = await startFreshForge({ 'a.yaml': '1\n' }, { mergeableDelayMs: 0 });
+    const { forge } = fresh;
+    const { number, headSha } = await openPullRequest(fresh, { branch: 'one', path: 'a.yaml', content: '2\n' });
+    let etag = '';
+    const changed = async (): Promise<boolean> => {
+      const address = `${forge.url}/repos/acme/gitops/pulls/${number}`;
+      const answer = await fetch(address, { headers: etag === '' ? {} : { 'if-none-match': etag } });
+      etag = answer.headers.get('etag') ?? '';
+      return answer.status === 200;
+    };
+    expect([await changed(), await changed()]).toEqual([true, false]);
+    await forge.setCheckRun({ sha: headSha, name: 'ci', status: 'in_progress' });
+    expect([await changed(), await changed()]).toEqual([true, false]);
+    await forge.setCheckRun({ sha: headSha, name: 'lint', status: 'in_progress' });
+    expect(await changed()).toBe(false);
+    await forge.protectBranch('main', { requiredReviews: 1 });
+    expect([await changed(), await changed()]).toEqual([true, false]);
+    await forge.approveReview(number, 'alice');
+    expect(await changed()).toBe(true);
   });
 });
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { openPullRequest, startFreshForge } from './fresh-forge.ts';
 
-it('a repository of 20,000 files is listed in one answer and changed in one file', async () => {
+it('a repository of 25,000 files is listed in one answer and changed in one file', async () => {
   const files: Record<string, string> = {};
-  for (let n = 0; n < 20_000; n += 1)
+  for (let n = 0; n < 25_000; n += 1)
     files[`managed-resources/cluster-${n % 20}/ns-${n}/quota.yaml`] = `cpu: ${n % 7}\n`;
   const fresh = await startFreshForge(files);
   const { client, at, forge } = fresh;
@@ -11,7 +11,7 @@ it('a repository of 20,000 files is listed in one answer and changed in one file
   const tree = await client.git.getTree({ ...at, tree_sha: 'main', recursive: '1' });
   const firstMs = performance.now() - start;
   expect(tree.data.truncated).toBe(false);
-  expect(tree.data.tree.filter(({ type }) => type === 'blob')).toHaveLength(20_000);
+  expect(tree.data.tree.filter(({ type }) => type === 'blob')).toHaveLength(25_000);
   // Generous for a busy machine; one process for each file would take a minute.
   expect(firstMs).toBeLessThan(10_000);
   const path = 'managed-resources/cluster-7/ns-4707/quota.yaml';

@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util';
 import { startForge } from './forge.ts';
+import type { RepositoryOptions } from './open-repository.ts';
 import type { ForgeOptions } from './options.ts';
 
 const USAGE =
-  'npm run forge -- --git-dir PATH --owner OWNER --repo REPO --port N [--token T] [--checks pass|fail|pending|none] [--latency MS]';
+  'npm run forge -- --git-dir PATH --owner OWNER --repo REPO --port N [--token T] [--checks pass|fail|pending|none] [--latency MS] [--webhook-url URL [--webhook-secret S]] [--repository OWNER/REPO=PATH]... [--enterprise]';
 
 /** A wrong argument; its message is one sentence. */
 class ArgumentError extends Error {}
@@ -32,6 +33,14 @@ function optionsFrom(args: readonly string[]): ForgeOptions {
     }
     return value;
   };
+  const hook = values['webhook-url'];
+  if (hook !== undefined && !/^https?:\/\//.test(hook)) {
+    throw new ArgumentError(`--webhook-url ${JSON.stringify(hook)} is no address that begins with http:// or https://`);
+  }
+  const secret = values['webhook-secret'];
+  if (secret !== undefined && hook === undefined) {
+    throw new ArgumentError('--webhook-secret needs the --webhook-url that it signs for');
+  }
   const checks = (['pass', 'fail', 'pending', 'none'] as const).find((mode) => mode === (values.checks ?? 'none'));
   if (!checks)
     throw new ArgumentError(`--checks ${JSON.stringify(values.checks)} is none of pass, fail, pending, none`);
@@ -43,9 +52,21 @@ function optionsFrom(args: readonly string[]): ForgeOptions {
     ...(values.token ? { token: values.token } : {}),
     checks,
     latencyMs: whole('latency', values.latency ?? '0', 3_600_000),
+    ...(hook === undefined ? {} : { hooks: [{ url: hook, ...(secret === undefined ? {} : { secret }) }] }),
+    repositories: (values.repository ?? []).map(repositoryFrom),
+    enterprise: values.enterprise ?? false,
     log: values.log ?? process.stdout,
     validate: values.validate ?? false,
   };
+}
+
+/** One more repository: `acme/clusters=/srv/clusters.git`. @throws ArgumentError */
+function repositoryFrom(text: string): RepositoryOptions {
+  const [, owner, repo, gitDir] = /^([\w.-]+)\/([\w.-]+)=(.+)$/.exec(text) ?? [];
+  if (owner === undefined || repo === undefined || gitDir === undefined) {
+    throw new ArgumentError(`--repository ${JSON.stringify(text)} is not of the form OWNER/REPO=PATH`);
+  }
+  return { owner, repo, gitDir };
 }
 
 // The type is parseArgs' own, with the options spelled out.
@@ -63,6 +84,10 @@ function parsed(args: readonly string[]) {
         latency: { type: 'string' },
         log: { type: 'string' },
         validate: { type: 'boolean' },
+        'webhook-url': { type: 'string' },
+        'webhook-secret': { type: 'string' },
+        repository: { type: 'string', multiple: true },
+        enterprise: { type: 'boolean' },
       },
     });
   } catch (cause) {
@@ -75,7 +100,7 @@ try {
   const options = optionsFrom(process.argv.slice(2));
   const forge = await startForge(options);
   console.error(
-    `The forge serves ${forge.gitDir} as ${options.owner}/${options.repo}: API ${forge.url}, pages ${forge.url}/${options.owner}/${options.repo}/pulls, clone ${forge.cloneUrl}`,
+    `The forge serves ${forge.gitDir} as ${options.owner}/${options.repo}: API ${forge.apiUrl}, pages ${forge.url}/${options.owner}/${options.repo}/pulls, clone ${forge.cloneUrl}`,
   );
   const stop = (): void => {
     forge.stop().then(

@@ -6,6 +6,8 @@ const STRICT: Protection = {
   requiredChecks: ['ci', 'lint'],
   requireUpToDate: true,
   requiredReviews: 0,
+  dismissStaleReviews: false,
+  requireCodeOwnerReviews: false,
   mergeQueue: false,
   as: 'protection',
 };
@@ -15,6 +17,7 @@ const facts = (given: Partial<MergeFacts>): MergeFacts => ({
   protection: undefined,
   verdicts: [],
   reviews: [],
+  awaitedOwners: [],
   behind: false,
   ...given,
 });
@@ -52,6 +55,23 @@ describe('the state of a pull request', () => {
   it('is blocked by a status of the same name that has failed beside a passed check run', () => {
     const failed = { name: 'ci', result: 'failed' } as const;
     expect(mergeableState(facts({ protection: STRICT, verdicts: [...GREEN, failed] }))).toBe('blocked');
+  });
+
+  it('is blocked while an owner of a changed file has not approved, where that is required', () => {
+    const awaitedOwners = ['acme/platform', 'bob'];
+    const protection = { ...STRICT, requiredChecks: [], requireCodeOwnerReviews: true };
+    expect(mergeableState(facts({ protection, awaitedOwners }))).toBe('blocked');
+    expect(mergeObjection(facts({ protection, awaitedOwners }))).toBe(
+      'Waiting on code owner review from acme/platform and/or bob.',
+    );
+    expect(mergeableState(facts({ protection: { ...STRICT, requiredChecks: [] }, awaitedOwners }))).toBe('clean');
+  });
+
+  it('counts neither a dismissed approval nor the approval before it', () => {
+    const protection = { ...STRICT, requiredChecks: [], requiredReviews: 1 };
+    const reviews = [review('a', 'APPROVED'), review('a', 'DISMISSED')];
+    expect(mergeableState(facts({ protection, reviews }))).toBe('blocked');
+    expect(mergeableState(facts({ protection, reviews: [...reviews, review('a', 'APPROVED')] }))).toBe('clean');
   });
 
   it('takes the last word of each reviewer', () => {

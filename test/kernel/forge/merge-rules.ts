@@ -10,7 +10,10 @@ export interface MergeFacts {
   readonly draft: boolean;
   readonly protection: Protection | undefined;
   readonly verdicts: readonly Verdict[];
+  /** The submitted reviews of people with write access, the oldest first. */
   readonly reviews: readonly Review[];
+  /** The owners of files, of whom one must still approve. */
+  readonly awaitedOwners: readonly string[];
   /** The base has commits that the head has not. */
   readonly behind: boolean;
 }
@@ -25,7 +28,7 @@ export function mergeableState(facts: MergeFacts): MergeableState {
   const { protection } = facts;
   // A branch with a merge queue takes nothing directly.
   if (protection?.mergeQueue) return 'blocked';
-  if (protection && (reviewObjection(protection, facts.reviews) ?? checkObjection(protection, facts.verdicts))) {
+  if (protection && (reviewObjection(protection, facts) ?? checkObjection(protection, facts.verdicts))) {
     return 'blocked';
   }
   if (protection?.requireUpToDate && facts.behind) return 'behind';
@@ -40,7 +43,7 @@ export function mergeObjection(facts: MergeFacts): string | undefined {
   const { protection } = facts;
   if (!protection) return undefined;
   if (protection.mergeQueue) return 'Changes must be made through the merge queue';
-  const objection = reviewObjection(protection, facts.reviews) ?? checkObjection(protection, facts.verdicts);
+  const objection = reviewObjection(protection, facts) ?? checkObjection(protection, facts.verdicts);
   if (objection) return objection;
   // GitHub does not say "out of date": on a head that is behind, the green checks count as missing.
   if (protection.requireUpToDate && facts.behind) return expected(protection.requiredChecks, protection.requiredChecks);
@@ -50,7 +53,9 @@ export function mergeObjection(facts: MergeFacts): string | undefined {
 /** Why a commit may not be pushed straight to a protected branch. */
 export function pushObjection(protection: Protection): string | undefined {
   if (protection.mergeQueue) return 'Changes must be made through the merge queue';
-  if (protection.requiredReviews > 0) return 'Changes must be made through a pull request.';
+  if (protection.requiredReviews > 0 || protection.requireCodeOwnerReviews) {
+    return 'Changes must be made through a pull request.';
+  }
   if (protection.requiredChecks.length > 0) return expected(protection.requiredChecks, protection.requiredChecks);
   return undefined;
 }
@@ -76,16 +81,18 @@ function expected(missing: readonly string[], required: readonly string[]): stri
     : 'Head branch is out of date. Review and try the merge again.';
 }
 
-function reviewObjection(protection: Protection, reviews: readonly Review[]): string | undefined {
-  if (protection.requiredReviews === 0) return undefined;
+function reviewObjection(protection: Protection, { reviews, awaitedOwners }: MergeFacts): string | undefined {
+  const waiting =
+    protection.requireCodeOwnerReviews && awaitedOwners.length > 0
+      ? `Waiting on code owner review from ${awaitedOwners.join(' and/or ')}.`
+      : undefined;
+  if (protection.requiredReviews === 0) return waiting;
   const latest = new Map<string, Review['state']>();
-  for (const { user, state } of reviews) {
-    if (state === 'APPROVED' || state === 'CHANGES_REQUESTED') latest.set(user, state);
-  }
+  // A comment takes nothing back; a dismissed review no longer says anything.
+  for (const { user, state } of reviews) if (state !== 'COMMENTED') latest.set(user, state);
   const states = [...latest.values()];
   if (states.includes('CHANGES_REQUESTED')) return 'Changes were requested by a reviewer with write access.';
-  const missing = protection.requiredReviews - states.filter((state) => state === 'APPROVED').length;
-  if (missing <= 0) return undefined;
   const needed = protection.requiredReviews;
+  if (states.filter((state) => state === 'APPROVED').length >= needed) return waiting;
   return `At least ${needed} approving review${needed === 1 ? ' is' : 's are'} required by reviewers with write access.`;
 }

@@ -30,7 +30,10 @@ export interface PullRequest {
   state: 'open' | 'closed';
   draft: boolean;
   labels: string[];
+  /** Logins. */
   requestedReviewers: string[];
+  /** Slugs of the owner's teams. */
+  requestedTeams: string[];
   readonly createdAt: string;
   updatedAt: string;
   closedAt: string | null;
@@ -44,10 +47,11 @@ export interface Review {
   readonly id: number;
   readonly pull: number;
   readonly user: string;
-  readonly state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED' | 'PENDING';
-  readonly body: string;
+  /** A pending review is its author's alone until it is submitted; a dismissed one no longer counts. */
+  state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED' | 'PENDING' | 'DISMISSED';
+  body: string;
   readonly commitId: string;
-  readonly submittedAt: string;
+  submittedAt: string;
 }
 
 export interface IssueComment {
@@ -100,9 +104,27 @@ export interface Protection {
   readonly requireUpToDate: boolean;
   /** How many approving reviews; 0 for none. */
   readonly requiredReviews: number;
+  /** A push that changes the pull request's diff dismisses its approvals. */
+  readonly dismissStaleReviews: boolean;
+  /** An owner of each changed file that has owners must approve. */
+  readonly requireCodeOwnerReviews: boolean;
   readonly mergeQueue: boolean;
   /** A classic branch protection or a ruleset: they show in different endpoints. A merge queue shows in the rules always. */
   readonly as: 'protection' | 'ruleset';
+}
+
+/** A webhook of the repository. */
+export interface Hook {
+  readonly id: number;
+  url: string;
+  secret: string | null;
+  contentType: 'json' | 'form';
+  insecureSsl: '0' | '1';
+  /** GitHub's names of events; `*` for all. */
+  events: readonly string[];
+  active: boolean;
+  readonly createdAt: string;
+  updatedAt: string;
 }
 
 /** Everything about the repository that git does not hold. */
@@ -119,4 +141,7 @@ export interface ForgeState {
   readonly checkRuns: CheckRun[];
   readonly statuses: CommitStatus[];
   readonly protections: Record<string, Protection>;
+  readonly hooks: Hook[];
+  /** The commits that were made on the web or for an app, which GitHub signs. */
+  readonly signedCommits: string[];
 }

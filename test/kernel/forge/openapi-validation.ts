@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import formats from 'ajv-formats';
+import type { Message } from './webhooks/delivery.ts';
 
 /** A request and its answer, as they went over the wire. */
 export interface Exchange {
@@ -34,6 +35,8 @@ interface Operation {
 }
 
 interface Description {
+  /** By event and action: `pull-request-opened`. */
+  readonly 'x-webhooks': Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
@@ -64,23 +67,22 @@ const BASIC_ERROR = {
 };
 
 /**
- * Checks exchanges against GitHub's published OpenAPI description. It is read when the first exchange comes, and the
- * schemas of an operation are compiled when it is first used.
+ * Checks exchanges, and the payloads of webhooks, against GitHub's published OpenAPI description. It is read when the
+ * first exchange comes, and the schemas of an operation are compiled when it is first used.
  */
 export class OpenApiValidation {
   /** One sentence for every exchange that is not as described. */
   readonly violations: string[] = [];
-  readonly #compiled = new Map<string, CompiledOperation | undefined>();
+  readonly #described: DescriptionName;
+
+  constructor(described: DescriptionName = 'api.github.com') {
+    this.#described = described;
+  }
 
   /** Checks one exchange; what is wrong with it is added to `violations`. */
   async check(exchange: Exchange): Promise<void> {
     const name = `${exchange.method} ${exchange.template}`;
-    const description = await describedOperations();
-    if (!this.#compiled.has(name)) {
-      const operation = operationOf(description, exchange);
-      this.#compiled.set(name, operation && compile(description, operation));
-    }
-    const operation = this.#compiled.get(name);
+    const operation = (await described(this.#described)).operation(exchange);
     if (!operation) {
       this.violations.push(`${name}: GitHub has no such operation`);
       return;
@@ -88,6 +90,18 @@ export class OpenApiValidation {
     // A request that is wrong and refused is as it should be; one that is wrong and accepted is not.
     if (exchange.status < 400) this.#checkRequest(name, operation, exchange);
     if (exchange.status < 500) this.#checkResponse(name, operation, exchange);
+  }
+
+  /** Checks the payload of a webhook; what is wrong with it is added to `violations`. */
+  async checkWebhook({ event, action, payload }: Message): Promise<void> {
+    const name = [event, action]
+      .filter((part) => part !== null)
+      .join('-')
+      .replaceAll('_', '-');
+    const key = `webhook ${name}`;
+    const valid = (await described(this.#described)).webhook(name);
+    if (!valid) this.violations.push(`${key}: GitHub has no such webhook`);
+    else if (!valid(JSON.parse(JSON.stringify(payload)))) this.#add(key, 'payload', valid.errors);
   }
 
   #checkRequest(name: string, operation: CompiledOperation, exchange: Exchange): void {
@@ -149,21 +163,68 @@ export class OpenApiValidation {
 const newAjv = (): Ajv => {
   const ajv = new Ajv({ strict: false, allErrors: false, logger: false, validateSchema: false, coerceTypes: false });
   formats.default(ajv);
+  // The addresses that GitHub itself gives to apps have brackets, `1+headroom[bot]@users.noreply.github.com`, which no
+  // e-mail address may have.
+  const email = ajv.formats['email'];
+  if (!(email instanceof RegExp)) throw new Error('the format of e-mail addresses is no regular expression');
+  ajv.addFormat('email', (text: string) => email.test(text.replace('[bot]@', '@')));
   return ajv;
 };
 
 const basicError = newAjv().compile(BASIC_ERROR);
 
-let loading: Promise<Description> | undefined;
+/** Which of GitHub's descriptions: that of github.com, or that of a GitHub Enterprise Server. */
+export type DescriptionName = 'api.github.com' | 'ghes-3.19';
 
-/** The description, read once for the process. */
-function describedOperations(): Promise<Description> {
-  loading ??= (async () => {
-    const require = createRequire(import.meta.url);
-    const path = require.resolve('@octokit/openapi/generated/api.github.com.json');
-    return JSON.parse(await readFile(path, 'utf8')) as Description;
+/** A description with what was compiled of it so far; a process reads and compiles each part once. */
+class Described {
+  readonly #description: Description;
+  readonly #schemas: SchemaCompiler;
+  readonly #operations = new Map<string, CompiledOperation | undefined>();
+  readonly #webhooks = new Map<string, ValidateFunction | undefined>();
+
+  constructor(description: Description) {
+    this.#description = description;
+    this.#schemas = new SchemaCompiler(description);
+  }
+
+  operation(exchange: Exchange): CompiledOperation | undefined {
+    const name = `${exchange.method} ${exchange.template}`;
+    if (!this.#operations.has(name)) {
+      const operation = operationOf(this.#description, exchange);
+      this.#operations.set(name, operation && compile(this.#description, this.#schemas, operation));
+    }
+    return this.#operations.get(name);
+  }
+
+  /** The schema of a webhook's payload by event and action: `pull-request-opened`. */
+  webhook(name: string): ValidateFunction | undefined {
+    if (!this.#webhooks.has(name)) {
+      const body = this.#description['x-webhooks'][name]?.['post']?.requestBody;
+      const schema = body && jsonSchema(body);
+      this.#webhooks.set(name, schema && this.#schemas.compile(schema));
+    }
+    return this.#webhooks.get(name);
+  }
+}
+
+const require = createRequire(import.meta.url);
+
+const descriptionFiles: Readonly<Record<DescriptionName, string>> = {
+  'api.github.com': require.resolve('@octokit/openapi/generated/api.github.com.json'),
+  'ghes-3.19': require.resolve('@octokit/openapi/generated/ghes-3.19.json'),
+};
+
+const loading = new Map<DescriptionName, Promise<Described>>();
+
+function described(name: DescriptionName): Promise<Described> {
+  const known = loading.get(name);
+  if (known) return known;
+  const read = (async () => {
+    return new Described(JSON.parse(await readFile(descriptionFiles[name], 'utf8')) as Description);
   })();
-  return loading;
+  loading.set(name, read);
+  return read;
 }
 
 function operationOf(description: Description, { method, template }: Exchange): Operation | undefined {
@@ -172,8 +233,7 @@ function operationOf(description: Description, { method, template }: Exchange): 
   return description.paths[path]?.[method.toLowerCase()];
 }
 
-function compile(description: Description, operation: Operation): CompiledOperation {
-  const schemas = new SchemaCompiler(description);
+function compile(description: Description, schemas: SchemaCompiler, operation: Operation): CompiledOperation {
   const body = operation.requestBody && (follow(description, operation.requestBody) as { required?: boolean });
   const bodySchema = body && jsonSchema(body);
   return {
@@ -192,51 +252,59 @@ function compile(description: Description, operation: Operation): CompiledOperat
   };
 }
 
-/** Turns the description's OpenAPI 3.0 schemas into JSON Schema and compiles them, each with what it refers to. */
+/**
+ * Turns the description's OpenAPI 3.0 schemas into JSON Schema and compiles them. What schemas refer to is compiled once
+ * for all of them: an answer with a pull request refers to half of the description.
+ */
 class SchemaCompiler {
   readonly #description: Description;
   readonly #ajv = newAjv();
+  readonly #known = new Set<string>();
 
   constructor(description: Description) {
     this.#description = description;
   }
 
   compile(schema: object): ValidateFunction {
-    const definitions = new Map<string, unknown>();
-    const root = this.#convert(schema, definitions) as object;
-    return this.#ajv.compile({ ...root, $defs: Object.fromEntries(definitions) });
+    return this.#ajv.compile(this.#convert(schema) as object);
   }
 
-  #convert(schema: unknown, definitions: Map<string, unknown>): unknown {
-    if (Array.isArray(schema)) return schema.map((item) => this.#convert(item, definitions));
+  #convert(schema: unknown): unknown {
+    if (Array.isArray(schema)) return schema.map((item) => this.#convert(item));
     if (typeof schema !== 'object' || schema === null) return schema;
     const source = schema as Record<string, unknown>;
     if (typeof source['$ref'] === 'string') {
       const name = source['$ref'].replace(/\W+/g, '_');
-      if (!definitions.has(name)) {
-        // Set before it is converted: a schema may refer to itself.
-        definitions.set(name, true);
-        definitions.set(name, this.#convert(follow(this.#description, source), definitions));
+      if (!this.#known.has(name)) {
+        // Known before it is converted: a schema may refer to itself.
+        this.#known.add(name);
+        this.#ajv.addSchema(this.#convert(follow(this.#description, source)) as object, name);
       }
-      return { $ref: `#/$defs/${name}` };
+      return { $ref: name };
     }
     const result: Record<string, unknown> = {};
     for (const [key, value] of Object.entries(source)) {
       if (key === 'properties') {
         result[key] = Object.fromEntries(
-          Object.entries(value as object).map(([name, one]) => [name, this.#convert(one, definitions)]),
+          Object.entries(value as object).map(([name, one]) => [name, this.#convert(one)]),
         );
-      } else if (key === 'oneOf') {
+      } else if (key === 'oneOf' || (key === 'allOf' && isUserOrEnterprise(value))) {
         // Several of GitHub's alternatives overlap, so that a real answer fits more than one of them.
-        result['anyOf'] = this.#convert(value, definitions);
+        result['anyOf'] = this.#convert(value);
       } else if (key === 'enum') {
         result[key] = value;
       } else if (!['nullable', 'discriminator', 'example', 'examples', 'description', 'title', 'xml'].includes(key)) {
-        result[key] = this.#convert(value, definitions);
+        result[key] = this.#convert(value);
       }
     }
     return source['nullable'] === true ? { anyOf: [result, { type: 'null' }] } : result;
   }
+}
+
+/** The account of a listed installation: described as a user and an enterprise at once, where each is one of them. */
+function isUserOrEnterprise(value: unknown): boolean {
+  const titles = Array.isArray(value) ? value.map((one: { title?: unknown }) => one.title) : [];
+  return titles.join() === 'Simple User,Enterprise';
 }
 
 /** What a reference stands for; anything else is returned as it is. */

@@ -1,11 +1,17 @@
 import type { Writable } from 'node:stream';
+import type { HookOptions } from './hooks.ts';
 import type { CheckMode, MergeMethod } from './model.ts';
+import type { RepositoryOptions } from './open-repository.ts';
 
-export interface ForgeOptions {
-  /** A bare git repository; the pull requests are kept in it as `headroom-forge.json`. */
-  gitDir: string;
-  owner: string;
-  repo: string;
+export interface ForgeOptions extends RepositoryOptions {
+  /** More repositories; the forge's own methods are about the first one. */
+  repositories?: readonly RepositoryOptions[];
+  /** Webhooks of the first repository, made anew at every start. */
+  hooks?: readonly HookOptions[];
+  /** How long a webhook may take to answer, in milliseconds. Default: GitHub's 10,000. */
+  webhookTimeoutMs?: number;
+  /** Serves GitHub Enterprise's addresses: the API below `/api/v3` and `/api/graphql`, and nowhere else. */
+  enterprise?: boolean;
   /** 0, the default, takes a free port. */
   port?: number;
   /** The token that requests must carry; without one (and without `tokens`) every request is let in. */
@@ -44,4 +50,8 @@ export interface SecondaryLimits {
   /** A write is 5 points, a read 1. */
   pointsPerMinute?: number;
   concurrent?: number;
+  /** How long a minute of these limits lasts, in milliseconds, for tests that cannot wait for one. Default: 60,000. */
+  minuteMs?: number;
+  /** With what a refusal is answered; GitHub does either. Default: 403. */
+  status?: 403 | 429;
 }

@@ -4,14 +4,18 @@ import type { FileChange } from './git/diff.ts';
 import { isoSeconds } from './git/objects.ts';
 import type { GitRepository, MergeOutcome } from './git/repository.ts';
 import { type MergeFacts, mergeObjection } from './merge-rules.ts';
-import type { MergeMethod, PullRequest } from './model.ts';
+import type { IssueComment, MergeMethod, PullRequest } from './model.ts';
 import { signatureOf, webSignature } from './people.ts';
+import type { Reviews } from './reviews.ts';
 import type { Store } from './store.ts';
+import type { BranchMove, Events, PullRequestAction, PullRequestChanges } from './webhooks/event.ts';
 
 export interface PullRequestsOptions {
   readonly git: GitRepository;
   readonly store: Store;
   readonly checks: Checks;
+  readonly reviews: Reviews;
+  readonly events: Events;
   readonly owner: string;
   readonly mergeableDelayMs: number;
   readonly mergeMethods: readonly MergeMethod[];
@@ -45,6 +49,8 @@ export class PullRequests {
   readonly #git: GitRepository;
   readonly #store: Store;
   readonly #checks: Checks;
+  readonly #reviews: Reviews;
+  readonly #events: Events;
   readonly #owner: string;
   readonly #mergeableDelayMs: number;
   readonly #mergeMethods: readonly MergeMethod[];
@@ -56,6 +62,8 @@ export class PullRequests {
     this.#git = options.git;
     this.#store = options.store;
     this.#checks = options.checks;
+    this.#reviews = options.reviews;
+    this.#events = options.events;
     this.#owner = options.owner;
     this.#mergeableDelayMs = options.mergeableDelayMs;
     this.#mergeMethods = options.mergeMethods;
@@ -115,6 +123,7 @@ export class PullRequests {
       draft: wanted.draft,
       labels: [],
       requestedReviewers: [],
+      requestedTeams: [],
       createdAt: now,
       updatedAt: now,
       closedAt: null,
@@ -124,6 +133,8 @@ export class PullRequests {
       mergeCommitSha: null,
     };
     this.#store.state.pulls.push(pull);
+    this.#tell(pull, wanted.user, { action: 'opened' });
+    await this.#reviews.requestOwners(pull, await this.files(pull));
     await this.#headIs(pull);
     return pull;
   }
@@ -136,6 +147,7 @@ export class PullRequests {
   ): Promise<void> {
     const refuse = (field: string, message: string): ApiError =>
       validationFailed({ resource: 'PullRequest', code: 'invalid', field, message });
+    const { title, body, baseRef, baseSha: oldBaseSha } = pull;
     if (wanted.base !== undefined && wanted.base !== pull.baseRef) {
       if (pull.state === 'closed') throw refuse('base', 'Cannot change the base branch of a closed pull request.');
       const baseSha = await this.#git.branchTip(wanted.base);
@@ -155,39 +167,88 @@ export class PullRequests {
       }
       Object.assign(pull, { baseRef: wanted.base, baseSha, mergeBaseSha });
     }
-    if (wanted.state === 'open' && pull.state === 'closed') await this.#reopen(pull);
-    if (wanted.state === 'closed' && pull.state === 'open') this.#close(pull, by);
     if (wanted.title !== undefined) pull.title = wanted.title;
     if (wanted.body !== undefined) pull.body = wanted.body;
+    if (wanted.state === 'open' && pull.state === 'closed') await this.#reopen(pull, by);
+    if (wanted.state === 'closed' && pull.state === 'open') this.#close(pull, by);
     pull.updatedAt = isoSeconds(new Date());
+    const changes: PullRequestChanges = {
+      ...(pull.title === title ? {} : { title: { from: title } }),
+      ...(pull.body === body ? {} : { body: { from: body ?? '' } }),
+      ...(pull.baseRef === baseRef ? {} : { base: { ref: { from: baseRef }, sha: { from: oldBaseSha } } }),
+    };
+    if (Object.keys(changes).length > 0) this.#tell(pull, by, { action: 'edited', changes });
+  }
+
+  /** Turns a pull request into a draft, or makes it ready for review. */
+  async setDraft(pull: PullRequest, draft: boolean, by: string): Promise<void> {
+    if (pull.draft === draft) return;
+    pull.draft = draft;
+    pull.updatedAt = isoSeconds(new Date());
+    this.#tell(pull, by, { action: draft ? 'converted_to_draft' : 'ready_for_review' });
+    if (!draft) await this.#reviews.requestOwners(pull, await this.files(pull));
+  }
+
+  /** Adds a comment to the conversation. */
+  comment(pull: PullRequest, comment: IssueComment): void {
+    this.#store.state.comments.push(comment);
+    this.#events.emit({ name: 'issue_comment', action: 'created', comment, pull, sender: comment.user });
+  }
+
+  /** Puts a label on a pull request, made where there is none of that name, or takes it off. */
+  label(pull: PullRequest, name: string, on: boolean, by: string): void {
+    const same = (one: string): boolean => one.toLowerCase() === name.toLowerCase();
+    const { labels } = this.#store.state;
+    if (on && !labels.some((one) => same(one.name))) {
+      labels.push({ id: this.#store.nextId(), name, color: 'ededed', description: '' });
+    }
+    const label = labels.find((one) => same(one.name))?.name ?? name;
+    if (pull.labels.includes(label) === on) return;
+    if (on) pull.labels.push(label);
+    else pull.labels.splice(pull.labels.indexOf(label), 1);
+    pull.updatedAt = isoSeconds(new Date());
+    this.#tell(pull, by, { action: on ? 'labeled' : 'unlabeled', label });
   }
 
   /** Takes in what happened to the branches of a pull request, whoever moved them and however. */
-  async refresh(pull: PullRequest): Promise<void> {
+  async refresh(pull: PullRequest, by: string = this.#owner): Promise<void> {
     if (pull.state !== 'open') return;
     const seen = pull.headSha;
     const [head, base] = await Promise.all([this.#git.branchTip(pull.headRef), this.#git.branchTip(pull.baseRef)]);
     if (!head || !base) {
-      if (pull.state === 'open') this.#close(pull, this.#owner);
+      if (pull.state === 'open') this.#close(pull, by);
       return;
     }
     if (head === seen) return;
-    const mergeBaseSha = await this.#git.mergeBase(base, head);
+    const mergeBaseSha = (await this.#git.mergeBase(base, head)) ?? base;
+    const [before, after] = await Promise.all([this.files(pull), this.#git.diff(mergeBaseSha, head)]);
     // Another call may have taken it in while git was asked.
     if (pull.headSha !== seen || pull.state !== 'open') return;
-    Object.assign(pull, { headSha: head, baseSha: base, mergeBaseSha: mergeBaseSha ?? base });
+    Object.assign(pull, { headSha: head, baseSha: base, mergeBaseSha });
     pull.updatedAt = isoSeconds(new Date());
+    this.#tell(pull, by, { action: 'synchronize', before: seen, after: head });
+    const dismisses = this.#store.state.protections[pull.baseRef]?.dismissStaleReviews === true;
+    // A merge of the base leaves the diff, and with it the approvals, as they are.
+    if (dismisses && JSON.stringify(before) !== JSON.stringify(after)) this.#reviews.dismissStale(pull, by);
+    const known = new Set(before.map(({ path }) => path));
+    await this.#reviews.requestOwners(
+      pull,
+      after.filter(({ path }) => !known.has(path)),
+    );
     await this.#headIs(pull);
   }
 
-  /** Takes in that a branch was moved, made or deleted. */
-  async branchMoved(branch: string): Promise<void> {
+  /** Takes in that somebody moved, made or deleted a branch. */
+  async branchMoved(move: BranchMove, by: string): Promise<void> {
+    const { branch } = move;
+    if (move.before === move.after) return;
     this.#store.state.pushedAt = isoSeconds(new Date());
+    this.#events.emit({ name: 'push', move, sender: by });
     for (const pull of this.#store.state.pulls) {
       if (pull.state !== 'open') continue;
       // Of the base only its end matters at once; what its new commits mean is found out when somebody asks.
-      if (pull.headRef === branch) await this.refresh(pull);
-      else if (pull.baseRef === branch && !(await this.#git.branchTip(branch))) this.#close(pull, this.#owner);
+      if (pull.headRef === branch) await this.refresh(pull, by);
+      else if (pull.baseRef === branch && move.after === null) this.#close(pull, by);
     }
   }
 
@@ -211,7 +272,10 @@ export class PullRequests {
       draft: pull.draft,
       protection,
       verdicts: this.#checks.verdicts(pull.headSha),
-      reviews: this.#store.state.reviews.filter((review) => review.pull === pull.number),
+      reviews: this.#reviews.counting(pull),
+      awaitedOwners: protection?.requireCodeOwnerReviews
+        ? await this.#reviews.awaitedOwners(pull, await this.files(pull))
+        : [],
       // Only a strict protection asks.
       behind:
         protection?.requireUpToDate === true && base !== undefined && !(await this.#git.isAncestor(base, pull.headSha)),
@@ -236,8 +300,10 @@ export class PullRequests {
     if (objection || !outcome?.clean) throw new ApiError(405, objection ?? 'Pull Request is not mergeable');
     const sha = await this.#mergedCommit(pull, base, outcome.tree, method, wanted);
     await this.#git.updateRef(`refs/heads/${pull.baseRef}`, sha, base);
+    // The commits of a rebase are new, but nobody signs them.
+    if (method !== 'rebase') this.#store.sign(sha);
     this.#merged(pull, wanted.by, sha);
-    await this.branchMoved(pull.baseRef);
+    await this.branchMoved({ branch: pull.baseRef, before: base, after: sha }, wanted.by);
     return sha;
   }
 
@@ -260,8 +326,10 @@ export class PullRequests {
       committer: webSignature(),
       message: `Merge branch '${pull.baseRef}' into ${pull.headRef}`,
     });
-    await this.#git.updateRef(`refs/heads/${pull.headRef}`, sha, pull.headSha);
-    await this.branchMoved(pull.headRef);
+    const before = pull.headSha;
+    await this.#git.updateRef(`refs/heads/${pull.headRef}`, sha, before);
+    this.#store.sign(sha);
+    await this.branchMoved({ branch: pull.headRef, before, after: sha }, by);
   }
 
   files(pull: PullRequest): Promise<readonly FileChange[]> {
@@ -295,16 +363,26 @@ export class PullRequests {
   }
 
   #close(pull: PullRequest, by: string): void {
+    this.#end(pull, by);
+    this.#tell(pull, by, { action: 'closed' });
+  }
+
+  #merged(pull: PullRequest, by: string, sha: string): void {
+    this.#end(pull, by);
+    Object.assign(pull, { mergedAt: pull.closedAt, mergedBy: by, mergeCommitSha: sha });
+    this.#tell(pull, by, { action: 'closed' });
+  }
+
+  #end(pull: PullRequest, by: string): void {
     const now = isoSeconds(new Date());
     Object.assign(pull, { state: 'closed', closedAt: now, closedBy: by, updatedAt: now });
   }
 
-  #merged(pull: PullRequest, by: string, sha: string): void {
-    this.#close(pull, by);
-    Object.assign(pull, { mergedAt: pull.closedAt, mergedBy: by, mergeCommitSha: sha });
+  #tell(pull: PullRequest, sender: string, what: PullRequestAction): void {
+    this.#events.emit({ name: 'pull_request', pull, sender, ...what });
   }
 
-  async #reopen(pull: PullRequest): Promise<void> {
+  async #reopen(pull: PullRequest, by: string): Promise<void> {
     const refuse = (why: string): ApiError =>
       validationFailed({
         resource: 'PullRequest',
@@ -329,6 +407,7 @@ export class PullRequests {
     }
     const moved = head !== pull.headSha;
     Object.assign(pull, { state: 'open', closedAt: null, closedBy: null, headSha: head, baseSha: base, mergeBaseSha });
+    this.#tell(pull, by, { action: 'reopened' });
     if (moved) await this.#headIs(pull);
   }
 

@@ -42,13 +42,18 @@ export async function serveGit(
   if (path !== '/git-receive-pack') return backend(request, response, environment);
   await forge.lock.run(async () => {
     const before = await branches(forge);
-    await backend(request, response, environment);
+    // Who has pushed finds the pull requests moved: the answer ends once the forge has taken the push in.
+    await backend(request, response, environment, async () => takeIn(before));
+  });
+
+  async function takeIn(before: ReadonlyMap<string, string>): Promise<void> {
     const after = await branches(forge);
     const changed = [...new Set([...before.keys(), ...after.keys()])].filter(
       (ref) => before.get(ref) !== after.get(ref),
     );
     for (const ref of changed) {
-      await forge.pulls.branchMoved(ref);
+      const move = { branch: ref, before: before.get(ref) ?? null, after: after.get(ref) ?? null };
+      await forge.pulls.branchMoved(move, user ?? forge.owner);
       writeLog.add({
         at: new Date().toISOString(),
         method: 'POST',
@@ -62,18 +67,19 @@ export async function serveGit(
       });
     }
     await forge.store.save();
-  });
+  }
 }
 
 async function branches({ git }: ForgeContext): Promise<Map<string, string>> {
   return new Map((await git.refs('refs/heads/')).map(({ ref, sha }) => [ref.slice('refs/heads/'.length), sha]));
 }
 
-/** Runs `git http-backend` as the CGI program that it is. */
+/** Runs `git http-backend` as the CGI program that it is. The answer ends after `beforeEnd`. */
 async function backend(
   request: IncomingMessage,
   response: ServerResponse,
   environment: NodeJS.ProcessEnv,
+  beforeEnd: () => Promise<void> = async () => {},
 ): Promise<void> {
   const child = spawn('git', ['http-backend'], { env: environment, stdio: 'pipe' });
   request.pipe(child.stdin);
@@ -102,14 +108,15 @@ async function backend(
     head = undefined;
   });
   await new Promise<void>((resolve) => {
-    const finish = (): void => {
-      if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' });
-      response.end(() => resolve());
-      resolve();
-    };
-    child.on('error', finish);
-    child.on('close', finish);
+    child.on('error', () => resolve());
+    child.on('close', () => resolve());
   });
+  try {
+    await beforeEnd();
+  } finally {
+    if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' });
+    response.end();
+  }
 }
 
 function header(request: IncomingMessage, name: string): string | undefined {

@@ -4,6 +4,7 @@ import { isoSeconds } from './git/objects.ts';
 import type { ForgeState } from './model.ts';
 
 const FILE = 'headroom-forge.json';
+const FIRST_ID = 1001;
 
 /**
  * The forge's own state, in memory and in a JSON file inside the bare repository. `save()` resolves once everything
@@ -12,22 +13,27 @@ const FILE = 'headroom-forge.json';
 export class Store {
   readonly state: ForgeState;
   readonly #path: string;
+  readonly #signed: Set<string>;
   #writing: Promise<void> | undefined;
   #next: Promise<void> | undefined;
 
   private constructor(path: string, state: ForgeState) {
     this.#path = path;
     this.state = state;
+    this.#signed = new Set(state.signedCommits);
   }
 
-  /** @throws Error when the file is there but cannot be understood */
-  static async open(gitDir: string): Promise<Store> {
+  /**
+   * @param idsFrom what the ids of a repository that is new to the forge begin after
+   * @throws Error when the file is there but cannot be understood
+   */
+  static async open(gitDir: string, idsFrom = 0): Promise<Store> {
     const path = join(gitDir, FILE);
     let text: string;
     try {
       text = await readFile(path, 'utf8');
     } catch {
-      return new Store(path, emptyState());
+      return new Store(path, { ...emptyState(), nextId: idsFrom + FIRST_ID });
     }
     let state: Partial<ForgeState>;
     try {
@@ -40,12 +46,25 @@ export class Store {
         `${path} has version ${state.version}, and this forge reads version 1; move it away to start anew`,
       );
     }
-    return new Store(path, { ...emptyState(), ...state });
+    const whole = { ...emptyState(), ...state };
+    for (const pull of whole.pulls) pull.requestedTeams ??= [];
+    return new Store(path, whole);
   }
 
   /** A new id, unique among everything of this repository. */
   nextId(): number {
     return this.state.nextId++;
+  }
+
+  /** Remembers a commit that GitHub itself made, and signs. */
+  sign(sha: string): void {
+    if (this.isSigned(sha)) return;
+    this.state.signedCommits.push(sha);
+    this.#signed.add(sha);
+  }
+
+  isSigned(sha: string): boolean {
+    return this.#signed.has(sha);
   }
 
   async save(): Promise<void> {
@@ -78,7 +97,7 @@ function emptyState(): ForgeState {
     createdAt: now,
     pushedAt: now,
     nextNumber: 1,
-    nextId: 1001,
+    nextId: FIRST_ID,
     pulls: [],
     reviews: [],
     comments: [],
@@ -86,5 +105,7 @@ function emptyState(): ForgeState {
     checkRuns: [],
     statuses: [],
     protections: {},
+    hooks: [],
+    signedCommits: [],
   };
 }

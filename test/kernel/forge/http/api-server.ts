@@ -2,21 +2,25 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as after } from 'node:timers/promises';
 import { ApiError, notFound } from '../api-error.ts';
+import { allows } from '../apps/permissions.ts';
+import { type Caller, sees } from '../callers.ts';
 import type { ForgeContext } from '../context.ts';
 import type { Exchange, OpenApiValidation } from '../openapi-validation.ts';
+import type { Site } from '../site.ts';
+import { graphqlRoute } from '../graphql/route.ts';
+import { operationIn } from '../graphql/operation.ts';
 import { Body } from './body.ts';
 import { type FaultAction, faultAnswer, type Faults, waitAt } from './faults.ts';
 import { type Answer, type Route, Router } from './route.ts';
 import type { WriteLog } from './write-log.ts';
 
 export interface ApiServerOptions {
-  readonly forge: ForgeContext;
+  readonly site: Site;
   readonly routes: readonly Route[];
   readonly faults: Faults;
   readonly writeLog: WriteLog;
-  /** The login of each token; undefined lets everybody in. */
-  readonly tokens: ReadonlyMap<string, string> | undefined;
-  readonly login: string;
+  /** Who asks. @throws ApiError 401 */
+  readonly callerOf: (authorization: string | undefined) => Caller;
   readonly latencyMs: number;
   readonly decisionPattern: RegExp;
   readonly validation: OpenApiValidation | undefined;
@@ -26,6 +30,9 @@ export interface ApiServerOptions {
 interface Handled {
   readonly answer: Answer;
   readonly user: string;
+  readonly credential: string;
+  /** The repository that it was about; for what is about none, the forge's first. */
+  readonly forge: ForgeContext;
   readonly route?: Route;
   readonly effect: boolean;
   /** The path parameters and body that the handler saw. */
@@ -56,12 +63,14 @@ export class ApiServer {
 
   /** @param url with the prefix `/api/v3` taken off */
   async handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
-    const { forge, faults, latencyMs, writeLog } = this.#options;
+    const { site, faults, latencyMs, writeLog } = this.#options;
     this.requests += 1;
     const method = request.method ?? 'GET';
     const text = (await readBody(request)).toString();
     const incoming = { method, path: url.pathname, body: text };
-    const writes = method !== 'GET' && method !== 'HEAD';
+    const graphql = url.pathname === '/graphql' ? operationIn(text) : undefined;
+    const reads = method === 'GET' || method === 'HEAD';
+    const writes = graphql ? graphql.mutates : !reads;
     // The client may be gone while the request waits, and a client that is gone gets nothing done.
     let gone = false;
     response.on('close', () => {
@@ -80,25 +89,27 @@ export class ApiServer {
       if ((await waitAt(holds, 'before', incoming)) === 'break') return broken();
       if (gone) return undefined;
     }
-    const injected = action && faultAnswer(action, forge.limits.core().limit);
+    const injected = action && faultAnswer(action, site.limits.limit);
     const handled = await this.#answer(request, url, method, text, writes, injected);
     const { answer, route } = handled;
-    if (route) this.endpoints.add(`${route.method} ${route.path}`);
+    const endpoint = route && [route.method, route.path, ...(graphql?.fields ?? [])].join(' ');
+    if (endpoint) this.endpoints.add(endpoint);
     const bytes = serialise(answer);
     const etag = `"${createHash('sha1').update(bytes).digest('hex')}"`;
-    const unchanged = !writes && answer.status === 200 && matches(request.headers['if-none-match'], etag);
+    const unchanged = reads && answer.status === 200 && matches(request.headers['if-none-match'], etag);
     // GitHub does not count what it answers with 304, nor the question for the limit itself.
-    if (!injected && !unchanged && route?.path !== '/rate_limit') forge.limits.charge();
+    if (!injected && !unchanged && route?.path !== '/rate_limit') site.limits.charge(handled.credential);
     const headers: Record<string, string> = {
-      ...forge.limits.headers(),
+      ...site.limits.headers(handled.credential),
       'x-github-media-type': 'github.v3; format=json',
       'x-github-api-version-selected': '2022-11-28',
       'x-github-request-id': createHash('sha1').update(`${this.requests} ${url.href}`).digest('hex').slice(0, 20),
       ...(answer.body === undefined ? {} : { 'content-type': answer.contentType ?? 'application/json; charset=utf-8' }),
-      ...(!writes && answer.status === 200 ? { etag, 'cache-control': 'private, max-age=60, s-maxage=60' } : {}),
+      ...(reads && answer.status === 200 ? { etag, 'cache-control': 'private, max-age=60, s-maxage=60' } : {}),
       ...answer.headers,
     };
-    if (route && !injected && !unchanged) await this.#validate(route, url, text, handled, answer);
+    // GraphQL is held to its own description, by its executor.
+    if (route && !injected && !unchanged && !graphql) await this.#validate(route, url, text, handled, answer);
     if (writes) {
       writeLog.add({
         at: new Date().toISOString(),
@@ -110,6 +121,7 @@ export class ApiServer {
         responseBody: answer.body,
         user: handled.user,
         ...this.#about(handled, text),
+        ...(endpoint === undefined ? {} : { endpoint }),
         ...(action ? { fault: describe(action) } : {}),
       });
     }
@@ -133,33 +145,40 @@ export class ApiServer {
     writes: boolean,
     injected: ApiError | undefined,
   ): Promise<Handled> {
-    const { forge } = this.#options;
+    const { site } = this.#options;
     let route: Route | undefined;
     let params: Record<string, string> = {};
-    let user = 'unknown';
+    let caller: Caller = { user: 'unknown', credential: 'unknown' };
+    let forge = site.first;
     let admitted = false;
     try {
       if (injected) throw injected;
-      user = this.#userOf(request);
-      forge.limits.admit(writes);
+      caller = this.#options.callerOf(request.headers.authorization);
+      // A token for an installation is no content; everything else that writes is.
+      site.limits.admit(caller.credential, writes && !url.pathname.startsWith('/app/'));
       admitted = true;
       const found = this.#router.match(method === 'HEAD' ? 'GET' : method, url.pathname);
       if (!found) throw notFound();
       ({ route, params } = found);
-      this.#assertThisRepository(params);
+      const named = this.#repositoryOf(params, caller);
+      refuse(found.route, caller, named !== undefined);
+      forge = named ?? forge;
       const call = {
         forge,
         params,
         query: url.searchParams,
         body: Body.parse(text),
-        user,
+        text,
+        ...caller,
         format: /application\/vnd\.github(?:\.v3)?\.(\w+)/.exec(request.headers.accept ?? '')?.[1] ?? 'json',
         url,
       };
       const respond = async (): Promise<Answer> => found.route.handle(call);
-      const answer = writes ? await forge.lock.run(respond) : await respond();
-      if (writes) await forge.store.save();
-      return { answer, user, route, effect: writes, params };
+      // A GraphQL request names its repositories inside, and locks them itself.
+      const locks = writes && route !== graphqlRoute;
+      const answer = locks ? await forge.lock.run(respond) : await respond();
+      if (locks) await forge.store.save();
+      return { answer, ...caller, forge, route, effect: answer.effect ?? writes, params };
     } catch (cause) {
       const error = cause instanceof ApiError ? cause : new ApiError(500, `The forge failed: ${String(cause)}`);
       const body = {
@@ -169,34 +188,18 @@ export class ApiServer {
         status: String(error.status),
       };
       const answer = { status: error.status, body, headers: error.headers };
-      return { answer, user, ...(route ? { route } : {}), effect: false, params };
+      return { answer, ...caller, forge, ...(route ? { route } : {}), effect: false, params };
     } finally {
-      if (admitted) forge.limits.finish();
+      if (admitted) site.limits.finish(caller.credential);
     }
   }
 
-  /** @throws ApiError 401 */
-  #userOf(request: IncomingMessage): string {
-    const { tokens, login } = this.#options;
-    const given = request.headers.authorization;
-    if (!tokens) return login;
-    if (given === undefined) throw new ApiError(401, 'Requires authentication');
-    const [scheme = '', credentials = ''] = given.split(' ');
-    const token =
-      scheme.toLowerCase() === 'basic'
-        ? (Buffer.from(credentials, 'base64').toString().split(':')[1] ?? '')
-        : credentials;
-    const user = tokens.get(token);
-    if (user === undefined) throw new ApiError(401, 'Bad credentials');
-    return user;
-  }
-
-  #assertThisRepository({ owner, repo }: Readonly<Record<string, string>>): void {
-    const { forge } = this.#options;
-    // GitHub takes no notice of the case of either name.
-    const same = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
-    if (owner !== undefined && !same(owner, forge.owner)) throw notFound();
-    if (repo !== undefined && !same(repo, forge.repo)) throw notFound();
+  /** The repository of a path; undefined for a path without one. @throws ApiError 404 */
+  #repositoryOf({ owner, repo }: Readonly<Record<string, string>>, caller: Caller): ForgeContext | undefined {
+    if (owner === undefined || repo === undefined) return undefined;
+    const found = this.#options.site.find(owner, repo);
+    if (!found || !sees(caller, found)) throw notFound();
+    return found;
   }
 
   async #validate(route: Route, url: URL, text: string, { params }: Handled, answer: Answer): Promise<void> {
@@ -214,8 +217,8 @@ export class ApiServer {
   }
 
   /** The branch that a write is about: in its body, in its path, or that of its pull request. */
-  #about({ params, route }: Handled, text: string): { branch?: string; decision?: string } {
-    const { forge, decisionPattern } = this.#options;
+  #about({ params, route, forge, answer }: Handled, text: string): { branch?: string; decision?: string } {
+    const { decisionPattern } = this.#options;
     const body = parsed(text);
     const field = (name: string): string | undefined => {
       const value = typeof body === 'object' && body !== null ? (body as Record<string, unknown>)[name] : undefined;
@@ -226,12 +229,22 @@ export class ApiServer {
       ? (field('ref') ?? params['ref'])
       : (field('branch') ?? field('head'));
     const branch =
+      answer.branch ??
       named?.replace(/^(refs\/)?heads\//, '').replace(/^[^/]*:/, '') ??
       forge.store.state.pulls.find((pull) => pull.number === number)?.headRef;
     if (branch === undefined) return {};
     const decision = branch === forge.defaultBranch ? undefined : decisionPattern.exec(branch)?.[1];
     return { branch, ...(decision === undefined ? {} : { decision }) };
   }
+}
+
+/** @throws ApiError 401 or 403 when this caller may not ask for this, as GitHub tells an app */
+function refuse(route: Route, { app, installation }: Caller, ofRepository: boolean): void {
+  if (route.for === 'app' && !app) throw new ApiError(401, 'A JSON web token could not be decoded');
+  const short =
+    installation &&
+    (ofRepository ? !allows(installation.permissions, route.method, route.path) : route.path === '/user');
+  if ((app && route.for !== 'app') || short) throw new ApiError(403, 'Resource not accessible by integration');
 }
 
 /** Reads a request to its end. */

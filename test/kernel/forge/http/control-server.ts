@@ -1,14 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ApiError } from '../api-error.ts';
+import type { AppOptions, InstallOptions } from '../apps/apps.ts';
+import type { ForgeApp } from '../apps/handle.ts';
 import type { CheckRunChange, CommitStatusChange, Control, Push } from '../control.ts';
+import type { HookOptions } from '../hooks.ts';
 import type { CheckMode, MergeMethod } from '../model.ts';
 import { readBody } from './api-server.ts';
 import type { FaultRule, Faults, Hold, HoldRule } from './faults.ts';
+import type { RateLimits } from './rate-limits.ts';
 
 export interface ControlServerOptions {
-  readonly control: Control;
+  /** The control of a repository by its name, `owner/repo`; of the first one for null. */
+  readonly controlOf: (repository: string | null) => Control;
   readonly faults: Faults;
+  readonly registerApp: (options: AppOptions) => ForgeApp;
+  readonly limits: RateLimits;
   /** What the counters and logs say now. */
   readonly report: () => { requests: number; writes: readonly unknown[]; violations: readonly string[] };
 }
@@ -43,7 +50,8 @@ export class ControlServer {
   }
 
   async #run(method: string, name: string, url: URL, body: Record<string, unknown>): Promise<unknown> {
-    const { control, faults, report } = this.#options;
+    const { controlOf, faults, report } = this.#options;
+    const control = controlOf(url.searchParams.get('repository'));
     const [area = '', first = '', second = ''] = name.split('/');
     switch (`${method} ${area}`) {
       case 'GET ':
@@ -56,6 +64,13 @@ export class ControlServer {
       case 'DELETE faults':
         faults.clear();
         return undefined;
+      case 'POST apps':
+        return this.#registerApp(body as unknown as AppOptions & { install?: readonly InstallOptions[] });
+      case 'PUT limits':
+        this.#options.limits.setSecondary(body);
+        return undefined;
+      case 'GET write-times':
+        return this.#options.limits.writeTimes(url.searchParams.get('credential') ?? undefined);
       case 'POST holds':
         return first === '' ? this.#hold(body as unknown as HoldRule) : this.#open(first, second);
       case 'GET holds':
@@ -72,9 +87,20 @@ export class ControlServer {
       case 'DELETE protection':
         return control.protectBranch(decodeURIComponent(first), undefined);
       case 'POST pulls':
-        return this.#actOnPull(Number(first), second, body);
+        return this.#actOnPull(control, Number(first), second, body);
       case 'POST commits':
         return { sha: await control.pushCommit(body as unknown as Push) };
+      case 'POST hooks':
+        return { id: await control.addHook(body as unknown as HookOptions) };
+      case 'DELETE hooks':
+        return control.removeHook(Number(first));
+      case 'GET deliveries':
+        return control.deliveries();
+      case 'POST deliveries':
+        return control.redeliver(Number(first));
+      case 'PUT accounts':
+        control.setAccounts(body);
+        return undefined;
       case 'DELETE branches':
         return control.deleteBranch(decodeURIComponent(first));
       case 'GET file': {
@@ -90,8 +116,7 @@ export class ControlServer {
     }
   }
 
-  async #actOnPull(number: number, action: string, body: Record<string, unknown>): Promise<unknown> {
-    const { control } = this.#options;
+  async #actOnPull(control: Control, number: number, action: string, body: Record<string, unknown>): Promise<unknown> {
     const by = typeof body['by'] === 'string' ? body['by'] : 'somebody';
     switch (action) {
       case 'close':
@@ -103,14 +128,27 @@ export class ControlServer {
           sha: await control.mergePullRequest(number, by, (body['method'] as MergeMethod | undefined) ?? 'squash'),
         };
       case 'approve':
-        return control.approveReview(number, by);
+        return { id: await control.approveReview(number, by) };
       case 'request-changes':
-        return control.requestChanges(number, by);
+        return { id: await control.requestChanges(number, by) };
+      case 'dismiss':
+        return control.dismissReview(number, String(body['user']), by);
+      case 'request-review':
+        return control.requestReview(number, body, by);
+      case 'label':
+        return control.addLabel(number, String(body['label']), by);
+      case 'draft':
+        return control.setDraft(number, body['draft'] !== false, by);
       case 'comment':
         return control.comment(number, by, String(body['body']));
       default:
         throw new ApiError(404, `a pull request can be closed, reopened, merged, approved …, but not "${action}"`);
     }
+  }
+
+  #registerApp({ install = [], ...options }: AppOptions & { install?: readonly InstallOptions[] }): object {
+    const { id, clientId, bot, ...app } = this.#options.registerApp(options);
+    return { id, clientId, bot, installations: install.map((one) => app.install(one).id) };
   }
 
   #hold(rule: HoldRule): { id: string } {

@@ -1,14 +1,15 @@
+import type { Caller } from '../callers.ts';
 import type { ForgeContext } from '../context.ts';
 import type { Body } from './body.ts';
 
 /** One request to the API, taken apart. */
-export interface Call {
+export interface Call extends Caller {
   readonly forge: ForgeContext;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly body: Body;
-  /** Who the token speaks for. */
-  readonly user: string;
+  /** The body as it came. */
+  readonly text: string;
   /** What follows `application/vnd.github.` in the Accept header: json, diff, raw, sha … */
   readonly format: string;
   /** The address that was asked for, for Link headers. */
@@ -21,6 +22,10 @@ export interface Answer {
   readonly body?: unknown;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Whether a request that changes things did so; without it, every one that was answered. */
+  readonly effect?: boolean;
+  /** The branch that it was about, where the path and the body's first level do not tell. */
+  readonly branch?: string;
 }
 
 /** One endpoint of the API, under the path template of GitHub's OpenAPI description. */
@@ -29,6 +34,8 @@ export interface Route {
   readonly path: string;
   /** Below https://docs.github.com/rest/; error answers point there. */
   readonly docs: string;
+  /** Asked by an app, with its assertion; every other route is not. */
+  readonly for?: 'app';
   /** Parameters that may contain slashes. */
   readonly wide?: readonly string[];
   handle(call: Call): Promise<Answer> | Answer;

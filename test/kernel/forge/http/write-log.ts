@@ -15,6 +15,8 @@ export interface WriteExchange {
   readonly requestBody: unknown;
   readonly responseBody: unknown;
   readonly user: string;
+  /** Method and route, with the fields of a GraphQL request: `POST /graphql createCommitOnBranch`. */
+  readonly endpoint?: string;
   /** The branch that it was about, where there is one. */
   readonly branch?: string;
   /** The decision that the branch's name carries. */

@@ -3,10 +3,22 @@ import type { Commit } from '../git/objects.ts';
 import { nodeId, type Urls } from './urls.ts';
 import { simpleUser } from './user.ts';
 
-const UNSIGNED = { verified: false, reason: 'unsigned', signature: null, payload: null, verified_at: null };
+/** Where commits are shown, and which of them GitHub signed. */
+export interface CommitFacts {
+  readonly urls: Urls;
+  readonly store: { isSigned(sha: string): boolean };
+}
+
+/** What GitHub says about a commit's signature. The forge has no key: of its own commits it says what GitHub would. */
+function verification({ store }: CommitFacts, { sha, committer }: Commit): Record<string, unknown> {
+  return store.isSigned(sha)
+    ? { verified: true, reason: 'valid', signature: null, payload: null, verified_at: committer.date }
+    : { verified: false, reason: 'unsigned', signature: null, payload: null, verified_at: null };
+}
 
 /** GitHub's `git-commit`, as the Git database endpoints show it. */
-export function gitCommit(urls: Urls, commit: Commit): Record<string, unknown> {
+export function gitCommit(facts: CommitFacts, commit: Commit): Record<string, unknown> {
+  const { urls } = facts;
   return {
     sha: commit.sha,
     node_id: nodeId('Commit', commit.sha),
@@ -17,12 +29,13 @@ export function gitCommit(urls: Urls, commit: Commit): Record<string, unknown> {
     tree: { sha: commit.tree, url: `${urls.api}/git/trees/${commit.tree}` },
     message: commit.message,
     parents: parents(urls, commit, 'git/commits'),
-    verification: UNSIGNED,
+    verification: verification(facts, commit),
   };
 }
 
 /** GitHub's `commit`; with the files that it changed where they are given. */
-export function fullCommit(urls: Urls, commit: Commit, files?: readonly FileChange[]): Record<string, unknown> {
+export function fullCommit(facts: CommitFacts, commit: Commit, files?: readonly FileChange[]): Record<string, unknown> {
+  const { urls } = facts;
   const additions = files?.reduce((sum, file) => sum + file.additions, 0) ?? 0;
   const deletions = files?.reduce((sum, file) => sum + file.deletions, 0) ?? 0;
   return {
@@ -35,7 +48,7 @@ export function fullCommit(urls: Urls, commit: Commit, files?: readonly FileChan
       tree: { sha: commit.tree, url: `${urls.api}/git/trees/${commit.tree}` },
       url: `${urls.api}/git/commits/${commit.sha}`,
       comment_count: 0,
-      verification: UNSIGNED,
+      verification: verification(facts, commit),
     },
     url: `${urls.api}/commits/${commit.sha}`,
     html_url: `${urls.html}/commit/${commit.sha}`,
@@ -72,9 +85,9 @@ export function fileChange(urls: Urls, headSha: string, file: FileChange): Recor
 
 /** The account behind an address; null for one that GitHub does not know. */
 function account(urls: Urls, email: string): Record<string, unknown> | null {
-  if (email === 'noreply@github.com') return simpleUser(urls.root, 'web-flow');
+  if (email === 'noreply@github.com') return simpleUser(urls, 'web-flow');
   const login = /^\d+\+(.+)@users\.noreply\.github\.com$/.exec(email)?.[1];
-  return login ? simpleUser(urls.root, login) : null;
+  return login ? simpleUser(urls, login) : null;
 }
 
 function parents(urls: Urls, commit: Commit, kind: string): Record<string, unknown>[] {

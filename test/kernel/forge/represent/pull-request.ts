@@ -10,12 +10,13 @@ export interface PullRequestFacts {
   readonly repository: Record<string, unknown>;
   readonly labels: readonly Label[];
   readonly mergeCommitSha: string | null;
+  /** GitHub's `team` for each that is asked to review. */
+  readonly requestedTeams: readonly Record<string, unknown>[];
 }
 
 /** GitHub's `pull-request-simple`, as lists show it. */
 export function simplePullRequest(pull: PullRequest, facts: PullRequestFacts): Record<string, unknown> {
   const { urls, owner, repository } = facts;
-  const { root } = urls;
   const self = `${urls.api}/pulls/${pull.number}`;
   const issue = `${urls.api}/issues/${pull.number}`;
   const html = `${urls.html}/pull/${pull.number}`;
@@ -24,7 +25,7 @@ export function simplePullRequest(pull: PullRequest, facts: PullRequestFacts): R
     label: `${owner}:${ref}`,
     ref,
     sha,
-    user: simpleUser(root, owner),
+    user: simpleUser(urls, owner, 'Organization'),
     repo: repository,
   });
   return {
@@ -39,7 +40,7 @@ export function simplePullRequest(pull: PullRequest, facts: PullRequestFacts): R
     state: pull.state,
     locked: false,
     title: pull.title,
-    user: simpleUser(root, pull.user),
+    user: simpleUser(urls, pull.user),
     body: pull.body,
     created_at: pull.createdAt,
     updated_at: pull.updatedAt,
@@ -48,8 +49,8 @@ export function simplePullRequest(pull: PullRequest, facts: PullRequestFacts): R
     merge_commit_sha: facts.mergeCommitSha,
     assignee: null,
     assignees: [],
-    requested_reviewers: pull.requestedReviewers.map((login) => simpleUser(root, login)),
-    requested_teams: [],
+    requested_reviewers: pull.requestedReviewers.map((login) => simpleUser(urls, login)),
+    requested_teams: facts.requestedTeams,
     labels: facts.labels.map((one) => label(urls, one)),
     milestone: null,
     draft: pull.draft,
@@ -97,7 +98,7 @@ export function issue(
     state: pull.state,
     title: pull.title,
     body: pull.body,
-    user: simpleUser(urls.root, pull.user),
+    user: simpleUser(urls, pull.user),
     labels: facts.labels.map((one) => label(urls, one)),
     assignee: null,
     assignees: [],
@@ -115,9 +116,11 @@ export function issue(
     created_at: pull.createdAt,
     updated_at: pull.updatedAt,
     closed_at: pull.closedAt,
-    closed_by: pull.closedBy === null ? null : simpleUser(urls.root, pull.closedBy),
+    closed_by: pull.closedBy === null ? null : simpleUser(urls, pull.closedBy),
     draft: pull.draft,
     author_association: association(owner, pull.user),
+    reactions: noReactions(self),
+    timeline_url: `${self}/timeline`,
   };
 }
 
@@ -144,23 +147,12 @@ export function issueComment(urls: Urls, owner: string, comment: IssueComment): 
     html_url: `${urls.html}/pull/${comment.issue}#issuecomment-${comment.id}`,
     issue_url: `${urls.api}/issues/${comment.issue}`,
     body: comment.body,
-    user: simpleUser(urls.root, comment.user),
+    user: simpleUser(urls, comment.user),
     created_at: comment.createdAt,
     updated_at: comment.updatedAt,
     author_association: association(owner, comment.user),
     performed_via_github_app: null,
-    reactions: {
-      url: `${url}/reactions`,
-      total_count: 0,
-      '+1': 0,
-      '-1': 0,
-      laugh: 0,
-      hooray: 0,
-      confused: 0,
-      heart: 0,
-      rocket: 0,
-      eyes: 0,
-    },
+    reactions: noReactions(url),
   };
 }
 
@@ -171,7 +163,7 @@ export function review(urls: Urls, owner: string, one: Review): Record<string, u
   return {
     id: one.id,
     node_id: nodeId('PullRequestReview', one.id),
-    user: simpleUser(urls.root, one.user),
+    user: simpleUser(urls, one.user),
     body: one.body,
     state: one.state,
     html_url: html,
@@ -181,6 +173,11 @@ export function review(urls: Urls, owner: string, one: Review): Record<string, u
     submitted_at: one.submittedAt,
     commit_id: one.commitId,
   };
+}
+
+function noReactions(self: string): Record<string, unknown> {
+  const none = { '+1': 0, '-1': 0, laugh: 0, hooray: 0, confused: 0, heart: 0, rocket: 0, eyes: 0 };
+  return { url: `${self}/reactions`, total_count: 0, ...none };
 }
 
 function association(owner: string, login: string): string {

@@ -13,7 +13,7 @@ export interface RepositoryFacts {
 
 /** GitHub's `repository` (and `minimal-repository`). */
 export function repository({ urls, owner, repo, defaultBranch, state }: RepositoryFacts): Record<string, unknown> {
-  const { api, html, root } = urls;
+  const { api, html } = urls;
   const id = idOf(`${owner}/${repo}`);
   const open = state.pulls.filter((pull) => pull.state === 'open').length;
   return {
@@ -22,7 +22,7 @@ export function repository({ urls, owner, repo, defaultBranch, state }: Reposito
     name: repo,
     full_name: `${owner}/${repo}`,
     private: false,
-    owner: simpleUser(root, owner),
+    owner: simpleUser(urls, owner, 'Organization'),
     html_url: html,
     description: null,
     fork: false,

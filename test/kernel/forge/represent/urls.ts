@@ -1,12 +1,20 @@
-/** The addresses that GitHub's objects carry, on this forge: the API and the pages live at the same address. */
-export class Urls {
+/** Where a forge is: its pages, and its REST API, which on GitHub Enterprise lives below `/api/v3`. */
+export interface SiteUrls {
   readonly root: string;
+  readonly apiRoot: string;
+}
+
+/** The addresses that GitHub's objects of one repository carry. */
+export class Urls implements SiteUrls {
+  readonly root: string;
+  readonly apiRoot: string;
   readonly api: string;
   readonly html: string;
 
-  constructor(root: string, owner: string, repo: string) {
+  constructor({ root, apiRoot }: SiteUrls, owner: string, repo: string) {
     this.root = root;
-    this.api = `${root}/repos/${owner}/${repo}`;
+    this.apiRoot = apiRoot;
+    this.api = `${apiRoot}/repos/${owner}/${repo}`;
     this.html = `${root}/${owner}/${repo}`;
   }
 

@@ -1,5 +1,5 @@
 import { idOf } from '../people.ts';
-import { nodeId } from './urls.ts';
+import { nodeId, type SiteUrls } from './urls.ts';
 
 export interface SimpleUser {
   readonly login: string;
@@ -9,9 +9,9 @@ export interface SimpleUser {
 }
 
 /** GitHub's `simple-user`. A login that ends in `[bot]` is an app's. */
-export function simpleUser(root: string, login: string): SimpleUser {
+export function simpleUser({ root, apiRoot }: SiteUrls, login: string, type?: 'Organization'): SimpleUser {
   const name = encodeURIComponent(login);
-  const url = `${root}/users/${name}`;
+  const url = `${apiRoot}/users/${name}`;
   return {
     login,
     id: idOf(login),
@@ -29,16 +29,16 @@ export function simpleUser(root: string, login: string): SimpleUser {
     repos_url: `${url}/repos`,
     events_url: `${url}/events{/privacy}`,
     received_events_url: `${url}/received_events`,
-    type: login.endsWith('[bot]') ? 'Bot' : 'User',
+    type: type ?? (login.endsWith('[bot]') ? 'Bot' : 'User'),
     site_admin: false,
     user_view_type: 'public',
   };
 }
 
 /** GitHub's `public-user`, the answer to "who am I". */
-export function publicUser(root: string, login: string, since: string): Record<string, unknown> {
+export function publicUser(urls: SiteUrls, login: string, since: string): Record<string, unknown> {
   return {
-    ...simpleUser(root, login),
+    ...simpleUser(urls, login),
     name: login,
     company: null,
     blog: '',
@@ -52,5 +52,24 @@ export function publicUser(root: string, login: string, since: string): Record<s
     following: 0,
     created_at: since,
     updated_at: since,
+  };
+}
+
+/** GitHub's `organization-simple`, as webhooks carry it. */
+export function organization({ root, apiRoot }: SiteUrls, login: string): Record<string, unknown> {
+  const url = `${apiRoot}/orgs/${encodeURIComponent(login)}`;
+  return {
+    login,
+    id: idOf(login),
+    node_id: nodeId('Organization', idOf(login)),
+    url,
+    repos_url: `${url}/repos`,
+    events_url: `${url}/events`,
+    hooks_url: `${url}/hooks`,
+    issues_url: `${url}/issues`,
+    members_url: `${url}/members{/member}`,
+    public_members_url: `${url}/public_members{/member}`,
+    avatar_url: `${root}/avatars/${encodeURIComponent(login)}`,
+    description: null,
   };
 }

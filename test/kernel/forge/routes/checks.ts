@@ -43,11 +43,12 @@ export const checkRoutes: readonly Route[] = [
     method: 'POST',
     path: `${REPOSITORY}/check-runs`,
     docs: 'checks/runs#create-a-check-run',
-    async handle({ forge, body }) {
+    async handle({ forge, body, user }) {
       const name = body.text('name');
       const headSha = await commitOf(forge, body.text('head_sha'));
       const run = forge.checks.addRun({ name, headSha });
       applyTo(run, body);
+      forge.checks.reported(run, 'new', user);
       return created(shown(forge, run));
     },
   },
@@ -61,9 +62,11 @@ export const checkRoutes: readonly Route[] = [
     method: 'PATCH',
     path: `${REPOSITORY}/check-runs/{check_run_id}`,
     docs: 'checks/runs#update-a-check-run',
-    handle({ forge, params, body }) {
+    handle({ forge, params, body, user }) {
       const run = runOf(forge, params['check_run_id']);
+      const { status } = run;
       applyTo(run, body);
+      forge.checks.reported(run, status, user);
       return ok(shown(forge, run));
     },
   },

@@ -33,7 +33,7 @@ export const commitRoutes: readonly Route[] = [
       const next = new URL(call.url);
       next.searchParams.set('page', String(page + 1));
       return ok(
-        commits.map((commit) => fullCommit(forge.urls, commit)),
+        commits.map((commit) => fullCommit(forge, commit)),
         shas.length > perPage ? { link: `<${next.href}>; rel="next"` } : {},
       );
     },
@@ -65,13 +65,13 @@ export const commitRoutes: readonly Route[] = [
         permalink_url: `${urls.html}/compare/${baseSha}...${headSha}`,
         diff_url: `${html}.diff`,
         patch_url: `${html}.patch`,
-        base_commit: fullCommit(urls, await forge.git.commit(baseSha)),
-        merge_base_commit: fullCommit(urls, await forge.git.commit(mergeBase)),
+        base_commit: fullCommit(forge, await forge.git.commit(baseSha)),
+        merge_base_commit: fullCommit(forge, await forge.git.commit(mergeBase)),
         status: ahead > 0 ? (behind > 0 ? 'diverged' : 'ahead') : behind > 0 ? 'behind' : 'identical',
         ahead_by: ahead,
         behind_by: behind,
         total_commits: ahead,
-        commits: commits.map((commit) => fullCommit(urls, commit)),
+        commits: commits.map((commit) => fullCommit(forge, commit)),
         files: files.slice(0, FILES_SHOWN).map((file) => fileChange(urls, headSha, file)),
       });
     },
@@ -92,7 +92,7 @@ export const commitRoutes: readonly Route[] = [
         return { status: 200, body: text, contentType: `application/vnd.github.${format}; charset=utf-8` };
       }
       const files = await forge.git.diff(commit.parents[0], sha);
-      return ok(fullCommit(forge.urls, commit, files.slice(0, FILES_SHOWN)));
+      return ok(fullCommit(forge, commit, files.slice(0, FILES_SHOWN)));
     },
   },
 ];

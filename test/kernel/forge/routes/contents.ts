@@ -6,9 +6,8 @@ import { RefMovedError } from '../git/ref-updater.ts';
 import type { TreeChange } from '../git/repository.ts';
 import { type Call, ok, REPOSITORY, type Answer, type Route } from '../http/route.ts';
 import { pushObjection } from '../merge-rules.ts';
-import { signatureOf } from '../people.ts';
 import { gitCommit } from '../represent/commit.ts';
-import { decodeBase64, foldedBase64, signatureFrom } from './git-database.ts';
+import { decodeBase64, foldedBase64, signaturesFrom } from './git-database.ts';
 
 // Above 1 MB GitHub gives a file's content only in the raw format.
 const INLINE_LIMIT = 1_048_576;
@@ -150,13 +149,13 @@ function assertSame({ path, entry }: WriteTarget, sha: string | undefined): void
 }
 
 async function commitTo(
-  { forge, body, user }: Call,
+  call: Call,
   { branch, tip, path }: WriteTarget,
   change: TreeChange,
   message: string,
 ): Promise<string> {
-  const committer = signatureFrom(body.object('committer'), signatureOf(user));
-  const author = signatureFrom(body.object('author'), committer);
+  const { forge, user } = call;
+  const { author, committer, signs } = signaturesFrom(call, 'committer');
   try {
     const sha = await commitFiles(forge.git, {
       branch,
@@ -166,7 +165,8 @@ async function commitTo(
       author,
       committer,
     });
-    await forge.pulls.branchMoved(branch);
+    if (signs) forge.store.sign(sha);
+    await forge.pulls.branchMoved({ branch, before: tip ?? null, after: sha }, user);
     return sha;
   } catch (cause) {
     // Somebody pushed with git in this very moment.
@@ -176,7 +176,7 @@ async function commitTo(
 }
 
 async function commitOf(forge: ForgeContext, sha: string): Promise<Record<string, unknown>> {
-  return gitCommit(forge.urls, await forge.git.commit(sha));
+  return gitCommit(forge, await forge.git.commit(sha));
 }
 
 function emptyRepository(): ApiError {

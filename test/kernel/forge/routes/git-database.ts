@@ -3,8 +3,8 @@ import type { ForgeContext } from '../context.ts';
 import { entryType, isoSeconds, type Signature } from '../git/objects.ts';
 import type { ListedEntry, TreeChange } from '../git/repository.ts';
 import type { Body } from '../http/body.ts';
-import { created, ok, REPOSITORY, type Route } from '../http/route.ts';
-import { signatureOf } from '../people.ts';
+import { type Call, created, ok, REPOSITORY, type Route } from '../http/route.ts';
+import { signatureOf, webSignature } from '../people.ts';
 import { gitCommit } from '../represent/commit.ts';
 import { nodeId } from '../represent/urls.ts';
 import { assertNotEmpty } from './references.ts';
@@ -91,14 +91,15 @@ export const gitDatabaseRoutes: readonly Route[] = [
       const sha = params['commit_sha'] ?? '';
       const found = /^[0-9a-f]{40}$/.test(sha) ? await forge.git.resolve(sha) : undefined;
       if (found?.type !== 'commit') throw notFound();
-      return ok(gitCommit(forge.urls, await forge.git.commit(sha)));
+      return ok(gitCommit(forge, await forge.git.commit(sha)));
     },
   },
   {
     method: 'POST',
     path: `${REPOSITORY}/git/commits`,
     docs: 'git/commits#create-a-commit',
-    async handle({ forge, body, user }) {
+    async handle(call) {
+      const { forge, body } = call;
       const message = body.text('message');
       const tree = body.text('tree');
       if ((await forge.git.resolve(tree))?.type !== 'tree') throw new ApiError(422, 'Tree SHA does not exist');
@@ -108,16 +109,36 @@ export const gitDatabaseRoutes: readonly Route[] = [
           throw new ApiError(422, 'Parent SHA does not exist or is not a commit object');
         }
       }
-      const author = signatureFrom(body.object('author'), signatureOf(user));
-      const committer = signatureFrom(body.object('committer'), author);
+      const { author, committer, signs } = signaturesFrom(call, 'author');
       const sha = await forge.git.writeCommit({ tree, parents, author, committer, message });
-      return created(gitCommit(forge.urls, await forge.git.commit(sha)));
+      if (signs) forge.store.sign(sha);
+      return created(gitCommit(forge, await forge.git.commit(sha)));
     },
   },
 ];
 
+/**
+ * Who has written and who has committed what a request makes. Of the two, `first` is by default who asks, and the other
+ * the same as the first; a commit that an app makes without naming anybody is GitHub's own, signed.
+ */
+export function signaturesFrom(
+  { body, user, installation }: Call,
+  first: 'author' | 'committer',
+): { author: Signature; committer: Signature; signs: boolean } {
+  const [givenAuthor, givenCommitter] = [body.object('author'), body.object('committer')];
+  if (installation && !givenAuthor && !givenCommitter) {
+    return { author: signatureOf(user), committer: webSignature(), signs: true };
+  }
+  if (first === 'author') {
+    const author = signatureFrom(givenAuthor, signatureOf(user));
+    return { author, committer: signatureFrom(givenCommitter, author), signs: false };
+  }
+  const committer = signatureFrom(givenCommitter, signatureOf(user));
+  return { author: signatureFrom(givenAuthor, committer), committer, signs: false };
+}
+
 /** The person and date that a body gives for a commit; what it leaves out is the fallback's. */
-export function signatureFrom(given: Body | undefined, fallback: Signature): Signature {
+function signatureFrom(given: Body | undefined, fallback: Signature): Signature {
   if (!given) return fallback;
   const date = given.optionalText('date');
   if (date !== undefined && Number.isNaN(Date.parse(date))) {
@@ -175,7 +196,7 @@ function treeItem({ urls }: ForgeContext, entry: ListedEntry): Record<string, un
 
 /** As much of a listing as GitHub gives in one answer. */
 function cut(
-  { treeLimit }: ForgeContext,
+  { site: { treeLimit } }: ForgeContext,
   listed: readonly ListedEntry[],
 ): { entries: readonly ListedEntry[]; truncated: boolean } {
   // The 7 MB are those of git's own listing: a 100,000 entries of JSON would never fit into them. Besides its path an

@@ -1,10 +1,10 @@
 import { notFound } from '../api-error.ts';
-import type { ForgeContext } from '../context.ts';
 import { isoSeconds } from '../git/objects.ts';
 import { paginate } from '../http/pagination.ts';
 import { type Call, created, noContent, ok, REPOSITORY, type Route } from '../http/route.ts';
-import type { IssueComment, Label, PullRequest } from '../model.ts';
-import { issue, issueComment, label } from '../represent/pull-request.ts';
+import type { IssueComment, PullRequest } from '../model.ts';
+import { labelsOf, pullAsIssue, sameLabel } from '../pull-request-shown.ts';
+import { issueComment, label } from '../represent/pull-request.ts';
 
 /** Comments and labels; every issue of this forge is a pull request. */
 export const issueRoutes: readonly Route[] = [
@@ -12,12 +12,7 @@ export const issueRoutes: readonly Route[] = [
     method: 'GET',
     path: `${REPOSITORY}/issues/{issue_number}`,
     docs: 'issues/issues#get-an-issue',
-    handle(call) {
-      const { forge } = call;
-      const pull = pullOf(call);
-      const comments = forge.store.state.comments.filter((comment) => comment.issue === pull.number).length;
-      return ok(issue(pull, { urls: forge.urls, owner: forge.owner, labels: labelsOf(forge, pull), comments }));
-    },
+    handle: (call) => ok(pullAsIssue(call.forge, pullOf(call))),
   },
   {
     method: 'GET',
@@ -42,16 +37,17 @@ export const issueRoutes: readonly Route[] = [
     docs: 'issues/comments#create-an-issue-comment',
     handle(call) {
       const { forge, body, user } = call;
+      const pull = pullOf(call);
       const now = isoSeconds(new Date());
       const comment: IssueComment = {
         id: forge.store.nextId(),
-        issue: pullOf(call).number,
+        issue: pull.number,
         user,
         body: body.text('body'),
         createdAt: now,
         updatedAt: now,
       };
-      forge.store.state.comments.push(comment);
+      forge.pulls.comment(pull, comment);
       return created(issueComment(forge.urls, forge.owner, comment));
     },
   },
@@ -113,14 +109,7 @@ export const issueRoutes: readonly Route[] = [
     handle(call) {
       const { forge } = call;
       const pull = pullOf(call);
-      for (const name of call.body.texts('labels') ?? []) {
-        if (!sameLabel(forge, name)) {
-          forge.store.state.labels.push({ id: forge.store.nextId(), name, color: 'ededed', description: '' });
-        }
-        const known = sameLabel(forge, name)?.name ?? name;
-        if (!pull.labels.includes(known)) pull.labels.push(known);
-      }
-      pull.updatedAt = isoSeconds(new Date());
+      for (const name of call.body.texts('labels') ?? []) forge.pulls.label(pull, name, true, call.user);
       return ok(labelsOf(forge, pull).map((one) => label(forge.urls, one)));
     },
   },
@@ -134,21 +123,11 @@ export const issueRoutes: readonly Route[] = [
       const pull = pullOf(call);
       const known = sameLabel(forge, params['name'] ?? '');
       if (!known || !pull.labels.includes(known.name)) throw notFound();
-      pull.labels.splice(pull.labels.indexOf(known.name), 1);
+      forge.pulls.label(pull, known.name, false, call.user);
       return ok(labelsOf(forge, pull).map((one) => label(forge.urls, one)));
     },
   },
 ];
-
-/** The labels of a pull request, whole. */
-export function labelsOf(forge: ForgeContext, pull: PullRequest): Label[] {
-  return pull.labels.flatMap((name) => sameLabel(forge, name) ?? []);
-}
-
-/** GitHub takes no notice of the case of a label's name. */
-function sameLabel(forge: ForgeContext, name: string): Label | undefined {
-  return forge.store.state.labels.find((one) => one.name.toLowerCase() === name.toLowerCase());
-}
 
 function pullOf({ forge, params }: Call): PullRequest {
   return forge.pulls.find(Number(params['issue_number']));

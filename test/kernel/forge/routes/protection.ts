@@ -33,6 +33,8 @@ export const protectionRoutes: readonly Route[] = [
         requiredChecks: checks?.texts('contexts') ?? [],
         requireUpToDate: checks?.flag('strict') ?? false,
         requiredReviews: reviews ? (typeof count === 'number' ? count : 1) : 0,
+        dismissStaleReviews: reviews?.flag('dismiss_stale_reviews') ?? false,
+        requireCodeOwnerReviews: reviews?.flag('require_code_owner_reviews') ?? false,
         mergeQueue: forge.store.state.protections[branch]?.mergeQueue ?? false,
         as: 'protection',
       };
@@ -94,12 +96,12 @@ function shown({ urls }: ForgeContext, branch: string, protection: Protection): 
           },
         }
       : {}),
-    ...(protection.requiredReviews > 0
+    ...(protection.requiredReviews > 0 || protection.requireCodeOwnerReviews
       ? {
           required_pull_request_reviews: {
             url: `${url}/required_pull_request_reviews`,
-            dismiss_stale_reviews: false,
-            require_code_owner_reviews: false,
+            dismiss_stale_reviews: protection.dismissStaleReviews,
+            require_code_owner_reviews: protection.requireCodeOwnerReviews,
             require_last_push_approval: false,
             required_approving_review_count: protection.requiredReviews,
           },
@@ -128,13 +130,13 @@ function rulesOf(protection: Protection): Record<string, unknown>[] {
       },
     });
   }
-  if (protection.as === 'ruleset' && protection.requiredReviews > 0) {
+  if (protection.as === 'ruleset' && (protection.requiredReviews > 0 || protection.requireCodeOwnerReviews)) {
     rules.push({
       type: 'pull_request',
       parameters: {
         required_approving_review_count: protection.requiredReviews,
-        dismiss_stale_reviews_on_push: false,
-        require_code_owner_review: false,
+        dismiss_stale_reviews_on_push: protection.dismissStaleReviews,
+        require_code_owner_review: protection.requireCodeOwnerReviews,
         require_last_push_approval: false,
         required_review_thread_resolution: false,
       },

@@ -1,16 +1,11 @@
 import { ApiError, validationFailed } from '../api-error.ts';
-import { type ForgeContext, thisRepository } from '../context.ts';
-import { isoSeconds } from '../git/objects.ts';
 import { paginate } from '../http/pagination.ts';
 import { type Answer, type Call, created, ok, REPOSITORY, type Route } from '../http/route.ts';
-import { mergeableState } from '../merge-rules.ts';
-import type { PullRequest, Review } from '../model.ts';
+import type { PullRequest } from '../model.ts';
 import { fileChange, fullCommit } from '../represent/commit.ts';
-import { review, simplePullRequest } from '../represent/pull-request.ts';
-import { simpleUser } from '../represent/user.ts';
-import { labelsOf } from './issues.ts';
+import { fullPull as full, simplePull as simple } from '../pull-request-shown.ts';
 
-/** Pull requests: their life, files, commits and reviews. */
+/** Pull requests: their life, files and commits. */
 export const pullRoutes: readonly Route[] = [
   {
     method: 'GET',
@@ -151,74 +146,9 @@ export const pullRoutes: readonly Route[] = [
       const { items, headers } = paginate(call, await forge.pulls.commits(await pullOf(call)));
       const commits = await Promise.all(items.map((sha) => forge.git.commit(sha)));
       return ok(
-        commits.map((commit) => fullCommit(forge.urls, commit)),
+        commits.map((commit) => fullCommit(forge, commit)),
         headers,
       );
-    },
-  },
-  {
-    method: 'GET',
-    path: `${REPOSITORY}/pulls/{pull_number}/reviews`,
-    docs: 'pulls/reviews#list-reviews-for-a-pull-request',
-    async handle(call) {
-      const { forge } = call;
-      const { number } = await pullOf(call);
-      const reviews = forge.store.state.reviews.filter((one) => one.pull === number);
-      const { items, headers } = paginate(call, reviews);
-      return ok(
-        items.map((one) => review(forge.urls, forge.owner, one)),
-        headers,
-      );
-    },
-  },
-  {
-    method: 'POST',
-    path: `${REPOSITORY}/pulls/{pull_number}/reviews`,
-    docs: 'pulls/reviews#create-a-review-for-a-pull-request',
-    async handle(call) {
-      const { forge, body, user } = call;
-      const pull = await pullOf(call);
-      const event = body.choice('event', ['APPROVE', 'REQUEST_CHANGES', 'COMMENT']);
-      const text = body.optionalText('body') ?? '';
-      if (event && event !== 'COMMENT' && pull.user === user) {
-        const what = event === 'APPROVE' ? 'approve' : 'request changes on';
-        throw new ApiError(422, 'Unprocessable Entity', { errors: [`Can not ${what} your own pull request`] });
-      }
-      if (event === 'REQUEST_CHANGES' && text === '') {
-        throw new ApiError(422, 'Unprocessable Entity', { errors: ['Body is required to request changes'] });
-      }
-      const one = addReview(forge, pull, {
-        user,
-        state: event ? STATES[event] : 'PENDING',
-        body: text,
-        commitId: body.optionalText('commit_id') ?? pull.headSha,
-      });
-      return ok(review(forge.urls, forge.owner, one));
-    },
-  },
-  {
-    method: 'GET',
-    path: `${REPOSITORY}/pulls/{pull_number}/requested_reviewers`,
-    docs: 'pulls/review-requests#get-all-requested-reviewers-for-a-pull-request',
-    async handle(call) {
-      const { requestedReviewers } = await pullOf(call);
-      return ok({ users: requestedReviewers.map((login) => simpleUser(call.forge.urls.root, login)), teams: [] });
-    },
-  },
-  {
-    method: 'POST',
-    path: `${REPOSITORY}/pulls/{pull_number}/requested_reviewers`,
-    docs: 'pulls/review-requests#request-reviewers-for-a-pull-request',
-    async handle(call) {
-      const { forge, body } = call;
-      const pull = await pullOf(call);
-      const logins = body.texts('reviewers') ?? [];
-      if (logins.includes(pull.user)) {
-        throw new ApiError(422, 'Review cannot be requested from pull request author.');
-      }
-      pull.requestedReviewers = [...new Set([...pull.requestedReviewers, ...logins])];
-      pull.updatedAt = isoSeconds(new Date());
-      return created(simple(forge, pull));
     },
   },
   {
@@ -246,56 +176,10 @@ export const pullRoutes: readonly Route[] = [
   },
 ];
 
-const STATES = { APPROVE: 'APPROVED', REQUEST_CHANGES: 'CHANGES_REQUESTED', COMMENT: 'COMMENTED' } as const;
-
-/** Adds a review; who reviews is no longer asked to. */
-export function addReview(
-  forge: ForgeContext,
-  pull: PullRequest,
-  given: Pick<Review, 'user' | 'state' | 'body' | 'commitId'>,
-): Review {
-  const one: Review = {
-    ...given,
-    id: forge.store.nextId(),
-    pull: pull.number,
-    submittedAt: isoSeconds(new Date()),
-  };
-  forge.store.state.reviews.push(one);
-  pull.requestedReviewers = pull.requestedReviewers.filter((login) => login !== given.user);
-  return one;
-}
-
 async function pullOf({ forge, params }: Call): Promise<PullRequest> {
   const pull = forge.pulls.find(Number(params['pull_number']));
   await forge.pulls.refresh(pull);
   return pull;
-}
-
-function simple(forge: ForgeContext, pull: PullRequest): Record<string, unknown> {
-  return simplePullRequest(pull, {
-    urls: forge.urls,
-    owner: forge.owner,
-    repository: thisRepository(forge),
-    labels: labelsOf(forge, pull),
-    mergeCommitSha: forge.pulls.mergeCommit(pull),
-  });
-}
-
-async function full(forge: ForgeContext, pull: PullRequest): Promise<Record<string, unknown>> {
-  const mergeable = await forge.pulls.mergeable(pull);
-  const [size, facts] = await Promise.all([forge.pulls.size(pull), forge.pulls.facts(pull, mergeable)]);
-  return {
-    ...simple(forge, pull),
-    ...size,
-    merged: pull.mergedAt !== null,
-    merged_by: pull.mergedBy === null ? null : simpleUser(forge.urls.root, pull.mergedBy),
-    mergeable,
-    rebaseable: mergeable,
-    mergeable_state: pull.state === 'open' ? mergeableState(facts) : 'unknown',
-    comments: forge.store.state.comments.filter((comment) => comment.issue === pull.number).length,
-    review_comments: 0,
-    maintainer_can_modify: false,
-  };
 }
 
 async function listed({ forge, query }: Call): Promise<PullRequest[]> {

@@ -3,7 +3,7 @@ import { isRefName } from '../git/ref-names.ts';
 import { RefMovedError } from '../git/ref-updater.ts';
 import { NO_OBJECT, type Ref } from '../git/repository.ts';
 import type { ForgeContext } from '../context.ts';
-import { created, noContent, ok, REPOSITORY, type Route } from '../http/route.ts';
+import { type Call, created, noContent, ok, REPOSITORY, type Route } from '../http/route.ts';
 import { pushObjection } from '../merge-rules.ts';
 import { nodeId } from '../represent/urls.ts';
 
@@ -36,7 +36,8 @@ export const referenceRoutes: readonly Route[] = [
     method: 'POST',
     path: `${REPOSITORY}/git/refs`,
     docs: 'git/refs#create-a-reference',
-    async handle({ forge, body }) {
+    async handle(call) {
+      const { forge, body } = call;
       const ref = body.text('ref');
       const sha = body.text('sha');
       await assertNotEmpty(forge);
@@ -45,7 +46,7 @@ export const referenceRoutes: readonly Route[] = [
       if (ref.startsWith('refs/heads/') && object.type !== 'commit') throw new ApiError(422, 'Object is not a commit');
       if (await forge.git.resolve(ref)) throw new ApiError(422, 'Reference already exists');
       await moved(() => forge.git.updateRef(ref, object.sha, NO_OBJECT));
-      await afterMove(forge, ref);
+      await afterMove(call, ref, null, object.sha);
       return created(reference(forge, { ref, sha: object.sha, type: object.type }));
     },
   },
@@ -54,7 +55,8 @@ export const referenceRoutes: readonly Route[] = [
     path: `${REPOSITORY}/git/refs/{ref}`,
     docs: 'git/refs#update-a-reference',
     wide: ['ref'],
-    async handle({ forge, params, body }) {
+    async handle(call) {
+      const { forge, params, body } = call;
       const ref = `refs/${params['ref']}`;
       const sha = body.text('sha');
       const force = body.flag('force') ?? false;
@@ -66,7 +68,7 @@ export const referenceRoutes: readonly Route[] = [
         throw new ApiError(422, 'Update is not a fast forward');
       }
       await moved(() => forge.git.updateRef(ref, object.sha, old.sha));
-      await afterMove(forge, ref);
+      await afterMove(call, ref, old.sha, object.sha);
       return ok(reference(forge, { ref, sha: object.sha, type: object.type }));
     },
   },
@@ -75,7 +77,8 @@ export const referenceRoutes: readonly Route[] = [
     path: `${REPOSITORY}/git/refs/{ref}`,
     docs: 'git/refs#delete-a-reference',
     wide: ['ref'],
-    async handle({ forge, params }) {
+    async handle(call) {
+      const { forge, params } = call;
       const ref = `refs/${params['ref']}`;
       const old = isRefName(ref) ? await forge.git.resolve(ref) : undefined;
       if (!old) throw new ApiError(422, 'Reference does not exist');
@@ -84,7 +87,7 @@ export const referenceRoutes: readonly Route[] = [
       }
       if (ref === `refs/heads/${forge.defaultBranch}`) throw new ApiError(422, 'Cannot delete the default branch');
       await moved(() => forge.git.deleteRef(ref, old.sha));
-      await afterMove(forge, ref);
+      await afterMove(call, ref, old.sha, null);
       return noContent();
     },
   },
@@ -118,8 +121,14 @@ async function moved(move: () => Promise<void>): Promise<void> {
   }
 }
 
-async function afterMove(forge: ForgeContext, ref: string): Promise<void> {
-  if (ref.startsWith('refs/heads/')) await forge.pulls.branchMoved(ref.slice('refs/heads/'.length));
+async function afterMove(
+  { forge, user }: Call,
+  ref: string,
+  before: string | null,
+  after: string | null,
+): Promise<void> {
+  if (!ref.startsWith('refs/heads/')) return;
+  await forge.pulls.branchMoved({ branch: ref.slice('refs/heads/'.length), before, after }, user);
 }
 
 function reference({ urls }: ForgeContext, { ref, sha, type }: Ref): Record<string, unknown> {

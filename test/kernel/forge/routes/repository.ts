@@ -61,7 +61,7 @@ export const repositoryRoutes: readonly Route[] = [
       const self = `${urls.api}/branches/${urls.path(name)}`;
       return ok({
         name,
-        commit: fullCommit(urls, await forge.git.commit(sha)),
+        commit: fullCommit(forge, await forge.git.commit(sha)),
         _links: { self, html: `${urls.html}/tree/${urls.path(name)}` },
         protected: forge.store.state.protections[name] !== undefined,
         protection: branchProtection(forge, name),
@@ -73,8 +73,8 @@ export const repositoryRoutes: readonly Route[] = [
     method: 'GET',
     path: '/rate_limit',
     docs: 'rate-limit/rate-limit#get-rate-limit-status-for-the-authenticated-user',
-    handle({ forge }) {
-      const core = forge.limits.core();
+    handle({ forge, credential }) {
+      const core = forge.site.limits.core(credential);
       return ok({ resources: { core, search: core, graphql: core }, rate: core });
     },
   },
@@ -82,7 +82,7 @@ export const repositoryRoutes: readonly Route[] = [
     method: 'GET',
     path: '/user',
     docs: 'users/users#get-the-authenticated-user',
-    handle: ({ forge, user }) => ok(publicUser(forge.urls.root, user, forge.store.state.createdAt)),
+    handle: ({ forge, user }) => ok(publicUser(forge.urls, user, forge.store.state.createdAt)),
   },
 ];
 
