@@ -1,0 +1,221 @@
+/** The budget's state and what changes it. Pure: time is an argument. */
+import { type EpochMs, formatInstant } from '../kernel/time.ts';
+import type { Answer, Ask, Asked, Limited } from './ask.ts';
+import { type BudgetLimits, longestSpan, spanOf } from './limits.ts';
+import { urgencies } from './urgency.ts';
+
+/** Somebody who waits for a permit. */
+interface Waiting extends Omit<Ask, 'call'> {
+  readonly since: EpochMs;
+  /** The order of arrival: several may arrive in one millisecond. */
+  readonly arrival: number;
+  /** Who has not asked again by then is gone, and so is the place. */
+  readonly askBy: EpochMs;
+}
+
+interface Grant {
+  readonly at: EpochMs;
+  readonly call: string;
+}
+
+/** What a budget remembers, and carries through continue-as-new. JSON only. */
+export interface BudgetState {
+  readonly version: 1;
+  readonly limits: BudgetLimits;
+  /** The permits that still count in a window, the oldest first. */
+  readonly grants: readonly Grant[];
+  /** In the order of their turn. */
+  readonly queue: readonly Waiting[];
+  readonly arrivals: number;
+  /** GitHub wants no writes until then. */
+  readonly limited: { readonly until: EpochMs; readonly words: string } | null;
+  /** An operator wants no writes. */
+  readonly paused: { readonly by: string; readonly reason: string; readonly at: EpochMs } | null;
+}
+
+/** Nobody is sent away for longer, so that a limit that was raised and a pause that is over are noticed, in milliseconds. */
+const LONGEST_WAIT_MS = 600_000;
+/** How often those who wait look whether a pause is over, in milliseconds. */
+const PAUSED_WAIT_MS = 30_000;
+/**
+ * How much later than it was told somebody may come, in milliseconds: the activity of a killed worker begins anew after its
+ * heartbeat timeout of 10 s.
+ */
+const LATENESS_MS = 30_000;
+/** Characters; every answer repeats them. */
+const LONGEST_WORDS = 200;
+/** The carried state must stay far below 2 MB, at about 300 bytes each. */
+const LONGEST_QUEUE = 2_000;
+
+export function freshBudget(limits: BudgetLimits): BudgetState {
+  return { version: 1, limits, grants: [], queue: [], arrivals: 0, limited: null, paused: null };
+}
+
+/**
+ * The carried state of any earlier version as the current one.
+ *
+ * @throws Error for the state of a later one: the workflow task fails, and a worker of the newer release takes it.
+ */
+export function upgradeBudget(carried: BudgetState): BudgetState {
+  const version: number = carried.version;
+  if (version === 1) return carried;
+  throw new Error(
+    `the state of a GitHub budget has version ${version}, this release knows 1: a worker of the newer release goes on with it`,
+  );
+}
+
+/**
+ * Answers questions for permits. All of them are queued first, so that of those who ask together the most urgent go first;
+ * then everybody who asks gets a permit for whom, and for everybody before whom, there is one. Whoever is told to wait
+ * comes again; who does not is forgotten.
+ *
+ * @returns an answer for each question, in the order of the questions.
+ */
+export function take(
+  before: BudgetState,
+  { asks, limits }: Asked,
+  now: EpochMs,
+): readonly [BudgetState, readonly Answer[]] {
+  let state = settled({ ...before, limits }, now);
+  const held = reasonToHold(state);
+  /** The calls that get a permit. */
+  const granted = new Set<string>();
+  for (const ask of asks) {
+    const given = held === null ? givenAgain(state, ask, now) : null;
+    if (given !== null) granted.add(ask.call);
+    state = given ?? enqueued(state, ask, now);
+  }
+
+  const callOf = new Map(asks.filter(({ call }) => !granted.has(call)).map(({ id, call }) => [id, call]));
+  const turnOf = turns(state, now, state.queue.length);
+  const grants = [...state.grants];
+  const queue: Waiting[] = [];
+  const waits = new Map<string, { readonly place: number; readonly waitMs: number }>();
+  for (const [index, entry] of state.queue.entries()) {
+    const call = callOf.get(entry.id);
+    const turn = turnOf[index] ?? now;
+    if (call === undefined) {
+      queue.push(entry);
+    } else if (held === null && turn <= now) {
+      grants.push({ at: now, call });
+      granted.add(call);
+    } else {
+      const waitMs = state.paused === null ? Math.min(turn - now, LONGEST_WAIT_MS) : PAUSED_WAIT_MS;
+      queue.push({ ...entry, askBy: now + waitMs + LATENESS_MS });
+      waits.set(entry.id, { place: queue.length, waitMs });
+    }
+  }
+  const because = held === null ? {} : { because: held };
+  const answers = asks.map(({ id, call }): Answer => {
+    if (granted.has(call)) return { granted: true };
+    // Another attempt at the same write asked at the same moment, and it has the permit.
+    const { place, waitMs } = waits.get(id) ?? { place: queue.length + 1, waitMs: limits.validMs };
+    return { granted: false, place, of: Math.max(place, queue.length), waitMs, ...because };
+  });
+  return [{ ...state, grants, queue: queue.slice(0, LONGEST_QUEUE) }, answers];
+}
+
+/**
+ * The permit of the same call once more, counted from now on: it has not reached its asker in time. Being within every
+ * span still, it adds to none. Null when there is none.
+ */
+function givenAgain(state: BudgetState, { call }: Ask, now: EpochMs): BudgetState | null {
+  const given = state.grants.find((grant) => grant.call === call && now - grant.at <= state.limits.validMs);
+  if (given === undefined) return null;
+  return { ...state, grants: [...state.grants.filter((grant) => grant !== given), { at: now, call }] };
+}
+
+/** GitHub refused a request for a limit: nobody writes for so long. A shorter time than the one already known changes nothing. */
+export function limit(before: BudgetState, { waitMs, words }: Limited, now: EpochMs): BudgetState {
+  const state = settled(before, now);
+  const until = now + Math.max(0, waitMs);
+  if (until <= Math.max(now, state.limited?.until ?? 0)) return state;
+  return { ...state, limited: { until, words: words.slice(0, LONGEST_WORDS) } };
+}
+
+export function pause(
+  state: BudgetState,
+  said: { readonly by: string; readonly reason: string },
+  now: EpochMs,
+): BudgetState {
+  return state.paused === null ? { ...state, paused: { ...said, at: now } } : state;
+}
+
+export function resume(state: BudgetState): BudgetState {
+  return { ...state, paused: null };
+}
+
+/** The state without what time has taken away: permits that count no longer, askers that are gone, a limit that is over. */
+export function settled(state: BudgetState, now: EpochMs): BudgetState {
+  const oldest = now - longestSpan(state.limits);
+  return {
+    ...state,
+    grants: state.grants.filter(({ at }) => at > oldest),
+    queue: state.queue.filter(({ askBy }) => askBy > now),
+    limited: state.limited !== null && state.limited.until > now ? state.limited : null,
+  };
+}
+
+/**
+ * When the next `count` permits can be given, the first one first. A pause is left out, because nobody knows its end.
+ *
+ * The rule: a permit of the moment g is used in [g, g + valid]. Were more than `most` used within `ms`, then the first and
+ * the last of them would have been given within ms + valid. So at most `most` are given in any such span.
+ */
+export function turns({ grants, limits, limited }: BudgetState, now: EpochMs, count: number): readonly EpochMs[] {
+  const given = grants.map(({ at }) => at);
+  const found: EpochMs[] = [];
+  let earliest = Math.max(now, limited?.until ?? now);
+  for (let index = 0; index < count; index += 1) {
+    for (const window of limits.windows) {
+      const first = given.at(-window.most);
+      if (first !== undefined) earliest = Math.max(earliest, first + spanOf(window, limits));
+    }
+    given.push(earliest);
+    found.push(earliest);
+  }
+  return found;
+}
+
+/** How many permits count in each window now. */
+export function used(state: BudgetState, now: EpochMs): readonly number[] {
+  return state.limits.windows.map(
+    (window) => state.grants.filter(({ at }) => at > now - spanOf(window, state.limits)).length,
+  );
+}
+
+function reasonToHold({ paused, limited }: BudgetState): string | null {
+  if (paused !== null) return `paused by ${paused.by}${paused.reason === '' ? '' : `: ${paused.reason}`}`;
+  if (limited !== null) return `GitHub wants no writes until ${formatInstant(limited.until)}: ${limited.words}`;
+  return null;
+}
+
+/**
+ * The state with the asker in its place: by urgency, then by arrival. One that was there keeps its arrival, also when it has
+ * become more urgent. The queue may be one too long afterwards.
+ */
+function enqueued(state: BudgetState, { id, urgency, target, cluster, write }: Ask, now: EpochMs): BudgetState {
+  const known = state.queue.find((other) => other.id === id);
+  const entry: Waiting = {
+    id,
+    urgency,
+    target,
+    cluster,
+    write,
+    since: known?.since ?? now,
+    arrival: known?.arrival ?? state.arrivals,
+    askBy: known?.askBy ?? now,
+  };
+  const queue = state.queue.filter((other) => other !== known);
+  const before = queue.findIndex((other) => isBefore(entry, other));
+  return {
+    ...state,
+    arrivals: known === undefined ? state.arrivals + 1 : state.arrivals,
+    queue: queue.toSpliced(before < 0 ? queue.length : before, 0, entry),
+  };
+}
+
+function isBefore(one: Waiting, other: Waiting): boolean {
+  const byUrgency = urgencies.indexOf(one.urgency) - urgencies.indexOf(other.urgency);
+  return byUrgency === 0 ? one.arrival < other.arrival : byUrgency < 0;
+}

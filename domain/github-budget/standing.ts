@@ -1,0 +1,91 @@
+/** What people see of a budget, and when that changes without anybody asking. */
+import { type EpochMs, formatInstant, formatSpan } from '../kernel/time.ts';
+import { type BudgetState, turns, used } from './budget.ts';
+import { longestSpan, shortestSpan } from './limits.ts';
+
+/** From nothing to do to nothing allowed. */
+export type BudgetPhase = 'Idle' | 'Granting' | 'Waiting' | 'Limited' | 'Paused';
+
+export type BudgetReason = 'NoWrites' | 'PermitsLeft' | 'PermitsUsedUp' | 'LimitedByGitHub' | 'PausedByOperator';
+
+/** So many of those who wait are in the details by name; the query `status` has them all. */
+const SHOWN = 50;
+
+export interface BudgetStanding {
+  readonly phase: BudgetPhase;
+  readonly reason: BudgetReason;
+  readonly detail: string;
+  readonly facts: readonly string[];
+}
+
+/** @param state settled at `now`. */
+export function standingOf(state: BudgetState, now: EpochMs): BudgetStanding {
+  const facts = [...usage(state, now), ...queueLines(state, now)];
+  const waiting = state.queue.length === 0 ? 'nobody waits' : `${state.queue.length} wait`;
+  if (state.paused !== null) {
+    const { by, at, reason } = state.paused;
+    const why = reason === '' ? '' : `: ${reason}`;
+    return { ...PAUSED, detail: `paused by ${by} since ${formatInstant(at)}${why}; ${waiting}`, facts };
+  }
+  if (state.limited !== null) {
+    const { until, words } = state.limited;
+    return {
+      ...LIMITED,
+      detail: `no writes until ${formatInstant(until)}, as GitHub says: ${words}; ${waiting}`,
+      facts,
+    };
+  }
+  if (state.queue.length > 0) return { ...WAITING, detail: `${waiting} for a permit, the most urgent first`, facts };
+  if (idleSince(state) > now) return { ...GRANTING, detail: 'whoever asks gets a permit at once', facts };
+  return { ...IDLE, detail: 'nobody has written to GitHub lately', facts };
+}
+
+const PAUSED = { phase: 'Paused', reason: 'PausedByOperator' } as const;
+const LIMITED = { phase: 'Limited', reason: 'LimitedByGitHub' } as const;
+const WAITING = { phase: 'Waiting', reason: 'PermitsUsedUp' } as const;
+const GRANTING = { phase: 'Granting', reason: 'PermitsLeft' } as const;
+const IDLE = { phase: 'Idle', reason: 'NoWrites' } as const;
+
+/** Whether the budget can be forgotten: no permit counts any more, nobody waits, and nothing is forbidden. */
+export function isOver({ grants, queue, limited, paused }: BudgetState): boolean {
+  return grants.length === 0 && queue.length === 0 && limited === null && paused === null;
+}
+
+/**
+ * When the standing changes next if nobody asks, or null when only a message changes it.
+ *
+ * @param state settled at `now`.
+ */
+export function nextChange(state: BudgetState, now: EpochMs): EpochMs | null {
+  const lastGrant = state.grants.at(-1)?.at;
+  const moments = [
+    ...state.queue.map(({ askBy }) => askBy),
+    ...(state.limited === null ? [] : [state.limited.until]),
+    ...(lastGrant === undefined ? [] : [idleSince(state), lastGrant + longestSpan(state.limits)]),
+  ].filter((moment) => moment > now);
+  return moments.length === 0 ? null : Math.min(...moments);
+}
+
+/** From when on no permit counts in the shortest window. */
+function idleSince({ grants, limits }: BudgetState): EpochMs {
+  const lastGrant = grants.at(-1)?.at;
+  return lastGrant === undefined ? 0 : lastGrant + shortestSpan(limits);
+}
+
+/** `12 of 80 permits of 60 s are used` */
+function usage(state: BudgetState, now: EpochMs): string[] {
+  const counts = used(state, now);
+  return state.limits.windows.map(
+    ({ ms, most }, index) => `${counts[index]} of ${most} permits of ${formatSpan(ms)} are used`,
+  );
+}
+
+function queueLines(state: BudgetState, now: EpochMs): string[] {
+  const at = turns(state, now, Math.min(state.queue.length, SHOWN));
+  const lines = state.queue.slice(0, SHOWN).map(({ urgency, target, cluster, write, since }, index) => {
+    const turn = state.paused === null ? `, turn ${formatInstant(at[index] ?? now)}` : '';
+    return `${index + 1}. ${urgency}: ${target} (${cluster}), ${write}, since ${formatInstant(since)}${turn}`;
+  });
+  const more = state.queue.length - lines.length;
+  return more > 0 ? [...lines, `and ${more} more`] : lines;
+}

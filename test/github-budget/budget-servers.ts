@@ -1,0 +1,94 @@
+/** Temporal and processes that run budgets: all that permits need. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { pino } from 'pino';
+import { createGitHubPermits } from '../../activities/kernel/github-permits.ts';
+import type { GitHubPermits, PermitAsk } from '../../activities/ports/permits.ts';
+import type { BudgetLimits } from '../../domain/github-budget/limits.ts';
+import { githubBudgetId } from '../../domain/kernel/target.ts';
+import {
+  logTail,
+  type SupervisedProcess,
+  startProcess,
+  temporaryDirectory,
+} from '../kernel/servers/supervised-process.ts';
+import { startTemporal, type TemporalServer } from '../kernel/servers/temporal.ts';
+import { eventually } from '../kernel/stack/eventually.ts';
+
+const PROGRAM = fileURLToPath(new URL('worker-main.ts', import.meta.url));
+const HOST = 'github.example';
+
+export interface BudgetServers {
+  readonly temporal: TemporalServer;
+  readonly processes: readonly SupervisedProcess[];
+  readonly client: Client;
+  /** A process that runs budgets, as those of any cluster. */
+  startWorker(): Promise<SupervisedProcess>;
+  permits(credentialId: string, limits: BudgetLimits): GitHubPermits;
+  workflowId(credentialId: string): string;
+  stop(): Promise<void>;
+}
+
+export async function startBudgetServers({ workers }: { readonly workers: number }): Promise<BudgetServers> {
+  const dir = await temporaryDirectory('budget');
+  const temporal = await startTemporal();
+  const connection = await Connection.connect({ address: temporal.address });
+  const client = new Client({ connection, namespace: temporal.namespace });
+  const processes: SupervisedProcess[] = [];
+  const startWorker = async (): Promise<SupervisedProcess> => {
+    const logFile = join(dir, `worker-${processes.length}.log`);
+    const started = await startProcess({
+      name: 'budget worker',
+      command: process.execPath,
+      args: [PROGRAM, temporal.address, temporal.namespace],
+      logFile,
+    });
+    processes.push(started);
+    await eventually('the worker runs', async () => {
+      if (started.exit() !== undefined) throw new Error(`it ended:\n${await logTail(logFile)}`);
+      return (await readFile(logFile, 'utf8')).includes('running');
+    });
+    return started;
+  };
+  await Promise.all(Array.from({ length: workers }, startWorker));
+  return {
+    temporal,
+    processes,
+    client,
+    startWorker,
+    permits: (credentialId, limits) =>
+      createGitHubPermits({ client, host: HOST, credentialId, limits, log: pino({ enabled: false }) }),
+    workflowId: (credentialId) => githubBudgetId({ host: HOST, credentialId }),
+    stop: async () => {
+      await Promise.all(processes.map(async (one) => await one.stop()));
+      await connection.close();
+      await temporal.stop();
+    },
+  };
+}
+
+/**
+ * Asks until there is a permit, as Temporal retries an activity: after the delay that the failure names, with the same id.
+ *
+ * @returns the moments before and after which the permit can be used, and the messages of the failures.
+ */
+export async function persist(
+  permits: GitHubPermits,
+  ask: PermitAsk,
+): Promise<{ readonly at: number; readonly waits: readonly string[] }> {
+  const waits: string[] = [];
+  for (;;) {
+    try {
+      await permits.take(ask);
+      return { at: performance.now(), waits };
+    } catch (error) {
+      if (!(error instanceof ApplicationFailure) || error.type !== 'GitHubBudget') throw error;
+      waits.push(error.message);
+      await sleep(Number(error.nextRetryDelay ?? 0));
+    }
+  }
+}

@@ -1,0 +1,224 @@
+/** Permits from a real Temporal, for more askers than there are permits. */
+import { ApplicationFailure } from '@temporalio/common';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { PermitAsk } from '../../activities/ports/permits.ts';
+import type { BudgetLimits } from '../../domain/github-budget/limits.ts';
+import type { Urgency } from '../../domain/github-budget/urgency.ts';
+import { githubBudgetTaskQueue } from '../../domain/kernel/target.ts';
+import { type BudgetStatus, pause, resume, status } from '../../workflows/github-budget/messages.ts';
+import type { githubBudget } from '../../workflows/github-budget/workflow.ts';
+import { eventually } from '../kernel/stack/eventually.ts';
+import { type BudgetServers, persist, startBudgetServers } from './budget-servers.ts';
+
+/** Ten in a second, and two more to use a permit in, which is generous to a machine under load. */
+const LIMITS: BudgetLimits = { windows: [{ ms: 1_000, most: 10 }], validMs: 2_000, takenWithinMs: 1_000 };
+const NO_LIMIT: BudgetLimits = { windows: [{ ms: 600_000, most: 100_000 }], validMs: 10_000, takenWithinMs: 5_000 };
+
+let servers: BudgetServers;
+
+beforeAll(async () => {
+  servers = await startBudgetServers({ workers: 2 });
+});
+afterAll(async () => await servers?.stop());
+
+function ask(id: string, urgency: Urgency = 'demand'): PermitAsk {
+  return { id, urgency, target: `team-a/${id}`, cluster: 'eu', write: 'open pull request' };
+}
+
+async function statusOf(credential: string): Promise<BudgetStatus> {
+  return await servers.client.workflow.getHandle(servers.workflowId(credential)).query(status);
+}
+
+/** The most permits that were used in any span of the length of the window. */
+function mostAtOnce(moments: readonly number[], ms: number): number {
+  const sorted = moments.toSorted((a, b) => a - b);
+  return Math.max(...sorted.map((first) => sorted.filter((at) => at >= first && at < first + ms).length));
+}
+
+/** Writes of two clusters' workers, as they come: each with its own way to the budget. */
+async function writeAll(credential: string, asks: readonly PermitAsk[], limits = LIMITS) {
+  const workers = [servers.permits(credential, limits), servers.permits(credential, limits)];
+  return await Promise.all(
+    asks.map(async (one, index) => {
+      const permits = workers[index % 2];
+      if (permits === undefined) throw new Error('there are two workers');
+      return { ...one, ...(await persist(permits, one)) };
+    }),
+  );
+}
+
+describe('sixty writes of two clusters at once, ten a second', () => {
+  it('are never more than ten in any second, the most urgent first, and each knows its place', async () => {
+    const urgencies = ['threshold', 'demand', 'approved'] as const;
+    const asks = Array.from({ length: 60 }, (_, index) => ask(`${index}`, urgencies[index % 3]));
+    const written = await writeAll('sixty', asks);
+
+    expect(
+      mostAtOnce(
+        written.map(({ at }) => at),
+        1_000,
+      ),
+    ).toBeLessThanOrEqual(10);
+    const lastOf = (urgency: Urgency) =>
+      Math.max(...written.filter((one) => one.urgency === urgency).map(({ at }) => at));
+    // The first ten went before anybody else had asked.
+    const later = written.toSorted((a, b) => a.at - b.at).slice(10);
+    for (const { at, urgency } of later) {
+      if (urgency === 'demand') expect(at).toBeGreaterThan(lastOf('approved') - 1_000);
+      if (urgency === 'threshold') expect(at).toBeGreaterThan(lastOf('demand') - 1_000);
+    }
+    const messages = written.flatMap(({ waits }) => waits);
+    expect(messages.length).toBeGreaterThan(0);
+    for (const message of messages) {
+      expect(message).toMatch(
+        /^waits for a GitHub permit: place \d+ of \d+ \(github-budget\/github\.example\/sixty\); asks again in \d+ s$/,
+      );
+    }
+  });
+
+  it('are fewer events than two for each write', async () => {
+    const { events } = await servers.client.workflow.getHandle(servers.workflowId('sixty')).fetchHistory();
+    expect(events?.length).toBeLessThan(60 * 5);
+  });
+});
+
+describe('more workers than the server takes updates at once', () => {
+  it('all get their permits', async () => {
+    const workers = Array.from({ length: 40 }, () => servers.permits('forty', NO_LIMIT));
+    const started = performance.now();
+    await Promise.all(workers.map(async (permits, index) => await permits.take(ask(`w${index}`))));
+    process.stdout.write(`40 workers had a permit each after ${Math.round(performance.now() - started)} ms\n`);
+    expect((await statusOf('forty')).windows).toEqual([{ seconds: 600, most: 100_000, used: 40 }]);
+  });
+
+  it('wait a few milliseconds for one', async () => {
+    const permits = servers.permits('alone', NO_LIMIT);
+    const took: number[] = [];
+    for (let index = 0; index < 50; index += 1) {
+      const started = performance.now();
+      await permits.take(ask(`w${index}`));
+      took.push(performance.now() - started);
+    }
+    took.sort((a, b) => a - b);
+    process.stdout.write(`a permit took ${took[25]?.toFixed(0)} ms, 95 % up to ${took[47]?.toFixed(0)} ms\n`);
+    expect((await statusOf('alone')).windows[0]?.used).toBe(50);
+  });
+});
+
+describe('a budget', () => {
+  it('is one for all: the queue has a place, an urgency and a turn for everybody who waits', async () => {
+    const limits: BudgetLimits = { windows: [{ ms: 60_000, most: 1 }], validMs: 10_000, takenWithinMs: 5_000 };
+    const [one, other] = [servers.permits('shown', limits), servers.permits('shown', limits)];
+    await one.take(ask('first'));
+    await expect(one.take(ask('by-threshold', 'threshold'))).rejects.toThrow('place 1 of 1');
+    const refused = await other.take(ask('approved', 'approved')).catch((error: unknown) => error);
+    if (!(refused instanceof ApplicationFailure)) throw new Error('it was granted');
+    expect(refused.type).toBe('GitHubBudget');
+    expect(refused.nonRetryable).toBe(false);
+    expect(Number(refused.nextRetryDelay)).toBeGreaterThan(60_000);
+
+    const { phase, reason, windows, queue } = await statusOf('shown');
+    expect({ phase, reason, windows }).toEqual({
+      phase: 'Waiting',
+      reason: 'PermitsUsedUp',
+      windows: [{ seconds: 60, most: 1, used: 1 }],
+    });
+    expect(queue.map(({ place, urgency, target, cluster, write }) => [place, urgency, target, cluster, write])).toEqual(
+      [
+        [1, 'approved', 'team-a/approved', 'eu', 'open pull request'],
+        [2, 'threshold', 'team-a/by-threshold', 'eu', 'open pull request'],
+      ],
+    );
+    const { typedSearchAttributes } = await servers.client.workflow.getHandle(servers.workflowId('shown')).describe();
+    expect(Object.fromEntries(typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]))).toMatchObject(
+      {
+        HeadroomController: 'github-budget',
+        HeadroomTarget: 'github.example/shown',
+        HeadroomPhase: 'Waiting',
+        HeadroomCluster: '*',
+      },
+    );
+  });
+
+  it('gives nobody a permit while GitHub limits, whoever was told so', async () => {
+    const [one, other] = [servers.permits('limited', NO_LIMIT), servers.permits('limited', NO_LIMIT)];
+    await one.limited(60_000, 'You have exceeded a secondary rate limit');
+    await expect(other.take(ask('a', 'approved'))).rejects.toThrow(
+      /place 1 of 1 .*GitHub wants no writes until .*: You have exceeded a secondary rate limit; asks again in \d+ s$/,
+    );
+    expect((await statusOf('limited')).phase).toBe('Limited');
+  });
+
+  it('gives nobody a permit while an operator has paused it, and goes on afterwards', async () => {
+    const handle = await servers.client.workflow.signalWithStart<typeof githubBudget, [{ by: string; reason: string }]>(
+      'githubBudget',
+      {
+        workflowId: servers.workflowId('paused'),
+        taskQueue: githubBudgetTaskQueue,
+        signal: pause.name,
+        signalArgs: [{ by: 'alice', reason: 'an incident' }],
+      },
+    );
+    const permits = servers.permits('paused', NO_LIMIT);
+    await expect(permits.take(ask('a'))).rejects.toThrow('paused by alice: an incident; asks again in 30 s');
+    await handle.signal(resume);
+    await permits.take(ask('a'));
+    expect((await statusOf('paused')).queue).toEqual([]);
+  });
+
+  it('ends when no permit counts any more, and begins again with the next question', async () => {
+    const limits: BudgetLimits = { windows: [{ ms: 500, most: 2 }], validMs: 1_000, takenWithinMs: 500 };
+    const permits = servers.permits('ends', limits);
+    const handle = servers.client.workflow.getHandle(servers.workflowId('ends'));
+    for (let round = 0; round < 2; round += 1) {
+      await permits.take(ask(`round-${round}`));
+      await eventually('the budget is over', async () => (await handle.describe()).status.name === 'COMPLETED');
+    }
+  });
+
+  it('keeps its count and its queue through continue-as-new in the middle of it', async () => {
+    const workflowId = servers.workflowId('continued');
+    await servers.client.workflow.start<typeof githubBudget>('githubBudget', {
+      workflowId,
+      taskQueue: githubBudgetTaskQueue,
+      args: [{ limits: LIMITS, continueAfterEvents: 20 }],
+    });
+    const written = await writeAll(
+      'continued',
+      Array.from({ length: 40 }, (_, index) => ask(`${index}`)),
+    );
+    expect(
+      mostAtOnce(
+        written.map(({ at }) => at),
+        1_000,
+      ),
+    ).toBeLessThanOrEqual(10);
+    const described = await servers.client.workflow.getHandle(workflowId).describe();
+    const first = described.raw.workflowExecutionInfo?.firstRunId;
+    expect(described.runId).not.toBe(first);
+  });
+
+  it('goes on with another worker when its own is killed', async () => {
+    const victims = [...servers.processes];
+    const asks = Array.from({ length: 30 }, (_, index) => ask(`${index}`));
+    const writing = writeAll('killed', asks);
+    await eventually('some wait', async () => (await statusOf('killed')).queue.length > 0);
+    await servers.startWorker();
+    await Promise.all(victims.map(async (victim) => await victim.kill()));
+    const written = await writing;
+    expect(written.length).toBe(30);
+    expect(
+      mostAtOnce(
+        written.map(({ at }) => at),
+        1_000,
+      ),
+    ).toBeLessThanOrEqual(10);
+  });
+
+  it('that nobody runs is named by whoever waits for it', async () => {
+    await Promise.all(servers.processes.map(async (one) => await one.kill()));
+    await expect(servers.permits('nobody', NO_LIMIT).take(ask('a'))).rejects.toThrow(
+      /^no GitHub permit: github-budget\/github\.example\/nobody on the task queue headroom-github gives no answer: /,
+    );
+  });
+});

@@ -1,0 +1,38 @@
+import { defineQuery, defineSignal } from '@temporalio/workflow';
+import { ASKED, LIMITED, type Limited, type Questions } from '../../domain/github-budget/ask.ts';
+import type { BudgetPhase, BudgetReason } from '../../domain/github-budget/standing.ts';
+import type { CommandInput } from '../../domain/quota-resize/commands.ts';
+
+/**
+ * Permits are asked for. The answers are in the memo, where the asker looks for them. An update would give them by itself,
+ * but the server takes ten updates of a workflow at once, and drops those when there is an eleventh.
+ */
+export const permitsAsked = defineSignal<[Questions]>(ASKED);
+/** GitHub refused a request for a limit. */
+export const limited = defineSignal<[Limited]>(LIMITED);
+
+/** Operators stop every write to GitHub with this credential, in all clusters, and let them go on. */
+export const pause = defineSignal<[CommandInput?]>('pause');
+export const resume = defineSignal<[CommandInput?]>('resume');
+
+/** What the query `status` answers. Moments are RFC 3339. */
+export interface BudgetStatus {
+  readonly phase: BudgetPhase;
+  readonly reason: BudgetReason;
+  readonly detail: string;
+  readonly since: string;
+  readonly windows: readonly { readonly seconds: number; readonly most: number; readonly used: number }[];
+  /** In the order of their turn, which is not known during a pause. */
+  readonly queue: readonly {
+    readonly place: number;
+    readonly id: string;
+    readonly urgency: string;
+    readonly target: string;
+    readonly cluster: string;
+    readonly write: string;
+    readonly since: string;
+    readonly turn: string | null;
+  }[];
+}
+
+export const status = defineQuery<BudgetStatus>('status');
