@@ -1,11 +1,14 @@
 /**
- * `npm run bench`: how long the pure parts take, as minimum, median and maximum over several rounds of one run. Machines
- * differ and are noisy: compare figures of one run, never a figure with a limit.
+ * `npm run bench`: how long the pure parts take, as minimum, median and maximum over several rounds of one run, and how long
+ * `headroom sources` and `headroom plan --all` take on large checkouts. Machines differ and are noisy: compare figures of one
+ * run, never a figure with a limit.
  */
 import { formatQuantity, parseQuantity } from '../domain/kernel/quantity.ts';
 import { parseAdmissionMessage } from '../domain/quota-resize/event-message.ts';
-import { editQuota, locateQuota } from '../domain/quota-resize/manifest.ts';
+import { editPlace } from '../domain/quota-resize/source/edit-place.ts';
+import { placeQuota } from '../domain/quota-resize/source/place-quota.ts';
 import { decideOpenAt, NOW } from '../test/domain/quota-resize/observations.ts';
+import { benchCheckouts } from './checkouts.ts';
 
 const ROUNDS = 9;
 
@@ -19,10 +22,11 @@ interface Bench {
 const texts = ['100m', '1.5Gi', '2', '12E', '307200Ki', '0.05Gi', '1e3', '53687091200m'];
 const message =
   'Error creating: pods "web-595868f4c8-dsjh9" is forbidden: exceeded quota: compute, requested: limits.cpu=1,requests.cpu=500m, used: limits.cpu=4,requests.cpu=2, limited: limits.cpu=4,requests.cpu=2';
-const files = Array.from({ length: 1_500 }, (_, n) => ({
-  path: `managed-resources/prod/team-${n}/quota.yaml`,
-  text: `# Team ${n}\napiVersion: v1\nkind: ResourceQuota\nmetadata:\n  name: compute\n  namespace: team-${n}\nspec:\n  hard:\n    requests.cpu: "${n + 1}" # cores\n    requests.memory: 16Gi\n    pods: 20\n`,
-}));
+const files = Array.from({ length: 1_500 }, (_, n): readonly [string, string] => [
+  `managed-resources/prod/team-${n}/quota.yaml`,
+  `# Team ${n}\napiVersion: v1\nkind: ResourceQuota\nmetadata:\n  name: compute\n  namespace: team-${n}\nspec:\n  hard:\n    requests.cpu: "${n + 1}" # cores\n    requests.memory: 16Gi\n    pods: 20\n`,
+]);
+const tree = { paths: files.map(([path]) => path).toSorted(), texts: new Map(files) };
 
 const benches: readonly Bench[] = [
   {
@@ -47,14 +51,15 @@ const benches: readonly Bench[] = [
     },
   },
   {
-    name: 'quotas found among 1,500 files and edited',
+    name: 'quotas placed among 1,500 files and edited',
     count: 3,
     round: () => {
       for (const namespace of ['team-0', 'team-749', 'team-1499']) {
-        const found = locateQuota(files, { namespace, name: 'compute' });
-        const file = files.find(({ path }) => found.kind === 'Found' && path === found.path);
-        if (file === undefined) throw new Error(`${namespace}/compute is not among the files`);
-        editQuota(file.text, { namespace, name: 'compute' }, { 'requests.cpu': '2000' });
+        const wanted = { namespace, name: 'compute', cluster: 'prod', resources: ['requests.cpu'] };
+        const path = `managed-resources/prod/${namespace}`;
+        const answer = placeQuota(tree, wanted, { from: 'template', path, said: 'the path template' });
+        if (answer.kind !== 'placed') throw new Error(`${namespace}/compute is not placed`);
+        editPlace(tree, answer.place, { 'requests.cpu': '2000' });
       }
     },
   },
@@ -73,3 +78,4 @@ for (const { name, count, round } of benches) {
   process.stdout.write(`${name.padEnd(44)} ${min} ${median} ${max} µs each (min, median, max)\n`);
 }
 process.stdout.write(`resident memory ${Math.round(process.memoryUsage().rss / 1024 / 1024)} MB\n`);
+benchCheckouts();

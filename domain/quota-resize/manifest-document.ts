@@ -3,17 +3,18 @@
  */
 import {
   type Document,
-  isAlias,
   isMap,
   isScalar,
   isSeq,
   LineCounter,
   type Node,
-  type Pair,
   parseAllDocuments,
   visit,
   type YAMLMap,
 } from 'yaml';
+import type { Pointer } from './field-path.ts';
+import { anchorsOf } from './manifest-anchors.ts';
+import { pairOf } from './manifest-key.ts';
 
 /** A stretch of the stream that YAML forbids any node to cross, so that it can be parsed alone. */
 export interface StreamPart {
@@ -28,23 +29,27 @@ export interface StreamPart {
 export interface ParsedPart {
   readonly part: StreamPart;
   readonly documents: readonly Document.Parsed[];
+  /** Whether it is JSON, which has one document. */
+  readonly json: boolean;
   /** The 1-based line in the whole text of an offset in the part. */
   lineAt(offset: number): number;
 }
 
-/** One ResourceQuota object in a parsed part. */
-export interface QuotaNode {
+/** One document of a parsed part. */
+export interface OpenDocument {
   readonly parsed: ParsedPart;
   readonly document: Document.Parsed;
+  /** Its place among the documents of the part. */
+  readonly indexInPart: number;
+}
+
+/** One ResourceQuota object in a parsed part. */
+export interface QuotaNode extends OpenDocument {
+  /** The way to the object from the root of the document. */
+  readonly pointer: Pointer;
   readonly name: string;
   /** Undefined when metadata has no namespace (or an empty one, which is the same to Kubernetes). */
   readonly namespace: string | undefined;
-  /** The line of metadata.name. */
-  readonly line: number;
-  /** spec.hard, where it is a mapping. */
-  readonly hard: YAMLMap | undefined;
-  /** The nodes from the document's root down to spec.hard; where a step is an alias, the anchored node it stands for. */
-  readonly containers: readonly Node[];
 }
 
 /** A document that cannot be read as YAML although it may hold a ResourceQuota. */
@@ -62,35 +67,79 @@ export interface StreamScan {
 
 const KIND = 'ResourceQuota';
 
-// A line that starts with `---` ends whatever comes before it, even in a quoted or a block scalar (c-forbidden in YAML
-// 1.2.2, 9.1.2). No `m` flag: with it `^` would also match after U+2028, which is no line break in YAML 1.2.
-const DOCUMENT_START = /(?:^|\n)---(?=[ \t\r\n]|$)/g;
-const DIRECTIVE = /(?:^\uFEFF?|\n)%/;
-
-/** Splits a stream before every `---` line. A stream with directives (`%TAG`) stays whole: they count from line to line. */
-export function splitStream(text: string): readonly StreamPart[] {
-  const starts = [0];
-  if (!DIRECTIVE.test(text)) {
-    for (const match of text.matchAll(DOCUMENT_START)) {
-      const start = match[0].startsWith('\n') ? match.index + 1 : match.index;
-      if (start > 0) {
-        starts.push(start);
-      }
-    }
+/**
+ * Splits a stream before every `---` line: such a line ends whatever comes before it, even in a quoted or a block scalar
+ * (c-forbidden in YAML 1.2.2, 9.1.2). A stream with directives (`%TAG`) stays whole: they count from line to line. Written
+ * with plain searches, because a file may have thousands of documents and is split for each edit.
+ *
+ * @param before how many lines of a file come before the text, where it is a part of one.
+ */
+export function splitStream(text: string, before = 0): readonly StreamPart[] {
+  const parts: StreamPart[] = [];
+  let offset = 0;
+  let linesBefore = before;
+  const whole = hasDirectives(text);
+  while (offset < text.length || parts.length === 0) {
+    const end = whole ? text.length : nextDocumentStart(text, offset);
+    parts.push({ text: text.slice(offset, end), offset, linesBefore });
+    linesBefore += newlines(text, offset, end);
+    offset = end;
   }
-  let linesBefore = 0;
-  return starts.map((offset, index) => {
-    const part = { text: text.slice(offset, starts[index + 1]), offset, linesBefore };
-    linesBefore += part.text.split('\n').length - 1;
-    return part;
-  });
+  return parts;
+}
+
+/** Only `\n` ends a line here: a regular expression with the m flag would also match after U+2028, no line break in YAML 1.2. */
+function hasDirectives(text: string): boolean {
+  return text.startsWith('%') || text.startsWith('\uFEFF%') || text.includes('\n%');
+}
+
+/** The offset of the next `---` line after the one at the offset. */
+function nextDocumentStart(text: string, offset: number): number {
+  let at = text.indexOf('\n---', offset);
+  while (at !== -1) {
+    const after = text[at + 4];
+    if (after === undefined || after === ' ' || after === '\t' || after === '\r' || after === '\n') {
+      return at + 1;
+    }
+    at = text.indexOf('\n---', at + 4);
+  }
+  return text.length;
+}
+
+function newlines(text: string, start: number, end: number): number {
+  let count = 0;
+  for (let at = text.indexOf('\n', start); at !== -1 && at < end; at = text.indexOf('\n', at + 1)) {
+    count += 1;
+  }
+  return count;
 }
 
 export function parsePart(part: StreamPart): ParsedPart {
   const lines = new LineCounter();
   // `merge` because the tools that apply manifests (kubectl, kustomize, Argo CD, Flux) resolve `<<`.
-  const documents = parseAllDocuments(part.text, { lineCounter: lines, merge: true, prettyErrors: false });
-  return { part, documents: [...documents], lineAt: (offset) => part.linesBefore + lines.linePos(offset).line };
+  const documents = parseAllDocuments(part.text, {
+    lineCounter: lines,
+    merge: true,
+    // They know the indentation of each collection.
+    keepSourceTokens: true,
+    prettyErrors: false,
+  });
+  const json = isJson(part.text);
+  return { part, documents: [...documents], json, lineAt: (offset) => part.linesBefore + lines.linePos(offset).line };
+}
+
+/** Whether a text is a JSON object or array. */
+function isJson(text: string): boolean {
+  const body = text.replace(/^\uFEFF/, '');
+  if (!/^[ \t\r\n]*[{[]/.test(body)) {
+    return false;
+  }
+  try {
+    JSON.parse(body);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**
@@ -111,10 +160,10 @@ export function scanStream(text: string, needles: readonly string[] = []): Strea
       continue;
     }
     const parsed = parsePart(part);
-    for (const document of parsed.documents) {
-      const problem = problemOf(parsed, document);
+    for (const [indexInPart, document] of parsed.documents.entries()) {
+      const [problem] = problemsOf(parsed, document);
       if (problem === undefined) {
-        collectQuotas(parsed, document, quotas);
+        collectQuotas({ parsed, document, indexInPart }, quotas);
       } else {
         problems.push(problem);
       }
@@ -130,32 +179,38 @@ function mayHold(text: string, needles: readonly string[]): boolean {
   return text.includes('{{') || text.includes('\\') || needles.every((needle) => text.includes(needle));
 }
 
-function problemOf(parsed: ParsedPart, document: Document.Parsed): NotYaml | undefined {
-  const error = document.errors[0];
-  if (error !== undefined) {
-    return { kind: 'NotYaml', line: parsed.lineAt(error.pos[0]), message: `not YAML: ${error.message}` };
+/** Why a document cannot be read: every error of the syntax, else the first template expression that happens to parse. */
+export function problemsOf(parsed: ParsedPart, document: Document.Parsed): readonly NotYaml[] {
+  if (document.errors.length > 0) {
+    // What is missing at the end of the part is missing in its last line, not in the next document.
+    const end = parsed.part.text.trimEnd().length;
+    return document.errors.map(({ pos, message }) => ({
+      kind: 'NotYaml',
+      line: parsed.lineAt(Math.min(pos[0], end)),
+      message: `not YAML: ${message}`,
+    }));
+  }
+  if (!parsed.part.text.includes('{{')) {
+    return [];
   }
   // `key: {{ .Values.x }}` happens to parse, as a mapping whose key is a mapping.
-  let expression: string | undefined;
-  let offset = 0;
+  const expressions: NotYaml[] = [];
   visit(document, {
     Map: (_key, map) => {
-      const source = sourceOf(parsed, map);
-      if (map.flow === true && source.startsWith('{{')) {
-        expression = source;
-        offset = map.range?.[0] ?? 0;
-        return visit.BREAK;
+      const source = map.flow === true ? sourceOf(parsed, map) : '';
+      if (!source.startsWith('{{')) {
+        return undefined;
       }
-      return undefined;
+      const line = parsed.lineAt(offsetOf(map));
+      expressions.push({
+        kind: 'NotYaml',
+        line,
+        message: `not YAML: the template expression ${source} is not quoted`,
+      });
+      return visit.BREAK;
     },
   });
-  return expression === undefined
-    ? undefined
-    : {
-        kind: 'NotYaml',
-        line: parsed.lineAt(offset),
-        message: `not YAML: the template expression ${expression} is not quoted`,
-      };
+  return expressions;
 }
 
 /** The text of a node as it stands in the part, without its anchor and tag. */
@@ -163,19 +218,19 @@ export function sourceOf(parsed: ParsedPart, node: Node): string {
   return node.range ? parsed.part.text.slice(node.range[0], node.range[1]) : '';
 }
 
-function collectQuotas(parsed: ParsedPart, document: Document.Parsed, quotas: QuotaNode[]): void {
-  const visitObject = (node: unknown, above: readonly Node[], listed: boolean): void => {
+function collectQuotas(open: OpenDocument, quotas: QuotaNode[]): void {
+  const { document } = open;
+  const visitObject = (node: unknown, pointer: Pointer, above: readonly Node[], listed: boolean): void => {
     const object = resolved(node, document);
     if (!isMap(object) || above.includes(object)) {
       return;
     }
     const kind = textMember(object, 'kind', document);
     const apiVersion = textMember(object, 'apiVersion', document);
-    const containers = [...above, object];
     const isQuota = kind === KIND && apiVersion === 'v1';
     // A typed list may leave its items' kind and version out.
     if (isQuota || (listed && kind === undefined && apiVersion === undefined)) {
-      const quota = quotaNode(parsed, document, object, containers);
+      const quota = quotaNode(open, object, pointer);
       if (quota !== undefined) {
         quotas.push(quota);
       }
@@ -184,42 +239,28 @@ function collectQuotas(parsed: ParsedPart, document: Document.Parsed, quotas: Qu
     if (apiVersion === 'v1' && (kind === 'List' || kind === `${KIND}List`)) {
       const items = resolved(member(object, 'items'), document);
       if (isSeq(items)) {
-        for (const item of items.items) {
-          visitObject(item, [...containers, items], kind !== 'List');
+        for (const [index, item] of items.items.entries()) {
+          visitObject(item, [...pointer, 'items', index], [...above, object], kind !== 'List');
         }
       }
     }
   };
-  visitObject(document.contents, [], false);
+  visitObject(document.contents, [], [], false);
 }
 
-function quotaNode(
-  parsed: ParsedPart,
-  document: Document.Parsed,
-  object: YAMLMap,
-  above: readonly Node[],
-): QuotaNode | undefined {
+function quotaNode(open: OpenDocument, object: YAMLMap, pointer: Pointer): QuotaNode | undefined {
+  const { document } = open;
   const metadata = resolved(member(object, 'metadata'), document);
   const name = isMap(metadata) ? textMember(metadata, 'name', document) : undefined;
   if (!isMap(metadata) || name === undefined) {
     return undefined;
   }
-  const spec = resolved(member(object, 'spec'), document);
-  const hard = isMap(spec) ? resolved(member(spec, 'hard'), document) : undefined;
   return {
-    parsed,
-    document,
+    ...open,
+    pointer,
     name,
     namespace: textMember(metadata, 'namespace', document) || undefined,
-    line: parsed.lineAt(offsetOf(member(metadata, 'name'))),
-    hard: isMap(hard) ? hard : undefined,
-    containers: isMap(spec) && isMap(hard) ? [...above, spec, hard] : above,
   };
-}
-
-/** The pair of a mapping with this very key, quoted or not. Merge keys are not followed. */
-export function pairOf(map: YAMLMap, key: string): Pair<Node, Node | null> | undefined {
-  return (map.items as Pair<Node, Node | null>[]).find((pair) => isScalar(pair.key) && pair.key.value === key);
 }
 
 function member(map: YAMLMap, key: string): Node | null | undefined {
@@ -228,7 +269,7 @@ function member(map: YAMLMap, key: string): Node | null | undefined {
 
 /** The node that an alias stands for; any other node is itself. */
 function resolved(node: unknown, document: Document.Parsed): unknown {
-  return isAlias(node) ? node.resolve(document) : node;
+  return anchorsOf(document).resolve(node);
 }
 
 function textMember(map: YAMLMap, key: string, document: Document.Parsed): string | undefined {
@@ -236,7 +277,7 @@ function textMember(map: YAMLMap, key: string, document: Document.Parsed): strin
   return isScalar(node) && typeof node.value === 'string' ? node.value : undefined;
 }
 
-export function offsetOf(node: Node | null | undefined): number {
+function offsetOf(node: Node | null | undefined): number {
   return node?.range?.[0] ?? 0;
 }
 

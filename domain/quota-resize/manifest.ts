@@ -1,6 +1,3 @@
-/**
- * Finding a ResourceQuota in the text of manifest files, and changing its limits there without touching anything else.
- */
-export { unifiedDiff } from './manifest-diff.ts';
-export { editQuota, ManifestEditError, type Unplaceable, valuesInGit } from './manifest-edit.ts';
-export { findQuotas, type Located, locateQuota } from './manifest-locate.ts';
+/** What the text of manifest files says of ResourceQuotas, and the error of an edit of one that is impossible. */
+export { ManifestEditError } from './manifest-error.ts';
+export { valuesInGit } from './manifest-limits.ts';

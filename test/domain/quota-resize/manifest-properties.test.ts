@@ -2,7 +2,10 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { parseQuantity } from '../../../domain/kernel/quantity.ts';
-import { editQuota, locateQuota, valuesInGit } from '../../../domain/quota-resize/manifest.ts';
+import { valuesInGit } from '../../../domain/quota-resize/manifest.ts';
+import { editPlace, limitsInGit } from '../../../domain/quota-resize/source/edit-place.ts';
+import type { PlaceAnswer } from '../../../domain/quota-resize/source/search.ts';
+import { placeQuota } from '../../../domain/quota-resize/source/place-quota.ts';
 
 const RESOURCES = [
   'requests.cpu',
@@ -119,39 +122,57 @@ function meaning(text: string, name: string): { rest: unknown; hard: Record<stri
   return { rest, hard };
 }
 
+function treeOf(text: string) {
+  return { paths: ['a.yaml'], texts: new Map([['a.yaml', text]]) };
+}
+
+function placeOf(text: string, name: string, resources: readonly string[]): PlaceAnswer {
+  const wanted = { namespace: 'team-a', name, cluster: 'prod', resources };
+  return placeQuota(treeOf(text), wanted, { from: 'annotation', path: 'a.yaml', said: 'the annotation' });
+}
+
 describe('an edit of any file', () => {
   it('changes one line for each raised value, means what was asked for, and editing back gives the same bytes', () => {
     fc.assert(
       fc.property(edit, ({ text, name, shape, limits }) => {
         const target = { namespace: 'team-a', name };
-        expect(locateQuota([{ path: 'a.yaml', text }], target).kind).toBe('Found');
-        const before = valuesInGit(text, target);
-        const result = editQuota(text, target, limits);
-        if (result.kind !== 'Edited') {
+        const resources = Object.keys(limits);
+        const answer = placeOf(text, name, resources);
+        if (answer.kind !== 'placed') {
+          throw new Error(JSON.stringify(answer));
+        }
+        expect(limitsInGit(answer.place, resources)).toEqual(valuesInGit(text, target, resources));
+        const result = editPlace(treeOf(text), answer.place, limits);
+        if (result.kind !== 'edited') {
           throw new Error(result.message);
         }
+        const after = result.edits[0]?.after ?? text;
 
         const old = lines(text);
-        const changedLines = lines(result.text).flatMap((line, index) => (line === old[index] ? [] : [index + 1]));
-        expect(lines(result.text)).toHaveLength(old.length);
-        expect(changedLines).toEqual([...new Set(result.changed.map(({ line }) => line))]);
+        const changedLines = lines(after).flatMap((line, index) => (line === old[index] ? [] : [index + 1]));
+        expect(lines(after)).toHaveLength(old.length);
+        expect(changedLines).toEqual([...new Set(result.lines.map(({ from }) => from.line))].toSorted((x, y) => x - y));
         if (shape.form !== 'flow') {
-          expect(changedLines).toHaveLength(result.changed.length);
+          expect(changedLines).toHaveLength(result.lines.length);
         }
 
         const was = meaning(text, name);
-        const is = meaning(result.text, name);
-        const changes = Object.fromEntries(result.changed.map(({ key, to }) => [key, to]));
+        const is = meaning(after, name);
+        const changes = Object.fromEntries(result.lines.map(({ resource, to }) => [resource, to]));
         expect(is.rest).toEqual(was.rest);
         expect(is.hard).toEqual({ ...was.hard, ...changes });
-
-        const written = Object.fromEntries(result.changed.map(({ key }) => [key, before[key] ?? '']));
-        const back = editQuota(result.text, target, written);
-        expect(back).toMatchObject({ kind: 'Edited', text });
+        // What is not raised was as much already.
+        const kept = resources.filter((resource) => !Object.hasOwn(changes, resource));
+        for (const resource of kept) {
+          const [wanted, had] = [limits[resource] ?? '', was.hard[resource] ?? ''].map(
+            (one) => parseQuantity(one).nano,
+          );
+          expect((wanted ?? 0n) <= (had ?? 0n)).toBe(true);
+        }
       }),
       { numRuns: 400 },
     );
-  });
+  }, 60_000);
 
   it('of whatever quality is refused or does what was asked for, and nothing throws', () => {
     const valid =
@@ -177,7 +198,6 @@ describe('an edit of any file', () => {
       fc.string({ maxLength: 4 }),
     );
     const places = fc.array(fc.tuple(fc.nat(valid.length), piece), { minLength: 1, maxLength: 4 });
-    const target = { namespace: 'team-a', name: 'compute' };
     let edits = 0;
     fc.assert(
       fc.property(places, (insertions) => {
@@ -185,18 +205,21 @@ describe('an edit of any file', () => {
           (sum, [place, inserted]) => sum.slice(0, place) + inserted + sum.slice(place),
           valid,
         );
-        const located = locateQuota([{ path: 'a.yaml', text }], target);
-        const result = editQuota(text, target, { pods: '2', cpu: '3' });
-        if (result.kind === 'Edited') {
+        const answer = placeOf(text, 'compute', ['pods', 'cpu']);
+        const result =
+          answer.kind === 'placed' ? editPlace(treeOf(text), answer.place, { pods: '2', cpu: '3' }) : undefined;
+        if (result?.kind === 'edited') {
           edits += 1;
-          expect(located.kind).toBe('Found');
-          expect(lines(result.text)).toHaveLength(lines(text).length);
-          const values = Object.values(valuesInGit(result.text, target, ['pods', 'cpu']));
-          expect(values.map((value) => parseQuantity(value).nano)).toEqual([2_000_000_000n, 3_000_000_000n]);
+          const after = result.edits[0]?.after ?? text;
+          expect(lines(after)).toHaveLength(lines(text).length);
+          const again = placeOf(after, 'compute', ['pods', 'cpu']);
+          const values = again.kind === 'placed' ? limitsInGit(again.place, ['pods', 'cpu']) : {};
+          expect(parseQuantity(values['pods'] ?? '0').nano).toBeGreaterThanOrEqual(2_000_000_000n);
+          expect(parseQuantity(values['cpu'] ?? '0').nano).toBeGreaterThanOrEqual(3_000_000_000n);
         }
       }),
       { numRuns: 3000 },
     );
     expect(edits).toBeGreaterThan(100);
-  });
+  }, 60_000);
 });

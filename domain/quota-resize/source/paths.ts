@@ -1,0 +1,62 @@
+/** Paths in a repository: from its root, with "/", without a slash at either end; "" is the root. */
+
+export function folderOf(path: string): string {
+  const slash = path.lastIndexOf('/');
+  return slash < 0 ? '' : path.slice(0, slash);
+}
+
+export function fileNameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+/** `relative` seen from `folder`, normalized; undefined where it leaves the repository. */
+export function pathFrom(folder: string, relative: string): string | undefined {
+  const parts = folder === '' ? [] : folder.split('/');
+  for (const part of relative.split('/')) {
+    if (part === '..') {
+      if (parts.pop() === undefined) {
+        return undefined;
+      }
+    } else if (part !== '' && part !== '.') {
+      parts.push(part);
+    }
+  }
+  return parts.join('/');
+}
+
+/** Whether the path is the folder itself or below it. */
+export function isWithin(path: string, folder: string): boolean {
+  return folder === '' || path === folder || path.startsWith(`${folder}/`);
+}
+
+export function isManifestFile(path: string): boolean {
+  return /\.(?:ya?ml|json)$/i.test(path);
+}
+
+/** Its folders, and its file's name without the ending: what a namespace or a cluster can be named by. */
+export function wordsOf(path: string): readonly string[] {
+  const parts = path.split('/');
+  const last = parts.pop() ?? '';
+  return [...parts, last.replace(/\.[^.]+$/, '')];
+}
+
+/** Whether the word is in the path as a whole: `team-a` is in `values-team-a.yaml`, and not in `team-ab/quota.yaml`. */
+export function mentions(path: string, word: string): boolean {
+  if (word === '') {
+    return false;
+  }
+  for (let at = path.indexOf(word); at >= 0; at = path.indexOf(word, at + 1)) {
+    const before = path[at - 1];
+    const after = path[at + word.length];
+    if (!isNameCharacter(before) && !isNameCharacter(after)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// A dash parts words as well: `values-team-a.yaml`. `team-a` is then also in `team-a-dev`, which is why a mention alone
+// never decides: it narrows what is read.
+function isNameCharacter(character: string | undefined): boolean {
+  return character !== undefined && /[a-z0-9]/i.test(character);
+}

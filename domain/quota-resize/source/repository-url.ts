@@ -1,0 +1,44 @@
+/** The address of a repository as Argo CD and Flux have it, and where that is. */
+
+export interface RepositoryAddress {
+  /** In lower case, without a port. */
+  readonly host: string;
+  /** `owner/name`, without `.git`. */
+  readonly repository: string;
+}
+
+/** `git@github.com:acme/gitops.git`: what is no URL has no slashes before the colon. */
+const SCP = /^(?:[^@/:]+@)?(\[[0-9a-f:.]+\]|[^/:@[\]]+):(?!\/)(.+)$/i;
+const SCHEMES: readonly string[] = ['https:', 'http:', 'ssh:', 'git:'];
+
+/** Reads `https://`, `ssh://` and scp addresses; null for a text that is none of them, or names no owner and repository. */
+export function parseRepositoryUrl(text: string): RepositoryAddress | null {
+  const written = text.trim();
+  const scp = written.includes('://') ? null : SCP.exec(written);
+  if (scp !== null) return addressOf(scp[1] ?? '', scp[2] ?? '');
+  if (!URL.canParse(written)) return null;
+  const { protocol, hostname, pathname } = new URL(written);
+  return SCHEMES.includes(protocol) ? addressOf(hostname, pathname) : null;
+}
+
+function addressOf(host: string, path: string): RepositoryAddress | null {
+  const [owner, name, ...rest] = path
+    .replace(/\.git\/?$/, '')
+    .split('/')
+    .filter((part) => part !== '');
+  if (owner === undefined || name === undefined || rest.length > 0) return null;
+  return { host: canonical(host), repository: `${owner}/${name}` };
+}
+
+/** GitHub takes SSH over the port of HTTPS at another name. */
+function canonical(host: string): string {
+  const lower = host.toLowerCase();
+  return lower === 'ssh.github.com' ? 'github.com' : lower;
+}
+
+/** The host of the repositories that a REST API serves: `github.com` for `https://api.github.com`. */
+export function hostOfRepositories(apiUrl: string): string {
+  const { hostname, pathname } = new URL(apiUrl);
+  // An Enterprise Server has the API below its own host, everything else at a host of its own.
+  return pathname.startsWith('/api/') ? hostname : hostname.replace(/^api\./, '');
+}
