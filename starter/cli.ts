@@ -1,4 +1,5 @@
-/** `headroom`: the command line for operators. It talks to Temporal only; workers do the work. */
+#!/usr/bin/env node
+/** `headroom`: the command line for operators. It talks to Temporal, and `explain` reads the cluster; workers do the work. */
 import { createCommandLine } from './cli/command-line.ts';
 
 await createCommandLine().parseAsync();

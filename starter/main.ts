@@ -6,6 +6,8 @@ import { connectProcess, type HeadroomProcess, runProcess } from '../worker/kern
 import { HintQueue } from './kernel/hint-queue.ts';
 import { createQuotaHintSender, isHopelessHint, type QuotaHint } from './quota-resize/hint.ts';
 import { watchQuotas } from './quota-resize/watch.ts';
+import { webhookPath } from './webhooks/server.ts';
+import { type RunningWebhooks, startWebhooks, type WebhookOptions } from './webhooks/webhooks.ts';
 
 /** Two hints for one quota in this span become one: a rollout updates the quota's status with every pod. */
 const HINT_GAP_MS = 1_000;
@@ -65,18 +67,19 @@ async function run(headroom: HeadroomProcess): Promise<void> {
     signal,
   });
   onStop('watches', async () => await watch.stop());
+  const webhooks = await receiveWebhooks(headroom, { kubeConfig, metrics, hint: (hint) => queue.add(hint) });
+  const informers = { ...watch.informers, ...(webhooks === null ? {} : { leases: webhooks.leases }) };
   const stale = new Gauge({
     name: 'headroom_starter_watch_stale_seconds',
     help: 'How long a watch has been broken; 0 while it is connected.',
     labelNames: ['resource'],
     registers: [],
     collect() {
-      for (const [resource, informer] of Object.entries(watch.informers))
-        this.set({ resource }, informer.staleSeconds());
+      for (const [resource, informer] of Object.entries(informers)) this.set({ resource }, informer.staleSeconds());
     },
   });
   metrics.registerMetric(stale);
-  for (const [resource, informer] of Object.entries(watch.informers)) {
+  for (const [resource, informer] of Object.entries(informers)) {
     readiness.watch(`watch ${resource}`, () => {
       if (!informer.isSynced()) return { ready: false, reason: 'the first list is not in yet' };
       const seconds = Math.round(informer.staleSeconds());
@@ -87,4 +90,29 @@ async function run(headroom: HeadroomProcess): Promise<void> {
     queue.trouble === null ? { ready: true } : { ready: false, reason: `waiting for Temporal: ${queue.trouble}` },
   );
   log.info({ cluster, mode: config.resize.mode }, 'the starter is watching');
+}
+
+/** Takes GitHub's webhooks where an address is configured for them; null where none is. */
+async function receiveWebhooks(
+  { config, cluster, log, readiness, signal, onStop }: HeadroomProcess,
+  { kubeConfig, metrics, hint }: Pick<WebhookOptions, 'kubeConfig' | 'metrics' | 'hint'>,
+): Promise<RunningWebhooks | null> {
+  const { address, secrets } = config.webhooks;
+  if (address === undefined || secrets === undefined) return null;
+  const { systemNamespace } = config.kubernetes;
+  const webhooks = await startWebhooks({
+    kubeConfig,
+    cluster,
+    systemNamespace,
+    address,
+    secrets,
+    hint,
+    metrics,
+    log,
+    signal,
+  });
+  onStop('webhooks', async () => await webhooks.stop());
+  readiness.set('webhooks', { ready: true });
+  log.info({ url: `${webhooks.url}${webhookPath}` }, "the starter takes GitHub's webhooks");
+  return webhooks;
 }

@@ -1,11 +1,12 @@
 /** The process that runs workflows and activities. Any number of them may run for one cluster. */
 import { Runtime, Worker } from '@temporalio/worker';
 import { taskQueue } from '../domain/kernel/target.ts';
+import { createGitHubBudgetWorker } from './github-budget/worker.ts';
 import { concreteAddress, serveHealth } from './kernel/health.ts';
 import { HEARTBEAT_INTERVAL_MS, heartbeatWhileRunning } from './kernel/heartbeat.ts';
 import { connectProcess, type HeadroomProcess, runProcess } from './kernel/process.ts';
 import { connectWorker, runtimeOptions } from './kernel/temporal.ts';
-import { workflowCode } from './kernel/workflow-code.ts';
+import { workflowBundle } from './kernel/workflow-code.ts';
 import { createAllActivities } from './registry.ts';
 
 runProcess('worker', run);
@@ -21,12 +22,14 @@ async function run(headroom: HeadroomProcess): Promise<void> {
 
   const connection = await connectWorker(config.temporal, { log, signal });
   onStop('Temporal connection', async () => await connection.close());
+  const code = await workflowBundle(config.worker.workflowBundle);
+  const { namespace } = config.temporal;
   const worker = await Worker.create({
     connection,
-    namespace: config.temporal.namespace,
+    namespace,
     identity,
     taskQueue: taskQueue(cluster),
-    ...workflowCode(config.worker.workflowBundle),
+    workflowBundle: code,
     activities: createAllActivities({ config, kubeConfig, temporal: client, log }),
     interceptors: { activity: [heartbeatWhileRunning] },
     // The SDK would hold heartbeats back for most of their timeout.
@@ -38,16 +41,30 @@ async function run(headroom: HeadroomProcess): Promise<void> {
     shutdownGraceTime: config.process.shutdownGrace / 2,
     shutdownForceTime: config.process.shutdownGrace,
   });
-  readiness.watch('worker', () => {
-    const state = worker.getState();
-    return state === 'RUNNING' ? { ready: true } : { ready: false, reason: `the worker is ${state}` };
-  });
-  const running = worker.run();
-  onStop('worker', async () => {
-    if (worker.getState() === 'RUNNING') worker.shutdown();
-    await running;
-  });
+  const shutdownForceTime = config.process.shutdownGrace;
+  const budgetWorker =
+    config.github === undefined
+      ? null
+      : await createGitHubBudgetWorker({ connection, namespace, identity, workflowBundle: code, shutdownForceTime });
+  // Stopped first the last one: activities that are still under way may need a permit of the budget.
+  const running = [
+    ...(budgetWorker === null ? [] : [keepRunning('worker of the GitHub budget', budgetWorker)]),
+    keepRunning('worker', worker),
+  ];
   log.info({ cluster, taskQueue: taskQueue(cluster), mode: config.resize.mode }, 'the worker is running');
-  await running;
+  await Promise.race(running);
   if (!signal.aborted) stop('the worker ended by itself', new Error('the worker ended by itself'));
+
+  async function keepRunning(name: string, one: Worker): Promise<void> {
+    readiness.watch(name, () => {
+      const state = one.getState();
+      return state === 'RUNNING' ? { ready: true } : { ready: false, reason: `the ${name} is ${state}` };
+    });
+    const run = one.run();
+    onStop(name, async () => {
+      if (one.getState() === 'RUNNING') one.shutdown();
+      await run;
+    });
+    await run;
+  }
 }

@@ -1,4 +1,5 @@
 import type { ControllerName } from '../domain/kernel/controllers.ts';
+import { githubBudgetRoom } from './github-budget/room.ts';
 import type { Room, RoomContext } from './kernel/room.ts';
 import { leaseGcRoom } from './lease-gc/room.ts';
 import { quotaResizeRoom } from './quota-resize/room.ts';
@@ -7,6 +8,7 @@ import { quotaResizeRoom } from './quota-resize/room.ts';
 export const rooms: Readonly<Record<ControllerName, Room>> = {
   'quota-resize': quotaResizeRoom,
   'lease-gc': leaseGcRoom,
+  'github-budget': githubBudgetRoom,
 };
 
 /**

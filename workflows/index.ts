@@ -1,3 +1,4 @@
 /** Every workflow type that a worker of Headroom runs; the bundler starts here. */
+export { githubBudget } from './github-budget/workflow.ts';
 export { leaseGc } from './lease-gc/workflow.ts';
 export { quotaResize } from './quota-resize/workflow.ts';

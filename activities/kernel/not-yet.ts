@@ -1,29 +1,21 @@
 import { asyncLocalStorage } from '@temporalio/activity';
 import type { ApplicationFailure } from '@temporalio/common';
+import { type PollPace, pollDelay } from '../../domain/kernel/poll-pace.ts';
 import { failure } from './failure.ts';
-
-/** How fast an awaited thing is asked for: often at first, and more slowly while it takes long. */
-export interface PollPace {
-  /** Milliseconds between the first questions. */
-  readonly first: number;
-  /** Milliseconds between questions once `ramp` has passed. */
-  readonly last: number;
-  /** Milliseconds from the first question until the pace is `last`. */
-  readonly ramp: number;
-}
-
-/** The milliseconds until the next question, `elapsed` milliseconds after the first. */
-export function pollDelay(pace: PollPace, elapsed: number): number {
-  const share = pace.ramp <= 0 ? 1 : Math.min(1, Math.max(0, elapsed / pace.ramp));
-  return Math.round(pace.first + (Math.max(pace.first, pace.last) - pace.first) * share);
-}
 
 /**
  * The failure of an activity that waits for something which is not there yet. It is no error: the activity is retried at
  * the pace given, without a line of history, a warning or a failure metric.
+ *
+ * @param pace counted from the activity's first attempt; a number is the milliseconds until the next one.
  */
-export function notYet(message: string, pace: PollPace): ApplicationFailure {
+export function notYet(message: string, pace: PollPace | number): ApplicationFailure {
+  const nextRetryDelayMs = typeof pace === 'number' ? pace : pollDelay(pace, elapsed());
+  return failure({ type: 'NotYet', message, nextRetryDelayMs, benign: true });
+}
+
+/** Milliseconds since the activity was scheduled, whichever attempt this is. */
+function elapsed(): number {
   const firstAsked = asyncLocalStorage.getStore()?.info.scheduledTimestampMs;
-  const elapsed = firstAsked === undefined ? 0 : Date.now() - firstAsked;
-  return failure({ type: 'NotYet', message, nextRetryDelayMs: pollDelay(pace, elapsed), benign: true });
+  return firstAsked === undefined ? 0 : Date.now() - firstAsked;
 }

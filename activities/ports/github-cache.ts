@@ -51,8 +51,12 @@ export class ObjectCache<V> {
   }
 
   async get(key: string, load: () => Promise<V>): Promise<V> {
-    const known = this.#known.get(key) ?? this.#loading.get(key);
+    // A value may be null, which is known as well.
+    const known = this.#known.get(key);
     if (known !== undefined) return known;
+    const underway = this.#loading.get(key);
+    // Whoever loads it may be cancelled, which is nothing to those who wait along: they load it themselves then.
+    if (underway !== undefined) return underway.catch(() => this.get(key, load));
     const loading = load();
     this.#loading.set(key, loading);
     try {
@@ -62,5 +66,37 @@ export class ObjectCache<V> {
     } finally {
       this.#loading.delete(key);
     }
+  }
+
+  /** Whether a value is here, or on its way. */
+  has(key: string): boolean {
+    return this.#known.get(key) !== undefined || this.#loading.has(key);
+  }
+
+  /**
+   * The values of the keys, those that are not known from one load.
+   *
+   * @param load is asked for the missing ones, if any, and may bring more, which is kept as well.
+   */
+  async getAll(
+    keys: readonly string[],
+    load: (missing: readonly string[]) => Promise<ReadonlyMap<string, V>>,
+  ): Promise<ReadonlyMap<string, V>> {
+    const missing = new Set(keys.filter((key) => !this.has(key)));
+    const loading = missing.size === 0 ? undefined : load([...missing]);
+    const found = await Promise.all(
+      keys.map(async (key) => {
+        const value = await this.get(key, async () => {
+          const loaded = (await (missing.has(key) ? loading : load([key])))?.get(key);
+          if (loaded === undefined) throw new Error(`asked for ${key}, and got none`);
+          return loaded;
+        });
+        return [key, value] as const;
+      }),
+    );
+    for (const [key, value] of (await loading) ?? []) {
+      if (!this.has(key)) this.#known.set(key, value, this.#weigh(value));
+    }
+    return new Map(found);
   }
 }

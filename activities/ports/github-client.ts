@@ -10,9 +10,17 @@ import { asyncLocalStorage } from '@temporalio/activity';
 import { CancelledFailure } from '@temporalio/common';
 import Bottleneck from 'bottleneck';
 import type { Logger } from 'pino';
-import { requestCancellation } from '../kernel/cancellation.ts';
 import { BoundedCache } from './github-cache.ts';
-import { failureOf, rateLimited, rateLimitWait, unauthorized } from './github-failures.ts';
+import type { GitHubCredentials } from './github-credentials.ts';
+import {
+  failureOf,
+  type GraphQlError,
+  graphQlFailure,
+  rateLimited,
+  rateLimitWait,
+  unauthorized,
+} from './github-failures.ts';
+import { fetchWhole } from './github-fetch.ts';
 
 export interface GitHubOptions {
   /** The base of the REST API: `https://api.github.com`, or `https://HOST/api/v3`. */
@@ -21,8 +29,8 @@ export interface GitHubOptions {
   readonly repo: string;
   /** The branch to change; absent or null: the repository's default branch. */
   readonly baseBranch?: string | null | undefined;
-  /** Asked at every request, so that a token is replaced without a restart. */
-  readonly token: () => string;
+  /** Asked at every request, so that a secret is replaced without a restart. */
+  readonly credentials: GitHubCredentials;
   readonly log: Logger;
   /** How long one request may take, its answer read to the end. Default: 30,000. */
   readonly requestTimeoutMs?: number;
@@ -30,6 +38,8 @@ export interface GitHubOptions {
   readonly writeSpacingMs?: number;
   /** How many writes may queue for their turn; one more fails as rate-limited and comes again. Default: 20. */
   readonly writeQueue?: number;
+  /** Told when GitHub refuses a request for a limit, with the milliseconds to wait and its words. */
+  readonly onLimited?: (waitMs: number, words: string) => void;
 }
 
 /** An answer that the caller has a use for although it is no success. */
@@ -42,6 +52,16 @@ interface Refusal<Status extends number> {
 
 export type Answer<T, Status extends number> = { readonly ok: true; readonly data: T } | Refusal<Status>;
 
+/** An answer of GraphQL that the caller has a use for although it is an error. */
+export type GraphQlAnswer<T, Type extends string> =
+  | { readonly ok: true; readonly data: T }
+  | { readonly ok: false; readonly type: Type; readonly message: string };
+
+interface GraphQlBody {
+  readonly data?: unknown;
+  readonly errors?: readonly GraphQlError[];
+}
+
 type Ask<T> = (octokit: Octokit) => Promise<{ readonly data: T }>;
 
 const HeadroomOctokit = Octokit.plugin(retry, throttling);
@@ -52,88 +72,50 @@ const WRITE_QUEUE = 20;
 /** One pause before a read is tried again; everything longer is left to Temporal's own retries. */
 const READ_RETRY_PAUSE_MS = 500;
 const UNAUTHORIZED = 401;
-/** A token that was refused by mistake is tried again after this long. */
-const REFUSED_TOKEN_REST_MS = 60_000;
+const LIMITED = 429;
 /** Answers kept for their ETag: a few for each of about a hundred open pull requests. */
 const KEPT_ANSWERS = 1000;
 /** Objects of git are cached by SHA elsewhere, and are too large to keep twice. */
 const NEVER_CONDITIONAL = /\/git\/(?:trees|blobs)\//;
 
+/** What all repositories of one credential share: the connection with its pace, its kept answers and GitHub's limits. */
+interface Connection {
+  readonly octokit: Octokit;
+  readonly graphQlUrl: string;
+  readonly credentials: GitHubCredentials;
+  readonly onLimited: (waitMs: number, words: string) => void;
+  /** Until when GitHub wants no requests, as it said in its last refusal. */
+  limitedUntil: number;
+  /** GitHub locks an account out for a while that goes on sending a credential it has refused. */
+  refusal: { readonly authorization: string; readonly words: string; readonly askAgainAt: number } | null;
+}
+
+/** One repository on GitHub, as one credential sees it. */
 export class GitHubClient {
   readonly owner: string;
   readonly repo: string;
-  readonly #octokit: Octokit;
-  readonly #token: () => string;
-  readonly #log: Logger;
-  readonly #answers = new BoundedCache<{ readonly etag: string; readonly response: unknown }>(KEPT_ANSWERS);
-  /** Until when GitHub wants no requests, as it said in its last refusal. */
-  #limitedUntil = 0;
-  /** GitHub locks an account out for a while that goes on sending a token it has refused. */
-  #refusedToken: { readonly token: string; readonly words: string; readonly askAgainAt: number } | null = null;
+  readonly #connection: Connection;
 
-  constructor(options: GitHubOptions) {
+  /** @param options with a `connection` of another client for one more repository of the same credential. */
+  constructor(options: GitHubOptions | (Pick<GitHubOptions, 'owner' | 'repo'> & { readonly connection: Connection })) {
     this.owner = options.owner;
     this.repo = options.repo;
-    this.#token = () => options.token().trim();
-    this.#log = options.log;
-    const spacing = options.writeSpacingMs ?? WRITE_SPACING_MS;
-    const queue = options.writeQueue ?? WRITE_QUEUE;
-    // The pace is one for all writes: the plugin's own groups would queue without an end, longer than an activity lasts.
-    const writes = new Bottleneck.Group({
-      maxConcurrent: 1,
-      minTime: spacing,
-      highWater: queue,
-      strategy: Bottleneck.strategy.OVERFLOW,
-    });
-    this.#octokit = new HeadroomOctokit({
-      baseUrl: options.apiUrl.replace(/\/+$/, ''),
-      userAgent: 'headroom',
-      // Octokit's own lines are one for each request, and errors are told by whoever handles them.
-      log: {
-        debug: () => {},
-        info: (line: string) => this.#log.trace(line),
-        warn: (line: string) => this.#log.debug(line),
-        error: (line: string) => this.#log.debug(line),
-      },
-      request: { fetch: fetchWhole(options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS) },
-      retry: { retries: 1, retryAfterBaseValue: READ_RETRY_PAUSE_MS, doNotRetry: REFUSALS },
-      throttle: {
-        id: `${options.apiUrl} ${options.owner}/${options.repo}`,
-        write: writes,
-        notifications: new Bottleneck.Group({ maxConcurrent: 1 }),
-        // Sleeping here would hold an activity slot for minutes; the refusal becomes a failure that names the time.
-        onRateLimit: () => {},
-        onSecondaryRateLimit: () => {},
-      },
-    });
-    // Added last, so it is the outermost: it sees a request once, with all its retries inside.
-    this.#octokit.hook.wrap('request', async (request, options) => {
-      // The hooks inside were given this very object, one for each request, so it is written to.
-      options.headers['authorization'] = `Bearer ${this.#token()}`;
-      // Without options of its own a request shares this object with all others, and the retries are counted in it.
-      options.request = { ...options.request };
-      // A write whose answer was lost may have happened: it is looked for, never repeated blindly.
-      if (options.method !== 'GET') {
-        options.request['retries'] = 0;
-        return request(options);
-      }
-      const { url } = this.#octokit.request.endpoint(options);
-      const kept = NEVER_CONDITIONAL.test(url) ? undefined : this.#answers.get(url);
-      if (kept !== undefined) options.headers['if-none-match'] = kept.etag;
-      try {
-        const response = await request(options);
-        const { etag } = response.headers;
-        if (etag !== undefined && !NEVER_CONDITIONAL.test(url)) this.#answers.set(url, { etag, response });
-        return response;
-      } catch (error) {
-        if (kept === undefined || !(error instanceof RequestError) || error.status !== 304) throw error;
-        return kept.response as Awaited<ReturnType<typeof request>>;
-      }
-    });
+    this.#connection = 'connection' in options ? options.connection : connect(options);
+  }
+
+  /** The client of another repository: it shares the connection, the pace, the kept answers and the limits. */
+  forRepository(owner: string, repo: string): GitHubClient {
+    if (owner === this.owner && repo === this.repo) return this;
+    return new GitHubClient({ owner, repo, connection: this.#connection });
   }
 
   get repository(): string {
     return `${this.owner}/${this.repo}`;
+  }
+
+  /** Who this client is to GitHub, and where. */
+  get credentials(): Pick<GitHubCredentials, 'host' | 'id'> {
+    return this.#connection.credentials;
   }
 
   /**
@@ -159,39 +141,6 @@ export class GitHubClient {
     );
   }
 
-  /** @param refused gets GitHub's refusals that are not about a limit, and throws those it has no use for. */
-  async #send<T>(ask: Ask<T>, refused: (error: RequestError) => T): Promise<T> {
-    const rest = this.#limitedUntil - Date.now();
-    if (rest > 0) throw rateLimited(rest, `GitHub limits the requests for ${this.repository}`);
-    const token = this.#token();
-    const refusal = this.#refusedToken;
-    if (refusal?.token === token && Date.now() < refusal.askAgainAt) throw unauthorized(this.repository, refusal.words);
-    try {
-      const { data } = await ask(this.#octokit);
-      this.#refusedToken = null;
-      return data;
-    } catch (error) {
-      if (error instanceof RequestError && error.status === UNAUTHORIZED) {
-        const words = this.#redact(error.message);
-        this.#refusedToken = { token, words, askAgainAt: Date.now() + REFUSED_TOKEN_REST_MS };
-      }
-      if (error instanceof Bottleneck.BottleneckError) {
-        throw rateLimited(QUEUE_FULL_WAIT_MS, `too many writes to ${this.repository} wait for their turn`);
-      }
-      if (asyncLocalStorage.getStore()?.cancellationSignal.aborted === true) {
-        throw new CancelledFailure(`a request to GitHub for ${this.repository} was cancelled`);
-      }
-      const wait = error instanceof RequestError ? rateLimitWait(error, Date.now()) : undefined;
-      if (wait !== undefined) this.#limitedUntil = Math.max(this.#limitedUntil, Date.now() + wait);
-      try {
-        if (wait === undefined && error instanceof RequestError && error.response !== undefined) return refused(error);
-        throw error;
-      } catch (unhandled) {
-        throw failureOf(unhandled, this.repository, Date.now(), (text) => this.#redact(text));
-      }
-    }
-  }
-
   /** All pages of a list of GitHub. */
   async pages<T>(
     ask: (octokit: Octokit, page: { per_page: number; page: number }) => Promise<{ data: T }>,
@@ -205,12 +154,237 @@ export class GitHubClient {
     }
   }
 
+  /**
+   * The data of a query or mutation of GraphQL.
+   *
+   * @throws {ApplicationFailure} as `data`; an error in the answer is GitHubRefused, unless it is a limit or GitHub's trouble.
+   */
+  async graphql<T>(query: string, variables: Readonly<Record<string, unknown>> = {}): Promise<T> {
+    const { data, errors } = await this.#query(query, variables);
+    if (data === null) throw graphQlFailure(errors, this.repository);
+    return data as T;
+  }
+
+  /** As `graphql`, but errors of one of the types, such as `STALE_DATA`, are given to the caller. */
+  async graphqlAnswer<T, Type extends string>(
+    types: readonly Type[],
+    query: string,
+    variables: Readonly<Record<string, unknown>> = {},
+  ): Promise<GraphQlAnswer<T, Type>> {
+    const { data, errors } = await this.#query(query, variables);
+    if (data !== null) return { ok: true, data: data as T };
+    for (const { type: found, message } of errors) {
+      const type = types.find((handled) => handled === found);
+      if (type !== undefined) return { ok: false, type, message };
+    }
+    throw graphQlFailure(errors, this.repository);
+  }
+
+  /** Data without any error, or else null with errors, of which there is at least one. */
+  async #query(
+    query: string,
+    variables: Readonly<Record<string, unknown>>,
+  ): Promise<{ readonly data: unknown; readonly errors: readonly GraphQlError[] }> {
+    const url = this.#connection.graphQlUrl;
+    const { data = null, errors = [] } = await this.data<GraphQlBody>(async (octokit) => {
+      // By its plain address the throttling would know it for GraphQL, and then it takes its errors for its own.
+      const response: { data: GraphQlBody } = await octokit.request('POST {+graphQlUrl}', {
+        graphQlUrl: url,
+        query,
+        variables,
+        // A query changes nothing, so it may be sent again like every other read.
+        request: { retries: isMutation(query) ? 0 : READ_RETRIES },
+      });
+      throwGraphQlLimit(response, { method: 'POST', url });
+      return response;
+    });
+    if (errors.length > 0) {
+      return { data: null, errors: errors.map((error) => ({ ...error, message: this.#redact(error.message) })) };
+    }
+    return { data, errors: [{ message: 'the answer has neither data nor errors' }] };
+  }
+
+  /** @param refused gets GitHub's refusals that are not about a limit, and throws those it has no use for. */
+  async #send<T>(ask: Ask<T>, refused: (error: RequestError) => T): Promise<T> {
+    const connection = this.#connection;
+    const rest = connection.limitedUntil - Date.now();
+    if (rest > 0) throw rateLimited(rest, `GitHub limits the requests for ${this.repository}`);
+    const { credentials, octokit } = connection;
+    try {
+      const refusal = connection.refusal;
+      if (refusal !== null && Date.now() < refusal.askAgainAt) {
+        if ((await credentials.authorization()) === refusal.authorization) throw this.#unauthorized(refusal.words);
+      }
+      const { data } = await ask(octokit);
+      connection.refusal = null;
+      return data;
+    } catch (error) {
+      if (error instanceof Bottleneck.BottleneckError) {
+        throw rateLimited(QUEUE_FULL_WAIT_MS, `too many writes to ${this.repository} wait for their turn`);
+      }
+      if (asyncLocalStorage.getStore()?.cancellationSignal.aborted === true) {
+        throw new CancelledFailure(`a request to GitHub for ${this.repository} was cancelled`);
+      }
+      if (error instanceof RequestError && error.status === UNAUTHORIZED) {
+        throw this.#unauthorized(this.#redact(error.message));
+      }
+      const wait = error instanceof RequestError ? rateLimitWait(error, Date.now()) : undefined;
+      try {
+        if (wait === undefined && error instanceof RequestError && error.response !== undefined) return refused(error);
+        throw error;
+      } catch (unhandled) {
+        throw this.#limited(
+          failureOf(unhandled, this.repository, Date.now(), (text) => this.#redact(text)),
+          wait,
+        );
+      }
+    }
+  }
+
+  /** Notes that GitHub wants no requests for a while, where the failure says so. */
+  #limited(failure: Error, wait: number | undefined): Error {
+    if (wait === undefined) return failure;
+    this.#connection.limitedUntil = Math.max(this.#connection.limitedUntil, Date.now() + wait);
+    this.#connection.onLimited(wait, failure.message);
+    return failure;
+  }
+
+  #unauthorized(words: string): Error {
+    const { advice } = this.#connection.credentials;
+    return unauthorized(`the token for ${this.repository}`, `401: ${words}`, advice);
+  }
+
   #redact(text: string): string {
-    const token = this.#token();
-    return token === '' ? text : text.replaceAll(token, '[token]');
+    return this.#connection.credentials.redact(text);
   }
 }
 
+function connect(options: GitHubOptions): Connection {
+  const { log, credentials } = options;
+  const apiUrl = options.apiUrl.replace(/\/+$/, '');
+  // The pace is one for all writes: the plugin's own groups would queue without an end, longer than an activity lasts.
+  const writes = new Bottleneck.Group({
+    maxConcurrent: 1,
+    minTime: options.writeSpacingMs ?? WRITE_SPACING_MS,
+    highWater: options.writeQueue ?? WRITE_QUEUE,
+    strategy: Bottleneck.strategy.OVERFLOW,
+  });
+  const octokit = new HeadroomOctokit({
+    baseUrl: apiUrl,
+    userAgent: 'headroom',
+    // Octokit's own lines are one for each request, and errors are told by whoever handles them.
+    log: {
+      debug: () => {},
+      info: (line: string) => log.trace(credentials.redact(line)),
+      warn: (line: string) => log.debug(credentials.redact(line)),
+      error: (line: string) => log.debug(credentials.redact(line)),
+    },
+    request: {
+      fetch: fetchWhole({ timeoutMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS, endsWithActivity: true }),
+    },
+    retry: { retries: READ_RETRIES, retryAfterBaseValue: READ_RETRY_PAUSE_MS, doNotRetry: REFUSALS },
+    throttle: {
+      id: `${apiUrl} ${credentials.id}`,
+      write: writes,
+      notifications: new Bottleneck.Group({ maxConcurrent: 1 }),
+      // Sleeping here would hold an activity slot for minutes; the refusal becomes a failure that names the time.
+      onRateLimit: () => {},
+      onSecondaryRateLimit: () => {},
+    },
+  });
+  const connection: Connection = {
+    octokit,
+    graphQlUrl: graphQlUrlOf(apiUrl),
+    credentials,
+    onLimited: options.onLimited ?? (() => {}),
+    limitedUntil: 0,
+    refusal: null,
+  };
+  // Each is the outermost when it is added: it sees a request once, with all its retries inside.
+  octokit.hook.wrap('request', conditionally(octokit));
+  octokit.hook.wrap('request', authorized(connection));
+  return connection;
+}
+
+type Endpoint = Required<Octokit['request']['endpoint']['DEFAULTS']>;
+type Response = Awaited<ReturnType<Octokit['request']>>;
+type Hook = (request: (options: Endpoint) => Promise<Response> | Response, options: Endpoint) => Promise<Response>;
+
+/** Puts the credential into a request, and sends it once more where it is refused and another one is there at once. */
+function authorized(connection: Connection): Hook {
+  return async (request, options) => {
+    const { credentials } = connection;
+    // The hooks inside were given this very object, one for each request, so it is written to.
+    for (let renewed = false; ; renewed = true) {
+      const authorization = await credentials.authorization();
+      options.headers['authorization'] = authorization;
+      try {
+        return await request(options);
+      } catch (error) {
+        if (!(error instanceof RequestError) || error.status !== UNAUTHORIZED) throw error;
+        const rest = credentials.refused(authorization);
+        // A refused request took no effect, so a write can be repeated as well.
+        if (rest === 0 && !renewed) continue;
+        const words = credentials.redact(error.message);
+        connection.refusal = { authorization, words, askAgainAt: Date.now() + rest };
+        throw error;
+      }
+    }
+  };
+}
+
+/** Asks with the ETag of the answer before, and gives that answer again when nothing has changed. */
+function conditionally(octokit: Octokit): Hook {
+  const answers = new BoundedCache<{ readonly etag: string; readonly response: Response }>(KEPT_ANSWERS);
+  return async (request, options) => {
+    // Without options of its own a request shares this object with all others, and the retries are counted in it.
+    options.request = { ...options.request };
+    // A write whose answer was lost may have happened: it is looked for, never repeated blindly.
+    if (options.method !== 'GET') {
+      options.request['retries'] ??= 0;
+      return request(options);
+    }
+    const { url } = octokit.request.endpoint(options);
+    const kept = NEVER_CONDITIONAL.test(url) ? undefined : answers.get(url);
+    if (kept !== undefined) options.headers['if-none-match'] = kept.etag;
+    try {
+      const response = await request(options);
+      const { etag } = response.headers;
+      if (etag !== undefined && !NEVER_CONDITIONAL.test(url)) answers.set(url, { etag, response });
+      return response;
+    } catch (error) {
+      if (kept === undefined || !(error instanceof RequestError) || error.status !== 304) throw error;
+      return kept.response;
+    }
+  };
+}
+
+/** Beside the REST API: `https://api.github.com/graphql`, or `https://HOST/api/graphql` for `https://HOST/api/v3`. */
+function graphQlUrlOf(apiUrl: string): string {
+  return `${apiUrl.replace(/\/api\/v3$/, '/api')}/graphql`;
+}
+
+/**
+ * GraphQL says in a good answer that a limit is reached; from here on it is one as for every other request.
+ *
+ * @throws {RequestError}
+ */
+function throwGraphQlLimit(
+  response: { readonly data: GraphQlBody },
+  request: { readonly method: 'POST'; readonly url: string },
+): void {
+  const limit = response.data.errors?.find(({ type }) => type === 'RATE_LIMITED');
+  if (limit === undefined) return;
+  const refusal = { ...(response as Response), status: LIMITED };
+  throw new RequestError(limit.message, LIMITED, { request: { ...request, headers: {} }, response: refusal });
+}
+
+function isMutation(query: string): boolean {
+  return /^\s*(?:#[^\n]*\n\s*)*mutation\b/.test(query);
+}
+
+/** How often a read is sent again. */
+const READ_RETRIES = 1;
 /** Statuses that a second try does not change; 429 would only be slept on. */
 const REFUSALS = Array.from({ length: 100 }, (_, index) => 400 + index).filter((status) => status !== 408);
 /** Long enough for most of the queue to be written. */
@@ -219,21 +393,3 @@ const QUEUE_FULL_WAIT_MS = 15_000;
 const PAGE_SIZE = 100;
 /** 1,000 checks or comments on one pull request; what comes after is not looked at. */
 const MAX_PAGES = 10;
-
-/**
- * fetch with a time limit over the whole answer. The body is read here, because Octokit takes a body that breaks off
- * for an empty success.
- */
-function fetchWhole(timeoutMs: number): typeof fetch {
-  return async (input, init) => {
-    const signals = [AbortSignal.timeout(timeoutMs)];
-    const cancelled = requestCancellation(init?.method ?? 'GET');
-    if (cancelled !== undefined) signals.push(cancelled);
-    const response = await fetch(input, { ...init, signal: AbortSignal.any(signals) });
-    const body = await response.arrayBuffer();
-    const { status, statusText, headers } = response;
-    return new Response(NO_BODY.has(status) ? null : body, { status, statusText, headers });
-  };
-}
-
-const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304]);

@@ -1,15 +1,14 @@
 /**
- * The GitOps repository on GitHub: its base branch and files, branches, pull requests and checks, in the terms of this
+ * One GitOps repository on GitHub: its base branch and files, branches, pull requests and checks, in the terms of this
  * product. Every method throws the failures of the client for whatever it does not name as an outcome.
  */
-import { createHash } from 'node:crypto';
 import type { RestEndpointMethodTypes } from '@octokit/rest';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { ObjectCache } from './github-cache.ts';
 import { failure } from '../kernel/failure.ts';
-import { GitHubClient, type GitHubOptions } from './github-client.ts';
-
-export type { GitHubOptions } from './github-client.ts';
+import { inParallel } from '../kernel/in-parallel.ts';
+import type { GitHubClient } from './github-client.ts';
+import { commitOnBranch, readBlobTexts, readDefaultBranch } from './github-graphql.ts';
 
 type Responses = RestEndpointMethodTypes;
 type PullData = Responses['pulls']['get']['response']['data'];
@@ -25,6 +24,8 @@ export interface BaseBranch {
 
 export interface MissingBase {
   readonly kind: 'missing';
+  /** A repository may be there and not be shown; one without any commit has no branch. */
+  readonly what: 'repository' | 'branch' | 'commit';
   /** A sentence: what is missing, and what would be right. */
   readonly message: string;
 }
@@ -35,7 +36,11 @@ export interface TreeEntry {
   readonly mode: string;
   readonly type: string;
   readonly sha: string;
+  /** In bytes; absent for folders. */
+  readonly size?: number | undefined;
 }
+
+export type BlobEntry = Pick<TreeEntry, 'sha' | 'size'>;
 
 export interface Commit {
   readonly sha: string;
@@ -45,7 +50,24 @@ export interface Commit {
   readonly committedAt: EpochMs;
   /** The committer's GitHub account, where there is one. */
   readonly committer: string | null;
+  /** The paths that it changes against its first parent (GitHub gives 300 at most). */
+  readonly files: readonly string[];
 }
+
+/** A file as a commit is to have it. */
+export interface FileChange {
+  readonly path: string;
+  /** Six digits, as the tree has it; a new file: 100644. */
+  readonly mode: string;
+  /** The file as it is; null: it is new. */
+  readonly blobSha: string | null;
+  readonly text: string;
+}
+
+export type CommitAnswer =
+  | { readonly kind: 'committed'; readonly sha: string; readonly at: EpochMs }
+  /** The branch is not what it was taken for. */
+  | { readonly kind: 'conflict'; readonly message: string };
 
 export interface PullRequest {
   readonly number: number;
@@ -67,6 +89,9 @@ export interface PullRequest {
   readonly mergeableState: string;
   /** How many commits it has. */
   readonly commits: number;
+  readonly labels: readonly string[];
+  /** Who was asked to review and has not answered yet, teams by their slug. */
+  readonly requestedReviewers: readonly string[];
 }
 
 export interface Checks {
@@ -98,26 +123,50 @@ const KEPT_COMMITS = 2000;
 /** An entry of a cache costs something even when its value is empty. */
 const ENTRY_WEIGHT = 200;
 
+/** Blobs in one query of GraphQL: far below its limits of nodes and of time. */
+const MAX_QUERY_BLOBS = 100;
+const MAX_QUERY_BYTES = 2_000_000;
+/** GraphQL cuts off what is longer. */
+const MAX_GRAPHQL_BLOB_BYTES = 500_000;
+/** Files read at the same time; GitHub allows 100 requests at once for a whole account. */
+const BLOBS_AT_ONCE = 8;
+
+export const PLAIN_FILE = '100644';
+const EXECUTABLE = '100755';
+
 const ENDED_WELL: ReadonlySet<string> = new Set(['success', 'neutral', 'skipped']);
 
-/** The SHA that git gives to a file with this text. */
-export function blobSha(text: string): string {
-  const bytes = Buffer.from(text, 'utf8');
-  return createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
+/** Trees and files by their SHA, which is the same in every repository. */
+export class GitObjects {
+  /** Null for a tree that GitHub cut off. */
+  readonly trees = new ObjectCache<readonly TreeEntry[] | null>(KEPT_TREE_ENTRIES, (tree) => (tree?.length ?? 0) + 1);
+  /** Null for a file that is not UTF-8. */
+  readonly blobs = new ObjectCache<string | null>(KEPT_FILE_CHARACTERS, (text) => (text?.length ?? 0) + ENTRY_WEIGHT);
+}
+
+export interface GitHubRepositoryOptions {
+  /** Of this repository. */
+  readonly client: GitHubClient;
+  /** The branch to change; absent: the repository's default branch. */
+  readonly baseBranch?: string | null | undefined;
 }
 
 export class GitHub {
   readonly #client: GitHubClient;
+  readonly #where: { readonly owner: string; readonly repo: string };
   readonly #configuredBase: string | null;
-  readonly #trees = new ObjectCache<readonly TreeEntry[] | null>(KEPT_TREE_ENTRIES, (tree) => (tree?.length ?? 0) + 1);
-  readonly #blobs = new ObjectCache<string | null>(KEPT_FILE_CHARACTERS, (text) => (text?.length ?? 0) + ENTRY_WEIGHT);
+  readonly #objects: GitObjects;
   readonly #commits = new ObjectCache<Commit>(KEPT_COMMITS, () => 1);
+  readonly #bases = new Map<string, { readonly at: EpochMs; readonly branch: BaseBranch }>();
   #defaultBranch: string | undefined;
-  #base: { readonly at: EpochMs; readonly branch: BaseBranch } | undefined;
 
-  constructor(options: GitHubOptions) {
-    this.#client = new GitHubClient(options);
-    this.#configuredBase = options.baseBranch ?? null;
+  /** @param shared those of another repository of the same credential. */
+  constructor(options: GitHubRepositoryOptions, shared?: GitObjects) {
+    const { client, baseBranch } = options;
+    this.#client = client;
+    this.#where = { owner: client.owner, repo: client.repo };
+    this.#configuredBase = baseBranch ?? null;
+    this.#objects = shared ?? new GitObjects();
   }
 
   /** `owner/repo`. */
@@ -125,59 +174,63 @@ export class GitHub {
     return this.#client.repository;
   }
 
-  get #where(): { readonly owner: string; readonly repo: string } {
-    return { owner: this.#client.owner, repo: this.#client.repo };
-  }
-
   // The base branch and its files
 
-  /** @param maxAgeMs how old an answer of before may be; 0 asks again (for nothing of the limit when nothing changed). */
-  async base(maxAgeMs = 0): Promise<BaseBranch | MissingBase> {
-    if (this.#base !== undefined && Date.now() - this.#base.at <= maxAgeMs) return this.#base.branch;
-    const name = this.#configuredBase ?? (await this.#readDefaultBranch());
-    if (name === null) return this.#missingRepository();
+  /**
+   * @param maxAgeMs how old an answer of before may be; 0 asks again (for nothing of the limit when nothing changed).
+   * @param ref the branch; absent: the configured one, or the repository's default.
+   */
+  async base(maxAgeMs = 0, ref?: string): Promise<BaseBranch | MissingBase> {
+    const asked = ref ?? this.#configuredBase ?? '';
+    const known = this.#bases.get(asked);
+    if (known !== undefined && Date.now() - known.at <= maxAgeMs) return known.branch;
+    const name = asked === '' ? this.#defaultBranch : asked;
     const at = Date.now();
-    const answer = await this.#client.answer([404], (octokit) =>
-      octokit.rest.repos.getBranch({ ...this.#where, branch: name }),
-    );
-    if (!answer.ok) {
-      this.#defaultBranch = undefined;
-      return /branch/i.test(answer.message)
-        ? {
-            kind: 'missing',
-            message: `${this.repository} has no branch "${name}"; name the branch to change with GITHUB_BASE_BRANCH, or leave it unset for the default branch`,
-          }
-        : this.#missingRepository();
-    }
-    const { commit } = answer.data;
-    const branch = {
-      kind: 'branch',
-      name: answer.data.name,
-      sha: commit.sha,
-      treeSha: commit.commit.tree.sha,
-    } as const;
-    this.#base = { at, branch };
+    const branch = name === undefined ? await this.#readDefaultBranch() : await this.#readBranch(name, ref);
+    if (branch.kind === 'branch') this.#bases.set(asked, { at, branch });
     return branch;
   }
 
-  /** The base is known to have moved (by a merge) or to be gone. */
-  forgetBase(): void {
-    this.#base = undefined;
+  /** @param ref the same where somebody asked for this branch. */
+  async #readBranch(name: string, ref: string | undefined): Promise<BaseBranch | MissingBase> {
+    const answer = await this.#client.answer([404], (octokit) =>
+      octokit.rest.repos.getBranch({ ...this.#where, branch: name }),
+    );
+    if (answer.ok) {
+      const { sha, commit } = answer.data.commit;
+      return { kind: 'branch', name: answer.data.name, sha, treeSha: commit.tree.sha };
+    }
+    this.#defaultBranch = undefined;
+    if (!/branch/i.test(answer.message)) return this.#missingRepository();
+    const remedy =
+      ref === undefined
+        ? 'name the branch to change with GITHUB_BASE_BRANCH, or leave it unset for the default branch'
+        : 'a pull request can only change a branch, no tag and no commit';
+    return { kind: 'missing', what: 'branch', message: `${this.repository} has no branch "${name}"; ${remedy}` };
   }
 
-  async #readDefaultBranch(): Promise<string | null> {
-    if (this.#defaultBranch === undefined) {
-      const answer = await this.#client.answer([404], (octokit) => octokit.rest.repos.get(this.#where));
-      if (!answer.ok) return null;
-      this.#defaultBranch = answer.data.default_branch;
+  async #readDefaultBranch(): Promise<BaseBranch | MissingBase> {
+    const answer = await readDefaultBranch(this.#client);
+    if (!answer.ok) return this.#missingRepository();
+    const found = answer.data.repository.defaultBranchRef;
+    if (found === null) {
+      const message = `${this.repository} has no commit yet; push the manifests of its quotas`;
+      return { kind: 'missing', what: 'commit', message };
     }
-    return this.#defaultBranch;
+    this.#defaultBranch = found.name;
+    return { kind: 'branch', name: found.name, sha: found.target.oid, treeSha: found.target.tree.oid };
+  }
+
+  /** The base branches are known to have moved (by a merge) or to be gone. */
+  forgetBase(): void {
+    this.#bases.clear();
   }
 
   #missingRepository(): MissingBase {
     return {
       kind: 'missing',
-      message: `GitHub shows no repository ${this.repository} to this token; check GITHUB_OWNER, GITHUB_REPO, and that the token may read it`,
+      what: 'repository',
+      message: `GitHub shows no repository ${this.repository} to this token; check GITHUB_OWNER, GITHUB_REPO, GITHUB_REPOSITORIES and GITHUB_API_URL, and that the token may read it`,
     };
   }
 
@@ -191,7 +244,7 @@ export class GitHub {
     let sha = treeSha;
     let prefix = '';
     for (const segment of path.split('/').filter((part) => part !== '')) {
-      const entry = (await this.#children(sha)).find((child) => child.path === segment);
+      const entry = (await this.#children(sha, prefix)).find((child) => child.path === segment);
       if (entry === undefined) return [];
       prefix = `${prefix}${segment}`;
       if (entry.type !== 'tree') return prefix === path ? [{ ...entry, path }] : [];
@@ -205,7 +258,7 @@ export class GitHub {
     const whole = await this.#tree(sha, true);
     if (whole !== null) return whole.map((entry) => ({ ...entry, path: `${prefix}${entry.path}` }));
     const found: TreeEntry[] = [];
-    for (const child of await this.#children(sha)) {
+    for (const child of await this.#children(sha, prefix)) {
       const path = `${prefix}${child.path}`;
       found.push({ ...child, path });
       if (child.type === 'tree') found.push(...(await this.#walk(child.sha, `${path}/`)));
@@ -213,29 +266,73 @@ export class GitHub {
     return found;
   }
 
-  async #children(sha: string): Promise<readonly TreeEntry[]> {
-    return (await this.#tree(sha, false)) ?? [];
+  /** @throws {ApplicationFailure} GitHubRefused for a folder of which GitHub does not list everything. */
+  async #children(sha: string, folder: string): Promise<readonly TreeEntry[]> {
+    const children = await this.#tree(sha, false);
+    if (children !== null) return children;
+    throw failure({
+      type: 'GitHubRefused',
+      message: `GitHub does not list all entries of ${folder === '' ? 'the root' : `the folder "${folder}"`} of ${this.repository}: it has too many for one answer, and what is in it cannot be told with certainty; spread them over several folders`,
+      nonRetryable: true,
+    });
   }
 
-  /** Null when GitHub had to leave entries out of a recursive listing. */
+  /** Null when GitHub had to leave entries out of the listing. */
   async #tree(sha: string, recursive: boolean): Promise<readonly TreeEntry[] | null> {
-    return this.#trees.get(`${sha} ${recursive}`, async () => {
+    return this.#objects.trees.get(`${sha} ${recursive}`, async () => {
       const data = await this.#client.data((octokit) =>
         octokit.rest.git.getTree({ ...this.#where, tree_sha: sha, ...(recursive ? { recursive: '1' } : {}) }),
       );
-      if (recursive && data.truncated) return null;
-      return data.tree.map(({ path, mode, type, sha }) => ({ path, mode, type, sha }));
+      if (data.truncated) return null;
+      return data.tree.map(({ path, mode, type, sha, size }) => ({ path, mode, type, sha, size }));
     });
   }
 
   /** The text of a file by its blob; null when it is not UTF-8. A byte order mark stays in the text. */
   async fileText(sha: string): Promise<string | null> {
-    return this.#blobs.get(sha, async () => {
-      const { content } = await this.#client.data((octokit) =>
-        octokit.rest.git.getBlob({ ...this.#where, file_sha: sha }),
-      );
-      return decodeText(content);
+    return this.#objects.blobs.get(sha, () => this.#readBlob(sha));
+  }
+
+  async #readBlob(sha: string): Promise<string | null> {
+    const { content } = await this.#client.data((octokit) =>
+      octokit.rest.git.getBlob({ ...this.#where, file_sha: sha }),
+    );
+    return decodeText(content);
+  }
+
+  /**
+   * The texts of files by their blobs, as `fileText`: those that are not known in as few requests as possible.
+   *
+   * @param ahead files that may be asked for next: read along where there is something to read, and where they fit in.
+   */
+  async fileTexts(
+    files: readonly BlobEntry[],
+    ahead: readonly BlobEntry[] = [],
+  ): Promise<ReadonlyMap<string, string | null>> {
+    const sizes = new Map(files.map(({ sha, size }) => [sha, size]));
+    return await this.#objects.blobs.getAll([...sizes.keys()], async (missing) => {
+      const asked = missing.map((sha) => ({ sha, size: sizes.get(sha) }));
+      const more = ahead.filter(({ sha }) => !sizes.has(sha) && !this.#objects.blobs.has(sha));
+      const texts = new Map<string, string | null>(await this.#textsAtOnce(asked, more));
+      const left = missing.filter((sha) => !texts.has(sha));
+      const single = await inParallel(BLOBS_AT_ONCE, left, (sha) => this.#readBlob(sha));
+      left.forEach((sha, index) => texts.set(sha, single[index] ?? null));
+      return texts;
     });
+  }
+
+  /** What GraphQL gives of these blobs; nothing where a request for a single one is as good. */
+  async #textsAtOnce(asked: readonly BlobEntry[], more: readonly BlobEntry[]): Promise<ReadonlyMap<string, string>> {
+    const whole = asked.filter(({ size }) => (size ?? 0) <= MAX_GRAPHQL_BLOB_BYTES);
+    if (whole.length === 0 || whole.length + more.length < 2) return new Map();
+    const texts = new Map<string, string>();
+    for (const shas of blobQueries(whole, more)) {
+      const answer = await readBlobTexts(this.#client, shas);
+      // A credential that GraphQL shows nothing to may still read by REST.
+      if (!answer.ok) break;
+      for (const [sha, text] of answer.data) texts.set(sha, text);
+    }
+    return texts;
   }
 
   /** A file at a branch or commit; null when there is none. */
@@ -336,30 +433,41 @@ export class GitHub {
         treeSha: data.commit.tree.sha,
         committedAt: moment(data.commit.committer?.date),
         committer: loginOf(data.committer),
+        files: (data.files ?? []).map(({ filename }) => filename),
       };
     });
   }
 
-  /** One file on a branch in one commit; `conflict` when the file on the branch is not the one with `fileSha`. */
-  async commitFile(input: {
+  /** Changed files on a branch whose tip is `parent`, in one commit; `conflict` when the branch is somewhere else. */
+  async commitFiles(input: {
     readonly branch: string;
-    readonly path: string;
-    readonly fileSha: string;
-    readonly text: string;
+    readonly parent: Pick<BaseBranch, 'sha' | 'treeSha'>;
+    readonly files: readonly FileChange[];
     readonly message: string;
-  }): Promise<
-    | { readonly kind: 'committed'; readonly sha: string; readonly at: EpochMs }
-    | { readonly kind: 'conflict'; readonly message: string }
-  > {
-    const { branch, path, fileSha, text, message } = input;
+  }): Promise<CommitAnswer> {
+    const { branch, parent, files, message } = input;
+    const [first, ...others] = files;
+    if (first === undefined) throw new Error('a commit without a file');
+    if (others.length === 0) return this.#commitFile(input, first);
+    if (files.every(({ mode }) => mode === PLAIN_FILE)) return this.#commitAtOnce(input);
+    // GraphQL knows no file modes.
+    const commit = await this.commitOnto({ parent: parent.sha, parentTree: parent.treeSha, files, message });
+    const moved = await this.moveBranch(branch, commit.sha, false);
+    return moved === 'moved' ? { kind: 'committed', ...commit } : { kind: 'conflict', message: moved.refused };
+  }
+
+  async #commitFile(
+    { branch, message }: { readonly branch: string; readonly message: string },
+    { path, blobSha, text }: FileChange,
+  ): Promise<CommitAnswer> {
     const answer = await this.#client.answer([409, 422], (octokit) =>
       octokit.rest.repos.createOrUpdateFileContents({
         ...this.#where,
         branch,
         path,
-        sha: fileSha,
+        ...(blobSha === null ? {} : { sha: blobSha }),
         message,
-        content: Buffer.from(text, 'utf8').toString('base64'),
+        content: base64(text),
       }),
     );
     if (!answer.ok) return { kind: 'conflict', message: answer.message };
@@ -367,21 +475,38 @@ export class GitHub {
     return { kind: 'committed', sha: sha ?? '', at: moment(committer?.date) };
   }
 
-  /** A commit with one changed file on top of another commit, on no branch yet. */
+  /** REST takes one file a commit, or a request each for tree, commit and branch; GraphQL takes them all at once. */
+  async #commitAtOnce({ branch, parent, files, message }: Parameters<GitHub['commitFiles']>[0]): Promise<CommitAnswer> {
+    const [headline = '', ...body] = message.split('\n');
+    const answer = await commitOnBranch(this.#client, {
+      branch: { repositoryNameWithOwner: this.repository, branchName: branch },
+      expectedHeadOid: parent.sha,
+      message: { headline, body: body.join('\n').trim() },
+      fileChanges: { additions: files.map(({ path, text }) => ({ path, contents: base64(text) })) },
+    });
+    if (!answer.ok) return { kind: 'conflict', message: answer.message };
+    const { oid, committedDate } = answer.data.createCommitOnBranch.commit;
+    return { kind: 'committed', sha: oid, at: moment(committedDate) };
+  }
+
+  /** A commit with changed files on top of another commit, on no branch yet. */
   async commitOnto(input: {
     readonly parent: string;
     readonly parentTree: string;
-    readonly path: string;
-    readonly mode: string;
-    readonly text: string;
+    readonly files: readonly FileChange[];
     readonly message: string;
   }): Promise<{ readonly sha: string; readonly at: EpochMs }> {
-    const { parent, parentTree, path, mode, text, message } = input;
+    const { parent, parentTree, files, message } = input;
     const tree = await this.#client.data((octokit) =>
       octokit.rest.git.createTree({
         ...this.#where,
         base_tree: parentTree,
-        tree: [{ path, mode: mode === '100755' ? '100755' : '100644', type: 'blob', content: text }],
+        tree: files.map(({ path, mode, text }) => ({
+          path,
+          mode: mode === EXECUTABLE ? EXECUTABLE : PLAIN_FILE,
+          type: 'blob' as const,
+          content: text,
+        })),
       }),
     );
     const commit = await this.#client.data((octokit) =>
@@ -401,7 +526,7 @@ export class GitHub {
   /** The number of the pull request of a branch of this repository, an open one first; null when there never was one. */
   async pullRequestOfBranch(branch: string): Promise<number | null> {
     const found = await this.#client.data((octokit) =>
-      octokit.rest.pulls.list({ ...this.#where, head: `${this.#client.owner}:${branch}`, state: 'all', per_page: 100 }),
+      octokit.rest.pulls.list({ ...this.#where, head: `${this.#where.owner}:${branch}`, state: 'all', per_page: 100 }),
     );
     const ours = found.filter((pull: ListedPullData) => pull.head.ref === branch);
     return (ours.find((pull) => pull.state === 'open') ?? ours[0])?.number ?? null;
@@ -433,6 +558,35 @@ export class GitHub {
     await this.#client.data((octokit) =>
       octokit.rest.issues.addLabels({ ...this.#where, issue_number: number, labels: [...labels] }),
     );
+  }
+
+  /**
+   * Asks people, and teams (`org/team`), to review.
+   *
+   * @returns GitHub's words where it refuses them: nobody of the list is asked then.
+   */
+  async requestReviewers(
+    number: number,
+    names: readonly string[],
+  ): Promise<'requested' | { readonly refused: string }> {
+    const answer = await this.#client.answer([422], (octokit) =>
+      octokit.rest.pulls.requestReviewers({
+        ...this.#where,
+        pull_number: number,
+        reviewers: names.filter((name) => !name.includes('/')),
+        team_reviewers: names.filter((name) => name.includes('/')).map(teamSlug),
+      }),
+    );
+    return answer.ok ? 'requested' : { refused: answer.message };
+  }
+
+  /** Who has reviewed a pull request. */
+  async reviewersOf(number: number): Promise<readonly string[]> {
+    const pages = await this.#client.pages(
+      (octokit, page) => octokit.rest.pulls.listReviews({ ...this.#where, pull_number: number, ...page }),
+      (reviews) => reviews.length,
+    );
+    return [...new Set(pages.flat().flatMap(({ user }) => loginOf(user) ?? []))];
   }
 
   /** The commits of a pull request, oldest first. */
@@ -528,6 +682,28 @@ export class GitHub {
   }
 }
 
+/** The blobs of each query; `more` only fills up the last one. */
+function blobQueries(asked: readonly BlobEntry[], more: readonly BlobEntry[]): readonly (readonly string[])[] {
+  const queries: string[][] = [];
+  let current: string[] = [];
+  let bytes = 0;
+  for (const { sha, size = 0 } of asked) {
+    if (current.length === 0 || current.length === MAX_QUERY_BLOBS || bytes + size > MAX_QUERY_BYTES) {
+      current = [];
+      queries.push(current);
+      bytes = 0;
+    }
+    current.push(sha);
+    bytes += size;
+  }
+  for (const { sha, size = MAX_GRAPHQL_BLOB_BYTES } of more) {
+    if (current.length === 0 || current.length === MAX_QUERY_BLOBS || bytes + size > MAX_QUERY_BYTES) break;
+    current.push(sha);
+    bytes += size;
+  }
+  return queries;
+}
+
 function requiresChecks(branch: Responses['repos']['getBranch']['response']['data']): boolean {
   const required = branch.protection?.required_status_checks;
   return (required?.contexts?.length ?? 0) > 0 || (required?.checks?.length ?? 0) > 0;
@@ -552,7 +728,21 @@ function pullRequestOf(data: PullData): PullRequest {
     mergeable: data.mergeable,
     mergeableState: data.mergeable_state,
     commits: data.commits,
+    labels: data.labels.map(({ name }) => name),
+    requestedReviewers: [
+      ...(data.requested_reviewers ?? []).map(({ login }) => login),
+      ...(data.requested_teams ?? []).map(({ slug }) => slug),
+    ],
   };
+}
+
+/** `quota-owners` of `platform/quota-owners`: GitHub takes a team of the repository's own organisation only. */
+export function teamSlug(name: string): string {
+  return name.slice(name.lastIndexOf('/') + 1);
+}
+
+function base64(text: string): string {
+  return Buffer.from(text, 'utf8').toString('base64');
 }
 
 function loginOf(account: object | null | undefined): string | null {

@@ -3,18 +3,22 @@ import {
   BatchV1Api,
   CoordinationV1Api,
   CoreV1Api,
+  CustomObjectsApi,
   type KubeConfig,
   NodeV1Api,
+  SchedulingV1Api,
   StorageV1Api,
 } from '@kubernetes/client-node';
 
 /** The parts of the Kubernetes API that activities use, of one cluster and one user. */
 export interface Kubernetes {
   readonly core: CoreV1Api;
+  readonly custom: CustomObjectsApi;
   readonly apps: AppsV1Api;
   readonly batch: BatchV1Api;
   readonly coordination: CoordinationV1Api;
   readonly node: NodeV1Api;
+  readonly scheduling: SchedulingV1Api;
   readonly storage: StorageV1Api;
 }
 
@@ -25,10 +29,12 @@ export interface Kubernetes {
 export function connectKubernetes(config: KubeConfig): Kubernetes {
   return {
     core: config.makeApiClient(CoreV1Api),
+    custom: config.makeApiClient(CustomObjectsApi),
     apps: config.makeApiClient(AppsV1Api),
     batch: config.makeApiClient(BatchV1Api),
     coordination: config.makeApiClient(CoordinationV1Api),
     node: config.makeApiClient(NodeV1Api),
+    scheduling: config.makeApiClient(SchedulingV1Api),
     storage: config.makeApiClient(StorageV1Api),
   };
 }

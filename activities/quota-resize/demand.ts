@@ -1,34 +1,21 @@
-import type {
-  CoreV1Event,
-  V1LabelSelector,
-  V1Pod,
-  V1ReplicaSet,
-  V1ReplicationController,
-  V1ResourceQuota,
-} from '@kubernetes/client-node';
+import type { V1ResourceQuota } from '@kubernetes/client-node';
 import type { Logger } from 'pino';
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
-import type { EpochMs } from '../../domain/kernel/time.ts';
 import {
   type ChargingQuota,
-  chargedPods,
   demandOfMessages,
   demandOfMissing,
-  type Missing,
-  missingOfCronJob,
-  missingOfDaemonSet,
-  missingOfDeployment,
-  missingOfJob,
-  missingOfReplicated,
-  missingOfStatefulSet,
-  type SeenRefusal,
+  type RefusedWorkload,
 } from '../../domain/quota-resize/demand.ts';
-import { eventLastSeen, parseAdmissionMessage, refusalReasons } from '../../domain/quota-resize/event-message.ts';
+import type { Missing } from '../../domain/quota-resize/missing.ts';
 import type { WorkloadDemand, WorkloadRef } from '../../domain/quota-resize/observation.ts';
 import { inParallel } from '../kernel/in-parallel.ts';
 import type { Kubernetes } from '../ports/kubernetes.ts';
-import { orNull, statusCode } from '../ports/kubernetes-failure.ts';
+import { statusCode } from '../ports/kubernetes-failure.ts';
 import { listAll } from '../ports/kubernetes-list.ts';
+import { readMissing } from './missing.ts';
+import type { NamespaceView } from './namespace-view.ts';
+import { readRefusals } from './refusals.ts';
 
 /** Owners that are read at the same time, so that one look at a namespace in trouble is no burst on the API server. */
 const OWNERS_AT_ONCE = 8;
@@ -36,279 +23,90 @@ const OWNERS_AT_ONCE = 8;
 const STORAGE_CLASS_KEY = '.storageclass.storage.k8s.io/';
 const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
 
-/** A workload with what was refused of it. */
-interface RefusedWorkload {
-  readonly workload: WorkloadRef;
-  /** `apps/v1`: a Job of another API group is another kind. */
-  readonly apiVersion: string;
-  readonly refusals: SeenRefusal[];
-}
+type Log = Pick<Logger, 'warn'>;
 
-interface DemandOptions {
-  readonly kubernetes: Kubernetes;
-  readonly log: Pick<Logger, 'warn'>;
+/** The part of a quota's surroundings that decides what its pods and claims are charged. */
+type Surroundings = Omit<ChargingQuota, 'name' | 'hard' | 'scopes'>;
+
+/** A refused workload, with what its owner misses where that could be read. */
+interface ReadWorkload {
+  readonly refused: RefusedWorkload;
+  readonly missing: readonly Missing[] | 'unreadable';
 }
 
 /**
- * What the namespace's workloads were refused and still miss, counted for one quota: by Events (which live for an hour) and
- * by the ReplicaFailure condition of ReplicaSets and ReplicationControllers (which lives as long as the failure). A
- * workload that is gone, was made anew, or misses nothing any more has no demand.
+ * What the namespace's workloads were refused and still miss, counted for each of the quotas. Refusals and owners are read
+ * once, however many quotas there are. A workload that is gone, was made anew, or misses nothing any more has no demand.
+ *
+ * @returns the demand by the quota's name.
  */
 export async function readDemand(
-  options: DemandOptions,
-  namespace: string,
-  quota: V1ResourceQuota,
-): Promise<readonly WorkloadDemand[]> {
-  const view = new NamespaceView(options.kubernetes, namespace);
-  const refused = await readRefusals(view);
-  if (refused.length === 0) return [];
-  const charging = await readChargingQuota(options, view, quota);
-  const demand = await inParallel(OWNERS_AT_ONCE, refused, (one) => demandOf(options, view, charging, one));
-  return demand.filter((one) => one !== null).toSorted((a, b) => (sortKey(a.workload) < sortKey(b.workload) ? -1 : 1));
+  log: Log,
+  view: NamespaceView,
+  quotas: readonly V1ResourceQuota[],
+): Promise<ReadonlyMap<string, readonly WorkloadDemand[]>> {
+  const seen = await readRefusals(view);
+  const read = await inParallel(OWNERS_AT_ONCE, seen, async (one): Promise<ReadWorkload> => {
+    const { workload, refusals } = one;
+    const state = await readMissing(log, view, one);
+    if (state === 'unreadable') return { refused: { workload, refusals, templateSince: null }, missing: state };
+    return { refused: { workload, refusals, templateSince: state.templateSince }, missing: state.missing };
+  });
+  const workloads = read.filter(({ missing }) => missing === 'unreadable' || missing.length > 0);
+  if (workloads.length === 0) return new Map();
+  const surroundings = await readSurroundings(log, view, quotas, workloads);
+  return new Map(
+    quotas.map((quota) => {
+      const charging = { ...surroundings, ...partsOf(quota) };
+      const demand = workloads.flatMap(({ refused, missing }) => {
+        const one =
+          missing === 'unreadable' ? demandOfMessages(charging, refused) : demandOfMissing(charging, refused, missing);
+        return one === null ? [] : [one];
+      });
+      const sorted = demand.toSorted((a, b) => (sortKey(a.workload) < sortKey(b.workload) ? -1 : 1));
+      return [charging.name, sorted];
+    }),
+  );
 }
 
 function sortKey({ kind, name, uid }: WorkloadRef): string {
   return `${kind}/${name}/${uid}`;
 }
 
-/** The lists of one namespace, each asked for at most once in one look. */
-class NamespaceView {
-  readonly kubernetes: Kubernetes;
-  readonly namespace: string;
-  readonly #lists = new Map<string, Promise<unknown>>();
-
-  constructor(kubernetes: Kubernetes, namespace: string) {
-    this.kubernetes = kubernetes;
-    this.namespace = namespace;
-  }
-
-  events(reason: (typeof refusalReasons)[number]) {
-    const { kubernetes, namespace } = this;
-    return listAll((range) =>
-      kubernetes.core.listNamespacedEvent({ namespace, fieldSelector: `reason=${reason}`, ...range }),
-    );
-  }
-
-  replicaSets() {
-    const { kubernetes, namespace } = this;
-    return this.#once('replicasets', () =>
-      listAll((range) => kubernetes.apps.listNamespacedReplicaSet({ namespace, ...range })),
-    );
-  }
-
-  replicationControllers() {
-    const { kubernetes, namespace } = this;
-    return this.#once('replicationcontrollers', () =>
-      listAll((range) => kubernetes.core.listNamespacedReplicationController({ namespace, ...range })),
-    );
-  }
-
-  jobs() {
-    const { kubernetes, namespace } = this;
-    return this.#once('jobs', () => listAll((range) => kubernetes.batch.listNamespacedJob({ namespace, ...range })));
-  }
-
-  async claimNames(): Promise<readonly string[]> {
-    const { kubernetes, namespace } = this;
-    const claims = await this.#once('persistentvolumeclaims', () =>
-      listAll((range) => kubernetes.core.listNamespacedPersistentVolumeClaim({ namespace, ...range })),
-    );
-    return claims.map((claim) => claim.metadata?.name ?? '');
-  }
-
-  #once<T>(resource: string, read: () => Promise<T>): Promise<T> {
-    const known = this.#lists.get(resource) ?? read();
-    this.#lists.set(resource, known);
-    return known as Promise<T>;
-  }
+function partsOf(quota: V1ResourceQuota): Pick<ChargingQuota, 'name' | 'hard' | 'scopes'> {
+  const { hard = {}, scopes, scopeSelector } = quota.spec ?? {};
+  return { name: quota.metadata?.name ?? '', hard, scopes: { scopes, scopeSelector } };
 }
 
-async function readRefusals(view: NamespaceView): Promise<readonly RefusedWorkload[]> {
-  const [events, replicaSets, controllers] = await Promise.all([
-    Promise.all(refusalReasons.map((reason) => view.events(reason))),
-    view.replicaSets(),
-    view.replicationControllers(),
+/** Defaults are read only where a quota tells objects apart by them. */
+async function readSurroundings(
+  log: Log,
+  view: NamespaceView,
+  quotas: readonly V1ResourceQuota[],
+  workloads: readonly ReadWorkload[],
+): Promise<Surroundings> {
+  const { kubernetes } = view;
+  const keys = quotas.flatMap((quota) => Object.keys(quota.spec?.hard ?? {}));
+  const scopes = quotas.flatMap(({ spec }) =>
+    (spec?.scopeSelector?.matchExpressions ?? []).map((one) => one.scopeName),
+  );
+  const missing = workloads.flatMap((one) => (one.missing === 'unreadable' ? [] : one.missing));
+  const [limitRanges, defaultStorageClass, defaultPriorityClass, overheads] = await Promise.all([
+    view.limitRanges(),
+    keys.some((key) => key.includes(STORAGE_CLASS_KEY)) ? readDefaultStorageClass(kubernetes) : null,
+    scopes.includes('PriorityClass') ? readDefaultPriorityClass(kubernetes) : null,
+    readOverheads(log, kubernetes, missing),
   ]);
-  const byUid = new Map<string, RefusedWorkload>();
-  const add = (
-    workload: WorkloadRef,
-    apiVersion: string,
-    message: string | undefined,
-    lastSeen: EpochMs | null,
-  ): void => {
-    const refusal = parseAdmissionMessage(message ?? '');
-    if (refusal.class !== 'exceededQuota') return;
-    const key = workload.uid === '' ? `${workload.kind}/${workload.name}` : workload.uid;
-    const known = byUid.get(key) ?? { workload, apiVersion, refusals: [] };
-    known.refusals.push({ refusal, lastSeen: lastSeen ?? 0 });
-    byUid.set(key, known);
-  };
-  for (const event of events.flat())
-    add(involved(event), event.involvedObject.apiVersion ?? '', event.message, eventLastSeen(event));
-  const failing = [
-    ...replicaSets.map((one) => ({ one, kind: 'ReplicaSet', apiVersion: 'apps/v1' })),
-    ...controllers.map((one) => ({ one, kind: 'ReplicationController', apiVersion: 'v1' })),
-  ];
-  for (const { one, kind, apiVersion } of failing) {
-    const { name = '', uid = '' } = one.metadata ?? {};
-    const condition = one.status?.conditions?.find((is) => is.type === 'ReplicaFailure' && is.status === 'True');
-    if (condition === undefined) continue;
-    add({ kind, name, uid }, apiVersion, condition.message, condition.lastTransitionTime?.getTime() ?? null);
-  }
-  return [...byUid.values()];
+  return { limitRanges, overheads, defaultStorageClass, defaultPriorityClass };
 }
 
-function involved({ involvedObject: { kind = '', name = '', uid = '' } }: CoreV1Event): WorkloadRef {
-  return { kind, name, uid };
-}
-
-async function demandOf(
-  options: DemandOptions,
-  view: NamespaceView,
-  quota: ChargingQuota,
-  refused: RefusedWorkload,
-): Promise<WorkloadDemand | null> {
-  const { workload, refusals } = refused;
-  const lastSeen = Math.max(...refusals.map((one) => one.lastSeen));
-  const missing = await readMissing(options, view, refused, lastSeen);
-  if (missing === 'unreadable') return demandOfMessages(quota, workload, refusals);
-  const overheads = await readOverheads(options, missing, quota.overheads);
-  return demandOfMissing({ ...quota, overheads }, workload, missing, lastSeen);
-}
-
-/** What the owner misses now; nothing when it is gone; `unreadable` for a kind that is not known or not allowed. */
-async function readMissing(
-  { log }: DemandOptions,
-  view: NamespaceView,
-  refused: RefusedWorkload,
-  lastSeen: EpochMs,
-): Promise<readonly Missing[] | 'unreadable'> {
-  const { workload, apiVersion } = refused;
-  const read = readers[`${apiVersion} ${workload.kind}`];
-  if (read === undefined) return 'unreadable';
-  try {
-    return await read(view, workload, lastSeen);
-  } catch (error) {
-    if (statusCode(error) !== 403) throw error;
-    log.warn(
-      { ...workload, error: String(error) },
-      'the owner of refused pods may not be read; its message counts instead',
-    );
-    return 'unreadable';
-  }
-}
-
-type OwnerReader = (view: NamespaceView, workload: WorkloadRef, lastSeen: EpochMs) => Promise<readonly Missing[]>;
-
-/** How each kind of owner is read, by the apiVersion and kind that an Event names. */
-const readers: Readonly<Record<string, OwnerReader>> = {
-  'apps/v1 ReplicaSet': async (view, workload) =>
-    await missingReplicas(view, (await view.replicaSets()).find(isObject(workload))),
-  'v1 ReplicationController': async (view, workload) =>
-    await missingReplicas(view, (await view.replicationControllers()).find(isObject(workload))),
-  'apps/v1 StatefulSet': async (view, workload) => {
-    const { kubernetes, namespace } = view;
-    const owner = await readOwner(workload, (name) => kubernetes.apps.readNamespacedStatefulSet({ name, namespace }));
-    if (owner === null) return [];
-    const pods = await readPods(view, workload.uid, owner.spec?.selector);
-    const claims = (owner.spec?.volumeClaimTemplates ?? []).length > 0 ? await view.claimNames() : [];
-    return missingOfStatefulSet(owner, pods, claims);
-  },
-  'apps/v1 DaemonSet': async (view, workload) => {
-    const { kubernetes, namespace } = view;
-    const owner = await readOwner(workload, (name) => kubernetes.apps.readNamespacedDaemonSet({ name, namespace }));
-    return owner === null ? [] : missingOfDaemonSet(owner, await readPods(view, workload.uid, owner.spec?.selector));
-  },
-  'batch/v1 Job': async (view, workload) => {
-    const { kubernetes, namespace } = view;
-    const owner = await readOwner(workload, (name) => kubernetes.batch.readNamespacedJob({ name, namespace }));
-    return owner === null ? [] : missingOfJob(owner, await readPods(view, workload.uid, owner.spec?.selector));
-  },
-  'batch/v1 CronJob': async (view, workload, lastSeen) => {
-    const { kubernetes, namespace } = view;
-    const owner = await readOwner(workload, (name) => kubernetes.batch.readNamespacedCronJob({ name, namespace }));
-    return owner === null ? [] : missingOfCronJob(owner, await view.jobs(), lastSeen);
-  },
-  'apps/v1 Deployment': async (view, workload) => {
-    const { kubernetes, namespace } = view;
-    const owner = await readOwner(workload, (name) => kubernetes.apps.readNamespacedDeployment({ name, namespace }));
-    return owner === null ? [] : missingOfDeployment(owner, await view.replicaSets());
-  },
-};
-
-async function missingReplicas(
-  view: NamespaceView,
-  owner: V1ReplicaSet | V1ReplicationController | undefined,
-): Promise<readonly Missing[]> {
-  if (owner === undefined || owner.spec?.replicas === 0) return [];
-  const { selector } = owner.spec ?? {};
-  const labels = isLabelSelector(selector) ? selector : { matchLabels: selector ?? {} };
-  return missingOfReplicated(owner, await readPods(view, owner.metadata?.uid ?? '', labels));
-}
-
-/** A ReplicationController's selector is the bare labels. */
-function isLabelSelector(selector: V1LabelSelector | Record<string, string> | undefined): selector is V1LabelSelector {
-  return typeof selector?.matchLabels === 'object' || Array.isArray(selector?.matchExpressions);
-}
-
-/** The owner by its name, or null when it is gone or the name belongs to another object now. */
-async function readOwner<T extends { metadata?: { uid?: string } }>(
-  workload: WorkloadRef,
-  read: (name: string) => Promise<T>,
-): Promise<T | null> {
-  const owner = await orNull(read(workload.name));
-  return owner !== null && isObject(workload)(owner) ? owner : null;
-}
-
-function isObject(workload: WorkloadRef): (object: { metadata?: { uid?: string } }) => boolean {
-  return (object) => object.metadata?.uid === workload.uid;
-}
-
-/**
- * The owner's pods as they are, and not as its status counts them: a status follows its pods by some moments, and pods
- * counted as missing that are there would be asked for twice.
- */
-async function readPods(
-  { kubernetes, namespace }: NamespaceView,
-  ownerUid: string,
-  selector: V1LabelSelector | undefined,
-): Promise<readonly V1Pod[]> {
-  const labelSelector = selectorText(selector);
-  const pods = await listAll((range) => kubernetes.core.listNamespacedPod({ namespace, labelSelector, ...range }));
-  return chargedPods(pods, ownerUid, Date.now());
-}
-
-/** A label selector as a list request writes it. */
-function selectorText(selector: V1LabelSelector | undefined): string {
-  const labels = Object.entries(selector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`);
-  const expressions = (selector?.matchExpressions ?? []).map(({ key, operator, values = [] }) => {
-    if (operator === 'Exists') return key;
-    if (operator === 'DoesNotExist') return `!${key}`;
-    return `${key} ${operator === 'In' ? 'in' : 'notin'} (${values.join(',')})`;
-  });
-  return [...labels, ...expressions].join(',');
-}
-
-async function readChargingQuota(
-  { kubernetes }: DemandOptions,
-  { namespace }: NamespaceView,
-  quota: V1ResourceQuota,
-): Promise<ChargingQuota> {
-  const hard = quota.spec?.hard ?? {};
-  const countsClasses = Object.keys(hard).some((key) => key.includes(STORAGE_CLASS_KEY));
-  const [limitRanges, defaultStorageClass] = await Promise.all([
-    listAll((range) => kubernetes.core.listNamespacedLimitRange({ namespace, ...range })),
-    countsClasses ? readDefaultStorageClass(kubernetes) : null,
-  ]);
-  const { scopes, scopeSelector } = quota.spec ?? {};
-  return {
-    name: quota.metadata?.name ?? '',
-    hard,
-    scopes: { scopes, scopeSelector },
-    limitRanges,
-    overheads: {},
-    defaultStorageClass,
-  };
+/** The global default; of several, the one of the least priority, as admission chooses it. */
+async function readDefaultPriorityClass(kubernetes: Kubernetes): Promise<string | null> {
+  const classes = await listAll((range) => kubernetes.scheduling.listPriorityClass(range));
+  const defaults = classes
+    .filter((one) => one.globalDefault === true)
+    .toSorted((a, b) => (a.value ?? 0) - (b.value ?? 0));
+  return defaults[0]?.metadata?.name ?? null;
 }
 
 /** The newest of the classes that are marked as default, as admission chooses it. */
@@ -323,11 +121,11 @@ async function readDefaultStorageClass(kubernetes: Kubernetes): Promise<string |
 
 /** The pod overheads of the RuntimeClasses that the missing pods name. Without the class no pod is admitted anyway. */
 async function readOverheads(
-  { kubernetes, log }: DemandOptions,
+  log: Log,
+  kubernetes: Kubernetes,
   missing: readonly Missing[],
-  known: ChargingQuota['overheads'],
 ): Promise<ChargingQuota['overheads']> {
-  const overheads: Record<string, ResourceList> = { ...known };
+  const overheads: Record<string, ResourceList> = {};
   for (const one of missing) {
     const name = one.of === 'pod' && one.spec.overhead === undefined ? one.spec.runtimeClassName : undefined;
     if (name === undefined || name === '' || name in overheads) continue;

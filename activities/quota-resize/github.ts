@@ -1,14 +1,12 @@
-import type { Logger } from 'pino';
-import type { GitHub } from '../ports/github.ts';
-import { failure } from '../kernel/failure.ts';
+import type { Decision } from '../../domain/quota-resize/decision.ts';
 import type { QuotaResizeActivities } from './interface.ts';
-import type { GitHubActivityDependencies, Guard } from './own-work.ts';
+import { noRepository, type PullRequestDependencies, repositoryOf } from './own-work.ts';
 import { createPullRequestActivities } from './pull-request.ts';
 import { createPullRequestEndActivities } from './pull-request-end.ts';
 import { createPullRequestStateActivities } from './pull-request-state.ts';
 import { createSourceActivities } from './source.ts';
 
-/** The activities of the quota resizer that touch the GitOps repository. */
+/** The activities of the quota resizer that touch the GitOps repositories. */
 export type QuotaResizeGitHubActivities = Pick<
   QuotaResizeActivities,
   | 'observeSource'
@@ -17,46 +15,48 @@ export type QuotaResizeGitHubActivities = Pick<
   | 'ensurePullRequest'
   | 'ensurePullRequestRebuilt'
   | 'ensureMerged'
+  | 'ensureComment'
   | 'ensurePullRequestClosed'
   | 'ensureBranchDeleted'
 >;
 
-export interface QuotaResizeGitHubOptions {
-  /** Null where no repository is configured: then only `observeSource` answers, with that reason. */
-  readonly github: GitHub | null;
-  readonly config: GitHubActivityDependencies['config'];
-  readonly guard: Guard;
-  readonly log: Logger;
+export type QuotaResizeGitHubOptions = PullRequestDependencies;
+
+/** Without a repository only `observeSource` answers, with that reason. */
+export function createQuotaResizeGitHubActivities(options: QuotaResizeGitHubOptions): QuotaResizeGitHubActivities {
+  const { repositories } = options;
+  const source = createSourceActivities(repositories);
+  if (repositories.names.length === 0) return { ...source, ...withoutGitHub() };
+  const inRepository = byRepository(options);
+  return {
+    ...source,
+    ...createPullRequestActivities(options),
+    ...createPullRequestStateActivities(options),
+    ensureMerged: async (input) => await inRepository(input.decision).ensureMerged(input),
+    ensureComment: async (input) => await inRepository(input.decision).ensureComment(input),
+    ensurePullRequestClosed: async (input) => await inRepository(input.decision).ensurePullRequestClosed(input),
+    ensureBranchDeleted: async (input) => await inRepository(input.decision).ensureBranchDeleted(input),
+  };
 }
 
-export function createQuotaResizeGitHubActivities(options: QuotaResizeGitHubOptions): QuotaResizeGitHubActivities {
-  const { github, config, guard, log } = options;
-  if (github === null) return { ...createSourceActivities(null, config), ...withoutGitHub() };
-  const dependencies = { github, config, guard, log };
-  return {
-    ...createSourceActivities(github, config),
-    ...createPullRequestStateActivities(dependencies),
-    ...createPullRequestActivities(dependencies),
-    ...createPullRequestEndActivities(dependencies),
-  };
+/** The activities on a pull request that is there, in the repository that the decision names. */
+function byRepository(
+  options: PullRequestDependencies,
+): (decision: Decision) => ReturnType<typeof createPullRequestEndActivities> {
+  return (decision) =>
+    createPullRequestEndActivities({ ...options, github: repositoryOf(options.repositories, decision) });
 }
 
 /** A decision of a worker that had a repository, on one that has none. */
 function withoutGitHub(): Omit<QuotaResizeGitHubActivities, 'observeSource'> {
-  const refuse = (): Promise<never> =>
-    Promise.reject(
-      failure({
-        type: 'InvalidInput',
-        message: 'no GitOps repository is configured in this worker; set GITHUB_OWNER, GITHUB_REPO and GITHUB_TOKEN',
-        nonRetryable: true,
-      }),
-    );
+  const refuse = (): Promise<never> => Promise.reject(noRepository());
   return {
     observePullRequest: refuse,
     awaitPullRequestChange: refuse,
     ensurePullRequest: refuse,
     ensurePullRequestRebuilt: refuse,
     ensureMerged: refuse,
+    ensureComment: refuse,
     ensurePullRequestClosed: refuse,
     ensureBranchDeleted: refuse,
   };

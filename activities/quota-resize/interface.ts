@@ -8,15 +8,18 @@ import type {
   SourceObservation,
 } from '../../domain/quota-resize/observation.ts';
 import type { ResizePolicy } from '../../domain/quota-resize/policy.ts';
+import type { SourceHint } from '../../domain/quota-resize/source/hint.ts';
 
 export type LeaseOutcome =
-  | { readonly kind: 'acquired' }
+  /** `companions`: those whose Lease is locked too; others are in somebody else's hands. */
+  | { readonly kind: 'acquired'; readonly companions: readonly string[] }
   | { readonly kind: 'held'; readonly by: string }
   /** Another quota's open pull request changes the same file. */
   | { readonly kind: 'fileBusy'; readonly path: string; readonly by: string };
 
 export type PullRequestOutcome =
-  | { readonly kind: 'open'; readonly pullRequest: PullRequestRef }
+  /** `leftOut`: companions that this pull request does not raise; their Leases need no lock. Absent: none, or not known. */
+  | { readonly kind: 'open'; readonly pullRequest: PullRequestRef; readonly leftOut?: readonly string[] }
   /** Git came to hold the values in the meantime: there is nothing to open. */
   | { readonly kind: 'alreadyInGit'; readonly sha: string; readonly limits: ResourceList }
   /** The decision's pull request exists and is closed or merged already: observe it. */
@@ -34,6 +37,14 @@ export type MergeOutcome =
   /** The head or the mergeability changed since it was looked at: observe again. */
   | { readonly kind: 'moved' }
   | { readonly kind: 'blocked'; readonly reason: 'MergeQueue' | 'NotMergeable'; readonly message: string };
+
+/** Where to look for a quota that a decision raises: its own first, then its companions. */
+export interface QuotaHints {
+  readonly quota: string;
+  readonly hints: readonly SourceHint[];
+  /** The limits in force in the cluster, which tell two mappings of one values file apart. Absent: those of the decision. */
+  readonly current?: ResourceList;
+}
 
 /** What a policy or a person must be told on the quota itself. `key` makes the Event one, however often it is written. */
 export interface QuotaEventInput {
@@ -58,7 +69,9 @@ export interface QuotaResizeActivities {
   observeSource(input: {
     target: QuotaTarget;
     limits: ResourceList;
-    gitPath: string | null;
+    hints: readonly SourceHint[];
+    /** The limits in force in the cluster, which tell two mappings of one values file apart. */
+    current?: ResourceList;
   }): Promise<SourceObservation>;
 
   observePullRequest(input: { target: QuotaTarget; decision: Decision }): Promise<PullRequestObservation>;
@@ -68,6 +81,8 @@ export interface QuotaResizeActivities {
     target: QuotaTarget;
     decision: Decision;
     known: PullRequestObservation;
+    /** Since when nothing has changed: the poll slows down from then on, whatever wakes the workflow meanwhile. */
+    quietSince: EpochMs;
   }): Promise<void>;
 
   /** Returns when the cluster's spec.hard holds at least `limits`, or the quota is gone or another object. */
@@ -82,6 +97,8 @@ export interface QuotaResizeActivities {
     quotaUid: string;
     changes: readonly LimitChange[];
     evidence: readonly string[];
+    /** What the policy changed about the need: after the values in the Event, and a field of the log line. */
+    notes?: readonly string[];
     mode: ResizePolicy['mode'];
     at: EpochMs;
   }): Promise<void>;
@@ -92,8 +109,15 @@ export interface QuotaResizeActivities {
   ensureLeaseAcquired(input: {
     target: QuotaTarget;
     decision: Decision;
-    file: { repository: string; path: string };
+    files: readonly { repository: string; path: string }[];
   }): Promise<LeaseOutcome>;
+
+  /** Unlocks the Leases of companions that the decision's pull request does not raise; they are as if never locked. */
+  ensureCompanionsReleased(input: {
+    target: QuotaTarget;
+    decision: Decision;
+    quotas: readonly string[];
+  }): Promise<void>;
 
   /** Writes the decision as it is now (its pull request, its new limits) into the Lease that it holds. */
   ensureLeaseUpdated(input: { target: QuotaTarget; decision: Decision }): Promise<void>;
@@ -108,7 +132,8 @@ export interface QuotaResizeActivities {
   ensurePullRequest(input: {
     target: QuotaTarget;
     decision: Decision;
-    gitPath: string | null;
+    policy: ResizePolicy;
+    places: readonly QuotaHints[];
   }): Promise<PullRequestOutcome>;
 
   /**
@@ -118,13 +143,17 @@ export interface QuotaResizeActivities {
   ensurePullRequestRebuilt(input: {
     target: QuotaTarget;
     decision: Decision;
-    gitPath: string | null;
+    policy: ResizePolicy;
+    places: readonly QuotaHints[];
     /** Why, for the comment: the need grew, the base moved, a conflict. */
     why: string;
   }): Promise<PullRequestOutcome>;
 
   /** Squash merge pinned to `decision.pullRequest.headSha`; then the branch is deleted. */
   ensureMerged(input: { target: QuotaTarget; decision: Decision }): Promise<MergeOutcome>;
+
+  /** One comment on the decision's pull request; `about` makes it one, however often it is asked for. */
+  ensureComment(input: { target: QuotaTarget; decision: Decision; about: string; text: string }): Promise<void>;
 
   /** Closes the pull request with a comment that says why, and deletes the branch if it holds only our commit. */
   ensurePullRequestClosed(input: { target: QuotaTarget; decision: Decision; comment: string }): Promise<void>;

@@ -3,9 +3,10 @@ import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import type { PolicyDefaults } from '../../domain/quota-resize/policy.ts';
 import type { ResizeTimings } from '../../domain/quota-resize/timings.ts';
 import { createGlobalPauseGuard } from '../kernel/global-pause.ts';
-import type { PollPace } from '../kernel/not-yet.ts';
+import type { PollPace } from '../../domain/kernel/poll-pace.ts';
 import type { Kubernetes } from '../ports/kubernetes.ts';
 import { withKubernetesFailures } from '../ports/kubernetes-failure.ts';
+import type { HintOptions } from './hints.ts';
 import type { QuotaResizeActivities } from './interface.ts';
 import { LeaseStore } from './lease.ts';
 import { observeQuota } from './observe-quota.ts';
@@ -21,6 +22,7 @@ type QuotaResizeKubernetesActivities = Pick<
   | 'ensureRecommendation'
   | 'ensureQuotaEvent'
   | 'ensureLeaseAcquired'
+  | 'ensureCompanionsReleased'
   | 'ensureLeaseUpdated'
   | 'ensureLeaseReleased'
   | 'ensureLeaseSynced'
@@ -33,6 +35,8 @@ export interface QuotaResizeKubernetesOptions {
   readonly systemNamespace: string;
   /** Whether the pull request of an earlier tool's Lease holder `pr-N` is closed. Absent: such a holder is respected. */
   readonly abandonedHolder?: (pullRequest: number) => Promise<boolean>;
+  /** How quotas are looked for in Git; absent: they are not. */
+  readonly hints?: HintOptions;
   /** Milliseconds. `syncPoll` is how often the cluster is asked for a change at first. */
   readonly timings: ResizeTimings & { readonly syncPoll: number };
   readonly log: Pick<Logger, 'info' | 'warn'>;
@@ -70,7 +74,10 @@ export function createQuotaResizeKubernetesActivities(
     awaitGlobalResume: withKubernetesFailures(() => awaitGlobalResume({ ...options, pace })),
     ensureRecommendation: ensuring(ensureRecommendation),
     ensureQuotaEvent: ensuring((input) => ensureQuotaEvent(options, input)),
-    ensureLeaseAcquired: ensuring(({ target, decision, file }) => leases.acquire(target, decision, file)),
+    ensureLeaseAcquired: ensuring(({ target, decision, files }) => leases.acquire(target, decision, files)),
+    ensureCompanionsReleased: ensuring(({ target, decision, quotas }) =>
+      leases.releaseUnraised(target, decision, quotas),
+    ),
     ensureLeaseUpdated: ensuring(({ target, decision }) => leases.update(target, decision)),
     ensureLeaseReleased: ensuring(({ target, decision, refusal }) => leases.release(target, decision, refusal)),
     ensureLeaseSynced: ensuring(({ target, decision, at }) => leases.synced(target, decision, at)),
@@ -80,7 +87,7 @@ export function createQuotaResizeKubernetesActivities(
 /** Only what a decision needs: an observation is kept in the history of every wake-up. */
 function resizeTimings(timings: ResizeTimings): ResizeTimings {
   const { demandSettle, settle, updateInterval, needGone } = timings;
-  const { holdRetry, syncOverdue, rejectionCooldown, recommendationRepeat } = timings;
+  const { holdRetry, syncOverdue, recommendationRepeat } = timings;
   return {
     demandSettle,
     settle,
@@ -88,7 +95,6 @@ function resizeTimings(timings: ResizeTimings): ResizeTimings {
     needGone,
     holdRetry,
     syncOverdue,
-    rejectionCooldown,
     recommendationRepeat,
   };
 }

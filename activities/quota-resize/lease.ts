@@ -2,13 +2,20 @@ import { V1Lease, V1MicroTime, V1ObjectMeta } from '@kubernetes/client-node';
 import type { Logger } from 'pino';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
-import { type Decision, leaseHolder, type Refusal } from '../../domain/quota-resize/decision.ts';
+import {
+  type Companion,
+  type Decision,
+  decidedLimits,
+  leaseHolder,
+  type Refusal,
+} from '../../domain/quota-resize/decision.ts';
 import {
   fileKey,
   fileLeaseAnnotations,
   fileLeaseLabels,
   fileLeaseName,
-  fileOfLease,
+  carrierOfLease,
+  filesOfLease,
   isFileLease,
   type LeaseMemory,
   leaseNames,
@@ -18,7 +25,7 @@ import {
   quotaLeaseLabels,
   readLeaseMemory,
   targetOfLease,
-  withFile,
+  withLocks,
   withMemory,
 } from '../../domain/quota-resize/lease.ts';
 import type { LeaseRecord } from '../../domain/quota-resize/observation.ts';
@@ -47,8 +54,10 @@ interface Found {
 interface LeaseState {
   readonly holder: string | null;
   readonly memory: LeaseMemory;
-  /** The file whose lock belongs to the decision. */
-  readonly file: LockedFile | null;
+  /** The files whose locks belong to the decision. */
+  readonly files: readonly LockedFile[];
+  /** The quota whose decision holds this quota's Lease as well. */
+  readonly carriedBy: string | null;
 }
 
 /**
@@ -65,41 +74,108 @@ export class LeaseStore {
   /** The quota's Lease; one that does not exist yet reads as an unlocked one without memory. */
   async read(target: QuotaTarget): Promise<LeaseRecord> {
     const found = await this.#find(target);
-    const { holder, memory } = this.#stateOf(found.lease);
-    return { name: found.name, holder, holderIsAbandoned: await this.#isAbandoned(holder), ...memory };
+    const { holder, memory, carriedBy } = this.#stateOf(found.lease);
+    return { name: found.name, holder, carriedBy, holderIsAbandoned: await this.#isAbandoned(holder), ...memory };
   }
 
   /**
-   * Locks the file and then the quota for a decision, and writes the decision down. A decision that holds both already
-   * keeps them. On `held` and `fileBusy` nothing is locked that was not before.
+   * Locks the files and then the quota for a decision, and writes the decision down; then its companions, of which those
+   * in other hands are left out. A decision that holds them already keeps them. On `held` and `fileBusy` nothing is locked
+   * that was not before.
    */
-  async acquire(target: QuotaTarget, decision: Decision, file: LockedFile): Promise<LeaseOutcome> {
+  async acquire(target: QuotaTarget, decision: Decision, files: readonly LockedFile[]): Promise<LeaseOutcome> {
     const ours = leaseHolder(decision.id);
     const before = this.#stateOf((await this.#find(target)).lease);
     if (await this.#isForeign(before.holder, ours)) return { kind: 'held', by: before.holder ?? '' };
 
-    const fileLock = await this.#lockFile(target, ours, file);
-    if (fileLock.kind === 'busy') return { kind: 'fileBusy', path: file.path, by: fileLock.by };
+    const taken: LockedFile[] = [];
+    const unlockTaken = async (): Promise<void> => {
+      for (const file of taken) await this.#unlockFile(ours, file);
+    };
+    // Always in one order, so that two decisions with two files each cannot wait for each other.
+    for (const file of files.toSorted((a, b) => (fileKey(a) < fileKey(b) ? -1 : 1))) {
+      const lock = await this.#lockFile(target, ours, file);
+      if (lock.kind === 'busy') {
+        await unlockTaken();
+        return { kind: 'fileBusy', path: file.path, by: lock.by };
+      }
+      if (lock.kind === 'taken') taken.push(file);
+    }
 
     let heldBy: string | null = null;
-    let earlierFile: LockedFile | null = null;
+    let earlier: readonly LockedFile[] = [];
     await this.#change(target, async (state) => {
       heldBy = (await this.#isForeign(state.holder, ours)) ? state.holder : null;
       if (heldBy !== null) return null;
-      earlierFile = state.holder === ours ? state.file : null;
+      earlier = state.holder === ours ? state.files : [];
       return {
         holder: ours,
-        file,
+        files,
+        carriedBy: null,
         memory: { ...state.memory, decision: knownProgress(decision, state.memory.decision) },
       };
     });
     if (heldBy !== null) {
-      if (fileLock.kind === 'taken') await this.#unlockFile(ours, file);
+      await unlockTaken();
       return { kind: 'held', by: heldBy };
     }
     // The quota moved to another file since this decision first locked one.
-    if (earlierFile !== null && fileKey(earlierFile) !== fileKey(file)) await this.#unlockFile(ours, earlierFile);
-    return { kind: 'acquired' };
+    const current = new Set(files.map(fileKey));
+    for (const file of earlier) if (!current.has(fileKey(file))) await this.#unlockFile(ours, file);
+    return { kind: 'acquired', companions: await this.#acquireCompanions(target, decision) };
+  }
+
+  /** Locks the companions' Leases; the decision is written again without those that are in other hands. */
+  async #acquireCompanions(target: QuotaTarget, decision: Decision): Promise<readonly string[]> {
+    const ours = leaseHolder(decision.id);
+    const { companions = [] } = decision;
+    const locked: Companion[] = [];
+    for (const companion of companions.toSorted((a, b) => (a.quota < b.quota ? -1 : 1))) {
+      let isOurs = false;
+      await this.#change({ ...target, quota: companion.quota }, async (state) => {
+        const isBusy = state.memory.decision !== null && state.holder !== ours;
+        isOurs = !isBusy && !(await this.#isForeign(state.holder, ours));
+        return isOurs ? { ...state, holder: ours, files: [], carriedBy: target.quota } : null;
+      });
+      if (isOurs) locked.push(companion);
+    }
+    if (locked.length < companions.length) {
+      const { companions: _, ...alone } = decision;
+      await this.update(target, locked.length === 0 ? alone : { ...alone, companions: locked });
+    }
+    return locked.map(({ quota }) => quota);
+  }
+
+  /** Unlocks companions that the decision does not raise after all. */
+  async releaseUnraised(target: QuotaTarget, decision: Decision, quotas: readonly string[]): Promise<void> {
+    const ours = leaseHolder(decision.id);
+    for (const quota of quotas) {
+      await this.#changeExisting({ ...target, quota }, (state) =>
+        state.holder === ours ? { ...state, holder: null, files: [], carriedBy: null } : null,
+      );
+    }
+  }
+
+  /** Unlocks the companions of a decision that is merged or given up; a merge and a refusal are remembered for them too. */
+  async #releaseCompanions(target: QuotaTarget, decision: Decision, refusal: Refusal | null): Promise<void> {
+    const ours = leaseHolder(decision.id);
+    for (const companion of decision.companions ?? []) {
+      await this.#changeExisting({ ...target, quota: companion.quota }, (state) => {
+        if (state.holder !== ours) return null;
+        const { lastModified, refusals } = state.memory;
+        const no = refusal === null ? [] : [{ ...refusal, limits: decidedLimits(companion) }];
+        return {
+          holder: null,
+          files: [],
+          carriedBy: null,
+          memory: {
+            ...state.memory,
+            lastModified: decision.merge === null ? lastModified : Math.max(lastModified ?? 0, decision.merge.at),
+            refusals: [...refusals, ...no],
+          },
+        };
+      });
+    }
   }
 
   /**
@@ -128,6 +204,7 @@ export class LeaseStore {
   async release(target: QuotaTarget, decision: Decision, refusal: Refusal | null): Promise<void> {
     const ours = leaseHolder(decision.id);
     await this.#unlockFiles(target, decision);
+    await this.#releaseCompanions(target, decision, refusal);
     await this.#changeExisting(target, (state) => {
       // Garbage collection may have unlocked it in the meantime; the decision in it is still ours to end.
       const unlockedOurs = state.holder === null && state.memory.decision?.id === decision.id;
@@ -135,7 +212,8 @@ export class LeaseStore {
       const { lastModified, refusals } = state.memory;
       return {
         holder: null,
-        file: null,
+        files: [],
+        carriedBy: null,
         memory: {
           ...state.memory,
           lastModified: decision.merge === null ? lastModified : Math.max(lastModified ?? 0, decision.merge.at),
@@ -154,7 +232,7 @@ export class LeaseStore {
       const { memory } = state;
       const known = memory.decision;
       return {
-        ...(state.holder === ours ? { holder: null, file: null } : { holder: state.holder, file: state.file }),
+        ...(state.holder === ours ? { ...state, holder: null, files: [] } : state),
         memory: {
           ...memory,
           lastModified: Math.max(memory.lastModified ?? 0, at),
@@ -206,11 +284,11 @@ export class LeaseStore {
   #stateOf(lease: V1Lease | null): LeaseState {
     if (lease === null) {
       const memory = { lastModified: null, lastRecommendation: null, refusals: [], decision: null };
-      return { holder: null, file: null, memory };
+      return { holder: null, files: [], carriedBy: null, memory };
     }
     const { memory, problems } = readLeaseMemory(lease);
     for (const problem of problems) this.#options.log.warn({ lease: lease.metadata?.name }, problem);
-    return { holder: holderOf(lease), file: fileOfLease(lease), memory };
+    return { holder: holderOf(lease), files: filesOfLease(lease), carriedBy: carrierOfLease(lease), memory };
   }
 
   /** Whether somebody else holds the lock. An earlier tool's `pr-N` does not, once its pull request is closed. */
@@ -245,7 +323,11 @@ export class LeaseStore {
       const { name, lease } = await this.#find(target);
       const next = await change(this.#stateOf(lease), name, lease !== null);
       if (next === null) return;
-      const annotations = withMemory(withFile(lease?.metadata?.annotations ?? {}, next.file), target, next.memory);
+      const annotations = withMemory(
+        withLocks(lease?.metadata?.annotations ?? {}, next.files, next.carriedBy),
+        target,
+        next.memory,
+      );
       if (lease !== null && holderOf(lease) === next.holder && isSame(annotations, lease.metadata?.annotations)) return;
       if (lease === null) {
         const metadata = { name, namespace, labels: { ...quotaLeaseLabels }, annotations: { ...annotations } };
@@ -276,8 +358,8 @@ export class LeaseStore {
         return { kind: 'taken' };
       }
       const lockedFor = targetOfLease(lease);
-      const locked = fileOfLease(lease);
-      if (!isFileLease(lease) || locked === null || fileKey(locked) !== fileKey(file)) {
+      const [locked] = filesOfLease(lease);
+      if (!isFileLease(lease) || locked === undefined || fileKey(locked) !== fileKey(file)) {
         return { kind: 'busy', by: `the Lease ${namespace}/${name}` };
       }
       const holder = holderOf(lease);
@@ -292,11 +374,12 @@ export class LeaseStore {
     });
   }
 
-  /** The file that the Lease names, and the one that the decision knows of: after a crash either may be the only trace. */
+  /** The files that the Lease names, and the one that the decision knows of: after a crash either may be the only trace. */
   async #unlockFiles(target: QuotaTarget, decision: Decision): Promise<void> {
     const ours = leaseHolder(decision.id);
     const { lease } = await this.#find(target);
-    const files = [lease === null ? null : fileOfLease(lease), decision.pullRequest].filter((file) => file !== null);
+    const known = decision.pullRequest === null ? [] : [decision.pullRequest];
+    const files = [...(lease === null ? [] : filesOfLease(lease)), ...known];
     const byKey = new Map(files.map((file) => [fileKey(file), file]));
     for (const file of byKey.values()) await this.#unlockFile(ours, file);
   }

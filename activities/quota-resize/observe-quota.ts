@@ -2,14 +2,29 @@ import type { V1Namespace, V1ResourceQuota } from '@kubernetes/client-node';
 import type { Logger } from 'pino';
 import { maskList, type ResourceList } from '../../domain/kernel/resource-list.ts';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
-import type { QuotaObservation, WorkloadDemand } from '../../domain/quota-resize/observation.ts';
-import { type PolicyDefaults, resolvePolicy } from '../../domain/quota-resize/policy.ts';
+import { mergeHold } from '../../domain/quota-resize/merge-window.ts';
+import type {
+  QuotaObservation,
+  SiblingQuota,
+  UsageContradiction,
+  WorkloadDemand,
+} from '../../domain/quota-resize/observation.ts';
+import type { PolicyDefaults, ResizePolicy } from '../../domain/quota-resize/policy.ts';
+import { isUnderPressure } from '../../domain/quota-resize/pressure.ts';
+import type { SourceHint } from '../../domain/quota-resize/source/hint.ts';
+import { resolvePolicy } from '../../domain/quota-resize/resolve-policy.ts';
 import type { ResizeTimings } from '../../domain/quota-resize/timings.ts';
+import { lacksRoom } from '../../domain/quota-resize/unmet-demand.ts';
 import { readGlobalPause } from '../kernel/global-pause.ts';
+import { inParallel } from '../kernel/in-parallel.ts';
 import type { Kubernetes } from '../ports/kubernetes.ts';
 import { orNull } from '../ports/kubernetes-failure.ts';
+import { listAll } from '../ports/kubernetes-list.ts';
+import { isSame, readContradictions } from './counted-usage.ts';
 import { readDemand } from './demand.ts';
+import { type HintInput, type HintOptions, readHints } from './hints.ts';
 import type { LeaseStore } from './lease.ts';
+import { NamespaceView } from './namespace-view.ts';
 
 interface ObserveQuotaOptions {
   readonly kubernetes: Kubernetes;
@@ -17,26 +32,31 @@ interface ObserveQuotaOptions {
   readonly systemNamespace: string;
   readonly timings: ResizeTimings;
   readonly leases: LeaseStore;
+  readonly hints?: HintOptions;
   readonly log: Pick<Logger, 'warn'>;
 }
 
 /** Everything that a decision about a quota looks at in the cluster. Reads only. */
 export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTarget): Promise<QuotaObservation> {
-  const { kubernetes, policyDefaults: defaults, timings, leases } = options;
-  const [namespace, seen, globalPause, lease] = await Promise.all([
+  const { kubernetes, timings, leases } = options;
+  const [namespace, globalPause, lease] = await Promise.all([
     orNull(kubernetes.core.readNamespace({ name: target.namespace })),
-    readQuota(kubernetes, target),
     readGlobalPause(options),
     leases.read(target),
   ]);
   const presence = presenceOf(namespace);
-  const { quota, demand } =
-    presence === 'present' ? await withDemand(options, target, seen) : { quota: seen, demand: [] };
-  const { policy, warnings } = resolvePolicy({
-    defaults,
-    namespaceAnnotations: namespace?.metadata?.annotations,
-    quotaAnnotations: quota?.metadata?.annotations,
-  });
+  const policies = (quota: V1ResourceQuota | null) =>
+    resolvePolicy({
+      defaults: options.policyDefaults,
+      namespaceAnnotations: namespace?.metadata?.annotations,
+      quotaAnnotations: quota?.metadata?.annotations,
+    });
+  const look =
+    presence === 'present'
+      ? await lookAround(options, target, (quota) => policies(quota).policy)
+      : { ...NOTHING, quota: await readQuota(kubernetes, target) };
+  const { quota, demand, contradictions } = look;
+  const { policy, warnings } = policies(quota);
   return {
     namespace: presence,
     quota: quota === null ? null : limitsOf(quota),
@@ -45,31 +65,101 @@ export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTa
     timings,
     globalPause,
     demand,
+    contradictions,
+    mergeHold: mergeHold(policy, Date.now()),
+    siblings: await inParallel(SIBLINGS_AT_ONCE, look.siblings, (sibling) => readSibling(options, target, sibling)),
+    hints: quota === null || presence !== 'present' ? [] : await hintsOf(options, { target, quota, policy }),
     lease,
   };
 }
 
+async function hintsOf({ hints }: ObserveQuotaOptions, input: HintInput): Promise<readonly SourceHint[]> {
+  return hints === undefined ? [] : await readHints(hints, input);
+}
+
+/** Siblings whose Leases are read at the same time. */
+const SIBLINGS_AT_ONCE = 4;
+
 /** How often the pods of a rollout in full swing are counted again in one look. */
 const DEMAND_READINGS = 3;
 
+/** A quota of the namespace with what it misses room for. */
+interface SeenQuota {
+  readonly object: V1ResourceQuota;
+  readonly policy: ResizePolicy;
+  readonly demand: readonly WorkloadDemand[];
+  readonly contradictions: readonly UsageContradiction[];
+}
+
+interface Surroundings {
+  readonly quota: V1ResourceQuota | null;
+  readonly demand: readonly WorkloadDemand[];
+  readonly contradictions: readonly UsageContradiction[];
+  /** The other quotas that miss room for the same workloads, by name. */
+  readonly siblings: readonly SeenQuota[];
+}
+
+const NOTHING: Surroundings = { quota: null, demand: [], contradictions: [], siblings: [] };
+
 /**
- * The demand that goes with what the quota has counted: pods that came in while the owners were read are in `used` or
- * missing, and not both. After some readings the last one is taken, which asks for too little and never for too much.
+ * The quotas of the namespace with the demand that goes with what they have counted: pods that came in while the owners
+ * were read are in `used` or missing, and not both. After some readings the last one is taken as it is, which asks for too
+ * little and never for too much.
  */
-async function withDemand(
-  options: ObserveQuotaOptions,
+async function lookAround(
+  { kubernetes, log }: ObserveQuotaOptions,
   target: QuotaTarget,
-  first: V1ResourceQuota | null,
-): Promise<{ readonly quota: V1ResourceQuota | null; readonly demand: readonly WorkloadDemand[] }> {
-  let quota = first;
-  for (let reading = 1; quota !== null; reading += 1) {
-    const demand = await readDemand(options, target.namespace, quota);
-    if (demand.length === 0 || reading === DEMAND_READINGS) return { quota, demand };
-    const after = await readQuota(options.kubernetes, target);
-    if (after?.metadata?.resourceVersion === quota.metadata?.resourceVersion) return { quota, demand };
-    quota = after;
+  policyOf: (quota: V1ResourceQuota) => ResizePolicy,
+): Promise<Surroundings> {
+  const relist = () => listQuotas(kubernetes, target.namespace);
+  for (let reading = 1; ; reading += 1) {
+    const quotas = await relist();
+    const quota = quotas.find(({ metadata }) => metadata?.name === target.quota);
+    if (quota === undefined) return NOTHING;
+    const view = new NamespaceView(kubernetes, target.namespace);
+    const demandOf = await readDemand(log, view, quotas);
+    const seen = quotas.map((object): SeenQuota => {
+      const demand = demandOf.get(object.metadata?.name ?? '') ?? [];
+      return { object, policy: policyOf(object), demand, contradictions: [] };
+    });
+    const demand = demandOf.get(target.quota) ?? [];
+    const siblings = lacksRoom(limitsOf(quota), demand)
+      ? seen.filter((one) => one.object !== quota && one.policy.enabled && lacksRoom(limitsOf(one.object), one.demand))
+      : [];
+    const isAsked = demand.length > 0 || isUnderPressure(limitsOf(quota), policyOf(quota));
+    if (!isAsked) return { ...NOTHING, quota };
+
+    const asked = [quota, ...siblings.map(({ object }) => object)];
+    if (demand.length > 0 && reading < DEMAND_READINGS && !isSame(asked, await relist())) continue;
+    const contradictions = await readContradictions(view, asked, relist);
+    const contradictionsOf = ({ metadata }: V1ResourceQuota) => contradictions.get(metadata?.name ?? '') ?? [];
+    return {
+      quota,
+      demand,
+      contradictions: contradictionsOf(quota),
+      siblings: siblings
+        .map((sibling) => ({ ...sibling, contradictions: contradictionsOf(sibling.object) }))
+        .toSorted((a, b) => ((a.object.metadata?.name ?? '') < (b.object.metadata?.name ?? '') ? -1 : 1)),
+    };
   }
-  return { quota, demand: [] };
+}
+
+async function readSibling(
+  options: ObserveQuotaOptions,
+  namespaceTarget: QuotaTarget,
+  { object, policy, demand, contradictions }: SeenQuota,
+): Promise<SiblingQuota> {
+  const name = object.metadata?.name ?? '';
+  const target = { ...namespaceTarget, quota: name };
+  const lease = await options.leases.read(target);
+  const hints = await hintsOf(options, { target, quota: object, policy });
+  return { name, quota: limitsOf(object), policy, demand, contradictions, hints, lease };
+}
+
+/** The quotas of a namespace, without those that are being deleted. */
+async function listQuotas(kubernetes: Kubernetes, namespace: string): Promise<readonly V1ResourceQuota[]> {
+  const quotas = await listAll((range) => kubernetes.core.listNamespacedResourceQuota({ namespace, ...range }));
+  return quotas.filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
 }
 
 /** The quota; null when it does not exist or is being deleted. */

@@ -4,50 +4,83 @@
 import { createHash } from 'node:crypto';
 import { asyncLocalStorage } from '@temporalio/activity';
 import type { Logger } from 'pino';
+import type { Urgency } from '../../domain/github-budget/urgency.ts';
+import { isZero, parseQuantity } from '../../domain/kernel/quantity.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import type { Decision, PullRequestRef } from '../../domain/quota-resize/decision.ts';
 import {
-  branchName,
   commentMarker,
   decisionOfCommit,
   markedComment,
+  type PullRequestTexts,
 } from '../../domain/quota-resize/pull-request-text.ts';
 import { failure } from '../kernel/failure.ts';
+import type { GuardedDeed } from './policy-guard.ts';
 import type { GitHub, PullRequest } from '../ports/github.ts';
+import type { PullRequestPollTimings } from '../../domain/quota-resize/pull-request-poll.ts';
+import type { GitHubPermits } from '../ports/permits.ts';
+import type { Repositories } from '../ports/repositories.ts';
 
 /** Throws the failure `GloballyPaused` while the global pause is set. */
-export type Guard = (target: QuotaTarget) => Promise<void>;
+type Guard = (target: QuotaTarget) => Promise<void>;
 
-/** What every activity on pull requests works with. */
-export interface GitHubActivityDependencies {
-  readonly github: GitHub;
+/** Throws the failure `PolicyChanged` where the policy does not allow the deed any more. */
+type PolicyGuard = (target: QuotaTarget, deed: GuardedDeed) => Promise<void>;
+
+/** What the activities on pull requests work with. */
+export interface PullRequestDependencies {
+  readonly repositories: Repositories;
   readonly guard: Guard;
+  readonly policyGuard: PolicyGuard;
+  /** Null where nobody rations the writes to GitHub. */
+  readonly permits: GitHubPermits | null;
   readonly log: Logger;
-  readonly config: {
-    readonly pathTemplate: string;
-    /** Milliseconds between two looks at a pull request: `Min` at first, `Max` once it is `Ramp` old. */
-    readonly timings: {
-      readonly checksPollMin: number;
-      readonly checksPollMax: number;
-      readonly checksPollRamp: number;
-    };
-    /** Labels of every pull request, one more request each time. */
-    readonly labels?: readonly string[];
-  };
+  readonly config: GitHubActivityConfig;
 }
 
-/** Does one write to GitHub: allowed by the guard, and told in one line of the log. */
+/** The same for the pull requests of one repository. */
+export interface GitHubActivityDependencies extends Omit<PullRequestDependencies, 'repositories'> {
+  readonly github: GitHub;
+}
+
+export interface GitHubActivityConfig {
+  readonly timings: PullRequestPollTimings;
+  readonly texts: PullRequestTexts;
+  /** Where Temporal's UI is, and the namespace of the workflows; null where it is not known. */
+  readonly temporalUi: { readonly url: string; readonly namespace: string } | null;
+}
+
+/** Does one write to GitHub: allowed by the guard and within the budget, and told in one line of the log. */
 export type Write = <T>(what: string, fields: Record<string, unknown>, write: () => Promise<T>) => Promise<T>;
 
-/** The writes of one run of an activity; the guard is asked once, before the first of them. */
+/**
+ * The writes of one run of an activity. The budget is asked before each; then, as that may have taken long, the guards
+ * before the first: the global pause, and for a deed its policy.
+ *
+ * @throws {ApplicationFailure} what the guard, the permits and the write itself throw.
+ */
 export function writesOf(
-  { guard, log, github }: GitHubActivityDependencies,
+  { guard, policyGuard, permits, log, github }: GitHubActivityDependencies,
   target: QuotaTarget,
   decision: Decision,
+  deed?: GuardedDeed,
 ): Write {
   let permitted: Promise<void> | undefined;
+  const guards = async (): Promise<void> => {
+    await guard(target);
+    if (deed !== undefined) await policyGuard(target, deed);
+  };
   return async (what, fields, write) => {
-    await (permitted ??= guard(target));
+    // Whoever is paused takes nobody's place in the queue.
+    if (permitted === undefined) await guard(target);
+    await permits?.take({
+      id: permitId(decision, what, fields),
+      urgency: urgencyOf(decision),
+      target: targetName(target),
+      cluster: target.cluster,
+      write: what,
+    });
+    await (permitted ??= guards());
     const started = Date.now();
     const line = {
       target: targetName(target),
@@ -77,6 +110,18 @@ export function writesOf(
   };
 }
 
+/** The same for every attempt at the same write: the budget keeps its place in the queue by it. */
+function permitId(decision: Decision, what: string, fields: Record<string, unknown>): string {
+  const subject = createHash('sha256').update(JSON.stringify(fields)).digest('hex').slice(0, 12);
+  return `${decision.id}/${what}/${subject}`;
+}
+
+function urgencyOf(decision: Decision): Urgency {
+  if (decision.approvedBy !== undefined) return 'approved';
+  const changes = [decision, ...(decision.companions ?? [])].flatMap((quota) => quota.changes);
+  return changes.some(({ demand }) => !isZero(parseQuantity(demand))) ? 'demand' : 'threshold';
+}
+
 /**
  * A comment that is made once: one that this decision made about the same thing before, in a call whose answer was lost,
  * is found by its hidden marker.
@@ -92,7 +137,7 @@ export async function ensureComment(
   const key = createHash('sha256').update(about).digest('hex').slice(0, 12);
   const marker = commentMarker(decision.id, key);
   if ((await github.commentsOf(number)).some((comment) => comment.includes(marker))) return;
-  await write('comment', { number }, () => github.comment(number, markedComment(decision.id, key, text)));
+  await write('comment', { number, key }, () => github.comment(number, markedComment(decision.id, key, text)));
 }
 
 /** The word for what a write came to: "exists" and "refused" changed nothing. */
@@ -107,21 +152,46 @@ export function currentAttempt(): number {
   return asyncLocalStorage.getStore()?.info.attempt ?? 1;
 }
 
+/** The repository of a decision: of its pull request, else where its quota was found, else the first one. */
+export function repositoryOf(repositories: Repositories, decision: Decision): GitHub {
+  const known = decision.pullRequest;
+  if (known !== null) {
+    if (repositories.nameOf(known.repository) === null) throw elsewhere(decision, known, repositories.names);
+    return repositories.of(known.repository);
+  }
+  const name = decision.source?.repository ?? repositories.names[0];
+  if (name === undefined) throw noRepository();
+  return repositories.of(name);
+}
+
+/** The failure of a decision of a worker that had a repository, on one that has none. */
+export function noRepository(): Error {
+  return failure({
+    type: 'InvalidInput',
+    message: 'no GitOps repository is configured in this worker; set GITHUB_OWNER, GITHUB_REPO and GITHUB_TOKEN',
+    nonRetryable: true,
+  });
+}
+
+function elsewhere(decision: Decision, known: PullRequestRef, names: readonly string[]): Error {
+  return failure({
+    type: 'InvalidInput',
+    message: `pull request #${known.number} of decision ${decision.id} is in ${known.repository}, and this worker is configured for ${names.join(', ') || 'no repository'}; close or merge it there with a worker of that configuration, or by hand and then unlock the Lease`,
+    nonRetryable: true,
+  });
+}
+
 /**
  * The decision's pull request.
  *
- * @throws {ApplicationFailure} InvalidInput when the decision has none, or has it in another repository than the
- *   configured one: the same number is somebody else's pull request there.
+ * @throws {ApplicationFailure} InvalidInput when the decision has none, or has it in another repository: the same number
+ *   is somebody else's pull request there.
  */
 export function pullRequestRef(github: GitHub, decision: Decision): PullRequestRef {
   const known = decision.pullRequest;
   if (known !== null) {
-    if (known.repository === github.repository) return known;
-    throw failure({
-      type: 'InvalidInput',
-      message: `pull request #${known.number} of decision ${decision.id} is in ${known.repository}, and this worker is configured for ${github.repository}; close or merge it there with a worker of that configuration, or by hand and then unlock the Lease`,
-      nonRetryable: true,
-    });
+    if (known.repository.toLowerCase() === github.repository.toLowerCase()) return known;
+    throw elsewhere(decision, known, [github.repository]);
   }
   throw failure({
     type: 'InvalidInput',
@@ -131,8 +201,12 @@ export function pullRequestRef(github: GitHub, decision: Decision): PullRequestR
 }
 
 /** The branch of a decision, as it was made or as it would be. */
-export function branchOf(target: QuotaTarget, decision: Decision): string {
-  return decision.pullRequest?.branch ?? branchName(target, decision.id);
+export function branchOf(
+  { config }: { readonly config: GitHubActivityConfig },
+  target: QuotaTarget,
+  decision: Decision,
+): string {
+  return decision.pullRequest?.branch ?? config.texts.branch(target, decision.id);
 }
 
 /**
@@ -140,9 +214,13 @@ export function branchOf(target: QuotaTarget, decision: Decision): string {
  *
  * @throws {ApplicationFailure} InvalidInput when its record is of another repository.
  */
-export async function findPullRequest(github: GitHub, target: QuotaTarget, decision: Decision): Promise<number | null> {
+export async function findPullRequest(
+  { github, config }: Pick<GitHubActivityDependencies, 'github' | 'config'>,
+  target: QuotaTarget,
+  decision: Decision,
+): Promise<number | null> {
   if (decision.pullRequest !== null) return pullRequestRef(github, decision).number;
-  return await github.pullRequestOfBranch(branchName(target, decision.id));
+  return await github.pullRequestOfBranch(config.texts.branch(target, decision.id));
 }
 
 /**
@@ -160,14 +238,24 @@ export async function headIsOurs(github: GitHub, pull: PullRequest, decision: De
   );
 }
 
-/** The record of a pull request that was found, with our own commit in it even where people pushed others. */
-export async function recordOf(github: GitHub, pull: PullRequest, decision: Decision): Promise<PullRequestRef> {
+/**
+ * The record of a pull request that was found, with our own commit in it even where people pushed others.
+ *
+ * @param ownPath picks the file of the decision's own quota where several are changed.
+ */
+export async function recordOf(
+  github: GitHub,
+  pull: PullRequest,
+  decision: Decision,
+  ownPath: (paths: readonly string[]) => Promise<string>,
+): Promise<PullRequestRef> {
   const known = decision.pullRequest;
   const own =
     known !== null && known.headSha === pull.headSha
       ? { sha: known.headSha, committedAt: known.pushedAt }
       : (await github.commitsOf(pull.number)).findLast(({ message }) => decisionOfCommit(message) === decision.id);
-  const path = known?.path ?? (await github.filesOf(pull.number))[0] ?? '';
+  const paths = known === null ? await github.filesOf(pull.number) : [known.path];
+  const path = paths.length > 1 ? await ownPath(paths) : (paths[0] ?? '');
   return {
     number: pull.number,
     url: pull.url,

@@ -3,7 +3,6 @@
  */
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import type { Decision } from '../../domain/quota-resize/decision.ts';
-import { mergeMessage } from '../../domain/quota-resize/pull-request-text.ts';
 import { failure } from '../kernel/failure.ts';
 import type { PullRequest } from '../ports/github.ts';
 import type { MergeOutcome, QuotaResizeActivities } from './interface.ts';
@@ -19,6 +18,7 @@ import {
   type Write,
   writesOf,
 } from './own-work.ts';
+import { decidedFacts } from './pull-request.ts';
 import { mergeOf } from './pull-request-state.ts';
 
 /** The states in which GitHub merges; in any other a refused merge only says that something changed. */
@@ -26,8 +26,8 @@ const MERGEABLE_STATES: ReadonlySet<string> = new Set(['clean', 'has_hooks', 'un
 
 export function createPullRequestEndActivities(
   dependencies: GitHubActivityDependencies,
-): Pick<QuotaResizeActivities, 'ensureMerged' | 'ensurePullRequestClosed' | 'ensureBranchDeleted'> {
-  const { github } = dependencies;
+): Pick<QuotaResizeActivities, 'ensureMerged' | 'ensureComment' | 'ensurePullRequestClosed' | 'ensureBranchDeleted'> {
+  const { github, config } = dependencies;
 
   async function mergedOutcome(
     target: QuotaTarget,
@@ -51,9 +51,9 @@ export function createPullRequestEndActivities(
 
   /** Deletes what an attempt left that never came to a pull request. */
   async function deleteOrphan(target: QuotaTarget, decision: Decision, write: Write): Promise<void> {
-    const base = await github.base();
+    const base = await github.base(0, decision.source?.base);
     if (base.kind === 'missing') return;
-    const branch = branchOf(target, decision);
+    const branch = branchOf(dependencies, target, decision);
     const comparison = await github.compare(base.sha, branch);
     if (comparison === null || !isOwnBranch(comparison.ahead, decision)) return;
     await write('delete branch', { branch }, () => github.deleteBranch(branch));
@@ -66,7 +66,7 @@ export function createPullRequestEndActivities(
   return {
     async ensureMerged({ target, decision }): Promise<MergeOutcome> {
       const { number, headSha, base } = pullRequestRef(github, decision);
-      const write = writesOf(dependencies, target, decision);
+      const write = writesOf(dependencies, target, decision, 'merge');
       // A token with the right to bypass rules would merge past the queue: it is not even tried.
       if ((await github.branchRules(base)).mergeQueue) {
         return { kind: 'blocked', reason: 'MergeQueue', message: mergeQueueMessage(number, base) };
@@ -75,7 +75,8 @@ export function createPullRequestEndActivities(
         const merged = await mergedOutcome(target, decision, await github.pullRequest(number), write);
         if (merged !== null) return merged;
       }
-      const { title, message } = mergeMessage(target, decision, number);
+      const facts = decidedFacts(github.repository, target, decision);
+      const { title, message } = config.texts.merge(facts, number);
       const answer = await write('merge', { number, headSha }, () => github.merge({ number, headSha, title, message }));
 
       const pull = await github.pullRequest(number);
@@ -115,9 +116,14 @@ export function createPullRequestEndActivities(
       }
     },
 
+    async ensureComment({ target, decision, about, text }): Promise<void> {
+      const { number } = pullRequestRef(github, decision);
+      await ensureComment(github, writesOf(dependencies, target, decision), decision, { number, about, text });
+    },
+
     async ensurePullRequestClosed({ target, decision, comment }): Promise<void> {
       const write = writesOf(dependencies, target, decision);
-      const number = await findPullRequest(github, target, decision);
+      const number = await findPullRequest(dependencies, target, decision);
       if (number === null) return deleteOrphan(target, decision, write);
       const pull = await github.pullRequest(number);
       if (pull.state === 'open') {
@@ -129,7 +135,7 @@ export function createPullRequestEndActivities(
 
     async ensureBranchDeleted({ target, decision }): Promise<void> {
       const write = writesOf(dependencies, target, decision);
-      const number = await findPullRequest(github, target, decision);
+      const number = await findPullRequest(dependencies, target, decision);
       if (number === null) return deleteOrphan(target, decision, write);
       const pull = await github.pullRequest(number);
       // Deleting the branch of an open pull request would close it.

@@ -6,20 +6,22 @@ import { valuesInGit } from '../../domain/quota-resize/manifest.ts';
 import type { PullRequestObservation } from '../../domain/quota-resize/observation.ts';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
+import { pullRequestPoll } from '../../domain/quota-resize/pull-request-poll.ts';
 import { notYet } from '../kernel/not-yet.ts';
 import type { Checks, GitHub, PullRequest } from '../ports/github.ts';
 import type { QuotaResizeActivities } from './interface.ts';
-import { type GitHubActivityDependencies, headIsOurs, pullRequestRef } from './own-work.ts';
+import { headIsOurs, type PullRequestDependencies, pullRequestRef, repositoryOf } from './own-work.ts';
 
 export function createPullRequestStateActivities({
-  github,
+  repositories,
   config,
-}: Pick<GitHubActivityDependencies, 'github' | 'config'>): Pick<
+}: Pick<PullRequestDependencies, 'repositories' | 'config'>): Pick<
   QuotaResizeActivities,
   'observePullRequest' | 'awaitPullRequestChange'
 > {
   return {
     async observePullRequest({ target, decision }): Promise<PullRequestObservation> {
+      const github = repositoryOf(repositories, decision);
       const ref = pullRequestRef(github, decision);
       const pull = await github.pullRequest(ref.number);
       const [checks, rules, ours, merge, closedBy] = await Promise.all([
@@ -46,16 +48,16 @@ export function createPullRequestStateActivities({
       };
     },
 
-    async awaitPullRequestChange({ decision, known }): Promise<void> {
+    async awaitPullRequestChange({ decision, known, quietSince }): Promise<void> {
+      const github = repositoryOf(repositories, decision);
       const { number } = pullRequestRef(github, decision);
       const pull = await github.pullRequest(number);
       const computing = pull.mergeable === null && known.mergeable !== null && sameHead(pull, known);
       if (!computing && !samePullRequest(pull, known)) return;
-      // A pull request whose state cannot change by its checks is asked for with one request, free when it is unchanged.
-      if (!computing && dependsOnChecks(known) && !sameChecks(await github.checks(pull.headSha), known.checks)) return;
-      const { checksPollMin: first, checksPollMax, checksPollRamp: ramp } = config.timings;
-      // GitHub computes mergeability within seconds, however old the pull request is.
-      throw notYet(waitingFor(known), { first, last: pull.mergeable === null ? first : checksPollMax, ramp });
+      const poll = pullRequestPoll(config.timings, Date.now() - quietSince, pull.mergeable === null);
+      const readsChecks = poll.readsChecks && !computing && dependsOnChecks(known);
+      if (readsChecks && !sameChecks(await github.checks(pull.headSha), known.checks)) return;
+      throw notYet(waitingFor(known), poll.delay);
     },
   };
 }
@@ -76,20 +78,21 @@ export async function mergeOf(
   };
 }
 
-/** What the file says at a merge for the resources of the decision; nothing of a file that is gone. */
+/** What the file says at a merge for the resources of the decision; nothing of a file that is gone or cannot be told. */
 async function mergedLimits(
   github: GitHub,
   target: QuotaTarget,
   decision: Decision,
   sha: string,
 ): Promise<ResourceList> {
-  const file = await github.fileAt(pullRequestRef(github, decision).path, sha);
+  const { path, headSha } = pullRequestRef(github, decision);
+  const file = await github.fileAt(path, sha);
   if (file === null || file.text === null) return {};
-  return valuesInGit(
-    file.text,
-    { namespace: target.namespace, name: target.quota },
-    Object.keys(decidedLimits(decision)),
-  );
+  const decided = decidedLimits(decision);
+  const values = valuesInGit(file.text, { namespace: target.namespace, name: target.quota }, Object.keys(decided));
+  if (Object.keys(values).length > 0) return values;
+  // A file of another form, such as a chart's values: it says what was decided where nobody has changed it.
+  return (await github.fileAt(path, headSha))?.sha === file.sha ? decided : {};
 }
 
 async function closedByOf(github: GitHub, pull: PullRequest): Promise<string> {

@@ -2,21 +2,12 @@
  * Opening the pull request of a decision and keeping it up to date, so that whatever call gets lost, there is one branch,
  * one commit and one pull request.
  */
-import type { QuotaTarget } from '../../domain/kernel/target.ts';
-import {
-  type Decision,
-  decidedLimits,
-  type LimitChange,
-  type PullRequestRef,
-} from '../../domain/quota-resize/decision.ts';
-import {
-  branchName,
-  commitMessage,
-  pullRequestBody,
-  pullRequestTitle,
-} from '../../domain/quota-resize/pull-request-text.ts';
+import { type Decision, decidedLimits, type PullRequestRef } from '../../domain/quota-resize/decision.ts';
+import type { ChangeFacts } from '../../domain/quota-resize/pull-request-text.ts';
 import { failure } from '../kernel/failure.ts';
-import { blobSha, type PullRequest } from '../ports/github.ts';
+import { blobSha } from '../ports/git-blob.ts';
+import type { FileChange, PullRequest } from '../ports/github.ts';
+import { type DecisionEdit, editDecision } from './edit.ts';
 import type { PullRequestOutcome, QuotaResizeActivities } from './interface.ts';
 import {
   currentAttempt,
@@ -25,11 +16,14 @@ import {
   type GitHubActivityDependencies,
   headIsOurs,
   isOwnBranch,
+  type PullRequestDependencies,
   recordOf,
+  repositoryOf,
   type Write,
   writesOf,
 } from './own-work.ts';
-import { findQuotaFile, type QuotaFile } from './quota-file.ts';
+import { findQuotaFile } from './quota-file.ts';
+import { requestReviews } from './reviewers.ts';
 
 /**
  * A decision older than this may have been worked on by an earlier run, so its pull request is looked for before
@@ -39,134 +33,85 @@ const SURELY_NEW_MS = 30_000;
 /** How old the knowledge of the base may be for a new branch: `observeSource` looked a moment ago. */
 const BASE_MAX_AGE_MS = 10_000;
 
-/** What one run of an activity is about. */
-interface Task {
-  readonly target: QuotaTarget;
-  readonly decision: Decision;
+type EnsureInput = Parameters<QuotaResizeActivities['ensurePullRequest']>[0];
+
+/** One run of an activity, in the repository that it is about. */
+interface Task extends EnsureInput, GitHubActivityDependencies {
   readonly write: Write;
 }
 
+interface OwnCommit {
+  readonly sha: string;
+  readonly at: number;
+}
+
 export function createPullRequestActivities(
-  dependencies: GitHubActivityDependencies,
+  all: PullRequestDependencies,
 ): Pick<QuotaResizeActivities, 'ensurePullRequest' | 'ensurePullRequestRebuilt'> {
-  const { github, config } = dependencies;
+  const { repositories } = all;
 
-  async function foundOutcome(number: number, decision: Decision): Promise<PullRequestOutcome> {
+  function taskOf(input: EnsureInput): Task {
+    const dependencies = { ...all, github: repositoryOf(repositories, input.decision) };
+    return { ...input, ...dependencies, write: writesOf(dependencies, input.target, input.decision, 'propose') };
+  }
+
+  /** The outcome of a pull request that was there already. */
+  async function foundOutcome(task: Task, number: number): Promise<PullRequestOutcome> {
+    const { github, decision } = task;
     const pull = await github.pullRequest(number);
-    const pullRequest = await recordOf(github, pull, decision);
-    return { kind: pull.state === 'open' ? 'open' : 'settled', pullRequest };
+    const pullRequest = await recordOf(github, pull, decision, (paths) => ownPath(task, paths));
+    if (pull.state !== 'open') return { kind: 'settled', pullRequest };
+    // Whoever opened it may not have come to the rest.
+    if (decision.pullRequest === null) await dress(task, pull, 'found');
+    return { kind: 'open', pullRequest };
   }
 
-  /** Deletes the branch of an attempt whose pull request will not be opened after all. */
-  async function discardBranch({ target, decision, write }: Task, base: string): Promise<void> {
-    const branch = branchName(target, decision.id);
-    const comparison = await github.compare(base, branch);
-    if (comparison === null || !isOwnBranch(comparison.ahead, decision)) return;
-    await write('delete branch', { branch }, () => github.deleteBranch(branch));
+  /** Of the files of a pull request, the one of the decision's own quota. */
+  async function ownPath({ target, decision, places }: Task, paths: readonly string[]): Promise<string> {
+    const hints = places.find(({ quota }) => quota === target.quota)?.hints ?? [];
+    const found = await findQuotaFile(repositories, target, decidedLimits(decision), { hints });
+    return found.kind === 'found' && paths.includes(found.changedPath) ? found.changedPath : (paths[0] ?? '');
   }
 
-  /** The commit of the decision on its branch, made or found, or what stands in its way. */
-  async function ensureCommit(
-    task: Task,
-    file: QuotaFile,
-  ): Promise<{ readonly sha: string; readonly at: number } | 'foreign' | { readonly found: number }> {
-    const { target, decision, write } = task;
-    const branch = branchName(target, decision.id);
-    const message = commitMessage(target, decision, changesIn(decision, file));
-    const commit = () =>
-      write('commit file', { branch, path: file.path, base: file.base.sha }, () =>
-        github.commitFile({ branch, path: file.path, fileSha: file.blobSha, text: file.edited, message }),
-      );
-
-    const created = await write('create branch', { branch, base: file.base.sha }, () =>
-      github.createBranch(branch, file.base.sha),
-    );
-    if (created === 'created') {
-      const committed = await commit();
-      if (committed.kind === 'committed') return committed;
-    } else {
-      const found = await github.pullRequestOfBranch(branch);
-      if (found !== null) return { found };
-    }
-    // Someone was here before: an earlier attempt whose answer was lost, or one that still runs.
-    const state = await github.compare(file.base.sha, branch);
-    if (state === null) throw notThereYet(branch, github.repository, 'it is gone');
-    if (!isOwnBranch(state.ahead, decision)) return 'foreign';
-    const [own] = state.ahead;
-    if (own === undefined) {
-      // Only the branch was made, from this base or an older one.
-      if (state.behind > 0) {
-        await write('move branch', { branch, sha: file.base.sha }, () =>
-          github.moveBranch(branch, file.base.sha, false),
-        );
-      }
-      const committed = await commit();
-      if (committed.kind === 'committed') return committed;
-      throw notThereYet(branch, github.repository, committed.message);
-    }
-    const there = await github.fileAt(file.path, own.sha);
-    if (there?.sha === blobSha(file.edited)) return { sha: own.sha, at: own.committedAt };
-    // The base has moved since that commit, or the decision has grown: the same branch, rebuilt.
-    return rebuild(task, file, branch, own.sha);
-  }
-
-  /** One commit on top of the base in place of our commit `expected`. */
-  async function rebuild(
-    { target, decision, write }: Task,
-    file: QuotaFile,
-    branch: string,
-    expected: string,
-  ): Promise<{ readonly sha: string; readonly at: number } | 'foreign'> {
-    const message = commitMessage(target, decision, changesIn(decision, file));
-    const { base, path, mode, edited } = file;
-    const commit = await write('commit onto base', { path, base: base.sha }, () =>
-      github.commitOnto({ parent: base.sha, parentTree: base.treeSha, path, mode, text: edited, message }),
-    );
-    // GitHub has no "only if the branch still is": the look right before the write keeps the gap to one round trip.
-    const head = await github.branchHead(branch);
-    if (head === null) throw notThereYet(branch, github.repository, 'it is gone');
-    if (head !== expected) return 'foreign';
-    const moved = await write('move branch', { branch, from: expected, sha: commit.sha }, () =>
-      github.moveBranch(branch, commit.sha, true),
-    );
-    if (moved === 'moved') return commit;
-    throw failure({
-      type: 'GitHubUnavailable',
-      message: `GitHub did not move ${branch} of ${github.repository}: ${moved.refused}`,
-    });
-  }
-
-  async function ensurePullRequest({
-    target,
-    decision,
-    gitPath,
-  }: Parameters<QuotaResizeActivities['ensurePullRequest']>[0]): Promise<PullRequestOutcome> {
-    const task = { target, decision, write: writesOf(dependencies, target, decision) };
+  async function ensurePullRequest(input: EnsureInput): Promise<PullRequestOutcome> {
+    const task = taskOf(input);
+    const { target, decision, github } = task;
     const mayExist =
       currentAttempt() > 1 || decision.pullRequest !== null || Date.now() - decision.decidedAt > SURELY_NEW_MS;
     if (mayExist) {
-      const number = await findPullRequest(github, target, decision);
-      if (number !== null) return foundOutcome(number, decision);
+      const number = await findPullRequest(task, target, decision);
+      if (number !== null) return foundOutcome(task, number);
     }
 
-    const file = await findQuotaFile(github, target, decidedLimits(decision), {
-      template: config.pathTemplate,
-      gitPath,
-      maxBaseAgeMs: BASE_MAX_AGE_MS,
-    });
-    if (file.kind === 'blocked') {
+    const edit = await editDecision(repositories, input, BASE_MAX_AGE_MS);
+    if (edit.kind === 'blocked') {
       // An earlier attempt, when the file could still be edited, may have left its branch.
-      const base = mayExist ? await github.base(BASE_MAX_AGE_MS) : null;
+      const base = mayExist ? await github.base(BASE_MAX_AGE_MS, decision.source?.base) : null;
       if (base?.kind === 'branch') await discardBranch(task, base.sha);
-      return file;
+      return edit;
     }
-    if (Object.keys(file.raised).length === 0) {
-      if (mayExist) await discardBranch(task, file.base.sha);
-      return { kind: 'alreadyInGit', sha: file.base.sha, limits: file.limits };
+    const { base } = edit.tree;
+    const { source } = decision;
+    if (source && !isIn(edit, source.repository, source.base)) {
+      return movedElsewhere(edit, `${source.repository} at ${source.base}, where it was when this was decided`);
     }
+    if (edit.files.length === 0) {
+      if (mayExist) await discardBranch(task, base.sha);
+      return { kind: 'alreadyInGit', sha: base.sha, limits: edit.limits };
+    }
+    return open(inRepository(task, edit), edit);
+  }
 
-    const branch = branchName(target, decision.id);
-    const commit = await ensureCommit(task, file);
+  /** The task where the quota is: a decision of an earlier version does not know it before. */
+  function inRepository(task: Task, { tree: { github } }: DecisionEdit): Task {
+    return { ...task, github, write: writesOf({ ...all, github }, task.target, task.decision, 'propose') };
+  }
+
+  async function open(task: Task, edit: DecisionEdit): Promise<PullRequestOutcome> {
+    const { target, decision, github, config } = task;
+    const { base } = edit.tree;
+    const branch = config.texts.branch(target, decision.id);
+    const commit = await ensureCommit(task, edit, branch);
     if (commit === 'foreign') {
       return {
         kind: 'blocked',
@@ -174,15 +119,15 @@ export function createPullRequestActivities(
         message: `branch ${branch} of ${github.repository} has commits that Headroom did not make and no pull request; open one for it or delete the branch`,
       };
     }
-    if ('found' in commit) return foundOutcome(commit.found, decision);
+    if ('found' in commit) return foundOutcome(task, commit.found);
 
-    const { title, body } = textOf(target, decision, file);
-    const opened = await task.write('open pull request', { branch, base: file.base.name }, () =>
-      github.openPullRequest({ branch, base: file.base.name, title, body }),
+    const { title, body } = textOf(task, edit);
+    const opened = await task.write('open pull request', { branch, base: base.name }, () =>
+      github.openPullRequest({ branch, base: base.name, title, body }),
     );
     if (opened.kind !== 'opened') {
       const number = await github.pullRequestOfBranch(branch);
-      if (number !== null) return foundOutcome(number, decision);
+      if (number !== null) return foundOutcome(task, number);
       const why = opened.kind === 'exists' ? 'it says that one exists already, and shows none' : opened.message;
       throw failure({
         type: opened.kind === 'exists' ? 'GitHubUnavailable' : 'GitHubRefused',
@@ -191,89 +136,212 @@ export function createPullRequestActivities(
       });
     }
     const { pull } = opened;
-    await labelled(pull.number, task);
+    await dress(task, pull, 'new');
     const pullRequest: PullRequestRef = {
       number: pull.number,
       url: pull.url,
       repository: github.repository,
       branch,
-      base: file.base.name,
-      path: file.path,
+      base: base.name,
+      path: edit.path,
       headSha: commit.sha,
       openedAt: pull.createdAt,
       pushedAt: commit.at,
     };
-    return { kind: 'open', pullRequest };
-  }
-
-  async function isUpToDate(pull: PullRequest, file: QuotaFile): Promise<boolean> {
-    const { parents } = await github.commit(pull.headSha);
-    if (parents.length !== 1 || parents[0] !== file.base.sha) return false;
-    const there = await github.fileAt(file.path, pull.headSha);
-    return there?.sha === blobSha(file.edited);
-  }
-
-  async function labelled(number: number, { write }: Task): Promise<void> {
-    const { labels = [] } = config;
-    if (labels.length === 0) return;
-    await write('label', { number, labels }, () => github.addLabels(number, labels));
+    return { kind: 'open', pullRequest, ...leftOutOf(edit) };
   }
 
   return {
     ensurePullRequest,
 
-    async ensurePullRequestRebuilt({ target, decision, gitPath, why }): Promise<PullRequestOutcome> {
-      const task = { target, decision, write: writesOf(dependencies, target, decision) };
-      const number = await findPullRequest(github, target, decision);
-      if (number === null) return ensurePullRequest({ target, decision, gitPath });
+    async ensurePullRequestRebuilt({ why, ...input }): Promise<PullRequestOutcome> {
+      const task = taskOf(input);
+      const { target, decision, github } = task;
+      const number = await findPullRequest(task, target, decision);
+      if (number === null) return ensurePullRequest(input);
       const pull = await github.pullRequest(number);
-      const known = await recordOf(github, pull, decision);
+      const known = await recordOf(github, pull, decision, (paths) => ownPath(task, paths));
       if (pull.state !== 'open') return { kind: 'settled', pullRequest: known };
       if (!(await headIsOurs(github, pull, decision))) return { kind: 'open', pullRequest: known };
 
-      const limits = decidedLimits(decision);
-      const file = await findQuotaFile(github, target, limits, { template: config.pathTemplate, gitPath });
-      if (file.kind === 'blocked') return file;
-      if (Object.keys(file.raised).length === 0) {
-        return { kind: 'alreadyInGit', sha: file.base.sha, limits: file.limits };
+      const edit = await editDecision(repositories, input);
+      if (edit.kind === 'blocked') return edit;
+      const { base } = edit.tree;
+      if (!isIn(edit, github.repository, pull.baseRef)) {
+        return movedElsewhere(
+          edit,
+          `${github.repository} at ${pull.baseRef}, to which pull request #${number} belongs`,
+        );
       }
-      const commit = (await isUpToDate(pull, file))
+      if (edit.files.length === 0) return { kind: 'alreadyInGit', sha: base.sha, limits: edit.limits };
+      const commit = (await isUpToDate(task, pull, edit))
         ? { sha: pull.headSha, at: (await github.commit(pull.headSha)).committedAt }
-        : await rebuild(task, file, pull.headRef, pull.headSha);
+        : await rebuild(task, edit, pull.headRef, pull.headSha);
       if (commit === 'foreign') return { kind: 'open', pullRequest: known };
 
-      const { title, body } = textOf(target, decision, file);
+      const { title, body } = textOf(task, edit);
       // GitHub keeps the description with the line ends of whoever wrote it last.
       if (pull.title !== title || pull.body.replaceAll('\r\n', '\n') !== body) {
-        await task.write('edit pull request', { number }, () => github.editPullRequest(number, { title, body }));
+        await task.write('edit pull request', { number, head: commit.sha }, () =>
+          github.editPullRequest(number, { title, body }),
+        );
       }
-      const text = `Rebuilt on ${file.base.name} at ${file.base.sha.slice(0, 7)}: ${why}`;
+      const text = `Rebuilt on ${base.name} at ${base.sha.slice(0, 7)}: ${why}`;
       await ensureComment(github, task.write, decision, { number, about: `${commit.sha} ${why}`, text });
       return {
         kind: 'open',
-        pullRequest: { ...known, path: file.path, headSha: commit.sha, pushedAt: commit.at },
+        pullRequest: { ...known, path: edit.path, headSha: commit.sha, pushedAt: commit.at },
+        ...leftOutOf(edit),
       };
     },
   };
 }
 
-/** The changes that this pull request makes: those of the decision that Git does not hold yet, from Git's own values. */
-function changesIn(decision: Decision, file: QuotaFile): readonly LimitChange[] {
-  return decision.changes
-    .filter(({ resource }) => Object.hasOwn(file.raised, resource))
-    .map((change) => ({ ...change, from: file.limits[change.resource] ?? change.from }));
+/** Deletes the branch of an attempt whose pull request will not be opened after all. */
+async function discardBranch({ target, decision, github, config, write }: Task, base: string): Promise<void> {
+  const branch = config.texts.branch(target, decision.id);
+  const comparison = await github.compare(base, branch);
+  if (comparison === null || !isOwnBranch(comparison.ahead, decision)) return;
+  await write('delete branch', { branch }, () => github.deleteBranch(branch));
 }
 
-function textOf(
-  target: QuotaTarget,
-  decision: Decision,
-  file: QuotaFile,
-): { readonly title: string; readonly body: string } {
-  const changes = changesIn(decision, file);
-  const held = Object.entries(file.limits).filter(([resource]) => !Object.hasOwn(file.raised, resource));
+/** The commit of the decision on its branch, made or found, or what stands in its way. */
+async function ensureCommit(
+  task: Task,
+  edit: DecisionEdit,
+  branch: string,
+): Promise<OwnCommit | 'foreign' | { readonly found: number }> {
+  const { decision, github, config, write } = task;
+  const { base } = edit.tree;
+  const message = config.texts.commit(changeFacts(task, edit));
+  const paths = edit.files.map(({ path }) => path);
+  const commit = () =>
+    write(paths.length === 1 ? 'commit file' : 'commit files', { branch, path: paths.join(' '), base: base.sha }, () =>
+      github.commitFiles({ branch, parent: base, files: edit.files, message }),
+    );
+
+  const created = await write('create branch', { branch, base: base.sha }, () => github.createBranch(branch, base.sha));
+  if (created === 'created') {
+    const committed = await commit();
+    if (committed.kind === 'committed') return committed;
+  } else {
+    const found = await github.pullRequestOfBranch(branch);
+    if (found !== null) return { found };
+  }
+  // Someone was here before: an earlier attempt whose answer was lost, or one that still runs.
+  const state = await github.compare(base.sha, branch);
+  if (state === null) throw notThereYet(branch, github.repository, 'it is gone');
+  if (!isOwnBranch(state.ahead, decision)) return 'foreign';
+  const [own] = state.ahead;
+  if (own === undefined) {
+    // Only the branch was made, from this base or an older one.
+    if (state.behind > 0) {
+      await write('move branch', { branch, sha: base.sha }, () => github.moveBranch(branch, base.sha, false));
+    }
+    const committed = await commit();
+    if (committed.kind === 'committed') return committed;
+    throw notThereYet(branch, github.repository, committed.message);
+  }
+  if (await holdsJust(task, own.sha, edit.files)) return { sha: own.sha, at: own.committedAt };
+  // The base has moved since that commit, or the decision has grown: the same branch, rebuilt.
+  return rebuild(task, edit, branch, own.sha);
+}
+
+/** One commit on top of the base in place of our commit `expected`. */
+async function rebuild(
+  task: Task,
+  edit: DecisionEdit,
+  branch: string,
+  expected: string,
+): Promise<OwnCommit | 'foreign'> {
+  const { github, config, write } = task;
+  const { base } = edit.tree;
+  const message = config.texts.commit(changeFacts(task, edit));
+  const path = edit.files.map((file) => file.path).join(' ');
+  const commit = await write('commit onto base', { path, base: base.sha }, () =>
+    github.commitOnto({ parent: base.sha, parentTree: base.treeSha, files: edit.files, message }),
+  );
+  // GitHub has no "only if the branch still is": the look right before the write keeps the gap to one round trip.
+  const head = await github.branchHead(branch);
+  if (head === null) throw notThereYet(branch, github.repository, 'it is gone');
+  if (head !== expected) return 'foreign';
+  const moved = await write('move branch', { branch, from: expected, sha: commit.sha }, () =>
+    github.moveBranch(branch, commit.sha, true),
+  );
+  if (moved === 'moved') return commit;
+  throw failure({
+    type: 'GitHubUnavailable',
+    message: `GitHub did not move ${branch} of ${github.repository}: ${moved.refused}`,
+  });
+}
+
+/** Whether a commit of ours changes exactly these files, to exactly these texts. */
+async function holdsJust({ github }: Task, sha: string, files: readonly FileChange[]): Promise<boolean> {
+  const changed = (await github.commit(sha)).files;
+  if (changed.length !== files.length || !files.every(({ path }) => changed.includes(path))) return false;
+  for (const { path, text } of files) {
+    if ((await github.fileAt(path, sha))?.sha !== blobSha(text)) return false;
+  }
+  return true;
+}
+
+async function isUpToDate(task: Task, pull: PullRequest, edit: DecisionEdit): Promise<boolean> {
+  const { parents } = await task.github.commit(pull.headSha);
+  if (parents.length !== 1 || parents[0] !== edit.tree.base.sha) return false;
+  return holdsJust(task, pull.headSha, edit.files);
+}
+
+/** Labels and reviewers, as far as the pull request has them not yet. */
+async function dress(task: Task, pull: PullRequest, age: 'new' | 'found'): Promise<void> {
+  const { github, config, target, decision, policy, write } = task;
+  const { number } = pull;
+  const wanted = config.texts.labels(decidedFacts(github.repository, target, decision));
+  const labels = wanted.filter((label) => !pull.labels.includes(label));
+  if (labels.length > 0) await write('label', { number, labels }, () => github.addLabels(number, labels));
+  await requestReviews(task, pull, policy.reviewers ?? [], age);
+}
+
+/** What the decision asks for, whatever Git holds by now. */
+export function decidedFacts(repository: string, target: EnsureInput['target'], decision: Decision): ChangeFacts {
+  const own = { quota: target.quota, changes: decision.changes };
+  return { target, decisionId: decision.id, repository, quotas: [own, ...(decision.companions ?? [])] };
+}
+
+function changeFacts({ target, decision, github }: Task, { quotas }: DecisionEdit): ChangeFacts {
+  return { target, decisionId: decision.id, repository: github.repository, quotas };
+}
+
+function textOf(task: Task, edit: DecisionEdit): { readonly title: string; readonly body: string } {
+  const { target, decision, policy, github, config } = task;
   return {
-    title: pullRequestTitle(target, changes),
-    body: pullRequestBody(target, decision, changes, Object.fromEntries(held)),
+    title: config.texts.title(changeFacts(task, edit)),
+    body: config.texts.body({
+      target,
+      decision,
+      policy,
+      repository: github.repository,
+      base: edit.tree.base.name,
+      paths: edit.files.map(({ path }) => path),
+      quotas: edit.quotas,
+      leftOut: edit.leftOut,
+      temporalUi: config.temporalUi,
+    }),
+  };
+}
+
+function leftOutOf({ leftOut }: DecisionEdit): { readonly leftOut?: readonly string[] } {
+  return leftOut.length === 0 ? {} : { leftOut: leftOut.map(({ quota }) => quota) };
+}
+
+function isIn({ tree }: DecisionEdit, repository: string, base: string): boolean {
+  return tree.github.repository.toLowerCase() === repository.toLowerCase() && tree.base.name === base;
+}
+
+function movedElsewhere({ tree, path }: DecisionEdit, from: string): PullRequestOutcome {
+  return {
+    kind: 'blocked',
+    reason: 'Unplaceable',
+    message: `the quota is in ${tree.name} (${path}) now and no longer in ${from}; close the pull request if there is one, and it is decided again`,
   };
 }
 

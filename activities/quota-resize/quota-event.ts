@@ -73,11 +73,19 @@ export function recommendationWriter(
     if (logged.size > MAX_REMEMBERED_LINES && oldest !== undefined) logged.delete(oldest);
     options.log.info(fields, 'QuotaResizeRecommended');
   };
-  return async ({ target, quotaUid, changes, evidence, mode, at }) => {
+  return async ({ target, quotaUid, changes, evidence, notes = [], mode, at }) => {
     const { namespace, quota, cluster } = target;
     const key = digest(JSON.stringify([at, changes.map(({ resource, from, to }) => [resource, from, to])]));
-    logOnce(`${targetName(target)}/${key}`, { namespace, quota, cluster, mode, changes, evidence });
-    const message = changes.map(sentenceOf).join('; ');
+    logOnce(`${targetName(target)}/${key}`, {
+      namespace,
+      quota,
+      cluster,
+      mode,
+      changes,
+      evidence,
+      ...(notes.length === 0 ? {} : { notes }),
+    });
+    const message = [...changes.map(sentenceOf), ...notes].join('; ');
     await ensureQuotaEvent(options, {
       target,
       quotaUid,

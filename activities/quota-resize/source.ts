@@ -1,21 +1,16 @@
 import type { SourceObservation } from '../../domain/quota-resize/observation.ts';
-import type { GitHub } from '../ports/github.ts';
+import type { Repositories } from '../ports/repositories.ts';
 import type { QuotaResizeActivities } from './interface.ts';
 import { findQuotaFile } from './quota-file.ts';
 
 /**
- * Where the quota lives in Git, with proof that the edit is possible. Three requests when nothing is known yet (the
- * branch, its tree, the file), one that costs nothing of GitHub's limit when nothing changed.
- *
- * @param github null where no repository is configured, which is right for observing.
+ * Where the quota lives in Git, with proof that the edit is possible. Three requests when nothing is known yet and one
+ * file is enough (the branch, its tree, the file), one that costs nothing of GitHub's limit when nothing changed.
  */
-export function createSourceActivities(
-  github: GitHub | null,
-  config: { readonly pathTemplate: string },
-): Pick<QuotaResizeActivities, 'observeSource'> {
+export function createSourceActivities(repositories: Repositories): Pick<QuotaResizeActivities, 'observeSource'> {
   return {
-    async observeSource({ target, limits, gitPath }): Promise<SourceObservation> {
-      if (github === null) {
+    async observeSource({ target, limits, hints, current }): Promise<SourceObservation> {
+      if (repositories.names.length === 0) {
         return {
           kind: 'blocked',
           reason: 'GitHubNotConfigured',
@@ -23,17 +18,19 @@ export function createSourceActivities(
             'no GitOps repository is configured; set GITHUB_OWNER, GITHUB_REPO and GITHUB_TOKEN to let Headroom propose',
         };
       }
-      const file = await findQuotaFile(github, target, limits, { template: config.pathTemplate, gitPath });
+      const file = await findQuotaFile(repositories, target, limits, { hints, current });
       if (file.kind === 'blocked') return file;
-      const { base, path, line, limits: inGit } = file;
+      const { tree, path, line, edits, limits: inGit, how } = file;
       return {
         kind: 'found',
-        repository: github.repository,
-        base: base.name,
-        baseSha: base.sha,
+        repository: tree.github.repository,
+        base: tree.base.name,
+        baseSha: tree.base.sha,
         path,
         line,
+        paths: edits.length === 0 ? [path] : edits.map((edit) => edit.path),
         limits: inGit,
+        how,
       };
     },
   };

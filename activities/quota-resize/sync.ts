@@ -2,7 +2,8 @@ import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import { isSynced } from '../../domain/quota-resize/await-sync.ts';
 import { type GlobalPauseOptions, readGlobalPause } from '../kernel/global-pause.ts';
-import { notYet, type PollPace } from '../kernel/not-yet.ts';
+import type { PollPace } from '../../domain/kernel/poll-pace.ts';
+import { notYet } from '../kernel/not-yet.ts';
 import type { Kubernetes } from '../ports/kubernetes.ts';
 import { hardOf, readQuota } from './observe-quota.ts';
 

@@ -8,7 +8,10 @@
 export const failureTypes = {
   NotYet: 'waiting',
   GloballyPaused: 'stalled',
+  /** The policy forbids now what it allowed when it was decided; the workflow looks afresh at once. */
+  PolicyChanged: 'stalled',
   GitHubRateLimited: 'waiting',
+  GitHubBudget: 'waiting',
   GitHubUnauthorized: 'waiting',
   GitHubUnavailable: 'transient',
   GitHubRefused: 'stalled',

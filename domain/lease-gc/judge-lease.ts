@@ -1,6 +1,13 @@
 import { quotaResizeId } from '../kernel/target.ts';
 import type { EpochMs } from '../kernel/time.ts';
-import { decisionIdOf, isFileLease, type LeaseObject, legacyNamespaces, targetOfLease } from '../quota-resize/lease.ts';
+import {
+  carrierOfLease,
+  decisionIdOf,
+  isFileLease,
+  type LeaseObject,
+  legacyNamespaces,
+  targetOfLease,
+} from '../quota-resize/lease.ts';
 
 /** What is so in the cluster and in Temporal, read after the Leases were. */
 export interface Surroundings {
@@ -46,8 +53,11 @@ export function judgeLease(
     return { kind: 'delete', why: `none of the namespaces ${readings.join(', ')} exists` };
   }
   const { namespace, quota } = target;
-  // A workflow that runs still needs it, also to say goodbye to a quota that is gone.
-  if (running.has(quotaResizeId({ cluster, namespace, quota }))) return keep;
+  // A workflow that runs still needs it, also to say goodbye to a quota that is gone. The lock of a quota that another one's
+  // pull request raises is that one's; its own workflow only waits for it.
+  const carrier = carrierOfLease(lease);
+  const owner = { cluster, namespace, quota: carrier ?? quota };
+  if (running.has(quotaResizeId(owner))) return keep;
 
   const holder = lease.spec?.holderIdentity || null;
   const isStale = now - lastWritten > UNLOCK_GRACE_MS;
@@ -56,7 +66,7 @@ export function judgeLease(
   }
   if (!namespaces.has(namespace)) return { kind: 'delete', why: `the namespace ${namespace} does not exist` };
   if (decisionIdOf(holder) !== null) {
-    return isStale ? { kind: 'unlock', why: `no workflow of ${namespace}/${quota} runs that holds it` } : keep;
+    return isStale ? { kind: 'unlock', why: `no workflow of ${namespace}/${owner.quota} runs that holds it` } : keep;
   }
   if (holder === null && !quotas.has(`${namespace}/${quota}`) && now - lastWritten > QUOTA_GONE_GRACE_MS) {
     return { kind: 'delete', why: `the quota ${namespace}/${quota} does not exist` };

@@ -66,7 +66,7 @@ function spacing(count: number, look: QuotaObservation): number {
 
 /** What the act is about: the place in Git and the values, or the head that it needs. */
 function keyOf(plan: Deed, policy: ResizePolicy): string {
-  const path = policy.gitPath ?? '';
+  const path = JSON.stringify(policy.git);
   switch (plan.kind) {
     case 'recommend':
       return `recommend|${needDigest(plan.proposal)}`;
@@ -78,6 +78,9 @@ function keyOf(plan: Deed, policy: ResizePolicy): string {
       const head = plan.decision.pullRequest?.headSha ?? '';
       return `${plan.kind}|${plan.decision.id}|${head}|${path}|${needDigest(plan.decision)}`;
     }
+    case 'say':
+      return `say|${plan.about}`;
+    case 'revise':
     case 'close':
     case 'release':
     case 'settle':

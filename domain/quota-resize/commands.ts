@@ -1,5 +1,6 @@
 import { type EpochMs, formatInstant } from '../kernel/time.ts';
-import { decidedLimits } from './decision.ts';
+import { approvedValues } from './decision.ts';
+import { isBeforePullRequest } from './gate.ts';
 import type { ResizeMemory } from './memory.ts';
 
 /** What an operator may send to an episode, as a signal or as an update. */
@@ -10,7 +11,12 @@ export interface CommandInput {
   /** Who sends it; "unknown" when it is not said. */
   readonly by?: string;
   readonly reason?: string;
+  /** Of `approve`: the head that was looked at, from its first seven digits on; another one by then is not approved. */
+  readonly head?: string;
 }
+
+/** A command's input as it was read. */
+type ReadInput = Required<Omit<CommandInput, 'head'>> & Pick<CommandInput, 'head'>;
 
 /** Longer than any name or reason; details and comments hold a few of them. */
 const MAX_TEXT = 500;
@@ -24,11 +30,13 @@ export type CommandOutcome =
  * Reads what came with a command. Anything that is not an object with texts is taken as nothing said, because a signal that
  * people type must never fail a workflow.
  */
-export function readCommandInput(raw: unknown): Required<CommandInput> {
+export function readCommandInput(raw: unknown): ReadInput {
   const fields = typeof raw === 'object' && raw !== null ? (raw as Record<string, unknown>) : {};
   const text = (value: unknown) => (typeof value === 'string' ? oneLine(value) : '');
   const by = typeof raw === 'string' ? oneLine(raw) : text(fields['by']);
-  return { by: by === '' ? 'unknown' : by, reason: text(fields['reason']) };
+  const head = text(fields['head']);
+  const read = { by: by === '' ? 'unknown' : by, reason: text(fields['reason']) };
+  return head === '' ? read : { ...read, head };
 }
 
 /** What people type becomes part of a sentence in the details: one line, and not a novel. */
@@ -37,12 +45,7 @@ function oneLine(text: string): string {
 }
 
 /** Applies an operator's command to the memory. Pure; a refused command changes nothing. */
-export function command(
-  memory: ResizeMemory,
-  name: OperatorCommand,
-  input: Required<CommandInput>,
-  now: EpochMs,
-): CommandOutcome {
+export function command(memory: ResizeMemory, name: OperatorCommand, input: ReadInput, now: EpochMs): CommandOutcome {
   const said = { by: input.by, reason: input.reason, at: now };
   switch (name) {
     case 'pause':
@@ -51,33 +54,47 @@ export function command(
       return done({ ...memory, paused: said }, `paused by ${input.by}: nothing is written until resume`);
     case 'resume':
       if (memory.paused === null) return refused('not paused, so there is nothing to resume');
-      return done({ ...memory, paused: null }, `resumed by ${input.by}`);
+      // Nobody could answer usefully while it was paused: an approval is asked for as long as before.
+      return done({ ...memory, paused: null, awaiting: null }, `resumed by ${input.by}`);
     case 'approve': {
       const { decision } = memory;
-      if (!decision?.pullRequest || decision.merge !== null) return refused('there is no open pull request to approve');
+      if (decision === null || decision.merge !== null) return refused('there is no open pull request to approve');
+      if (decision.pullRequest === null && !isBeforePullRequest(decision.gate)) {
+        return refused('there is no open pull request to approve');
+      }
       if (memory.rejection !== null)
         return refused(`already rejected by ${memory.rejection.by}, the pull request is closed`);
+      const { pullRequest } = decision;
       if (decision.gate === null) {
-        return refused(
-          `pull request #${decision.pullRequest.number} needs no approval: its steps are within the policy`,
-        );
+        return refused(`pull request #${pullRequest?.number} needs no approval: its steps are within the policy`);
       }
-      const approval = { ...said, limits: decidedLimits(decision), headSha: decision.pullRequest.headSha };
-      const at = approval.headSha.slice(0, 12);
+      const headSha = pullRequest?.headSha ?? '';
+      const { head = '' } = input;
+      if (head !== '' && (head.length < 7 || !headSha.startsWith(head.toLowerCase()))) {
+        const now = headSha === '' ? 'there is no pull request yet' : `its head is ${headSha.slice(0, 12)}`;
+        return refused(`${now}, and not "${head}", which was looked at: look again`);
+      }
+      const approval = { ...said, limits: approvedValues(decision), headSha };
+      const what =
+        pullRequest === null
+          ? `decision ${decision.id}, its pull request is opened`
+          : `pull request #${pullRequest.number} at ${approval.headSha.slice(0, 12)}`;
       return done(
-        { ...memory, approval },
-        `approved by ${input.by}: pull request #${decision.pullRequest.number} at ${at}, for these values only`,
+        { ...memory, approval, decision: { ...decision, approvedBy: input.by } },
+        `approved by ${input.by}: ${what}, for these values only`,
       );
     }
     case 'reject': {
       const { decision } = memory;
-      if (!decision?.pullRequest || decision.merge !== null) return refused('there is no open pull request to reject');
+      if (decision === null || decision.merge !== null) return refused('there is no open pull request to reject');
       if (memory.rejection !== null)
         return refused(`already rejected by ${memory.rejection.by}, the pull request is closed`);
-      return done(
-        { ...memory, rejection: said, approval: null },
-        `rejected by ${input.by}: pull request #${decision.pullRequest.number} is closed`,
-      );
+      const { pullRequest } = decision;
+      const consequence =
+        pullRequest === null
+          ? `decision ${decision.id} gets no pull request`
+          : `pull request #${pullRequest.number} is closed`;
+      return done({ ...memory, rejection: said, approval: null }, `rejected by ${input.by}: ${consequence}`);
     }
     case 'reconcileNow':
       return done(

@@ -1,17 +1,28 @@
 import { equalLists } from '../kernel/resource-list.ts';
 import { type EpochMs, formatInstant, formatSpan } from '../kernel/time.ts';
+import { companionsFor, leaderFor } from './companions.ts';
 import { decidedLimits, type Refusal } from './decision.ts';
 import type { ResizeMemory } from './memory.ts';
-import { computeNeed, needDigest } from './need.ts';
+import { cappedNeed, computeNeed, needDigest } from './need.ts';
 import type { QuotaObservation } from './observation.ts';
 import { end, hold, type Planned } from './plan.ts';
 import { latest } from './recall.ts';
 import { partRefused } from './refusal.ts';
-import type { Plan, Proposal, Reason } from './verdict.ts';
+import { staleNeed } from './stale-usage.ts';
+import type { Phase, Plan, Proposal, Reason } from './verdict.ts';
 import { quietUntil } from './wait.ts';
-import { leaseHeldDetail, summary } from './wording.ts';
+import { leaseHeldDetail, summary, wholeSummary } from './wording.ts';
 
 const MINUTE_MS = 60_000;
+
+/**
+ * How long a quota leaves the first word to a sibling: as long as the sibling's own look and proposal may take, each of
+ * which waits until the demand stands still.
+ */
+const YIELD_SETTLES = 4;
+const YIELD_MS = 15_000;
+/** How often it looks meanwhile whether the sibling has taken it along. */
+const YIELD_LOOK_MS = 2_000;
 
 /** No decision in hand: is there a need, and may it be acted on? */
 export function decideIdle(look: QuotaObservation, memory: ResizeMemory, now: EpochMs): Planned {
@@ -25,12 +36,7 @@ export function decideIdle(look: QuotaObservation, memory: ResizeMemory, now: Ep
     const detail = `cooling down until ${formatInstant(restUntil)}${pressure}`;
     return [memory, hold('CoolingDown', 'CoolingDown', detail, { until: restUntil, quietUntil: restUntil })];
   }
-  if (need === null) {
-    return [
-      { ...memory, need: null, blocked: null },
-      end('BelowThreshold', 'every resource is below its threshold and nothing refused is missing'),
-    ];
-  }
+  if (need === null) return withoutNeed(look, { ...memory, need: null, blocked: null, yieldedSince: null }, now);
 
   const { wanted, refusal } = partRefused(need, look, memory, now);
   if (wanted === null) return [memory, refusedHold(look, need, refusal, now)];
@@ -63,15 +69,77 @@ export function decideIdle(look: QuotaObservation, memory: ResizeMemory, now: Ep
     ];
   }
   const { lease } = look;
-  if (lease.holder !== null && !lease.holderIsAbandoned) {
-    const until = now + timings.holdRetry;
-    return [settledMemory, hold('Blocked', 'LeaseHeld', leaseHeldDetail(look), { until, quietUntil: until })];
+  if (lease.holder !== null && !lease.holderIsAbandoned) return [settledMemory, lockedHold(look, now)];
+  const leader = leaderFor(look, wanted, now);
+  const yieldedSince = leader === null ? null : (memory.yieldedSince ?? now);
+  const ownTurnAt = (yieldedSince ?? now) + YIELD_SETTLES * timings.demandSettle + YIELD_MS;
+  if (leader !== null && now < ownTurnAt) {
+    const detail = `${summary(wanted)}: quota ${leader.name} misses room for the same workloads and raises both in one pull request; this one has its own if that does not happen by ${formatInstant(ownTurnAt)}`;
+    const until = Math.min(ownTurnAt, now + Math.max(timings.demandSettle, YIELD_LOOK_MS));
+    const wait = { until, quietUntil: until };
+    return [{ ...settledMemory, yieldedSince }, hold('Detecting', 'SiblingFirst', detail, wait)];
   }
   const announce = now >= repeatFrom(look, memory, wanted);
+  const companions = leader === null ? companionsFor(look, wanted, now) : [];
   return [
-    settledMemory,
-    { kind: 'propose', phase: 'OpeningPullRequest', reason, detail: summary(wanted), proposal: wanted, announce },
+    { ...settledMemory, yieldedSince },
+    {
+      kind: 'propose',
+      phase: 'OpeningPullRequest',
+      reason,
+      detail: wholeSummary({ ...wanted, companions }),
+      proposal: wanted,
+      announce,
+      companions,
+    },
   ];
+}
+
+/** Nothing to raise: because all is well, or because what would be raised is not believed or not allowed. */
+function withoutNeed(look: QuotaObservation, memory: ResizeMemory, now: EpochMs): Planned {
+  const contradicted = staleNeed(look, memory.lastChange);
+  if (contradicted.length > 0) {
+    const detail = `${contradicted.join('; ')}; nothing is raised on such numbers, looking again`;
+    const resources = look.contradictions.map(({ resource }) => resource).join(',');
+    return told(look, memory, 'Detecting', 'UsageContradicted', `contradicted|${resources}`, detail, now);
+  }
+  const capped = cappedNeed(look, memory.lastChange);
+  if (capped.length > 0) {
+    const detail = capped.join('; ');
+    // Only a maximum in the way of what was refused is news; a limit that is used up to it is as people want it.
+    if (look.demand.length === 0) return [memory, end('AtMaximum', detail)];
+    return told(look, memory, 'Blocked', 'AtMaximum', `maximum|${detail}`, detail, now);
+  }
+  return [memory, end('BelowThreshold', 'every resource is below its threshold and nothing refused is missing')];
+}
+
+/** A hold that people are told about once, in a Warning Event on the quota. */
+function told(
+  look: QuotaObservation,
+  memory: ResizeMemory,
+  phase: Phase,
+  reason: Reason,
+  about: string,
+  detail: string,
+  now: EpochMs,
+): Planned {
+  if (!memory.told.includes(about)) {
+    const event = { type: 'Warning', reason, message: detail } as const;
+    return [memory, { kind: 'say', phase, reason, detail, decision: null, about, comment: null, event }];
+  }
+  const until = now + look.timings.holdRetry;
+  return [memory, hold(phase, reason, detail, { until, quietUntil: Math.min(until, quietUntil(look.timings, now)) })];
+}
+
+/** Somebody else has the lock: another quota whose pull request raises this one too, or a stranger. */
+function lockedHold(look: QuotaObservation, now: EpochMs): Plan {
+  const until = now + look.timings.holdRetry;
+  const { carriedBy } = look.lease;
+  if (carriedBy === undefined || carriedBy === null) {
+    return hold('Blocked', 'LeaseHeld', leaseHeldDetail(look), { until, quietUntil: until });
+  }
+  const detail = `the pull request of quota ${carriedBy} raises this quota as well, waiting until it is merged or closed`;
+  return hold('AwaitingMerge', 'CarriedBySibling', detail, { until, quietUntil: until });
 }
 
 function cooldownEnd(look: QuotaObservation, memory: ResizeMemory, observing: boolean): EpochMs | null {
@@ -86,7 +154,7 @@ function cooldownEnd(look: QuotaObservation, memory: ResizeMemory, observing: bo
 function refusedHold(look: QuotaObservation, need: Proposal, refusal: Refusal | null, now: EpochMs): Plan {
   if (refusal === null)
     throw new Error(`nothing is left of the need (${summary(need)}) and no refusal stands against it`);
-  const until = refusal.at + look.timings.rejectionCooldown;
+  const until = refusal.at + look.policy.rejectionCooldown;
   const why = refusal.reason === '' ? '' : ` (${refusal.reason})`;
   const detail = `${summary(need)} was refused by ${refusal.by} at ${formatInstant(refusal.at)}${why}; not asked for again before ${formatInstant(until)} unless the need grows`;
   return hold('CoolingDown', 'Refused', detail, { until, quietUntil: Math.min(until, now + look.timings.holdRetry) });
@@ -105,5 +173,6 @@ function settleNeed(memory: ResizeMemory, digest: string, now: EpochMs): NonNull
 }
 
 function needReason(need: Proposal): Reason {
-  return need.unmetDemand ? 'UnmetDemand' : 'ThresholdReached';
+  if (need.unmetDemand) return 'UnmetDemand';
+  return need.belowMinimum === true ? 'BelowMinimum' : 'ThresholdReached';
 }

@@ -1,11 +1,13 @@
 /** A decision in hand: from its Lease to its merge. */
-import { equalLists } from '../kernel/resource-list.ts';
 import { type EpochMs, formatInstant } from '../kernel/time.ts';
+import { approvalHolds, awaitApproval, tellApproval } from './approval.ts';
+import { grownCompanions, leavingCompanions } from './companions.ts';
 import { decidedLimits, type Decision, leaseHolder } from './decision.ts';
+import { gateOfDecision, isBeforePullRequest } from './gate.ts';
 import type { ResizeMemory } from './memory.ts';
 import { mergeReadiness } from './merge-readiness.ts';
-import { computeNeed, gateOf, mergeChanges, outgrows } from './need.ts';
-import type { PullRequestObservation, QuotaObservation } from './observation.ts';
+import { computeNeed, mergeChanges, outgrows } from './need.ts';
+import type { MergeHold, PullRequestObservation, QuotaObservation } from './observation.ts';
 import { hold, type Planned } from './plan.ts';
 import { closeRejected, closeUnneeded, rejectionOf, settleClosed } from './pull-request-closed.ts';
 import { partRefused } from './refusal.ts';
@@ -37,13 +39,35 @@ export function decideUnopened(
       holdDecision(look, 'Blocked', 'LeaseHeld', leaseHeldDetail(look), now, now + look.timings.holdRetry),
     ];
   }
+  const refusal = rejectionOf(memory, decision);
+  if (refusal !== null) {
+    const detail = `rejected by ${refusal.by}${refusal.reason === '' ? '' : `: ${refusal.reason}`}`;
+    return [memory, { kind: 'release', phase: 'CoolingDown', reason: 'Rejected', detail, decision, refusal }];
+  }
   const need = computeNeed(look, memory.lastChange);
   if (!concerns(need, decision)) {
     const phase = 'OpeningPullRequest';
     return needGone(look, memory, decision, phase, `decision ${decision.id} (${summary(decision)}) is given up`, now);
   }
-  const current: ResizeMemory = { ...memory, needGoneSince: null };
+  // The gate is the policy's as it is now: an annotation that was set or taken off since acts at once.
+  const current: ResizeMemory = {
+    ...memory,
+    decision: { ...decision, gate: gateOfDecision(look.policy, decision) },
+    needGoneSince: null,
+  };
   const grown = grownBy(look, current, decision, need, now);
+  const gated = grown ?? current.decision ?? decision;
+  if (isBeforePullRequest(gated.gate) && gated.gate !== null && !approvalHolds(current, gated)) {
+    if (grown !== null) {
+      const detail = `the need grew before anybody approved it (${summary(grown)})`;
+      return [current, { kind: 'revise', phase: 'AwaitingApproval', reason: 'NeedGrew', detail, decision: grown }];
+    }
+    return awaitApproval(look, current, gated, gated.gate, now, (reason, detail, until) =>
+      holdDecision(look, 'AwaitingApproval', reason, detail, now, until),
+    );
+  }
+  const approved = tellApproval(current, gated);
+  if (approved !== null) return [current, approved];
   if (grown !== null) {
     const why = `the need grew (${summary(grown)})`;
     return [
@@ -53,7 +77,7 @@ export function decideUnopened(
   }
   const reason = adopted ? 'Adopted' : decision.evidence.length > 0 ? 'UnmetDemand' : 'ThresholdReached';
   const detail = `opening the pull request of decision ${decision.id}${adopted ? ', found in the Lease' : ''} (${summary(decision)})`;
-  return [current, { kind: 'open', phase: 'OpeningPullRequest', reason, detail, decision }];
+  return [current, { kind: 'open', phase: 'OpeningPullRequest', reason, detail, decision: gated }];
 }
 
 /** A pull request of ours exists: is it still wanted, still ours, and may it be merged? */
@@ -75,7 +99,7 @@ export function decideOpen(
   if (pullRequest.state === 'closed') return [memory, settleClosed(look, memory, decided, pullRequest, now)];
 
   // The gate is the policy's as it is now: an annotation that was set or taken off since acts at once.
-  const decision: Decision = { ...decided, gate: gateOf(policy, decided.changes) };
+  const decision: Decision = { ...decided, gate: gateOfDecision(policy, decided) };
   const open: ResizeMemory = { ...memory, decision, closing: null };
   const waiting = (phase: Phase, reason: Reason, detail: string, until?: EpochMs): Plan =>
     holdDecision(look, phase, reason, detail, now, until, 'pullRequest');
@@ -101,6 +125,8 @@ export function decideOpen(
     return needGone(look, open, decision, 'AwaitingChecks', `${link} is closed`, now);
   }
   const current: ResizeMemory = { ...open, needGoneSince: null };
+  const approved = tellApproval(current, decision);
+  if (approved !== null) return [current, approved];
   const grown = need === null ? null : grownBy(look, current, decision, need, now);
 
   if (pullRequest.headSha !== ref.headSha) {
@@ -137,15 +163,23 @@ export function decideOpen(
   if (readiness.kind === 'wait') {
     return [current, waiting('AwaitingChecks', readiness.reason, readiness.detail, readiness.until)];
   }
+  const { gate } = decision;
+  const isGated = gate !== null && !approvalHolds(current, decision);
+  // Where a person merges anyway, only an approval that the policy asks for by itself is one more question.
+  if (isGated && (policy.autoMerge.allowed || gate.reason === 'ApprovalRequired')) {
+    return awaitApproval(look, current, decision, gate, now, (reason, detail, until) =>
+      waiting('AwaitingApproval', reason, detail, until),
+    );
+  }
   if (!policy.autoMerge.allowed) {
     const namespaceOff = policy.autoMerge.reason === 'NamespaceOff';
     const detail = `${link} is ready and waits for a person to merge it: auto-merge is off ${namespaceOff ? 'for this namespace (resizer.io/auto-merge)' : 'globally (--enable-auto-merge)'}`;
     return [current, waiting('AwaitingMerge', namespaceOff ? 'NamespaceAutoMergeOff' : 'AutoMergeOff', detail)];
   }
-  if (decision.gate !== null && !approvalHolds(current, decision)) {
-    const detail = `${link} waits for an approval: ${decision.gate.message}; send approve or reject`;
-    return [current, waiting('AwaitingApproval', decision.gate.reason, detail)];
-  }
+  const leaving = leavingCompanions(look, decision.companions ?? []);
+  if (leaving.length > 0) return [current, withoutCompanions(decision, leaving, link)];
+  const { mergeHold } = look;
+  if (mergeHold !== null) return held(current, decision, link, mergeHold, waiting);
   const detail = `merging ${link} at ${short(ref.headSha)}`;
   return [current, { kind: 'merge', phase: 'Merging', reason: 'ReadyToMerge', detail, decision }];
 }
@@ -156,7 +190,7 @@ function concerns(need: Proposal | null, decision: Decision): need is Proposal {
   return need !== null && need.changes.some((change) => Object.hasOwn(limits, change.resource));
 }
 
-/** The decision with a need that outgrew it, or null where it stays as it is. */
+/** The decision with a need that outgrew it, its own or a companion's, or null where it stays as it is. */
 function grownBy(
   look: QuotaObservation,
   memory: ResizeMemory,
@@ -164,17 +198,25 @@ function grownBy(
   need: Proposal,
   now: EpochMs,
 ): Decision | null {
+  if (memory.updates >= MAX_UPDATES) return null;
+  // Greater values are not pushed behind the back of whoever agreed to these before there was a pull request: the rest
+  // comes with the next decision, and an approval of its own.
+  if (decision.pullRequest !== null && isBeforePullRequest(decision.gate)) return null;
   const { wanted } = partRefused(need, look, memory, now);
-  if (wanted === null || memory.updates >= MAX_UPDATES) return null;
-  if (!outgrows(wanted, decidedLimits(decision), look.policy)) return null;
-  const changes = mergeChanges(decision.changes, wanted.changes);
-  return {
-    ...decision,
-    changes,
-    evidence: wanted.evidence.length > 0 ? wanted.evidence : decision.evidence,
-    demandByMessage: decision.demandByMessage || wanted.demandByMessage,
-    gate: gateOf(look.policy, changes),
-  };
+  const grew = wanted !== null && outgrows(wanted, decidedLimits(decision), look.policy);
+  const companions = grownCompanions(look, decision.companions ?? []);
+  if (!grew && companions === null) return null;
+  const { approvedBy: _, ...unapproved } = decision;
+  const own = grew
+    ? {
+        changes: mergeChanges(decision.changes, wanted.changes),
+        evidence: wanted.evidence.length > 0 ? wanted.evidence : decision.evidence,
+        demandByMessage: decision.demandByMessage || wanted.demandByMessage,
+        ...(wanted.notes.length === 0 ? {} : { notes: wanted.notes }),
+      }
+    : {};
+  const grown: Decision = { ...unapproved, ...own, ...(companions === null ? {} : { companions }) };
+  return { ...grown, gate: gateOfDecision(look.policy, grown) };
 }
 
 /** Nothing needs the decision any more: it waits a while, in case the need comes back, and is then given up. */
@@ -198,18 +240,36 @@ function needGone(
   return [waiting, closeUnneeded(decision, detail)];
 }
 
-function rebuild(reason: Reason, detail: string, decision: Decision, why: string): Plan {
+/** The branch without companions that are not to be merged along; what was approved for all of them is approved no more. */
+function withoutCompanions(decision: Decision, leaving: readonly string[], link: string): Plan {
+  const { approvedBy: _, companions = [], ...alone } = decision;
+  const rest = companions.filter(({ quota }) => !leaving.includes(quota));
+  const why = `${leaving.map((quota) => `quota ${quota}`).join(' and ')} is not raised along any more: nothing of it is missing now, or its policy changed`;
+  const kept: Decision = rest.length === 0 ? alone : { ...alone, companions: rest };
+  return { ...rebuild('CompanionLeft', `${link}: ${why}; the branch is rebuilt`, kept, why), released: leaving };
+}
+
+function rebuild(reason: Reason, detail: string, decision: Decision, why: string): Extract<Plan, { kind: 'rebuild' }> {
   return { kind: 'rebuild', phase: 'OpeningPullRequest', reason, detail, decision, why };
 }
 
-/** Whether the approval in hand was given for exactly these limits and this head. */
-function approvalHolds(memory: ResizeMemory, decision: Decision): boolean {
-  const { approval } = memory;
-  return (
-    approval !== null &&
-    approval.headSha === decision.pullRequest?.headSha &&
-    equalLists(approval.limits, decidedLimits(decision))
-  );
+/** Ready, but a freeze or the hour forbids a merge: it is said once for each freeze and opening, and waited for. */
+function held(
+  memory: ResizeMemory,
+  decision: Decision,
+  link: string,
+  mergeHold: MergeHold,
+  waiting: (phase: Phase, reason: Reason, detail: string, until?: EpochMs) => Plan,
+): Planned {
+  const { reason, until } = mergeHold;
+  const detail = `${link} is ready, and merging is held: ${mergeHold.detail}`;
+  const about = `held|${reason}|${until ?? 'open'}|${mergeHold.detail}`;
+  if (!memory.told.includes(about)) {
+    const comment = `Ready, and not merged by Headroom for now: ${mergeHold.detail}.`;
+    const event = { type: 'Normal', reason: 'QuotaResizeHeld', message: detail } as const;
+    return [memory, { kind: 'say', phase: 'AwaitingMerge', reason, detail, decision, about, comment, event }];
+  }
+  return [memory, waiting('AwaitingMerge', reason, detail, until ?? undefined)];
 }
 
 /** Whether somebody else took the lock from under the decision. An unlocked Lease is taken again. */

@@ -2,25 +2,26 @@
  * What a refused workload still misses of a quota: its missing replicas (and claims, and Jobs) × what admission would
  * charge one of them. A refusal's own message names one pod and one moment; the owner says what is so now.
  */
-import { multiplyByRatio } from '../kernel/quantity.ts';
 import {
   addLists,
   maskList,
   maxLists,
+  multiplyList,
   type ResourceList,
-  resourceEntries,
-  resourceList,
+  subtractListsToZero,
   withoutZeros,
 } from '../kernel/resource-list.ts';
 import type { EpochMs } from '../kernel/time.ts';
 import { type Claim, claimCharge } from '../quota-usage/claim-charge.ts';
 import { type LimitRange, withDefaults } from '../quota-usage/limit-range.ts';
 import { objectCharge } from '../quota-usage/object-count.ts';
-import { podCharge } from '../quota-usage/pod-charge.ts';
-import type { Pod, PodSpec } from '../quota-usage/pod.ts';
+import { namesOfCharge, podCharge } from '../quota-usage/pod-charge.ts';
+import type { Pod } from '../quota-usage/pod.ts';
 import { claimInScopes, countsOtherObjects, podInScopes, type QuotaScopes } from '../quota-usage/scopes.ts';
 import type { AdmissionRefusal } from './event-message.ts';
+import type { Missing } from './missing.ts';
 import type { WorkloadDemand, WorkloadRef } from './observation.ts';
+import type { TemplateSpec } from './owner.ts';
 
 /** The quota that demand is counted for, and what of its surroundings decides the charge. */
 export interface ChargingQuota {
@@ -32,6 +33,8 @@ export interface ChargingQuota {
   readonly overheads: Readonly<Record<string, ResourceList>>;
   /** The class that admission gives to a claim that names none. */
   readonly defaultStorageClass: string | null;
+  /** The priority class that admission gives to a pod that names none. */
+  readonly defaultPriorityClass: string | null;
 }
 
 /** A refusal for lack of room, whichever quota of the namespace said it, and when it was last seen. */
@@ -40,261 +43,163 @@ export interface SeenRefusal {
   readonly lastSeen: EpochMs;
 }
 
-/** Pods, claims or other objects that a workload misses. */
-export type Missing =
-  | { readonly of: 'pod'; readonly count: number; readonly spec: TemplateSpec }
-  | { readonly of: 'claim'; readonly count: number; readonly claim: ClaimTemplate }
-  | { readonly of: 'object'; readonly count: number; readonly resource: string; readonly group: string };
-
-/** A pod template's spec, in the shape of Kubernetes' JSON. */
-interface TemplateSpec extends PodSpec {
-  readonly runtimeClassName?: string | undefined;
-}
-
-/** A StatefulSet's claim template; its name is the first part of each claim's name. */
-type ClaimTemplate = Claim & { readonly metadata?: { readonly name?: string | undefined } | undefined };
-
-interface PodTemplate {
-  readonly spec?: TemplateSpec | undefined;
-}
-
-interface Metadata {
-  readonly name?: string | undefined;
-  readonly uid?: string | undefined;
-  readonly creationTimestamp?: Date | string | undefined;
-  readonly deletionTimestamp?: Date | string | undefined;
-  readonly ownerReferences?: readonly { readonly uid: string; readonly controller?: boolean | undefined }[] | undefined;
-}
-
-interface Condition {
-  readonly type: string;
-  readonly status: string;
-  readonly reason?: string | undefined;
-}
-
-/** A ReplicaSet or a ReplicationController. */
-interface ReplicatedOwner {
-  readonly metadata?: Metadata | undefined;
-  readonly spec?: { readonly replicas?: number | undefined; readonly template?: PodTemplate | undefined } | undefined;
-}
-
-interface StatefulSetOwner {
-  readonly metadata?: Metadata | undefined;
-  readonly spec?:
-    | {
-        readonly replicas?: number | undefined;
-        readonly template?: PodTemplate | undefined;
-        readonly ordinals?: { readonly start?: number | undefined } | undefined;
-        readonly volumeClaimTemplates?: readonly ClaimTemplate[] | undefined;
-      }
-    | undefined;
-}
-
-interface DaemonSetOwner {
-  readonly metadata?: Metadata | undefined;
-  readonly spec?: { readonly template?: PodTemplate | undefined } | undefined;
-  readonly status?: { readonly desiredNumberScheduled?: number | undefined } | undefined;
-}
-
-interface JobSpec {
-  readonly parallelism?: number | undefined;
-  readonly completions?: number | undefined;
-  readonly suspend?: boolean | undefined;
-  readonly template?: PodTemplate | undefined;
-}
-
-interface JobOwner {
-  readonly metadata?: Metadata | undefined;
-  readonly spec?: JobSpec | undefined;
-  readonly status?:
-    | { readonly succeeded?: number | undefined; readonly conditions?: readonly Condition[] | undefined }
-    | undefined;
-}
-
-interface CronJobOwner {
-  readonly metadata?: Metadata | undefined;
-  readonly spec?:
-    | {
-        readonly suspend?: boolean | undefined;
-        readonly jobTemplate?: { readonly spec?: JobSpec | undefined } | undefined;
-      }
-    | undefined;
-  readonly status?: { readonly lastScheduleTime?: Date | string | undefined } | undefined;
-}
-
-interface DeploymentOwner {
-  readonly metadata?: Metadata | undefined;
-  readonly status?: { readonly conditions?: readonly Condition[] | undefined } | undefined;
-}
-
-/** An object that an owner has already. */
-interface Child {
-  readonly metadata?: Metadata | undefined;
-}
-
-/** Whether `child` is controlled by the owner with this UID; a namesake of the owner is another object. */
-function isControlledBy(child: Child, ownerUid: string): boolean {
-  return (child.metadata?.ownerReferences ?? []).some((owner) => owner.controller === true && owner.uid === ownerUid);
+/** A workload and what admission said no to, whichever quota of the namespace it named. */
+export interface RefusedWorkload {
+  readonly workload: WorkloadRef;
+  readonly refusals: readonly SeenRefusal[];
+  /** Since when its template is what it is: what was refused before was made of another one. Null: always. */
+  readonly templateSince: EpochMs | null;
 }
 
 /**
- * The pods of an owner that a quota still counts as there. One that is being deleted is among them: what it was charged
- * comes free for its successor.
+ * The demand of a workload whose owner was read; null when this quota counts nothing of what is missing. One missing object
+ * is charged what is calculated from its template, or what admission said of one of them where that is more: a webhook may
+ * have made it larger than its template.
  */
-export function chargedPods<P extends Pod & Child>(pods: readonly P[], ownerUid: string, now: EpochMs): readonly P[] {
-  // A pod that has ended, or is stuck in its deletion, is charged `count/pods` alone.
-  return pods.filter((pod) => isControlledBy(pod, ownerUid) && 'pods' in podCharge(pod, now));
-}
-
-/** What a ReplicaSet or ReplicationController misses. */
-export function missingOfReplicated(owner: ReplicatedOwner, pods: readonly Child[]): readonly Missing[] {
-  return podsMissing(owner, owner.spec?.template, (owner.spec?.replicas ?? 1) - pods.length);
-}
-
-/** What a StatefulSet misses: members, and the claims that are made before each of them. */
-export function missingOfStatefulSet(
-  owner: StatefulSetOwner,
-  pods: readonly Child[],
-  claimNames: Iterable<string>,
-): readonly Missing[] {
-  if (isDeleting(owner)) return [];
-  const { spec } = owner;
-  const replicas = spec?.replicas ?? 1;
-  const start = spec?.ordinals?.start ?? 0;
-  const name = owner.metadata?.name ?? '';
-  // Members outside of the range are on their way out and do not stand in for those inside.
-  const inRange = (prefix: string, names: Iterable<string>): number =>
-    [...names].filter((one) => {
-      const ordinal = ordinalOf(one, prefix);
-      return ordinal !== null && ordinal >= start && ordinal < start + replicas;
-    }).length;
-
-  const podNames = pods.map((pod) => pod.metadata?.name ?? '');
-  const claims = [...claimNames];
-  return [
-    ...podsMissing(owner, spec?.template, replicas - inRange(`${name}-`, podNames)),
-    ...(spec?.volumeClaimTemplates ?? []).flatMap((claim): Missing[] => {
-      const count = replicas - inRange(`${claim.metadata?.name ?? ''}-${name}-`, claims);
-      return count > 0 ? [{ of: 'claim', count, claim }] : [];
-    }),
-  ];
-}
-
-/** What a DaemonSet misses: a pod on each node that it wants one on. */
-export function missingOfDaemonSet(owner: DaemonSetOwner, pods: readonly Child[]): readonly Missing[] {
-  return podsMissing(owner, owner.spec?.template, (owner.status?.desiredNumberScheduled ?? 0) - pods.length);
-}
-
-/** What a Job misses now: what may run at once and is not done yet. */
-export function missingOfJob(owner: JobOwner, pods: readonly Child[]): readonly Missing[] {
-  const ended = ['Complete', 'Failed', 'SuccessCriteriaMet', 'FailureTarget'];
-  const isOver = (owner.status?.conditions ?? []).some((one) => one.status === 'True' && ended.includes(one.type));
-  if (isOver || owner.spec?.suspend === true) return [];
-  return podsMissing(owner, owner.spec?.template, podsAtOnce(owner.spec, owner.status?.succeeded ?? 0) - pods.length);
-}
-
-/**
- * What a CronJob misses: the Job that was refused, and its pods. Nothing once a Job of it was made after the refusal.
- *
- * @param jobs the Jobs of the namespace. @param lastRefused when admission last refused one.
- */
-export function missingOfCronJob(
-  owner: CronJobOwner,
-  jobs: readonly Child[],
-  lastRefused: EpochMs,
-): readonly Missing[] {
-  if (isDeleting(owner) || owner.spec?.suspend === true) return [];
-  const uid = owner.metadata?.uid ?? '';
-  // Both times are whole seconds. lastScheduleTime alone does not tell: a late Job has its due time there.
-  const made = [
-    owner.status?.lastScheduleTime,
-    ...jobs.filter((job) => isControlledBy(job, uid)).map((job) => job.metadata?.creationTimestamp),
-  ];
-  if (made.some((at) => at !== undefined && new Date(at).getTime() >= lastRefused)) return [];
-  const job = owner.spec?.jobTemplate?.spec;
-  const object: Missing = { of: 'object', count: 1, resource: 'jobs', group: 'batch' };
-  return [object, ...(job?.suspend === true ? [] : podsMissing(owner, job?.template, podsAtOnce(job, 0)))];
-}
-
-/**
- * What a Deployment misses: its next ReplicaSet, while it says that it cannot create it. Its pods are the ReplicaSet's
- * demand, once that is there.
- *
- * @param replicaSets the ReplicaSets of the namespace.
- */
-export function missingOfDeployment(owner: DeploymentOwner, replicaSets: readonly Child[]): readonly Missing[] {
-  if (isDeleting(owner)) return [];
-  const cannotCreate = (owner.status?.conditions ?? []).some(
-    (one) => one.type === 'Progressing' && one.status === 'False' && one.reason === 'ReplicaSetCreateError',
-  );
-  // Without a progress deadline there is no such condition; a Deployment without any ReplicaSet speaks for itself.
-  const hasNone = !replicaSets.some((replicaSet) => isControlledBy(replicaSet, owner.metadata?.uid ?? ''));
-  return cannotCreate || hasNone ? [{ of: 'object', count: 1, resource: 'replicasets', group: 'apps' }] : [];
-}
-
-/** The demand of a workload whose owner was read; null when this quota counts nothing of what is missing. */
 export function demandOfMissing(
   quota: ChargingQuota,
-  workload: WorkloadRef,
+  refused: RefusedWorkload,
   missing: readonly Missing[],
-  lastSeen: EpochMs,
 ): WorkloadDemand | null {
+  const lastSeen = Math.max(...refused.refusals.map((one) => one.lastSeen));
   const charged = missing
     .filter((one) => one.count > 0)
-    .map((one) => ({ ...one, charge: withoutZeros(chargeOfOne(quota, one, lastSeen)) }))
+    .map((one) => ({ ...one, charge: withoutZeros(chargeOfOne(quota, refused, one, lastSeen)) }))
     .filter((one) => Object.keys(one.charge).length > 0);
   if (charged.length === 0) return null;
   const pods = charged.find((one) => one.of === 'pod');
   return {
-    workload,
+    workload: refused.workload,
     basis: 'workload',
     missing: pods?.count ?? charged.reduce((sum, one) => sum + one.count, 0),
-    total: charged.reduce<ResourceList>((sum, one) => addLists(sum, times(one.charge, one.count)), {}),
+    surge: Math.min(pods?.surge ?? 0, pods?.count ?? 0),
+    ...laterOf(pods),
+    total: charged.reduce<ResourceList>((sum, one) => addLists(sum, chargeOfAll(quota, one, lastSeen)), {}),
     lastSeen,
   };
+}
+
+/** How many pods a rolling update is still to replace beyond those that are missing now. */
+function laterOf(missing: Missing | undefined): Pick<WorkloadDemand, 'later'> {
+  if (missing?.of !== 'pod' || missing.rollout === undefined) return {};
+  const later = missing.rollout.replicas - missing.rollout.updated.length - missing.count;
+  return later > 0 ? { later } : {};
+}
+
+/**
+ * What all of the missing are charged. In a rolling update to larger pods that is not only what is missing now: the most
+ * that old and new pods are charged together on the way, beyond what they are charged already.
+ */
+function chargeOfAll(
+  quota: ChargingQuota,
+  missing: Missing & { readonly charge: ResourceList },
+  now: EpochMs,
+): ResourceList {
+  const { charge, count } = missing;
+  const atOnce = multiplyList(charge, count);
+  if (missing.of !== 'pod' || missing.rollout === undefined) return atOnce;
+  const { replicas, maxSurge, updated, outdated } = missing.rollout;
+  const chargesOf = (pods: readonly Pod[]): readonly ResourceList[] =>
+    pods.filter((pod) => podInScopes(quota.scopes, pod)).map((pod) => podCharge(pod, now));
+  const old = chargesOf(outdated);
+  const largest = old.reduce<ResourceList>((max, one) => maxLists(max, one), {});
+  const atItsPeak = addLists(multiplyList(charge, replicas), multiplyList(largest, Math.min(old.length, maxSurge)));
+  const already = [...chargesOf(updated), ...old].reduce<ResourceList>((sum, one) => addLists(sum, one), {});
+  return maskList(maxLists(atOnce, subtractListsToZero(atItsPeak, already)), Object.keys(charge));
 }
 
 /**
  * The demand of a workload whose owner cannot be read: what the newest refusal of each kind of object asked for. Null when
  * none of it is this quota's.
  */
-export function demandOfMessages(
-  quota: ChargingQuota,
-  workload: WorkloadRef,
-  refusals: readonly SeenRefusal[],
-): WorkloadDemand | null {
+export function demandOfMessages(quota: ChargingQuota, refused: RefusedWorkload): WorkloadDemand | null {
+  // What another quota refused is this one's too where it counts every object; with scopes nobody can tell.
+  const newest = newestRefusals(refused.refusals).filter(
+    (seen) => seen.refusal.quota === quota.name || countsOtherObjects(quota.scopes),
+  );
+  // One object that two quotas refuse in turn is one object: of each resource, the larger request counts.
+  const byKind = Map.groupBy(newest, (seen) => seen.refusal.resource ?? '');
+  const total = [...byKind.values()].reduce<ResourceList>((sum, kind) => addLists(sum, requestedOf(quota, kind)), {});
+  if (Object.keys(withoutZeros(total)).length === 0) return null;
+  const lastSeen = Math.max(...newest.map((seen) => seen.lastSeen));
+  return { workload: refused.workload, basis: 'message', missing: 1, surge: 0, total: withoutZeros(total), lastSeen };
+}
+
+/** Of each quota and kind of object, the refusal that was seen last. */
+function newestRefusals(refusals: readonly SeenRefusal[]): readonly SeenRefusal[] {
   const newest = new Map<string, SeenRefusal>();
   for (const seen of refusals) {
-    // What another quota refused is this one's too where it counts every object; with scopes nobody can tell.
-    if (seen.refusal.quota !== quota.name && !countsOtherObjects(quota.scopes)) continue;
     const key = `${seen.refusal.quota} ${seen.refusal.resource ?? ''}`;
     const known = newest.get(key);
     if (known === undefined || seen.lastSeen > known.lastSeen) newest.set(key, seen);
   }
-  // One object that two quotas refuse in turn is one object: of each resource, the larger request counts.
-  const byKind = Map.groupBy(newest.values(), (seen) => seen.refusal.resource ?? '');
-  const total = [...byKind.values()].reduce<ResourceList>((sum, kind) => {
-    const requested = kind.reduce<ResourceList>((list, seen) => maxLists(list, seen.refusal.requested), {});
-    return addLists(sum, maskList(requested, Object.keys(quota.hard)));
-  }, {});
-  if (Object.keys(withoutZeros(total)).length === 0) return null;
-  const lastSeen = Math.max(...[...newest.values()].map((seen) => seen.lastSeen));
-  return { workload, basis: 'message', missing: 1, total: withoutZeros(total), lastSeen };
+  return [...newest.values()];
 }
 
-/** What one missing thing is charged by the quota; empty when the quota does not count it. */
-function chargeOfOne(quota: ChargingQuota, missing: Missing, now: EpochMs): ResourceList {
-  const keys = Object.keys(quota.hard);
+/** What one object asked for by these refusals of it, under the names that the quota limits it by. */
+function requestedOf(quota: ChargingQuota, refusals: readonly SeenRefusal[]): ResourceList {
+  const requested = refusals.reduce<ResourceList>((list, seen) => maxLists(list, seen.refusal.requested), {});
+  const byEveryName = Object.entries(requested).flatMap(([name, amount]) =>
+    namesOfCharge(name).map((one) => [one, amount] as const),
+  );
+  return maskList(Object.fromEntries(byEveryName), Object.keys(quota.hard));
+}
+
+/**
+ * What one missing thing is charged by the quota, by calculation and by what admission said of it, the larger of each
+ * resource. Empty when the quota does not count it.
+ */
+function chargeOfOne(quota: ChargingQuota, refused: RefusedWorkload, missing: Missing, now: EpochMs): ResourceList {
+  const { templateSince: since } = refused;
+  const told = newestRefusals(
+    refused.refusals.filter((seen) => isAbout(seen, missing) && (since === null || seen.lastSeen >= since)),
+  );
+  // What this very quota refused it counts, whatever its scopes make of the template.
+  const isRefusedHere = told.some((seen) => seen.refusal.quota === quota.name);
+  const { counts, charge } = calculatedCharge(quota, missing, now);
+  if (!counts && !isRefusedHere) return {};
+  return maxLists(maskList(charge, Object.keys(quota.hard)), requestedOf(quota, told));
+}
+
+/** Whether a refusal was of such an object. */
+function isAbout({ refusal }: SeenRefusal, missing: Missing): boolean {
+  switch (missing.of) {
+    case 'pod':
+      return refusal.resource === 'pods' && refusal.group === undefined;
+    case 'claim':
+      // The claims of a StatefulSet are named `<template>-<pod>`.
+      return (
+        refusal.resource === 'persistentvolumeclaims' &&
+        refusal.claim === `${missing.claim.metadata?.name ?? ''}-${refusal.pod ?? ''}`
+      );
+    case 'object':
+      return refusal.resource === missing.resource && (refusal.group ?? '') === missing.group;
+  }
+}
+
+/** What Kubernetes' own rules charge for one missing thing, and whether the quota's scopes have room for it at all. */
+function calculatedCharge(
+  quota: ChargingQuota,
+  missing: Missing,
+  now: EpochMs,
+): { readonly counts: boolean; readonly charge: ResourceList } {
   if (missing.of === 'object') {
-    return countsOtherObjects(quota.scopes) ? maskList(objectCharge(missing.resource, missing.group), keys) : {};
+    return { counts: countsOtherObjects(quota.scopes), charge: objectCharge(missing.resource, missing.group) };
   }
   if (missing.of === 'claim') {
     const claim = storedClaim(missing.claim, quota.defaultStorageClass);
-    return claimInScopes(quota.scopes, claim) ? maskList(claimCharge(claim), keys) : {};
+    return { counts: claimInScopes(quota.scopes, claim), charge: claimCharge(claim) };
   }
-  const overhead = missing.spec.overhead ?? quota.overheads[missing.spec.runtimeClassName ?? ''];
-  const pod: Pod = { spec: { ...withDefaults(missing.spec, quota.limitRanges), overhead } };
-  return podInScopes(quota.scopes, pod) ? maskList(podCharge(pod, now), keys) : {};
+  const pod = storedPod(missing.spec, quota);
+  return { counts: podInScopes(quota.scopes, pod), charge: podCharge(pod, now) };
+}
+
+/** A pod template as admission would store the pod: with every default that a quota counts or selects by. */
+function storedPod(spec: TemplateSpec, quota: ChargingQuota): Pod {
+  const overhead = spec.overhead ?? quota.overheads[spec.runtimeClassName ?? ''];
+  const named = spec.priorityClassName ?? '';
+  const priorityClassName = named === '' ? (quota.defaultPriorityClass ?? undefined) : named;
+  return { spec: { ...withDefaults(spec, quota.limitRanges), overhead, priorityClassName } };
 }
 
 /** A claim template as admission would store the claim: one that names no class has the default one. */
@@ -304,35 +209,4 @@ function storedClaim(template: Claim, defaultStorageClass: string | null): Claim
     metadata: template.metadata,
     spec: { ...template.spec, ...(storageClassName === undefined ? {} : { storageClassName }) },
   };
-}
-
-function times(list: ResourceList, count: number): ResourceList {
-  return resourceList(resourceEntries(list).map(([key, amount]) => [key, multiplyByRatio(amount, BigInt(count), 1n)]));
-}
-
-function podsMissing(
-  owner: { readonly metadata?: Metadata | undefined },
-  template: PodTemplate | undefined,
-  count: number,
-): readonly Missing[] {
-  if (isDeleting(owner) || count <= 0 || template?.spec === undefined) return [];
-  return [{ of: 'pod', count, spec: template.spec }];
-}
-
-/** How many pods a Job runs at once with so many succeeded. */
-function podsAtOnce(job: JobSpec | undefined, succeeded: number): number {
-  const parallelism = job?.parallelism ?? 1;
-  // Without completions, the first success means that the rest only finishes what it has begun.
-  if (job?.completions === undefined) return succeeded > 0 ? 0 : parallelism;
-  return Math.min(parallelism, job.completions - succeeded);
-}
-
-function isDeleting(owner: { readonly metadata?: Metadata | undefined }): boolean {
-  return owner.metadata?.deletionTimestamp !== undefined;
-}
-
-/** The number behind the prefix in `web-12`, or null. */
-function ordinalOf(name: string, prefix: string): number | null {
-  const digits = name.startsWith(prefix) ? name.slice(prefix.length) : '';
-  return /^(0|[1-9][0-9]{0,9})$/.test(digits) ? Number(digits) : null;
 }

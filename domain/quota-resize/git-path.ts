@@ -99,6 +99,40 @@ export function namesNamespace(template: PathTemplate): boolean {
 }
 
 /**
+ * What a path says by the template: the fields of the first folders that fit it, or undefined where the path is not below one
+ * that the template gives. Where a field could end in several places the path is cut at the slashes.
+ */
+export function readPath(template: PathTemplate, path: string): Partial<PathFields> | undefined {
+  const names: (keyof PathFields)[] = [];
+  const pattern = template.parts
+    .map((part, index) => {
+      if (typeof part !== 'string') {
+        names.push(part.field);
+        return '([^/]+)';
+      }
+      const text = index === 0 ? part.replace(/^(?:\.?\/)+/, '') : part;
+      return (index === template.parts.length - 1 ? text.replace(/\/+$/, '') : text).replace(
+        /[.*+?^${}()|[\]\\]/g,
+        '\\$&',
+      );
+    })
+    .join('');
+  const match = new RegExp(`^${pattern}(?:/|$)`).exec(path);
+  if (match === null) {
+    return undefined;
+  }
+  const fields: Partial<Record<keyof PathFields, string>> = {};
+  for (const [index, name] of names.entries()) {
+    const value = match[index + 1] ?? '';
+    if (fields[name] !== undefined && fields[name] !== value) {
+      return undefined;
+    }
+    fields[name] = value;
+  }
+  return fields;
+}
+
+/**
  * The files of a git tree that a path names: the file itself, whatever it is called, or every YAML file below the folder.
  * Sorted by path.
  *

@@ -8,6 +8,7 @@ import type { QuotaTarget } from '../kernel/target.ts';
 import type { EpochMs } from '../kernel/time.ts';
 import type { Decision, Refusal } from './decision.ts';
 import type { LeaseRecord } from './observation.ts';
+import type { SourceHint } from './source/hint.ts';
 
 const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by';
 const MANAGED_BY = 'namespace-resizer';
@@ -24,8 +25,10 @@ const annotation = {
   lastRecommendation: 'resizer.io/last-recommendation',
   refusals: 'resizer.io/refusals',
   decision: 'resizer.io/decision',
-  /** `<repository>:<path>`: on a quota's Lease the file that its decision locks, on a file's Lease that file. */
+  /** `<repository>:<path>`, a line each: on a quota's Lease the files that its decision locks, on a file's Lease that file. */
   file: 'resizer.io/file',
+  /** The quota of the same namespace whose decision holds this Lease as well. */
+  carriedBy: 'resizer.io/carried-by',
 } as const;
 
 /** The longest name of an object whose name is a DNS subdomain. */
@@ -89,11 +92,18 @@ export function fileKey(file: LockedFile): string {
   return `${file.repository}:${file.path}`;
 }
 
-/** The file that a Lease names, or null. */
-export function fileOfLease(lease: LeaseObject): LockedFile | null {
-  const key = lease.metadata?.annotations?.[annotation.file];
-  const colon = key?.indexOf(':') ?? -1;
-  return key === undefined || colon < 0 ? null : { repository: key.slice(0, colon), path: key.slice(colon + 1) };
+/** The files that a Lease names. */
+export function filesOfLease(lease: LeaseObject): readonly LockedFile[] {
+  const keys = lease.metadata?.annotations?.[annotation.file]?.split('\n') ?? [];
+  return keys.flatMap((key) => {
+    const colon = key.indexOf(':');
+    return colon < 0 ? [] : [{ repository: key.slice(0, colon), path: key.slice(colon + 1) }];
+  });
+}
+
+/** The quota of the same namespace whose decision holds this quota's Lease too; null when nobody else's does. */
+export function carrierOfLease(lease: LeaseObject): string | null {
+  return lease.spec?.holderIdentity ? (lease.metadata?.annotations?.[annotation.carriedBy] ?? null) : null;
 }
 
 /** Whether the Lease locks a file, and is not the memory of a quota. */
@@ -152,12 +162,14 @@ export function fileLeaseAnnotations(target: QuotaTarget, file: LockedFile): Rea
   return { ...targetAnnotations(target), [annotation.file]: fileKey(file) };
 }
 
-/** `annotations` with the file that the decision locks, or without any. */
-export function withFile(
+/** `annotations` with the files that the decision locks and the quota that carries this one, or without. */
+export function withLocks(
   annotations: Readonly<Record<string, string>>,
-  file: LockedFile | null,
+  files: readonly LockedFile[],
+  carriedBy: string | null,
 ): Readonly<Record<string, string>> {
-  return withValues(annotations, { [annotation.file]: file === null ? null : fileKey(file) });
+  const keys = files.map(fileKey).join('\n');
+  return withValues(annotations, { [annotation.file]: keys === '' ? null : keys, [annotation.carriedBy]: carriedBy });
 }
 
 /**
@@ -276,23 +288,49 @@ const refusal = z.object({
   reason: z.string(),
 }) satisfies z.ZodType<Refusal>;
 
+const changes = z.array(
+  z.object({
+    resource: z.string(),
+    from: z.string(),
+    to: z.string(),
+    used: z.string(),
+    demand: z.string(),
+    reason: z.string(),
+  }),
+);
+
+const hint = z.object({
+  from: z.enum(['annotation', 'argocd', 'flux', 'template', 'scan']),
+  repository: z.string().exactOptional(),
+  ref: z.string().exactOptional(),
+  path: z.string().exactOptional(),
+  field: z.string().exactOptional(),
+  valueFiles: z.array(z.string()).exactOptional(),
+  namespace: z.string().exactOptional(),
+  said: z.string(),
+  problem: z.string().exactOptional(),
+}) satisfies z.ZodType<SourceHint>;
+
+const gate = z.object({
+  reason: z.enum(['MaxStepExceeded', 'RaiseFromZero', 'ApprovalRequired']),
+  message: z.string(),
+  before: z.enum(['pull-request', 'merge']).exactOptional(),
+});
+
 const decision = z.object({
   id: z.string().min(1),
   quotaUid: z.string(),
   decidedAt: z.number(),
-  changes: z.array(
-    z.object({
-      resource: z.string(),
-      from: z.string(),
-      to: z.string(),
-      used: z.string(),
-      demand: z.string(),
-      reason: z.string(),
-    }),
-  ),
+  changes,
   evidence: z.array(z.string()),
   demandByMessage: z.boolean(),
-  gate: z.object({ reason: z.enum(['MaxStepExceeded', 'RaiseFromZero']), message: z.string() }).nullable(),
+  notes: z.array(z.string()).exactOptional(),
+  gate: gate.nullable(),
+  source: z.object({ repository: z.string(), base: z.string(), how: z.string() }).nullable().exactOptional(),
+  companions: z
+    .array(z.object({ quota: z.string(), quotaUid: z.string(), changes, gate: gate.nullable(), hints: z.array(hint) }))
+    .exactOptional(),
+  approvedBy: z.string().exactOptional(),
   pullRequest: z
     .object({
       number: z.int(),

@@ -13,6 +13,7 @@ interface Said {
 /** An approval holds for exactly the limits and the head that it was given for. */
 interface Approval extends Said {
   readonly limits: ResourceList;
+  /** "" when it was given before there was a pull request. */
   readonly headSha: string;
 }
 
@@ -54,6 +55,12 @@ export interface ResizeMemory {
   readonly cooldownSkippedAt: EpochMs | null;
   readonly syncWarnedAt: EpochMs | null;
   readonly syncCheckedAt: EpochMs | null;
+  /** The approval that is waited for, since when, and when people were last reminded of it. */
+  readonly awaiting: { readonly key: string; readonly since: EpochMs; readonly remindedAt: EpochMs } | null;
+  /** What people were told already, by what it was about. */
+  readonly told: readonly string[];
+  /** Since when another quota of the namespace has the first word. */
+  readonly yieldedSince: EpochMs | null;
 }
 
 export const blockedReasons = [
@@ -95,6 +102,9 @@ export function emptyMemory(): ResizeMemory {
     cooldownSkippedAt: null,
     syncWarnedAt: null,
     syncCheckedAt: null,
+    awaiting: null,
+    told: [],
+    yieldedSince: null,
   };
 }
 

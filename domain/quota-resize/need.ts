@@ -1,32 +1,30 @@
 import { compareQuantities, isZero, multiplyByRatio, parseQuantity, type Quantity } from '../kernel/quantity.ts';
 import { percentRatio } from '../kernel/percent.ts';
-import { addLists, quantityIn, type ResourceList } from '../kernel/resource-list.ts';
+import { quantityIn, type ResourceList } from '../kernel/resource-list.ts';
 import { type EpochMs, formatInstant } from '../kernel/time.ts';
-import type { Gate, LimitChange } from './decision.ts';
+import type { LimitChange } from './decision.ts';
+import { gateOf } from './gate.ts';
 import type { QuotaObservation, WorkloadDemand } from './observation.ts';
-import { incrementFor, maxStepExceeded, type ResizePolicy, thresholdFor } from './policy.ts';
-import { recommend } from './recommend.ts';
-import { roundLimitUp } from './round.ts';
+import { incrementFor, maximumFor, minimumFor, type ResizePolicy, settingFor, thresholdFor } from './policy.ts';
+import { ANNOTATION_PREFIX } from './policy-annotations.ts';
+import type { Raise } from './recommend.ts';
+import { roundLimitUp, roundLimitWithin } from './round.ts';
+import { believedUsage, staleNeed } from './stale-usage.ts';
+import { assessWith, unmetDemand } from './unmet-demand.ts';
 import type { Proposal } from './verdict.ts';
 
 /**
- * What the quota needs, or null when nothing is under pressure.
+ * What the quota needs, or null when nothing is under pressure, or everything that is may not be raised (`cappedNeed`).
+ * Usage that the objects of the namespace contradict counts with the number that asks for less.
  *
- * A refusal whose owner was read is what still misses now, however old its Event; a refusal known by its message alone
- * counts only when it was seen after `since`, the last change of ours: older ones are old news.
+ * @param since the last change of ours; see `unmetDemand`.
  */
 export function computeNeed(seen: QuotaObservation, since: EpochMs | null): Proposal | null {
-  if (seen.quota === null) return null;
-  const { hard, used } = seen.quota;
-  const counted = seen.demand.filter(
-    (demand) => demand.basis === 'workload' || since === null || demand.lastSeen > since,
+  const { policy } = seen;
+  const counted = unmetDemand(seen, since);
+  const raises = assessWith(seen, counted, believedUsage(seen)).flatMap((one) =>
+    one.proposed === null ? [] : [{ ...one, proposed: one.proposed }],
   );
-  const demand = counted.reduce<ResourceList>((sum, one) => addLists(sum, one.total), {});
-  const policy = {
-    threshold: (resource: string) => thresholdFor(seen.policy, resource),
-    increment: (resource: string) => incrementFor(seen.policy, resource),
-  };
-  const raises = recommend({ hard, used, demand, policy });
   if (raises.length === 0) return null;
   const changes = raises.map(
     (raise): LimitChange => ({
@@ -35,19 +33,46 @@ export function computeNeed(seen: QuotaObservation, since: EpochMs | null): Prop
       to: raise.proposed,
       used: raise.used,
       demand: raise.demand,
-      reason: reasonOf(raise, seen.policy),
+      reason: reasonOf(raise, policy),
     }),
   );
   const demanded = raises.filter((raise) => raise.causes.includes('demand')).map((raise) => raise.resource);
+  const isAbout = (demand: WorkloadDemand): boolean =>
+    demanded.some((resource) => Object.hasOwn(demand.total, resource));
+  const belowMinimum = raises.every(({ causes }) => causes.every((cause) => cause === 'minimum'));
   return {
     changes,
-    evidence: counted.filter((one) => demanded.some((resource) => Object.hasOwn(one.total, resource))).map(evidenceOf),
+    evidence: shortened(counted.filter(isAbout).map(evidenceOf)),
+    notes: [...cappedNeed(seen, since), ...staleNeed(seen, since)],
     unmetDemand: demanded.length > 0,
-    demandByMessage: counted.some(
-      (one) => one.basis === 'message' && demanded.some((resource) => Object.hasOwn(one.total, resource)),
-    ),
-    gate: gateOf(seen.policy, changes),
+    demandByMessage: counted.some((one) => one.basis === 'message' && isAbout(one)),
+    gate: gateOf(policy, changes),
+    ...(belowMinimum ? { belowMinimum } : {}),
   };
+}
+
+/** A namespace may have thousands of refused Jobs; the numbers count all of them, and nobody reads that many sentences. */
+const MAX_EVIDENCE = 50;
+
+function shortened(sentences: readonly string[]): readonly string[] {
+  const rest = sentences.length - MAX_EVIDENCE;
+  return rest <= 0 ? sentences : [...sentences.slice(0, MAX_EVIDENCE), `and ${rest} more workloads`];
+}
+
+/** What a maximum of the policy keeps from being proposed, a sentence for each resource. */
+export function cappedNeed(look: QuotaObservation, since: EpochMs | null): readonly string[] {
+  return assessWith(look, unmetDemand(look, since), believedUsage(look)).flatMap((one) => {
+    if (one.cap === null) return [];
+    const maximum = `${one.cap.maximum} (${settingText(look.policy, 'max', one.resource)})`;
+    const isAbove = compareQuantities(parseQuantity(one.current), parseQuantity(one.cap.maximum)) > 0;
+    const where = isAbove ? `at ${one.current}, above its maximum of` : 'at its maximum of';
+    const what = one.proposed === null ? `is ${where} ${maximum}` : `is capped at ${maximum}`;
+    const rest =
+      one.cap.lacking === '0'
+        ? `it would be raised to ${one.wanted} otherwise`
+        : `${one.cap.lacking} more would be needed`;
+    return [`${one.resource} ${what}, ${rest}`];
+  });
 }
 
 /** Rewrites the proposed values in the unit that the manifest uses (`written`: the text of each resource in Git). */
@@ -55,7 +80,13 @@ export function asWritten(proposal: Proposal, written: ResourceList, policy: Res
   const changes = proposal.changes.map((change) => {
     const text = written[change.resource];
     if (text === undefined) return change;
-    return { ...change, to: roundLimitUp(change.resource, parseQuantity(change.to), text) };
+    const maximum = maximumFor(policy, change.resource);
+    const limit = parseQuantity(change.to);
+    const to =
+      maximum === undefined
+        ? roundLimitUp(change.resource, limit, text)
+        : roundLimitWithin(change.resource, limit, text, parseQuantity(maximum));
+    return { ...change, to };
   });
   return { ...proposal, changes, gate: gateOf(policy, changes) };
 }
@@ -115,47 +146,36 @@ export function mergeChanges(decided: readonly LimitChange[], need: readonly Lim
   return [...byResource.values()];
 }
 
-/** An approval by a person is needed for a step above the policy's max-step and for any raise from 0. */
-export function gateOf(policy: ResizePolicy, changes: readonly LimitChange[]): Gate | null {
-  const from = Object.fromEntries(changes.map((change) => [change.resource, change.from]));
-  const to = Object.fromEntries(changes.map((change) => [change.resource, change.to]));
-  const exceeded = maxStepExceeded(policy, from, to);
-  const fromZero = exceeded.find((step) => isZero(parseQuantity(step.from)));
-  if (fromZero !== undefined) {
-    return {
-      reason: 'RaiseFromZero',
-      message: `${fromZero.resource} is 0 on purpose, raising it to ${fromZero.to} needs an approval`,
-    };
-  }
-  const first = exceeded[0];
-  if (first === undefined) return null;
-  return {
-    reason: 'MaxStepExceeded',
-    message: `${first.resource} from ${first.from} to ${first.to} is more than ${policy.maxStep} × the limit (resizer.io/max-step) and needs an approval`,
-  };
-}
-
-function reasonOf(
-  raise: {
-    resource: string;
-    current: string;
-    used: string;
-    demand: string;
-    causes: readonly ('threshold' | 'demand')[];
-  },
-  policy: ResizePolicy,
-): string {
+function reasonOf(raise: Raise, policy: ResizePolicy): string {
+  const { resource, causes, cap } = raise;
   const share = percentOf(raise.used, raise.current);
   const parts: string[] = [];
-  if (raise.causes.includes('demand')) {
-    parts.push(`refused workloads still miss ${raise.demand}, ${raise.used} of ${raise.current} is used`);
+  if (causes.includes('demand')) {
+    // What is used is said once.
+    const used = causes.includes('threshold') ? '' : `, ${raise.used} of ${raise.current} is used`;
+    parts.push(`refused workloads still miss ${raise.demand}${used}`);
   }
-  if (raise.causes.includes('threshold')) {
+  if (causes.includes('threshold')) {
     parts.push(
-      `used ${raise.used} of ${raise.current}${share === null ? '' : ` is ${share} %`}, the threshold is ${thresholdFor(policy, raise.resource)} %`,
+      `used ${raise.used} of ${raise.current}${share === null ? '' : ` is ${share} %`}, the threshold is ${thresholdFor(policy, resource)} %`,
     );
   }
+  if (causes.includes('minimum')) {
+    parts.push(`the minimum is ${minimumFor(policy, resource)} (${settingText(policy, 'min', resource)})`);
+  }
+  if (cap !== null) {
+    const lacking = cap.lacking === '0' ? '' : `, ${cap.lacking} more would be needed`;
+    parts.push(`capped at ${cap.maximum} (${settingText(policy, 'max', resource)})${lacking}`);
+  }
   return parts.join('; ');
+}
+
+/** `resizer.io/cpu-max on the namespace` */
+function settingText(policy: ResizePolicy, setting: 'min' | 'max', resource: string): string {
+  const { name, source } = settingFor(policy, setting, resource);
+  // The slash of a resource is an underscore in an annotation's name.
+  const annotation = `${ANNOTATION_PREFIX}${name.replace('/', '_')}`;
+  return source === 'default' ? annotation : `${annotation} on the ${source}`;
 }
 
 /** used/hard in percent, rounded down to a tenth; null when hard is 0. */
@@ -172,9 +192,17 @@ function evidenceOf(demand: WorkloadDemand): string {
     .join(', ');
   const what =
     demand.basis === 'workload'
-      ? `misses ${demand.missing} ${demand.missing === 1 ? 'replica' : 'replicas'} (${amounts})`
+      ? `misses ${demand.missing} ${demand.missing === 1 ? 'replica' : 'replicas'} (${amounts})${surgeOf(demand)}`
       : `was refused ${amounts}`;
   return `${demand.workload.kind} ${demand.workload.name} ${what}, last refused ${formatInstant(demand.lastSeen)}`;
+}
+
+function surgeOf({ surge, later = 0 }: WorkloadDemand): string {
+  const lasting = `${surge} ${surge === 1 ? 'is' : 'are'} the surge of a rolling update and needed only while it lasts`;
+  return [
+    surge > 0 ? `, of which ${lasting}` : '',
+    later > 0 ? `, room for the ${later} that a rolling update still has to replace is counted in` : '',
+  ].join('');
 }
 
 /** `requests.cpu 2 → 3600m: used 2 of 2 is 100 %, the threshold is 80 %`, a line of the current details. */

@@ -2,6 +2,7 @@ import type { EpochMs } from '../kernel/time.ts';
 import type { ResourceList } from '../kernel/resource-list.ts';
 import type { PolicyWarning, ResizePolicy } from './policy.ts';
 import type { Decision, Refusal } from './decision.ts';
+import type { SourceHint } from './source/hint.ts';
 import type { ResizeTimings } from './timings.ts';
 
 /** The object that admission refused pods (or claims, or other objects) of. */
@@ -19,6 +20,10 @@ export interface WorkloadDemand {
   readonly basis: 'workload' | 'message';
   /** How many pods (or objects) are missing; 1 for a message. */
   readonly missing: number;
+  /** How many of them are the surge of a rolling update, and needed only while it lasts. */
+  readonly surge: number;
+  /** How many more pods the rolling update is to replace after these; what they take beyond the old ones is in `total`. */
+  readonly later?: number;
   /** The charge of what is missing, only keys of this quota's spec.hard. */
   readonly total: ResourceList;
   /** When admission last refused it. */
@@ -32,6 +37,8 @@ export interface LeaseRecord {
   readonly holder: string | null;
   /** A `pr-N` holder whose pull request is closed: the lock of an earlier tool that may be taken over. */
   readonly holderIsAbandoned: boolean;
+  /** The quota of the namespace whose decision holds this Lease, because its pull request raises this quota as well. */
+  readonly carriedBy?: string | null;
   /** `resizer.io/last-modified`: the last time that a change of ours was merged. */
   readonly lastModified: EpochMs | null;
   readonly lastRecommendation: { readonly limits: ResourceList; readonly at: EpochMs } | null;
@@ -57,6 +64,42 @@ export interface QuotaObservation {
   /** The ConfigMap that stops every write of Headroom in the cluster, when it is set. */
   readonly globalPause: { readonly by: string; readonly reason: string } | null;
   readonly demand: readonly WorkloadDemand[];
+  /** Numbers of `status.used` that the objects of the namespace contradict; empty where they agree. */
+  readonly contradictions: readonly UsageContradiction[];
+  /** Why nothing may be merged at the moment of the look, by a freeze or outside of every window; null when it may. */
+  readonly mergeHold: MergeHold | null;
+  /** Other quotas of the namespace that miss room for the same refused workloads. */
+  readonly siblings: readonly SiblingQuota[];
+  /** Where to look for the quota in Git, in order. */
+  readonly hints: readonly SourceHint[];
+  readonly lease: LeaseRecord;
+}
+
+/** `status.used` says one thing and the objects of the namespace another. */
+export interface UsageContradiction {
+  readonly resource: string;
+  /** What `status.used` says. */
+  readonly used: string;
+  /** What the objects that are there are charged. */
+  readonly counted: string;
+}
+
+export interface MergeHold {
+  readonly reason: 'Frozen' | 'OutsideMergeWindow';
+  /** When merging is allowed again; null where nothing says so. */
+  readonly until: EpochMs | null;
+  /** One sentence with the policy's layer and the moment. */
+  readonly detail: string;
+}
+
+/** Another quota of the namespace with unmet demand, as much of it as a common pull request needs to know. */
+export interface SiblingQuota {
+  readonly name: string;
+  readonly quota: NonNullable<QuotaObservation['quota']>;
+  readonly policy: ResizePolicy;
+  readonly demand: readonly WorkloadDemand[];
+  readonly contradictions: readonly UsageContradiction[];
+  readonly hints: readonly SourceHint[];
   readonly lease: LeaseRecord;
 }
 
@@ -69,8 +112,12 @@ export type SourceObservation =
       readonly baseSha: string;
       readonly path: string;
       readonly line: number;
+      /** Every file that the edit changes. */
+      readonly paths: readonly string[];
       /** The values of the asked resources in Git. */
       readonly limits: ResourceList;
+      /** How it was found, one sentence for the evidence. */
+      readonly how: string;
     }
   | {
       readonly kind: 'blocked';

@@ -1,23 +1,40 @@
 /**
  * The annotations under `resizer.io/`: which there are, and what a name that is none of them was probably meant to be.
  *
- * Settings for one resource are named `<resource>-threshold` and `<resource>-increment`. A Kubernetes annotation has one
+ * Settings for one resource are named `<resource>-threshold`, `-increment`, `-min` and `-max`. A Kubernetes annotation has one
  * slash at most, and it stands after `resizer.io`; so in a resource's name the slash is written as an underscore:
  * `resizer.io/requests.nvidia.com_gpu-threshold` is about `requests.nvidia.com/gpu`.
  */
 
 export const ANNOTATION_PREFIX = 'resizer.io/';
 
-const PLAIN_SETTINGS = [
+/** Each is one annotation, for all resources of the quota. */
+export const PLAIN_SETTINGS = [
   'enabled',
   'mode',
   'threshold',
   'increment',
+  'burst',
+  'steps',
   'max-step',
   'cooldown-minutes',
+  'rejection-cooldown',
   'auto-merge',
+  'approval',
+  'approval-reminder',
+  'approval-timeout',
+  'freeze-until',
+  'merge-windows',
+  'reviewers',
+  'git-repository',
   'git-path',
+  'git-ref',
+  'git-field',
 ] as const;
+export type PlainSetting = (typeof PLAIN_SETTINGS)[number];
+
+const RESOURCE_SETTINGS = ['threshold', 'increment', 'min', 'max'] as const;
+type ResourceSetting = (typeof RESOURCE_SETTINGS)[number];
 
 // Of the headroom strategy, which keeps its annotations on the same objects. The threshold strategy passes them over.
 const HEADROOM_SETTINGS = [
@@ -28,14 +45,6 @@ const HEADROOM_SETTINGS = [
   'shrink-cooldown-days',
   'shrink-pr-ttl-days',
   'shrink-enabled',
-  'burst',
-  'steps',
-  'approval',
-  'freeze-until',
-  'git-repository',
-  'git-ref',
-  'git-field',
-  'rejection-cooldown',
 ];
 
 const RESOURCE_SETTING = /^(.+)-(threshold|increment|headroom|min|max)$/;
@@ -71,8 +80,8 @@ const HUGE_PAGES = /^(?:requests\.)?hugepages-[0-9]+[KMGT]i$/;
 
 /** What an annotation under the prefix sets. */
 export type Setting =
-  | { readonly kind: 'plain'; readonly name: (typeof PLAIN_SETTINGS)[number] }
-  | { readonly kind: 'resource'; readonly name: 'threshold' | 'increment'; readonly resource: string }
+  | { readonly kind: 'plain'; readonly name: PlainSetting }
+  | { readonly kind: 'resource'; readonly name: ResourceSetting; readonly resource: string }
   | { readonly kind: 'otherStrategy' }
   | { readonly kind: 'unknown'; readonly closest?: string };
 
@@ -85,12 +94,11 @@ export function settingNamed(name: string): Setting {
   if (HEADROOM_SETTINGS.includes(name)) {
     return { kind: 'otherStrategy' };
   }
-  const [, written = '', setting] = RESOURCE_SETTING.exec(name) ?? [];
+  const [, written = '', suffix] = RESOURCE_SETTING.exec(name) ?? [];
   const resource = resourceWritten(written);
-  if (setting !== undefined && isQuotaKey(resource)) {
-    return setting === 'threshold' || setting === 'increment'
-      ? { kind: 'resource', name: setting, resource }
-      : { kind: 'otherStrategy' };
+  if (suffix !== undefined && isQuotaKey(resource)) {
+    const setting = RESOURCE_SETTINGS.find((known) => known === suffix);
+    return setting === undefined ? { kind: 'otherStrategy' } : { kind: 'resource', name: setting, resource };
   }
   const closest = closestTo(name);
   return closest === undefined ? { kind: 'unknown' } : { kind: 'unknown', closest };
@@ -101,7 +109,8 @@ function resourceWritten(text: string): string {
   return text.includes('/') ? text : text.replace('_', '/');
 }
 
-function isQuotaKey(resource: string): boolean {
+/** Whether a text is a key of a quota or the family of some. */
+export function isQuotaKey(resource: string): boolean {
   return QUOTA_KEYS.includes(resource) || QUALIFIED_KEY.test(resource) || HUGE_PAGES.test(resource);
 }
 
@@ -118,11 +127,10 @@ export function resourceFamily(resource: string): ResourceFamily | undefined {
   return FAMILIES.find((family) => family === bare);
 }
 
-const RESOURCE_SETTINGS = ['threshold', 'increment', 'headroom', 'min', 'max'];
 const KNOWN_NAMES = [
   ...PLAIN_SETTINGS,
   ...HEADROOM_SETTINGS,
-  ...RESOURCE_SETTINGS.flatMap((setting) => QUOTA_KEYS.map((key) => `${key}-${setting}`)),
+  ...[...RESOURCE_SETTINGS, 'headroom'].flatMap((setting) => QUOTA_KEYS.map((key) => `${key}-${setting}`)),
 ];
 
 /** The known name that a name differs from by a typo or two: none for a short name that is just another word. */

@@ -51,7 +51,7 @@ export function rejectionOf(memory: ResizeMemory, decision: Decision): Refusal |
 /** Closes what an operator rejected, with who and why. */
 export function closeRejected(look: QuotaObservation, decision: Decision, refusal: Refusal): Plan {
   const detail = `rejected by ${refusal.by}${refusal.reason === '' ? '' : `: ${refusal.reason}`}`;
-  const until = formatInstant(refusal.at + look.timings.rejectionCooldown);
+  const until = formatInstant(refusal.at + look.policy.rejectionCooldown);
   const comment = `Closed by Headroom: ${detail}. It is not asked for again before ${until} unless the need grows.`;
   return { kind: 'close', phase: 'CoolingDown', reason: 'Rejected', detail, decision, comment, refusal };
 }

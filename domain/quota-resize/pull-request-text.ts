@@ -2,26 +2,193 @@
  * The words and names that Headroom leaves in a repository: branch, commit, pull request and comments. Reviewers read
  * them, and Headroom finds its own work again by them.
  */
-import type { ResourceList } from '../kernel/resource-list.ts';
 import { type QuotaTarget, targetName } from '../kernel/target.ts';
-import { formatInstant } from '../kernel/time.ts';
-import type { Decision, LimitChange } from './decision.ts';
+import type { LimitChange } from './decision.ts';
+import { escapeMarkdown, oneLine } from './markdown.ts';
+import { type BodyFacts, bodyContext, bodySamples, type QuotaChanges } from './pull-request-body.ts';
+import { builtInTemplates } from './pull-request-template.ts';
+import { compileTemplate, type Samples, TemplateError, type TextTemplate } from './text-template.ts';
 
+/** GitHub refuses a longer title. */
+const TITLE_LENGTH = 256;
+/** GitHub refuses a body above 65,536 characters. */
+const BODY_LENGTH = 60_000;
+/** GitHub refuses a longer label. */
+const LABEL_LENGTH = 50;
 /** Git keeps a loose ref in a file named after the last part plus `.lock`, and file names end at 255 bytes. */
 const MAX_PART = 80;
 
-/** GitHub refuses a body above 65,536 characters; this many sentences of evidence stay far below it. */
-const EVIDENCE_SHOWN = 20;
-const SENTENCE_LENGTH = 600;
-
-/**
- * `headroom/<cluster>/<namespace>/<quota>/<decision id>`, a legal ref name always: the branch of one decision. Characters
- * that git forbids are escaped as `_<hex>`, and a part that is too long ends in a hash of itself.
- */
-export function branchName(target: QuotaTarget, decisionId: string): string {
-  return ['headroom', target.cluster, target.namespace, target.quota, decisionId].map(refPart).join('/');
+/** What a title, a commit message and labels may speak of. */
+export interface ChangeFacts {
+  readonly target: QuotaTarget;
+  readonly decisionId: string;
+  /** `owner/name`. */
+  readonly repository: string;
+  /** The quota of the decision, then its companions. */
+  readonly quotas: readonly QuotaChanges[];
 }
 
+/** The names that titles, commit messages and labels are given. */
+interface ChangeContext {
+  readonly id: string;
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly quota: string;
+  /** `team-a/compute` */
+  readonly target: string;
+  readonly repository: string;
+  /** Whether several quotas are raised. */
+  readonly several: boolean;
+  /** `requests.cpu 2 → 3600m and 1 more` */
+  readonly summary: string;
+  readonly changes: readonly Readonly<Record<'quota' | 'resource' | 'used' | 'from' | 'to' | 'reason', string>>[];
+}
+
+type BranchContext = Readonly<Record<'id' | 'cluster' | 'namespace' | 'quota', string>>;
+
+/** The texts that operators may word themselves, as Handlebars templates. */
+export interface TextTemplates {
+  readonly title: string;
+  readonly body: string;
+  /** The trailers by which Headroom knows its commits come after it. */
+  readonly commit: string;
+  readonly branch: string;
+  readonly labels: readonly string[];
+}
+
+/** Every text of a pull request, by the templates that are in force. */
+export interface PullRequestTexts {
+  /** A legal ref name always. */
+  branch(target: QuotaTarget, decisionId: string): string;
+  title(facts: ChangeFacts): string;
+  commit(facts: ChangeFacts): string;
+  /** The squash commit of a merge: the pull request's number in the title, as GitHub writes it itself. */
+  merge(facts: ChangeFacts, number: number): { readonly title: string; readonly message: string };
+  labels(facts: ChangeFacts): readonly string[];
+  /** The description in GitHub's Markdown. */
+  body(facts: BodyFacts): string;
+}
+
+/**
+ * The texts by these templates, Headroom's own where there is none.
+ *
+ * @throws {TemplateError} for a template that cannot be used.
+ */
+export function pullRequestTexts(templates: Partial<TextTemplates> = {}): PullRequestTexts {
+  const title = compileTitle(templates.title ?? builtInTemplates.title);
+  const body = compileBody(templates.body ?? builtInTemplates.body);
+  const commit = compileCommit(templates.commit ?? builtInTemplates.commit);
+  const branch = compileBranch(templates.branch ?? builtInTemplates.branch);
+  const labels = (templates.labels ?? []).map(compileLabel);
+  const message = (facts: ChangeFacts): string => commit(changeContext(facts)).trim();
+  return {
+    branch: (target, decisionId) => branch(branchContext(target, decisionId)).replaceAll(/\.lock(?=\/|$)/g, '_2e_lock'),
+    title: (facts) => cut(oneLine(title(changeContext(facts))), TITLE_LENGTH),
+    commit: (facts) => `${message(facts)}\n\n${trailers(facts)}`,
+    merge(facts, number) {
+      const [headline = '', ...rest] = message(facts).split('\n');
+      const text = rest.join('\n').trim();
+      return { title: `${headline} (#${number})`, message: `${text === '' ? '' : `${text}\n\n`}${trailers(facts)}` };
+    },
+    labels: (facts) => [...new Set(labels.map((label) => cut(oneLine(label(changeContext(facts))), LABEL_LENGTH)))],
+    body: (facts) => `${shortened(body(bodyContext(facts)).trim())}\n\n${marker(facts.decision.id)}`,
+  };
+}
+
+/** Each throws TemplateError for a template that cannot be used, with the text of it that is wrong. */
+export const templateChecks: Readonly<
+  Record<'title' | 'body' | 'commit' | 'branch' | 'label', (text: string) => void>
+> = {
+  title: compileTitle,
+  body: compileBody,
+  commit: compileCommit,
+  branch: compileBranch,
+  label: compileLabel,
+};
+
+function compileTitle(source: string): TextTemplate<ChangeContext> {
+  return compileTemplate(source, changeSamples('a title'));
+}
+
+function compileCommit(source: string): TextTemplate<ChangeContext> {
+  return compileTemplate(source, changeSamples('a commit message'));
+}
+
+function compileLabel(source: string): TextTemplate<ChangeContext> {
+  return compileTemplate(source, changeSamples('a label'));
+}
+
+function compileBody(source: string): ReturnType<typeof compileTemplate<ReturnType<typeof bodyContext>>> {
+  return compileTemplate(source, { contexts: bodySamples });
+}
+
+function compileBranch(source: string): TextTemplate<BranchContext> {
+  return compileTemplate(source, {
+    contexts: [branchContext(SAMPLE_TARGET, '00000000')],
+    check(render) {
+      const [one, other] = ['00000001', '00000002'].map((id) => render(branchContext(SAMPLE_TARGET, id)));
+      if (one === undefined || one === other || !one.includes('00000001')) {
+        throw new TemplateError('it must contain {{id}}, by which the branch of a decision is found again');
+      }
+      const why = illegalBranch(one);
+      if (why !== null) throw new TemplateError(`"${one}" is no legal branch: ${why}`);
+    },
+  });
+}
+
+const SAMPLE_TARGET: QuotaTarget = { cluster: 'prod', namespace: 'team-a', quota: 'compute' };
+
+function changeSamples(what: string): Samples<ChangeContext> {
+  const change = { resource: 'requests.cpu', from: '2', to: '3', used: '2', demand: '1', reason: 'used 2 of 2' };
+  const facts = { target: SAMPLE_TARGET, decisionId: '0a1b2c3d', repository: 'acme/gitops' };
+  const one = { quota: 'compute', changes: [change] };
+  const contexts = [[one], [one, { ...one, quota: 'gpu' }]].map((quotas) => changeContext({ ...facts, quotas }));
+  return {
+    contexts,
+    check(render) {
+      for (const context of contexts) {
+        if (render(context).trim() === '') throw new TemplateError(`it makes an empty text, which is not ${what}`);
+      }
+    },
+  };
+}
+
+function changeContext({ target, decisionId, repository, quotas }: ChangeFacts): ChangeContext {
+  const changes = quotas.flatMap(({ quota, changes }) =>
+    changes.map(({ resource, used, from, to, reason }) => ({
+      quota,
+      resource,
+      used,
+      from,
+      to,
+      reason: oneLine(reason),
+    })),
+  );
+  return {
+    id: decisionId,
+    cluster: target.cluster,
+    namespace: target.namespace,
+    quota: target.quota,
+    target: targetName(target),
+    repository,
+    several: quotas.length > 1,
+    summary: summary(changes),
+    changes,
+  };
+}
+
+function summary(changes: readonly Pick<LimitChange, 'resource' | 'from' | 'to'>[]): string {
+  const [first, ...rest] = changes.map(({ resource, from, to }) => `${resource} ${from} → ${to}`);
+  return rest.length > 0 ? `${first} and ${rest.length} more` : (first ?? 'nothing');
+}
+
+/** What a branch template is given: every value is one part of a legal ref, and two names never give one part. */
+function branchContext(target: QuotaTarget, decisionId: string): BranchContext {
+  const { cluster, namespace, quota } = target;
+  return { id: refPart(decisionId), cluster: refPart(cluster), namespace: refPart(namespace), quota: refPart(quota) };
+}
+
+/** Characters that git forbids are escaped as `_<hex>_`, and a part that is too long ends in a hash of itself. */
 function refPart(part: string): string {
   // Underscores are escaped too (no Kubernetes name has one), so that two names never give one part.
   const escaped = part
@@ -45,120 +212,33 @@ function fingerprint(text: string): string {
   return (hash >>> 0).toString(16).padStart(8, '0');
 }
 
-/** `Raise quota team-a/compute: requests.cpu 2 → 3600m`, "and N more" for further resources. */
-export function pullRequestTitle(target: QuotaTarget, changes: readonly LimitChange[]): string {
-  return `Raise quota ${targetName(target)}: ${summary(changes)}`;
+/** Why git refuses a branch of this name, by the rules of `git check-ref-format`; null for a legal one. */
+function illegalBranch(name: string): string | null {
+  // oxlint-disable-next-line no-control-regex -- git forbids them
+  if (/[\s\u0000-\u001f\u007f~^:?*[\\]/.test(name)) return 'it has white space or one of ~ ^ : ? * [ \\';
+  if (name.includes('@{') || name === '@') return 'it has "@{"';
+  if (name.includes('..')) return 'it has two dots in a row';
+  if (name.startsWith('-') || name.endsWith('.')) return 'it begins with "-" or ends with "."';
+  const parts = name.split('/');
+  if (parts.includes('')) return 'it begins or ends with "/", or has two in a row';
+  if (parts.some((part) => part.startsWith('.') || part.endsWith('.lock'))) {
+    return 'a part begins with "." or ends with ".lock"';
+  }
+  return null;
 }
 
-function summary(changes: readonly LimitChange[]): string {
-  const [first, ...rest] = changes.map(({ resource, from, to }) => `${resource} ${from} → ${to}`);
-  return rest.length > 0 ? `${first} and ${rest.length} more` : (first ?? 'nothing');
-}
-
-/** The commit on the branch: a title, what changes, and trailers by which Headroom knows the commit as its own. */
-export function commitMessage(
-  target: QuotaTarget,
-  decision: Pick<Decision, 'id' | 'changes'>,
-  changes: readonly LimitChange[],
-): string {
-  const lines = changes.map(({ resource, from, to, reason }) => `${resource}: ${from} → ${to} (${oneLine(reason)})`);
+function trailers({ decisionId, target, quotas }: ChangeFacts): string {
+  const names = [target.quota, ...quotas.map(({ quota }) => quota).filter((quota) => quota !== target.quota)];
   return [
-    `chore(quota): raise ${targetName(target)}: ${summary(changes)}`,
-    lines.join('\n'),
-    trailers(target, decision),
-  ].join('\n\n');
-}
-
-/** The squash commit of a merge: the pull request's number in the title, as GitHub writes it itself. */
-export function mergeMessage(
-  target: QuotaTarget,
-  decision: Pick<Decision, 'id' | 'changes'>,
-  number: number,
-): { readonly title: string; readonly message: string } {
-  const lines = decision.changes.map(({ resource, to, reason }) => `${resource}: ${to} (${oneLine(reason)})`);
-  return {
-    title: `chore(quota): raise ${targetName(target)}: ${summary(decision.changes)} (#${number})`,
-    message: `${lines.join('\n')}\n\n${trailers(target, decision)}`,
-  };
-}
-
-function trailers(target: QuotaTarget, decision: Pick<Decision, 'id'>): string {
-  return `Headroom-Decision: ${decision.id}\nHeadroom-Target: ${target.cluster}/${targetName(target)}`;
+    `Headroom-Decision: ${decisionId}`,
+    ...names.map((quota) => `Headroom-Target: ${target.cluster}/${targetName({ ...target, quota })}`),
+  ].join('\n');
 }
 
 /** The decision that a commit belongs to by its trailer; null for anybody else's commit. */
 export function decisionOfCommit(message: string): string | null {
   const trailer = message.split(/\r?\n/).findLast((line) => line.startsWith('Headroom-Decision: '));
   return trailer === undefined ? null : trailer.slice('Headroom-Decision: '.length).trim();
-}
-
-/**
- * The description of a pull request in GitHub's Markdown.
- *
- * @param changes the rows of the table: what this pull request changes, `from` as Git says it.
- * @param inGit resources of the decision that Git holds at the proposed value or above already; they are left alone.
- */
-export function pullRequestBody(
-  target: QuotaTarget,
-  decision: Pick<Decision, 'id' | 'decidedAt' | 'evidence' | 'gate'>,
-  changes: readonly LimitChange[],
-  inGit: ResourceList = {},
-): string {
-  return [
-    '## Quota Resize Recommendation',
-    [
-      `**Namespace:** ${code(target.namespace)}`,
-      `**Quota:** ${code(target.quota)}`,
-      `**Cluster:** ${code(target.cluster)}`,
-      `**Decided:** ${formatInstant(decision.decidedAt)}`,
-    ].join('  \n'),
-    table(changes),
-    ...leftAlone(inGit),
-    ...evidence(decision.evidence),
-    approval(decision),
-    [
-      '### What happens next',
-      '',
-      '- Merged, by you or by Headroom once every check has passed and auto-merge is on, the new limits reach the cluster the way this repository always does. Headroom watches for that and then rests for the cooldown.',
-      '- While this is open, Headroom brings it up to date when the need grows or the base branch moves, and closes it when the need is gone.',
-      '- Closed without a merge, it is a no: these values are not asked for again for a while.',
-      '- A commit of yours on this branch hands it over to you: Headroom no longer changes or merges it.',
-    ].join('\n'),
-    [
-      '### Not wanted here?',
-      '',
-      `Set the annotation ${code('resizer.io/enabled: "false"')} on the namespace ${code(target.namespace)}, and Headroom leaves its quotas alone until it is taken off again.`,
-    ].join('\n'),
-    marker(decision.id),
-  ].join('\n\n');
-}
-
-function table(changes: readonly LimitChange[]): string {
-  const rows = changes.map(
-    ({ resource, used, from, to, reason }) =>
-      `| ${[code(resource), code(used), code(from), `**${code(to)}**`, escapeMarkdown(reason)].join(' | ')} |`,
-  );
-  return ['| Resource | Used | Current | Proposed | Reason |', '|---|---|---|---|---|', ...rows].join('\n');
-}
-
-function leftAlone(inGit: ResourceList): readonly string[] {
-  const held = Object.entries(inGit).map(([resource, value]) => `${code(resource)} (${code(value)})`);
-  return held.length === 0 ? [] : [`Left alone, because the file holds enough already: ${held.join(', ')}.`];
-}
-
-function evidence(sentences: readonly string[]): readonly string[] {
-  if (sentences.length === 0) {
-    return [];
-  }
-  const shown = sentences.slice(0, EVIDENCE_SHOWN).map((sentence) => `- ${escapeMarkdown(sentence)}`);
-  const rest = sentences.length - shown.length;
-  return [['### Evidence', '', ...shown, ...(rest > 0 ? [`- and ${rest} more`] : [])].join('\n')];
-}
-
-function approval({ gate }: Pick<Decision, 'gate'>): string {
-  return gate === null
-    ? 'No approval beyond the rules of this repository is needed.'
-    : `**An approval is needed** before Headroom merges this: ${escapeMarkdown(gate.message)}`;
 }
 
 /** A comment of Headroom, with a hidden marker by which it is not written twice. */
@@ -175,35 +255,12 @@ function marker(decisionId: string): string {
   return `<!-- headroom:${decisionId} -->`;
 }
 
-function code(text: string): string {
-  // Names and quantities hold no backtick; a table cell must hold no bar.
-  return `\`${oneLine(text).replaceAll('`', "'").replaceAll('|', '\\|')}\``;
+function cut(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
 }
 
-/**
- * Text from the cluster (an Event's message, a workload's name) as plain words in Markdown: no markup, no HTML, no table
- * cell of its own, no mention that notifies somebody, no reference that links another issue, no address that becomes a link.
- */
-function escapeMarkdown(text: string): string {
-  const line = oneLine(text);
-  const short = line.length > SENTENCE_LENGTH ? `${line.slice(0, SENTENCE_LENGTH)}…` : line;
-  return (
-    short
-      .replaceAll('&', '&amp;')
-      .replaceAll('<', '&lt;')
-      .replaceAll('>', '&gt;')
-      .replace(/[\\`*_{}[\]|~]/g, '\\$&')
-      // An empty comment parts the sign from its word, which Markdown escapes do not do for GitHub's own links.
-      .replace(/[@#](?=\w)/g, '$&<!-- -->')
-      .replace(/\b(https?|ftp):\/\//gi, '$1:<!-- -->//')
-      .replace(/\bwww\./gi, 'www<!-- -->.')
-      .replace(/\b(GH)-(?=\d)/gi, '$1<!-- -->-')
-      .replace(/^[-+=#]/, '\\$&')
-      .replace(/^(\d+)([.)])/, '$1\\$2')
-  );
-}
-
-function oneLine(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- control characters are what is taken out
-  return text.replace(/[\s\u0000-\u001f\u007f]+/g, ' ').trim();
+function shortened(body: string): string {
+  if (body.length <= BODY_LENGTH) return body;
+  const lines = body.slice(0, BODY_LENGTH);
+  return `${lines.slice(0, lines.lastIndexOf('\n'))}\n\n…`;
 }

@@ -4,7 +4,8 @@ import { quantityIn } from '../kernel/resource-list.ts';
 import type { EpochMs } from '../kernel/time.ts';
 import type { LimitChange, Refusal } from './decision.ts';
 import type { ResizeMemory } from './memory.ts';
-import { gateOf, isIncrementAbove } from './need.ts';
+import { gateOf } from './gate.ts';
+import { isIncrementAbove } from './need.ts';
 import type { QuotaObservation } from './observation.ts';
 import type { Proposal } from './verdict.ts';
 
@@ -22,7 +23,7 @@ export function partRefused(
   now: EpochMs,
 ): { readonly wanted: Proposal | null; readonly refusal: Refusal | null } {
   const standing = memory.refusals
-    .filter((refusal) => now < refusal.at + look.timings.rejectionCooldown)
+    .filter((refusal) => now < refusal.at + look.policy.rejectionCooldown)
     .filter((refusal) => memory.cooldownSkippedAt === null || refusal.at > memory.cooldownSkippedAt)
     .toSorted((a, b) => b.at - a.at);
   const covers = (refusal: Refusal, change: LimitChange): boolean =>
@@ -36,6 +37,7 @@ export function partRefused(
   const wanted: Proposal = {
     changes,
     evidence: unmetDemand ? need.evidence : [],
+    notes: need.notes,
     unmetDemand,
     demandByMessage: unmetDemand && need.demandByMessage,
     gate: gateOf(look.policy, changes),

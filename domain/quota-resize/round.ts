@@ -1,8 +1,10 @@
 /** A limit as a person would write it: rounded up to the resource's natural step, in the unit of the manifest. */
 import {
   ceilTo,
+  compareQuantities,
   formatQuantity,
   isQuantity,
+  multiplyByRatio,
   parseQuantity,
   type Quantity,
   quantityOf,
@@ -101,4 +103,50 @@ export function roundLimitUp(resource: string, exact: Quantity, written: string)
   }
   const one = quantityOf(1n);
   return `${ceilTo(exact, one).nano / one.nano}`;
+}
+
+/** How much more than needed a tidy number may be: a twentieth of it. */
+const TIDY_SHARE = 20n;
+
+const POWERS_OF_TEN = [12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0].map((exponent) => 10n ** BigInt(exponent));
+const POWERS_OF_TWO = Array.from({ length: 41 }, (_, index) => 2n ** BigInt(40 - index));
+
+/** The steps that make round numbers of a resource, the coarsest first, the natural one last. */
+function tidySteps(resource: string, suffix: string): readonly Quantity[] {
+  const steps = (unit: string, factors: readonly bigint[]): readonly Quantity[] =>
+    factors.map((factor) => multiplyByRatio(parseQuantity(unit), factor, 1n));
+  const nature = natureOf(resource);
+  // Every piece may be dear, a GPU or a load balancer, and huge pages have a step of their own.
+  if (nature === 'count' || /hugepages-/.test(resource)) {
+    return [];
+  }
+  if (nature === 'cpu') {
+    return steps('1m', POWERS_OF_TEN);
+  }
+  const isDecimal = DECIMAL_UNITS.some((unit) => unit === suffix) || /^[eE]/.test(suffix);
+  return isDecimal ? steps('1M', POWERS_OF_TEN) : steps('1Mi', POWERS_OF_TWO);
+}
+
+/**
+ * A round number of at least `exact`: a multiple of the largest step (a power of ten of milli-cores or megabytes, a power of
+ * two of mebibytes) that adds no more than a twentieth. 3751m is 3800m, 4.8Gi is 5Gi; pieces stay as they are.
+ *
+ * @param written the limit's text in the manifest, for its family of units.
+ */
+export function tidyUp(resource: string, exact: Quantity, written: string): Quantity {
+  const isTidy = (rounded: Quantity): boolean => (rounded.nano - exact.nano) * TIDY_SHARE <= exact.nano;
+  return (
+    tidySteps(resource, suffixOf(written))
+      .map((step) => ceilTo(exact, step))
+      .find(isTidy) ?? exact
+  );
+}
+
+/** The text to write for a limit of at least `exact` and never above `maximum`, which may need a finer unit. */
+export function roundLimitWithin(resource: string, exact: Quantity, written: string, maximum: Quantity): string {
+  const text = roundLimitUp(resource, exact, written);
+  if (compareQuantities(parseQuantity(text), maximum) <= 0) {
+    return text;
+  }
+  return isCountable(resource) ? `${maximum.nano / quantityOf(1n).nano}` : formatQuantity(maximum);
 }

@@ -12,8 +12,6 @@ export interface ResizeTimings {
   readonly holdRetry: number;
   /** A cluster that has not followed a merge after this span is warned about. */
   readonly syncOverdue: number;
-  /** How long a refusal by a person is respected. */
-  readonly rejectionCooldown: number;
   /** An unchanged recommendation is repeated at most once in this span. */
   readonly recommendationRepeat: number;
 }

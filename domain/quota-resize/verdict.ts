@@ -1,5 +1,5 @@
 import type { EpochMs } from '../kernel/time.ts';
-import type { Decision, Gate, LimitChange, Refusal } from './decision.ts';
+import type { Companion, Decision, Gate, LimitChange, Refusal } from './decision.ts';
 
 /** Where an episode stands; the value of the search attribute `HeadroomPhase`. */
 export type Phase =
@@ -35,11 +35,21 @@ export type Reason =
   | 'NamespaceAutoMergeOff'
   | 'MaxStepExceeded'
   | 'RaiseFromZero'
+  | 'ApprovalRequired'
+  | 'ApprovalTimedOut'
+  | 'Frozen'
+  | 'OutsideMergeWindow'
+  | 'AtMaximum'
   | 'ForeignCommit'
   // acting
   | 'UnmetDemand'
   | 'ThresholdReached'
+  | 'BelowMinimum'
   | 'DemandSettling'
+  | 'UsageContradicted'
+  | 'SiblingFirst'
+  | 'CarriedBySibling'
+  | 'Approved'
   | 'NeedGrew'
   | 'NeedGone'
   | 'Adopted'
@@ -52,6 +62,7 @@ export type Reason =
   | 'Draft'
   | 'Conflict'
   | 'Behind'
+  | 'CompanionLeft'
   | 'HeadMoved'
   | 'ReadyToMerge'
   | 'UpdateDue'
@@ -98,10 +109,32 @@ type Rest = { readonly kind: 'hold'; readonly wait: Wait } | { readonly kind: 'e
 type Deed =
   | { readonly kind: 'recommend'; readonly proposal: Proposal }
   /** `announce`: the recommendation is news and is written first. */
-  | { readonly kind: 'propose'; readonly proposal: Proposal; readonly announce: boolean }
+  | {
+      readonly kind: 'propose';
+      readonly proposal: Proposal;
+      readonly announce: boolean;
+      /** Other quotas of the namespace that the same pull request is to raise. */
+      readonly companions: readonly Companion[];
+    }
+  /** The decision's limits as they are now, in the Lease; GitHub is not touched. */
+  | { readonly kind: 'revise'; readonly decision: Decision }
+  /** A word to people, once for each `about`: an Event on the quota, and a comment where there is a pull request. */
+  | {
+      readonly kind: 'say';
+      readonly decision: Decision | null;
+      readonly about: string;
+      readonly comment: string | null;
+      readonly event: { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string };
+    }
   | { readonly kind: 'open'; readonly decision: Decision }
   /** The branch made anew with the decision's limits; opened if there is no pull request yet. */
-  | { readonly kind: 'rebuild'; readonly decision: Decision; readonly why: string }
+  | {
+      readonly kind: 'rebuild';
+      readonly decision: Decision;
+      readonly why: string;
+      /** Quotas that the decision carried and carries no more: their Leases are unlocked. */
+      readonly released?: readonly string[];
+    }
   | { readonly kind: 'merge'; readonly decision: Decision }
   | { readonly kind: 'close'; readonly decision: Decision; readonly comment: string; readonly refusal: Refusal | null }
   /** Forget the decision and unlock its Lease, and leave GitHub as it is. */
@@ -127,8 +160,12 @@ export type Verdict = Said & (Rest | Act);
 export interface Proposal {
   readonly changes: readonly LimitChange[];
   readonly evidence: readonly string[];
+  /** Sentences about what the proposal leaves out, by a maximum or because the quota's usage is contradicted. */
+  readonly notes: readonly string[];
   /** Whether something was refused and is still missing, and not only a threshold reached. */
   readonly unmetDemand: boolean;
   readonly demandByMessage: boolean;
+  /** Nothing but the policy's minimum asks for it. */
+  readonly belowMinimum?: boolean;
   readonly gate: Gate | null;
 }

@@ -1,5 +1,6 @@
 /** The words that several sentences for people share. */
 import type { ResourceList } from '../kernel/resource-list.ts';
+import type { Decision } from './decision.ts';
 import type { QuotaObservation } from './observation.ts';
 import type { Proposal } from './verdict.ts';
 
@@ -11,6 +12,12 @@ export function leaseHeldDetail({ lease }: QuotaObservation): string {
 /** `requests.cpu 2 → 3600m, pods 4 → 5` */
 export function summary(proposal: Pick<Proposal, 'changes'>): string {
   return proposal.changes.map((change) => `${change.resource} ${change.from} → ${change.to}`).join(', ');
+}
+
+/** The same of a whole decision: `requests.cpu 2 → 3; quota objects: pods 4 → 5`. */
+export function wholeSummary(decision: Pick<Decision, 'changes' | 'companions'>): string {
+  const others = (decision.companions ?? []).map(({ quota, changes }) => `quota ${quota}: ${summary({ changes })}`);
+  return [summary(decision), ...others].join('; ');
 }
 
 /** `pull request [#7](https://…)`, Markdown. */

@@ -121,6 +121,23 @@ function renamed(list: ResourceList, names: (resource: string) => readonly strin
   );
 }
 
+/** Every name under which a quota may count the same charge as under this one: `cpu` is `requests.cpu`. */
+export function namesOfCharge(name: string): readonly string[] {
+  const bare = name.replace(/^requests\./, '');
+  const names = namesOfRequest(bare);
+  return names.includes(name) ? names : [name];
+}
+
+/** Whether only pods are charged under this name, so that a quota's usage of it can be counted from them. */
+export function isPodCompute(name: string): boolean {
+  return (
+    name === 'pods' ||
+    name === 'count/pods' ||
+    /^(?:(?:requests|limits)\.)?(?:cpu|memory|ephemeral-storage)$/.test(name) ||
+    /^(?:requests\.)?hugepages-/.test(name)
+  );
+}
+
 /** Whether the pod still holds what it was given: it has not ended, and is not stuck in its deletion. */
 function isCharged(pod: Pod, now: EpochMs): boolean {
   if (pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded') {

@@ -2,14 +2,10 @@ import { userInfo } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import {
   type Client,
-  isGrpcServiceError,
-  NamespaceNotFoundError,
   ScheduleNotFoundError,
-  ServiceError,
   WorkflowFailedError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
-  WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { leaseGcId, quotaResizeId, taskQueue } from '../../domain/kernel/target.ts';
 import type { CommandInput, OperatorCommand } from '../../domain/quota-resize/commands.ts';
@@ -19,17 +15,22 @@ import { exitCodes } from '../../worker/kernel/exit-codes.ts';
 import type { leaseGc } from '../../workflows/lease-gc/workflow.ts';
 import { commandDescriptions, type ResizeStatus, status } from '../../workflows/quota-resize/messages.ts';
 import { TemporalUnreachable, withClient } from './connection.ts';
-
-interface QuotaArgument {
-  readonly namespace: string;
-  readonly quota: string;
-}
-
-interface SharedOptions {
-  readonly clusterName?: string;
-  readonly config?: string;
-  readonly output: 'text' | 'json';
-}
+import { addExplainCommand } from './explain/command.ts';
+import { addPlanCommand } from './plan.ts';
+import {
+  ANSWER_MS,
+  CommandFailed,
+  fail,
+  innermost,
+  isTemporalAnswer,
+  isUnanswered,
+  print,
+  type QuotaArgument,
+  quotaArgument,
+  type SharedOptions,
+  withoutLinks,
+} from './shared.ts';
+import { addSourcesCommand } from './sources.ts';
 
 const commandNames: Readonly<Record<OperatorCommand, string>> = {
   pause: 'pause',
@@ -43,10 +44,15 @@ const commandNames: Readonly<Record<OperatorCommand, string>> = {
 /** The `headroom` command line: garbage collection, and what an operator may ask of or tell an episode. */
 export function createCommandLine(): Command {
   const program = new Command('headroom')
-    .description('Operate Headroom: talks to Temporal with the same configuration as the worker and the starter.')
+    .description('Operate Headroom, with the same configuration as the worker and the starter.')
     .option('--cluster-name <name>', 'the cluster (default: CLUSTER_NAME)')
     .option('--config <path>', 'a YAML configuration file')
-    .addOption(new Option('--output <form>', 'how to print').choices(['text', 'json']).default('text'))
+    .addOption(
+      new Option('--output <form>', 'how to print; table is the same as text')
+        .choices(['text', 'json', 'table'])
+        .default('text')
+        .argParser(outputForm),
+    )
     .configureOutput({ outputError: (message, write) => write(message) })
     .exitOverride((error) => process.exit(error.exitCode === 0 ? exitCodes.stopped : exitCodes.configuration))
     .showHelpAfterError('(headroom --help lists the commands)');
@@ -74,46 +80,71 @@ export function createCommandLine(): Command {
         await run(program, async (client, config) => await printStatus(client, config, quota, shared(program))),
     );
 
+  addExplainCommand(
+    program,
+    async (argv, command) => await runWithConfig(program, argv, command),
+    () => shared(program),
+  );
+  addSourcesCommand(program, () => shared(program));
+  addPlanCommand(program, () => shared(program));
+
   for (const [command, name] of Object.entries(commandNames) as [OperatorCommand, string][]) {
-    program
+    const one = program
       .command(name)
       .description(commandDescriptions[command])
       .argument('<namespace/quota>', 'the ResourceQuota', quotaArgument)
       .option('--by <name>', 'who says so (default: your user name)')
-      .option('--reason <text>', 'why; kept in the history')
-      .action(
-        async (quota: QuotaArgument, said: { by?: string; reason?: string }) =>
-          await run(
-            program,
-            async (client, config) => await tell(client, config, quota, command, said, shared(program)),
-          ),
-      );
+      .option('--reason <text>', 'why; kept in the history');
+    if (command === 'approve') {
+      one.option('--head <sha>', 'the head of the pull request that you looked at; another one by now is not approved');
+    }
+    one.action(
+      async (quota: QuotaArgument, said: CommandInput) =>
+        await run(program, async (client, config) => await tell(client, config, quota, command, said, shared(program))),
+    );
   }
   return program;
+}
+
+/** A table is the text of a command that lists something. */
+function outputForm(form: string): SharedOptions['output'] {
+  if (form !== 'text' && form !== 'json' && form !== 'table') {
+    throw new InvalidArgumentError('Allowed choices are text, json, table.');
+  }
+  return form === 'json' ? 'json' : 'text';
 }
 
 function shared(program: Command): SharedOptions {
   return program.opts<SharedOptions>();
 }
 
-function quotaArgument(text: string): QuotaArgument {
-  const [namespace, quota, ...rest] = text.split('/');
-  if (!namespace || !quota || rest.length > 0) {
-    throw new InvalidArgumentError(`"${text}" is not <namespace>/<quota>, such as team-a/compute`);
-  }
-  return { namespace, quota };
+/** Runs a command that talks to Temporal. */
+async function run(program: Command, command: (client: Client, config: Config) => Promise<void>): Promise<void> {
+  await runWithConfig(
+    program,
+    [],
+    async (config) => await withClient(config, async (client) => await command(client, config)),
+  );
 }
 
-/** Runs a command; what a person can mend is one sentence on standard error, not a stack. */
-async function run(program: Command, command: (client: Client, config: Config) => Promise<void>): Promise<void> {
+/**
+ * Runs a command with the configuration; what a person can mend is one sentence on standard error, not a stack.
+ *
+ * @param argv settings as flags, besides those that all commands have.
+ */
+async function runWithConfig(
+  program: Command,
+  argv: readonly string[],
+  command: (config: Config) => Promise<void>,
+): Promise<void> {
   const { clusterName, config: file } = shared(program);
   try {
     const config = loadConfig({
       env: { ...process.env, ...(clusterName === undefined ? {} : { CLUSTER_NAME: clusterName }) },
       writesToGitHub: false,
-      argv: file === undefined ? [] : ['--config', file],
+      argv: [...(file === undefined ? [] : ['--config', file]), ...argv],
     });
-    await withClient(config, async (client) => await command(client, config));
+    await command(config);
   } catch (error) {
     if (error instanceof ConfigError) fail(error.message, exitCodes.configuration);
     else if (error instanceof TemporalUnreachable || error instanceof CommandFailed) {
@@ -122,22 +153,6 @@ async function run(program: Command, command: (client: Client, config: Config) =
       fail(`Temporal did not do it: ${innermost(error)}`, exitCodes.failed);
     } else throw error;
   }
-}
-
-class CommandFailed extends Error {}
-
-/** Whether Temporal itself said no, or nothing: a namespace that does not exist, a right that is missing, a broken line. */
-function isTemporalAnswer(error: unknown): error is Error {
-  return isGrpcServiceError(error) || error instanceof ServiceError || error instanceof NamespaceNotFoundError;
-}
-
-function innermost(error: Error): string {
-  return error.cause instanceof Error ? innermost(error.cause) : error.message;
-}
-
-function fail(message: string, code: number): void {
-  console.error(message);
-  process.exitCode = code;
 }
 
 async function gc(client: Client, config: Config, now: boolean, { output }: SharedOptions): Promise<void> {
@@ -219,10 +234,11 @@ async function tell(
   config: Config,
   quota: QuotaArgument,
   command: OperatorCommand,
-  said: { by?: string; reason?: string },
+  said: CommandInput,
   { output }: SharedOptions,
 ): Promise<void> {
-  const input = { by: said.by ?? userName(), reason: said.reason ?? '' };
+  const { by = userName(), reason = '', head } = said;
+  const input: CommandInput = { by, reason, ...(head === undefined ? {} : { head }) };
   const answer = await answered(
     client,
     quota,
@@ -232,12 +248,6 @@ async function tell(
   if (output === 'json') return print({ command, answer });
   console.log(answer);
 }
-
-/** gRPC codes of a question that no worker took up: DEADLINE_EXCEEDED, and FAILED_PRECONDITION where none polls at all. */
-const UNANSWERED: readonly number[] = [4, 9];
-
-/** How long a worker may take to answer: longer than any activity task, and a person waits for it. */
-const ANSWER_MS = 10_000;
 
 /** Asks the episode of a quota; that none runs, that it refuses, or that no worker answers is a sentence. */
 async function answered<T>(
@@ -267,14 +277,6 @@ async function answered<T>(
   }
 }
 
-function isUnanswered(error: unknown): boolean {
-  const cause = error instanceof Error ? (error.cause ?? error) : error;
-  return (
-    error instanceof WorkflowUpdateRPCTimeoutOrCancelledError ||
-    (isGrpcServiceError(cause) && UNANSWERED.includes(cause.code))
-  );
-}
-
 /** The sender's name on this machine. In a container the user may have none. */
 function userName(): string {
   try {
@@ -282,13 +284,4 @@ function userName(): string {
   } catch {
     return process.env['USER'] ?? 'unknown';
   }
-}
-
-/** A detail is Markdown; a terminal shows the link's text, and its address stands in a line of its own. */
-function withoutLinks(markdown: string): string {
-  return markdown.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1');
-}
-
-function print(value: unknown): void {
-  console.log(JSON.stringify(value, null, 2));
 }

@@ -3,7 +3,7 @@ import type { Log } from '../../worker/kernel/log.ts';
 
 /** One workflow to be woken, or started if need be. */
 export interface QueuedHint {
-  /** The workflow id; hints for the same id become one. */
+  /** Of the workflow, and of the kind of hint where there are several; hints for the same id become one. */
   readonly id: string;
   /** Starts the workflow when none runs; otherwise a workflow that does not run is left alone. */
   readonly starts: boolean;
@@ -11,6 +11,8 @@ export interface QueuedHint {
   readonly wakes?: boolean;
   readonly cause: string;
   readonly resourceVersion: string;
+  /** A longer gap than the queue's own after this hint, in milliseconds. */
+  readonly gapMs?: number;
 }
 
 export interface HintQueueOptions<H extends QueuedHint> {
@@ -156,7 +158,7 @@ export class HintQueue<H extends QueuedHint> {
   async #sendOne(hint: H): Promise<void> {
     const { log, signal, send, gapMs } = this.#options;
     for (let pause = FIRST_RETRY_MS; !signal.aborted; pause = Math.min(pause * 2, LONGEST_RETRY_MS)) {
-      this.#notBefore.set(hint.id, this.#clock.now() + gapMs);
+      this.#notBefore.set(hint.id, this.#clock.now() + (hint.gapMs ?? gapMs));
       try {
         await send(hint);
         this.#sent += 1;

@@ -12,6 +12,7 @@ export interface InformerOptions<T extends KubernetesObject> {
   /** For messages and metrics: "resourcequotas". */
   readonly name: string;
   readonly path: string;
+  readonly labelSelector?: string;
   readonly fieldSelector?: string;
   /** One page of the list, as client-node's generated list methods give it. */
   readonly listPage: ListPage<T>;
@@ -52,7 +53,7 @@ export async function startInformer<T extends KubernetesObject>(
     watch,
     () => listSnapshot(options.listPage),
     false,
-    undefined,
+    options.labelSelector,
     options.fieldSelector,
   );
 

@@ -1,16 +1,47 @@
 import { type Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { type QuotaTarget, quotaResizeId, targetName, taskQueue } from '../../domain/kernel/target.ts';
-import { commandDescriptions, quotaChanged, quotaPressureSeen } from '../../workflows/quota-resize/messages.ts';
+import {
+  commandDescriptions,
+  pullRequestChanged,
+  quotaChanged,
+  quotaPressureSeen,
+} from '../../workflows/quota-resize/messages.ts';
 import type { quotaResize } from '../../workflows/quota-resize/workflow.ts';
 import type { QueuedHint } from '../kernel/hint-queue.ts';
 
 export interface QuotaHint extends QueuedHint {
   readonly target: QuotaTarget;
+  /** What changed is the pull request of its decision. */
+  readonly isPullRequest?: boolean;
 }
 
 /** A hint for the episode of a quota. One that starts says "pressure", one that does not says "changed". */
 export function quotaHint(target: QuotaTarget, starts: boolean, cause: string, resourceVersion: string): QuotaHint {
   return { id: quotaResizeId(target), target, starts, cause, resourceVersion };
+}
+
+/**
+ * A hint that the pull request of a quota's decision changed; it never starts an episode.
+ *
+ * @param delivery the id of GitHub's delivery, for the history's reader.
+ */
+export function pullRequestHint(target: QuotaTarget, cause: string, delivery: string): QuotaHint {
+  // Beside the quota's own hints, so that neither kind takes the place of the other in the queue.
+  const id = `${quotaResizeId(target)} (pull request)`;
+  return { id, target, starts: false, cause, resourceVersion: delivery, isPullRequest: true };
+}
+
+/**
+ * A base branch moves with every merge of everybody, and each time every open pull request may have become behind or
+ * conflicted. None of them is in a hurry for that: each is asked about this rarely, and not all at the same moment.
+ */
+const BASE_GAP_MS = 5 * 60_000;
+
+/** A hint that the base of the pull request moved, coalesced over minutes. */
+export function baseHint(target: QuotaTarget, cause: string, delivery: string): QuotaHint {
+  const id = `${quotaResizeId(target)} (base)`;
+  const gapMs = BASE_GAP_MS * (1 + Math.random() / 5);
+  return { id, target, starts: false, cause, resourceVersion: delivery, isPullRequest: true, gapMs };
 }
 
 /**
@@ -20,7 +51,8 @@ export function quotaHint(target: QuotaTarget, starts: boolean, cause: string, r
  * @throws the client's error when Temporal cannot be reached.
  */
 export function createQuotaHintSender(client: Client): (hint: QuotaHint) => Promise<void> {
-  return async ({ id, target, starts, wakes = !starts, cause, resourceVersion }) => {
+  return async ({ target, starts, wakes = !starts, isPullRequest = false, cause, resourceVersion }) => {
+    const id = quotaResizeId(target);
     const hint = { cause, resourceVersion };
     if (starts) {
       await client.workflow.signalWithStart<typeof quotaResize, [typeof hint]>('quotaResize', {
@@ -37,7 +69,7 @@ export function createQuotaHintSender(client: Client): (hint: QuotaHint) => Prom
       return;
     }
     try {
-      await client.workflow.getHandle(id).signal(quotaChanged, hint);
+      await client.workflow.getHandle(id).signal(isPullRequest ? pullRequestChanged : quotaChanged, hint);
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
     }

@@ -7,8 +7,9 @@ import {
 } from '@kubernetes/client-node';
 import { equalLists, type ResourceList } from '../../domain/kernel/resource-list.ts';
 import { parseAdmissionMessage, refusalReasons } from '../../domain/quota-resize/event-message.ts';
-import { type PolicyDefaults, resolvePolicy } from '../../domain/quota-resize/policy.ts';
+import type { PolicyDefaults } from '../../domain/quota-resize/policy.ts';
 import { isUnderPressure } from '../../domain/quota-resize/pressure.ts';
+import { resolvePolicy } from '../../domain/quota-resize/resolve-policy.ts';
 import { type Informer, startInformer } from '../kernel/informer.ts';
 import type { Log } from '../../worker/kernel/log.ts';
 import { type QuotaHint, quotaHint } from './hint.ts';

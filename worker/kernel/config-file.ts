@@ -1,4 +1,4 @@
-import { isAlias, isMap, isScalar, LineCounter, type Node, parseDocument, type Pair, type YAMLMap } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type Pair, type YAMLMap } from 'yaml';
 import { closest } from './closest.ts';
 import type { ConfigProblem, WrittenValue } from './config-problem.ts';
 import { placedSettings } from './settings.ts';
@@ -62,6 +62,12 @@ export function readConfigFile(text: string, fileName: string): ConfigFileConten
           at(keyOffset),
           `${placed.path} must not be in the file, which is no place for a secret: set ${placed.setting.env} in the environment instead`,
         );
+      } else if (placed.setting.isList === true && isSeq(scalar) && scalar.items.every((item) => isScalar(item))) {
+        values.set(placed.path, {
+          text: scalar.items.map((item) => scalarText(item)).join(','),
+          where: placed.path,
+          layer: at(keyOffset),
+        });
       } else if (!isScalar(scalar)) {
         problem(at(keyOffset), `${placed.path} must be a single value: expected ${placed.setting.expected}`);
       } else {

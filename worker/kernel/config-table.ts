@@ -1,13 +1,16 @@
-import { configFileSetting, placedSettings, type PlacedSetting, type Setting } from './settings.ts';
+import { configFileSetting, placedSettings, type PlacedSetting, type Setting, type settings } from './settings.ts';
 
 const START = '<!-- configuration:start -->';
 const END = '<!-- configuration:end -->';
 
 /** What each group is about, as a heading of `--help` and of the table. */
-const GROUP_TITLES: Readonly<Record<string, string>> = {
+const GROUP_TITLES: Readonly<Record<keyof typeof settings, string>> = {
   kubernetes: 'Kubernetes',
   temporal: 'Temporal',
   github: 'GitHub',
+  pullRequest: 'Pull requests',
+  githubBudget: 'The budget of writes to GitHub',
+  webhooks: "GitHub's webhooks",
   resize: 'Resizing quotas',
   timings: 'Spans of time',
   worker: 'The worker',

@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
+import { type BudgetLimits, budgetLimits } from '../../domain/github-budget/limits.ts';
+import type { RepositoryName } from '../../activities/ports/repositories.ts';
 import type { PathTemplate } from '../../domain/quota-resize/git-path.ts';
 import type { PolicyDefaults } from '../../domain/quota-resize/policy.ts';
 import { closest } from './closest.ts';
 import { readCommandLine } from './command-line.ts';
 import { readConfigFile } from './config-file.ts';
 import { ConfigError, type ConfigProblem, type WrittenValue } from './config-problem.ts';
-import { Secret, secretFromFile } from './secret.ts';
+import { type GitHubCredential, namesCredential, readGitHubCredential, secretsOf } from './github-credential.ts';
+import type { Secret } from './secret.ts';
 import {
   configFileSetting,
   NO_REASON,
@@ -15,6 +18,7 @@ import {
   settings,
 } from './settings.ts';
 import { resolveTemporal, type TemporalTarget } from './temporal-profile.ts';
+import { resolveWebhooks, type Webhooks } from './webhooks.ts';
 
 /** Where the configuration comes from; a process passes its own environment and arguments. */
 export interface ConfigSources {
@@ -23,6 +27,8 @@ export interface ConfigSources {
   readonly argv: readonly string[];
   /** Whether this process writes to GitHub: only then a repository is required for proposing. Default: true. */
   readonly writesToGitHub?: boolean;
+  /** Whether this process takes GitHub's webhooks: only then their secret is read. Default: false. */
+  readonly takesWebhooks?: boolean;
   /** @throws the file system's error when the file cannot be read. */
   readonly readFile?: (path: string) => string;
 }
@@ -34,17 +40,32 @@ interface GitHubTarget {
   readonly repo: string;
   /** The repository's default branch when absent. */
   readonly baseBranch: string | undefined;
-  /** Read again from its file, if it comes from one, at every `reveal()`. */
-  readonly token: Secret;
+  /** Every repository that may be changed; the first one is that of owner and repo. */
+  readonly repositories: readonly RepositoryName[];
+  readonly credential: GitHubCredential;
 }
 
+/** Where a value was written, without the value: it may be a secret. */
+type Origin = Pick<WrittenValue, 'where' | 'layer'>;
+
 /** The configuration of a process: true values, durations in milliseconds. */
-export interface Config extends Omit<SettingValues, 'temporal' | 'github'> {
+export interface Config extends Omit<SettingValues, 'temporal' | 'github' | 'githubBudget' | 'webhooks'> {
   readonly temporal: TemporalTarget;
   /** Absent while owner, repository or token are not set, which is enough for observing. */
   readonly github: GitHubTarget | undefined;
+  readonly webhooks: Webhooks;
+  /** Every secret that this process was given, to be kept out of its log. */
+  readonly secrets: readonly Secret<string | readonly string[]>[];
+  /** Where Temporal's UI is, with the namespace of the workflows; null where nobody said it. */
+  readonly temporalUi: { readonly url: string; readonly namespace: string } | null;
+  /** The repositories as far as they are named, also for a process that has no credential for them. */
+  readonly gitOps: { readonly apiUrl: string; readonly repositories: readonly RepositoryName[] };
   /** Where a namespace's manifests are in the repository, unless an annotation says otherwise. */
   readonly gitPathTemplate: PathTemplate;
+  /** How many writes to GitHub are allowed; as every worker with the same credential is to have it. */
+  readonly githubBudget: BudgetLimits;
+  /** Where each setting was written, by its path; a setting that nobody wrote has its default and is not here. */
+  readonly origins: ReadonlyMap<string, Origin>;
   /** What an operator should know about this configuration: sentences to log at the start. */
   readonly notices: readonly string[];
 }
@@ -66,6 +87,8 @@ export function loadConfig(sources: ConfigSources): Config {
   const temporal = resolveTemporal(values.temporal, written, env, readFile, problems);
   const writesToGitHub = sources.writesToGitHub ?? true;
   const github = writesToGitHub ? resolveGitHub(values, written, readFile, problems, notices) : undefined;
+  const takes = sources.takesWebhooks ?? false;
+  const webhooks = resolveWebhooks(values.webhooks, { written, readFile, takes, problems });
   checkChecksPoll(values.timings, written, problems);
   if (problems.length > 0 || temporal === undefined) throw new ConfigError(problems);
 
@@ -77,20 +100,36 @@ export function loadConfig(sources: ConfigSources): Config {
     kubernetes,
     temporal,
     github,
+    webhooks,
+    secrets: [
+      ...(github === undefined ? [] : secretsOf(github.credential)),
+      ...(webhooks.secrets === undefined ? [] : [webhooks.secrets]),
+    ],
+    temporalUi:
+      values.temporal.uiUrl === undefined ? null : { url: values.temporal.uiUrl, namespace: temporal.namespace },
+    pullRequest: values.pullRequest,
+    gitOps: { apiUrl: values.github.apiUrl, repositories: repositoriesOf(values.github) },
     gitPathTemplate: values.github.pathTemplate,
+    githubBudget: budgetLimits({
+      perMinute: values.githubBudget.writesPerMinute,
+      perHour: values.githubBudget.writesPerHour,
+      minuteMs: values.githubBudget.minute,
+      spacingMs: values.timings.githubWriteSpacing,
+    }),
     resize: { ...resize, mode: resize.dryRun ? 'observe' : resize.mode },
     timings,
     worker,
     starter,
     process,
+    origins: new Map([...written].map(([path, { where, layer }]) => [path, { where, layer }])),
     notices,
   };
 }
 
 /** The lowest layer of every quota's policy; the annotations of its namespace and its own go above it. */
 export function policyDefaults(config: Config): PolicyDefaults {
-  const { mode, dryRun, threshold, increment, cooldownMinutes, autoMerge, maxStep } = config.resize;
-  return { mode, dryRun, threshold, increment, cooldownMinutes, autoMerge, maxStep };
+  const { freezeUntil, ...settings } = config.resize;
+  return { ...settings, freezeUntil: freezeUntil ?? null, rejectionCooldown: config.timings.rejectionCooldown };
 }
 
 /** For each setting, by its path, what the user wrote in the highest layer that names it. */
@@ -194,6 +233,16 @@ function misspelledVariables(env: ConfigSources['env']): string[] {
   });
 }
 
+/** Every repository that may be changed; the first one is that of owner and repo, where they are given. */
+function repositoriesOf({
+  owner,
+  repo,
+  baseBranch,
+  repositories = [],
+}: SettingValues['github']): readonly RepositoryName[] {
+  return owner === undefined || repo === undefined ? repositories : [{ owner, repo, baseBranch }, ...repositories];
+}
+
 function resolveGitHub(
   { github, resize }: SettingValues,
   written: Written,
@@ -201,16 +250,23 @@ function resolveGitHub(
   problems: ConfigProblem[],
   notices: string[],
 ): GitHubTarget | undefined {
-  const { apiUrl, owner, repo, baseBranch } = github;
-  const token = readToken(github, written, readFile, problems);
-  if (owner !== undefined && repo !== undefined && token !== undefined)
-    return { apiUrl, owner, repo, baseBranch, token };
-
+  const credential = readGitHubCredential(github, { written, readFile, problems });
+  const repositories = repositoriesOf(github);
+  const [first] = repositories;
   // A value that is there and wrong has its own problem already.
-  const missing = [
+  const unnamed = [
     ...(written.has('github.owner') ? [] : ['GITHUB_OWNER']),
     ...(written.has('github.repo') ? [] : ['GITHUB_REPO']),
-    ...(written.has('github.token') || written.has('github.tokenFile') ? [] : ['GITHUB_TOKEN or GITHUB_TOKEN_FILE']),
+  ];
+  // The list alone is enough; half of the first repository's name is a slip.
+  const isNamed = unnamed.length === 0 || (unnamed.length === 2 && written.has('github.repositories'));
+  if (first !== undefined && isNamed && credential !== undefined) {
+    const { owner, repo, baseBranch } = first;
+    return { apiUrl: github.apiUrl, owner, repo, baseBranch, repositories, credential };
+  }
+  const missing = [
+    ...(isNamed ? [] : unnamed),
+    ...(namesCredential(written) ? [] : ['GITHUB_TOKEN, GITHUB_TOKEN_FILE or GITHUB_APP_ID']),
   ];
   if (resize.mode === 'propose' && !resize.dryRun) {
     for (const where of missing) problems.push({ where, message: 'is required in mode "propose"' });
@@ -220,29 +276,6 @@ function resolveGitHub(
     );
   }
   return undefined;
-}
-
-function readToken(
-  { token, tokenFile }: SettingValues['github'],
-  written: Written,
-  readFile: (path: string) => string,
-  problems: ConfigProblem[],
-): Secret | undefined {
-  const file = written.get('github.tokenFile');
-  if (tokenFile === undefined) return token === undefined ? undefined : new Secret(() => token);
-  if (token !== undefined) {
-    problems.push({ where: 'GITHUB_TOKEN', message: `is set and ${file?.where} is set as well: keep one of them` });
-    return undefined;
-  }
-  try {
-    return secretFromFile(tokenFile, readFile);
-  } catch (error) {
-    problems.push({
-      where: file?.where ?? 'GITHUB_TOKEN_FILE',
-      message: `cannot read "${tokenFile}": ${reasonOf(error)}`,
-    });
-    return undefined;
-  }
 }
 
 function checkChecksPoll(timings: SettingValues['timings'], written: Written, problems: ConfigProblem[]): void {

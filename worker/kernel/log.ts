@@ -10,7 +10,7 @@ export interface LogOptions {
   readonly name: string;
   readonly level: pino.Level;
   /** Values that must never be in a line, whatever their form and wherever they come from. */
-  readonly secrets?: readonly Secret[];
+  readonly secrets?: readonly Secret<string | readonly string[]>[];
   /** Standard output when absent. */
   readonly destination?: pino.DestinationStream;
 }
@@ -40,11 +40,12 @@ export function createLog({ name, level, secrets = [], destination }: LogOptions
   return pino(options, destination ?? pino.destination({ dest: 1, sync: true }));
 }
 
-function withoutValues(line: string, secrets: readonly Secret[]): string {
+function withoutValues(line: string, secrets: readonly Secret<string | readonly string[]>[]): string {
   let clean = line;
-  for (const secret of secrets) {
-    const value = secret.reveal();
-    if (value.length >= SHORTEST_SECRET) clean = clean.replaceAll(value, '[redacted]');
+  for (const value of secrets.flatMap((secret) => secret.reveal())) {
+    if (value.length < SHORTEST_SECRET) continue;
+    // In a line of JSON a value may stand with its quotes and line breaks escaped.
+    for (const form of [value, JSON.stringify(value).slice(1, -1)]) clean = clean.replaceAll(form, '[redacted]');
   }
   return clean;
 }

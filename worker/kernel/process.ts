@@ -33,7 +33,7 @@ export function runProcess(program: 'worker' | 'starter', run: (process: Headroo
   const log = createLog({
     name: `headroom-${program}`,
     level: config.process.logLevel,
-    secrets: config.github === undefined ? [] : [config.github.token],
+    secrets: config.secrets,
   });
   const shutdown = installShutdown({ log, graceMs: config.process.shutdownGrace });
   const identity = `headroom-${program}@${cluster}/${process.pid}`;
@@ -101,7 +101,8 @@ function readConfig(program: 'worker' | 'starter'): Config {
     process.exit(exitCodes.stopped);
   }
   try {
-    return loadConfig({ env: process.env, argv, writesToGitHub: program === 'worker' });
+    const isWorker = program === 'worker';
+    return loadConfig({ env: process.env, argv, writesToGitHub: isWorker, takesWebhooks: !isWorker });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     process.stderr.write(`${error.message}\n`);

@@ -6,10 +6,13 @@ const HIDDEN = '[redacted]';
 const SECRET_FIELD =
   /^(?:proxy-)?authorization$|^(?:set-)?cookie$|token$|api-?_?key$|password$|passphrase$|private-?_?key$|^client-?_?key(?:-?_?data)?$|secret$/i;
 
-/** Values that are credentials by their form: bearer and basic headers, GitHub's tokens, users in an address. */
+/** Credentials by their form: bearer and basic headers, GitHub's tokens, JSON Web Tokens, private keys, users in an address. */
 const SECRET_VALUES: readonly (readonly [RegExp, string])[] = [
   [/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, `$1 ${HIDDEN}`],
-  [/\b(?:gh[pousr]_\w{16,}|github_pat_\w{16,})/g, HIDDEN],
+  [/\b(?:gh[pousr]_\w{16,}(?:\.[\w-]+)*|github_pat_\w{16,})/g, HIDDEN],
+  [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, HIDDEN],
+  // In JSON, line breaks are written as \n. A key that is cut off is hidden to the end of its text.
+  [/(-----BEGIN [A-Z ]*PRIVATE KEY-----)(?:\\+[nr]|\s)*[\w+/=]{16}[\s\S]*?(?:-----END|(?=")|$)/g, `$1${HIDDEN}`],
   [/(:\/\/)[^\s/@"\\]+@/g, `$1${HIDDEN}@`],
 ];
 

@@ -36,15 +36,25 @@ export class Secret<T = string> {
  * Kubernetes does with a mounted Secret. While the file is missing or empty (in the moment of a rotation) the last
  * value that was read is given. White space around the value does not belong to it.
  *
- * @throws {Error} when the file cannot be read, or is empty, at the very first time.
+ * @param check throws for a value that is of no use, without showing it: then too the last one is given.
+ * @throws {Error} when the file cannot be read, is empty, or its value is of no use, at the very first time.
  */
-export function secretFromFile(path: string, readFile: (path: string) => string): Secret {
-  let last = readFile(path).trim();
-  if (last === '') throw new Error('the file is empty');
+export function secretFromFile(
+  path: string,
+  readFile: (path: string) => string,
+  check: (value: string) => void = () => {},
+): Secret {
+  let last = '';
+  const read = (): string => {
+    const value = readFile(path).trim();
+    if (value === '') throw new Error('the file is empty');
+    if (value !== last) check(value);
+    return value;
+  };
+  last = read();
   return new Secret(() => {
     try {
-      const now = readFile(path).trim();
-      if (now !== '') last = now;
+      last = read();
     } catch {
       // Kept: a request with the old token gets a clear 401, a request without one does not.
     }

@@ -1,8 +1,25 @@
 import { z } from 'zod';
+import { DURATION_FORM, parseDuration } from '../../domain/kernel/duration.ts';
+import { readPrivateKey } from '../../activities/ports/github-private-key.ts';
+import type { RepositoryName } from '../../activities/ports/repositories.ts';
 import { parsePercent } from '../../domain/kernel/percent.ts';
 import { defaultPathTemplate, parsePathTemplate } from '../../domain/quota-resize/git-path.ts';
-import { parseMaxStep } from '../../domain/quota-resize/policy.ts';
-import { DURATION_FORM, parseDuration } from './duration.ts';
+import { parseMaxStep } from '../../domain/quota-resize/max-step.ts';
+import { templateChecks } from '../../domain/quota-resize/pull-request-text.ts';
+import { readMergeWindows, WINDOWS_FORM } from '../../domain/quota-resize/merge-window.ts';
+import {
+  APPROVAL_FORM,
+  BURST_FORM,
+  FREEZE_FORM,
+  readApproval,
+  readBurst,
+  readFreezeUntil,
+  readSpanOrNever,
+  readSteps,
+  SPAN_OR_NEVER_FORM,
+  STEPS_FORM,
+  WrongValue,
+} from '../../domain/quota-resize/policy-values.ts';
 
 /**
  * One setting of the processes. Reading, `--help` and the table in the documentation all come from this; its path in
@@ -26,6 +43,8 @@ export interface Setting<Output = unknown> {
   readonly secret?: true;
   /** The flag alone, without a value, means `true`. */
   readonly isSwitch?: true;
+  /** Several values: separated by commas, in the file a list as well. */
+  readonly isList?: true;
 }
 
 type Settings = Readonly<Record<string, Readonly<Record<string, Setting>>>>;
@@ -53,6 +72,14 @@ function explained<Output>(
       return z.NEVER;
     }
   });
+}
+
+/** A type by the reader of the annotation with the same meaning. */
+function asAnnotated<Output>(read: (text: string) => Output): z.ZodType<Output, string> {
+  return explained(
+    (written) => read(written.trim()),
+    (error) => (error instanceof WrongValue ? error.reason : undefined) ?? NO_REASON,
+  );
 }
 
 function matching(form: RegExp): z.ZodType<string, string> {
@@ -123,6 +150,33 @@ const httpUrl: z.ZodType<string, string> = explained((written) => {
   return written.replace(/\/+$/, '');
 });
 
+/** `owner/name` or `owner/name@branch`, several of them separated by commas. */
+const repositoryList: z.ZodType<readonly RepositoryName[], string> = parsed((written) =>
+  splitList(written).map((name) => {
+    const [, owner, repo, baseBranch] = REPOSITORY.exec(name) ?? [];
+    if (owner === undefined || repo === undefined) throw new RangeError(name);
+    return { owner, repo, baseBranch };
+  }),
+);
+
+const OWNER = '[A-Za-z0-9][A-Za-z0-9_-]{0,99}';
+const REPOSITORY = new RegExp(`^(${OWNER})/((?!\\.{1,2}(?:@|$))[A-Za-z0-9._-]{1,100})(?:@([^\\s~^:?*[\\\\,]+))?$`);
+
+function splitList(written: string): readonly string[] {
+  return written
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
+
+/** A template that was tried out with samples, so that a bad one stops the process. */
+function template(check: (written: string) => void): z.ZodType<string, string> {
+  return explained((written) => {
+    check(written);
+    return written;
+  });
+}
+
 const PATH = text.min(1);
 const ADDRESS_FORM = 'host:port, such as 127.0.0.1:8081 or 0.0.0.0:8081; port 0 takes a free one';
 const BOOLEAN_FORM = 'true or false';
@@ -161,6 +215,14 @@ export const settings = {
       env: 'SYSTEM_NAMESPACE',
       flag: '--system-namespace',
       default: 'namespace-resizer-system',
+    },
+    argocdNamespace: {
+      type: matching(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/),
+      expected: 'the name of a namespace: at most 63 lower-case letters, digits and "-"',
+      description: "The namespace of Argo CD's Applications, where a quota's tracking id names no other.",
+      env: 'ARGOCD_NAMESPACE',
+      flag: '--argocd-namespace',
+      default: 'argocd',
     },
   },
   temporal: {
@@ -258,6 +320,13 @@ export const settings = {
       env: 'TEMPORAL_TLS_SERVER_NAME',
       flag: '--temporal-tls-server-name',
     },
+    uiUrl: {
+      type: httpUrl,
+      expected: 'an http or https address, such as https://temporal.example.com',
+      description: "The address of Temporal's UI, for the link to the workflow in every pull request.",
+      env: 'TEMPORAL_UI_URL',
+      flag: '--temporal-ui-url',
+    },
   },
   github: {
     apiUrl: {
@@ -271,7 +340,7 @@ export const settings = {
     token: {
       type: text.trim().min(1),
       expected: 'a GitHub token',
-      description: 'The token for GitHub. Needed, unless there is a token file, once Headroom may propose.',
+      description: 'The token for GitHub. Needed once Headroom may propose, unless there is a token file or an App.',
       env: 'GITHUB_TOKEN',
       secret: true,
     },
@@ -282,17 +351,63 @@ export const settings = {
       env: 'GITHUB_TOKEN_FILE',
       flag: '--github-token-file',
     },
+    appId: {
+      type: matching(/^(?:[0-9]{1,15}|Iv[A-Za-z0-9.]{6,60})$/),
+      expected: 'the number of a GitHub App, such as 123456, or its client id, such as Iv23liAbCdEfGhIjKlMn',
+      description: 'The GitHub App to be, instead of a token.',
+      env: 'GITHUB_APP_ID',
+      flag: '--github-app-id',
+    },
+    appIdFile: {
+      type: PATH,
+      expected: "the path of a file with a GitHub App's number or client id",
+      description: "A file with the App's number or client id, read again when it changes.",
+      env: 'GITHUB_APP_ID_FILE',
+      flag: '--github-app-id-file',
+    },
+    installationId: {
+      type: matching(/^[0-9]{1,15}$/),
+      expected: 'the number of an installation, the last part of the address of its page, such as 7654321',
+      description: "The App's installation that owns the repositories.",
+      env: 'GITHUB_INSTALLATION_ID',
+      flag: '--github-installation-id',
+    },
+    installationIdFile: {
+      type: PATH,
+      expected: 'the path of a file with the number of an installation',
+      description: 'A file with the number of the installation, read again when it changes.',
+      env: 'GITHUB_INSTALLATION_ID_FILE',
+      flag: '--github-installation-id-file',
+    },
+    privateKey: {
+      type: explained((written) => {
+        readPrivateKey(written);
+        return written;
+      }),
+      expected: 'the RSA private key of the App as PEM, with line breaks or \\n',
+      description: "The App's private key.",
+      env: 'GITHUB_PRIVATE_KEY',
+      secret: true,
+    },
+    privateKeyFile: {
+      type: PATH,
+      expected: 'the path of a PEM file',
+      description: "A file with the App's private key, read again when it changes: a key is rotated without a restart.",
+      env: 'GITHUB_PRIVATE_KEY_FILE',
+      flag: '--github-private-key-file',
+    },
     owner: {
       type: matching(/^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/),
       expected: 'the name of a GitHub user or organisation, such as acme',
-      description: 'The owner of the GitOps repository. Needed once Headroom may propose.',
+      description:
+        'The owner of the GitOps repository. Needed once Headroom may propose, unless GITHUB_REPOSITORIES names one.',
       env: 'GITHUB_OWNER',
       flag: '--github-owner',
     },
     repo: {
       type: matching(/^(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}$/),
       expected: 'the name of a repository without its owner, such as gitops',
-      description: 'The GitOps repository. Needed once Headroom may propose.',
+      description: 'The GitOps repository. Needed once Headroom may propose, unless GITHUB_REPOSITORIES names one.',
       env: 'GITHUB_REPO',
       flag: '--github-repo',
     },
@@ -303,6 +418,14 @@ export const settings = {
       env: 'GITHUB_BASE_BRANCH',
       flag: '--github-base-branch',
     },
+    repositories: {
+      type: repositoryList,
+      expected: 'owner/name or owner/name@branch, several separated by commas, such as acme/gitops,acme/platform@live',
+      description: 'More GitOps repositories that Headroom may change, with the same credential.',
+      env: 'GITHUB_REPOSITORIES',
+      flag: '--github-repositories',
+      isList: true,
+    },
     pathTemplate: {
       type: explained(parsePathTemplate),
       expected: 'a path with {{ .Cluster }} and {{ .Namespace }}, such as clusters/{{ .Cluster }}/{{ .Namespace }}',
@@ -312,6 +435,111 @@ export const settings = {
       flag: '--git-path-template',
       default: defaultPathTemplate,
     },
+  },
+  pullRequest: {
+    titleTemplate: {
+      type: template(templateChecks.title),
+      expected: 'a Handlebars template such as Raise quota {{target}}: {{summary}}',
+      description: 'The title of pull requests. docs/pull-requests.md has the names that templates can use.',
+      env: 'PULL_REQUEST_TITLE_TEMPLATE',
+      flag: '--pull-request-title-template',
+    },
+    bodyTemplate: {
+      type: template(templateChecks.body),
+      expected: 'a Handlebars template in Markdown',
+      description: "The description of pull requests, instead of Headroom's own.",
+      env: 'PULL_REQUEST_BODY_TEMPLATE',
+      flag: '--pull-request-body-template',
+    },
+    commitTemplate: {
+      type: template(templateChecks.commit),
+      expected: 'a Handlebars template such as chore(quota): raise {{target}}: {{summary}}',
+      description: 'The message of commits; the trailers that Headroom finds its commits by come after it.',
+      env: 'PULL_REQUEST_COMMIT_TEMPLATE',
+      flag: '--pull-request-commit-template',
+    },
+    branchTemplate: {
+      type: template(templateChecks.branch),
+      expected: 'a Handlebars template with {{id}} in it, such as headroom/{{cluster}}/{{namespace}}/{{quota}}/{{id}}',
+      description: 'The name of branches.',
+      env: 'PULL_REQUEST_BRANCH_TEMPLATE',
+      flag: '--pull-request-branch-template',
+    },
+    labels: {
+      type: explained((written) => {
+        const labels = splitList(written);
+        for (const label of labels) templateChecks.label(label);
+        return labels;
+      }),
+      expected: 'labels separated by commas, each a Handlebars template, such as quota,cluster/{{cluster}}',
+      description: 'The labels of pull requests, one more request to GitHub each time.',
+      env: 'PULL_REQUEST_LABELS',
+      flag: '--pull-request-labels',
+      isList: true,
+    },
+  },
+  githubBudget: {
+    writesPerMinute: {
+      type: integerBetween(1, 100_000),
+      expected: 'a number from 1 to 100000',
+      // GitHub's secondary limit for requests that create content.
+      description: 'How many writes to GitHub all workers with the same credential make a minute, at most.',
+      env: 'GITHUB_WRITES_PER_MINUTE',
+      flag: '--github-writes-per-minute',
+      default: '80',
+    },
+    writesPerHour: {
+      type: integerBetween(1, 1_000_000),
+      expected: 'a number from 1 to 1000000',
+      description: 'The same for an hour.',
+      env: 'GITHUB_WRITES_PER_HOUR',
+      flag: '--github-writes-per-hour',
+      default: '500',
+    },
+    minute: timing(
+      'github-budget-minute',
+      '60s',
+      'How long the minute of GITHUB_WRITES_PER_MINUTE is, and a sixtieth of the hour. Shorter ones are for tests.',
+      '1s',
+    ),
+  },
+  webhooks: {
+    enabled: {
+      type: boolean,
+      expected: BOOLEAN_FORM,
+      description:
+        'Whether GitHub tells a starter of changes of pull requests, so that the worker asks for them once an hour only.',
+      env: 'GITHUB_WEBHOOKS',
+      flag: '--github-webhooks',
+      default: 'false',
+      isSwitch: true,
+    },
+    address: {
+      type: listenAddress,
+      expected: ADDRESS_FORM,
+      description: "Where the starter takes GitHub's webhooks, at /webhooks/github. Without it it takes none.",
+      env: 'WEBHOOK_ADDRESS',
+      flag: '--webhook-address',
+    },
+    secret: {
+      type: matching(/[^,\s]/),
+      expected: 'the secret of the webhook, or two of them, separated by a comma or a line break',
+      description: 'The secret that GitHub signs its webhooks with. Two while it is being replaced.',
+      env: 'GITHUB_WEBHOOK_SECRET',
+      secret: true,
+    },
+    secretFile: {
+      type: PATH,
+      expected: 'the path of a file with the secret of the webhook',
+      description: 'A file with the secret, read again when it changes: a secret is rotated without a restart.',
+      env: 'GITHUB_WEBHOOK_SECRET_FILE',
+      flag: '--github-webhook-secret-file',
+    },
+    poll: timing(
+      'webhook-poll',
+      '1h',
+      'How often an open pull request is asked for where webhooks tell of its changes, after its first minute.',
+    ),
   },
   resize: {
     mode: {
@@ -362,6 +590,62 @@ export const settings = {
       env: 'MAX_STEP',
       flag: '--max-step',
       default: '2',
+    },
+    burst: {
+      type: asAnnotated(readBurst),
+      expected: BURST_FORM,
+      description:
+        'How far unmet demand raises a limit: so far that the threshold is not reached again at once, or for just what is missing.',
+      env: 'BURST',
+      flag: '--burst',
+      default: 'settle',
+    },
+    steps: {
+      type: asAnnotated(readSteps),
+      expected: STEPS_FORM,
+      description: 'What proposed limits are rounded up to a multiple of, such as cpu=1,memory=4Gi.',
+      env: 'STEPS',
+      flag: '--steps',
+      default: 'none',
+    },
+    approval: {
+      type: asAnnotated(readApproval),
+      expected: APPROVAL_FORM,
+      description: 'Before what a person has to approve every raise.',
+      env: 'APPROVAL',
+      flag: '--approval',
+      default: 'none',
+    },
+    approvalReminder: {
+      type: asAnnotated(readSpanOrNever),
+      expected: SPAN_OR_NEVER_FORM,
+      description: 'How often people are reminded of an approval that is missing.',
+      env: 'APPROVAL_REMINDER',
+      flag: '--approval-reminder',
+      default: '24h',
+    },
+    approvalTimeout: {
+      type: asAnnotated(readSpanOrNever),
+      expected: SPAN_OR_NEVER_FORM,
+      description: 'After how long without an answer an approval counts as refused.',
+      env: 'APPROVAL_TIMEOUT',
+      flag: '--approval-timeout',
+      default: 'never',
+    },
+    freezeUntil: {
+      type: asAnnotated(readFreezeUntil),
+      expected: FREEZE_FORM,
+      description: 'Nothing is merged before this moment. An annotation can only make it later.',
+      env: 'FREEZE_UNTIL',
+      flag: '--freeze-until',
+    },
+    mergeWindows: {
+      type: asAnnotated(readMergeWindows),
+      expected: WINDOWS_FORM,
+      description: 'When merging is allowed, such as 0 9 * * 1-5 for 8h in Europe/Berlin.',
+      env: 'MERGE_WINDOWS',
+      flag: '--merge-windows',
+      default: 'always',
     },
     autoMerge: {
       type: boolean,

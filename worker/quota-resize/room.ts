@@ -1,10 +1,18 @@
-import { connectKubernetes } from '../../activities/ports/kubernetes.ts';
-import { GitHub } from '../../activities/ports/github.ts';
+import { connectKubernetes, type Kubernetes } from '../../activities/ports/kubernetes.ts';
+import type { GitHub } from '../../activities/ports/github.ts';
+import type { GitHubCredentials } from '../../activities/ports/github-credentials.ts';
+import type { GitHubPermits } from '../../activities/ports/permits.ts';
+import { connectRepositories, noRepositories, type Repositories } from '../../activities/ports/repositories.ts';
+import { createGitHubPermits } from '../../activities/kernel/github-permits.ts';
 import { createGlobalPauseGuard } from '../../activities/kernel/global-pause.ts';
+import type { HintOptions } from '../../activities/quota-resize/hints.ts';
 import type { QuotaResizeActivities } from '../../activities/quota-resize/interface.ts';
 import { createQuotaResizeGitHubActivities } from '../../activities/quota-resize/github.ts';
+import { createPolicyGuard } from '../../activities/quota-resize/policy-guard.ts';
 import { createQuotaResizeKubernetesActivities } from '../../activities/quota-resize/kubernetes-activities.ts';
-import { policyDefaults } from '../kernel/config.ts';
+import { pullRequestTexts } from '../../domain/quota-resize/pull-request-text.ts';
+import { type Config, policyDefaults } from '../kernel/config.ts';
+import { createGitHubCredentials } from '../kernel/github-credential.ts';
 import type { Room, RoomContext } from '../kernel/room.ts';
 
 export const quotaResizeRoom: Room = {
@@ -12,42 +20,101 @@ export const quotaResizeRoom: Room = {
   createActivities,
 };
 
-function createActivities({ config, kubeConfig, log }: RoomContext): QuotaResizeActivities {
+function createActivities(context: RoomContext): QuotaResizeActivities {
+  const { config, kubeConfig, log } = context;
   const kubernetes = connectKubernetes(kubeConfig);
   const { systemNamespace } = config.kubernetes;
-  const guard = createGlobalPauseGuard({ kubernetes, systemNamespace });
-  const github =
-    config.github === undefined
-      ? null
-      : new GitHub({
-          apiUrl: config.github.apiUrl,
-          owner: config.github.owner,
-          repo: config.github.repo,
-          baseBranch: config.github.baseBranch,
-          token: () => config.github?.token.reveal() ?? '',
-          requestTimeoutMs: config.timings.requestTimeout,
-          writeSpacingMs: config.timings.githubWriteSpacing,
-          log,
-        });
+  const { repositories, permits } = connectGitHub(context);
   return {
     ...createQuotaResizeKubernetesActivities({
       kubernetes,
       systemNamespace,
       policyDefaults: policyDefaults(config),
       timings: config.timings,
-      ...(github === null ? {} : { abandonedHolder: async (number: number) => await isClosed(github, number) }),
+      hints: hintOptions(config, kubernetes, repositories),
+      ...abandonedHolders(repositories.default()),
       log,
     }),
     ...createQuotaResizeGitHubActivities({
-      github,
+      repositories,
+      permits,
       config: {
-        pathTemplate: config.gitPathTemplate.text,
-        timings: config.timings,
+        timings: { ...config.timings, webhookPoll: config.webhooks.pollMs },
+        texts: textsOf(config),
+        temporalUi: config.temporalUi,
       },
-      guard,
+      guard: createGlobalPauseGuard({ kubernetes, systemNamespace }),
+      policyGuard: createPolicyGuard({ kubernetes, policyDefaults: policyDefaults(config) }),
       log,
     }),
   };
+}
+
+/** The repositories, and the budget of writes to them; neither where none is configured. */
+function connectGitHub({ config, temporal, log }: RoomContext): {
+  readonly repositories: Repositories;
+  readonly permits: GitHubPermits | null;
+} {
+  const { github, timings, githubBudget: limits } = config;
+  if (github === undefined) return { repositories: noRepositories, permits: null };
+  const { apiUrl } = github;
+  const credentials = createGitHubCredentials(github.credential, { apiUrl, requestTimeoutMs: timings.requestTimeout });
+  const permits = permitsOf(credentials, ({ host, id }) =>
+    createGitHubPermits({ client: temporal, host, credentialId: id, limits, log }),
+  );
+  const repositories = connectRepositories({
+    apiUrl,
+    credentials,
+    repositories: github.repositories,
+    requestTimeoutMs: timings.requestTimeout,
+    writeSpacingMs: timings.githubWriteSpacing,
+    onLimited: (waitMs, words) => void permits.limited(waitMs, words),
+    log,
+  });
+  return { repositories, permits };
+}
+
+/** A token that is replaced while the process runs is another credential, with a budget of its own. */
+function permitsOf(
+  credentials: GitHubCredentials,
+  create: (credential: Pick<GitHubCredentials, 'host' | 'id'>) => GitHubPermits,
+): GitHubPermits {
+  let current: { readonly id: string; readonly permits: GitHubPermits } | undefined;
+  const now = (): GitHubPermits => {
+    const { host, id } = credentials;
+    current = current?.id === id ? current : { id, permits: create({ host, id }) };
+    return current.permits;
+  };
+  return {
+    take: async (ask) => await now().take(ask),
+    limited: async (waitMs, words) => await now().limited(waitMs, words),
+  };
+}
+
+function hintOptions(config: Config, kubernetes: Kubernetes, repositories: Repositories): HintOptions {
+  return {
+    kubernetes,
+    repositories,
+    apiUrl: config.github?.apiUrl ?? '',
+    pathTemplate: config.gitPathTemplate.text,
+    argocdNamespace: config.kubernetes.argocdNamespace,
+  };
+}
+
+function textsOf({ pullRequest }: Config): ReturnType<typeof pullRequestTexts> {
+  const { titleTemplate, bodyTemplate, commitTemplate, branchTemplate, labels } = pullRequest;
+  return pullRequestTexts({
+    ...(titleTemplate === undefined ? {} : { title: titleTemplate }),
+    ...(bodyTemplate === undefined ? {} : { body: bodyTemplate }),
+    ...(commitTemplate === undefined ? {} : { commit: commitTemplate }),
+    ...(branchTemplate === undefined ? {} : { branch: branchTemplate }),
+    ...(labels === undefined ? {} : { labels }),
+  });
+}
+
+/** Earlier tools had one repository: their locks name a pull request of the first one. */
+function abandonedHolders(github: GitHub | null): { readonly abandonedHolder?: (number: number) => Promise<boolean> } {
+  return github === null ? {} : { abandonedHolder: async (number) => await isClosed(github, number) };
 }
 
 /** Whether the pull request of an earlier tool's lock is closed; what cannot be seen is respected as if it were open. */

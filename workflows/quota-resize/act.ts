@@ -1,13 +1,17 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import { uuid4 } from '@temporalio/workflow';
-import type { PullRequestOutcome } from '../../activities/quota-resize/interface.ts';
+import type { LeaseOutcome, PullRequestOutcome, QuotaHints } from '../../activities/quota-resize/interface.ts';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import * as absorb from '../../domain/quota-resize/absorb.ts';
 import type { Seen } from '../../domain/quota-resize/seen.ts';
 import { summary } from '../../domain/quota-resize/wording.ts';
-import { type Decision, decidedLimits, FOUND_IN_GIT } from '../../domain/quota-resize/decision.ts';
+import { type Companion, type Decision, decidedLimits, FOUND_IN_GIT } from '../../domain/quota-resize/decision.ts';
 import { type BlockedReason, blockedReasons, type ResizeMemory } from '../../domain/quota-resize/memory.ts';
+import { gateOfDecision } from '../../domain/quota-resize/gate.ts';
+import type { ResourceList } from '../../domain/kernel/resource-list.ts';
+import type { ResizePolicy } from '../../domain/quota-resize/policy.ts';
 import { asWritten, coveredBy } from '../../domain/quota-resize/need.ts';
+import type { SourceObservation } from '../../domain/quota-resize/observation.ts';
 import type { Verdict } from '../../domain/quota-resize/verdict.ts';
 import { brief } from '../kernel/visibility.ts';
 import { ensuring, observing } from './activities.ts';
@@ -34,13 +38,17 @@ export async function act(target: QuotaTarget, verdict: Act, seen: Seen): Promis
       case 'merge':
         return await merge(target, verdict, seen);
       case 'close':
-        return await close(target, verdict);
+        return await close(target, verdict, seen);
       case 'release':
-        return await release(target, verdict);
+        return await release(target, verdict, seen);
       case 'settle':
         return await settle(target, verdict, seen);
       case 'warnSync':
         return await warnSync(target, verdict, seen);
+      case 'revise':
+        return await revise(target, verdict);
+      case 'say':
+        return await say(target, verdict, seen);
     }
   } catch (error) {
     const refusal = refusedMessage(error);
@@ -49,9 +57,10 @@ export async function act(target: QuotaTarget, verdict: Act, seen: Seen): Promis
   }
 }
 
-/** Whether an activity did not write because the global pause is set. */
-export function isPausedFailure(error: unknown): boolean {
-  return failureType(error) === 'GloballyPaused';
+/** Whether an activity did not write because it is not allowed now: by the global pause, or by another policy than before. */
+export function isForbiddenNow(error: unknown): boolean {
+  const type = failureType(error);
+  return type === 'GloballyPaused' || type === 'PolicyChanged';
 }
 
 async function recommend(
@@ -70,10 +79,10 @@ async function propose(target: QuotaTarget, verdict: Extract<Act, { kind: 'propo
   if (verdict.announce) await announce(target, verdict.proposal, seen, at);
   const told: Absorb = (memory) => (verdict.announce ? absorb.recommended(memory, verdict.proposal, at) : memory);
 
-  const { policy } = seen.quota;
+  const { policy, hints } = seen.quota;
   const limits = decidedLimits(verdict.proposal);
   const source = await observing.observeSource.executeWithOptions({ summary: brief(summary(verdict.proposal)) }, [
-    { target, limits, gitPath: policy.gitPath ?? null },
+    { target, limits, hints, ...currentOf(seen) },
   ]);
   if (source.kind === 'blocked') {
     const blocked = await block(target, seen, {
@@ -91,7 +100,9 @@ async function propose(target: QuotaTarget, verdict: Extract<Act, { kind: 'propo
     changes: proposal.changes,
     evidence: proposal.evidence,
     demandByMessage: proposal.demandByMessage,
+    ...(proposal.notes.length === 0 ? {} : { notes: proposal.notes }),
     gate: proposal.gate,
+    source: { repository: source.repository, base: source.base, how: source.how },
     pullRequest: null,
     merge: null,
   };
@@ -99,13 +110,83 @@ async function propose(target: QuotaTarget, verdict: Extract<Act, { kind: 'propo
     const inGit = { sha: source.baseSha, at: Date.now(), by: FOUND_IN_GIT, limits: source.limits };
     return (memory) => absorb.merged(told(memory), decision, inGit);
   }
-  const file = { repository: source.repository, path: source.path };
-  const lease = await ensuring.ensureLeaseAcquired.executeWithOptions({ summary: `decision ${decision.id}` }, [
-    { target, decision, file },
-  ]);
+  let placed = await placeCompanions(target, verdict, source, seen);
+  for (;;) {
+    const paths = [...new Set([source.paths, ...placed.map((one) => one.paths)].flat())];
+    const files = paths.map((path) => ({ repository: source.repository, path }));
+    const together = placed.length === 0 ? decision : withCompanions(decision, placed.map(companionOf), policy);
+    const lease = await ensuring.ensureLeaseAcquired.executeWithOptions({ summary: `decision ${decision.id}` }, [
+      { target, decision: together, files },
+    ]);
+    // A companion's file in somebody else's hands is no reason for this quota to wait.
+    const others = placed.filter(({ paths: theirs }) => lease.kind !== 'fileBusy' || !theirs.includes(lease.path));
+    if (lease.kind === 'fileBusy' && !source.paths.includes(lease.path) && others.length < placed.length) {
+      placed = others;
+      continue;
+    }
+    return locked(verdict, lease, together, told);
+  }
+}
+
+/** A companion with the files that raise it. */
+interface PlacedCompanion extends Companion {
+  readonly paths: readonly string[];
+}
+
+function companionOf({ quota, quotaUid, changes, gate, hints }: PlacedCompanion): Companion {
+  return { quota, quotaUid, changes, gate, hints };
+}
+
+function withoutCompanions(decision: Decision, quotas: readonly string[]): Decision {
+  const left = (decision.companions ?? []).filter(({ quota }) => !quotas.includes(quota));
+  const { companions: _, ...alone } = decision;
+  return left.length === 0 ? alone : { ...alone, companions: left };
+}
+
+function withCompanions(decision: Decision, companions: readonly Companion[], policy: ResizePolicy): Decision {
+  const together = { ...decision, companions };
+  return { ...together, gate: gateOfDecision(policy, together) };
+}
+
+/** The companions that can be raised by a pull request to the same branch; the others have their own episodes. */
+async function placeCompanions(
+  target: QuotaTarget,
+  { companions, proposal }: Extract<Act, { kind: 'propose' }>,
+  own: Extract<SourceObservation, { kind: 'found' }>,
+  seen: Seen,
+): Promise<readonly PlacedCompanion[]> {
+  const placed: PlacedCompanion[] = [];
+  for (const companion of companions) {
+    const { quota, changes, hints } = companion;
+    const sibling = seen.quota.siblings.find(({ name }) => name === quota);
+    if (sibling === undefined) continue;
+    const source = await observing.observeSource.executeWithOptions(
+      { summary: brief(`${quota}: ${summary(companion)}`) },
+      [{ target: { ...target, quota }, limits: decidedLimits(companion), hints, current: sibling.quota.hard }],
+    );
+    if (source.kind === 'blocked' || source.repository !== own.repository || source.base !== own.base) continue;
+    if (coveredBy(changes, source.limits)) continue;
+    const written = asWritten({ ...proposal, changes }, source.limits, sibling.policy);
+    placed.push({ ...companion, changes: written.changes, gate: written.gate, paths: source.paths });
+  }
+  return placed;
+}
+
+function locked(
+  verdict: Extract<Act, { kind: 'propose' }>,
+  lease: LeaseOutcome,
+  decision: Decision,
+  told: Absorb,
+): Absorb {
   switch (lease.kind) {
-    case 'acquired':
-      return (memory) => absorb.acquired(told(memory), decision);
+    case 'acquired': {
+      const others = (decision.companions ?? []).map(({ quota }) => quota);
+      const held = withoutCompanions(
+        decision,
+        others.filter((quota) => !lease.companions.includes(quota)),
+      );
+      return (memory) => absorb.acquired(told(memory), held);
+    }
     case 'held': {
       const message = `The Lease of this quota is held by ${lease.by}.`;
       return (memory) =>
@@ -121,9 +202,8 @@ async function propose(target: QuotaTarget, verdict: Extract<Act, { kind: 'propo
 
 async function open(target: QuotaTarget, verdict: Extract<Act, { kind: 'open' }>, seen: Seen): Promise<Absorb> {
   const { decision } = verdict;
-  const gitPath = seen.quota.policy.gitPath ?? null;
   const outcome = await ensuring.ensurePullRequest.executeWithOptions({ summary: brief(summary(decision)) }, [
-    { target, decision, gitPath },
+    { target, decision, policy: seen.quota.policy, places: placesOf(target, decision, seen) },
   ]);
   return await opened(target, verdict, outcome, seen);
 }
@@ -136,9 +216,14 @@ async function rebuild(target: QuotaTarget, verdict: Extract<Act, { kind: 'rebui
   const noted: Decision =
     pullRequest === null ? decision : { ...decision, pullRequest: { ...pullRequest, headSha: '' } };
   await ensuring.ensureLeaseUpdated.executeWithOptions({ summary: brief(why) }, [{ target, decision: noted }]);
-  const gitPath = seen.quota.policy.gitPath ?? null;
+  const { released = [] } = verdict;
+  if (released.length > 0) {
+    await ensuring.ensureCompanionsReleased.executeWithOptions({ summary: released.join(', ') }, [
+      { target, decision, quotas: released },
+    ]);
+  }
   const outcome = await ensuring.ensurePullRequestRebuilt.executeWithOptions({ summary: brief(why) }, [
-    { target, decision, gitPath, why },
+    { target, decision, policy: seen.quota.policy, places: placesOf(target, decision, seen), why },
   ]);
   return await opened(target, verdict, outcome, seen);
 }
@@ -154,10 +239,18 @@ async function opened(
     case 'open':
     case 'settled': {
       const { pullRequest } = outcome;
+      const leftOut = outcome.kind === 'open' ? (outcome.leftOut ?? []) : [];
+      const held = withoutCompanions(decision, leftOut);
+      if (leftOut.length > 0) {
+        // What the pull request does not raise is not ours to hold: those quotas have their own episodes.
+        await ensuring.ensureCompanionsReleased.executeWithOptions({ summary: leftOut.join(', ') }, [
+          { target, decision, quotas: leftOut },
+        ]);
+      }
       await ensuring.ensureLeaseUpdated.executeWithOptions({ summary: `pull request #${pullRequest.number}` }, [
-        { target, decision: { ...decision, pullRequest } },
+        { target, decision: { ...held, pullRequest } },
       ]);
-      return (memory) => absorb.opened(memory, decision, pullRequest);
+      return (memory) => absorb.opened(memory, held, pullRequest);
     }
     case 'alreadyInGit': {
       const merge = { sha: outcome.sha, at: Date.now(), by: FOUND_IN_GIT, limits: outcome.limits };
@@ -209,18 +302,30 @@ async function merge(target: QuotaTarget, verdict: Extract<Act, { kind: 'merge' 
   }
 }
 
-async function close(target: QuotaTarget, verdict: Extract<Act, { kind: 'close' }>): Promise<Absorb> {
+async function close(target: QuotaTarget, verdict: Extract<Act, { kind: 'close' }>, seen: Seen): Promise<Absorb> {
   const { decision, comment, refusal, reason } = verdict;
   await ensuring.ensurePullRequestClosed.executeWithOptions({ summary: reason }, [{ target, decision, comment }]);
   await ensuring.ensureLeaseReleased.executeWithOptions({ summary: reason }, [{ target, decision, refusal }]);
+  await tellRefusal(target, verdict, seen);
   return (memory) => absorb.closed(memory, refusal);
 }
 
-/** Unlocks without a word on GitHub: the mode is observe, or people took the pull request over. */
-async function release(target: QuotaTarget, verdict: Extract<Act, { kind: 'release' }>): Promise<Absorb> {
+/** Unlocks without a word on GitHub: there is nothing yet, the mode is observe, or people took the pull request over. */
+async function release(target: QuotaTarget, verdict: Extract<Act, { kind: 'release' }>, seen: Seen): Promise<Absorb> {
   const { decision, refusal, reason } = verdict;
   await ensuring.ensureLeaseReleased.executeWithOptions({ summary: reason }, [{ target, decision, refusal }]);
+  await tellRefusal(target, verdict, seen);
   return (memory) => absorb.closed(memory, refusal);
+}
+
+/** Who said no, and why, on the quota itself. */
+async function tellRefusal(
+  target: QuotaTarget,
+  { decision, refusal, detail }: Extract<Act, { kind: 'close' | 'release' }>,
+  seen: Seen,
+): Promise<void> {
+  if (refusal === null) return;
+  await tell(target, seen, 'Normal', 'QuotaResizeRefused', `${summary(decision)}: ${detail}`, decision.id);
 }
 
 async function settle(target: QuotaTarget, verdict: Extract<Act, { kind: 'settle' }>, seen: Seen): Promise<Absorb> {
@@ -251,10 +356,42 @@ async function warnSync(target: QuotaTarget, verdict: Extract<Act, { kind: 'warn
   const { decision, warn, detail } = verdict;
   if (warn) await tell(target, seen, 'Warning', 'SyncOverdue', detail, decision.id);
   const source = await observing.observeSource.executeWithOptions({ summary: 'SyncOverdue' }, [
-    { target, limits: decision.merge?.limits ?? {}, gitPath: seen.quota.policy.gitPath ?? null },
+    { target, limits: decision.merge?.limits ?? {}, hints: seen.quota.hints, ...currentOf(seen) },
   ]);
   const limits = source.kind === 'found' ? source.limits : null;
   return (memory) => absorb.syncChecked(memory, limits, Date.now());
+}
+
+/** The limits that are decided before anything is on GitHub: in the Lease first, so that no run opens the earlier ones. */
+async function revise(target: QuotaTarget, verdict: Extract<Act, { kind: 'revise' }>): Promise<Absorb> {
+  const { decision, detail } = verdict;
+  await ensuring.ensureLeaseUpdated.executeWithOptions({ summary: brief(detail) }, [{ target, decision }]);
+  return (memory) => absorb.revised(memory, decision);
+}
+
+async function say(target: QuotaTarget, verdict: Extract<Act, { kind: 'say' }>, seen: Seen): Promise<Absorb> {
+  const { decision, about, comment, event } = verdict;
+  if (decision?.pullRequest && comment !== null) {
+    await ensuring.ensureComment.executeWithOptions({ summary: brief(comment) }, [
+      { target, decision, about, text: comment },
+    ]);
+  }
+  await tell(target, seen, event.type, event.reason, event.message, about);
+  return (memory) => absorb.said(memory, about);
+}
+
+/** Where each quota of the decision is looked for: its own first. */
+function placesOf(target: QuotaTarget, decision: Decision, seen: Seen): readonly QuotaHints[] {
+  const companions = (decision.companions ?? []).map(({ quota, hints }): QuotaHints => {
+    const sibling = seen.quota.siblings.find(({ name }) => name === quota);
+    return { quota, hints, ...(sibling === undefined ? {} : { current: sibling.quota.hard }) };
+  });
+  return [{ quota: target.quota, hints: seen.quota.hints, ...currentOf(seen) }, ...companions];
+}
+
+/** The limits in force, where they can be seen: they tell two mappings of one values file apart. */
+function currentOf({ quota: { quota } }: Seen): { readonly current?: ResourceList } {
+  return quota === null ? {} : { current: quota.hard };
 }
 
 async function announce(
@@ -266,7 +403,15 @@ async function announce(
   const { quota, policy } = seen.quota;
   if (quota === null) return;
   await ensuring.ensureRecommendation.executeWithOptions({ summary: brief(summary(proposal)) }, [
-    { target, quotaUid: quota.uid, changes: proposal.changes, evidence: proposal.evidence, mode: policy.mode, at },
+    {
+      target,
+      quotaUid: quota.uid,
+      changes: proposal.changes,
+      evidence: proposal.evidence,
+      ...(proposal.notes.length === 0 ? {} : { notes: proposal.notes }),
+      mode: policy.mode,
+      at,
+    },
   ]);
 }
 

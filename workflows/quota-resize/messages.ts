@@ -18,6 +18,9 @@ export const quotaPressureSeen = defineSignal<[Hint]>('quotaPressureSeen');
 /** The quota, its namespace or its policy changed. */
 export const quotaChanged = defineSignal<[Hint]>('quotaChanged');
 
+/** Something about the pull request changed, as GitHub told. */
+export const pullRequestChanged = defineSignal<[Hint]>('pullRequestChanged');
+
 /** Each operator command is a signal, which people can send from the UI, and an update, which answers what it did. */
 export const commandSignals: Readonly<Record<OperatorCommand, SignalDefinition<[CommandInput]>>> = {
   pause: defineSignal('pause'),
@@ -41,8 +44,9 @@ export const commandUpdates: Readonly<Record<OperatorCommand, UpdateDefinition<s
 export const commandDescriptions: Readonly<Record<OperatorCommand, string>> = {
   pause: 'stop writing anything for this quota until resume',
   resume: 'go on after a pause',
-  approve: 'approve the open pull request, for its values and its head as they are now',
-  reject: 'close the open pull request and do not ask for its values again for a while',
+  approve:
+    'approve the open pull request for its values and its head as they are now, or the values before there is one',
+  reject: 'close the open pull request, or open none, and do not ask for its values again for a while',
   reconcileNow: 'look again at once',
   skipCooldown: 'act on a need now, although the cooldown is not over',
 };

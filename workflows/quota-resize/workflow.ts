@@ -13,17 +13,20 @@ import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
 import { command, type OperatorCommand, readCommandInput } from '../../domain/quota-resize/commands.ts';
 import { decide } from '../../domain/quota-resize/decide.ts';
+import type { Decision } from '../../domain/quota-resize/decision.ts';
+import type { PullRequestObservation } from '../../domain/quota-resize/observation.ts';
 import type { Seen } from '../../domain/quota-resize/seen.ts';
 import { type ResizeMemory, upgradeMemory } from '../../domain/quota-resize/memory.ts';
 import { describeChange } from '../../domain/quota-resize/need.ts';
 import type { Wait } from '../../domain/quota-resize/verdict.ts';
 import { brief, createPublisher, type Standing } from '../kernel/visibility.ts';
-import { act, isPausedFailure, refusedMessage } from './act.ts';
+import { act, isForbiddenNow, refusedMessage } from './act.ts';
 import { ensuring, observing, watching } from './activities.ts';
 import {
   commandDescriptions,
   commandSignals,
   commandUpdates,
+  pullRequestChanged,
   quotaChanged,
   quotaPressureSeen,
   type ResizeStatus,
@@ -48,6 +51,16 @@ interface Shown {
   /** The last decision that was merged, in the details of the cooldown. */
   readonly achieved: readonly string[];
   readonly isAchieved: boolean;
+}
+
+/** A pull request as it was read. */
+interface KnownPullRequest {
+  /** The id of its decision. */
+  readonly decision: string;
+  readonly seen: PullRequestObservation;
+  readonly quietSince: number;
+  /** Whether this very look read it. */
+  readonly isFresh: boolean;
 }
 
 export interface QuotaResizeResult {
@@ -79,7 +92,15 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
   let beganPaused = false;
   let lastCommand = input.shown?.lastCommand ?? null;
   let until: number | undefined;
-  let lastPullRequest: Seen['pullRequest'] = null;
+  /** The pull request as it was read last, and since when GitHub has said the same about it. */
+  let pullRequest: KnownPullRequest | null = null;
+  /** Reads on until GitHub says something else; it outlives the looks at the cluster, which cost GitHub nothing then. */
+  let watcher: CancellationScope | null = null;
+  /** What was read before that, for the distance at which GitHub is asked. */
+  let lastSeen: KnownPullRequest | null = null;
+  let pullRequestWatchFailedUntil: number | null = null;
+  /** How often what is known of the pull request was given up. */
+  let forgotten = 0;
   let busy: CancellationScope | null = null;
   /** What the details say of the decision in hand, and of the last one that was merged. */
   let achieved: string[] = [...(input.shown?.achieved ?? [])];
@@ -122,6 +143,14 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
       lastCommand,
     }),
   );
+  setHandler(
+    pullRequestChanged,
+    () => {
+      forgetPullRequest();
+      woken = true;
+    },
+    { description: "the starter's hint that GitHub told of a change of the pull request" },
+  );
   for (const name of Object.keys(commandSignals) as OperatorCommand[]) {
     const apply = (raw?: unknown): string => {
       const outcome = command(memory, name, readCommandInput(raw), Date.now());
@@ -133,8 +162,11 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
       }
       memory = outcome.memory;
       woken = true;
+      // People look at GitHub before they answer, so what they saw there is looked at too.
+      forgetPullRequest();
       log.info('operator command', { command: name, did: outcome.message, target: targetName(target) });
-      if (name === 'pause') busy?.cancel();
+      // Whatever waits for its turn on GitHub does not come to it after a no.
+      if (name === 'pause' || name === 'reject') busy?.cancel();
       if (name === 'resume') beganPaused = true;
       standing = show();
       return outcome.message;
@@ -174,20 +206,28 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
     // What was seen while paused is not acted on: people resume what is there now.
     if (seen === null || beganPaused) continue;
     const [remembered, verdict] = decide(seen, memory, Date.now());
+    // Nothing is done to a pull request on what was read a while ago.
+    if (verdict.kind !== 'hold' && verdict.kind !== 'end' && wasReadBefore()) {
+      forgetPullRequest();
+      continue;
+    }
     memory = remembered;
-    lastPullRequest = seen.pullRequest;
     said = verdict;
     until = verdict.kind === 'hold' ? verdict.wait.until : undefined;
     standing = show();
     switch (verdict.kind) {
       case 'end':
         // Synchronous with the end: a hint that arrived while looking is looked at first.
-        if (!woken && !pressed && allHandlersFinished()) return { reason: verdict.reason, detail: verdict.detail };
+        if (!woken && !pressed && allHandlersFinished()) {
+          forgetPullRequest();
+          return { reason: verdict.reason, detail: verdict.detail };
+        }
         break;
       case 'hold':
         await rest(verdict.wait);
         break;
       default: {
+        forgetPullRequest();
         const absorbOutcome = await interruptible(() => act(target, verdict, seen));
         if (absorbOutcome !== null) memory = absorbOutcome(memory);
       }
@@ -221,12 +261,8 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
     // The Lease may know a decision that this run does not: look at its pull request as well.
     const decision = memory.decision ?? quota.lease.decision;
     const hasOpenPullRequest = decision !== null && decision.pullRequest !== null && decision.merge === null;
-    const pullRequest = hasOpenPullRequest
-      ? await observing.observePullRequest.executeWithOptions(
-          { summary: `pull request #${decision.pullRequest?.number}` },
-          [{ target, decision }],
-        )
-      : null;
+    if (!hasOpenPullRequest) forgetPullRequest();
+    const shown = hasOpenPullRequest ? await observePullRequest(decision) : null;
     if (quota.quota !== null && quota.globalPause === null) {
       for (const { layer, key, value, message } of quota.warnings) {
         const eventKey = `${layer}/${key}=${value}`;
@@ -236,12 +272,67 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
         warned.add(eventKey);
       }
     }
-    return { quota, pullRequest };
+    return { quota, pullRequest: shown };
+  }
+
+  /** What GitHub says of the decision's pull request, asked again only when something may have changed it. */
+  async function observePullRequest(decision: Decision): Promise<PullRequestObservation> {
+    if (pullRequest !== null && pullRequest.decision === decision.id) {
+      pullRequest = { ...pullRequest, isFresh: false };
+      return pullRequest.seen;
+    }
+    const before = lastSeen;
+    const began = forgotten;
+    const summary = `pull request #${decision.pullRequest?.number}`;
+    const now = await observing.observePullRequest.executeWithOptions({ summary }, [{ target, decision }]);
+    const isSame = before?.decision === decision.id && JSON.stringify(before.seen) === JSON.stringify(now);
+    const quietSince = isSame ? before.quietSince : Date.now();
+    lastSeen = { decision: decision.id, seen: now, quietSince, isFresh: true };
+    if (began === forgotten) pullRequest = lastSeen;
+    return now;
+  }
+
+  function wasReadBefore(): boolean {
+    return pullRequest !== null && !pullRequest.isFresh;
+  }
+
+  /** Ends the watch; the next look asks GitHub, and what is being read now does not count as the latest. */
+  function forgetPullRequest(): void {
+    forgotten += 1;
+    watcher?.cancel();
+    watcher = null;
+    pullRequest = null;
+  }
+
+  /** Starts to read on, unless that is under way. When GitHub says something else, the next look asks it. */
+  function watchPullRequest(): void {
+    const { decision } = memory;
+    if (watcher !== null || pullRequest === null || decision === null) return;
+    const { seen: known, quietSince } = pullRequest;
+    const scope = new CancellationScope({ cancellable: true });
+    watcher = scope;
+    const changed = () => {
+      if (watcher !== scope) return;
+      forgetPullRequest();
+      woken = true;
+    };
+    void scope
+      .run(() =>
+        watching.awaitPullRequestChange.executeWithOptions({ summary: waitSummary() }, [
+          { target, decision, known, quietSince },
+        ]),
+      )
+      .then(changed, (error: unknown) => {
+        if (isCancellation(error) || watcher !== scope) return;
+        log.warn('the watch of the pull request failed, looking again later', { error });
+        watcher = null;
+        pullRequestWatchFailedUntil = Date.now() + REFUSED_REST_MS;
+      });
   }
 
   /**
-   * Runs a look or an act so that a pause can interrupt it. Null when it was interrupted or met the global pause: then the
-   * next look says what holds now.
+   * Runs a look or an act so that a pause can interrupt it. Null when it was interrupted or met the global pause or another
+   * policy: then the next look says what holds now.
    */
   async function interruptible<T>(run: () => Promise<T>): Promise<T | null> {
     const scope = new CancellationScope();
@@ -250,7 +341,7 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
       return await scope.run(run);
     } catch (error) {
       const cancelledFromOutside = CancellationScope.current().consideredCancelled;
-      if (!cancelledFromOutside && (isCancellation(error) || isPausedFailure(error))) return null;
+      if (!cancelledFromOutside && (isCancellation(error) || isForbiddenNow(error))) return null;
       throw error;
     } finally {
       busy = null;
@@ -261,9 +352,10 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
   async function rest(wait: Wait): Promise<void> {
     let changed = false;
     let watchFailedUntil: number | null = null;
+    if (wait.watch === 'pullRequest') watchPullRequest();
     const scope = new CancellationScope();
     const watched =
-      wait.watch === undefined
+      wait.watch === undefined || wait.watch === 'pullRequest'
         ? null
         : scope
             .run(() => watch(wait.watch))
@@ -284,19 +376,21 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
         const wakeAt = Math.min(
           wait.until ?? Number.POSITIVE_INFINITY,
           loudAt,
-          watchFailedUntil ?? Number.POSITIVE_INFINITY,
+          watchFailedUntil ?? pullRequestWatchFailedUntil ?? Number.POSITIVE_INFINITY,
         );
         if (woken || changed || wakeAt <= now || isHistoryLong()) return;
         const wasPressed = pressed;
-        const hadFailed = watchFailedUntil;
-        const moved = () =>
-          woken || changed || pressed !== wasPressed || watchFailedUntil !== hadFailed || isHistoryLong();
+        const failed = () => watchFailedUntil ?? pullRequestWatchFailedUntil;
+        const hadFailed = failed();
+        const moved = () => woken || changed || pressed !== wasPressed || failed() !== hadFailed || isHistoryLong();
         if (Number.isFinite(wakeAt)) await condition(moved, wakeAt - now, { summary: waitSummary() });
         else await condition(moved);
       }
     } finally {
       scope.cancel();
       await watched;
+      if (pullRequestWatchFailedUntil !== null) forgetPullRequest();
+      pullRequestWatchFailedUntil = null;
     }
   }
 
@@ -308,11 +402,6 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
     if (what === 'sync' && decision.merge !== null) {
       const { quotaUid, merge } = decision;
       return watching.awaitSync.executeWithOptions({ summary }, [{ target, quotaUid, limits: merge.limits }]);
-    }
-    if (what === 'pullRequest' && lastPullRequest !== null) {
-      return watching.awaitPullRequestChange.executeWithOptions({ summary }, [
-        { target, decision, known: lastPullRequest },
-      ]);
     }
   }
 

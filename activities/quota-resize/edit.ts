@@ -1,0 +1,80 @@
+/** Everything that a decision changes in Git, at one commit of one base branch: one commit and one pull request. */
+import type { QuotaTarget } from '../../domain/kernel/target.ts';
+import type { ResourceList } from '../../domain/kernel/resource-list.ts';
+import { type Decision, decidedLimits, type LimitChange } from '../../domain/quota-resize/decision.ts';
+import type { RaisedQuota } from '../../domain/quota-resize/pull-request-body.ts';
+import type { FileChange } from '../ports/github.ts';
+import type { Repositories } from '../ports/repositories.ts';
+import { type GitTree, GitTrees } from './git-tree.ts';
+import type { QuotaHints } from './interface.ts';
+import { findQuotaFile, type QuotaFile, type QuotaFileProblem } from './quota-file.ts';
+
+export interface DecisionEdit {
+  readonly kind: 'edit';
+  readonly tree: GitTree;
+  /** The changed file that says the values of the decision's own quota. */
+  readonly path: string;
+  /** The values of the decision's resources in Git. */
+  readonly limits: ResourceList;
+  /** None when Git holds all that the decision's own quota is to have. */
+  readonly files: readonly FileChange[];
+  /** The decision's own quota, then the companions that are raised with it. */
+  readonly quotas: readonly RaisedQuota[];
+  readonly leftOut: readonly { readonly quota: string; readonly why: string }[];
+}
+
+/**
+ * Places the decision's quota and its companions, and edits them in memory. A companion that cannot go into the same pull
+ * request is left out; its own episode sees to it.
+ */
+export async function editDecision(
+  repositories: Repositories,
+  { target, decision, places }: { target: QuotaTarget; decision: Decision; places: readonly QuotaHints[] },
+  maxBaseAgeMs = 0,
+): Promise<DecisionEdit | QuotaFileProblem> {
+  const trees = new GitTrees();
+  const find = (quota: string, changes: readonly LimitChange[]): ReturnType<typeof findQuotaFile> => {
+    const hints = places.find((place) => place.quota === quota)?.hints ?? [];
+    return findQuotaFile(repositories, { ...target, quota }, decidedLimits({ changes }), {
+      hints,
+      trees,
+      maxBaseAgeMs,
+    });
+  };
+  const own = await find(target.quota, decision.changes);
+  if (own.kind === 'blocked') return own;
+  const { tree, changedPath: path, limits } = own;
+  if (own.edits.length === 0) return { kind: 'edit', tree, path, limits, files: [], quotas: [], leftOut: [] };
+  tree.apply(own.edits);
+  const quotas = [raisedQuota(target.quota, decision.changes, own)];
+  const leftOut: { quota: string; why: string }[] = [];
+  for (const { quota, changes } of decision.companions ?? []) {
+    const found = await find(quota, changes);
+    const why = whyLeftOut(found, tree);
+    if (found.kind === 'blocked' || why !== null) {
+      leftOut.push({ quota, why: why ?? '' });
+    } else {
+      tree.apply(found.edits);
+      quotas.push(raisedQuota(quota, changes, found));
+    }
+  }
+  return { kind: 'edit', tree, path, limits, files: tree.changes(), quotas, leftOut };
+}
+
+function whyLeftOut(found: QuotaFile | QuotaFileProblem, tree: GitTree): string | null {
+  if (found.kind === 'blocked') return found.message;
+  if (found.tree !== tree) return `it is in ${found.tree.name}`;
+  return found.edits.length === 0 ? 'Git holds enough already' : null;
+}
+
+/** The changes that the pull request makes: those that Git does not hold yet, from Git's own values. */
+function raisedQuota(quota: string, changes: readonly LimitChange[], { raised, limits, how }: QuotaFile): RaisedQuota {
+  return {
+    quota,
+    how,
+    changes: changes
+      .filter(({ resource }) => Object.hasOwn(raised, resource))
+      .map((change) => ({ ...change, from: limits[change.resource] ?? change.from })),
+    inGit: Object.fromEntries(Object.entries(limits).filter(([resource]) => !Object.hasOwn(raised, resource))),
+  };
+}

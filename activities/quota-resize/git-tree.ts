@@ -1,0 +1,117 @@
+/**
+ * A repository at one commit of its base branch, read only as far as somebody asks, with what is changed in it laid over.
+ */
+import type { FileEdit, KnownTree, NeedsFiles } from '../../domain/quota-resize/source/place.ts';
+import { type BaseBranch, type FileChange, type GitHub, PLAIN_FILE, type TreeEntry } from '../ports/github.ts';
+import { readAhead } from './read-ahead.ts';
+
+interface Files {
+  readonly entries: ReadonlyMap<string, TreeEntry>;
+  readonly paths: readonly string[];
+}
+
+/** By the cached listing of a tree: one of 25,000 files is indexed once for as long as it is kept. */
+const filesOfListing = new WeakMap<readonly TreeEntry[], Files>();
+
+function filesOf(listing: readonly TreeEntry[]): Files {
+  const known = filesOfListing.get(listing);
+  if (known !== undefined) return known;
+  const entries = new Map(listing.filter(({ type }) => type === 'blob').map((entry) => [entry.path, entry]));
+  const files = { entries, paths: [...entries.keys()].toSorted() };
+  filesOfListing.set(listing, files);
+  return files;
+}
+
+export class GitTree {
+  readonly github: GitHub;
+  readonly base: BaseBranch;
+  readonly #entries: ReadonlyMap<string, TreeEntry>;
+  // Both stay the same objects as long as they can: whoever is asked keeps by them what was parsed.
+  #paths: readonly string[];
+  readonly #texts = new Map<string, string | null>();
+  /** What files become, by path. */
+  readonly #edited = new Map<string, string>();
+
+  private constructor(github: GitHub, base: BaseBranch, { entries, paths }: Files) {
+    this.github = github;
+    this.base = base;
+    this.#entries = entries;
+    this.#paths = paths;
+  }
+
+  static async open(github: GitHub, base: BaseBranch): Promise<GitTree> {
+    return new GitTree(github, base, filesOf(await github.entriesBelow(base.treeSha, '')));
+  }
+
+  /** `acme/gitops at main` */
+  get name(): string {
+    return `${this.github.repository} at ${this.base.name}`;
+  }
+
+  get known(): KnownTree {
+    return { paths: this.#paths, texts: this.#texts };
+  }
+
+  /**
+   * Asks a question of the tree until it needs no more files.
+   *
+   * @param ask must come to the same answer for the same files.
+   */
+  async answer<T extends { readonly kind: string }>(
+    ask: (tree: KnownTree) => T | NeedsFiles,
+  ): Promise<Exclude<T, NeedsFiles>> {
+    const asked = new Set<string>();
+    for (;;) {
+      const answer = ask(this.known);
+      if (!isNeed(answer)) return answer as Exclude<T, NeedsFiles>;
+      const missing = answer.paths.filter((path) => !asked.has(path));
+      if (missing.length === 0) throw new Error(`asked twice for ${answer.paths.join(', ')} of ${this.name}`);
+      for (const path of missing) asked.add(path);
+      await this.#read(missing);
+    }
+  }
+
+  /** Lays edits over the tree: what is asked afterwards sees them. */
+  apply(edits: readonly FileEdit[]): void {
+    for (const { path, after } of edits) {
+      this.#edited.set(path, after);
+      this.#texts.set(path, after);
+    }
+    const added = edits.map(({ path }) => path).filter((path) => !this.#paths.includes(path));
+    if (added.length > 0) this.#paths = [...this.#paths, ...added].toSorted();
+  }
+
+  /** Every file that is not as Git has it. */
+  changes(): readonly FileChange[] {
+    return [...this.#edited].map(([path, text]) => {
+      const entry = this.#entries.get(path);
+      return { path, text, mode: entry?.mode ?? PLAIN_FILE, blobSha: entry?.sha ?? null };
+    });
+  }
+
+  async #read(paths: readonly string[]): Promise<void> {
+    const entriesOf = (some: readonly string[]) => some.flatMap((path) => this.#entries.get(path) ?? []);
+    const texts = await this.github.fileTexts(entriesOf(paths), entriesOf(readAhead(this.#paths, paths)));
+    for (const path of paths) {
+      const entry = this.#entries.get(path);
+      this.#texts.set(path, entry === undefined ? null : (texts.get(entry.sha) ?? null));
+    }
+  }
+}
+
+function isNeed(answer: { readonly kind: string }): answer is NeedsFiles {
+  return answer.kind === 'needs';
+}
+
+/** The trees that one look opened, so that all of it sees the same commits. */
+export class GitTrees {
+  readonly #opened = new Map<string, Promise<GitTree>>();
+
+  /** The tree of a base; the first one that was opened for that branch stays. */
+  async at(github: GitHub, base: BaseBranch): Promise<GitTree> {
+    const key = `${github.repository} ${base.name}`;
+    const opened = this.#opened.get(key) ?? GitTree.open(github, base);
+    this.#opened.set(key, opened);
+    return await opened;
+  }
+}

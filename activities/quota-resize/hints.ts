@@ -1,0 +1,174 @@
+/**
+ * Where a quota may live in Git, in the order in which it is looked for: what annotations say, what Argo CD and Flux
+ * apply, the configured path, and everything there is.
+ */
+import type { V1ObjectMeta } from '@kubernetes/client-node';
+import type { QuotaTarget } from '../../domain/kernel/target.ts';
+import { GitPathError, parsePathTemplate, renderPath } from '../../domain/quota-resize/git-path.ts';
+import type { ResizePolicy } from '../../domain/quota-resize/policy.ts';
+import { shownUrl } from '../../domain/quota-resize/shown-url.ts';
+import type { SourceHint } from '../../domain/quota-resize/source/hint.ts';
+import { hostOfRepositories, parseRepositoryUrl } from '../../domain/quota-resize/source/repository-url.ts';
+import type { Kubernetes } from '../ports/kubernetes.ts';
+import type { Repositories } from '../ports/repositories.ts';
+import { type Delivery, readArgoCd, readFlux } from './delivery.ts';
+
+export interface HintOptions {
+  readonly kubernetes: Kubernetes;
+  /** The list of what may be changed; without any, Argo CD and Flux are not asked. */
+  readonly repositories: Pick<Repositories, 'names' | 'nameOf'>;
+  /** Of GitHub: what is on another host cannot be changed. */
+  readonly apiUrl: string;
+  readonly pathTemplate: string;
+  readonly argocdNamespace: string;
+}
+
+export interface HintInput {
+  readonly target: QuotaTarget;
+  /** The quota as the cluster has it. */
+  readonly quota: { readonly metadata?: V1ObjectMeta };
+  readonly policy: ResizePolicy;
+}
+
+/** What an annotation says holds for every way to look. */
+type Narrowed = Pick<SourceHint, 'repository' | 'ref' | 'field'>;
+
+/**
+ * The ways to find the quota in Git. Reads the objects of Argo CD and Flux that the quota's labels and annotations name.
+ *
+ * @throws {ApiException} what the API server answers, but for kinds and objects that are not there.
+ */
+export async function readHints(options: HintOptions, input: HintInput): Promise<readonly SourceHint[]> {
+  const { repositories } = options;
+  const { git } = input.policy;
+  const repository = git.repository === undefined ? undefined : repositories.nameOf(git.repository);
+  if (repository === null && repositories.names.length > 0) {
+    const said = annotationSaid(input, 'git-repository');
+    const problem = notOnTheList(`${said} names ${git.repository}`, repositories.names);
+    return [{ from: 'annotation', said, problem }];
+  }
+  const narrowed: Narrowed = {
+    ...(repository === undefined || repository === null ? {} : { repository }),
+    ...(git.ref === undefined ? {} : { ref: git.ref }),
+    ...(git.field === undefined ? {} : { field: git.field }),
+  };
+  if (git.path !== undefined) return [annotatedPath(input, git.path, narrowed)];
+  const { hints, notes } =
+    repositories.names.length === 0 ? { hints: [], notes: [] } : await deliveredFrom(options, input, narrowed);
+  return [...hints, ...configured(options, input, narrowed, notes)];
+}
+
+function annotatedPath(input: HintInput, path: string, narrowed: Narrowed): SourceHint {
+  const said = annotationSaid(input, 'git-path');
+  if (path.includes('://')) {
+    const problem = `${said}: ${shownUrl(path)} is an address, no path; name the repository with the annotation resizer.io/git-repository and write here a folder or a file from its root`;
+    return { from: 'annotation', said, problem };
+  }
+  try {
+    return { from: 'annotation', said, ...narrowed, path: renderPath(parsePathTemplate(path), input.target) };
+  } catch (error) {
+    if (!(error instanceof GitPathError)) throw error;
+    return { from: 'annotation', said, problem: `${said}: ${error.message}` };
+  }
+}
+
+/** `the annotation resizer.io/git-path of namespace team-a` */
+function annotationSaid({ target, policy }: HintInput, name: string): string {
+  const on = policy.sources[name] === 'quota' ? `quota ${target.quota}` : `namespace ${target.namespace}`;
+  return `the annotation resizer.io/${name} of ${on}`;
+}
+
+async function deliveredFrom(
+  options: HintOptions,
+  { quota }: HintInput,
+  narrowed: Narrowed,
+): Promise<{ readonly hints: readonly SourceHint[]; readonly notes: readonly string[] }> {
+  const object = quota.metadata ?? {};
+  const all = [await readArgoCd(options, object), await readFlux(options.kubernetes, object)];
+  const hints = all.flatMap(({ sources }) => {
+    // A chart beside a repository is what the repository has the values for.
+    const inGit = sources.filter(({ otherwise }) => otherwise === undefined);
+    return (inGit.length > 0 ? inGit : sources).map((source) => deliveryHint(options, source));
+  });
+  // What an annotation says of the repository is said by a person, and more than what a tool says.
+  const kept = hints.filter((hint) => narrowed.repository === undefined || hint.repository === narrowed.repository);
+  return { hints: kept.map((hint) => ({ ...hint, ...narrowed })), notes: all.flatMap(({ notes }) => notes) };
+}
+
+function deliveryHint({ repositories, apiUrl }: HintOptions, delivery: Delivery): SourceHint {
+  const { from, said, url, revision, path, valueFiles, namespace, opaque, otherwise } = delivery;
+  const hint = { from, said };
+  if (otherwise !== undefined || url === undefined) {
+    const problem = `${said}: ${otherwise ?? 'it names no repository'}, which no pull request can change; name the place of its values with the annotations resizer.io/git-repository, resizer.io/git-path and resizer.io/git-field`;
+    return { ...hint, problem };
+  }
+  const address = parseRepositoryUrl(url);
+  const host = hostOfRepositories(apiUrl);
+  if (address === null || address.host !== host) {
+    const problem = `${said} applies ${shownUrl(url)}, which is not on ${host}; name the quota's place with the annotation resizer.io/git-repository`;
+    return { ...hint, problem };
+  }
+  const repository = repositories.nameOf(address.repository);
+  if (repository === null) {
+    return { ...hint, problem: notOnTheList(`${said} applies ${address.repository}`, repositories.names) };
+  }
+  const branch = branchOf(revision);
+  if (branch.kind === 'none') {
+    const problem = `${said} applies ${branch.what} of ${repository}, which no pull request can change; name the branch that it is made from with the annotation resizer.io/git-ref`;
+    return { ...hint, repository, problem };
+  }
+  if (opaque !== undefined) {
+    const problem = `${said} ${opaque}, which may outweigh the files; name the place of the value with the annotations resizer.io/git-path and resizer.io/git-field`;
+    return { ...hint, repository, problem };
+  }
+  return {
+    ...hint,
+    repository,
+    ...(branch.name === undefined ? {} : { ref: branch.name }),
+    ...(valueFiles === undefined ? {} : { valueFiles }),
+    ...(namespace === undefined ? {} : { namespace }),
+    path: (path ?? '')
+      .split('/')
+      .filter((part) => part !== '' && part !== '.')
+      .join('/'),
+  };
+}
+
+/** The branch of a revision; without a name it is the default branch. */
+function branchOf(
+  revision: string | undefined,
+): { readonly kind: 'branch'; readonly name?: string } | { readonly kind: 'none'; readonly what: string } {
+  if (revision === undefined || revision === '' || revision === 'HEAD') return { kind: 'branch' };
+  if (/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(revision)) return { kind: 'none', what: `the commit ${revision}` };
+  if (revision.startsWith('refs/heads/')) return { kind: 'branch', name: revision.slice('refs/heads/'.length) };
+  if (revision.startsWith('refs/')) return { kind: 'none', what: `the tag ${revision.replace('refs/tags/', '')}` };
+  // A range of versions, such as `1.*` or `>=1.2`: git forbids these characters in names.
+  if (/[*^~<>=\s]/.test(revision)) return { kind: 'none', what: `the versions ${revision}` };
+  return { kind: 'branch', name: revision };
+}
+
+/** The configured path, and then every repository as a whole. */
+function configured(
+  { pathTemplate }: HintOptions,
+  { target }: HintInput,
+  narrowed: Narrowed,
+  notes: readonly string[],
+): readonly SourceHint[] {
+  const because = notes.length === 0 ? '' : ` (${notes.join(', and ')})`;
+  const template = parsePathTemplate(pathTemplate);
+  const scan: SourceHint = {
+    from: 'scan',
+    said: `a search of the whole repository${because}`,
+    template: template.text,
+    ...narrowed,
+  };
+  const said = `the path template "${pathTemplate}"${because}`;
+  const path = renderPath(template, target);
+  const namesNamespace = template.parts.some((part) => typeof part !== 'string' && part.field === 'namespace');
+  const namespace = namesNamespace ? { namespace: target.namespace } : {};
+  return path === '' ? [scan] : [{ from: 'template', said, path, ...namespace, ...narrowed }, scan];
+}
+
+function notOnTheList(what: string, names: readonly string[]): string {
+  return `${what}, which is not among the repositories that may be changed (${names.join(', ')}); add it to GITHUB_REPOSITORIES, or name another one with the annotation resizer.io/git-repository`;
+}

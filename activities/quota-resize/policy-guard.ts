@@ -1,0 +1,53 @@
+import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
+import { mergeHold } from '../../domain/quota-resize/merge-window.ts';
+import type { PolicyDefaults } from '../../domain/quota-resize/policy.ts';
+import { resolvePolicy } from '../../domain/quota-resize/resolve-policy.ts';
+import { failure } from '../kernel/failure.ts';
+import type { Kubernetes } from '../ports/kubernetes.ts';
+import { orNull, withKubernetesFailures } from '../ports/kubernetes-failure.ts';
+
+/** What is about to be done: a branch and a pull request, or a merge. */
+export type GuardedDeed = 'propose' | 'merge';
+
+/**
+ * Whether the policy of this very moment still allows a deed that was decided a while ago: GitHub's limits and the budget
+ * may keep a write waiting for an hour, in which a namespace opts out, a freeze begins or a window closes.
+ *
+ * @returns a function that throws `PolicyChanged` (not retried: the workflow looks afresh) where it does not.
+ */
+export function createPolicyGuard({
+  kubernetes,
+  policyDefaults: defaults,
+}: {
+  readonly kubernetes: Kubernetes;
+  readonly policyDefaults: PolicyDefaults;
+}): (target: QuotaTarget, deed: GuardedDeed) => Promise<void> {
+  return withKubernetesFailures(async (target: QuotaTarget, deed: GuardedDeed) => {
+    const { namespace: name, quota: quotaName } = target;
+    const [namespace, quota] = await Promise.all([
+      orNull(kubernetes.core.readNamespace({ name })),
+      orNull(kubernetes.core.readNamespacedResourceQuota({ name: quotaName, namespace: name })),
+    ]);
+    if (namespace === null || quota === null) throw changed(target, deed, 'the quota is gone');
+    const { policy } = resolvePolicy({
+      defaults,
+      namespaceAnnotations: namespace.metadata?.annotations,
+      quotaAnnotations: quota.metadata?.annotations,
+    });
+    if (!policy.enabled) throw changed(target, deed, 'it opted out');
+    if (policy.mode === 'observe') throw changed(target, deed, 'the mode is observe');
+    if (deed === 'propose') return;
+    if (!policy.autoMerge.allowed) throw changed(target, deed, 'auto-merge is off');
+    const held = mergeHold(policy, Date.now());
+    if (held !== null) throw changed(target, deed, held.detail);
+  });
+}
+
+function changed(target: QuotaTarget, deed: GuardedDeed, why: string): Error {
+  const what = deed === 'merge' ? 'merged' : 'opened';
+  return failure({
+    type: 'PolicyChanged',
+    nonRetryable: true,
+    message: `nothing is ${what} for ${targetName(target)}: ${why} now, which it was not when it was decided`,
+  });
+}

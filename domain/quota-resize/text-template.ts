@@ -1,0 +1,72 @@
+/**
+ * Templates in which operators word what Headroom leaves in a repository: Handlebars, with what it is given and no more. A
+ * name that is not there is an error and no empty text, prototypes are out of reach, and no function does anything but format.
+ */
+import Handlebars from 'handlebars';
+import { code, ForeignText } from './markdown.ts';
+
+/** A template that cannot be used; the message says what is wrong, and what would be right. */
+export class TemplateError extends Error {
+  override readonly name = 'TemplateError';
+}
+
+export type TextTemplate<Context extends object> = (context: Context) => string;
+
+const environment = Handlebars.create();
+/** `{{code quota}}`: a name or a quantity as code. */
+environment.registerHelper('code', (value: unknown) =>
+  value instanceof ForeignText ? value.code() : code(String(value)),
+);
+
+const FUNCTIONS = ['code', 'if', 'unless', 'each', 'with'];
+
+/** What templates are tried with before they are used, so that a bad one is found when the process starts. */
+export interface Samples<Context extends object> {
+  readonly contexts: readonly Context[];
+  /** Throws TemplateError for a text that is not right. */
+  readonly check?: (render: TextTemplate<Context>) => void;
+}
+
+/**
+ * Reads a template and renders it with every sample.
+ *
+ * @throws {TemplateError} for bad syntax, a name that is not given, a function that does not exist, or a text that `check`
+ *   refuses.
+ */
+export function compileTemplate<Context extends object>(
+  source: string,
+  { contexts, check }: Samples<Context>,
+): TextTemplate<Context> {
+  const render = compiled<Context>(source);
+  try {
+    for (const context of contexts) render(context);
+  } catch (error) {
+    throw new TemplateError(withNames(messageOf(error), contexts[0]));
+  }
+  check?.(render);
+  return render;
+}
+
+function compiled<Context extends object>(source: string): TextTemplate<Context> {
+  const template = environment.compile<Context>(source, {
+    strict: true,
+    noEscape: true,
+    knownHelpersOnly: true,
+    knownHelpers: Object.fromEntries([
+      ...Object.keys(environment.helpers).map((name) => [name, false]),
+      ...FUNCTIONS.map((name) => [name, true]),
+    ]),
+    explicitPartialContext: true,
+  });
+  return (context) => template(context, { allowProtoMethodsByDefault: false, allowProtoPropertiesByDefault: false });
+}
+
+function withNames(message: string, sample: object | undefined): string {
+  const names = Object.keys(sample ?? {});
+  return names.length === 0 ? message : `${message}; the names are ${names.join(', ')}`;
+}
+
+function messageOf(error: unknown): string {
+  const words = error instanceof Error ? error.message : String(error);
+  return words.replace(/\s*\n\s*/g, ' ').trim();
+}

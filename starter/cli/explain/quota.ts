@@ -1,0 +1,151 @@
+/** Looks at a quota, its cluster and its episode, and explains what would happen to it. */
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { pino } from 'pino';
+import { connectKubernetes, type Kubernetes } from '../../../activities/ports/kubernetes.ts';
+import { kubernetesFailure, orNull } from '../../../activities/ports/kubernetes-failure.ts';
+import { listAll } from '../../../activities/ports/kubernetes-list.ts';
+import { createQuotaResizeKubernetesActivities } from '../../../activities/quota-resize/kubernetes-activities.ts';
+import { type QuotaTarget, quotaResizeId } from '../../../domain/kernel/target.ts';
+import { type Config, policyDefaults } from '../../../worker/kernel/config.ts';
+import { KubernetesAccessError, loadKubeConfig } from '../../../worker/kernel/kubernetes-access.ts';
+import { type ResizeStatus, status } from '../../../workflows/quota-resize/messages.ts';
+import { TemporalUnreachable, withClient } from '../connection.ts';
+import { ANSWER_MS, CommandFailed, innermost, isTemporalAnswer, isUnanswered, type QuotaArgument } from '../shared.ts';
+import { explain, type Explanation } from './facts.ts';
+import { withReplicas } from './hypothetical-cluster.ts';
+import { nothingElse, type WhatIf, withUsage } from './what-if.ts';
+
+/**
+ * The explanation of one quota of the cluster that the configuration names.
+ *
+ * @throws {CommandFailed} where there is no such cluster, namespace, quota or workload, or it may not be read.
+ */
+export async function explainQuota(
+  config: Config,
+  { namespace, quota }: QuotaArgument,
+  whatIf: WhatIf,
+): Promise<Explanation> {
+  const target: QuotaTarget = { cluster: config.kubernetes.clusterName, namespace, quota };
+  const kubernetes = connect(config);
+  const now = Date.now();
+  const troubles: string[] = [];
+  const { look, replicas } = await observe(config, kubernetes, target, whatIf, troubles, now);
+  const episode = await askEpisode(config, target);
+  return explain({
+    target,
+    look,
+    whatIf: whatIf === nothingElse ? null : { used: whatIf.used, replicas },
+    ...episode,
+    provenance: config,
+    troubles,
+    now,
+  });
+}
+
+/** @throws {CommandFailed} when there is no cluster to talk to. */
+function connect({ kubernetes: { kubeconfig, context }, timings }: Config): Kubernetes {
+  try {
+    const access = { kubeconfig, context, requestTimeoutMs: timings.requestTimeout };
+    return connectKubernetes(loadKubeConfig(access, process.env));
+  } catch (error) {
+    if (error instanceof KubernetesAccessError) throw new CommandFailed(error.message);
+    throw error;
+  }
+}
+
+/** The same look that an episode takes, at the cluster as it is or as it would be. */
+async function observe(
+  config: Config,
+  kubernetes: Kubernetes,
+  target: QuotaTarget,
+  whatIf: WhatIf,
+  troubles: string[],
+  now: number,
+) {
+  try {
+    await checkTarget(kubernetes, target);
+    const supposed = await withReplicas(kubernetes, target, whatIf.replicas, now);
+    const log = pino(
+      { level: 'warn', base: null, timestamp: false },
+      { write: (line: string) => troubles.push((JSON.parse(line) as { msg: string }).msg) },
+    );
+    const activities = createQuotaResizeKubernetesActivities({
+      kubernetes: supposed.kubernetes,
+      systemNamespace: config.kubernetes.systemNamespace,
+      policyDefaults: policyDefaults(config),
+      timings: config.timings,
+      hints: hintOptions(config, supposed.kubernetes),
+      log,
+    });
+    const look = await activities.observeQuota({ target });
+    return { look: withUsage(look, whatIf.used), replicas: supposed.scaled };
+  } catch (error) {
+    const failure = kubernetesFailure(error);
+    if (failure instanceof ApplicationFailure) throw new CommandFailed(failure.message);
+    throw error;
+  }
+}
+
+/** How the quota would be looked for in Git; GitHub itself is not asked. */
+function hintOptions({ gitOps, gitPathTemplate, kubernetes: { argocdNamespace } }: Config, kubernetes: Kubernetes) {
+  const names = gitOps.repositories.map(({ owner, repo }) => `${owner}/${repo}`);
+  const nameOf = (repository: string): string | null =>
+    names.find((name) => name.toLowerCase() === repository.toLowerCase()) ?? null;
+  const repositories = { names, nameOf };
+  return { kubernetes, repositories, apiUrl: gitOps.apiUrl, pathTemplate: gitPathTemplate.text, argocdNamespace };
+}
+
+/** @throws {CommandFailed} when the namespace or the quota does not exist, with those that do. */
+async function checkTarget({ core }: Kubernetes, { namespace, quota, cluster }: QuotaTarget): Promise<void> {
+  if ((await orNull(core.readNamespace({ name: namespace }))) === null) {
+    throw new CommandFailed(`there is no namespace "${namespace}" in ${cluster}`);
+  }
+  const quotas = await listAll((range) => core.listNamespacedResourceQuota({ namespace, ...range }));
+  const names = quotas.map(({ metadata }) => metadata?.name ?? '').toSorted();
+  if (names.includes(quota)) return;
+  throw new CommandFailed(
+    `there is no ResourceQuota "${quota}" in ${namespace}: ${names.length === 0 ? 'it has none' : `it has ${names.join(', ')}`}`,
+  );
+}
+
+interface EpisodeAnswer {
+  readonly status: ResizeStatus | null;
+  readonly episodeUnknown: string | null;
+}
+
+/** What a running episode says of itself. Without Temporal the explanation goes on without it. */
+async function askEpisode(config: Config, target: QuotaTarget): Promise<EpisodeAnswer> {
+  try {
+    return await withClient(config, async (client) => ({
+      status: await running(client, target),
+      episodeUnknown: null,
+    }));
+  } catch (error) {
+    const withoutIt = 'what an episode remembers is taken from the Lease alone';
+    if (error instanceof TemporalUnreachable)
+      return { status: null, episodeUnknown: `${error.message} (${withoutIt})` };
+    if (isUnanswered(error)) {
+      const words = `no worker of ${target.cluster} answered within ${ANSWER_MS / 1000} s`;
+      return { status: null, episodeUnknown: `${words} (${withoutIt})` };
+    }
+    if (isTemporalAnswer(error)) {
+      return { status: null, episodeUnknown: `Temporal did not answer: ${innermost(error)} (${withoutIt})` };
+    }
+    throw error;
+  }
+}
+
+/** The status of the episode that runs; null when none does. A query is answered for one that is over as well. */
+async function running(client: Client, target: QuotaTarget): Promise<ResizeStatus | null> {
+  const handle = client.workflow.getHandle(quotaResizeId(target));
+  try {
+    return await client.withDeadline(Date.now() + ANSWER_MS, async () => {
+      const { status: execution } = await handle.describe();
+      return execution.name === 'RUNNING' ? await handle.query(status) : null;
+    });
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,108 @@
+/** An explanation in words, for a terminal. */
+import type { Explanation, ResourceFacts } from './facts.ts';
+import type { From } from './layers.ts';
+
+/** The whole explanation, ending in a line break. */
+export function explanationText(explanation: Explanation): string {
+  const { target, at, evidence, notes, policy, next, afterwards, places, siblings, warnings } = explanation;
+  return [
+    `${target.namespace}/${target.quota} in ${target.cluster} at ${at}`,
+    ...supposed(explanation),
+    '',
+    ...resourceTable(explanation.resources),
+    ...section('Missing', evidence),
+    ...section('Left out', notes),
+    ...section(
+      'Other quotas of the namespace that miss room for the same workloads',
+      siblings.map((name) => `${target.namespace}/${name}`),
+    ),
+    ...section('What runs now', running(explanation)),
+    ...section('What happens next', [
+      ...next.map((step) => `${step.at === at ? 'now' : step.at}: ${step.phase} (${step.reason}): ${step.detail}`),
+      ...afterwards.map((sentence) => `then ${sentence}`),
+    ]),
+    ...section('Where it is looked for in Git', places),
+    '',
+    'Policy',
+    ...table(policy.map(({ setting, value, from }) => [`  ${setting}`, value, fromText(from)])),
+    ...section('Warnings', warnings),
+    '',
+  ].join('\n');
+}
+
+function supposed({ whatIf }: Explanation): readonly string[] {
+  if (whatIf === null) return [];
+  const parts = [
+    ...whatIf.replicas.map(({ kind, name, from, to }) => `${kind} ${name} had ${to} replicas instead of ${from}`),
+    ...Object.entries(whatIf.used).map(([resource, used]) => `${used} of ${resource} were used`),
+  ];
+  return [`as if ${parts.join(', and ')}`];
+}
+
+function running({ episode, episodeUnknown }: Explanation): readonly string[] {
+  if (episodeUnknown !== null) return [episodeUnknown];
+  if (episode === null) return ['no episode: this is what one would do that began now'];
+  return [`${episode.phase} (${episode.reason}) since ${episode.since}: ${episode.detail}`];
+}
+
+function resourceTable(resources: readonly ResourceFacts[]): readonly string[] {
+  if (resources.length === 0) return ['The quota has no limits.'];
+  const hasBounds = resources.some(({ minimum, maximum, step }) => (minimum ?? maximum ?? step) !== null);
+  const bounds = (cells: string): readonly string[] => (hasBounds ? [cells] : []);
+  return table([
+    ['RESOURCE', 'USED', 'HARD', 'SHARE', 'THRESHOLD', 'INCREMENT', ...bounds('BOUNDS'), 'MISSING', 'PROPOSED', 'WHY'],
+    ...resources.map((one) => [
+      one.resource,
+      one.used ?? '?',
+      one.hard,
+      one.share === null ? '-' : `${one.share} %`,
+      `${one.threshold.value} % (${one.threshold.from.layer})`,
+      `${one.increment.value} % (${one.increment.from.layer})`,
+      ...bounds(boundsOf(one)),
+      one.missing,
+      one.proposed ?? '-',
+      one.why,
+    ]),
+  ]);
+}
+
+function boundsOf({ minimum, maximum, step }: ResourceFacts): string {
+  const parts = [
+    minimum === null ? undefined : `min ${minimum.value} (${minimum.from.layer})`,
+    maximum === null ? undefined : `max ${maximum.value} (${maximum.from.layer})`,
+    step === null ? undefined : `step ${step.value} (${step.from.layer})`,
+  ].filter((part) => part !== undefined);
+  return parts.length === 0 ? '-' : parts.join(', ');
+}
+
+function fromText({ layer, name }: From): string {
+  switch (layer) {
+    case 'built-in':
+      return name;
+    case 'namespace':
+    case 'quota':
+      return `${layer} annotation ${name}`;
+    case 'file':
+    case 'environment':
+    case 'flag':
+      return `${layer} ${name}`;
+  }
+}
+
+function section(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
+}
+
+/** Columns with two spaces between them; nothing behind the last. */
+function table(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = rows.reduce<number[]>(
+    (widest, cells) => cells.map((cell, column) => Math.max(widest[column] ?? 0, cell.length)),
+    [],
+  );
+  return rows.map((cells) =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}

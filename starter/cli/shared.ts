@@ -1,0 +1,70 @@
+/** What the commands of `headroom` have in common: their arguments, what they print, and how they fail. */
+import {
+  isGrpcServiceError,
+  NamespaceNotFoundError,
+  ServiceError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
+import { InvalidArgumentError } from 'commander';
+
+export interface QuotaArgument {
+  readonly namespace: string;
+  readonly quota: string;
+}
+
+export interface SharedOptions {
+  readonly clusterName?: string;
+  readonly config?: string;
+  readonly output: 'text' | 'json';
+}
+
+export function quotaArgument(text: string): QuotaArgument {
+  const [namespace, quota, ...rest] = text.split('/');
+  if (!namespace || !quota || rest.length > 0) {
+    throw new InvalidArgumentError(`"${text}" is not <namespace>/<quota>, such as team-a/compute`);
+  }
+  return { namespace, quota };
+}
+
+/** A command cannot do what it is asked to; the message is for whoever asked. */
+export class CommandFailed extends Error {}
+
+/** Whether Temporal itself said no, or nothing: a namespace that does not exist, a right that is missing, a broken line. */
+export function isTemporalAnswer(error: unknown): error is Error {
+  return isGrpcServiceError(error) || error instanceof ServiceError || error instanceof NamespaceNotFoundError;
+}
+
+export function innermost(error: Error): string {
+  return error.cause instanceof Error ? innermost(error.cause) : error.message;
+}
+
+/** Ends the command with a sentence on standard error. */
+export function fail(message: string, code: number): void {
+  console.error(message);
+  process.exitCode = code;
+}
+
+/** gRPC codes of a question that no worker took up: DEADLINE_EXCEEDED, and FAILED_PRECONDITION where none polls at all. */
+const UNANSWERED: readonly number[] = [4, 9];
+
+/** How long a worker may take to answer: longer than any activity task, and a person waits for it. */
+export const ANSWER_MS = 10_000;
+
+/** Whether nobody answered a question in time, or nobody is there to. */
+export function isUnanswered(error: unknown): boolean {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  return (
+    error instanceof WorkflowUpdateRPCTimeoutOrCancelledError ||
+    (isGrpcServiceError(cause) && UNANSWERED.includes(cause.code))
+  );
+}
+
+/** A detail is Markdown; a terminal shows the link's text, and its address stands in a line of its own. */
+export function withoutLinks(markdown: string): string {
+  return markdown.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1');
+}
+
+/** JSON on standard output. */
+export function print(value: unknown): void {
+  console.log(JSON.stringify(value, null, 2));
+}

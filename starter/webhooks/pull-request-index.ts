@@ -1,0 +1,94 @@
+/** Which quota's decision has which open pull request: what tells whom a webhook is for. */
+import type { QuotaTarget } from '../../domain/kernel/target.ts';
+import type { PullRequestRef } from '../../domain/quota-resize/decision.ts';
+import {
+  decisionIdOf,
+  isFileLease,
+  type LeaseObject,
+  readLeaseMemory,
+  targetOfLease,
+} from '../../domain/quota-resize/lease.ts';
+import type { RepositoryEvent } from './delivery.ts';
+
+/** What of a pull request finds it. */
+type Place = Pick<PullRequestRef, 'repository' | 'number' | 'branch' | 'base' | 'headSha'>;
+
+export class PullRequestIndex {
+  readonly #cluster: string;
+  readonly #keysOfLease = new Map<string, readonly string[]>();
+  readonly #targets = new Map<string, Map<string, QuotaTarget>>();
+
+  /** @param cluster whose Leases these are. */
+  constructor(cluster: string) {
+    this.#cluster = cluster;
+  }
+
+  /** How many pull requests are known. */
+  get size(): number {
+    return this.#keysOfLease.size;
+  }
+
+  /** Takes a Lease in as it is now. One that holds no decision with an open pull request is forgotten. */
+  put(lease: LeaseObject): void {
+    const name = lease.metadata?.name ?? '';
+    this.remove(name);
+    const named = isFileLease(lease) ? null : targetOfLease(lease);
+    const place = named === null ? null : openPullRequest(lease);
+    if (named === null || place === null) return;
+    const keys = keysOfPlace(place);
+    this.#keysOfLease.set(name, keys);
+    for (const key of keys) {
+      const targets = this.#targets.get(key) ?? new Map<string, QuotaTarget>();
+      this.#targets.set(key, targets.set(name, { cluster: this.#cluster, ...named }));
+    }
+  }
+
+  /** Forgets the Lease with this name. */
+  remove(name: string): void {
+    for (const key of this.#keysOfLease.get(name) ?? []) {
+      const targets = this.#targets.get(key);
+      targets?.delete(name);
+      if (targets?.size === 0) this.#targets.delete(key);
+    }
+    this.#keysOfLease.delete(name);
+  }
+
+  /** The quotas whose pull requests the event is about, each once. */
+  find(event: RepositoryEvent): readonly QuotaTarget[] {
+    const found = new Map<string, QuotaTarget>();
+    for (const key of keysOfEvent(event)) {
+      for (const [name, target] of this.#targets.get(key) ?? []) found.set(name, target);
+    }
+    return [...found.values()];
+  }
+}
+
+/** The pull request of the decision that holds the Lease, until it is merged. */
+function openPullRequest(lease: LeaseObject): Place | null {
+  const holder = decisionIdOf(lease.spec?.holderIdentity ?? null);
+  if (holder === null) return null;
+  const { decision } = readLeaseMemory(lease).memory;
+  return decision === null || decision.id !== holder || decision.merge !== null ? null : decision.pullRequest;
+}
+
+// GitHub takes no notice of the case of a repository's name; branches differ by case.
+const keyOf = (kind: string, repository: string, what: string | number): string =>
+  `${kind} ${repository.toLowerCase()} ${what}`;
+
+function keysOfPlace({ repository, number, branch, base, headSha }: Place): readonly string[] {
+  return [
+    keyOf('number', repository, number),
+    keyOf('branch', repository, branch),
+    keyOf('base', repository, base),
+    keyOf('head', repository, headSha),
+  ];
+}
+
+function keysOfEvent({ repository, numbers, branches, heads, base }: RepositoryEvent): readonly string[] {
+  return [
+    ...numbers.map((number) => keyOf('number', repository, number)),
+    ...branches.map((branch) => keyOf('branch', repository, branch)),
+    ...heads.map((head) => keyOf('head', repository, head)),
+    ...(base === null ? [] : [keyOf('base', repository, base)]),
+  ];
+}

@@ -1,0 +1,101 @@
+/** What becomes of one webhook: who sent it, whether it is new and of now, and whom it wakes. */
+import { Webhooks } from '@octokit/webhooks';
+import type { QuotaTarget } from '../../domain/kernel/target.ts';
+import type { EpochMs } from '../../domain/kernel/time.ts';
+import { formatSpan } from '../../domain/kernel/time.ts';
+import { baseHint, type QuotaHint, pullRequestHint } from '../quota-resize/hint.ts';
+import { readDelivery, type RepositoryEvent } from './delivery.ts';
+import { SeenDeliveries } from './seen-deliveries.ts';
+
+/** One request, as it came. */
+export interface Delivery {
+  /** The header `X-GitHub-Event`. */
+  readonly event: string;
+  /** The header `X-GitHub-Delivery`: the same for a delivery that is sent again. */
+  readonly id: string;
+  /** The header `X-Hub-Signature-256`. */
+  readonly signature: string;
+  /** The bytes that were signed. */
+  readonly body: Buffer;
+}
+
+type Outcome =
+  /** Taken, and pull requests of this cluster are hinted. */
+  | 'hinted'
+  /** Taken, and no pull request of this cluster is meant. */
+  | 'unmatched'
+  /** An event that is none of ours. */
+  | 'ignored'
+  | 'unsigned'
+  | 'malformed'
+  | 'replayed'
+  | 'stale'
+  /** The Leases have not been listed yet. */
+  | 'not-ready';
+
+export interface Answer {
+  readonly outcome: Outcome;
+  readonly status: number;
+  /** What was wrong and what would be right, for the list of deliveries at GitHub. */
+  readonly message: string;
+}
+
+export interface ReceiverOptions {
+  /** The secrets that may have signed; asked for every delivery. */
+  readonly secrets: () => readonly string[];
+  /** The quotas whose pull requests an event is about; null while that is not known yet. */
+  readonly find: (event: RepositoryEvent) => readonly QuotaTarget[] | null;
+  readonly hint: (hint: QuotaHint) => void;
+  readonly now?: () => EpochMs;
+}
+
+/** What is older has been seen by the poll meanwhile; a signature is valid for ever, and so this is what ends it. */
+const OLDEST_MS = 3_600_000;
+const SIGNATURE = /^sha256=[0-9a-f]{64}$/;
+const DELIVERY_ID = /^[\w-]{1,100}$/;
+
+/** Receives webhooks: at most one effect for each delivery, and none for what GitHub did not sign or is old. */
+export function createReceiver(options: ReceiverOptions): (delivery: Delivery) => Promise<Answer> {
+  const { find, hint, now = Date.now } = options;
+  const seen = new SeenDeliveries();
+
+  return async ({ event, id, signature, body }) => {
+    const text = body.toString('utf8');
+    if (!(await isSigned(text, signature, options.secrets()))) {
+      return answer('unsigned', 401, 'X-Hub-Signature-256 is missing or not made with the secret of this webhook');
+    }
+    if (!DELIVERY_ID.test(id)) return answer('malformed', 400, 'X-GitHub-Delivery is missing or no delivery id');
+    let read: RepositoryEvent | null;
+    try {
+      read = readDelivery(event, JSON.parse(text));
+    } catch {
+      return answer('malformed', 400, 'the payload is not as GitHub describes this event');
+    }
+    if (read === null) return answer('ignored', 202, 'this event changes nothing here');
+    const age = read.at === null ? 0 : now() - read.at;
+    if (age > OLDEST_MS) return answer('stale', 410, `it is ${formatSpan(age)} old: it has been seen without it`);
+    const targets = find(read);
+    if (targets === null) return answer('not-ready', 503, 'the pull requests are not known yet');
+    // The id is not signed, so whoever got hold of a delivery could send it under another one.
+    const isNew = [id, signature].map((mark) => seen.add(mark, now())).every(Boolean);
+    if (!isNew) return answer('replayed', 409, 'this delivery was taken before');
+    const toHint = read.base === null ? pullRequestHint : baseHint;
+    for (const target of targets) hint(toHint(target, `GitHub: ${event}`, id));
+    return targets.length === 0
+      ? answer('unmatched', 202, 'no open pull request of this cluster is meant')
+      : answer('hinted', 202, `${targets.length} looked at again`);
+  };
+}
+
+function answer(outcome: Outcome, status: number, message: string): Answer {
+  return { outcome, status, message };
+}
+
+/** Whether one of the secrets has signed the text; compared in constant time. */
+async function isSigned(text: string, signature: string, secrets: readonly string[]): Promise<boolean> {
+  if (text === '' || !SIGNATURE.test(signature)) return false;
+  const verified = await Promise.all(
+    secrets.map(async (secret) => await new Webhooks({ secret }).verify(text, signature)),
+  );
+  return verified.includes(true);
+}
