@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { asAttempt, decide, MANIFEST, open, PATH, startGitOps, target } from './gitops-fixture.ts';
-
-const gitPath = null;
+import { asAttempt, decide, MANIFEST, open, PATH, startGitOps, target, places, policy } from './gitops-fixture.ts';
 
 describe('merging', () => {
   it('squashes the head that was looked at, and deletes the branch', async () => {
@@ -168,7 +166,7 @@ describe('closing', () => {
 
     const orphan = decide();
     gitops.forge.fail({ method: 'POST', path: '/pulls', action: { kind: 'status', status: 500 } });
-    await expect(worker.activities.ensurePullRequest({ target, decision: orphan, gitPath })).rejects.toThrow(
+    await expect(worker.activities.ensurePullRequest({ target, decision: orphan, policy, places })).rejects.toThrow(
       'GitHub answered 500',
     );
     const branch = `headroom/prod/team-a/compute/${orphan.id}`;

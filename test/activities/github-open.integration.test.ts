@@ -1,8 +1,24 @@
+import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { PATH, MANIFEST, asAttempt, change, decide, open, startGitOps, target } from './gitops-fixture.ts';
+import { noRepositories } from '../../activities/ports/repositories.ts';
+import { createQuotaResizeGitHubActivities } from '../../activities/quota-resize/github.ts';
+import { pullRequestTexts } from '../../domain/quota-resize/pull-request-text.ts';
+import {
+  PATH,
+  MANIFEST,
+  asAttempt,
+  change,
+  decide,
+  open,
+  startGitOps,
+  target,
+  annotated,
+  hints,
+  places,
+  policy,
+} from './gitops-fixture.ts';
 import type { FaultAction } from '../kernel/forge/forge.ts';
 
-const gitPath = null;
 const WRITES = [
   ['the branch', 'POST', '/git/refs'],
   ['the commit', 'PUT', '/contents/**'],
@@ -15,7 +31,7 @@ describe('finding the quota in Git', () => {
     await using gitops = await startGitOps();
     const worker = gitops.worker({ baseBranch: 'main' });
     const limits = { 'requests.cpu': '3600m', 'limits.memory': '4Gi' };
-    const seen = await worker.activities.observeSource({ target, limits, gitPath });
+    const seen = await worker.activities.observeSource({ target, limits, hints });
     expect(seen).toEqual({
       kind: 'found',
       repository: 'acme/gitops',
@@ -23,10 +39,12 @@ describe('finding the quota in Git', () => {
       baseSha: await gitops.forge.branchTip('main'),
       path: PATH,
       line: 4,
+      paths: [PATH],
       limits: { 'requests.cpu': '2', 'limits.memory': '4Gi' },
+      how: expect.stringContaining('found by the path template "managed-resources/{{ .Cluster }}/{{ .Namespace }}"'),
     });
     expect(gitops.forge.requests).toBe(3);
-    await worker.activities.observeSource({ target, limits, gitPath });
+    await worker.activities.observeSource({ target, limits, hints });
     expect(gitops.forge.requests, 'only the branch is asked for again').toBe(4);
   });
 
@@ -34,9 +52,9 @@ describe('finding the quota in Git', () => {
     await using gitops = await startGitOps();
     const worker = gitops.worker();
     const limits = { 'requests.cpu': '3600m' };
-    await worker.activities.observeSource({ target, limits, gitPath });
+    await worker.activities.observeSource({ target, limits, hints });
     await gitops.forge.pushCommit({ files: { [PATH]: MANIFEST.replace("'2'", "'5'") } });
-    const seen = await worker.activities.observeSource({ target, limits, gitPath });
+    const seen = await worker.activities.observeSource({ target, limits, hints });
     expect(seen).toMatchObject({ kind: 'found', limits: { 'requests.cpu': '5' } });
   });
 
@@ -44,26 +62,22 @@ describe('finding the quota in Git', () => {
     await using gitops = await startGitOps({ 'elsewhere/deep/q.yml': MANIFEST });
     const worker = gitops.worker();
     const limits = { pods: '20' };
-    expect(await worker.activities.observeSource({ target, limits, gitPath: 'elsewhere' })).toMatchObject({
+    expect(await worker.activities.observeSource({ target, limits, hints: annotated('elsewhere') })).toMatchObject({
       kind: 'found',
       path: 'elsewhere/deep/q.yml',
     });
-    const missing = await worker.activities.observeSource({ target, limits, gitPath });
+    const missing = await worker.activities.observeSource({ target, limits, hints });
     expect(missing).toMatchObject({ kind: 'blocked', reason: 'FileNotFound' });
     expect(missing).toHaveProperty(
       'message',
-      'no file for ResourceQuota team-a/compute in acme/gitops at main, searched "managed-resources/prod/team-a": there is no YAML file; name its folder or file with the annotation resizer.io/git-path on namespace team-a, or correct GIT_PATH_TEMPLATE',
+      'acme/gitops at main: no file for ResourceQuota team-a/compute, searched "managed-resources/prod/team-a": there is no YAML file; name its folder or file with the annotation resizer.io/git-path on namespace team-a, or correct GIT_PATH_TEMPLATE',
     );
-    expect(await worker.activities.observeSource({ target, limits, gitPath: '../etc' })).toMatchObject({
-      kind: 'blocked',
-      reason: 'FileNotFound',
-    });
   });
 
   it('names every place of a quota that is there twice', async () => {
     const copy = 'managed-resources/prod/team-a/copy.yaml';
     await using gitops = await startGitOps({ [PATH]: MANIFEST, [copy]: MANIFEST });
-    const seen = await gitops.worker().activities.observeSource({ target, limits: { pods: '20' }, gitPath });
+    const seen = await gitops.worker().activities.observeSource({ target, limits: { pods: '20' }, hints });
     expect(seen).toMatchObject({ kind: 'blocked', reason: 'FoundTwice' });
     expect(seen).toHaveProperty('message', expect.stringContaining(`${copy}:4, ${PATH}:4`));
   });
@@ -76,29 +90,29 @@ describe('finding the quota in Git', () => {
       [`${folder}team-c/q.yaml`]: MANIFEST.replace('"team-a"', 'team-c'),
     });
     const { activities } = gitops.worker();
-    expect(await activities.observeSource({ target, limits: { pods: '20' }, gitPath })).toMatchObject({
+    expect(await activities.observeSource({ target, limits: { pods: '20' }, hints })).toMatchObject({
       reason: 'NotYaml',
     });
     const other = { ...target, namespace: 'team-c' };
     const unplaceable = await activities.observeSource({
       target: other,
       limits: { 'requests.nvidia.com/gpu': '2' },
-      gitPath,
+      hints: annotated('managed-resources/prod/team-c'),
     });
     expect(unplaceable).toMatchObject({ kind: 'blocked', reason: 'Unplaceable' });
     expect(unplaceable).toHaveProperty(
       'message',
-      expect.stringContaining(`${folder}team-c/q.yaml: spec.hard of compute`),
+      expect.stringMatching(/team-c\/q\.yaml: .*team-c\/compute.* requests\.nvidia\.com\/gpu/),
     );
   });
 
   it('says which repository or branch GitHub does not show', async () => {
     await using gitops = await startGitOps();
     const limits = { pods: '20' };
-    const repository = await gitops.worker({ repo: 'gitopps' }).activities.observeSource({ target, limits, gitPath });
+    const repository = await gitops.worker({ repo: 'gitopps' }).activities.observeSource({ target, limits, hints });
     expect(repository).toMatchObject({ kind: 'blocked', reason: 'RepositoryNotFound' });
     expect(repository).toHaveProperty('message', expect.stringContaining('acme/gitopps'));
-    const branch = await gitops.worker({ baseBranch: 'trunk' }).activities.observeSource({ target, limits, gitPath });
+    const branch = await gitops.worker({ baseBranch: 'trunk' }).activities.observeSource({ target, limits, hints });
     expect(branch).toMatchObject({ kind: 'blocked', reason: 'RepositoryNotFound' });
     expect(branch).toHaveProperty('message', expect.stringContaining('no branch "trunk"'));
   });
@@ -113,36 +127,40 @@ describe('finding the quota in Git', () => {
     );
     const { activities } = gitops.worker();
     const limits = { pods: '20' };
-    expect(await activities.observeSource({ target, limits, gitPath })).toMatchObject({ kind: 'found', path: PATH });
-    expect(await activities.observeSource({ target, limits, gitPath: PATH })).toMatchObject({
+    expect(await activities.observeSource({ target, limits, hints })).toMatchObject({ kind: 'found', path: PATH });
+    expect(await activities.observeSource({ target, limits, hints: annotated(PATH) })).toMatchObject({
       kind: 'found',
       path: PATH,
     });
-    expect(await activities.observeSource({ target, limits, gitPath: '.' }), 'the whole repository').toMatchObject({
+    expect(
+      await activities.observeSource({ target, limits, hints: annotated('') }),
+      'the whole repository',
+    ).toMatchObject({
       kind: 'found',
       path: PATH,
     });
-    expect(await activities.observeSource({ target, limits, gitPath: 'nowhere/at/all' })).toMatchObject({
+    expect(await activities.observeSource({ target, limits, hints: annotated('nowhere/at/all') })).toMatchObject({
       reason: 'FileNotFound',
     });
   });
 
   it('is blocked with that reason where no repository is configured', async () => {
-    const { createQuotaResizeGitHubActivities } = await import('../../activities/quota-resize/github.ts');
-    await using gitops = await startGitOps();
-    const { github: _, ...rest } = gitops.worker();
-    expect(rest).toHaveProperty('activities');
-    const { pino } = await import('pino');
     const activities = createQuotaResizeGitHubActivities({
-      github: null,
+      repositories: noRepositories,
+      permits: null,
       guard: () => Promise.resolve(),
+      policyGuard: () => Promise.resolve(),
       log: pino({ level: 'silent' }),
-      config: { pathTemplate: '.', timings: { checksPollMin: 1, checksPollMax: 1, checksPollRamp: 1 } },
+      config: {
+        timings: { checksPollMin: 1, checksPollMax: 1, checksPollRamp: 1 },
+        texts: pullRequestTexts(),
+        temporalUi: null,
+      },
     });
-    expect(await activities.observeSource({ target, limits: {}, gitPath })).toMatchObject({
+    expect(await activities.observeSource({ target, limits: {}, hints })).toMatchObject({
       reason: 'GitHubNotConfigured',
     });
-    await expect(activities.ensurePullRequest({ target, decision: decide(), gitPath })).rejects.toMatchObject({
+    await expect(activities.ensurePullRequest({ target, decision: decide(), policy, places })).rejects.toMatchObject({
       type: 'InvalidInput',
       nonRetryable: true,
     });
@@ -156,8 +174,8 @@ describe('opening a pull request', () => {
     const worker = gitops.worker({ baseBranch: 'main' });
     const decision = decide();
     const base = await forge.branchTip('main');
-    await worker.activities.observeSource({ target, limits: { 'requests.cpu': '3600m' }, gitPath });
-    const outcome = await worker.activities.ensurePullRequest({ target, decision, gitPath });
+    await worker.activities.observeSource({ target, limits: { 'requests.cpu': '3600m' }, hints });
+    const outcome = await worker.activities.ensurePullRequest({ target, decision, policy, places });
 
     expect(forge.requests).toBe(6);
     const branch = `headroom/prod/team-a/compute/${decision.id}`;
@@ -185,9 +203,19 @@ describe('opening a pull request', () => {
     expect(pull.body).toContain('| `requests.cpu` | `2` | `2` | **`3600m`** |');
   });
 
+  it('takes six requests where the default branch has to be found out', async () => {
+    await using gitops = await startGitOps();
+    const worker = gitops.worker();
+    await worker.activities.observeSource({ target, limits: { 'requests.cpu': '3600m' }, hints });
+    await open(worker);
+    expect(gitops.forge.requests).toBe(6);
+    await open(worker, decide([change('pods', '10', '12')]));
+    expect(gitops.forge.requests, 'the second one: what is known is at most some seconds old').toBe(9);
+  });
+
   it('writes one log line for each write', async () => {
     await using gitops = await startGitOps();
-    const worker = gitops.worker({ labels: ['headroom'] });
+    const worker = gitops.worker({ templates: { labels: ['headroom'] } });
     const decision = await open(worker);
     const written = worker.lines.filter(({ write }) => write !== undefined);
     expect(written.map(({ write }) => write)).toEqual(['create branch', 'commit file', 'open pull request', 'label']);
@@ -205,9 +233,12 @@ describe('opening a pull request', () => {
     const decision = decide();
     const { pullRequest } = await open(gitops.worker(), decision);
     for (const run of [
-      () => gitops.worker().activities.ensurePullRequest({ target, decision, gitPath }),
-      () => asAttempt(2, () => gitops.worker().activities.ensurePullRequest({ target, decision, gitPath })),
-      () => gitops.worker().activities.ensurePullRequest({ target, decision: { ...decision, pullRequest }, gitPath }),
+      () => gitops.worker().activities.ensurePullRequest({ target, decision, policy, places }),
+      () => asAttempt(2, () => gitops.worker().activities.ensurePullRequest({ target, decision, policy, places })),
+      () =>
+        gitops
+          .worker()
+          .activities.ensurePullRequest({ target, decision: { ...decision, pullRequest }, policy, places }),
     ]) {
       expect(await run()).toEqual({ kind: 'open', pullRequest });
     }
@@ -225,14 +256,14 @@ describe('opening a pull request', () => {
         await using gitops = await startGitOps();
         const decision = decide();
         gitops.forge.fail({ method, path, action });
-        await expect(gitops.worker().activities.ensurePullRequest({ target, decision, gitPath })).rejects.toMatchObject(
-          {
-            type: 'GitHubUnavailable',
-            nonRetryable: false,
-          },
-        );
+        await expect(
+          gitops.worker().activities.ensurePullRequest({ target, decision, policy, places }),
+        ).rejects.toMatchObject({
+          type: 'GitHubUnavailable',
+          nonRetryable: false,
+        });
         const outcome = await asAttempt(2, () =>
-          gitops.worker().activities.ensurePullRequest({ target, decision, gitPath }),
+          gitops.worker().activities.ensurePullRequest({ target, decision, policy, places }),
         );
         expect(outcome).toMatchObject({ kind: 'open', pullRequest: { number: 1, path: PATH } });
         expect(gitops.effects()).toEqual(ONCE);
@@ -243,10 +274,10 @@ describe('opening a pull request', () => {
       await using gitops = await startGitOps();
       const decision = decide();
       gitops.forge.fail({ method, path, action: { kind: 'answer-lost' } });
-      await expect(gitops.worker().activities.ensurePullRequest({ target, decision, gitPath })).rejects.toThrow(
+      await expect(gitops.worker().activities.ensurePullRequest({ target, decision, policy, places })).rejects.toThrow(
         'no answer',
       );
-      expect(await gitops.worker().activities.ensurePullRequest({ target, decision, gitPath })).toMatchObject({
+      expect(await gitops.worker().activities.ensurePullRequest({ target, decision, policy, places })).toMatchObject({
         kind: 'open',
       });
       expect(gitops.effects()).toEqual(ONCE);
@@ -258,11 +289,11 @@ describe('opening a pull request', () => {
     const decision = decide();
     for (const [, method, path] of WRITES) gitops.forge.fail({ method, path, action: { kind: 'answer-lost' } });
     for (let attempt = 1; attempt <= 3; attempt += 1) {
-      const run = () => gitops.worker().activities.ensurePullRequest({ target, decision, gitPath });
+      const run = () => gitops.worker().activities.ensurePullRequest({ target, decision, policy, places });
       await expect(asAttempt(attempt, run)).rejects.toMatchObject({ type: 'GitHubUnavailable' });
     }
     const outcome = await asAttempt(4, () =>
-      gitops.worker().activities.ensurePullRequest({ target, decision, gitPath }),
+      gitops.worker().activities.ensurePullRequest({ target, decision, policy, places }),
     );
     expect(outcome).toMatchObject({ kind: 'open', pullRequest: { number: 1 } });
     expect(gitops.effects()).toEqual(ONCE);
@@ -271,10 +302,14 @@ describe('opening a pull request', () => {
   it('makes one pull request when two workers do it at the same time', async () => {
     await using gitops = await startGitOps();
     const decision = decide();
-    const runs = [1, 2, 3].map(() => gitops.worker().activities.ensurePullRequest({ target, decision, gitPath }));
+    const runs = [1, 2, 3].map(() =>
+      gitops.worker().activities.ensurePullRequest({ target, decision, policy, places }),
+    );
     const settled = await Promise.allSettled(runs);
     expect(settled.some(({ status }) => status === 'fulfilled')).toBe(true);
-    const last = await asAttempt(2, () => gitops.worker().activities.ensurePullRequest({ target, decision, gitPath }));
+    const last = await asAttempt(2, () =>
+      gitops.worker().activities.ensurePullRequest({ target, decision, policy, places }),
+    );
     expect(last).toMatchObject({ kind: 'open', pullRequest: { number: 1 } });
     expect(gitops.effects()).toEqual(ONCE);
   });
@@ -283,7 +318,7 @@ describe('opening a pull request', () => {
     await using gitops = await startGitOps();
     const decision = decide();
     gitops.forge.fail({ method: 'POST', path: '/git/refs', action: { kind: 'answer-lost' } });
-    await expect(gitops.worker().activities.ensurePullRequest({ target, decision, gitPath })).rejects.toThrow(
+    await expect(gitops.worker().activities.ensurePullRequest({ target, decision, policy, places })).rejects.toThrow(
       'no answer from GitHub',
     );
     const moved = MANIFEST.replace('pods: 10', 'pods: 11');
@@ -297,7 +332,7 @@ describe('opening a pull request', () => {
     await using gitops = await startGitOps();
     const decision = decide();
     gitops.forge.fail({ method: 'PUT', path: '/contents/**', action: { kind: 'answer-lost' } });
-    await expect(gitops.worker().activities.ensurePullRequest({ target, decision, gitPath })).rejects.toThrow(
+    await expect(gitops.worker().activities.ensurePullRequest({ target, decision, policy, places })).rejects.toThrow(
       'no answer from GitHub',
     );
     await gitops.forge.pushCommit({ files: { [PATH]: MANIFEST.replace('pods: 10', 'pods: 11') } });
@@ -312,13 +347,15 @@ describe('opening a pull request', () => {
     const decision = decide();
     const { pullRequest } = await open(gitops.worker(), decision);
     await gitops.forge.closePullRequest(1, 'mona');
-    const again = () => gitops.worker().activities.ensurePullRequest({ target, decision, gitPath });
+    const again = () => gitops.worker().activities.ensurePullRequest({ target, decision, policy, places });
     expect(await asAttempt(2, again)).toEqual({ kind: 'settled', pullRequest });
     expect(await again(), 'known by its branch alone').toEqual({ kind: 'settled', pullRequest });
     await gitops.forge.deleteBranch(pullRequest.branch);
     expect(await asAttempt(2, again)).toEqual({ kind: 'settled', pullRequest });
     const older = { ...decision, decidedAt: Date.now() - 60_000 };
-    expect(await gitops.worker().activities.ensurePullRequest({ target, decision: older, gitPath })).toMatchObject({
+    expect(
+      await gitops.worker().activities.ensurePullRequest({ target, decision: older, policy, places }),
+    ).toMatchObject({
       kind: 'settled',
     });
     expect(gitops.effects()).toEqual(ONCE);
@@ -327,7 +364,7 @@ describe('opening a pull request', () => {
   it('opens nothing where Git holds the values already, in whatever unit', async () => {
     await using gitops = await startGitOps();
     const decision = decide([change('requests.cpu', '1', '2000m'), change('limits.memory', '2Gi', '3Gi')]);
-    const outcome = await gitops.worker().activities.ensurePullRequest({ target, decision, gitPath });
+    const outcome = await gitops.worker().activities.ensurePullRequest({ target, decision, policy, places });
     expect(outcome).toEqual({
       kind: 'alreadyInGit',
       sha: await gitops.forge.branchTip('main'),
@@ -343,12 +380,12 @@ describe('opening a pull request', () => {
     expect(await gitops.forge.readFile(pullRequest.branch, PATH)).toBe(MANIFEST.replace('pods: 10', 'pods: 12'));
     const { title, body } = await gitops.worker().github.pullRequest(1);
     expect(title).toBe('Raise quota team-a/compute: pods 10 → 12');
-    expect(body).toContain('Left alone, because the file holds enough already: `limits.memory` (`4Gi`).');
+    expect(body).toContain('Left alone, because Git holds enough already: `limits.memory` (`4Gi`).');
   });
 
   it('leaves no branch where the file cannot be found or edited', async () => {
     await using gitops = await startGitOps({ 'README.md': '#\n' });
-    const outcome = await gitops.worker().activities.ensurePullRequest({ target, decision: decide(), gitPath });
+    const outcome = await gitops.worker().activities.ensurePullRequest({ target, decision: decide(), policy, places });
     expect(outcome).toMatchObject({ kind: 'blocked', reason: 'FileNotFound' });
     expect(gitops.forge.writes).toEqual([]);
   });
@@ -357,12 +394,12 @@ describe('opening a pull request', () => {
     await using gitops = await startGitOps();
     const decision = decide();
     gitops.forge.fail({ method: 'POST', path: '/git/refs', action: { kind: 'answer-lost' } });
-    await expect(gitops.worker().activities.ensurePullRequest({ target, decision, gitPath })).rejects.toThrow(
+    await expect(gitops.worker().activities.ensurePullRequest({ target, decision, policy, places })).rejects.toThrow(
       'no answer from GitHub',
     );
     await gitops.forge.pushCommit({ files: { [PATH]: MANIFEST.replace("'2'", "'9'") } });
     const outcome = await asAttempt(2, () =>
-      gitops.worker().activities.ensurePullRequest({ target, decision, gitPath }),
+      gitops.worker().activities.ensurePullRequest({ target, decision, policy, places }),
     );
     expect(outcome).toMatchObject({ kind: 'alreadyInGit', limits: { 'requests.cpu': '9' } });
     expect(await gitops.forge.branchTip(`headroom/prod/team-a/compute/${decision.id}`)).toBeUndefined();
@@ -373,12 +410,12 @@ describe('opening a pull request', () => {
     const decision = decide();
     const branch = `headroom/prod/team-a/compute/${decision.id}`;
     await gitops.forge.pushCommit({ branch, files: { 'other.txt': 'mine' }, author: 'mona' });
-    const outcome = await gitops.worker().activities.ensurePullRequest({ target, decision, gitPath });
+    const outcome = await gitops.worker().activities.ensurePullRequest({ target, decision, policy, places });
     expect(outcome).toMatchObject({ kind: 'blocked', reason: 'ForeignCommit' });
     expect(gitops.effects()).toEqual([]);
   });
 
-  it('asks for the global pause once, before its first write', async () => {
+  it('asks for the global pause before it queues for a permit and again before its first write, and then no more', async () => {
     await using gitops = await startGitOps();
     const asked: number[] = [];
     const guard = () => {
@@ -386,14 +423,14 @@ describe('opening a pull request', () => {
       return Promise.resolve();
     };
     await open(gitops.worker({ guard }));
-    expect(asked).toEqual([0]);
+    expect(asked).toEqual([0, 0]);
   });
 
   it('writes nothing while Headroom is paused', async () => {
     await using gitops = await startGitOps();
     const guard = () => Promise.reject(new Error('GloballyPaused'));
     const { activities } = gitops.worker({ guard });
-    await expect(activities.ensurePullRequest({ target, decision: decide(), gitPath })).rejects.toThrow(
+    await expect(activities.ensurePullRequest({ target, decision: decide(), policy, places })).rejects.toThrow(
       'GloballyPaused',
     );
     expect(gitops.forge.writes).toEqual([]);
@@ -405,9 +442,12 @@ describe('opening a pull request', () => {
       'x/q.yaml': MANIFEST.replace('name: compute,', 'name: compute.lock,'),
     });
     const lock = { ...target, quota: 'compute.lock' };
-    const outcome = await gitops
-      .worker()
-      .activities.ensurePullRequest({ target: lock, decision: decide(), gitPath: 'x' });
+    const outcome = await gitops.worker().activities.ensurePullRequest({
+      target: lock,
+      decision: decide(),
+      policy,
+      places: [{ quota: 'compute.lock', hints: annotated('x') }],
+    });
     expect(outcome).toMatchObject({ kind: 'open' });
   });
 });

@@ -1,8 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { decisionOfCommit } from '../../domain/quota-resize/pull-request-text.ts';
-import { asAttempt, change, decide, type GitOps, MANIFEST, open, PATH, startGitOps, target } from './gitops-fixture.ts';
+import {
+  asAttempt,
+  change,
+  decide,
+  type GitOps,
+  MANIFEST,
+  open,
+  PATH,
+  startGitOps,
+  target,
+  places,
+  policy,
+} from './gitops-fixture.ts';
 
-const gitPath = null;
 const why = 'the base moved';
 
 /** What a rebuild must have come to, whatever was lost on the way. */
@@ -28,7 +39,7 @@ describe('rebuilding a pull request', () => {
     await gitops.forge.pushCommit({ files: { [PATH]: moved } });
     expect(await worker.activities.observePullRequest({ target, decision })).toMatchObject({ mergeableState: 'dirty' });
 
-    const outcome = await worker.activities.ensurePullRequestRebuilt({ target, decision, gitPath, why });
+    const outcome = await worker.activities.ensurePullRequestRebuilt({ target, decision, policy, places, why });
     const head = await expectRebuilt(gitops, decision, moved.replace("'3'", "'3600m'"));
     expect(outcome).toMatchObject({ kind: 'open', pullRequest: { number: 1, headSha: head, path: PATH } });
     if (outcome.kind !== 'open') return;
@@ -45,7 +56,7 @@ describe('rebuilding a pull request', () => {
     const worker = gitops.worker();
     const opened = await open(worker);
     const decision = { ...opened, changes: [change('requests.cpu', '2', '5'), change('pods', '10', '12')] };
-    await worker.activities.ensurePullRequestRebuilt({ target, decision, gitPath, why: 'the need grew' });
+    await worker.activities.ensurePullRequestRebuilt({ target, decision, policy, places, why: 'the need grew' });
     await expectRebuilt(gitops, decision, MANIFEST.replace("'2'", "'5'").replace('pods: 10', 'pods: 12'));
     const pull = await worker.github.pullRequest(1);
     expect(pull.title).toBe('Raise quota team-a/compute: requests.cpu 2 → 5 and 1 more');
@@ -57,9 +68,9 @@ describe('rebuilding a pull request', () => {
     const worker = gitops.worker();
     const decision = await open(worker);
     await gitops.forge.pushCommit({ files: { other: 'file' } });
-    const first = await worker.activities.ensurePullRequestRebuilt({ target, decision, gitPath, why });
+    const first = await worker.activities.ensurePullRequestRebuilt({ target, decision, policy, places, why });
     const effects = gitops.effects().length;
-    const again = () => gitops.worker().activities.ensurePullRequestRebuilt({ target, decision, gitPath, why });
+    const again = () => gitops.worker().activities.ensurePullRequestRebuilt({ target, decision, policy, places, why });
     expect(await asAttempt(2, again)).toEqual(first);
     expect(gitops.effects()).toHaveLength(effects);
   });
@@ -77,7 +88,7 @@ describe('rebuilding a pull request', () => {
       const decision = { ...opened, changes: [change('requests.cpu', '2', '5')] };
       await gitops.forge.pushCommit({ files: { other: 'file' } });
       gitops.forge.fail({ method, path, action: { kind: 'answer-lost' } });
-      const run = () => gitops.worker().activities.ensurePullRequestRebuilt({ target, decision, gitPath, why });
+      const run = () => gitops.worker().activities.ensurePullRequestRebuilt({ target, decision, policy, places, why });
       await expect(run()).rejects.toMatchObject({ type: 'GitHubUnavailable' });
       expect(await asAttempt(2, run)).toMatchObject({ kind: 'open' });
       await expectRebuilt(gitops, decision, MANIFEST.replace("'2'", "'5'"));
@@ -91,7 +102,9 @@ describe('rebuilding a pull request', () => {
     const { branch } = decision.pullRequest;
     const foreign = await gitops.forge.pushCommit({ branch, files: { 'note.md': 'mine' }, author: 'mona' });
     const effects = gitops.effects().length;
-    const outcome = await gitops.worker().activities.ensurePullRequestRebuilt({ target, decision, gitPath, why });
+    const outcome = await gitops
+      .worker()
+      .activities.ensurePullRequestRebuilt({ target, decision, policy, places, why });
     expect(outcome).toEqual({ kind: 'open', pullRequest: decision.pullRequest });
     expect(await gitops.forge.branchTip(branch)).toBe(foreign);
     expect(gitops.effects()).toHaveLength(effects);
@@ -103,7 +116,7 @@ describe('rebuilding a pull request', () => {
     const { branch } = decision.pullRequest;
     await gitops.forge.pushCommit({ files: { other: 'file' } });
     const hold = gitops.forge.hold({ method: 'GET', path: '/git/ref/**', when: 'before' });
-    const rebuilding = gitops.worker().activities.ensurePullRequestRebuilt({ target, decision, gitPath, why });
+    const rebuilding = gitops.worker().activities.ensurePullRequestRebuilt({ target, decision, policy, places, why });
     await hold.held;
     const foreign = await gitops.forge.pushCommit({ branch, files: { 'note.md': 'mine' }, author: 'mona' });
     hold.release();
@@ -116,7 +129,9 @@ describe('rebuilding a pull request', () => {
     const decision = await open(gitops.worker());
     await gitops.forge.pushCommit({ files: { [PATH]: MANIFEST.replace("'2'", "'9'") } });
     const effects = gitops.effects().length;
-    const outcome = await gitops.worker().activities.ensurePullRequestRebuilt({ target, decision, gitPath, why });
+    const outcome = await gitops
+      .worker()
+      .activities.ensurePullRequestRebuilt({ target, decision, policy, places, why });
     expect(outcome).toMatchObject({ kind: 'alreadyInGit', limits: { 'requests.cpu': '9' } });
     expect(gitops.effects()).toHaveLength(effects);
   });
@@ -124,7 +139,7 @@ describe('rebuilding a pull request', () => {
   it('is settled where the pull request is closed, and blocked where the file is gone', async () => {
     await using gitops = await startGitOps();
     const decision = await open(gitops.worker());
-    const run = () => gitops.worker().activities.ensurePullRequestRebuilt({ target, decision, gitPath, why });
+    const run = () => gitops.worker().activities.ensurePullRequestRebuilt({ target, decision, policy, places, why });
     await gitops.forge.pushCommit({ files: { [PATH]: null } });
     expect(await run()).toMatchObject({ kind: 'blocked', reason: 'FileNotFound' });
     await gitops.forge.closePullRequest(1, 'mona');
@@ -135,7 +150,7 @@ describe('rebuilding a pull request', () => {
     await using gitops = await startGitOps();
     const outcome = await gitops
       .worker()
-      .activities.ensurePullRequestRebuilt({ target, decision: decide(), gitPath, why });
+      .activities.ensurePullRequestRebuilt({ target, decision: decide(), policy, places, why });
     expect(outcome).toMatchObject({ kind: 'open', pullRequest: { number: 1 } });
   });
 
@@ -145,7 +160,7 @@ describe('rebuilding a pull request', () => {
     await gitops.forge.pushCommit({ files: { other: 'file' } });
     const effects = gitops.effects().length;
     const { activities } = gitops.worker({ guard: () => Promise.reject(new Error('GloballyPaused')) });
-    await expect(activities.ensurePullRequestRebuilt({ target, decision, gitPath, why })).rejects.toThrow(
+    await expect(activities.ensurePullRequestRebuilt({ target, decision, policy, places, why })).rejects.toThrow(
       'GloballyPaused',
     );
     expect(gitops.effects()).toHaveLength(effects);

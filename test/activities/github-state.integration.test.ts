@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { QuotaResizeGitHubActivities } from '../../activities/quota-resize/github.ts';
+import { createPullRequestStateActivities } from '../../activities/quota-resize/pull-request-state.ts';
 import type { PullRequestObservation } from '../../domain/quota-resize/observation.ts';
+import { pullRequestTexts } from '../../domain/quota-resize/pull-request-text.ts';
 import { asAttempt, type GitOps, MANIFEST, open, PATH, startGitOps, target, type Worker } from './gitops-fixture.ts';
 
 /** Opens a pull request and looks at it once. */
@@ -118,19 +121,21 @@ describe('observing a pull request', () => {
 });
 
 describe('waiting for a pull request to change', () => {
-  /** One poll: the failure that says "not yet", or nothing when there is something new. */
+  /** One poll so long after the last change: the failure that says "not yet", or nothing when there is something new. */
   async function poll(
     { worker, decision }: Awaited<ReturnType<typeof opened>>,
     known: PullRequestObservation,
-    ageMs = 0,
+    quietFor = 0,
+    { awaitPullRequestChange }: Pick<QuotaResizeGitHubActivities, 'awaitPullRequestChange'> = worker.activities,
   ) {
-    return asAttempt(1, () => worker.activities.awaitPullRequestChange({ target, decision, known }), ageMs).then(
+    const quietSince = Date.now() - quietFor;
+    return asAttempt(1, () => awaitPullRequestChange({ target, decision, known, quietSince })).then(
       () => null,
       (error: unknown) => error,
     );
   }
 
-  it('asks once for each poll, at a pace that slows down with age', async () => {
+  it('asks once for each poll, at a pace that slows down while nothing changes', async () => {
     await using gitops = await startGitOps();
     const story = await opened(gitops);
     const known = await story.observe();
@@ -142,11 +147,43 @@ describe('waiting for a pull request to change', () => {
     });
     expect(gitops.forge.requests - before).toBe(1);
     const delays = [];
-    for (const age of [0, 50_000, 100_000, 10_000_000]) {
-      const failure = (await poll(story, known, age)) as { nextRetryDelay: number };
+    for (const quietFor of [0, 50_000, 100_000, 10_000_000]) {
+      const failure = (await poll(story, known, quietFor)) as { nextRetryDelay: number };
       delays.push(Math.round(failure.nextRetryDelay / 100) * 100);
     }
     expect(delays).toEqual([1000, 6000, 11_000, 11_000]);
+  });
+
+  it('asks for checks while it is quick, and with one request for each poll once it is slow', async () => {
+    await using gitops = await startGitOps();
+    const story = await opened(gitops);
+    await gitops.forge.setCheckRun({ sha: story.sha, name: 'build', status: 'in_progress' });
+    const known = await story.observe();
+    expect(known.mergeableState).toBe('unstable');
+    const requestsOf = async (quietFor: number) => {
+      const before = gitops.forge.requests;
+      expect(await poll(story, known, quietFor)).toMatchObject({ type: 'NotYet' });
+      return gitops.forge.requests - before;
+    };
+    expect(await requestsOf(99_000), 'the pull request, its check runs and its statuses').toBe(3);
+    expect(await requestsOf(100_000)).toBe(1);
+    await gitops.forge.setCheckRun({ sha: story.sha, name: 'build', status: 'completed', conclusion: 'success' });
+    expect(await poll(story, known, 10_000_000), 'the end of a check shows in the mergeable state').toBeNull();
+  });
+
+  it('asks once an hour after the first minute where webhooks tell of changes', async () => {
+    await using gitops = await startGitOps();
+    const story = await opened(gitops);
+    const known = await story.observe();
+    const timings = { checksPollMin: 15_000, checksPollMax: 300_000, checksPollRamp: 600_000, webhookPoll: 3_600_000 };
+    const told = createPullRequestStateActivities({
+      repositories: story.worker.repositories,
+      config: { timings, texts: pullRequestTexts(), temporalUi: null },
+    });
+    const delayAfter = async (quietFor: number) =>
+      ((await poll(story, known, quietFor, told)) as { nextRetryDelay: number }).nextRetryDelay;
+    expect(await delayAfter(50_000)).toBe(15_000);
+    expect(await delayAfter(61_000)).toBe(3_600_000);
   });
 
   it('ends when a check ends, and says until then which one it waits for', async () => {

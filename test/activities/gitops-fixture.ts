@@ -4,18 +4,42 @@ import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { pino } from 'pino';
-import { GitHub, type GitHubOptions } from '../../activities/ports/github.ts';
+import type { GitHub } from '../../activities/ports/github.ts';
+import type { GitHubOptions } from '../../activities/ports/github-client.ts';
+import { tokenCredentials } from '../../activities/ports/github-credentials.ts';
+import type { GitHubPermits } from '../../activities/ports/permits.ts';
+import { connectRepositories, type Repositories, type RepositoryName } from '../../activities/ports/repositories.ts';
 import {
   createQuotaResizeGitHubActivities,
   type QuotaResizeGitHubActivities,
 } from '../../activities/quota-resize/github.ts';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import type { Decision, LimitChange, PullRequestRef } from '../../domain/quota-resize/decision.ts';
+import { pullRequestTexts, type TextTemplates } from '../../domain/quota-resize/pull-request-text.ts';
+import type { SourceHint } from '../../domain/quota-resize/source/hint.ts';
+import { resolve } from '../domain/quota-resize/policies.ts';
 import { createBareRepository } from '../kernel/forge/git/bare-repository.ts';
 import { type Forge, type ForgeOptions, startForge } from '../kernel/forge/forge.ts';
 
 export const target: QuotaTarget = { cluster: 'prod', namespace: 'team-a', quota: 'compute' };
 export const PATH = 'managed-resources/prod/team-a/quota.yaml';
+
+/** Where the worker looks when nothing but the path template says it. */
+export const hints: readonly SourceHint[] = [
+  {
+    from: 'template',
+    path: 'managed-resources/prod/team-a',
+    said: 'the path template "managed-resources/{{ .Cluster }}/{{ .Namespace }}"',
+  },
+];
+
+/** Where it looks when an annotation of the namespace names the path. */
+export function annotated(path: string, more: Partial<SourceHint> = {}): readonly SourceHint[] {
+  return [{ from: 'annotation', path, said: 'the annotation resizer.io/git-path of namespace team-a', ...more }];
+}
+
+export const places = [{ quota: target.quota, hints }];
+export const { policy } = resolve({}, {}, { mode: 'propose' });
 
 /** A file with everything that re-printing YAML would change. */
 export const MANIFEST = [
@@ -64,17 +88,27 @@ export function decide(
 
 /** A worker process: its own caches, its own view. */
 export interface Worker {
+  readonly repositories: Repositories;
+  /** The first repository. */
   readonly github: GitHub;
   readonly activities: QuotaResizeGitHubActivities;
   /** Lines of the log, parsed. */
   readonly lines: readonly Record<string, unknown>[];
 }
 
+interface WorkerOptions extends Partial<Omit<GitHubOptions, 'credentials'>> {
+  readonly token?: () => string;
+  readonly guard?: () => Promise<void>;
+  readonly policyGuard?: () => Promise<void>;
+  readonly permits?: GitHubPermits;
+  readonly templates?: Partial<TextTemplates>;
+  /** Besides the first one. */
+  readonly repositories?: readonly RepositoryName[];
+}
+
 export interface GitOps extends AsyncDisposable {
   readonly forge: Forge;
-  worker(
-    options?: Partial<GitHubOptions> & { guard?: () => Promise<void>; pathTemplate?: string; labels?: string[] },
-  ): Worker;
+  worker(options?: WorkerOptions): Worker;
   /** Writes that changed something, as `METHOD path` without the repository. */
   effects(): readonly string[];
 }
@@ -83,14 +117,23 @@ export interface GitOps extends AsyncDisposable {
 export async function startGitOps(
   files: Readonly<Record<string, string>> = { [PATH]: MANIFEST, 'README.md': '# gitops\n' },
   options: Partial<ForgeOptions> = {},
+  /** More repositories of the same owner, by name. */
+  others: Readonly<Record<string, Readonly<Record<string, string>>>> = {},
 ): Promise<GitOps> {
   const folder = await mkdtemp(join(tmpdir(), 'headroom-gitops-'));
   const gitDir = join(folder, 'gitops.git');
   await createBareRepository(gitDir, files);
+  const repositories: { gitDir: string; owner: string; repo: string }[] = [];
+  for (const [repo, content] of Object.entries(others)) {
+    const other = { gitDir: join(folder, `${repo}.git`), owner: 'acme', repo };
+    await createBareRepository(other.gitDir, content);
+    repositories.push(other);
+  }
   const forge = await startForge({
     gitDir,
     owner: 'acme',
     repo: 'gitops',
+    repositories,
     token: 'first-token',
     mergeableDelayMs: 0,
     ...options,
@@ -99,8 +142,14 @@ export async function startGitOps(
     forge,
     worker({
       guard = () => Promise.resolve(),
-      pathTemplate = 'managed-resources/{{ .Cluster }}/{{ .Namespace }}',
-      labels,
+      policyGuard = () => Promise.resolve(),
+      permits,
+      token = () => 'first-token',
+      templates,
+      repositories: others = [],
+      owner = 'acme',
+      repo = 'gitops',
+      baseBranch,
       ...overrides
     } = {}) {
       const lines: Record<string, unknown>[] = [];
@@ -108,11 +157,11 @@ export async function startGitOps(
         { level: 'debug' },
         { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
       );
-      const github = new GitHub({
-        apiUrl: forge.url,
-        owner: 'acme',
-        repo: 'gitops',
-        token: () => 'first-token',
+      const apiUrl = overrides.apiUrl ?? forge.apiUrl;
+      const repositories = connectRepositories({
+        apiUrl,
+        credentials: tokenCredentials({ apiUrl, token }),
+        repositories: [{ owner, repo, baseBranch: baseBranch ?? undefined }, ...others],
         log,
         writeSpacingMs: 0,
         requestTimeoutMs: 5000,
@@ -120,12 +169,14 @@ export async function startGitOps(
       });
       const timings = { checksPollMin: 1000, checksPollMax: 11_000, checksPollRamp: 100_000 };
       const activities = createQuotaResizeGitHubActivities({
-        github,
+        repositories,
+        permits: permits ?? null,
         guard,
+        policyGuard,
         log,
-        config: { pathTemplate, timings, ...(labels === undefined ? {} : { labels }) },
+        config: { timings, texts: pullRequestTexts(templates), temporalUi: null },
       });
-      return { github, activities, lines };
+      return { repositories, github: repositories.of(`${owner}/${repo}`), activities, lines };
     },
     effects: () =>
       forge.writes
@@ -152,7 +203,7 @@ export async function open(
   worker: Worker,
   decision: Decision = decide(),
 ): Promise<Decision & { pullRequest: PullRequestRef }> {
-  const outcome = await worker.activities.ensurePullRequest({ target, decision, gitPath: null });
+  const outcome = await worker.activities.ensurePullRequest({ target, decision, policy, places });
   if (outcome.kind !== 'open') throw new Error(`expected an open pull request, got ${JSON.stringify(outcome)}`);
   return { ...decision, pullRequest: outcome.pullRequest };
 }

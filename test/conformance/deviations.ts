@@ -59,8 +59,7 @@ export interface DecideInput {
   readonly used: Readonly<Record<string, string>>;
 }
 
-/** Milli-units; the cases need no finer ones. */
-const milli = (text: string | undefined) => parseQuantity(text ?? '0').nano / 1_000_000n;
+const nanoOf = (text: string | undefined) => parseQuantity(text ?? '0').nano;
 
 /** A percentage of an annotation in hundredths of a percent, as `90`, `90%` or `12.5%`; undefined when it is neither. */
 function hundredths(text: string | undefined): bigint | undefined {
@@ -70,6 +69,40 @@ function hundredths(text: string | undefined): bigint | undefined {
 
 /** `cpu` for requests.cpu, the name that annotations have for a family of resources. */
 const familyOf = (resource: string) => resource.replace(/^(?:requests|limits)\./, '');
+
+const ceilDiv = (a: bigint, b: bigint) => (a + b - 1n) / b;
+
+/** The natural step of a resource in nanos: a milli-core, a mebibyte, a piece. */
+function pieceOf(resource: string): bigint {
+  if (countsPieces(resource)) {
+    return ONE.nano;
+  }
+  return familyOf(resource) === 'cpu' ? nanoOf('1m') : nanoOf('1Mi');
+}
+
+/** The multiple of the largest power (of ten for cpu, of two for bytes) of the natural step that adds at most a twentieth. */
+function roundNumber(resource: string, nano: bigint): bigint {
+  const piece = pieceOf(resource);
+  const base = familyOf(resource) === 'cpu' ? 10n : 2n;
+  for (let power = countsPieces(resource) ? 0n : 40n; power > 0n; power -= 1n) {
+    const step = piece * base ** power;
+    const rounded = ceilDiv(nano, step) * step;
+    if (20n * (rounded - nano) <= nano) {
+      return rounded;
+    }
+  }
+  return ceilDiv(nano, piece) * piece;
+}
+
+/**
+ * What unmet demand is raised to: at least by the increment, and so far that the threshold is not reached again when all of
+ * it is there. In nanos; `threshold` and `raise` in hundredths of a percent, the latter of the whole.
+ */
+function settled(resource: string, needed: bigint, threshold: bigint, raise: bigint): bigint {
+  const byIncrement = ceilDiv(needed * raise, 10_000n);
+  const belowThreshold = (needed * 10_000n) / threshold + 1n;
+  return roundNumber(resource, byIncrement > belowThreshold ? byIncrement : belowThreshold);
+}
 
 /**
  * The threshold strategy in a few lines of integers: what a case would expect if the rule in question were as Headroom has it.
@@ -84,20 +117,15 @@ function decided(input: DecideInput): unknown {
       hundredths(input.annotations?.[`resizer.io/${name}`]);
     const threshold = named('threshold') ?? 8000n;
     const raise = 10_000n + (named('increment') ?? 2000n);
-    const [hard, used, deficit] = [milli(limit), milli(input.used[resource]), milli(input.deficit?.[resource])];
+    const [hard, used, deficit] = [nanoOf(limit), nanoOf(input.used[resource]), nanoOf(input.deficit?.[resource])];
     const byMetric = hard > 0n && used * 10_000n >= hard * threshold;
     const byEvent = deficit > 0n && used + deficit > hard;
-    const base = byEvent ? used + deficit : hard;
     if (!byMetric && !byEvent) {
       continue;
     }
-    const exact = parseQuantity(`${(base * raise + 9999n) / 10_000n}m`);
-    const piece = countsPieces(resource)
-      ? ONE
-      : familyOf(resource) === 'cpu'
-        ? parseQuantity('1m')
-        : parseQuantity('1Mi');
-    targets[resource] = `${ceilTo(exact, piece).nano / 1_000_000n}m`;
+    const piece = pieceOf(resource);
+    const grown = ceilDiv(ceilDiv(hard * raise, 10_000n), piece) * piece;
+    targets[resource] = `${byEvent ? settled(resource, used + deficit, threshold, raise) : grown}n`;
     triggers.push(...(byEvent ? [`${resource}:event`] : []), ...(byMetric ? [`${resource}:metric`] : []));
   }
   return { needsResize: triggers.length > 0, targets, triggers };
@@ -129,11 +157,49 @@ export const fittingDeficit: Deviation<DecideInput> = {
     return Object.keys(deficit ?? {}).some(
       (resource) =>
         triggers.includes(`${resource}:event`) &&
-        milli(used[resource]) + milli(deficit?.[resource]) <= milli(hard[resource]),
+        nanoOf(used[resource]) + nanoOf(deficit?.[resource]) <= nanoOf(hard[resource]),
     );
   },
   expected: decided,
 };
+
+/** Unmet demand is raised until the threshold is out of reach, where the other resizer adds the increment only. */
+export const settledBurst: Deviation<DecideInput> = {
+  name: 'settle',
+  applies: (_, expected) => decision.parse(expected).triggers.some((trigger) => trigger.endsWith(':event')),
+  expected: decided,
+};
+
+export interface EngineInput {
+  readonly incrementFactor: number;
+  readonly hard: Readonly<Record<string, string>>;
+  readonly used: Readonly<Record<string, string>>;
+}
+
+/** The same where a case knows targets only, by the demand that its target tells: target = (used + demand) × (1 + factor). */
+export const settledEngine: Deviation<EngineInput> = {
+  name: 'settle',
+  applies: ({ incrementFactor, hard }, expected) =>
+    incrementFactor > 0 &&
+    Object.entries(z.object({ targets: z.record(z.string(), z.string()) }).parse(expected).targets).some(
+      ([resource, target]) => nanoOf(target) * 10_000n > nanoOf(hard[resource]) * raiseOf(incrementFactor),
+    ),
+  expected: ({ incrementFactor, hard }, expected) => {
+    const { targets } = z.object({ targets: z.record(z.string(), z.string()) }).parse(expected);
+    const raise = raiseOf(incrementFactor);
+    const settle = ([resource, target]: [string, string]): [string, string] => {
+      const isDemanded = nanoOf(target) * 10_000n > nanoOf(hard[resource]) * raise;
+      const needed = (nanoOf(target) * 10_000n) / raise;
+      return [resource, isDemanded ? `${settled(resource, needed, 8000n, raise)}n` : target];
+    };
+    return { targets: Object.fromEntries(Object.entries(targets).map(settle)) };
+  },
+};
+
+/** 1 + factor, in hundredths of a percent. */
+function raiseOf(incrementFactor: number): bigint {
+  return 10_000n + BigInt(Math.round(incrementFactor * 10_000));
+}
 
 /** Counts and extended resources of a whole decision. */
 export const wholePiecesDecided: Deviation<DecideInput> = {
@@ -149,5 +215,24 @@ export const wholePiecesDecided: Deviation<DecideInput> = {
       countsPieces(resource) ? wholeOf(text) : text,
     ]);
     return { ...rest, targets: Object.fromEntries(whole) };
+  },
+};
+
+const bodyParts = z.object({ contains: z.array(z.string()) });
+const TWO_COLUMNS = /^\| ([^|]+) \| ([^|]+) \|$/;
+
+/** The table of a pull request has more columns than the resource and its new limit. */
+export const widerTable: Deviation<unknown> = {
+  name: 'wider-table',
+  applies: (_, expected) => bodyParts.parse(expected).contains.some((part) => TWO_COLUMNS.test(part)),
+  expected: (_, expected) => {
+    const { contains } = bodyParts.parse(expected);
+    return {
+      contains: contains.filter((part) => !TWO_COLUMNS.test(part)),
+      rows: contains.flatMap((part) => {
+        const [, resource, limit] = TWO_COLUMNS.exec(part) ?? [];
+        return resource === undefined || limit === undefined ? [] : [[resource, limit]];
+      }),
+    };
   },
 };

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import * as z from 'zod';
-import { type ConformanceCase, UnknownShape } from './adapter.ts';
+import { type ConformanceCase, LeftOut, UnknownShape } from './adapter.ts';
 import { adapterFor, UNNAMED_KIND } from './suites.ts';
 
 /** Something that keeps the cases from being read; its message is one sentence. */
@@ -66,13 +66,13 @@ function shown(value: unknown): string {
 type Outcome =
   | { readonly kind: 'agrees'; readonly deviation: string | undefined }
   | { readonly kind: 'disagrees'; readonly line: string }
-  | { readonly kind: 'unknown'; readonly what: string };
+  | { readonly kind: 'skipped'; readonly what: string };
 
 function judge(file: string, testCase: ConformanceCase): Outcome {
   const known = `${file} ${testCase.kind}`;
   const adapter = adapterFor(file, testCase.kind);
   if (adapter === undefined) {
-    return { kind: 'unknown', what: `kind: ${known}` };
+    return { kind: 'skipped', what: `unknown kind: ${known}` };
   }
   const where = `${known}: input ${shown(testCase.input)}`;
   try {
@@ -83,7 +83,10 @@ function judge(file: string, testCase: ConformanceCase): Outcome {
       : { kind: 'disagrees', line: `${where}: expected${rule} ${shown(expected)}, got ${shown(got)}` };
   } catch (error) {
     if (error instanceof UnknownShape) {
-      return { kind: 'unknown', what: `shape: ${known}: ${error.message}` };
+      return { kind: 'skipped', what: `unknown shape: ${known}: ${error.message}` };
+    }
+    if (error instanceof LeftOut) {
+      return { kind: 'skipped', what: `left out: ${known}: ${error.message}` };
     }
     return {
       kind: 'disagrees',
@@ -106,14 +109,14 @@ function increment(counts: Map<string, number>, key: string | undefined): void {
  */
 export function runConformance(directory: string): Report {
   const disagreements: string[] = [];
-  const unknown = new Map<string, number>();
+  const skips = new Map<string, number>();
   const deviating = new Map<string, number>();
   let passed = 0;
   for (const [file, cases] of readCases(directory)) {
     for (const testCase of cases) {
       const outcome = judge(file, testCase);
-      if (outcome.kind === 'unknown') {
-        increment(unknown, outcome.what);
+      if (outcome.kind === 'skipped') {
+        increment(skips, outcome.what);
       } else if (outcome.kind === 'disagrees') {
         disagreements.push(outcome.line);
       } else {
@@ -122,11 +125,11 @@ export function runConformance(directory: string): Report {
       }
     }
   }
-  const skipped = [...unknown.values()].reduce((sum, count) => sum + count, 0);
+  const skipped = [...skips.values()].reduce((sum, count) => sum + count, 0);
   return {
     lines: [
       ...disagreements.map((line) => `disagrees: ${line}`),
-      ...[...unknown].map(([what, count]) => `unknown ${what}, ${count} skipped`),
+      ...[...skips].map(([what, count]) => `${what}, ${count} skipped`),
       ...[...deviating].map(
         ([rule, count]) => `differs on purpose: ${rule}, ${count} passed (test/cases/deviations.md)`,
       ),

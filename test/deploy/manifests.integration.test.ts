@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +12,7 @@ import {
   type V1Container,
   type V1Deployment,
   type V1Secret,
+  type V1Service,
 } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
@@ -41,7 +43,7 @@ afterAll(async () => {
 });
 
 describe('the manifests of deploy', () => {
-  it('are all accepted by a real API server, as kubectl apply -k and the example Secret would send them', async () => {
+  it('are all accepted by a real API server, as kubectl apply -k and the example Secrets would send them', async () => {
     const tried: string[] = [];
     for (const [file, objects] of manifests) {
       if (file === 'kustomization.yaml') continue;
@@ -82,7 +84,7 @@ describe('the manifests of deploy', () => {
     );
   });
 
-  it('are all in the kustomization, except the example of a Secret', async () => {
+  it('are all in the kustomization, except the examples of Secrets', async () => {
     const [kustomization] = manifests.get('kustomization.yaml') ?? [];
     const { resources } = kustomization as KubernetesObject & { resources: readonly string[] };
     const expected = [...manifests.keys()].filter((file) => !/^kustomization|\.example\./.test(file));
@@ -91,7 +93,11 @@ describe('the manifests of deploy', () => {
 
   it('set only variables that are settings, and mount only what there is', () => {
     const known = [configFileSetting.env, ...placedSettings.map(({ setting }) => setting.env)];
-    const secrets = [found('Secret', 'headroom-github').metadata?.name, 'headroom-temporal'];
+    const secrets = [
+      found('Secret', 'headroom-github').metadata?.name,
+      found('Secret', 'headroom-webhooks').metadata?.name,
+      'headroom-temporal',
+    ];
     for (const process of ['worker', 'starter']) {
       const container = containerOf(process);
       for (const { name, valueFrom } of container.env ?? []) {
@@ -141,7 +147,48 @@ describe('the manifests of deploy', () => {
     const config = configOf('worker', written);
     expect(config.resize.mode).toBe('propose');
     expect(config.github).toMatchObject({ owner: 'acme', repo: 'gitops' });
-    expect(config.github?.token.reveal()).toBe('replace-me');
+    const credential = config.github?.credential;
+    expect(credential?.kind === 'token' && credential.token.reveal()).toBe('replace-me');
+  });
+
+  it('let the starter take webhooks on its own port once the comments around them are taken away', () => {
+    const written = configurationFile().replaceAll(/^# {1,3}(webhooks:|enabled:|address:|secretFile:)/gm, (line) =>
+      line.replace('# ', ''),
+    );
+    const { address, secrets } = configOf('starter', written).webhooks;
+    const { ports = [] } = containerOf('starter');
+    expect(address).toEqual({
+      host: '0.0.0.0',
+      port: ports.find(({ name }) => name === 'webhooks')?.containerPort,
+    });
+    expect(secrets?.reveal()).toEqual(['replace-me']);
+    expect(configOf('worker', written).webhooks).toMatchObject({ pollMs: 3_600_000, address: undefined });
+    const { selector, ports: served } = (found('Service', 'headroom-webhooks') as V1Service).spec ?? {};
+    expect(deploymentOf('starter').spec?.template.metadata?.labels).toMatchObject(selector ?? {});
+    expect(served?.map(({ targetPort }) => targetPort)).toEqual(['webhooks']);
+  });
+
+  it('hand an App’s values to the worker where its configuration looks for them', () => {
+    const stringData = exampleOf('github-app');
+    const folder = containerOf('worker').volumeMounts?.find(({ name }) => name === 'github')?.mountPath;
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const values: Readonly<Record<string, string>> = {
+      'app-id': '1',
+      'installation-id': '2',
+      'private-key.pem': privateKey.export({ type: 'pkcs1', format: 'pem' }).toString(),
+    };
+    expect(Object.keys(stringData)).toEqual(Object.keys(values));
+    const files = Object.entries(values).map(([name, text]) => [`${folder}/${name}`, text] as const);
+    const written = [
+      'github:',
+      '  owner: acme',
+      '  repo: gitops',
+      `  appIdFile: ${folder}/app-id`,
+      `  installationIdFile: ${folder}/installation-id`,
+      `  privateKeyFile: ${folder}/private-key.pem`,
+    ];
+    const config = configOf('worker', `${configurationFile()}\n${written.join('\n')}\n`, new Map(files));
+    expect(config.github?.credential.kind).toBe('app');
   });
 });
 
@@ -199,19 +246,31 @@ function configurationFile(): string {
   return (found('ConfigMap', 'headroom') as V1ConfigMap).data?.['headroom.yaml'] ?? '';
 }
 
+/** What an example of a Secret has. */
+function exampleOf(name: string): Readonly<Record<string, string>> {
+  const [secret]: readonly V1Secret[] = manifests.get(`${name}.example.yaml`) ?? [];
+  return secret?.stringData ?? {};
+}
+
 /** The configuration that the process would have in its pod, with this configuration file. */
-function configOf(process: 'worker' | 'starter', configuration: string): ReturnType<typeof loadConfig> {
+function configOf(
+  process: 'worker' | 'starter',
+  configuration: string,
+  secrets: ReadonlyMap<string, string> = new Map(),
+): ReturnType<typeof loadConfig> {
   const { args = [], env = [], volumeMounts = [] } = containerOf(process);
-  const token = (found('Secret', 'headroom-github') as V1Secret).stringData?.['token'] ?? '';
   const pathOf = (volume: string) => volumeMounts.find(({ name }) => name === volume)?.mountPath;
   const files = new Map([
     [pathOf('configuration'), configuration],
-    [`${pathOf('github')}/token`, token],
+    [`${pathOf('github')}/token`, exampleOf('github-token')['token']],
+    [`${pathOf('webhooks')}/secret`, exampleOf('github-webhooks')['secret']],
+    ...secrets,
   ]);
   return loadConfig({
     env: { ...IN_A_POD, ...Object.fromEntries(env.map(({ name, value }) => [name, value])) },
     argv: args.slice(1),
     writesToGitHub: process === 'worker',
+    takesWebhooks: process === 'starter',
     readFile: (path) => {
       const text = files.get(path);
       if (text === undefined) throw new Error(`nothing is mounted at ${path}`);

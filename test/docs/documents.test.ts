@@ -72,7 +72,7 @@ describe('the README', () => {
     const [, list = ''] = /PLAIN_SETTINGS = \[([^\]]+)\]/.exec(read('domain/quota-resize/policy-annotations.ts')) ?? [];
     const plain = [...list.matchAll(/'([\w-]+)'/g)].map(([, name]) => `resizer.io/${name}`);
     const documented = firstCells(section('## Annotations', '## Configuration'));
-    const perResource = ['resizer.io/<resource>-threshold', 'resizer.io/<resource>-increment'];
+    const perResource = ['threshold', 'increment', 'min', 'max'].map((name) => `resizer.io/<resource>-${name}`);
     expect(documented.toSorted()).toEqual([...plain, ...perResource].toSorted());
   });
 

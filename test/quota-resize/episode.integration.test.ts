@@ -95,7 +95,7 @@ describe.concurrent('an episode', () => {
       namespace: 'burst-crlf',
       change: (text: string) => text.replaceAll('\n', '\r\n').trimEnd(),
       from: '"2"',
-      to: '"3600m"',
+      to: '"3800m"',
     },
     {
       written: 'in single quotes beside another document',
@@ -103,7 +103,7 @@ describe.concurrent('an episode', () => {
       change: (text: string) =>
         `kind: ConfigMap\napiVersion: v1\nmetadata: {name:   odd,  namespace: burst-documents}\n---\n${text.replaceAll('"', "'")}`,
       from: "'2'",
-      to: "'3600m'",
+      to: "'3800m'",
     },
     {
       written: 'in thousandths without quotes, in flow style',
@@ -111,7 +111,7 @@ describe.concurrent('an episode', () => {
       change: (text: string) =>
         text.replace(/ {2}hard:\n.*\n/, '  hard: {requests.cpu: 2000m,   pods: "20"}   # both\n'),
       from: '2000m',
-      to: '3600m',
+      to: '3800m',
     },
   ])(
     'ends with all pods after one pull request that changes one value, byte for byte: $written',
@@ -122,7 +122,7 @@ describe.concurrent('an episode', () => {
 
       await quota.reaches('CoolingDown', 'CoolingDown');
       await eventually('6 of 6 pods are there', async () => (await quota.pods()) === 6);
-      expect(await quota.hard()).toMatchObject({ 'requests.cpu': '3600m' });
+      expect(await quota.hard()).toMatchObject({ 'requests.cpu': '3800m' });
       expect(await quota.inGit()).toBe(file.replace(from, to));
       expect(quota.pullRequests()).toHaveLength(1);
       const shown = await quota.pullRequest();
@@ -130,7 +130,7 @@ describe.concurrent('an episode', () => {
       expect(shown.body).toContain('ReplicaSet web-');
       expect(shown.body).toMatch(/misses 2 replicas \((pods 2, )?requests.cpu 1\), last refused 20/);
       expect(await quota.events('QuotaResizeRecommended')).toEqual([
-        'Warning: requests.cpu should be raised from 2 to 3600m: refused workloads still miss 1, 2 of 2 is used; used 2 of 2 is 100 %, the threshold is 80 %',
+        'Warning: requests.cpu should be raised from 2 to 3800m: refused workloads still miss 1; used 2 of 2 is 100 %, the threshold is 80 %',
       ]);
     },
   );
@@ -184,7 +184,7 @@ describe.concurrent('an episode', () => {
     expect(await quota.ends('BelowThreshold')).toBe(
       'every resource is below its threshold and nothing refused is missing',
     );
-    expect(await quota.hard()).toEqual({ 'requests.cpu': '4800m' });
+    expect(await quota.hard()).toEqual({ 'requests.cpu': '5100m' });
     const firstRun = await quota.runId();
 
     // 3 are used, and the 4 of the old message would not fit any more.
@@ -195,7 +195,7 @@ describe.concurrent('an episode', () => {
     expect(quota.pullRequests()).toHaveLength(1);
 
     await touchRefusal(quota.target.namespace, { lastTimestamp: new Date(Date.now() + 1000).toISOString() });
-    await eventually('the new refusal is acted on', async () => (await quota.hard())['requests.cpu'] === '8400m');
+    await eventually('the new refusal is acted on', async () => (await quota.hard())['requests.cpu'] === '9');
     expect(quota.pullRequests()).toHaveLength(2);
   });
 

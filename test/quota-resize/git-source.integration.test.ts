@@ -74,27 +74,44 @@ describe.concurrent('the file of a quota', () => {
   it('that is not found blocks with a Warning that says what would settle it, and the annotation does', async () => {
     const namespace = 'elsewhere';
     const quota = await givenQuota(stack, { namespace, hard: { pods: '10' }, file: null });
+    // It names no namespace, and neither does its folder: nobody can tell whose it is.
     await stack.forge.pushCommit({
-      files: { 'teams/elsewhere/limits/quota.yml': quotaManifest({ namespace, hard: { pods: '10' } }) },
+      files: { 'teams/red/limits/quota.yml': quotaManifest({ hard: { pods: '10' } }) },
     });
     await quota.deploy('web', 8, { cpu: '10m' });
     const blocked = await quota.reaches('Blocked', 'FileNotFound');
-    const message =
-      'no file for ResourceQuota elsewhere/compute in acme/gitops at main, searched "managed-resources/test/elsewhere": there is no YAML file; name its folder or file with the annotation resizer.io/git-path on namespace elsewhere, or correct GIT_PATH_TEMPLATE';
-    expect(blocked.detail).toContain(`${message}; tried again at 20`);
+    expect(blocked.detail).toContain('elsewhere/compute');
+    expect(blocked.detail).toContain('resizer.io/git-path');
     // Tried again after the retry span, and told once.
     await eventually('it is tried again', async () => {
       const seen = await quota.status();
       return seen.reason === 'FileNotFound' && seen.until !== blocked.until;
     });
-    expect(await quota.events('FileNotFound')).toEqual([`Warning: ${message}`]);
+    const told = await quota.events('FileNotFound');
+    expect(told).toHaveLength(1);
+    expect(told[0]).toMatch(/^Warning: .*elsewhere\/compute.*resizer\.io\/git-path/);
     await expectUntouched(quota);
 
-    await quota.annotate({ 'resizer.io/git-path': 'teams/{{ .Namespace }}' });
+    await quota.annotate({ 'resizer.io/git-path': 'teams/red/limits' });
+    // The file names no namespace, so the syncer does not apply it.
+    await quota.reaches('AwaitingSync', 'SyncPending');
+    await quota.setHard({ pods: '12' });
     await quota.reaches('CoolingDown', 'CoolingDown');
-    expect(await quota.hard()).toEqual({ pods: '12' });
-    expect(await stack.forge.readFile('main', 'teams/elsewhere/limits/quota.yml')).toContain('pods: "12" # see');
+    expect(await stack.forge.readFile('main', 'teams/red/limits/quota.yml')).toContain('pods: "12" # see');
     expect(quota.pullRequests()).toHaveLength(1);
+  });
+
+  it('that is where no template says is found by a scan of the repository', async () => {
+    const namespace = 'scanned';
+    const path = 'teams/blue/limits/quota.yml';
+    const file = quotaManifest({ namespace, hard: { pods: '10' } });
+    const quota = await givenQuota(stack, { namespace, hard: { pods: '10' }, file: null });
+    await stack.forge.pushCommit({ files: { [path]: file } });
+    await quota.deploy('web', 8, { cpu: '10m' });
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    expect(await stack.forge.readFile('main', path)).toBe(file.replace('"10"', '"12"'));
+    const [number = 0] = quota.pullRequests();
+    expect((await quota.shown(number)).body).toContain('scan');
   });
 
   it('that a second file repeats is not guessed at', async () => {
@@ -106,7 +123,7 @@ describe.concurrent('the file of a quota', () => {
     await quota.deploy('web', 8, { cpu: '10m' });
     await quota.reaches('Blocked', 'FoundTwice');
     expect(await quota.events('FoundTwice')).toEqual([
-      'Warning: ResourceQuota twice/compute stands in 2 places of acme/gitops at main: managed-resources/test/twice/compute.yaml:5, managed-resources/test/twice/old/quota.yaml:5; keep one, or name its file with the annotation resizer.io/git-path on the namespace',
+      'Warning: acme/gitops at main: ResourceQuota twice/compute stands in 2 places: managed-resources/test/twice/compute.yaml:5, managed-resources/test/twice/old/quota.yaml:5; keep one, or name its file or folder with the annotation resizer.io/git-path on the namespace',
     ]);
     await expectUntouched(quota);
 
@@ -122,7 +139,7 @@ describe.concurrent('the file of a quota', () => {
     await quota.reaches('Blocked', 'NotYaml');
     expect(await quota.events('NotYaml')).toEqual([
       expect.stringMatching(
-        /^Warning: acme\/gitops at main has no readable ResourceQuota broken\/compute: managed-resources\/test\/broken\/compute\.yaml:\d+: /,
+        /^Warning: acme\/gitops at main: no readable ResourceQuota broken\/compute: managed-resources\/test\/broken\/compute\.yaml:\d+: /,
       ),
     ]);
     await expectUntouched(quota);

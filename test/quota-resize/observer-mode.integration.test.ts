@@ -28,30 +28,30 @@ describe.concurrent('observer mode, the default', () => {
     await quota.deploy('web', 6, { cpu: '500m' });
     const resting = await quota.reaches('CoolingDown', 'CoolingDown');
     expect(resting.detail).toMatch(
-      /^cooling down until 20.*Z; pressure in this time holds \(requests\.cpu 2 → 3600m\)$/,
+      /^cooling down until 20.*Z; pressure in this time holds \(requests\.cpu 2 → 3800m\)$/,
     );
     const message =
-      'requests.cpu should be raised from 2 to 3600m: refused workloads still miss 1, 2 of 2 is used; used 2 of 2 is 100 %, the threshold is 80 %';
+      'requests.cpu should be raised from 2 to 3800m: refused workloads still miss 1; used 2 of 2 is 100 %, the threshold is 80 %';
     expect(await quota.events()).toEqual([`Warning: ${message}`]);
     expect(await quota.logLines('QuotaResizeRecommended')).toMatchObject([
       {
         level: 'info',
         cluster: 'test',
         mode: 'observe',
-        changes: [{ resource: 'requests.cpu', from: '2', to: '3600m', used: '2', demand: '1' }],
+        changes: [{ resource: 'requests.cpu', from: '2', to: '3800m', used: '2', demand: '1' }],
         evidence: [expect.stringMatching(/^ReplicaSet web-\w+ misses 2 replicas/)],
       },
     ]);
     const lease = await quota.lease();
     expect(lease?.holder).toBeNull();
     expect(JSON.parse(lease?.annotations['resizer.io/last-recommendation'] ?? '')).toMatchObject({
-      limits: { 'requests.cpu': '3600m' },
+      limits: { 'requests.cpu': '3800m' },
     });
 
     // A changed need, in the cooldown.
     await quota.scale('web', 8);
     await quota.command('reconcileNow');
-    await eventually('the greater need is seen', async () => (await quota.status()).detail.includes('→ 4800m'));
+    await eventually('the greater need is seen', async () => (await quota.status()).detail.includes('→ 5100m'));
     expect(await quota.status()).toMatchObject({ phase: 'CoolingDown', until: resting.until });
     expect(await quota.events()).toHaveLength(1);
 
@@ -82,7 +82,7 @@ describe.concurrent('observer mode, the default', () => {
     await quota.scale('web', 13);
     await eventually('the greater need is recommended', async () => (await quota.events()).length > 1);
     expect(await quota.events()).toContainEqual(
-      expect.stringMatching(/^Warning: pods should be raised from 10 to 16: refused workloads still miss 3/),
+      expect.stringMatching(/^Warning: pods should be raised from 10 to 17: refused workloads still miss 3/),
     );
     expect(await quota.logLines('QuotaResizeRecommended')).toHaveLength(2);
   });

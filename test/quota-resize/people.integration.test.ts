@@ -134,11 +134,11 @@ describe.concurrent('a person', () => {
     const quota = await givenQuota(stack, { namespace: 'max-step', hard: { 'requests.cpu': '1' } });
     await quota.deploy('web', 6, { cpu: '500m' });
     const { head, number, body } = await eventually('the pull request', async () => await quota.pullRequest());
-    expect(body).toContain('**An approval is needed** before Headroom merges this: requests.cpu from 1 to 3600m');
+    expect(body).toContain('**An approval is needed** before Headroom merges this: requests.cpu from 1 to 3800m');
     await quota.check(head.sha, 'success');
     const waiting = await quota.reaches('AwaitingApproval', 'MaxStepExceeded');
     expect(waiting.detail).toMatch(
-      /waits for an approval: requests\.cpu from 1 to 3600m is more than 2 × the limit \(resizer\.io\/max-step\) and needs an approval; send approve or reject$/,
+      /waits for an approval since 20.*: requests\.cpu from 1 to 3800m is more than 2 × the limit \(resizer\.io\/max-step\) and needs an approval; send approve or reject$/,
     );
     expect(await quota.searchAttributes()).toMatchObject({ HeadroomPhase: 'AwaitingApproval' });
 
@@ -147,7 +147,7 @@ describe.concurrent('a person', () => {
     );
     const done = await quota.reaches('CoolingDown', 'CoolingDown');
     expect(done.lastCommand).toContain('approve: approved by alice');
-    expect(await quota.hard()).toEqual({ 'requests.cpu': '3600m' });
+    expect(await quota.hard()).toEqual({ 'requests.cpu': '3800m' });
     await eventually('6 of 6 pods are there', async () => (await quota.pods()) === 6);
   });
 
@@ -220,8 +220,8 @@ describe.concurrent('an open pull request', () => {
     const { number, head } = await quota.pullRequest();
     await quota.scale('web', 13);
     const grown = await quota.rebuilt({ number, head });
-    expect(grown).toMatchObject({ title: 'Raise quota grown/compute: pods 10 → 16', commits: 1, changed_files: 1 });
-    expect((await quota.comments(number))[0]).toMatch(/^Rebuilt on main at .*: the need grew \(pods 10 → 16\)/);
+    expect(grown).toMatchObject({ title: 'Raise quota grown/compute: pods 10 → 17', commits: 1, changed_files: 1 });
+    expect((await quota.comments(number))[0]).toMatch(/^Rebuilt on main at .*: the need grew \(pods 10 → 17\)/);
     await quota.reaches('AwaitingChecks', 'ChecksPending');
     await quota.check(grown.head.sha, 'success');
     await quota.reaches('CoolingDown', 'CoolingDown');

@@ -3,7 +3,8 @@ import { leaseGcId, taskQueue } from '../../domain/kernel/target.ts';
 import type { quotaResize } from '../../workflows/quota-resize/workflow.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { type Stack, SYSTEM_NAMESPACE } from '../kernel/stack/stack.ts';
-import { givenQuota, quotaManifest, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import { budgetScenarios } from './github-budget-scenarios.ts';
+import { counted, givenQuota, quotaManifest, WatchedQuota } from '../kernel/stack/watched-quota.ts';
 
 /** The episode of a scenario, by its workflow id and its first run; what that continued as new is recorded as well. */
 export interface Recorded {
@@ -34,6 +35,8 @@ async function opened(stack: Stack, namespace: string): Promise<WatchedQuota> {
 
 /** Scenarios that share the servers without noticing each other. */
 export const together: Readonly<Record<string, Scenario>> = {
+  ...budgetScenarios,
+
   'threshold-merged': async (stack, namespace) => {
     const quota = await givenQuota(stack, { namespace, hard: HARD });
     await press(quota);
@@ -51,6 +54,39 @@ export const together: Readonly<Record<string, Scenario>> = {
     await quota.command('approve', { by: 'alice', reason: 'agreed' });
     await quota.reaches('CoolingDown');
     return await of(quota);
+  },
+
+  'approved-first': async (stack, namespace) => {
+    const annotations = { 'resizer.io/approval': 'before-pull-request' };
+    const quota = await givenQuota(stack, { namespace, hard: HARD, annotations });
+    await press(quota);
+    await quota.reaches('AwaitingApproval', 'ApprovalRequired');
+    await quota.command('approve', { by: 'alice', reason: 'agreed' });
+    await quota.reaches('CoolingDown');
+    return await of(quota);
+  },
+
+  'companion-left': async (stack, namespace) => {
+    const freeze = { 'resizer.io/freeze-until': '2100-01-01' };
+    const compute = await givenQuota(stack, { namespace, hard: { 'requests.cpu': '1' }, annotations: freeze });
+    const objects = new WatchedQuota(stack, namespace, 'objects');
+    const file = quotaManifest({ namespace, quota: 'objects', hard: { pods: '5' } });
+    await stack.forge.pushCommit({ files: { [objects.path]: file } });
+    await eventually('the second quota is there', async () => (await objects.hard())['pods'] === '5');
+    await counted(objects);
+    await compute.deploy('web', 6, { cpu: '200m' });
+    const both = [compute, objects];
+    const leader = await eventually('one of them leads', () => both.find((one) => one.pullRequests().length === 1));
+    await leader.reaches('AwaitingMerge', 'Frozen');
+    const recorded = await of(leader);
+    const companion = leader === compute ? objects : compute;
+    await companion.annotateQuota({ 'resizer.io/enabled': 'false' });
+    // The leader looks again by itself, and a command makes it at once.
+    await leader.command('reconcileNow', { by: 'alice' });
+    await eventually('the companion is free', async () => (await companion.lease())?.holder === null);
+    await compute.annotate({ 'resizer.io/freeze-until': null });
+    await leader.reaches('CoolingDown');
+    return recorded;
   },
 
   observed: async (stack, namespace) => {

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { taskQueue } from '../../domain/kernel/target.ts';
+import type { Explanation } from '../../starter/cli/explain/facts.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
@@ -106,9 +107,10 @@ describe.concurrent('headroom', () => {
     const quota = await givenQuota(stack, { namespace: 'approved', hard: { pods: '10' }, annotations });
     await quota.deploy('web', 9, { cpu: '10m' });
     await quota.reaches('AwaitingApproval');
-    const { number } = await quota.pullRequest();
+    const { number, head } = await quota.pullRequest();
+    expect(await fails('approve', 'approved/compute', '--head', 'deadbeef')).toContain('look again');
     const answer = JSON.parse(
-      await says('approve', 'approved/compute', '--by', 'alice', '--output', 'json'),
+      await says('approve', 'approved/compute', '--by', 'alice', '--head', head.sha, '--output', 'json'),
     ) as unknown;
     expect(answer).toEqual({
       command: 'approve',
@@ -137,6 +139,27 @@ describe.concurrent('headroom', () => {
     await quota.reaches('CoolingDown', 'Refused');
     expect(await quota.shown(number)).toMatchObject({ state: 'closed', merged: false });
     expect(await says('reconcile-now', 'rejected/compute')).toBe(`looking again now, asked by ${me}\n`);
+  });
+
+  it('explains a quota with the episode that runs, and what a greater need would do to its pull request', async () => {
+    const quota = await waiting('explained');
+    const { number } = await quota.pullRequest();
+    // The worker's own user: what it may read is enough.
+    const { KUBECONFIG = '' } = stack.env.worker;
+    const explain = async (...args: string[]): Promise<Explanation> => {
+      const asked = ['explain', 'quota-resize', 'explained/compute', '--kubeconfig', KUBECONFIG, '--mode', 'propose'];
+      return JSON.parse(await says(...asked, '--output', 'json', ...args)) as Explanation;
+    };
+    const now = await explain();
+    expect(now).toMatchObject({
+      episode: { phase: 'AwaitingMerge', reason: 'NamespaceAutoMergeOff' },
+      episodeUnknown: null,
+      resources: [{ resource: 'pods', used: '9', hard: '10', share: '90', proposed: '12' }],
+      next: [{ phase: 'AwaitingMerge', detail: expect.stringContaining(`pull request #${number} is ready`) }],
+    });
+    expect(now.next[0]?.detail).not.toContain('would be updated');
+    const more = await explain('--what-if', 'replicas=web=30');
+    expect(more.next[0]?.detail).toContain('the need is greater than its values, so it would be updated (pods 10 → ');
   });
 
   it('says that no episode runs for a quota that nobody knows', async () => {

@@ -16,7 +16,7 @@ describe.concurrent('headroom, called in a wrong way,', () => {
     [['approve', 'team-a/compute/x'], '"team-a/compute/x" is not <namespace>/<quota>'],
     [['approve', '/compute'], '"/compute" is not <namespace>/<quota>'],
     [['status', 'a/b', 'c'], 'too many arguments'],
-    [['list', '--output', 'xml'], 'Allowed choices are text, json.'],
+    [['list', '--output', 'xml'], 'Allowed choices are text, json, table.'],
     [['gc', '--soon'], "error: unknown option '--soon'"],
   ])('says what is wrong with %j, and ends with 2', async (args, message) => {
     const { code, stdout, stderr } = await headroom(args, CLUSTER);
@@ -69,7 +69,7 @@ describe.concurrent('--help', () => {
   it('of headroom says what each command does, and ends with 0', async () => {
     const { code, stdout } = await headroom(['--help']);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/approve .*approve the open pull request, for its values and its head as they are now/);
+    expect(stdout).toMatch(/approve .*approve the open pull request for its values and its head/);
     expect((await headroom(['approve', '--help'])).stdout).toMatch(
       /--by <name> +who says so \(default: your user name\)/,
     );

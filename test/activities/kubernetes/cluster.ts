@@ -80,7 +80,6 @@ export const timings = {
   needGone: 0,
   holdRetry: 300_000,
   syncOverdue: 0,
-  rejectionCooldown: 0,
   recommendationRepeat: 0,
   syncPoll: 15_000,
 };
@@ -97,6 +96,14 @@ function optionsOf(kubernetes: Kubernetes): Omit<QuotaResizeKubernetesOptions, '
       cooldownMinutes: 60,
       autoMerge: false,
       maxStep: '2',
+      burst: 'settle',
+      steps: {},
+      approval: 'none',
+      approvalReminder: 86_400_000,
+      approvalTimeout: null,
+      freezeUntil: null,
+      mergeWindows: [],
+      rejectionCooldown: 86_400_000,
     },
     timings,
   };

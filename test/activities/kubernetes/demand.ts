@@ -219,6 +219,23 @@ export function demandTests(cluster: () => Cluster): void {
       await observed(cluster(), targetOf(namespace, 'best-effort'), ({ demand }) => expect(demand).toEqual([]));
     });
 
+    it('of pods without a priority class is that of the default one, where a quota selects by it', async () => {
+      const namespace = 'demand-priority';
+      const matchExpressions = [{ scopeName: 'PriorityClass', operator: 'In', values: ['ordinary'] }];
+      const ordinary = { scopeSelector: { matchExpressions } };
+      await setUp(namespace, { pods: '1' }, quotaOf(namespace, { pods: '1' }, 'ordinary', ordinary), {
+        apiVersion: 'scheduling.k8s.io/v1',
+        kind: 'PriorityClass',
+        metadata: { name: 'ordinary' },
+        value: 1000,
+        globalDefault: true,
+      });
+      await cluster().create(workloadOf('ReplicaSet', namespace, 'web', { replicas: 3, template: templateOf('web') }));
+      await observed(cluster(), targetOf(namespace, 'ordinary'), ({ demand }) => {
+        expect(demand).toMatchObject([{ missing: 2, total: { pods: '2' } }]);
+      });
+    });
+
     it('of an owner of an unknown kind is what the message says; other failures are none', async () => {
       const { admin } = cluster();
       const namespace = 'demand-message';

@@ -60,7 +60,10 @@ export function leaseTests(cluster: () => Cluster): void {
       const file = { ...cpuFile, path: 'life.yaml' };
       const decision = decisionOf('life');
 
-      expect(await activities.ensureLeaseAcquired({ target, decision, file })).toEqual({ kind: 'acquired' });
+      expect(await activities.ensureLeaseAcquired({ target, decision, files: [file] })).toEqual({
+        kind: 'acquired',
+        companions: [],
+      });
       const locked = await read('state-lease-life-compute');
       expect(locked?.spec?.holderIdentity).toBe('headroom/life');
       expect(locked?.spec?.acquireTime).toBeDefined();
@@ -73,7 +76,10 @@ export function leaseTests(cluster: () => Cluster): void {
       });
       expect((await read(fileLeaseName(file)))?.spec?.holderIdentity).toBe('headroom/life');
 
-      expect(await activities.ensureLeaseAcquired({ target, decision, file })).toEqual({ kind: 'acquired' });
+      expect(await activities.ensureLeaseAcquired({ target, decision, files: [file] })).toEqual({
+        kind: 'acquired',
+        companions: [],
+      });
       expect((await read('state-lease-life-compute'))?.metadata?.resourceVersion).toBe(
         locked?.metadata?.resourceVersion,
       );
@@ -83,7 +89,7 @@ export function leaseTests(cluster: () => Cluster): void {
       const { lease: whileOpen } = await activities.observeQuota({ target });
       expect(whileOpen).toMatchObject({ name: 'state-lease-life-compute', holder: 'headroom/life', decision: opened });
       // A run that was reset asks with the decision as it first was.
-      await activities.ensureLeaseAcquired({ target, decision, file });
+      await activities.ensureLeaseAcquired({ target, decision, files: [file] });
       expect((await activities.observeQuota({ target })).lease.decision).toEqual(opened);
 
       const mergedAt = 1_795_000_100_000;
@@ -110,7 +116,7 @@ export function leaseTests(cluster: () => Cluster): void {
       const target = targetOf('lease-refusal');
       const decision = decisionOf('refused');
       const refusal = { limits: { 'requests.cpu': '3' }, at: 1_795_000_200_000, by: 'jane', reason: 'too much' };
-      await activities.ensureLeaseAcquired({ target, decision, file: { ...cpuFile, path: 'refusal.yaml' } });
+      await activities.ensureLeaseAcquired({ target, decision, files: [{ ...cpuFile, path: 'refusal.yaml' }] });
       await activities.ensureLeaseReleased({ target, decision, refusal });
       await activities.ensureLeaseReleased({ target, decision, refusal });
       const { lease } = await activities.observeQuota({ target });
@@ -125,6 +131,7 @@ export function leaseTests(cluster: () => Cluster): void {
       expect((await activities.observeQuota({ target })).lease).toEqual({
         name: 'state-lease-none-compute',
         holder: null,
+        carriedBy: null,
         holderIsAbandoned: false,
         lastModified: null,
         lastRecommendation: null,
@@ -137,9 +144,13 @@ export function leaseTests(cluster: () => Cluster): void {
       const activities = cluster().activities();
       const [one, other] = [targetOf('hash-a', 'compute'), targetOf('hash', 'a-compute')];
       const acquire = (target: typeof one, id: string) =>
-        activities.ensureLeaseAcquired({ target, decision: decisionOf(id), file: { ...cpuFile, path: `${id}.yaml` } });
-      expect(await acquire(one, 'one')).toEqual({ kind: 'acquired' });
-      expect(await acquire(other, 'other')).toEqual({ kind: 'acquired' });
+        activities.ensureLeaseAcquired({
+          target,
+          decision: decisionOf(id),
+          files: [{ ...cpuFile, path: `${id}.yaml` }],
+        });
+      expect(await acquire(one, 'one')).toEqual({ kind: 'acquired', companions: [] });
+      expect(await acquire(other, 'other')).toEqual({ kind: 'acquired', companions: [] });
       const [first, second] = [
         await activities.observeQuota({ target: one }),
         await activities.observeQuota({ target: other }),
@@ -153,8 +164,9 @@ export function leaseTests(cluster: () => Cluster): void {
       const activities = cluster().activities();
       const target = targetOf('lease-long', `${'q'.repeat(200)}.${'r'.repeat(52)}`);
       const file = { ...cpuFile, path: 'long.yaml' };
-      expect(await activities.ensureLeaseAcquired({ target, decision: decisionOf('long'), file })).toEqual({
+      expect(await activities.ensureLeaseAcquired({ target, decision: decisionOf('long'), files: [file] })).toEqual({
         kind: 'acquired',
+        companions: [],
       });
       expect((await activities.observeQuota({ target })).lease.holder).toBe('headroom/long');
     });
@@ -166,7 +178,7 @@ export function leaseTests(cluster: () => Cluster): void {
       await write('state-lease-foreign-compute', 'somebody');
       const before = await read('state-lease-foreign-compute');
       const decision = decisionOf('foreign');
-      expect(await activities.ensureLeaseAcquired({ target, decision, file })).toEqual({
+      expect(await activities.ensureLeaseAcquired({ target, decision, files: [file] })).toEqual({
         kind: 'held',
         by: 'somebody',
       });
@@ -192,7 +204,7 @@ export function leaseTests(cluster: () => Cluster): void {
       await activities.ensureLeaseAcquired({
         target,
         decision: decisionOf('beside'),
-        file: { ...cpuFile, path: 'beside.yaml' },
+        files: [{ ...cpuFile, path: 'beside.yaml' }],
       });
       expect((await read('state-lease-unlabelled-compute'))?.spec?.holderIdentity).toBe('leader');
       expect((await activities.observeQuota({ target })).lease.name).toMatch(
@@ -207,11 +219,17 @@ export function leaseTests(cluster: () => Cluster): void {
       await write('state-lease-legacy-compute', 'pr-12', { 'resizer.io/last-modified': '2026-11-01T12:00:00+02:00' });
       const file = { ...cpuFile, path: 'legacy.yaml' };
       const decision = decisionOf('legacy');
-      expect(await activities.ensureLeaseAcquired({ target, decision, file })).toEqual({ kind: 'held', by: 'pr-12' });
+      expect(await activities.ensureLeaseAcquired({ target, decision, files: [file] })).toEqual({
+        kind: 'held',
+        by: 'pr-12',
+      });
       expect((await activities.observeQuota({ target })).lease.holderIsAbandoned).toBe(false);
       closed.add(12);
       expect((await activities.observeQuota({ target })).lease.holderIsAbandoned).toBe(true);
-      expect(await activities.ensureLeaseAcquired({ target, decision, file })).toEqual({ kind: 'acquired' });
+      expect(await activities.ensureLeaseAcquired({ target, decision, files: [file] })).toEqual({
+        kind: 'acquired',
+        companions: [],
+      });
       expect((await activities.observeQuota({ target })).lease).toMatchObject({
         name: 'state-lease-legacy-compute',
         holder: 'headroom/legacy',
@@ -248,7 +266,7 @@ export function leaseTests(cluster: () => Cluster): void {
       const activities = cluster().activities();
       const target = targetOf('lease-lost');
       const decision = decisionOf('lost', { pullRequest: pullRequestOf('lost.yaml') });
-      await activities.ensureLeaseAcquired({ target, decision, file: { ...cpuFile, path: 'lost.yaml' } });
+      await activities.ensureLeaseAcquired({ target, decision, files: [{ ...cpuFile, path: 'lost.yaml' }] });
       await admin.coordination.deleteNamespacedLease({ name: 'state-lease-lost-compute', namespace: SYSTEM_NAMESPACE });
       await activities.ensureLeaseUpdated({ target, decision });
       expect((await activities.observeQuota({ target })).lease).toMatchObject({ holder: 'headroom/lost', decision });
@@ -265,7 +283,7 @@ export function leaseTests(cluster: () => Cluster): void {
             .ensureLeaseAcquired({
               target,
               decision: decisionOf(`race${n}`),
-              file: { ...cpuFile, path: `race${n}.yaml` },
+              files: [{ ...cpuFile, path: `race${n}.yaml` }],
             }),
         ),
       );
@@ -279,24 +297,88 @@ export function leaseTests(cluster: () => Cluster): void {
     });
   });
 
+  describe('the Leases of companions', () => {
+    const companion = (quota: string) => ({
+      quota,
+      quotaUid: `uid-${quota}`,
+      changes: [{ resource: 'pods', from: '4', to: '6', used: '4', demand: '2', reason: 'more' }],
+      gate: null,
+      hints: [{ from: 'template', path: 'namespaces/x', said: 'the path template' } as const],
+    });
+
+    it('are locked with the decision, say whose it is, and remember its merge', async () => {
+      const activities = cluster().activities();
+      const target = targetOf('lease-together');
+      const second = { ...target, quota: 'objects' };
+      const decision = decisionOf('together', { companions: [companion('objects')] });
+      const files = [
+        { ...cpuFile, path: 'together-a.yaml' },
+        { ...cpuFile, path: 'together-b.yaml' },
+      ];
+      expect(await activities.ensureLeaseAcquired({ target, decision, files })).toEqual({
+        kind: 'acquired',
+        companions: ['objects'],
+      });
+      const { lease: carried } = await activities.observeQuota({ target: second });
+      expect(carried).toMatchObject({ holder: 'headroom/together', carriedBy: 'compute', decision: null });
+      const { lease: own } = await activities.observeQuota({ target });
+      expect(own).toMatchObject({ holder: 'headroom/together', carriedBy: null, decision });
+      for (const file of files) {
+        expect((await read(fileLeaseName(file)))?.spec?.holderIdentity).toBe('headroom/together');
+      }
+
+      const merge = { sha: 'abc', at: 1_795_000_100_000, by: 'headroom', limits: { 'requests.cpu': '3' } };
+      await activities.ensureLeaseReleased({ target, decision: { ...decision, merge }, refusal: null });
+      const { lease: after } = await activities.observeQuota({ target: second });
+      expect(after).toMatchObject({ holder: null, carriedBy: null, lastModified: merge.at, decision: null });
+      for (const file of files) expect(await read(fileLeaseName(file))).toBeUndefined();
+    });
+
+    it('remember a refusal with their own values', async () => {
+      const activities = cluster().activities();
+      const target = targetOf('lease-no');
+      const decision = decisionOf('no', { companions: [companion('objects')] });
+      await activities.ensureLeaseAcquired({ target, decision, files: [{ ...cpuFile, path: 'no.yaml' }] });
+      const refusal = { limits: { 'requests.cpu': '3' }, at: 1_795_000_200_000, by: 'jane', reason: 'too much' };
+      await activities.ensureLeaseReleased({ target, decision, refusal });
+      const { lease } = await activities.observeQuota({ target: { ...target, quota: 'objects' } });
+      expect(lease).toMatchObject({ holder: null, refusals: [{ ...refusal, limits: { pods: '6' } }] });
+    });
+
+    it('in other hands are left out, and the decision is written down without them', async () => {
+      const activities = cluster().activities();
+      const target = targetOf('lease-left-out');
+      await write('state-lease-left-out-objects', 'somebody');
+      const decision = decisionOf('leftout', { companions: [companion('claims'), companion('objects')] });
+      expect(
+        await activities.ensureLeaseAcquired({ target, decision, files: [{ ...cpuFile, path: 'left-out.yaml' }] }),
+      ).toEqual({ kind: 'acquired', companions: ['claims'] });
+      const { lease } = await activities.observeQuota({ target });
+      expect(lease.decision?.companions?.map(({ quota }) => quota)).toEqual(['claims']);
+      expect((await read('state-lease-left-out-objects'))?.spec?.holderIdentity).toBe('somebody');
+    });
+  });
+
   describe('the Lease of a file', () => {
     it('lets one open pull request at a time change it, and names the quota that does', async () => {
       const activities = cluster().activities();
       const [one, other] = [targetOf('file-one'), targetOf('file-other')];
       const file = { ...cpuFile, path: 'shared.yaml' };
       const [first, second] = [decisionOf('file1'), decisionOf('file2')];
-      expect(await activities.ensureLeaseAcquired({ target: one, decision: first, file })).toEqual({
+      expect(await activities.ensureLeaseAcquired({ target: one, decision: first, files: [file] })).toEqual({
         kind: 'acquired',
+        companions: [],
       });
-      expect(await activities.ensureLeaseAcquired({ target: other, decision: second, file })).toEqual({
+      expect(await activities.ensureLeaseAcquired({ target: other, decision: second, files: [file] })).toEqual({
         kind: 'fileBusy',
         path: 'shared.yaml',
         by: 'file-one/compute',
       });
       expect((await activities.observeQuota({ target: other })).lease.holder).toBeNull();
       await activities.ensureLeaseReleased({ target: one, decision: first, refusal: null });
-      expect(await activities.ensureLeaseAcquired({ target: other, decision: second, file })).toEqual({
+      expect(await activities.ensureLeaseAcquired({ target: other, decision: second, files: [file] })).toEqual({
         kind: 'acquired',
+        companions: [],
       });
       // Whoever released it before does not take it away from its next holder.
       await activities.ensureLeaseReleased({
@@ -311,13 +393,14 @@ export function leaseTests(cluster: () => Cluster): void {
       const activities = cluster().activities();
       const target = targetOf('file-again');
       const file = { ...cpuFile, path: 'again.yaml' };
-      await activities.ensureLeaseAcquired({ target, decision: decisionOf('again1'), file });
+      await activities.ensureLeaseAcquired({ target, decision: decisionOf('again1'), files: [file] });
       await cluster().admin.coordination.deleteNamespacedLease({
         name: 'state-file-again-compute',
         namespace: SYSTEM_NAMESPACE,
       });
-      expect(await activities.ensureLeaseAcquired({ target, decision: decisionOf('again2'), file })).toEqual({
+      expect(await activities.ensureLeaseAcquired({ target, decision: decisionOf('again2'), files: [file] })).toEqual({
         kind: 'acquired',
+        companions: [],
       });
       expect((await read(fileLeaseName(file)))?.spec?.holderIdentity).toBe('headroom/again2');
     });
@@ -330,8 +413,8 @@ export function leaseTests(cluster: () => Cluster): void {
         { ...cpuFile, path: 'from.yaml' },
         { ...cpuFile, path: 'to.yaml' },
       ];
-      await activities.ensureLeaseAcquired({ target, decision, file: from });
-      await activities.ensureLeaseAcquired({ target, decision, file: to });
+      await activities.ensureLeaseAcquired({ target, decision, files: [from] });
+      await activities.ensureLeaseAcquired({ target, decision, files: [to] });
       expect(await read(fileLeaseName(from))).toBeUndefined();
       expect((await read(fileLeaseName(to)))?.spec?.holderIdentity).toBe('headroom/moved');
     });

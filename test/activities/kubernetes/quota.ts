@@ -135,6 +135,25 @@ export function quotaTests(cluster: () => Cluster): void {
       expect(lease).toMatchObject({ holder: null, lastRecommendation: { limits: { 'requests.cpu': '3600m' }, at } });
     });
 
+    it('says after the values what the policy changed, in the Event and in the log', async () => {
+      const quotaUid = await setUp('noted');
+      const activities = cluster().activities();
+      const notes = ['pods is capped at 11 (resizer.io/pods-max, annotation of the namespace), 3 more would be needed'];
+      await activities.ensureRecommendation({
+        target: targetOf('noted'),
+        quotaUid,
+        changes: [change],
+        evidence: [],
+        notes,
+        mode: 'propose',
+        at: 1,
+      });
+      expect(await eventsOf('noted')).toMatchObject([
+        { message: `requests.cpu should be raised from 2 to 3600m: all of it is used; ${notes[0]}` },
+      ]);
+      expect(activities.lines).toMatchObject([{ msg: 'QuotaResizeRecommended', notes }]);
+    });
+
     it('that goes on to a pull request leaves no note in the Lease', async () => {
       const quotaUid = await setUp('propose');
       const target = targetOf('propose');
@@ -216,7 +235,7 @@ export function quotaTests(cluster: () => Cluster): void {
             at: 1,
           }),
         () => activities.ensureQuotaEvent({ target, quotaUid, type: 'Normal', reason: 'R', message: 'm', key: 'k' }),
-        () => activities.ensureLeaseAcquired({ target, decision, file }),
+        () => activities.ensureLeaseAcquired({ target, decision, files: [file] }),
         () => activities.ensureLeaseUpdated({ target, decision }),
         () => activities.ensureLeaseReleased({ target, decision, refusal: null }),
         () => activities.ensureLeaseSynced({ target, decision, at: 1 }),

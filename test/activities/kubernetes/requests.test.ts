@@ -1,7 +1,7 @@
 import { ApiException } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import { inParallel } from '../../../activities/kernel/in-parallel.ts';
-import { pollDelay } from '../../../activities/kernel/not-yet.ts';
+import { pollDelay } from '../../../domain/kernel/poll-pace.ts';
 import { kubernetesFailure } from '../../../activities/ports/kubernetes-failure.ts';
 import { listAll } from '../../../activities/ports/kubernetes-list.ts';
 

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { formatInstant } from '../../../domain/kernel/time.ts';
 import { judgeLease } from '../../../domain/lease-gc/judge-lease.ts';
 import { type LeaseObject, quotaLeaseLabels, readLeaseMemory } from '../../../domain/quota-resize/lease.ts';
-import { type Adapter, adapter } from '../adapter.ts';
+import { type Adapter, adapter, LATER_STRATEGY, LeftOut } from '../adapter.ts';
 import { sameJson } from '../compare.ts';
 
 const gcInput = z.strictObject({
@@ -42,9 +42,14 @@ function collect({ namespaces, leases }: z.infer<typeof gcInput>): unknown {
 
 export const leaseKinds: Readonly<Record<string, Adapter>> = {
   'lease-state': adapter(
-    z.strictObject({ 'annotation resizer.io/last-modified': z.string() }),
-    (annotations) => {
-      const text = annotations['annotation resizer.io/last-modified'];
+    z.union([
+      z.strictObject({ 'annotation resizer.io/last-modified': z.string() }),
+      z.strictObject({ mutate: z.string() }),
+    ]),
+    (input) => {
+      // What changes is the window of observations.
+      if ('mutate' in input) throw new LeftOut(LATER_STRATEGY);
+      const text = input['annotation resizer.io/last-modified'];
       const { memory } = readLeaseMemory({ metadata: { annotations: { 'resizer.io/last-modified': text } } });
       return { instant: memory.lastModified === null ? null : formatInstant(memory.lastModified) };
     },

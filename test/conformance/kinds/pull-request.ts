@@ -1,11 +1,12 @@
 /** The cases of an existing resizer about its edit of a manifest and its merge of a pull request. */
 import * as z from 'zod';
 import type { ResourceList } from '../../../domain/kernel/resource-list.ts';
-import { editQuota } from '../../../domain/quota-resize/manifest.ts';
 import { mergeReadiness } from '../../../domain/quota-resize/merge-readiness.ts';
 import type { PullRequestObservation } from '../../../domain/quota-resize/observation.ts';
-import { resolvePolicy } from '../../../domain/quota-resize/policy.ts';
-import { type Adapter, adapter } from '../adapter.ts';
+import { resolvePolicy } from '../../../domain/quota-resize/resolve-policy.ts';
+import { editPlace } from '../../../domain/quota-resize/source/edit-place.ts';
+import { scanQuotas } from '../../../domain/quota-resize/source/scan.ts';
+import { type Adapter, adapter, LATER_STRATEGY, LeftOut } from '../adapter.ts';
 import { sameJson } from '../compare.ts';
 import { UNCONFIGURED } from './unconfigured.ts';
 
@@ -18,8 +19,11 @@ const ANY_TIME = 0;
 function editYaml({ specHard, limits }: { readonly specHard: ResourceList; readonly limits: ResourceList }): unknown {
   const hard = Object.entries(specHard).map(([resource, value]) => `    ${resource}: "${value}"\n`);
   const manifest = `apiVersion: v1\nkind: ResourceQuota\nmetadata:\n  name: q\n  namespace: n\nspec:\n  hard:\n${hard.join('')}`;
-  const edited = editQuota(manifest, { namespace: 'n', name: 'q' }, limits);
-  return edited.kind === 'Edited' ? edited.text : edited;
+  const tree = { paths: ['q.yaml'], texts: new Map([['q.yaml', manifest]]) };
+  const scan = scanQuotas(tree);
+  const [place] = scan.kind === 'scanned' ? scan.quotas : [];
+  const edited = place === undefined ? undefined : editPlace(tree, place, limits);
+  return edited?.kind === 'edited' ? (edited.edits[0]?.after ?? manifest) : edited;
 }
 
 function containsAll(expected: unknown, got: unknown): boolean {
@@ -30,6 +34,7 @@ function containsAll(expected: unknown, got: unknown): boolean {
 const mergeInput = z.strictObject({
   enableAutoMerge: z.boolean(),
   annotationAutoMerge: z.string().optional(),
+  prDirection: z.enum(['grow', 'shrink']).optional(),
   pr: z.strictObject({
     mergeable: z.boolean().optional(),
     mergeableState: z.string(),
@@ -38,7 +43,8 @@ const mergeInput = z.strictObject({
 });
 
 /** Whether the pull request of a raise is merged, all else being settled: long after its push, our commit alone on it. */
-function merges({ enableAutoMerge, annotationAutoMerge, pr }: z.infer<typeof mergeInput>): boolean {
+function merges({ enableAutoMerge, annotationAutoMerge, prDirection, pr }: z.infer<typeof mergeInput>): boolean {
+  if (prDirection === 'shrink') throw new LeftOut(LATER_STRATEGY);
   const { policy } = resolvePolicy({
     defaults: { ...UNCONFIGURED, autoMerge: enableAutoMerge },
     namespaceAnnotations: annotationAutoMerge === undefined ? {} : { 'resizer.io/auto-merge': annotationAutoMerge },

@@ -11,8 +11,9 @@ import {
   type ResourceList,
 } from '../../../domain/kernel/resource-list.ts';
 import { parseAdmissionMessage } from '../../../domain/quota-resize/event-message.ts';
-import { incrementFor, resolvePolicy, thresholdFor } from '../../../domain/quota-resize/policy.ts';
-import { recommend, type Raise } from '../../../domain/quota-resize/recommend.ts';
+import type { ResizePolicy } from '../../../domain/quota-resize/policy.ts';
+import { resolvePolicy } from '../../../domain/quota-resize/resolve-policy.ts';
+import { recommend, type Raise, rulesOf } from '../../../domain/quota-resize/recommend.ts';
 import { isCountable, roundLimitUp } from '../../../domain/quota-resize/round.ts';
 import type { Container } from '../../../domain/quota-usage/pod.ts';
 import { podCharge } from '../../../domain/quota-usage/pod-charge.ts';
@@ -23,6 +24,8 @@ import {
   extendedIsCountable,
   fittingDeficit,
   percentWithoutSign,
+  settledBurst,
+  settledEngine,
   wholePieces,
   wholePiecesDecided,
 } from '../deviations.ts';
@@ -66,10 +69,7 @@ function decide(input: z.infer<typeof decideInput>): unknown {
     hard: input.hard,
     used: input.used,
     demand: input.deficit ?? {},
-    policy: {
-      threshold: (resource) => thresholdFor(policy, resource),
-      increment: (resource) => incrementFor(policy, resource),
-    },
+    policy: rulesOf(policy),
   });
   return {
     needsResize: raises.length > 0,
@@ -169,17 +169,19 @@ const engineInput = z.strictObject({
   podRequests: list.optional(),
 });
 
+/** An increment of nothing asks for exactly what is missing, which Headroom calls `fill`. */
+function policyOf(incrementFactor: number): ResizePolicy {
+  const increment = parsePercent(`${incrementFactor * 100}`);
+  const burst = incrementFactor === 0 ? 'fill' : 'settle';
+  const defaults = { ...UNCONFIGURED, increment, burst } as const;
+  return resolvePolicy({ defaults, namespaceAnnotations: undefined, quotaAnnotations: undefined }).policy;
+}
+
 function runEngine(input: z.infer<typeof engineInput>): unknown {
   const ofWorkload = missing(input.replicaSetMissing ?? 0, input.podRequests ?? {});
   const demand = input.replicaSetMissing === undefined ? messageDemand(input.events ?? []) : ofWorkload;
-  const increment = parsePercent(`${input.incrementFactor * 100}`);
-  const raises = recommend({
-    hard: input.hard,
-    used: input.used,
-    demand,
-    policy: { threshold: () => '80', increment: () => increment },
-  });
-  return { targets: targetsOf(raises) };
+  const policy = rulesOf(policyOf(input.incrementFactor));
+  return { targets: targetsOf(recommend({ hard: input.hard, used: input.used, demand, policy })) };
 }
 
 const targets = z.object({ targets: list });
@@ -190,6 +192,7 @@ export const thresholdEngineKinds: Readonly<Record<string, Adapter>> = {
     bareAnnotation,
     percentWithoutSign,
     fittingDeficit,
+    settledBurst,
     wholePiecesDecided,
   ]),
   'event-parse': adapter(z.object({ message: z.string() }), readMessage, sameExpectedKeys),
@@ -238,7 +241,10 @@ export const thresholdEngineKinds: Readonly<Record<string, Adapter>> = {
     }),
     (expected, got) => sameAmounts(deficit.parse(expected).deficit, deficit.parse(got).deficit),
   ),
-  'threshold-engine': adapter(engineInput, runEngine, (expected, got) =>
-    sameAmounts(targets.parse(expected).targets, targets.parse(got).targets),
+  'threshold-engine': adapter(
+    engineInput,
+    runEngine,
+    (expected, got) => sameAmounts(targets.parse(expected).targets, targets.parse(got).targets),
+    [settledEngine],
   ),
 };

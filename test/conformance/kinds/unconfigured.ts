@@ -9,4 +9,12 @@ export const UNCONFIGURED: PolicyDefaults = {
   cooldownMinutes: 60,
   autoMerge: false,
   maxStep: '2',
+  burst: 'settle',
+  steps: {},
+  approval: 'none',
+  approvalReminder: 86_400_000,
+  approvalTimeout: null,
+  freezeUntil: null,
+  mergeWindows: [],
+  rejectionCooldown: 86_400_000,
 };

@@ -4,7 +4,8 @@ import { equalLists } from '../../../domain/kernel/resource-list.ts';
 import { command, type OperatorCommand } from '../../../domain/quota-resize/commands.ts';
 import { decidedLimits } from '../../../domain/quota-resize/decision.ts';
 import { emptyMemory, type ResizeMemory } from '../../../domain/quota-resize/memory.ts';
-import { computeNeed, gateOf } from '../../../domain/quota-resize/need.ts';
+import { gateOf } from '../../../domain/quota-resize/gate.ts';
+import { computeNeed } from '../../../domain/quota-resize/need.ts';
 import type { Verdict } from '../../../domain/quota-resize/verdict.ts';
 import { HOUR, MINUTE, timings } from './observations.ts';
 import { Episode, World } from './resize-world.ts';
@@ -83,6 +84,9 @@ const happenings: fc.Arbitrary<Happening> = fc.oneof(
         { 'max-step': '1' },
         { 'cooldown-minutes': '0' },
         { 'git-path': 'elsewhere' },
+        { approval: 'before-merge', 'approval-timeout': '2h' },
+        { approval: 'before-pull-request', 'approval-reminder': '30m' },
+        { 'cpu-max': '10' },
       )
       .map((annotations) => ({
         name: `annotations ${JSON.stringify(annotations)}`,
@@ -130,6 +134,7 @@ const happenings: fc.Arbitrary<Happening> = fc.oneof(
   toggled('the file is busy or free', (world) => (world.fileIsBusy = !world.fileIsBusy)),
   toggled('merges meet a moved base or not', (world) => (world.mergesMove = !world.mergesMove)),
   toggled('GitHub refuses or not', (world) => (world.githubRefuses = !world.githubRefuses)),
+  toggled('a freeze begins or ends', (world) => (world.frozen = !world.frozen)),
   toggled('the syncer stops or goes on', (world) => (world.syncs = !world.syncs)),
   toggled('the Lease is taken', (world) => (world.lease = { ...world.lease, holder: 'somebody' })),
   toggled('the Lease is unlocked', (world) => (world.lease = { ...world.lease, holder: null })),
@@ -172,6 +177,11 @@ function check(world: World, memory: ResizeMemory, verdict: Verdict): void {
     if (verdict.kind === 'settle') expect(verdict.deletesBranch).toBe(false);
   }
   if (verdict.kind === 'hold') checkWait(world, memory, verdict);
+  if (verdict.kind === 'open' && gateOf(policy, verdict.decision.changes)?.before === 'pull-request') {
+    const opened = world.pullOf(verdict.decision) !== undefined;
+    const approved = equalLists(memory.approval?.limits ?? {}, decidedLimits(verdict.decision));
+    expect(opened || approved, 'a pull request before its approval').toBe(true);
+  }
   const open = world.pulls.filter((pull) => pull.state === 'open' && !pull.left);
   expect(open.length, 'pull requests open at the same time').toBeLessThanOrEqual(1);
 }
@@ -202,9 +212,11 @@ function checkMerge(world: World, memory: ResizeMemory, verdict: Verdict): void 
   expect(decidedLimits(decision)['requests.cpu'], 'the head has other values than were decided').toBe(pull.limit);
   if (shown.checks.total === 0) expect(world.now).toBeGreaterThanOrEqual(pull.pushedAt + timings.settle);
   expect(look.policy.autoMerge.allowed).toBe(true);
+  expect(look.mergeHold, 'a merge in a freeze').toBeNull();
   expect(look.lease.holder).toBe(`headroom/${decision.id}`);
-  if (gateOf(look.policy, decision.changes) !== null) {
-    expect(memory.approval?.headSha).toBe(shown.headSha);
+  const gate = gateOf(look.policy, decision.changes);
+  if (gate !== null) {
+    if (gate.before !== 'pull-request') expect(memory.approval?.headSha).toBe(shown.headSha);
     expect(equalLists(memory.approval?.limits ?? {}, decidedLimits(decision))).toBe(true);
   }
   if (!decision.demandByMessage) expect(computeNeed(look, memory.lastChange), 'a merge without a need').not.toBeNull();
@@ -225,6 +237,7 @@ function calm(world: World, episode: Episode): void {
     fileIsBusy: false,
     githubRefuses: false,
     mergesMove: false,
+    frozen: false,
     syncs: true,
     checks: 'passed',
   });
@@ -279,6 +292,15 @@ describe('whatever happens', { timeout: TIMEOUT_MS }, () => {
         'settle ClosedByHuman',
         'settle Synced',
         'close Rejected',
+        'close ApprovalTimedOut',
+        'release Rejected',
+        'revise NeedGrew',
+        'say ApprovalRequired',
+        'say Approved',
+        'say Frozen',
+        'hold Frozen',
+        'hold ApprovalRequired',
+        'hold AtMaximum',
         'close NeedGone',
         'close OptedOut',
         'close QuotaGone',

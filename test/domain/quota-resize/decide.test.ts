@@ -202,9 +202,6 @@ describe('the cooldown', () => {
 
 describe('a refusal', () => {
   const refusal = { limits: { 'requests.cpu': '12' }, at: NOW - HOUR, by: 'ann', reason: '' };
-  const asks = (used: string, refusals = [refusal]) =>
-    idle({ quota: cpu('7'), demand: [demand({ 'requests.cpu': used })] }, { refusals });
-
   it('a closed pull request is not opened again before its cooldown ends', () => {
     expect(idle({}, { refusals: [refusal] })[1]).toMatchObject({
       reason: 'Refused',
@@ -215,9 +212,14 @@ describe('a refusal', () => {
   });
 
   it('is outgrown by a need one increment above it, and by no missing pod below that', () => {
-    // (7 + 4.9) × 1.2 = 14.28 is below 12 × 1.2, and (7 + 5) × 1.2 is exactly that.
-    expect(asks('4900m')[1].reason).toBe('Refused');
-    expect(asks('5')[1].kind).toBe('propose');
+    // Exactly what is missing: 7 + 7.3 is below 12 × 1.2, and 7 + 7.4 is exactly that.
+    const fill = (missing: string) =>
+      idle(
+        { quota: cpu('7'), policy: policy({ burst: 'fill' }), demand: [demand({ 'requests.cpu': missing })] },
+        { refusals: [refusal] },
+      )[1];
+    expect(fill('7300m').reason).toBe('Refused');
+    expect(fill('7400m').kind).toBe('propose');
   });
 
   it('keeps the refused resource out while another one is asked for', () => {
@@ -344,7 +346,7 @@ describe('an open pull request', () => {
     expect(at(NOW - 10 * MINUTE + 1)[1]).toMatchObject({ kind: 'hold', reason: 'UpdateDue', wait: { until: NOW + 1 } });
     expect(at(NOW - 10 * MINUTE)[1]).toMatchObject({
       kind: 'rebuild',
-      decision: { changes: [{ resource: 'requests.cpu', to: '14400m' }] },
+      decision: { changes: [{ resource: 'requests.cpu', to: '15100m' }] },
     });
   });
 
@@ -617,7 +619,7 @@ describe('a decision without a pull request', () => {
     expect(at(NOW, { demand: [demand({ 'requests.cpu': '3' })] })[1]).toMatchObject({
       kind: 'rebuild',
       reason: 'NeedGrew',
-      decision: { pullRequest: null, changes: [{ to: '14400m' }] },
+      decision: { pullRequest: null, changes: [{ to: '15100m' }] },
     });
   });
 

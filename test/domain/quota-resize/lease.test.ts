@@ -6,7 +6,7 @@ import {
   fileLeaseAnnotations,
   fileLeaseLabels,
   fileLeaseName,
-  fileOfLease,
+  filesOfLease,
   isFileLease,
   leaseNames,
   leaseRelation,
@@ -130,7 +130,7 @@ describe('whose a Lease is', () => {
       metadata: { name: fileLeaseName(file), labels: fileLeaseLabels, annotations: fileLeaseAnnotations(target, file) },
     };
     expect(isFileLease(lease)).toBe(true);
-    expect(fileOfLease(lease)).toEqual(file);
+    expect(filesOfLease(lease)).toEqual([file]);
     expect(lease.metadata.name).toMatch(/^file-[0-9a-f]{16}$/);
   });
 

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import {
   asWritten,
+  cappedNeed,
   computeNeed,
   coveredBy,
   describeChange,
-  gateOf,
   mergeChanges,
   needDigest,
   outgrows,
 } from '../../../domain/quota-resize/need.ts';
+import { gateOf } from '../../../domain/quota-resize/gate.ts';
 import { isUnderPressure } from '../../../domain/quota-resize/pressure.ts';
 import type { Proposal } from '../../../domain/quota-resize/verdict.ts';
 import { change, cpu, demand, HOUR, NOW, observation, policy, quota } from './observations.ts';
@@ -24,6 +25,7 @@ describe('a need', () => {
     expect(need({})).toEqual({
       changes: [change()],
       evidence: [],
+      notes: [],
       unmetDemand: false,
       demandByMessage: false,
       gate: null,
@@ -34,7 +36,7 @@ describe('a need', () => {
     const found = need({ quota: cpu('7'), demand: [demand({ 'requests.cpu': '4' })] });
     expect(found).toMatchObject({ unmetDemand: true, demandByMessage: false });
     expect(found.changes.map(describeChange)).toEqual([
-      'requests.cpu 10 → 13200m: refused workloads still miss 4, 7 of 10 is used',
+      'requests.cpu 10 → 14: refused workloads still miss 4, 7 of 10 is used',
     ]);
     expect(found.evidence).toEqual([
       'ReplicaSet web misses 2 replicas (requests.cpu 4), last refused 2026-11-20T10:00:00Z',
@@ -44,7 +46,7 @@ describe('a need', () => {
   it('of both causes says both, and one missing replica is one', () => {
     const found = need({ demand: [demand({ 'requests.cpu': '4' }, { missing: 1 })] });
     expect(found.changes[0]?.reason).toBe(
-      'refused workloads still miss 4, 9 of 10 is used; used 9 of 10 is 90 %, the threshold is 80 %',
+      'refused workloads still miss 4; used 9 of 10 is 90 %, the threshold is 80 %',
     );
     expect(found.evidence[0]).toContain('misses 1 replica (');
   });
@@ -68,10 +70,84 @@ describe('a need', () => {
       quota: both,
       demand: [demand({ 'requests.cpu': '2', pods: '1' }), demand({ 'requests.cpu': '3' }), small],
     });
-    expect(found.changes).toMatchObject([{ resource: 'requests.cpu', to: '14400m', demand: '5' }]);
+    expect(found.changes).toMatchObject([{ resource: 'requests.cpu', to: '15100m', demand: '5' }]);
     expect(found.evidence).toHaveLength(2);
     // The message is about another resource, which has room.
     expect(found.demandByMessage).toBe(false);
+  });
+
+  it('says which of the missing replicas are the surge of a rolling update', () => {
+    const evidence = (surge: number) =>
+      need({ quota: cpu('9'), demand: [demand({ 'requests.cpu': '4' }, { missing: 4, surge })] }).evidence[0];
+    expect(evidence(3)).toBe(
+      'ReplicaSet web misses 4 replicas (requests.cpu 4), of which 3 are the surge of a rolling update and needed only while it lasts, last refused 2026-11-20T10:00:00Z',
+    );
+    expect(evidence(1)).toContain(', of which 1 is the surge');
+    expect(evidence(0)).not.toContain('surge');
+    const rest = need({ demand: [demand({ 'requests.cpu': '4' }, { missing: 3, surge: 3, later: 7 })] }).evidence[0];
+    expect(rest).toContain(
+      ' needed only while it lasts, room for the 7 that a rolling update still has to replace is counted in, last refused',
+    );
+  });
+
+  it('of a minimum alone says so, and needs an approval from 0', () => {
+    const look = { quota: cpu('1', '2'), policy: policy({ 'cpu-min': '4' }) };
+    expect(need(look)).toMatchObject({
+      belowMinimum: true,
+      unmetDemand: false,
+      changes: [{ to: '4', reason: 'the minimum is 4 (resizer.io/cpu-min on the namespace)' }],
+    });
+    expect(need({ ...look, quota: cpu('0', '0') }).gate?.reason).toBe('RaiseFromZero');
+    const both = need({ ...look, quota: cpu('2', '2') });
+    expect(both.belowMinimum).toBeUndefined();
+    expect(both.changes[0]?.reason).toBe(
+      'used 2 of 2 is 100 %, the threshold is 80 %; the minimum is 4 (resizer.io/cpu-min on the namespace)',
+    );
+  });
+
+  it('is capped at the maximum, and says what that leaves out', () => {
+    const look = {
+      quota: cpu('18', '18'),
+      policy: policy({ 'cpu-max': '20' }),
+      demand: [demand({ 'requests.cpu': '5' })],
+    };
+    const found = need(look);
+    expect(found.changes).toMatchObject([{ to: '20' }]);
+    expect(found.changes[0]?.reason).toBe(
+      'refused workloads still miss 5; used 18 of 18 is 100 %, the threshold is 80 %; capped at 20 (resizer.io/cpu-max on the namespace), 3 more would be needed',
+    );
+    expect(found.notes).toEqual([
+      'requests.cpu is capped at 20 (resizer.io/cpu-max on the namespace), 3 more would be needed',
+    ]);
+    expect(need({ ...look, demand: [] }).notes).toEqual([
+      'requests.cpu is capped at 20 (resizer.io/cpu-max on the namespace), it would be raised to 21600m otherwise',
+    ]);
+  });
+
+  it('is none at the maximum, and then what is missing is said', () => {
+    const gpus = quota({ hard: { 'requests.nvidia.com/gpu': '8' }, used: { 'requests.nvidia.com/gpu': '8' } });
+    const look = observation({
+      quota: gpus,
+      policy: policy({ 'requests.nvidia.com_gpu-max': '8' }),
+      demand: [demand({ 'requests.nvidia.com/gpu': '2' })],
+    });
+    expect(computeNeed(look, null)).toBeNull();
+    expect(cappedNeed(look, null)).toEqual([
+      'requests.nvidia.com/gpu is at its maximum of 8 (resizer.io/requests.nvidia.com_gpu-max on the namespace), 2 more would be needed',
+    ]);
+    const above = {
+      ...look,
+      quota: quota({ hard: { 'requests.nvidia.com/gpu': '9' }, used: { 'requests.nvidia.com/gpu': '9' } }),
+    };
+    expect(cappedNeed(above, null)[0]).toContain('is at 9, above its maximum of 8 (');
+    expect(cappedNeed(observation(), null)).toEqual([]);
+  });
+
+  it('is written within the maximum', () => {
+    const memory = quota({ hard: { 'requests.memory': '1Gi' }, used: { 'requests.memory': '1Gi' } });
+    const rules = policy({ 'memory-max': '1100500Ki' });
+    const found = need({ quota: memory, policy: rules });
+    expect(asWritten(found, { 'requests.memory': '1024Mi' }, rules).changes[0]?.to).toBe('1100500Ki');
   });
 
   it('that fits, and a quota that is gone, are none', () => {
@@ -156,5 +232,11 @@ describe('pressure', () => {
     expect(isUnderPressure({ hard: { pods: '10' }, used: { pods: '7' } }, policy())).toBe(false);
     expect(isUnderPressure({ hard: { pods: '0' }, used: { pods: '0' } }, policy())).toBe(false);
     expect(isUnderPressure({ hard: { pods: '10' }, used: { pods: '8' } }, policy({ enabled: 'false' }))).toBe(false);
+  });
+
+  it('is a limit below its minimum, and none at its maximum', () => {
+    expect(isUnderPressure({ hard: { pods: '10' }, used: { pods: '0' } }, policy({ 'pods-min': '12' }))).toBe(true);
+    expect(isUnderPressure({ hard: { pods: '10' }, used: { pods: '10' } }, policy({ 'pods-max': '10' }))).toBe(false);
+    expect(isUnderPressure({ hard: { pods: '9' }, used: { pods: '9' } }, policy({ 'pods-max': '10' }))).toBe(true);
   });
 });

@@ -1,4 +1,5 @@
 /** Observations, memories and decisions for tests of the state machine: a plain case each, with what a test changes. */
+import * as absorb from '../../../domain/quota-resize/absorb.ts';
 import { decide } from '../../../domain/quota-resize/decide.ts';
 import type { Seen } from '../../../domain/quota-resize/seen.ts';
 import type { Decision, LimitChange, PullRequestRef } from '../../../domain/quota-resize/decision.ts';
@@ -9,7 +10,8 @@ import type {
   QuotaObservation,
   WorkloadDemand,
 } from '../../../domain/quota-resize/observation.ts';
-import { type PolicyDefaults, type ResizePolicy, resolvePolicy } from '../../../domain/quota-resize/policy.ts';
+import type { PolicyDefaults, ResizePolicy } from '../../../domain/quota-resize/policy.ts';
+import { resolvePolicy } from '../../../domain/quota-resize/resolve-policy.ts';
 import type { ResizeTimings } from '../../../domain/quota-resize/timings.ts';
 import type { Verdict } from '../../../domain/quota-resize/verdict.ts';
 
@@ -28,7 +30,6 @@ export const timings: ResizeTimings = {
   needGone: 10 * MINUTE,
   holdRetry: 5 * MINUTE,
   syncOverdue: 20 * MINUTE,
-  rejectionCooldown: 24 * HOUR,
   recommendationRepeat: 24 * HOUR,
 };
 
@@ -48,6 +49,14 @@ export function policy(
     cooldownMinutes: 60,
     autoMerge: true,
     maxStep: '2',
+    burst: 'settle',
+    steps: {},
+    approval: 'none',
+    approvalReminder: 24 * HOUR,
+    approvalTimeout: null,
+    freezeUntil: null,
+    mergeWindows: [],
+    rejectionCooldown: 24 * HOUR,
   };
   return resolvePolicy({
     defaults: { ...base, ...defaults },
@@ -79,6 +88,10 @@ export function observation(changed: Partial<QuotaObservation> = {}): QuotaObser
     timings,
     globalPause: null,
     demand: [],
+    contradictions: [],
+    mergeHold: null,
+    siblings: [],
+    hints: [],
     lease: lease(),
     ...changed,
   };
@@ -101,6 +114,7 @@ export function demand(total: Readonly<Record<string, string>>, changed: Partial
     workload: { kind: 'ReplicaSet', name: 'web', uid: 'uid-web' },
     basis: 'workload',
     missing: 2,
+    surge: 0,
     total,
     lastSeen: NOW,
     ...changed,
@@ -214,9 +228,17 @@ export function decideOpenAt(
   } = {},
 ): readonly [ResizeMemory, Verdict] {
   const held = openDecision(changed.decision);
-  return decide(
-    seenWith(held, pullRequest(changed.pull), changed.look),
-    memory({ decision: held, ...changed.memory }),
-    now,
-  );
+  const seen = seenWith(held, pullRequest(changed.pull), changed.look);
+  return afterWords(seen, memory({ decision: held, ...changed.memory }), now);
+}
+
+/** Decides until nothing is left to tell people: what is done or waited for then. */
+function afterWords(seen: Seen, remembered: ResizeMemory, now: number): readonly [ResizeMemory, Verdict] {
+  let current = remembered;
+  for (let words = 0; words < 10; words += 1) {
+    const [next, verdict] = decide(seen, current, now);
+    if (verdict.kind !== 'say') return [next, verdict];
+    current = absorb.said(next, verdict.about);
+  }
+  throw new Error('it never stops talking');
 }

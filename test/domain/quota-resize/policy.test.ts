@@ -1,43 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  incrementFor,
-  maxStepExceeded,
-  parseMaxStep,
-  type PolicyDefaults,
-  type PolicyWarning,
-  type ResizePolicy,
-  resolvePolicy,
-  thresholdFor,
-} from '../../../domain/quota-resize/policy.ts';
-
-const defaults: PolicyDefaults = {
-  mode: 'observe',
-  dryRun: false,
-  threshold: '80',
-  increment: '20',
-  cooldownMinutes: 60,
-  autoMerge: true,
-  maxStep: '2',
-};
-
-type Annotations = Record<string, string>;
-
-function prefixed(annotations: Annotations): Annotations {
-  return Object.fromEntries(Object.entries(annotations).map(([name, value]) => [`resizer.io/${name}`, value]));
-}
-
-function resolve(
-  namespace: Annotations = {},
-  quota: Annotations = {},
-  changed: Partial<PolicyDefaults> = {},
-): { policy: ResizePolicy; warnings: readonly PolicyWarning[] } {
-  return resolvePolicy({
-    defaults: { ...defaults, ...changed },
-    namespaceAnnotations: prefixed(namespace),
-    quotaAnnotations: prefixed(quota),
-  });
-}
+import { parseMaxStep } from '../../../domain/quota-resize/max-step.ts';
+import { PLAIN_SETTINGS } from '../../../domain/quota-resize/policy-annotations.ts';
+import { incrementFor, maxStepExceeded, thresholdFor } from '../../../domain/quota-resize/policy.ts';
+import { resolvePolicy } from '../../../domain/quota-resize/resolve-policy.ts';
+import { defaults, resolve } from './policies.ts';
 
 describe('resolvePolicy', () => {
   it('without annotations the defaults hold', () => {
@@ -52,16 +19,19 @@ describe('resolvePolicy', () => {
         cooldownMinutes: 60,
         autoMerge: { allowed: true, reason: 'On' },
         maxStep: '2',
-        sources: {
-          enabled: 'default',
-          mode: 'default',
-          threshold: 'default',
-          increment: 'default',
-          'cooldown-minutes': 'default',
-          'auto-merge': 'default',
-          'max-step': 'default',
-          'git-path': 'default',
-        },
+        burst: 'settle',
+        minimums: {},
+        maximums: {},
+        steps: {},
+        approval: 'none',
+        approvalReminder: 86_400_000,
+        approvalTimeout: null,
+        freezeUntil: null,
+        mergeWindows: [],
+        rejectionCooldown: 86_400_000,
+        reviewers: null,
+        git: {},
+        sources: Object.fromEntries(PLAIN_SETTINGS.map((name) => [name, 'default'])),
       },
       warnings: [],
     });
@@ -81,7 +51,7 @@ describe('resolvePolicy', () => {
       thresholds: { cpu: '95' },
       cooldownMinutes: 5,
       maxStep: '3',
-      gitPath: 'teams/{{ .Namespace }}',
+      git: { path: 'teams/{{ .Namespace }}' },
       sources: {
         enabled: 'quota',
         mode: 'namespace',
@@ -204,10 +174,9 @@ describe('resolvePolicy', () => {
     const { policy, warnings } = resolve({
       headroom: 'x',
       'cpu-headroom': '0.5',
-      'requests.cpu-min': '1',
-      'memory-max': '1Gi',
+      tolerance: '',
+      'window-days': '14',
       'shrink-enabled': '',
-      'freeze-until': '2026-01-01',
     });
     expect(warnings).toEqual([]);
     expect(policy).toEqual(resolve().policy);

@@ -68,6 +68,9 @@ export class World {
   /** GitHub answers every merge with "something moved", although it shows nothing of it. */
   mergesMove = false;
   syncs = true;
+  frozen = false;
+  /** What people were told, by what it was about. */
+  readonly said: string[] = [];
   checks: 'passed' | 'pending' | 'failing' | 'none' = 'passed';
   readonly pulls: PullRequest[] = [];
   #ids = 0;
@@ -90,6 +93,10 @@ export class World {
                 { basis: this.byMessage ? 'message' : 'workload', lastSeen: this.lastRefused },
               ),
             ],
+      contradictions: [],
+      mergeHold: this.frozen ? { reason: 'Frozen', until: this.now + 3_600_000, detail: 'frozen for an hour' } : null,
+      siblings: [],
+      hints: [],
       lease: this.lease,
     };
     const decision = memory.decision ?? this.lease.decision;
@@ -232,6 +239,14 @@ export class World {
         yield 'released';
         return (memory) => (merge === null ? absorb.closed(memory, refusal) : absorb.merged(memory, decision, merge));
       }
+      case 'revise':
+        this.#update(verdict.decision);
+        yield 'noted';
+        return (memory) => absorb.revised(memory, verdict.decision);
+      case 'say':
+        this.said.push(verdict.about);
+        yield 'said';
+        return (memory) => absorb.said(memory, verdict.about);
       case 'warnSync':
         yield 'warned';
         return (memory) => absorb.syncChecked(memory, { 'requests.cpu': this.inGit }, now);

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compareQuantities, isQuantity, parseQuantity } from '../../../domain/kernel/quantity.ts';
-import { isCountable, roundLimitUp } from '../../../domain/quota-resize/round.ts';
+import { isCountable, roundLimitUp, roundLimitWithin, tidyUp } from '../../../domain/quota-resize/round.ts';
 
 describe('a limit as it is written', () => {
   it.each([
@@ -63,6 +63,46 @@ describe('a limit as it is written', () => {
       ),
     );
   });
+});
+
+describe('a round number', () => {
+  it.each([
+    ['requests.cpu', '3751m', '2', '3800m'],
+    ['requests.cpu', '188m', '100m', '190m'],
+    ['limits.cpu', '18760m', '10', '19'],
+    ['requests.cpu', '1234', '1000', '1240'],
+    ['requests.memory', '4.8Gi', '4Gi', '5Gi'],
+    ['requests.memory', '1311Mi', '1Gi', '1344Mi'],
+    ['requests.memory', '100.3Mi', '64Mi', '104Mi'],
+    ['requests.storage', '1240M', '1G', '1300M'],
+    ['requests.storage', '961Gi', '500Gi', '992Gi'],
+    ['pods', '17', '10', '17'],
+    ['requests.nvidia.com/gpu', '99', '8', '99'],
+    ['requests.hugepages-2Mi', '102Mi', '64Mi', '102Mi'],
+  ])('of %s for at least %s, written %s before, is %s', (resource, exact, written, expected) => {
+    const tidy = tidyUp(resource, parseQuantity(exact), written);
+    expect(compareQuantities(tidy, parseQuantity(expected))).toBe(0);
+  });
+
+  it('is never below what is needed and at most a twentieth above', () => {
+    const resources = fc.constantFrom('requests.cpu', 'limits.memory', 'requests.storage', 'pods');
+    const units = fc.constantFrom('', 'm', 'M', 'G', 'Mi', 'Gi', 'e9');
+    fc.assert(
+      fc.property(resources, fc.bigInt({ min: 1n, max: 10n ** 24n }), units, (resource, nano, unit) => {
+        const tidy = tidyUp(resource, { nano, format: 'DecimalSI' }, `1${unit}`);
+        expect(tidy.nano).toBeGreaterThanOrEqual(nano);
+        expect((tidy.nano - nano) * 20n).toBeLessThanOrEqual(nano);
+      }),
+    );
+  });
+});
+
+it('a limit below a maximum is written in the unit of the manifest, or exactly where that would go above', () => {
+  const within = (resource: string, exact: string, written: string, maximum: string) =>
+    roundLimitWithin(resource, parseQuantity(exact), written, parseQuantity(maximum));
+  expect(within('requests.memory', '1.2Gi', '1Gi', '2Gi')).toBe('1229Mi');
+  expect(within('requests.memory', '1.2Gi', '1Gi', '1258291Ki')).toBe('1258291Ki');
+  expect(within('pods', '3.2', '3', '3500m')).toBe('3');
 });
 
 it('objects, ports and extended resources come in whole pieces, cpu and bytes do not', () => {

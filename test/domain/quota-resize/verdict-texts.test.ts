@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { formatInstant } from '../../../domain/kernel/time.ts';
 import { blocked } from '../../../domain/quota-resize/absorb.ts';
 import { decide } from '../../../domain/quota-resize/decide.ts';
+import { cappedNeed } from '../../../domain/quota-resize/need.ts';
+import type { SiblingQuota } from '../../../domain/quota-resize/observation.ts';
+import { staleNeed } from '../../../domain/quota-resize/stale-usage.ts';
 import type { ResizeMemory } from '../../../domain/quota-resize/memory.ts';
 import type { Phase, Reason, Verdict } from '../../../domain/quota-resize/verdict.ts';
 import {
@@ -36,6 +39,15 @@ interface Expected {
 }
 
 const LINK = `pull request [#7](${URL})`;
+/** The sentences of the domain itself, which has tests of its own. */
+const CAPPED = cappedNeed(
+  observation({ policy: policy({ 'cpu-max': '10' }), demand: [demand({ 'requests.cpu': '3' })] }),
+  null,
+).join('; ');
+const CONTRADICTED = staleNeed(
+  observation({ contradictions: [{ resource: 'requests.cpu', used: '9', counted: '1' }] }),
+  null,
+).join('; ');
 const paused = { by: 'ann', at: NOW - MINUTE, reason: 'a freeze' };
 
 function idle(look: Parameters<typeof observation>[0] = {}, remembered: Partial<ResizeMemory> = {}): Verdict {
@@ -68,6 +80,25 @@ function blockedText(reason: NonNullable<ResizeMemory['blocked']>['reason']): Ex
     kind: 'hold',
     phase: 'Blocked',
     detail: `${reason}: in words; tried again at 2026-11-20T10:04:00Z`,
+  };
+}
+
+/** The policy's timeout is over, two days after people were asked. */
+function approvalTimedOut(): Verdict {
+  const look = { policy: policy({ approval: 'before-merge', 'approval-timeout': '2d' }) };
+  const [asked] = decideOpenAt(NOW - 48 * HOUR, { look });
+  return decide(seenWith(openDecision(), pullRequest(), look), asked, NOW)[1];
+}
+
+function siblingQuota(): SiblingQuota {
+  return {
+    name: 'objects',
+    quota: { uid: 'uid-0', hard: { pods: '10' }, used: { pods: '10' } },
+    policy: policy(),
+    demand: [demand({ pods: '2' })],
+    contradictions: [],
+    hints: [],
+    lease: lease(),
   };
 }
 
@@ -162,7 +193,7 @@ const expected: Record<Reason, Expected> = {
     verdict: open({ look: { policy: policy({ 'max-step': '1.1' }) } }),
     kind: 'hold',
     phase: 'AwaitingApproval',
-    detail: `${LINK} waits for an approval: requests.cpu from 10 to 12 is more than 1.1 × the limit (resizer.io/max-step) and needs an approval; send approve or reject`,
+    detail: `${LINK} waits for an approval since 2026-11-20T10:00:00Z: requests.cpu from 10 to 12 is more than 1.1 × the limit (resizer.io/max-step) and needs an approval; send approve or reject`,
   },
   RaiseFromZero: {
     verdict: open({
@@ -174,7 +205,72 @@ const expected: Record<Reason, Expected> = {
     }),
     kind: 'hold',
     phase: 'AwaitingApproval',
-    detail: `${LINK} waits for an approval: requests.cpu is 0 on purpose, raising it to 2 needs an approval; send approve or reject`,
+    detail: `${LINK} waits for an approval since 2026-11-20T10:00:00Z: requests.cpu is 0 on purpose, raising it to 2 needs an approval; send approve or reject`,
+  },
+  ApprovalRequired: {
+    verdict: open({ look: { policy: policy({ approval: 'before-merge', 'approval-timeout': '2d' }) } }),
+    kind: 'hold',
+    phase: 'AwaitingApproval',
+    detail: `${LINK} waits for an approval since 2026-11-20T10:00:00Z: every raise of this quota needs an approval before a merge (resizer.io/approval is before-merge); send approve or reject; without an answer by 2026-11-22T10:00:00Z it is given up`,
+  },
+  ApprovalTimedOut: {
+    verdict: approvalTimedOut(),
+    kind: 'close',
+    phase: 'CoolingDown',
+    detail: 'nobody approved it since 2026-11-18T10:00:00Z (resizer.io/approval-timeout)',
+  },
+  Approved: {
+    verdict: decide(
+      seenWith(openDecision(), pullRequest()),
+      memory({
+        decision: openDecision(),
+        approval: { by: 'ann', at: NOW, reason: 'month end', limits: {}, headSha: '' },
+      }),
+      NOW,
+    )[1],
+    kind: 'say',
+    phase: 'AwaitingMerge',
+    detail: 'requests.cpu 10 → 12: approved by ann at 2026-11-20T10:00:00Z: month end',
+  },
+  Frozen: {
+    verdict: open({ look: { mergeHold: { reason: 'Frozen', until: NOW + HOUR, detail: 'the freeze in words' } } }),
+    kind: 'hold',
+    phase: 'AwaitingMerge',
+    detail: `${LINK} is ready, and merging is held: the freeze in words`,
+  },
+  OutsideMergeWindow: {
+    verdict: open({ look: { mergeHold: { reason: 'OutsideMergeWindow', until: null, detail: 'no window is open' } } }),
+    kind: 'hold',
+    phase: 'AwaitingMerge',
+    detail: `${LINK} is ready, and merging is held: no window is open`,
+  },
+  AtMaximum: {
+    verdict: idle({ policy: policy({ 'cpu-max': '10' }), demand: [demand({ 'requests.cpu': '3' })] }),
+    kind: 'say',
+    phase: 'Blocked',
+    detail: CAPPED,
+  },
+  UsageContradicted: {
+    verdict: idle({ contradictions: [{ resource: 'requests.cpu', used: '9', counted: '1' }] }),
+    kind: 'say',
+    phase: 'Detecting',
+    detail: `${CONTRADICTED}; nothing is raised on such numbers, looking again`,
+  },
+  SiblingFirst: {
+    verdict: idle(
+      { demand: [demand({ 'requests.cpu': '4' })], siblings: [siblingQuota()] },
+      { need: { digest: 'requests.cpu=17', since: NOW - HOUR, firstSeen: NOW - HOUR } },
+    ),
+    kind: 'hold',
+    phase: 'Detecting',
+    detail:
+      'requests.cpu 10 → 17: quota objects misses room for the same workloads and raises both in one pull request; this one has its own if that does not happen by 2026-11-20T10:00:23Z',
+  },
+  CarriedBySibling: {
+    verdict: idle({ lease: lease({ holder: 'headroom/0a1b2c3d', carriedBy: 'objects' }) }),
+    kind: 'hold',
+    phase: 'AwaitingMerge',
+    detail: 'the pull request of quota objects raises this quota as well, waiting until it is merged or closed',
   },
   ForeignCommit: {
     verdict: open({ pull: { headIsOurs: false } }),
@@ -185,16 +281,25 @@ const expected: Record<Reason, Expected> = {
   UnmetDemand: {
     verdict: idle(
       { quota: cpu('7'), demand: [demand({ 'requests.cpu': '4' })] },
-      { need: { digest: 'requests.cpu=13200m', since: NOW - HOUR, firstSeen: NOW - HOUR } },
+      { need: { digest: 'requests.cpu=14', since: NOW - HOUR, firstSeen: NOW - HOUR } },
     ),
     kind: 'propose',
     phase: 'OpeningPullRequest',
-    detail: 'requests.cpu 10 → 13200m',
+    detail: 'requests.cpu 10 → 14',
   },
   ThresholdReached: {
     verdict: idle({ policy: policy({ mode: 'observe' }) }),
     kind: 'recommend',
     phase: 'Recommending',
+    detail: 'requests.cpu 10 → 12',
+  },
+  BelowMinimum: {
+    verdict: idle(
+      { quota: cpu('1'), policy: policy({ 'cpu-min': '12' }) },
+      { need: { digest: 'requests.cpu=12', since: NOW - HOUR, firstSeen: NOW - HOUR } },
+    ),
+    kind: 'propose',
+    phase: 'OpeningPullRequest',
     detail: 'requests.cpu 10 → 12',
   },
   DemandSettling: {
@@ -207,7 +312,7 @@ const expected: Record<Reason, Expected> = {
     verdict: open({ look: { demand: [demand({ 'requests.cpu': '3' })] } }),
     kind: 'rebuild',
     phase: 'OpeningPullRequest',
-    detail: `${LINK}: the need grew (requests.cpu 10 → 14400m)`,
+    detail: `${LINK}: the need grew (requests.cpu 10 → 15100m)`,
   },
   NeedGone: {
     verdict: open({ look: { quota: cpu('7') }, memory: { needGoneSince: NOW - MINUTE } }),
@@ -274,6 +379,24 @@ const expected: Record<Reason, Expected> = {
     phase: 'OpeningPullRequest',
     detail: `${LINK}: main moved on and must be contained before a merge; the branch is rebuilt`,
   },
+  CompanionLeft: {
+    verdict: open({
+      decision: {
+        companions: [
+          {
+            quota: 'objects',
+            quotaUid: 'uid-2',
+            changes: [change({ resource: 'pods', from: '10', to: '12' })],
+            gate: null,
+            hints: [],
+          },
+        ],
+      },
+    }),
+    kind: 'rebuild',
+    phase: 'OpeningPullRequest',
+    detail: `${LINK}: quota objects is not raised along any more: nothing of it is missing now, or its policy changed; the branch is rebuilt`,
+  },
   HeadMoved: {
     verdict: open({ pull: { headSha: 'ffffffffffffffffffff' } }),
     kind: 'rebuild',
@@ -293,7 +416,7 @@ const expected: Record<Reason, Expected> = {
     }),
     kind: 'hold',
     phase: 'AwaitingChecks',
-    detail: `the need grew (requests.cpu 10 → 14400m), ${LINK} is updated at 2026-11-20T10:09:00Z`,
+    detail: `the need grew (requests.cpu 10 → 15100m), ${LINK} is updated at 2026-11-20T10:09:00Z`,
   },
   MergedByHuman: {
     verdict: open({

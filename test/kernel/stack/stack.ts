@@ -130,6 +130,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         GITHUB_REPO: 'gitops',
         // Nothing else asks the forge, so there is no limit to be polite to.
         HEADROOM_GITHUB_WRITE_SPACING: '0s',
+        GITHUB_WRITES_PER_MINUTE: '100000',
+        GITHUB_WRITES_PER_HOUR: '1000000',
         ...options.env,
       },
       starter: { ...shared, KUBECONFIG: controlPlane.kubeconfigFor(STARTER_USER) },

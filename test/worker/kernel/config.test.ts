@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadConfig, policyDefaults } from '../../../worker/kernel/config.ts';
+import { type Config, loadConfig, policyDefaults } from '../../../worker/kernel/config.ts';
 import { ConfigError } from '../../../worker/kernel/config-problem.ts';
 
 const TOKEN = 'ghp_0123456789abcdefghijklmnopqrstuvwxyz';
@@ -41,6 +41,11 @@ function refusal(env: Record<string, string>, ...argv: string[]): string {
   throw new Error('the configuration was accepted');
 }
 
+/** The token of a configuration that has one. */
+function tokenOf(github: Config['github']): string | undefined {
+  return github?.credential.kind === 'token' ? github.credential.token.reveal() : undefined;
+}
+
 describe('layers', () => {
   it('has the documented default for everything but the name of the cluster', () => {
     const config = load(base);
@@ -52,6 +57,14 @@ describe('layers', () => {
       cooldownMinutes: 60,
       autoMerge: false,
       maxStep: '2',
+      burst: 'settle',
+      steps: {},
+      approval: 'none',
+      approvalReminder: 86_400_000,
+      approvalTimeout: null,
+      freezeUntil: null,
+      mergeWindows: [],
+      rejectionCooldown: 86_400_000,
     });
     expect(config.kubernetes).toMatchObject({ clusterName: 'kind', systemNamespace: 'namespace-resizer-system' });
     expect(config.gitPathTemplate.text).toBe('managed-resources/{{ .Cluster }}/{{ .Namespace }}');
@@ -122,6 +135,58 @@ describe('layers', () => {
   });
 });
 
+describe('the defaults of the policy', () => {
+  it('are written as the annotations are', () => {
+    const config = load({
+      ...base,
+      STEPS: 'cpu=1, memory=4Gi',
+      APPROVAL: 'before-merge',
+      APPROVAL_REMINDER: '90m',
+      APPROVAL_TIMEOUT: '7d',
+      FREEZE_UNTIL: '2026-12-27',
+      MERGE_WINDOWS: '0 9 * * 1-5 for 8h in Europe/Berlin',
+      BURST: 'fill',
+      HEADROOM_REJECTION_COOLDOWN: '48h',
+    });
+    expect(policyDefaults(config)).toMatchObject({
+      steps: { cpu: '1', memory: '4Gi' },
+      approval: 'before-merge',
+      approvalReminder: 5_400_000,
+      approvalTimeout: 604_800_000,
+      freezeUntil: Date.UTC(2026, 11, 27),
+      mergeWindows: [{ cron: '0 9 * * 1-5', duration: 28_800_000, zone: 'Europe/Berlin' }],
+      burst: 'fill',
+      rejectionCooldown: 172_800_000,
+    });
+  });
+
+  it.each([
+    ['STEPS', 'cpu=0', 'expected "none", or quantities above 0'],
+    ['APPROVAL', 'yes', 'expected "none", "before-pull-request" or "before-merge"'],
+    ['APPROVAL_TIMEOUT', '100ms', 'expected a duration such as "90m", "24h" or "7d", from 1s to 92d, or "never"'],
+    ['FREEZE_UNTIL', 'tomorrow', 'expected a date or a moment such as "2026-12-27"'],
+    ['MERGE_WINDOWS', '0 0 30 2 * for 1h', '("0 0 30 2 *" never comes)'],
+    ['BURST', 'more', 'expected "settle" or "fill"'],
+  ])('%s=%s is refused with what would be right', (name, value, says) => {
+    expect(refusal({ ...base, [name]: value })).toContain(`${name} (environment): "${value}" is not valid: `);
+    expect(refusal({ ...base, [name]: value })).toContain(says);
+  });
+
+  it('know where they were written, and never what was written there', () => {
+    const config = file('headroom.yaml', 'resize:\n  burst: fill\n  threshold: 60\n');
+    const secret = 'a-very-secret-value';
+    const { origins } = load(
+      { ...base, HEADROOM_CONFIG: config, THRESHOLD: '70', TEMPORAL_API_KEY: secret },
+      '--increment=30',
+    );
+    expect(origins.get('resize.burst')).toEqual({ where: 'resize.burst', layer: `${config} line 2` });
+    expect(origins.get('resize.threshold')).toEqual({ where: 'THRESHOLD', layer: 'environment' });
+    expect(origins.get('resize.increment')).toEqual({ where: '--increment', layer: 'command line' });
+    expect(origins.has('resize.mode')).toBe(false);
+    expect(JSON.stringify([...origins])).not.toContain(secret);
+  });
+});
+
 describe('durations', () => {
   it.each([
     ['0', 0],
@@ -134,7 +199,7 @@ describe('durations', () => {
     expect(load(base, '--settle', written).timings.settle).toBe(ms);
   });
 
-  it.each(['15', 's', '-1s', '1d', '1h 30m', 'soon', '577h'])(
+  it.each(['15', 's', '-1s', '1w', '1h 30m', 'soon', '577h'])(
     '%s is refused with the form of a duration',
     (written) => {
       expect(refusal(base, `--settle=${written}`)).toContain(
@@ -277,33 +342,33 @@ describe('GitHub', () => {
       repo: 'gitops',
       baseBranch: 'main',
     });
-    expect(github?.token.reveal()).toBe(TOKEN);
+    expect(tokenOf(github)).toBe(TOKEN);
   });
 
   it('is asked for by name in mode propose', () => {
     const message = refusal({ ...base, GITHUB_OWNER: 'acme' }, '--mode', 'propose');
     expect(message).toContain('GITHUB_REPO: is required in mode "propose"');
-    expect(message).toContain('GITHUB_TOKEN or GITHUB_TOKEN_FILE: is required in mode "propose"');
+    expect(message).toContain('GITHUB_TOKEN, GITHUB_TOKEN_FILE or GITHUB_APP_ID: is required in mode "propose"');
     expect(message).not.toContain('GITHUB_OWNER');
   });
 
   it('may be absent for observing, and a notice says what that means', () => {
     expect(load(base).notices).toEqual([
-      'Without GITHUB_OWNER, GITHUB_REPO, GITHUB_TOKEN or GITHUB_TOKEN_FILE Headroom can only observe, also where an annotation asks it to propose.',
+      'Without GITHUB_OWNER, GITHUB_REPO, GITHUB_TOKEN, GITHUB_TOKEN_FILE or GITHUB_APP_ID Headroom can only observe, also where an annotation asks it to propose.',
     ]);
   });
 
   it('follows a token file that is rotated, also through a moment without it', () => {
     const path = file('token', 'first-token\n');
     const { GITHUB_TOKEN: _none, ...env } = propose;
-    const token = load({ ...env, GITHUB_TOKEN_FILE: path }).github?.token;
-    expect(token?.reveal()).toBe('first-token');
+    const { github } = load({ ...env, GITHUB_TOKEN_FILE: path });
+    expect(tokenOf(github)).toBe('first-token');
     writeFileSync(path, '');
-    expect(token?.reveal()).toBe('first-token');
+    expect(tokenOf(github)).toBe('first-token');
     rmSync(path);
-    expect(token?.reveal()).toBe('first-token');
+    expect(tokenOf(github)).toBe('first-token');
     writeFileSync(path, 'second-token');
-    expect(token?.reveal()).toBe('second-token');
+    expect(tokenOf(github)).toBe('second-token');
   });
 
   it('refuses a token file that is missing or empty, and a token in two places', () => {
@@ -322,7 +387,7 @@ describe('a secret', () => {
     const printed = [
       JSON.stringify(config),
       inspect(config, { depth: null, showHidden: true }),
-      String(config.github?.token),
+      String(config.secrets),
     ];
     for (const text of printed) {
       expect(text).not.toContain(TOKEN);

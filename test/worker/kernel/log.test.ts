@@ -1,9 +1,10 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createLog, temporalLogger } from '../../../worker/kernel/log.ts';
+import { createLog, type LogOptions, temporalLogger } from '../../../worker/kernel/log.ts';
 import { Secret } from '../../../worker/kernel/secret.ts';
 
 /** A log that keeps its lines. */
-function recorded(options: { level?: 'trace' | 'info'; secrets?: Secret[] } = {}) {
+function recorded(options: { level?: 'trace' | 'info'; secrets?: LogOptions['secrets'] } = {}) {
   const lines: string[] = [];
   const log = createLog({
     name: 'worker',
@@ -65,6 +66,26 @@ describe('a log line', () => {
     for (const secret of ['abcdefgh12345678', 'ghp_0123456789abcdefghij', 'very-secret', 'hunter22']) {
       expect(lines.join()).not.toContain(secret);
     }
+  });
+
+  it('has no credential of a known form: tokens of Apps, JSON Web Tokens and private keys, whole or cut off', () => {
+    const { log, lines } = recorded();
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const pem = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
+    const jwt = 'eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiIxMjM0NTYifQ.c2lnbmF0dXJlLW9mLWl0';
+    log.info({ answer: `sent ${jwt}`, next: 'kept' }, `ghs_0123456789abcdefghij.eyJ-part and ${pem} and so on`);
+    log.info({ cut: pem.slice(0, 300), next: 'kept' }, pem.replaceAll('\n', '\\n'));
+    const written = lines.join('');
+    for (const line of pem.split('\n').slice(1, -2)) expect(written).not.toContain(line.slice(0, 40));
+    for (const part of [...jwt.split('.'), 'ghs_', 'eyJ-part']) expect(written).not.toContain(part);
+    expect(written.match(/kept/g)).toHaveLength(2);
+  });
+
+  it('has no secret whose quotes are escaped in it, nor any of several', () => {
+    const secrets = [new Secret(() => ['first "quoted" secret', 'second secret'])];
+    const { log, lines } = recorded({ secrets });
+    log.info({ a: 'first "quoted" secret', b: 'second secret' });
+    expect(lines.join('')).not.toMatch(/quoted|second/);
   });
 
   it('has no value that is known to be a secret, also after its rotation, and not in the bindings of a child', () => {

@@ -1,0 +1,323 @@
+import { describe, expect, it, vi } from 'vitest';
+import { type HintOptions, readHints } from '../../../activities/quota-resize/hints.ts';
+import type { SourceHint } from '../../../domain/quota-resize/source/hint.ts';
+import { resolve } from '../../domain/quota-resize/policies.ts';
+import { type Cluster, namespaceOf, patience, quotaOf, targetOf } from './cluster.ts';
+
+const TEMPLATE = 'clusters/{{ .Cluster }}/{{ .Namespace }}';
+const configured: readonly SourceHint[] = [
+  { from: 'template', path: 'clusters/test/hints', namespace: 'hints', said: `the path template "${TEMPLATE}"` },
+  { from: 'scan', template: TEMPLATE, said: 'a search of the whole repository' },
+];
+
+/** A kind of Argo CD or Flux, as much of it as the API server must know to keep its objects. */
+function crdOf(group: string, version: string, kind: string, plural: string): object {
+  // As the client library names it.
+  const schema = { openAPIV3Schema: { type: 'object', x_kubernetes_preserve_unknown_fields: true } };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { kind, plural, singular: kind.toLowerCase() },
+      versions: [{ name: version, served: true, storage: true, schema }],
+    },
+  };
+}
+
+function applicationOf(name: string, spec: object, namespace = 'argocd'): object {
+  return { apiVersion: 'argoproj.io/v1alpha1', kind: 'Application', metadata: { name, namespace }, spec };
+}
+
+function trackedBy(instance: string, of = 'hints/compute'): object {
+  return { annotations: { 'argocd.argoproj.io/tracking-id': `${instance}:/ResourceQuota:${of}` } };
+}
+
+const fluxLabels = {
+  labels: { 'kustomize.toolkit.fluxcd.io/name': 'apps', 'kustomize.toolkit.fluxcd.io/namespace': 'flux' },
+};
+
+/** Where the worker looks for a quota in Git, on a real API server and under the worker's own role. */
+export function hintTests(cluster: () => Cluster): void {
+  /** The hints of a quota that the API server has, with these marks. */
+  async function hintsOf(
+    metadata: object,
+    { policy = {}, ...change }: Partial<Omit<HintOptions, 'kubernetes'>> & { policy?: Record<string, string> } = {},
+  ): Promise<readonly SourceHint[]> {
+    const { admin, worker } = cluster();
+    const quota = {
+      ...quotaOf('hints', { pods: '5' }),
+      metadata: { name: 'compute', namespace: 'hints', ...metadata },
+    };
+    await admin.core.deleteNamespacedResourceQuota({ name: 'compute', namespace: 'hints' }).catch(() => undefined);
+    const created = await admin.core.createNamespacedResourceQuota({ namespace: 'hints', body: quota });
+    const names = ['acme/gitops', 'acme/platform'];
+    return await readHints(
+      {
+        kubernetes: worker,
+        repositories: {
+          names,
+          nameOf: (name) => names.find((known) => known === name.toLowerCase()) ?? null,
+        },
+        apiUrl: 'https://api.github.com',
+        pathTemplate: TEMPLATE,
+        argocdNamespace: 'argocd',
+        ...change,
+      },
+      { target: targetOf('hints'), quota: created, policy: resolve(policy).policy },
+    );
+  }
+
+  describe('where a quota is looked for in Git', () => {
+    it('is the configured path and then everything, where nothing else is said', async () => {
+      await cluster().create(namespaceOf('hints'), namespaceOf('argocd'), namespaceOf('flux'), namespaceOf('apps'));
+      expect(await hintsOf({})).toEqual(configured);
+      expect(await hintsOf({}, { pathTemplate: '.' })).toEqual([{ ...configured[1], template: '.' }]);
+      // Without the namespace in it, the template does not say whose a folder is.
+      const [shared] = await hintsOf({}, { pathTemplate: 'clusters/{{ .Cluster }}' });
+      expect(shared).toEqual({
+        from: 'template',
+        path: 'clusters/test',
+        said: 'the path template "clusters/{{ .Cluster }}"',
+      });
+    });
+
+    it('is no matter for a cluster without Argo CD and Flux, whatever the labels say', async () => {
+      expect(await hintsOf({ labels: { ...fluxLabels.labels, 'app.kubernetes.io/instance': 'web' } })).toEqual(
+        configured,
+      );
+    });
+
+    it('is what annotations say, before everything else', async () => {
+      const policy = { 'git-repository': 'acme/platform', 'git-ref': 'live' };
+      const narrowed = { repository: 'acme/platform', ref: 'live' };
+      expect(await hintsOf({}, { policy })).toEqual(configured.map((hint) => ({ ...hint, ...narrowed })));
+      expect(await hintsOf({}, { policy: { ...policy, 'git-path': 'teams/{{ .Namespace }}' } })).toEqual([
+        {
+          from: 'annotation',
+          path: 'teams/hints',
+          said: 'the annotation resizer.io/git-path of namespace hints',
+          ...narrowed,
+        },
+      ]);
+      const [hint] = await hintsOf({}, { policy: { 'git-repository': 'acme/secrets' } });
+      expect(hint?.problem).toMatch(
+        /namespace hints names acme\/secrets, which is not among .*acme\/gitops, acme\/platform/,
+      );
+    });
+
+    it('is the source of the Argo CD Application that tracks it', async () => {
+      await cluster().create(
+        crdOf('argoproj.io', 'v1alpha1', 'Application', 'applications'),
+        crdOf('kustomize.toolkit.fluxcd.io', 'v1', 'Kustomization', 'kustomizations'),
+        crdOf('source.toolkit.fluxcd.io', 'v1', 'GitRepository', 'gitrepositories'),
+      );
+      const source = { repoURL: 'https://github.com/acme/gitops.git', path: './teams/a/', targetRevision: 'HEAD' };
+      const destination = { namespace: 'hints' };
+      await vi.waitFor(() => cluster().create(applicationOf('team-a', { source, destination })), patience);
+      const argocd = {
+        from: 'argocd',
+        repository: 'acme/gitops',
+        path: 'teams/a',
+        valueFiles: [],
+        namespace: 'hints',
+        said: 'the Argo CD Application argocd/team-a (annotation argocd.argoproj.io/tracking-id)',
+      };
+      expect(await hintsOf(trackedBy('team-a'))).toEqual([argocd, ...configured]);
+      expect(await hintsOf(trackedBy('team-a', 'other/compute')), 'the mark of a copy').toEqual(configured);
+      const labelled = { labels: { 'app.kubernetes.io/instance': 'team-a' } };
+      expect(await hintsOf(labelled)).toMatchObject([
+        { ...argocd, said: 'the Argo CD Application argocd/team-a (label app.kubernetes.io/instance)' },
+        ...configured,
+      ]);
+      expect(await hintsOf(trackedBy('team-a'), { policy: { 'git-repository': 'acme/platform' } })).toEqual(
+        configured.map((hint) => ({ ...hint, repository: 'acme/platform' })),
+      );
+    });
+
+    it('is each source of an Application of another namespace, with the branch of each', async () => {
+      const sources = [
+        { repoURL: 'registry.example.com/charts', chart: 'quotas', helm: { valueFiles: ['$values/teams/a.yaml'] } },
+        { repoURL: 'git@github.com:acme/platform.git', ref: 'values', targetRevision: 'live' },
+        { repoURL: 'ssh://git@github.com/Acme/GitOps', path: 'more' },
+      ];
+      await cluster().create(applicationOf('several', { sources }, 'apps'));
+      expect(await hintsOf(trackedBy('apps_several'))).toMatchObject([
+        { from: 'argocd', repository: 'acme/platform', ref: 'live', path: 'teams/a.yaml' },
+        { from: 'argocd', repository: 'acme/gitops', path: 'more' },
+        ...configured,
+      ]);
+    });
+
+    it('is a chart with its values files, the weightiest last, also those of a second source of the same tree', async () => {
+      const helm = { valueFiles: ['values-prod.yaml', '../../teams/b.yaml', '/all.yaml', '$values/c.yaml'] };
+      const repoURL = 'https://github.com/acme/gitops';
+      const values = { repoURL: `${repoURL}.git`, targetRevision: 'HEAD', ref: 'values' };
+      const sources = [{ repoURL, path: 'charts/quota', helm }, values];
+      await cluster().create(applicationOf('valued', { sources }));
+      const hints = await hintsOf(trackedBy('valued'));
+      expect(hints.filter(({ from }) => from === 'argocd')).toEqual([
+        {
+          from: 'argocd',
+          repository: 'acme/gitops',
+          path: 'charts/quota',
+          valueFiles: ['charts/quota/values-prod.yaml', 'teams/b.yaml', 'all.yaml', 'c.yaml'],
+          said: 'the Argo CD Application argocd/valued (annotation argocd.argoproj.io/tracking-id)',
+        },
+      ]);
+    });
+
+    it('is a file of another repository first, and then nothing, where a chart takes values from there', async () => {
+      const sources = [
+        {
+          repoURL: 'https://github.com/acme/gitops',
+          path: 'charts/quota',
+          helm: { valueFiles: ['$values/teams/a.yaml'] },
+        },
+        { repoURL: 'https://github.com/acme/platform', ref: 'values' },
+      ];
+      await cluster().create(applicationOf('elsewhere', { sources }));
+      expect((await hintsOf(trackedBy('elsewhere'))).slice(0, 2)).toMatchObject([
+        { from: 'argocd', repository: 'acme/platform', path: 'teams/a.yaml' },
+        { from: 'argocd', problem: expect.stringContaining('takes values from $values/teams/a.yaml') },
+      ]);
+    });
+
+    for (const [what, source] of [
+      ['helm.values', { helm: { values: 'hard: {pods: 1}' } }],
+      ['helm.valuesObject', { helm: { valuesObject: { hard: { pods: 1 } } } }],
+      ['helm.parameters', { helm: { parameters: [{ name: 'hard.pods', value: '1' }] } }],
+      ['kustomize.patches', { kustomize: { patches: [{ patch: 'x' }] } }],
+    ] as const) {
+      it(`is out of reach where the Application sets ${what}`, async () => {
+        const app = what.toLowerCase().replace('.', '-');
+        const of = { repoURL: 'https://github.com/acme/gitops', path: 'charts/quota', ...source };
+        await cluster().create(applicationOf(app, { source: of }));
+        const [hint] = await hintsOf(trackedBy(app));
+        expect(hint?.problem).toMatch(
+          new RegExp(`sets ${what}, which may outweigh the files; .*resizer\\.io/git-field`),
+        );
+      });
+    }
+
+    for (const [name, source, problem] of [
+      [
+        'a commit',
+        { repoURL: 'https://github.com/acme/gitops', targetRevision: 'a'.repeat(40) },
+        /applies the commit a+ of/,
+      ],
+      [
+        'versions',
+        { repoURL: 'https://github.com/acme/gitops', targetRevision: '1.*' },
+        /the versions 1\.\* of acme\/gitops/,
+      ],
+      [
+        'a tag',
+        { repoURL: 'https://github.com/acme/gitops', targetRevision: 'refs/tags/v1' },
+        /the tag v1 of acme\/gitops/,
+      ],
+      [
+        'a chart',
+        { repoURL: 'https://charts.example.com', chart: 'quotas' },
+        /it is the chart quotas of https:\/\/charts/,
+      ],
+      ['another host', { repoURL: 'https://gitlab.example.com/acme/gitops' }, /which is not on github\.com/],
+      [
+        'another host with a password',
+        { repoURL: 'https://bot:SECRET@gitlab.example.com/acme/gitops' },
+        /^(?!.*SECRET).* applies https:\/\/…@gitlab\.example\.com\/acme\/gitops, which/,
+      ],
+      [
+        'a chart with a password',
+        { repoURL: 'https://bot:SECRET@charts.example.com', chart: 'quotas' },
+        /^(?!.*SECRET).* of https:\/\/…@charts\.example\.com, which/,
+      ],
+      [
+        'a repository that is not on the list',
+        { repoURL: 'https://github.com/acme/x' },
+        /applies acme\/x, .*GITHUB_REPOSITORIES/,
+      ],
+    ] as const) {
+      it(`is said to be out of reach, when the Application applies ${name}`, async () => {
+        const app = name.replaceAll(' ', '-');
+        await cluster().create(applicationOf(app, { source: { path: 'p', ...source } }));
+        const [hint] = await hintsOf(trackedBy(app));
+        expect(hint).toMatchObject({ from: 'argocd', problem: expect.stringMatching(problem) });
+      });
+    }
+
+    it('is the folder of the Flux Kustomization, on the branch of its GitRepository', async () => {
+      const { create } = cluster();
+      const flux = (kind: string, group: string, name: string, spec: object) => ({
+        apiVersion: `${group}.toolkit.fluxcd.io/v1`,
+        kind,
+        metadata: { name, namespace: 'flux' },
+        spec,
+      });
+      const sourceRef = { kind: 'GitRepository', name: 'platform' };
+      const targetNamespace = 'hints';
+      await create(flux('Kustomization', 'kustomize', 'apps', { path: './clusters/prod', sourceRef, targetNamespace }));
+      expect(await hintsOf(fluxLabels), 'without the GitRepository').toMatchObject([
+        {
+          from: 'template',
+          said: expect.stringContaining('leads to the Flux GitRepository flux/platform, which is gone'),
+        },
+        { from: 'scan' },
+      ]);
+      const ref = { branch: 'live' };
+      await create(flux('GitRepository', 'source', 'platform', { url: 'https://github.com/acme/platform', ref }));
+      expect(await hintsOf(fluxLabels)).toEqual([
+        {
+          from: 'flux',
+          repository: 'acme/platform',
+          ref: 'live',
+          path: 'clusters/prod',
+          namespace: 'hints',
+          said: 'the Flux Kustomization flux/apps (label kustomize.toolkit.fluxcd.io/name)',
+        },
+        ...configured,
+      ]);
+      const elsewhere = { url: 'https://bot:SECRET@gitlab.example.com/acme/platform' };
+      await create(
+        flux('GitRepository', 'source', 'elsewhere', elsewhere),
+        flux('Kustomization', 'kustomize', 'secret', {
+          path: './',
+          sourceRef: { kind: 'GitRepository', name: 'elsewhere' },
+        }),
+      );
+      const secret = { labels: { ...fluxLabels.labels, 'kustomize.toolkit.fluxcd.io/name': 'secret' } };
+      expect((await hintsOf(secret))[0]?.problem).toMatch(/^(?!.*SECRET).*https:\/\/…@gitlab\.example\.com/);
+      const enterprise = await hintsOf(fluxLabels, { apiUrl: 'https://github.example.com/api/v3' });
+      expect(enterprise[0]?.problem).toContain('which is not on github.example.com');
+    });
+
+    it('is looked for further where the Application is gone, and that is said', async () => {
+      const hints = await hintsOf(trackedBy('gone'));
+      expect(hints.map(({ from }) => from)).toEqual(['template', 'scan']);
+      expect(hints[0]?.said).toContain('names the Argo CD Application argocd/gone, which is gone');
+    });
+
+    it('is in the observation of the quota', async () => {
+      await hintsOf(trackedBy('team-a'));
+      const repositories = { names: ['acme/gitops'], nameOf: (name: string) => name };
+      const hints = {
+        kubernetes: cluster().worker,
+        repositories,
+        apiUrl: 'https://api.github.com',
+        pathTemplate: TEMPLATE,
+        argocdNamespace: 'argocd',
+      };
+      const seen = await cluster()
+        .activities({ hints })
+        .observeQuota({ target: targetOf('hints') });
+      expect(seen.hints.map(({ from }) => from)).toEqual(['argocd', 'template', 'scan']);
+      const unconfigured = { ...hints, repositories: { names: [], nameOf: () => null } };
+      const blind = await cluster()
+        .activities({ hints: unconfigured })
+        .observeQuota({ target: targetOf('hints') });
+      expect(blind.hints, 'without a repository nobody is asked').toEqual(configured);
+    });
+  });
+}

@@ -1,0 +1,177 @@
+/** The cases of an existing resizer about the life of a pull request and its lock, through Headroom's state machine. */
+import * as z from 'zod';
+import { decide } from '../../../domain/quota-resize/decide.ts';
+import type { Decision } from '../../../domain/quota-resize/decision.ts';
+import { pullRequestTexts } from '../../../domain/quota-resize/pull-request-text.ts';
+import type { Verdict } from '../../../domain/quota-resize/verdict.ts';
+import {
+  decision,
+  HOUR,
+  lease,
+  memory,
+  NOW,
+  observation,
+  policy,
+  pullRequest,
+  quota,
+  ref,
+  seenWith,
+} from '../../domain/quota-resize/observations.ts';
+import { type Adapter, adapter, LATER_STRATEGY, LeftOut } from '../adapter.ts';
+import { sameExpectedKeys, sameJson } from '../compare.ts';
+import { widerTable } from '../deviations.ts';
+
+const list = z.record(z.string(), z.string());
+const direction = z.enum(['grow', 'shrink']);
+
+const needInput = z.strictObject({ hard: list, used: list, openPrFound: z.number(), createdPr: z.number().optional() });
+const heldInput = z.strictObject({
+  leasePr: z.number(),
+  leaseDirection: direction.optional(),
+  pr: z.strictObject({ open: z.boolean(), merged: z.boolean().optional() }),
+});
+
+/** The decision of an open pull request with this number. */
+function openedAs(number: number): Decision {
+  return decision({ id: `pr-${number}`, pullRequest: ref({ number }) });
+}
+
+/** How often a need leads to a pull request, and which one the lock is for afterwards. */
+function open({ hard, used, openPrFound, createdPr = 0 }: z.infer<typeof needInput>): unknown {
+  const look = observation({ quota: quota({ hard, used }) });
+  if (openPrFound > 0) {
+    // Headroom's own pull request of an earlier run is known by the decision that the Lease remembers.
+    const found = openedAs(openPrFound);
+    const locked = lease({ holder: `headroom/${found.id}`, decision: found });
+    const seen = { quota: { ...look, lease: locked }, pullRequest: pullRequest({ number: openPrFound }) };
+    const [after, verdict] = decide(seen, memory(), NOW);
+    return { createCalls: isOpening(verdict) ? 1 : 0, leasePr: after.decision?.pullRequest?.number ?? 0 };
+  }
+  // A need that has stood still for long enough.
+  const [noted] = decide({ quota: look, pullRequest: null }, memory(), NOW);
+  const [, verdict] = decide({ quota: look, pullRequest: null }, noted, NOW + HOUR);
+  return isOpening(verdict) ? { createCalls: 1, leasePr: createdPr } : { createCalls: 0, leasePr: 0 };
+}
+
+function isOpening(verdict: Verdict): boolean {
+  return verdict.kind === 'propose' || verdict.kind === 'open';
+}
+
+/** What is kept of a pull request once it is seen closed. */
+function close({ leasePr, leaseDirection, pr }: z.infer<typeof heldInput>): unknown {
+  if (leaseDirection === 'shrink') throw new LeftOut(LATER_STRATEGY);
+  const merge = { sha: 'f00', at: NOW, by: 'alice', limits: { 'requests.cpu': '12' } };
+  const seen = pullRequest({
+    number: leasePr,
+    state: pr.open ? 'open' : 'closed',
+    merge: pr.merged === true ? merge : null,
+  });
+  const held = openedAs(leasePr);
+  const [, verdict] = decide(seenWith(held, seen), memory({ decision: held }), NOW);
+  const isSettled = verdict.kind === 'settle';
+  return {
+    leasePr: isSettled ? 0 : leasePr,
+    leaseDirection: isSettled ? '' : 'grow',
+    lastGrowSet: isSettled && verdict.decision.merge !== null,
+    lastShrinkSet: false,
+  };
+}
+
+const contested = z.strictObject({ heldBy: z.string(), acquire: z.array(z.number()) });
+const leaseInput = z.union([contested, z.looseObject({ acquire: z.number() })]);
+
+/** Which of several decisions gets on while one holds the lock: a number stands for the decision of that pull request. */
+function acquire(input: z.infer<typeof leaseInput>): unknown {
+  const { data } = contested.safeParse(input);
+  if (data === undefined) throw new LeftOut('a write to the cluster, which the integration tests of the Leases do');
+  const holder = data.heldBy.replace(/^pr-/, 'headroom/pr-');
+  const outcomes = data.acquire.map((number) => {
+    const wanted = decision({ id: `pr-${number}` });
+    const look = observation({ lease: lease({ holder }) });
+    const [, verdict] = decide({ quota: look, pullRequest: null }, memory({ decision: wanted }), NOW);
+    return [`acquire${number}`, verdict.reason === 'LeaseHeld' ? 'error' : 'ok'];
+  });
+  return Object.fromEntries(outcomes);
+}
+
+const openPullRequests = z.array(
+  z.strictObject({ n: z.number(), ref: z.string(), labels: z.array(z.string()).optional() }),
+);
+const findInput = z.union([
+  z.strictObject({ openPrs: openPullRequests, namespace: z.string(), quota: z.string() }),
+  z.strictObject({ listStatus: z.number() }),
+]);
+
+/**
+ * Which open pull request is a quota's. Headroom knows its own by the whole name of the branch, so a branch of the cases is
+ * read for the namespace and quota that it states, and becomes the one that Headroom would give it.
+ */
+function find(input: z.infer<typeof findInput>): unknown {
+  if ('listStatus' in input) throw new LeftOut('an answer of GitHub, which the integration tests of its client give');
+  if (input.openPrs.some(({ labels }) => labels !== undefined)) throw new LeftOut(LATER_STRATEGY);
+  const texts = pullRequestTexts();
+  const branchFor = (namespace: string, name: string, id: string) =>
+    texts.branch({ cluster: 'c', namespace, quota: name }, id);
+  const found = input.openPrs.find(({ ref: written }) => {
+    const [, of, namespace, name, id, ...rest] = written.split('/');
+    if (of !== 'grow' || namespace === undefined || name === undefined || id === undefined || rest.length > 0) {
+      throw new LeftOut('a branch that does not say whose it is; Headroom makes none like that');
+    }
+    return branchFor(namespace, name, id) === branchFor(input.namespace, input.quota, id);
+  });
+  return { pr: found?.n ?? 0 };
+}
+
+const bodyInput = z.strictObject({ namespace: z.string(), quota: z.string(), limits: list });
+
+/** The description of the pull request that raises these limits. */
+function body({ namespace, quota: name, limits }: z.infer<typeof bodyInput>): string {
+  const changes = Object.entries(limits).map(([resource, to]) => ({
+    resource,
+    from: '1',
+    to,
+    used: '1',
+    demand: '0',
+    reason: 'used 1 of 1 is 100 %, the threshold is 80 %',
+  }));
+  return pullRequestTexts().body({
+    target: { cluster: 'c', namespace, quota: name },
+    decision: decision({ changes }),
+    policy: policy(),
+    repository: 'acme/gitops',
+    base: 'main',
+    paths: ['quota.yaml'],
+    quotas: [{ quota: name, changes, how: 'in quota.yaml', inGit: {} }],
+    leftOut: [],
+    temporalUi: null,
+  });
+}
+
+const parts = z.object({ contains: z.array(z.string()), rows: z.array(z.array(z.string())).optional() });
+
+/** Whether the text has every part, and for each row a line of a table with such cells in this order. */
+function hasParts(expected: unknown, got: unknown): boolean {
+  const { contains, rows = [] } = parts.parse(expected);
+  const text = String(got);
+  const lines = text.split('\n').map((line) => line.split('|').map((cell) => cell.replaceAll(/[`*\s]/g, '')));
+  const hasRow = (row: readonly string[]): boolean =>
+    lines.some((cells) => row.every((cell, index) => cells.indexOf(cell) > cells.indexOf(row[index - 1] ?? '')));
+  return contains.every((part) => text.includes(part)) && rows.every(hasRow);
+}
+
+export const lifecycleKinds: Readonly<Record<string, Adapter>> = {
+  'pr-lifecycle': (testCase) => {
+    const isNeed = z.looseObject({ hard: z.unknown() }).safeParse(testCase.input).data?.hard !== undefined;
+    return isNeed ? opening(testCase) : closing(testCase);
+  },
+  'find-open-pr': adapter(findInput, find, sameExpectedKeys),
+  lease: adapter(leaseInput, acquire, sameJson),
+  'pr-body': adapter(bodyInput, body, hasParts, [widerTable]),
+};
+
+// How often GitHub is asked is not the state machine's to say.
+const opening = adapter(needInput, open, (expected, got) => {
+  const { findCalls: _, ...rest } = z.record(z.string(), z.unknown()).parse(expected);
+  return sameExpectedKeys(rest, got);
+});
+const closing = adapter(heldInput, close, sameExpectedKeys);

@@ -1,0 +1,177 @@
+/** Approvals before and after the pull request, freezes and merge windows, on real servers. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../kernel/stack/eventually.ts';
+import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
+import { type Stack, startStack } from '../kernel/stack/stack.ts';
+import { givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
+
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = await startStack({
+    files: { 'README.md': '# acme/gitops\n' },
+    forge: { checks: 'pass', checkDelayMs: 50 },
+    env: { ...quickAutoMerge },
+  });
+});
+afterAll(async () => await stack?.stop());
+
+/** Eight of ten pods, under this policy. */
+async function pressed(namespace: string, annotations: Record<string, string>): Promise<WatchedQuota> {
+  const quota = await givenQuota(stack, { namespace, hard: { pods: '10' }, annotations });
+  await quota.deploy('web', 8, { cpu: '10m' });
+  return quota;
+}
+
+describe.concurrent('an approval before the pull request', () => {
+  const annotations = { 'resizer.io/approval': 'before-pull-request' };
+
+  it('is waited for with nothing on GitHub, and its giver, reason and moment are everywhere', async () => {
+    const quota = await pressed('asked-first', annotations);
+    const waiting = await quota.reaches('AwaitingApproval', 'ApprovalRequired');
+    expect(waiting.detail).toMatch(/^pods 10 → 12 waits for an approval since 20.*send approve or reject$/);
+    expect(quota.pullRequests()).toEqual([]);
+    expect(await quota.branches()).toEqual([]);
+    expect((await quota.lease())?.holder).toMatch(/^headroom\//);
+    expect(await quota.events('QuotaResizeApprovalNeeded')).toEqual([expect.stringContaining('pods 10 → 12')]);
+
+    expect(await quota.command('approve', { by: 'alice', reason: 'black friday' })).toContain('approved by alice');
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    expect(await quota.hard()).toEqual({ pods: '12' });
+    const [number = 0] = quota.pullRequests();
+    expect(quota.pullRequests()).toHaveLength(1);
+    expect(await quota.comments(number)).toEqual([
+      expect.stringMatching(/^Approved in Headroom: approved by alice at 20.*: black friday\./),
+    ]);
+    expect((await quota.events('QuotaResizeApproved'))[0]).toMatch(/approved by alice at 20.*: black friday/);
+    expect(await quota.details()).toContain('approved by alice');
+  });
+
+  it('that is refused opens nothing, and the values are not asked for again', async () => {
+    const quota = await pressed('refused-first', annotations);
+    await quota.reaches('AwaitingApproval', 'ApprovalRequired');
+    await quota.command('reject', { by: 'bob', reason: 'no budget' });
+    const refused = await quota.reaches('CoolingDown', 'Refused');
+    expect(refused.detail).toContain('was refused by bob');
+    expect(quota.pullRequests()).toEqual([]);
+    expect(await quota.events('QuotaResizeRefused')).toEqual(['Normal: pods 10 → 12: rejected by bob: no budget']);
+    expect((await quota.lease())?.holder).toBeNull();
+  });
+
+  it('outlives a terminated run', async () => {
+    const quota = await pressed('asked-again', annotations);
+    await quota.reaches('AwaitingApproval', 'ApprovalRequired');
+    const run = await quota.runId();
+    await quota.terminate();
+    await quota.scale('web', 9);
+    await eventually('a new run looks', async () => (await quota.runId()) !== run);
+    await quota.reaches('AwaitingApproval', 'ApprovalRequired');
+    expect(quota.pullRequests()).toEqual([]);
+    await quota.command('approve', { by: 'alice' });
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    expect(quota.pullRequests()).toHaveLength(1);
+  });
+});
+
+describe.concurrent('an approval before the merge', () => {
+  it('is waited for with the pull request open, and no answer in time is a no', async () => {
+    const quota = await pressed('timed-out', {
+      'resizer.io/approval': 'before-merge',
+      'resizer.io/approval-reminder': '1s',
+      'resizer.io/approval-timeout': '10s',
+    });
+    const { number } = await quota.pullRequest();
+    await quota.reaches('CoolingDown', 'Refused');
+    expect(await quota.shown(number)).toMatchObject({ state: 'closed', merged: false });
+    expect((await quota.comments(number)).at(-1)).toContain('nobody approved it since');
+    expect((await quota.events('QuotaResizeApprovalOverdue')).length).toBeGreaterThan(0);
+    expect(quota.pullRequests()).toEqual([number]);
+  });
+});
+
+describe.concurrent('a merge', () => {
+  it('waits for the end of a freeze, says so on the pull request, and follows when the freeze is lifted', async () => {
+    const until = new Date(Date.now() + 3_600_000).toISOString();
+    const quota = await pressed('frozen', { 'resizer.io/freeze-until': until });
+    const held = await quota.reaches('AwaitingMerge', 'Frozen');
+    expect(held.detail).toContain('resizer.io/freeze-until');
+    const { number } = await quota.pullRequest();
+    const comments = await eventually('it is said', async () => {
+      const said = await quota.comments(number);
+      return said.length > 0 && (await quota.events('QuotaResizeHeld')).length > 0 && said;
+    });
+    expect(comments).toEqual([expect.stringContaining('Ready, and not merged by Headroom for now')]);
+
+    await quota.annotate({ 'resizer.io/freeze-until': null });
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    expect(await quota.hard()).toEqual({ pods: '12' });
+    expect(await quota.comments(number)).toHaveLength(1);
+  });
+
+  it('waits for its window', async () => {
+    // Open for one minute a year, and not now.
+    const month = ((new Date().getUTCMonth() + 6) % 12) + 1;
+    const quota = await pressed('windowed', { 'resizer.io/merge-windows': `0 3 1 ${month} * for 1m in Europe/Berlin` });
+    const held = await quota.reaches('AwaitingMerge', 'OutsideMergeWindow');
+    expect(held.detail).toContain('resizer.io/merge-windows');
+    await eventually('it waits for the opening', async () => (await quota.status()).until !== undefined);
+    await quota.annotate({ 'resizer.io/merge-windows': '* * * * * for 2m in Europe/Berlin' });
+    await quota.reaches('CoolingDown', 'CoolingDown');
+  });
+});
+
+describe('a write that has to wait', () => {
+  it('is not made any more when somebody has said no', async () => {
+    const quota = await pressed('late-merge', { 'resizer.io/auto-merge': 'false' });
+    await quota.reaches('AwaitingMerge', 'NamespaceAutoMergeOff');
+    const { number } = await quota.pullRequest();
+    // GitHub keeps the merge waiting, as a limit would.
+    const limited = stack.forge.fail({
+      method: 'PUT',
+      path: `**/pulls/${number}/merge`,
+      action: { kind: 'status', status: 503 },
+    });
+    await quota.annotate({ 'resizer.io/auto-merge': null });
+    await eventually('a merge is tried', () => limited.hits > 0);
+    await quota.command('reject', { by: 'alice', reason: 'not now' });
+    limited.remove();
+    await quota.reaches('CoolingDown', 'Refused');
+    expect(await quota.shown(number)).toMatchObject({ state: 'closed', merged: false });
+  });
+
+  it('is not made any more when a freeze has begun meanwhile', async () => {
+    const quota = await pressed('late-freeze', { 'resizer.io/auto-merge': 'false' });
+    await quota.reaches('AwaitingMerge', 'NamespaceAutoMergeOff');
+    const { number } = await quota.pullRequest();
+    const limited = stack.forge.fail({
+      method: 'PUT',
+      path: `**/pulls/${number}/merge`,
+      action: { kind: 'status', status: 503 },
+    });
+    await quota.annotate({ 'resizer.io/auto-merge': null });
+    await eventually('a merge is tried', () => limited.hits > 0);
+    const until = new Date(Date.now() + 3_600_000).toISOString();
+    await quota.annotate({ 'resizer.io/freeze-until': until });
+    limited.remove();
+    await quota.reaches('AwaitingMerge', 'Frozen');
+    expect(await quota.shown(number)).toMatchObject({ state: 'open', merged: false });
+  });
+});
+
+describe.concurrent('a maximum', () => {
+  it('caps a raise, and at the maximum people are told and nothing is opened', async () => {
+    const quota = await pressed('at-maximum', { 'resizer.io/pods-max': '10' });
+    // A threshold at the maximum is as people want it; what is refused is news.
+    await quota.scale('web', 12);
+    await quota.reaches('Blocked', 'AtMaximum');
+    const told = await eventually('people are told', async () => {
+      const events = await quota.events('AtMaximum');
+      return events.length > 0 && events;
+    });
+    expect(told[0]).toContain('resizer.io/pods-max');
+    expect(quota.pullRequests()).toEqual([]);
+    await quota.annotate({ 'resizer.io/pods-max': '11' });
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    expect(await quota.hard()).toEqual({ pods: '11' });
+  });
+});

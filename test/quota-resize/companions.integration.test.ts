@@ -1,0 +1,123 @@
+/** Several quotas of a namespace, one workload, one pull request. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../kernel/stack/eventually.ts';
+import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
+import { type Stack, startStack } from '../kernel/stack/stack.ts';
+import { counted, quotaManifest, WatchedQuota } from '../kernel/stack/watched-quota.ts';
+
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = await startStack({
+    files: { 'README.md': '# acme/gitops\n' },
+    forge: { checks: 'pass', checkDelayMs: 50 },
+    env: { ...quickAutoMerge },
+  });
+});
+afterAll(async () => await stack?.stop());
+
+const compute = { 'requests.cpu': '1' };
+const objects = { pods: '5' };
+
+/** Two quotas that are both tight, in the files that `place` says. */
+async function twoQuotas(
+  namespace: string,
+  place: (compute: WatchedQuota, objects: WatchedQuota) => Record<string, string>,
+  annotations: Record<string, string> = {},
+): Promise<readonly [WatchedQuota, WatchedQuota]> {
+  await stack.core.createNamespace({ body: { metadata: { name: namespace, annotations } } });
+  const quotas = [
+    new WatchedQuota(stack, namespace, 'compute'),
+    new WatchedQuota(stack, namespace, 'objects'),
+  ] as const;
+  await stack.forge.pushCommit({ files: place(...quotas), message: `Add the quotas of ${namespace}` });
+  for (const quota of quotas) {
+    await eventually('the quota is there', async () => {
+      await quota.hard();
+      return true;
+    });
+    await counted(quota);
+  }
+  return quotas;
+}
+
+function manifests(namespace: string): readonly [string, string] {
+  return [
+    quotaManifest({ namespace, quota: 'compute', hard: compute }),
+    quotaManifest({ namespace, quota: 'objects', hard: objects }),
+  ];
+}
+
+/** The pull requests of both. */
+function opened(quotas: readonly WatchedQuota[]): number[] {
+  return quotas.flatMap((quota) => quota.pullRequests());
+}
+
+describe('a Deployment that two quotas refuse', () => {
+  it('gets one pull request with one commit for both files, and after one merge every pod fits', async () => {
+    const quotas = await twoQuotas('two-files', (one, other) => {
+      const [first, second] = manifests('two-files');
+      return { [one.path]: first, [other.path]: second };
+    });
+    await quotas[0].deploy('web', 6, { cpu: '200m' });
+    await eventually('all six pods are there', async () => (await quotas[0].pods()) === 6, 60_000);
+
+    expect(opened(quotas)).toHaveLength(1);
+    const leader = quotas.find((quota) => quota.pullRequests().length === 1) ?? quotas[0];
+    const [number = 0] = leader.pullRequests();
+    expect(await leader.shown(number)).toMatchObject({ merged: true, commits: 1, changed_files: 2 });
+    await leader.reaches('CoolingDown', 'CoolingDown');
+    for (const quota of quotas) {
+      expect((await quota.lease())?.holder).toBeNull();
+      expect((await quota.lease())?.annotations).toHaveProperty(['resizer.io/last-modified']);
+    }
+    expect(await leader.branches()).toEqual([]);
+  });
+
+  it('gets one pull request for one file that holds both', async () => {
+    const quotas = await twoQuotas('one-file', (one) => ({ [one.path]: manifests('one-file').join('---\n') }));
+    await quotas[0].deploy('web', 6, { cpu: '200m' });
+    await eventually('all six pods are there', async () => (await quotas[0].pods()) === 6, 60_000);
+    expect(opened(quotas)).toHaveLength(1);
+  });
+
+  it('that needs an approval is approved once, for both', async () => {
+    const quotas = await twoQuotas('both-approved', (one) => ({
+      [one.path]: manifests('both-approved').join('---\n'),
+    }));
+    await quotas[0].deploy('web', 12, { cpu: '200m' });
+    const leader = await eventually('one of them has a pull request', () =>
+      quotas.find((quota) => quota.pullRequests().length === 1),
+    );
+    await leader.reaches('AwaitingApproval', 'MaxStepExceeded');
+    await leader.command('approve', { by: 'alice' });
+    await eventually('all twelve pods are there', async () => (await quotas[0].pods()) === 12, 60_000);
+    expect(opened(quotas)).toHaveLength(1);
+  });
+
+  it('is asked for together, and a refusal is remembered for both', async () => {
+    const quotas = await twoQuotas(
+      'both-refused',
+      (one, other) => {
+        const [first, second] = manifests('both-refused');
+        return { [one.path]: first, [other.path]: second };
+      },
+      { 'resizer.io/auto-merge': 'false' },
+    );
+    await quotas[0].deploy('web', 6, { cpu: '200m' });
+    const leader = await eventually('one of them has a pull request', () =>
+      quotas.find((quota) => quota.pullRequests().length === 1),
+    );
+    const carried = quotas.find((quota) => quota !== leader) ?? quotas[1];
+    await leader.reaches('AwaitingMerge', 'NamespaceAutoMergeOff');
+    const waiting = await carried.reaches('AwaitingMerge', 'CarriedBySibling');
+    expect(waiting.detail).toContain(`the pull request of quota ${leader.target.quota} raises this quota as well`);
+
+    await leader.command('reject', { by: 'alice', reason: 'no budget' });
+    await leader.reaches('CoolingDown', 'Refused');
+    await carried.command('reconcileNow');
+    const refused = await carried.reaches('CoolingDown', 'Refused');
+    expect(refused.detail).toContain('was refused by alice');
+    expect(opened(quotas)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,201 @@
+/** One pull request that is enough: what was refused fits after it, and the threshold is not reached again at once. */
+import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../kernel/stack/eventually.ts';
+import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
+import { type Stack, startStack } from '../kernel/stack/stack.ts';
+import { counted, givenQuota, quotaManifest, WatchedQuota } from '../kernel/stack/watched-quota.ts';
+
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = await startStack({
+    files: { 'README.md': '# acme/gitops\n' },
+    forge: { checks: 'pass', checkDelayMs: 50 },
+    env: { ...quickAutoMerge },
+  });
+});
+afterAll(async () => await stack?.stop());
+
+const mergePatch = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
+/** Bursts are what this is about; how large a step needs no approval is not. */
+const annotations = { 'resizer.io/max-step': '100' };
+
+/** The pull requests that were opened for any quota of a namespace. */
+function pullRequestsOf(namespace: string): number {
+  return stack.forge.writes.filter(
+    ({ method, path, effect, branch }) =>
+      method === 'POST' &&
+      path.endsWith('/pulls') &&
+      effect &&
+      branch?.startsWith(`headroom/${stack.cluster}/${namespace}/`),
+  ).length;
+}
+
+describe.concurrent('a burst', () => {
+  it('of ten missing pods fits after one pull request, and is below the threshold then', async () => {
+    const quota = await givenQuota(stack, { namespace: 'ten', hard: { 'requests.cpu': '2' }, annotations });
+    await quota.deploy('web', 14, { cpu: '500m' });
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    await eventually('14 of 14 pods are there', async () => (await quota.pods()) === 14);
+    // 7 of 9 are less than 80 %; 7 of 8750m would be exactly that.
+    expect(await quota.hard()).toEqual({ 'requests.cpu': '9' });
+    expect(quota.pullRequests()).toHaveLength(1);
+    expect((await quota.pullRequest()).body).toMatch(/misses 10 replicas \(requests.cpu 5\)/);
+    await quota.command('reconcileNow');
+    await eventually('it rests without pressure', async () => {
+      const { phase, detail } = await quota.status();
+      return phase === 'CoolingDown' && !detail.includes('pressure');
+    });
+  });
+
+  it('is raised for exactly where the policy says fill', async () => {
+    const quota = await givenQuota(stack, {
+      namespace: 'fill',
+      hard: { 'requests.cpu': '2' },
+      annotations: { ...annotations, 'resizer.io/burst': 'fill' },
+    });
+    await quota.deploy('web', 14, { cpu: '500m' });
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    await eventually('14 of 14 pods are there', async () => (await quota.pods()) === 14);
+    expect(await quota.hard()).toEqual({ 'requests.cpu': '7' });
+    expect(quota.pullRequests()).toHaveLength(1);
+  });
+
+  it('raises every quota that counts its pods in one pull request, also one that has refused nothing', async () => {
+    const namespace = 'both';
+    const cpu = await givenQuota(stack, { namespace, hard: { 'requests.cpu': '2' }, annotations });
+    const objects = new WatchedQuota(stack, namespace, 'objects');
+    const file = quotaManifest({ namespace, quota: 'objects', hard: { pods: '6' } });
+    await stack.forge.pushCommit({ files: { [objects.path]: file }, message: 'Add another quota' });
+    await eventually('the second quota is there', async () => (await objects.hard())['pods'] === '6');
+    await counted(objects);
+    await cpu.deploy('web', 10, { cpu: '500m' });
+    await eventually('10 of 10 pods are there', async () => (await cpu.pods()) === 10);
+    expect(pullRequestsOf(namespace)).toBe(1);
+    expect(await cpu.hard()).toEqual({ 'requests.cpu': '6300m' });
+    expect(await objects.hard()).toEqual({ pods: '13' });
+  });
+
+  it('of a StatefulSet takes its claims along', async () => {
+    const quota = await givenQuota(stack, {
+      namespace: 'claims',
+      hard: { pods: '10', 'requests.storage': '1Gi', persistentvolumeclaims: '1' },
+      annotations,
+    });
+    const labels = { app: 'db' };
+    await stack.apps.createNamespacedStatefulSet({
+      namespace: 'claims',
+      body: {
+        metadata: { name: 'db' },
+        spec: {
+          serviceName: 'db',
+          replicas: 3,
+          podManagementPolicy: 'Parallel',
+          selector: { matchLabels: labels },
+          template: {
+            metadata: { labels },
+            spec: { containers: [{ name: 'db', image: 'registry.example/db:1' }] },
+          },
+          volumeClaimTemplates: [
+            {
+              metadata: { name: 'data' },
+              spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+            },
+          ],
+        },
+      },
+    });
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    await eventually('3 of 3 pods are there', async () => (await quota.pods()) === 3);
+    expect(await quota.hard()).toEqual({ pods: '10', 'requests.storage': '3968Mi', persistentvolumeclaims: '4' });
+    expect(quota.pullRequests()).toHaveLength(1);
+  });
+
+  it('that is the surge of a rolling update says that it is needed only while that lasts', async () => {
+    const namespace = 'surge';
+    const quota = await givenQuota(stack, {
+      namespace,
+      hard: { pods: '4' },
+      annotations: { ...annotations, 'resizer.io/threshold': '100' },
+    });
+    const labels = { app: 'web' };
+    const template = (image: string) => ({
+      metadata: { labels },
+      spec: { containers: [{ name: 'app', image: `registry.example/${image}` }] },
+    });
+    await stack.apps.createNamespacedDeployment({
+      namespace,
+      body: {
+        metadata: { name: 'web' },
+        spec: {
+          replicas: 3,
+          selector: { matchLabels: labels },
+          strategy: { rollingUpdate: { maxSurge: 3, maxUnavailable: 0 } },
+          template: template('app:1'),
+        },
+      },
+    });
+    await eventually('3 pods are there', async () => (await quota.pods()) === 3);
+    await stack.apps.patchNamespacedDeployment(
+      { name: 'web', namespace, body: { spec: { template: template('app:2') } } },
+      mergePatch,
+    );
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    await eventually('all pods of the rollout are there', async () => (await quota.pods()) === 6);
+    expect((await quota.pullRequest()).body).toContain(
+      'misses 2 replicas (pods 2), of which 2 are the surge of a rolling update and needed only while it lasts',
+    );
+  });
+
+  it('of a rolling update to larger pods ends with all of them, after one pull request', async () => {
+    const namespace = 'larger';
+    const quota = await givenQuota(stack, { namespace, hard: { 'requests.cpu': '1250m' }, annotations });
+    const labels = { app: 'web' };
+    const template = (cpu: string) => ({
+      metadata: { labels },
+      spec: { containers: [{ name: 'app', image: 'registry.example/app:1', resources: { requests: { cpu } } }] },
+    });
+    await stack.apps.createNamespacedDeployment({
+      namespace,
+      body: {
+        metadata: { name: 'web' },
+        spec: {
+          replicas: 4,
+          selector: { matchLabels: labels },
+          strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+          template: template('200m'),
+        },
+      },
+    });
+    await eventually('the 4 small pods run', async () => (await run(namespace, '200m')) === 4);
+    await stack.apps.patchNamespacedDeployment(
+      { name: 'web', namespace, body: { spec: { template: template('500m') } } },
+      mergePatch,
+    );
+    await eventually('the 4 large pods run, and no other', async () => {
+      const large = await run(namespace, '500m');
+      return large === 4 && (await quota.pods()) === 4;
+    });
+    // 4 × 500m, and 200m of the last old one: 2200m are less than 80 % of it.
+    expect(await quota.hard()).toEqual({ 'requests.cpu': '2800m' });
+    expect(quota.pullRequests()).toHaveLength(1);
+  });
+});
+
+/** Does the kubelet's part: every pod of a namespace is ready. @returns how many of them ask for this much cpu. */
+async function run(namespace: string, cpu: string): Promise<number> {
+  const { items } = await stack.core.listNamespacedPod({ namespace });
+  const waiting = items.filter(({ status }) => status?.phase !== 'Running');
+  for (const { metadata } of waiting) {
+    const ready = { type: 'Ready', status: 'True' };
+    await stack.core
+      .patchNamespacedPodStatus(
+        { name: metadata?.name ?? '', namespace, body: { status: { phase: 'Running', conditions: [ready] } } },
+        mergePatch,
+      )
+      // Deleted in the meantime.
+      .catch(() => {});
+  }
+  return items.filter(({ spec }) => spec?.containers[0]?.resources?.requests?.['cpu'] === cpu).length;
+}

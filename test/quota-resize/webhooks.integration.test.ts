@@ -1,0 +1,65 @@
+/** The whole product as a GitHub App, woken by webhooks alone. */
+import { generateKeyPairSync } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { freePort } from '../kernel/servers/free-port.ts';
+import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
+import { type Stack, startStack } from '../kernel/stack/stack.ts';
+import { givenQuota } from '../kernel/stack/watched-quota.ts';
+
+const SECRET = 'webhook-secret-of-this-run';
+const { publicKey, privateKey } = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+});
+
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = await startStack({
+    files: { 'README.md': '# acme/gitops\n' },
+    forge: { checks: 'pending' },
+    workers: 0,
+    starters: 0,
+    // Nothing is found out by asking again: GitHub tells, or nobody knows.
+    env: {
+      ...quickAutoMerge,
+      HEADROOM_CHECKS_POLL_MIN: '1h',
+      HEADROOM_CHECKS_POLL_MAX: '1h',
+      HEADROOM_NEED_GONE: '1h',
+    },
+  });
+  const port = await freePort();
+  await stack.startStarter({ WEBHOOK_ADDRESS: `127.0.0.1:${port}`, GITHUB_WEBHOOK_SECRET: SECRET });
+  const app = stack.forge.registerApp({ slug: 'headroom', publicKey });
+  const installation = app.install({ account: 'acme' });
+  await stack.startWorker({
+    GITHUB_TOKEN: '',
+    GITHUB_APP_ID: String(app.id),
+    GITHUB_INSTALLATION_ID: String(installation.id),
+    GITHUB_PRIVATE_KEY: privateKey.replaceAll('\n', '\\n'),
+    GITHUB_WEBHOOKS: 'true',
+  });
+  await stack.forge.addHook({ url: `http://127.0.0.1:${port}/webhooks/github`, secret: SECRET });
+});
+afterAll(async () => await stack?.stop());
+
+it('a check that passes is told by GitHub and merged, and no secret is in any log', async () => {
+  const quota = await givenQuota(stack, { namespace: 'told', hard: { pods: '10' } });
+  await quota.deploy('web', 8, { cpu: '10m' });
+  await quota.reaches('AwaitingChecks');
+  const [opened] = stack.forge.writes.filter(({ path, effect }) => path.endsWith('/pulls') && effect);
+  expect(opened?.user).toBe('headroom[bot]');
+  const { head } = (opened?.responseBody ?? {}) as { head: { sha: string } };
+  await stack.forge.setCheckRun({ sha: head.sha, name: 'ci', status: 'completed', conclusion: 'success' });
+  await quota.reaches('CoolingDown', 'CoolingDown');
+  expect(await quota.hard()).toEqual({ pods: '12' });
+
+  const logs = await Promise.all(stack.processes.map(async ({ logFile }) => await readFile(logFile, 'utf8')));
+  for (const log of logs) {
+    expect(log).not.toContain(SECRET);
+    expect(log).not.toContain(privateKey.split('\n')[3]);
+    expect(log).not.toMatch(/ghs_[A-Za-z0-9]{10}/);
+  }
+});

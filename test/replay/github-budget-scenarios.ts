@@ -1,0 +1,61 @@
+/** Budgets of writes to GitHub, to be recorded: they need Temporal and a worker, and nothing else. */
+import type { Client } from '@temporalio/client';
+import { pino } from 'pino';
+import { createGitHubPermits } from '../../activities/kernel/github-permits.ts';
+import type { GitHubPermits, PermitAsk } from '../../activities/ports/permits.ts';
+import type { BudgetLimits } from '../../domain/github-budget/limits.ts';
+import { type Urgency, urgencies } from '../../domain/github-budget/urgency.ts';
+import { githubBudgetId, githubBudgetTaskQueue } from '../../domain/kernel/target.ts';
+import { pause, resume } from '../../workflows/github-budget/messages.ts';
+import type { githubBudget } from '../../workflows/github-budget/workflow.ts';
+import { persist } from '../github-budget/budget-servers.ts';
+import type { Recorded } from './scenarios.ts';
+
+const HOST = 'github.example';
+/** Two in three seconds: the whole life of a budget in a few of them. */
+const LIMITS: BudgetLimits = { windows: [{ ms: 1_000, most: 2 }], validMs: 2_000, takenWithinMs: 1_000 };
+
+interface Servers {
+  readonly client: Client;
+}
+
+function permitsOf({ client }: Servers, credentialId: string): GitHubPermits {
+  return createGitHubPermits({ client, host: HOST, credentialId, limits: LIMITS, log: pino({ enabled: false }) });
+}
+
+function ask(id: string, urgency: Urgency): PermitAsk {
+  return { id, urgency, target: 'team-a/compute', cluster: 'test', write: 'open pull request' };
+}
+
+export const budgetScenarios: Readonly<Record<string, (servers: Servers, name: string) => Promise<Recorded>>> = {
+  'github-budget': async (servers, name) => {
+    const handle = servers.client.workflow.getHandle<typeof githubBudget>(
+      githubBudgetId({ host: HOST, credentialId: name }),
+    );
+    const permits = permitsOf(servers, name);
+    await Promise.all(urgencies.map(async (urgency) => await persist(permits, ask(urgency, urgency))));
+    const { runId } = await handle.describe();
+    await permits.limited(1_000, 'You have exceeded a secondary rate limit');
+    await persist(permits, ask('after the limit', 'demand'));
+    await handle.signal(pause, { by: 'alice', reason: 'an incident' });
+    await permits.take(ask('in the pause', 'approved')).catch(() => {});
+    await handle.signal(resume);
+    await persist(permits, ask('in the pause', 'approved'));
+    await handle.result();
+    return { workflowId: handle.workflowId, runId };
+  },
+
+  'github-budget-continued': async (servers, name) => {
+    const handle = await servers.client.workflow.start<typeof githubBudget>('githubBudget', {
+      workflowId: githubBudgetId({ host: HOST, credentialId: name }),
+      taskQueue: githubBudgetTaskQueue,
+      args: [{ limits: LIMITS, continueAfterEvents: 20 }],
+    });
+    const permits = permitsOf(servers, name);
+    for (const round of ['a', 'b', 'c']) {
+      await Promise.all(urgencies.map(async (urgency) => await persist(permits, ask(`${round} ${urgency}`, urgency))));
+    }
+    await servers.client.workflow.getHandle(handle.workflowId).result();
+    return { workflowId: handle.workflowId, runId: handle.firstExecutionRunId };
+  },
+};
