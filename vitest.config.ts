@@ -17,6 +17,7 @@ export default defineConfig({
           // The real servers share two cores: files one after the other, so that no test competes with another file's
           // control plane for its timeouts.
           fileParallelism: false,
+          globalSetup: ['test/kernel/stack/workflow-bundle.ts'],
           // A whole episode on real servers takes seconds; the first test of a file also starts its servers.
           testTimeout: 120_000,
           hookTimeout: 180_000,

@@ -80,11 +80,9 @@ function giveUp(look: QuotaObservation, decision: Decision, since: EpochMs, now:
     reason: `no answer since ${formatInstant(since)}`,
   };
   const detail = `nobody approved it since ${formatInstant(since)} (resizer.io/approval-timeout)`;
-  const said = { phase: 'CoolingDown', reason: 'ApprovalTimedOut', detail, decision, refusal } as const;
-  if (decision.pullRequest === null) return { kind: 'release', ...said };
   const until = formatInstant(now + look.policy.rejectionCooldown);
   const comment = `Closed by Headroom: ${detail}. It is not asked for again before ${until} unless the need grows.`;
-  return { kind: 'close', ...said, comment };
+  return { kind: 'close', phase: 'CoolingDown', reason: 'ApprovalTimedOut', detail, decision, refusal, comment };
 }
 
 /** An approval that people have not been told about yet: in an Event, and on the pull request once there is one. */

@@ -40,10 +40,8 @@ export function decideUnopened(
     ];
   }
   const refusal = rejectionOf(memory, decision);
-  if (refusal !== null) {
-    const detail = `rejected by ${refusal.by}${refusal.reason === '' ? '' : `: ${refusal.reason}`}`;
-    return [memory, { kind: 'release', phase: 'CoolingDown', reason: 'Rejected', detail, decision, refusal }];
-  }
+  // Nothing is known to be on GitHub, and an attempt whose answer was lost may have come that far all the same.
+  if (refusal !== null) return [memory, closeRejected(look, decision, refusal)];
   const need = computeNeed(look, memory.lastChange);
   if (!concerns(need, decision)) {
     const phase = 'OpeningPullRequest';

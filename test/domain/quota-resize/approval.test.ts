@@ -139,7 +139,7 @@ describe('an approval before the pull request', () => {
     const outcome = command(waiting, 'reject', ann, NOW);
     if (outcome.kind !== 'done') throw new Error(outcome.message);
     expect(unopened({ policy: asking }, outcome.memory)[1]).toMatchObject({
-      kind: 'release',
+      kind: 'close',
       reason: 'Rejected',
       refusal: { by: 'ann', reason: 'month end' },
     });

@@ -293,7 +293,6 @@ describe('whatever happens', { timeout: TIMEOUT_MS }, () => {
         'settle Synced',
         'close Rejected',
         'close ApprovalTimedOut',
-        'release Rejected',
         'revise NeedGrew',
         'say ApprovalRequired',
         'say Approved',

@@ -11,6 +11,7 @@ import type { ForgeOptions } from '../forge/options.ts';
 import { eventually } from './eventually.ts';
 import { createGitOpsRepository } from './gitops-repository.ts';
 import { applyManifests } from './manifests.ts';
+import { TEST_BUNDLE } from './workflow-bundle.ts';
 import { startSyncer, type Syncer } from './syncer.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -132,6 +133,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         HEADROOM_GITHUB_WRITE_SPACING: '0s',
         GITHUB_WRITES_PER_MINUTE: '100000',
         GITHUB_WRITES_PER_HOUR: '1000000',
+        ...prebuiltBundle(),
         ...options.env,
       },
       starter: { ...shared, KUBECONFIG: controlPlane.kubeconfigFor(STARTER_USER) },
@@ -197,6 +199,12 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     await stop().catch(() => {});
     throw error;
   }
+}
+
+/** The bundle that the test run has made, where it has. */
+function prebuiltBundle(): Record<string, string> {
+  const bundle = process.env[TEST_BUNDLE];
+  return bundle === undefined ? {} : { HEADROOM_WORKFLOW_BUNDLE: bundle };
 }
 
 async function logHas(file: string, text: string): Promise<boolean> {
