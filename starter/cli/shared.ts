@@ -44,8 +44,11 @@ export function fail(message: string, code: number): void {
   process.exitCode = code;
 }
 
-/** gRPC codes of a question that no worker took up: DEADLINE_EXCEEDED, and FAILED_PRECONDITION where none polls at all. */
-const UNANSWERED: readonly number[] = [4, 9];
+/**
+ * gRPC codes of a question that no worker took up: DEADLINE_EXCEEDED, which the server that gave up in the same moment may
+ * call CANCELLED, and FAILED_PRECONDITION where none polls at all.
+ */
+const UNANSWERED: readonly number[] = [1, 4, 9];
 
 /** How long a worker may take to answer: longer than any activity task, and a person waits for it. */
 export const ANSWER_MS = 10_000;

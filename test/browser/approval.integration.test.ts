@@ -91,8 +91,8 @@ describe('an operator in the Temporal UI', () => {
 
     const page = await openMetadata(quota);
     await shown(page, 'AwaitingApproval');
-    await shown(page, /waits for an approval: requests\.cpu from 2 to 7200m is more than 2 × the limit/);
-    await shown(page, 'approve the open pull request, for its values and its head as they are now');
+    await shown(page, /waits for an approval since 20[^ ]*: requests\.cpu from 2 to 7600m is more than 2 × the limit/);
+    await shown(page, 'approve the open pull request for its values and its head as they are now');
     const address = `${stack.forge.url}/acme/gitops/pull/${number}`;
     await shown(page, (frame) => frame.locator(`a[href="${address}"]`, { hasText: `#${number}` }));
     await picture(page, '1-awaiting-approval');
@@ -113,7 +113,7 @@ describe('an operator in the Temporal UI', () => {
       new RegExp(`approve: approved by alice: pull request #${number} at [0-9a-f]{12}`),
     );
     expect(await quota.shown(number)).toMatchObject({ merged: true });
-    expect(await quota.inGit()).toContain('requests.cpu: "7200m"');
+    expect(await quota.inGit()).toContain('requests.cpu: "7600m"');
     const { events = [] } = await stack.client.workflow.getHandle(quota.workflowId).fetchHistory();
     const signals = events?.map((event) => event.workflowExecutionSignaledEventAttributes) ?? [];
     const approval = signals.find((signal) => signal?.signalName === 'approve');
