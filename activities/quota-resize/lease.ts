@@ -60,6 +60,9 @@ interface LeaseState {
   readonly carriedBy: string | null;
 }
 
+/** What a Lease says that nobody holds. */
+const UNLOCKED: Omit<LeaseState, 'memory'> = { holder: null, files: [], carriedBy: null };
+
 /**
  * The Leases of quotas and files in Headroom's own namespace. Every write carries the resourceVersion of what was read, so
  * two writers never overwrite each other.
@@ -151,7 +154,7 @@ export class LeaseStore {
     const ours = leaseHolder(decision.id);
     for (const quota of quotas) {
       await this.#changeExisting({ ...target, quota }, (state) =>
-        state.holder === ours ? { ...state, holder: null, files: [], carriedBy: null } : null,
+        state.holder === ours ? { ...state, ...UNLOCKED } : null,
       );
     }
   }
@@ -165,9 +168,7 @@ export class LeaseStore {
         const { lastModified, refusals } = state.memory;
         const no = refusal === null ? [] : [{ ...refusal, limits: decidedLimits(companion) }];
         return {
-          holder: null,
-          files: [],
-          carriedBy: null,
+          ...UNLOCKED,
           memory: {
             ...state.memory,
             lastModified: decision.merge === null ? lastModified : Math.max(lastModified ?? 0, decision.merge.at),
@@ -211,9 +212,7 @@ export class LeaseStore {
       if (state.holder !== ours && !unlockedOurs) return null;
       const { lastModified, refusals } = state.memory;
       return {
-        holder: null,
-        files: [],
-        carriedBy: null,
+        ...UNLOCKED,
         memory: {
           ...state.memory,
           lastModified: decision.merge === null ? lastModified : Math.max(lastModified ?? 0, decision.merge.at),
@@ -232,7 +231,7 @@ export class LeaseStore {
       const { memory } = state;
       const known = memory.decision;
       return {
-        ...(state.holder === ours ? { ...state, holder: null, files: [] } : state),
+        ...(state.holder === ours ? { ...state, ...UNLOCKED } : state),
         memory: {
           ...memory,
           lastModified: Math.max(memory.lastModified ?? 0, at),
@@ -284,7 +283,7 @@ export class LeaseStore {
   #stateOf(lease: V1Lease | null): LeaseState {
     if (lease === null) {
       const memory = { lastModified: null, lastRecommendation: null, refusals: [], decision: null };
-      return { holder: null, files: [], carriedBy: null, memory };
+      return { ...UNLOCKED, memory };
     }
     const { memory, problems } = readLeaseMemory(lease);
     for (const problem of problems) this.#options.log.warn({ lease: lease.metadata?.name }, problem);

@@ -49,6 +49,21 @@ describe('the queue of hints', () => {
     ]);
   });
 
+  it('leaves a workflow alone for as long as its last hint says, and the others as ever', async () => {
+    const { queue, clock, sent } = running();
+    const both = (resourceVersion: string) => {
+      queue.add(hint('base', { resourceVersion, gapMs: 5 * GAP_MS }));
+      queue.add(hint('own', { resourceVersion }));
+    };
+    both('1');
+    await clock.pass(100);
+    both('2');
+    await clock.pass(10 * GAP_MS);
+    const at = (id: string) => sent.filter((one) => one.hint.id === id).map((one) => one.at);
+    expect(at('base')).toEqual([0, 5 * GAP_MS]);
+    expect(at('own').at(-1)).toBeLessThan(2 * GAP_MS);
+  });
+
   it('keeps that a workflow is to be started when a mere change follows', async () => {
     const { queue, clock, sent } = running();
     queue.add(hint('a', { starts: true, cause: 'something was refused' }));
