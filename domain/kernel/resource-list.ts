@@ -115,3 +115,33 @@ export function negativeKeys(list: ResourceList): readonly string[] {
     .filter(([, amount]) => amount.nano < 0n)
     .map(([key]) => key);
 }
+
+/** A list as numbers, for chains of sums that would else read and print every step of the way. */
+export type Amounts = ReadonlyMap<string, Quantity>;
+
+/** The amounts of a list, each text read once. */
+export function amountsIn(list: ResourceList | undefined): Amounts {
+  return new Map(Object.entries(list ?? {}).map(([key, text]) => [key, parseQuantity(text)]));
+}
+
+/** As `addLists`. */
+export function addAmounts(a: Amounts, b: Amounts): Amounts {
+  const sum = new Map(a);
+  for (const [key, amount] of b) {
+    const present = sum.get(key);
+    sum.set(key, present === undefined ? amount : addQuantities(present, amount));
+  }
+  return sum;
+}
+
+/** As `maxLists`. */
+export function maxAmounts(a: Amounts, b: Amounts): Amounts {
+  const max = new Map(a);
+  for (const [key, amount] of b) {
+    const present = max.get(key);
+    if (present === undefined || compareQuantities(amount, present) >= 0) {
+      max.set(key, amount);
+    }
+  }
+  return max;
+}

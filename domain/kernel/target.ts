@@ -15,6 +15,11 @@ export function quotaResizeId(target: QuotaTarget): string {
   return `quota-resize/${target.cluster}/${target.namespace}/${target.quota}`;
 }
 
+/** Workflow id of the usage episode of one quota: from a change to a true status. */
+export function quotaUsageId(target: QuotaTarget): string {
+  return `quota-usage/${target.cluster}/${target.namespace}/${target.quota}`;
+}
+
 /** Id of the Schedule (and of the workflows it starts) that collects old Leases of a cluster. */
 export function leaseGcId(cluster: string): string {
   return `lease-gc/${cluster}`;
@@ -50,6 +55,11 @@ export const githubBudgetTaskQueue = 'headroom-github';
 /** Task queue of a cluster's workflows and activities. It carries the cluster's name so that no cluster runs another's. */
 export function taskQueue(cluster: string): string {
   return `headroom/${cluster}`;
+}
+
+/** Task queue of the activities that read the informer caches of a cluster; its starters poll it. */
+export function cacheTaskQueue(cluster: string): string {
+  return `headroom-cache/${cluster}`;
 }
 
 /** `<namespace>/<quota>`, the value of the search attribute `HeadroomTarget` and the short name in messages. */

@@ -4,7 +4,13 @@ import type { ResourceList } from '../kernel/resource-list.ts';
 
 /** A PersistentVolumeClaim in the shape of Kubernetes' JSON. */
 export interface Claim {
-  readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> | undefined } | undefined;
+  readonly metadata?:
+    | {
+        readonly name?: string | undefined;
+        readonly namespace?: string | undefined;
+        readonly annotations?: Readonly<Record<string, string>> | undefined;
+      }
+    | undefined;
   readonly spec?:
     | {
         readonly resources?: { readonly requests?: ResourceList | undefined } | undefined;
@@ -23,6 +29,17 @@ export interface Claim {
 
 /** The annotation that named the storage class before there was a field for it; it still goes first. */
 const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
+
+/** A quota counts by class under `<class>` + this + what it counts for all classes. */
+const CLASS_SUFFIX = '.storageclass.storage.k8s.io/';
+
+/** Whether claims are charged under this name, of whatever storage class. */
+export function isClaimResource(name: string): boolean {
+  return (
+    name === 'count/persistentvolumeclaims' ||
+    ['persistentvolumeclaims', 'requests.storage'].some((one) => name === one || name.endsWith(CLASS_SUFFIX + one))
+  );
+}
 
 function storageClassOf(claim: Claim): string {
   return claim.metadata?.annotations?.[CLASS_ANNOTATION] ?? claim.spec?.storageClassName ?? '';
@@ -52,6 +69,6 @@ export function claimCharge(claim: Claim): ResourceList {
   const ofClass =
     storageClass === ''
       ? []
-      : Object.entries(ofAll).map(([name, amount]) => [`${storageClass}.storageclass.storage.k8s.io/${name}`, amount]);
+      : Object.entries(ofAll).map(([name, amount]) => [storageClass + CLASS_SUFFIX + name, amount]);
   return { 'count/persistentvolumeclaims': '1', ...ofAll, ...Object.fromEntries(ofClass) };
 }

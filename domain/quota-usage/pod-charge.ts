@@ -2,10 +2,17 @@
  * What one pod is charged by a ResourceQuota, as Kubernetes 1.35 counts it (component-helpers `resource` and the pod
  * evaluator of `pkg/quota/v1`).
  */
-import { isZero } from '../kernel/quantity.ts';
-import { addLists, maskList, maxLists, type ResourceList, resourceEntries } from '../kernel/resource-list.ts';
+import {
+  addAmounts,
+  type Amounts,
+  amountsIn,
+  maxAmounts,
+  type ResourceList,
+  resourceList,
+} from '../kernel/resource-list.ts';
 import type { EpochMs } from '../kernel/time.ts';
-import { type Container, isPodLevelResource, isSidecar, type Pod, type ResourceRequirements } from './pod.ts';
+import { keptByObject } from './kept.ts';
+import { type Container, type ContainerStatus, isPodLevelResource, isSidecar, type Pod } from './pod.ts';
 
 /** What to leave out of a pod's requests and limits; a quota leaves out nothing. */
 export interface PodResourcesOptions {
@@ -19,74 +26,83 @@ export interface PodResourcesOptions {
 
 type Side = 'requests' | 'limits';
 
-/** Kubernetes' Max: unlike a sum, a key that only one of them has is kept as it is. */
-function maxOf(lists: readonly (ResourceList | undefined)[]): ResourceList {
-  return lists.reduce<ResourceList>((max, list) => maxLists(max, list ?? {}), {});
-}
+/** A pod may ask for a device of a class as for an extended resource of this name. */
+export const DEVICE_CLASS_PREFIX = 'deviceclass.resource.kubernetes.io/';
+
+const NOTHING: Amounts = new Map();
 
 function isResizeInfeasible(pod: Pod): boolean {
   return pod.status?.conditions?.find((condition) => condition.type === 'PodResizePending')?.reason === 'Infeasible';
 }
 
 /** What a running container counts with: during an in-place resize, the most of what is wanted and what is in use. */
-function effectiveResources(pod: Pod, container: Container, side: Side): ResourceList {
+function effectiveResources(pod: Pod, container: Container, side: Side): Amounts {
   const wanted = container.resources?.[side];
-  const statuses = [...(pod.status?.containerStatuses ?? []), ...(pod.status?.initContainerStatuses ?? [])];
-  const status = statuses.findLast((one) => one.name === container.name);
+  const named = (one: ContainerStatus) => one.name === container.name;
+  // A container has one status; of two of a name, Kubernetes takes the last.
+  const status = pod.status?.initContainerStatuses?.findLast(named) ?? pod.status?.containerStatuses?.findLast(named);
   if (status?.resources === undefined) {
-    return wanted ?? {};
+    return amountsIn(wanted);
   }
   const actuated = status.resources[side];
   const allocated = side === 'requests' ? status.allocatedResources : undefined;
   // What cannot be had is not counted.
-  return isResizeInfeasible(pod) ? maxOf([actuated, allocated]) : maxOf([wanted, actuated, allocated]);
+  const counted = isResizeInfeasible(pod) ? [actuated, allocated] : [wanted, actuated, allocated];
+  return counted.reduce<Amounts>((max, list) => (list === undefined ? max : maxAmounts(max, amountsIn(list))), NOTHING);
 }
 
 /**
  * max(Σ containers + Σ sidecars, max over init container i of (i + the sidecars before it)): init containers run one
  * after the other, each beside the sidecars that have started by then.
  */
-function containerResources(pod: Pod, side: Side, status: boolean): ResourceList {
+function containerResources(pod: Pod, side: Side, status: boolean): Amounts {
   const inUse = (container: Container) =>
-    status ? effectiveResources(pod, container, side) : (container.resources?.[side] ?? {});
-  let running = (pod.spec?.containers ?? []).reduce<ResourceList>((sum, one) => addLists(sum, inUse(one)), {});
-  let sidecars: ResourceList = {};
-  let starting: ResourceList = {};
+    status ? effectiveResources(pod, container, side) : amountsIn(container.resources?.[side]);
+  let running = NOTHING;
+  for (const container of pod.spec?.containers ?? []) {
+    running = addAmounts(running, inUse(container));
+  }
+  let sidecars = NOTHING;
+  let starting = NOTHING;
   for (const init of pod.spec?.initContainers ?? []) {
     if (isSidecar(init)) {
-      running = addLists(running, inUse(init));
-      sidecars = addLists(sidecars, inUse(init));
-      starting = maxLists(starting, sidecars);
+      running = addAmounts(running, inUse(init));
+      sidecars = addAmounts(sidecars, inUse(init));
+      starting = maxAmounts(starting, sidecars);
     } else {
       // Of a step that runs to its end only the spec counts; it cannot be resized.
-      starting = maxLists(starting, addLists(init.resources?.[side] ?? {}, sidecars));
+      starting = maxAmounts(starting, addAmounts(amountsIn(init.resources?.[side]), sidecars));
     }
   }
-  return maxLists(running, starting);
+  return maxAmounts(running, starting);
 }
 
-function podLevelResources(resources: ResourceRequirements | undefined, side: Side): ResourceList {
-  const list = resources?.[side] ?? {};
-  return maskList(list, Object.keys(list).filter(isPodLevelResource));
+/** The pod's own resources in place of the sum of its containers', where it states them. */
+function podResources(pod: Pod, side: Side, { status = true, podLevel = true }: PodResourcesOptions): Amounts {
+  const ofContainers = containerResources(pod, side, status);
+  const ofPod = podLevel ? amountsIn(pod.spec?.resources?.[side]) : NOTHING;
+  return new Map([...ofContainers, ...[...ofPod].filter(([resource]) => isPodLevelResource(resource))]);
+}
+
+function requestsOf(pod: Pod, options: PodResourcesOptions): Amounts {
+  const ofPod = podResources(pod, 'requests', options);
+  return options.overhead === false ? ofPod : addAmounts(ofPod, amountsIn(pod.spec?.overhead));
+}
+
+function limitsOf(pod: Pod, options: PodResourcesOptions): Amounts {
+  const ofPod = podResources(pod, 'limits', options);
+  const overhead = options.overhead === false ? NOTHING : amountsIn(pod.spec?.overhead);
+  return addAmounts(ofPod, new Map([...overhead].filter(([resource]) => (ofPod.get(resource)?.nano ?? 0n) !== 0n)));
 }
 
 /** The requests of a pod by resource name: `cpu`, `memory`, `ephemeral-storage`, `nvidia.com/gpu`, … */
 export function podRequests(pod: Pod, options: PodResourcesOptions = {}): ResourceList {
-  const { status = true, podLevel = true, overhead = true } = options;
-  const ofContainers = containerResources(pod, 'requests', status);
-  const ofPod = podLevel ? { ...ofContainers, ...podLevelResources(pod.spec?.resources, 'requests') } : ofContainers;
-  return addLists(ofPod, overhead ? (pod.spec?.overhead ?? {}) : {});
+  return resourceList(requestsOf(pod, options));
 }
 
 /** The limits of a pod by resource name. Overhead adds to a limit that is set, and makes none of its own. */
 export function podLimits(pod: Pod, options: PodResourcesOptions = {}): ResourceList {
-  const { status = true, podLevel = true, overhead = true } = options;
-  const ofContainers = containerResources(pod, 'limits', status);
-  const ofPod = podLevel ? { ...ofContainers, ...podLevelResources(pod.spec?.resources, 'limits') } : ofContainers;
-  const limited = resourceEntries(ofPod)
-    .filter(([, limit]) => !isZero(limit))
-    .map(([resource]) => resource);
-  return addLists(ofPod, overhead ? maskList(pod.spec?.overhead ?? {}, limited) : {});
+  return resourceList(limitsOf(pod, options));
 }
 
 /**
@@ -94,7 +110,7 @@ export function podLimits(pod: Pod, options: PodResourcesOptions = {}): Resource
  * Device classes are the one exception among the names of kubernetes.io.
  */
 function isExtended(resource: string): boolean {
-  if (resource.startsWith('deviceclass.resource.kubernetes.io/')) {
+  if (resource.startsWith(DEVICE_CLASS_PREFIX)) {
     return true;
   }
   return resource.includes('/') && !resource.includes('kubernetes.io/') && !resource.startsWith('requests.');
@@ -128,6 +144,15 @@ export function namesOfCharge(name: string): readonly string[] {
   return names.includes(name) ? names : [name];
 }
 
+/**
+ * Whether a name of a quota's `hard` is that of an extended resource: `requests.nvidia.com/gpu`, or a device class as one,
+ * `requests.deviceclass.resource.kubernetes.io/<class>`. Pods are charged under it, and resource claims may be.
+ */
+export function isExtendedQuotaName(name: string): boolean {
+  const isForeign = name.includes('/') && !name.includes('kubernetes.io/');
+  return name.startsWith('requests.') && (isForeign || name.startsWith(`requests.${DEVICE_CLASS_PREFIX}`));
+}
+
 /** Whether only pods are charged under this name, so that a quota's usage of it can be counted from them. */
 export function isPodCompute(name: string): boolean {
   return (
@@ -139,15 +164,25 @@ export function isPodCompute(name: string): boolean {
 }
 
 /** Whether the pod still holds what it was given: it has not ended, and is not stuck in its deletion. */
-function isCharged(pod: Pod, now: EpochMs): boolean {
+export function isCharged(pod: Pod, now: EpochMs): boolean {
   if (pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded') {
     return false;
   }
+  const stuckFrom = stuckInDeletionFrom(pod);
+  return stuckFrom === null || now < stuckFrom;
+}
+
+/**
+ * The first moment at which a pod that is being deleted counts as stuck: its node is lost, and it shall not keep others from
+ * starting. Null while nobody has deleted it. The deletion timestamp is already a grace period after the deletion itself;
+ * Kubernetes waits for another one.
+ */
+export function stuckInDeletionFrom(pod: Pod): EpochMs | null {
   const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata ?? {};
   if (deletionTimestamp === undefined || deletionGracePeriodSeconds === undefined) {
-    return true;
+    return null;
   }
-  return now <= new Date(deletionTimestamp).getTime() + deletionGracePeriodSeconds * 1000;
+  return new Date(deletionTimestamp).getTime() + deletionGracePeriodSeconds * 1000 + 1;
 }
 
 /**
@@ -164,4 +199,12 @@ export function podCharge(pod: Pod, now: EpochMs): ResourceList {
   const requests = renamed(podRequests(pod), namesOfRequest);
   const limits = renamed(podLimits(pod), namesOfLimit);
   return { ...stored, pods: '1', ...requests, ...limits };
+}
+
+/** The charge of a pod that no passing of time changes. */
+const standingCharge = keptByObject((pod: Pod) => podCharge(pod, 0));
+
+/** As `podCharge`, worked out once for each pod object, as a namespace of thousands is counted again and again. */
+export function keptPodCharge(pod: Pod, now: EpochMs): ResourceList {
+  return stuckInDeletionFrom(pod) === null ? standingCharge(pod) : podCharge(pod, now);
 }

@@ -44,7 +44,7 @@ export interface PodSpec {
     | undefined;
 }
 
-interface ContainerStatus {
+export interface ContainerStatus {
   readonly name?: string;
   /** What the node runs the container with now. */
   readonly resources?: ResourceRequirements | undefined;
@@ -55,6 +55,9 @@ interface ContainerStatus {
 export interface Pod {
   readonly metadata?:
     | {
+        readonly name?: string | undefined;
+        readonly namespace?: string | undefined;
+        readonly uid?: string | undefined;
         readonly deletionTimestamp?: Date | string | undefined;
         readonly deletionGracePeriodSeconds?: number | undefined;
       }
@@ -67,6 +70,8 @@ export interface Pod {
         readonly containerStatuses?: readonly ContainerStatus[] | undefined;
         readonly initContainerStatuses?: readonly ContainerStatus[] | undefined;
         readonly conditions?: readonly { readonly type: string; readonly reason?: string | undefined }[] | undefined;
+        /** The claim that the scheduler made for the extended resources of this pod. */
+        readonly extendedResourceClaimStatus?: { readonly resourceClaimName?: string | undefined } | undefined;
       }
     | undefined;
 }

@@ -1,5 +1,6 @@
 /** Which objects a ResourceQuota counts at all: its `scopes` and its `scopeSelector`, both of which must match. */
 import { parseQuantity } from '../kernel/quantity.ts';
+import type { ResourceList } from '../kernel/resource-list.ts';
 import type { Claim } from './claim-charge.ts';
 import type { Pod, PodSpec, ResourceRequirements } from './pod.ts';
 
@@ -17,7 +18,13 @@ export interface QuotaScopes {
   readonly scopeSelector?: { readonly matchExpressions?: readonly ScopeRequirement[] | undefined } | undefined;
 }
 
-function requirementsOf(quota: QuotaScopes): readonly ScopeRequirement[] {
+/** A quota as far as it says what it counts. */
+export interface CountingQuota extends QuotaScopes {
+  readonly hard?: ResourceList | undefined;
+}
+
+/** Every condition of the quota, those of `scopes` in the form of the others. */
+export function requirementsOf(quota: QuotaScopes): readonly ScopeRequirement[] {
   const named = (quota.scopes ?? []).map((scopeName) => ({ scopeName, operator: 'Exists' }));
   return [...named, ...(quota.scopeSelector?.matchExpressions ?? [])];
 }
@@ -60,7 +67,7 @@ function isBestEffort(pod: Pod): boolean {
   return !containers.some((container) => asksForCompute(container.resources));
 }
 
-function isTerminating(pod: Pod): boolean {
+export function isTerminating(pod: Pod): boolean {
   return (pod.spec?.activeDeadlineSeconds ?? -1) >= 0;
 }
 
@@ -100,16 +107,36 @@ export function podInScopes(quota: QuotaScopes, pod: Pod): boolean {
   return requirementsOf(quota).every((requirement) => podMatchesScope(requirement, pod));
 }
 
-/** Whether a quota counts this claim: the only scope of claims is the class of volume attributes. */
-export function claimInScopes(quota: QuotaScopes, claim: Claim): boolean {
+/**
+ * All that the scopes of a quota look at in a pod, for telling whether a change may move it from one quota to another. The
+ * class of quality of service is looked at in full, although it is given once and for all when the pod is created.
+ */
+export function podScopeTraits(pod: Pod): readonly (boolean | string)[] {
+  return [
+    isTerminating(pod),
+    isBestEffort(pod),
+    pod.spec?.priorityClassName ?? '',
+    crossesNamespaces(pod.spec?.affinity),
+  ];
+}
+
+/** Whether a claim satisfies one condition of a quota: the only scope of claims is the class of volume attributes. */
+export function claimMatchesScope(requirement: ScopeRequirement, claim: Claim): boolean {
+  if (requirement.scopeName !== 'VolumeAttributesClass') {
+    return false;
+  }
+  // A volume on its way from one class to another is counted as of both.
   const classes = [
     claim.spec?.volumeAttributesClassName,
     claim.status?.currentVolumeAttributesClassName,
     claim.status?.modifyVolumeStatus?.targetVolumeAttributesClassName,
   ].flatMap((name) => (name ? [name] : []));
-  return requirementsOf(quota).every(
-    (requirement) => requirement.scopeName === 'VolumeAttributesClass' && matchesClass(requirement, classes),
-  );
+  return matchesClass(requirement, classes);
+}
+
+/** Whether a quota counts this claim. */
+export function claimInScopes(quota: QuotaScopes, claim: Claim): boolean {
+  return requirementsOf(quota).every((requirement) => claimMatchesScope(requirement, claim));
 }
 
 /** Whether a quota counts objects other than pods and claims: they match no scope, so only a quota without one does. */

@@ -1,30 +1,18 @@
 /** What the pods and claims of a namespace are charged by a quota, counted from the objects themselves. */
-import { addQuantities, quantityOf } from '../kernel/quantity.ts';
-import { maskList, type ResourceList, resourceEntries, resourceList } from '../kernel/resource-list.ts';
+import { maskList, type ResourceList } from '../kernel/resource-list.ts';
 import type { EpochMs } from '../kernel/time.ts';
-import { type Claim, claimCharge } from './claim-charge.ts';
+import { calculateUsage, type ObjectsOf } from './calculate.ts';
+import { type Claim, isClaimResource } from './claim-charge.ts';
+import { podEvaluator, volumeClaimEvaluator } from './evaluators.ts';
 import type { Pod } from './pod.ts';
-import { isPodCompute, podCharge } from './pod-charge.ts';
-import { claimInScopes, podInScopes, type QuotaScopes } from './scopes.ts';
+import { isPodCompute } from './pod-charge.ts';
+import type { CountingQuota } from './scopes.ts';
 
-/** A quota as far as it says what it counts. */
-export interface CountingQuota extends QuotaScopes {
-  readonly hard?: ResourceList | undefined;
-}
-
-/** Whether only claims are charged under this name. */
-function isOfClaims(name: string): boolean {
-  return (
-    name === 'persistentvolumeclaims' ||
-    name === 'count/persistentvolumeclaims' ||
-    name === 'requests.storage' ||
-    name.includes('.storageclass.storage.k8s.io/')
-  );
-}
+export type { CountingQuota } from './scopes.ts';
 
 /** Whether the quota limits something that claims are charged for. */
 export function countsClaims(quota: CountingQuota): boolean {
-  return Object.keys(quota.hard ?? {}).some(isOfClaims);
+  return Object.keys(quota.hard ?? {}).some(isClaimResource);
 }
 
 /** Whether the quota limits something that pods are charged for. */
@@ -41,16 +29,12 @@ export function countedUsage(
   objects: { readonly pods: readonly Pod[]; readonly claims: readonly Claim[] },
   now: EpochMs,
 ): ResourceList {
-  const keys = Object.keys(quota.hard ?? {}).filter((key) => isPodCompute(key) || isOfClaims(key));
-  const charges = [
-    ...objects.pods.filter((pod) => podInScopes(quota, pod)).map((pod) => podCharge(pod, now)),
-    ...objects.claims.filter((claim) => claimInScopes(quota, claim)).map(claimCharge),
-  ];
-  const sums = new Map(keys.map((key) => [key, quantityOf(0n)]));
-  for (const charge of charges) {
-    for (const [key, amount] of resourceEntries(maskList(charge, keys))) {
-      sums.set(key, addQuantities(sums.get(key) ?? quantityOf(0n), amount));
-    }
-  }
-  return resourceList(sums);
+  const { hard = {} } = quota;
+  const ofPodsOrClaims = Object.keys(hard).filter((name) => isPodCompute(name) || isClaimResource(name));
+  const objectsOf: ObjectsOf = ({ resource }) => ({
+    objects: resource === podEvaluator.resource.resource ? objects.pods : objects.claims,
+  });
+  const context = { now, deviceClasses: new Map<string, null>(), podNamed: () => undefined };
+  const counting = { ...quota, hard: maskList(hard, ofPodsOrClaims) };
+  return calculateUsage(counting, [podEvaluator, volumeClaimEvaluator], objectsOf, context).used;
 }

@@ -3,6 +3,8 @@ import { type Adapter, LATER_STRATEGY, leftOut } from './adapter.ts';
 import { eventMessage } from './kinds/event.ts';
 import { quantityKinds } from './kinds/quantity.ts';
 import { quotaKinds } from './kinds/quota.ts';
+import { quotaControllerKinds } from './kinds/quota-controller.ts';
+import { quotaEvaluatorKinds } from './kinds/quota-evaluators.ts';
 import { leaseKinds } from './kinds/lease.ts';
 import { pullRequestKinds } from './kinds/pull-request.ts';
 import { lifecycleKinds } from './kinds/lifecycle.ts';
@@ -44,7 +46,7 @@ const suites: readonly Suite[] = [
     files: /^quota-resize/,
     kinds: { ...unanswered, ...thresholdEngineKinds, ...pullRequestKinds, ...lifecycleKinds, ...leaseKinds },
   },
-  { files: /^quota/, kinds: quotaKinds },
+  { files: /^quota/, kinds: { ...quotaKinds, ...quotaEvaluatorKinds, ...quotaControllerKinds } },
 ];
 
 /** The adapter of a kind in a file (`quota-resize-peer`), or undefined when nobody answers for it yet. */

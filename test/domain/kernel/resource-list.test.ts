@@ -1,14 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import {
+  addAmounts,
   addLists,
+  amountsIn,
   equalLists,
   exceededKeys,
   maskList,
+  maxAmounts,
   maxLists,
   multiplyList,
   negativeKeys,
   quantityIn,
   resourceEntries,
+  resourceList,
   subtractLists,
   subtractListsToZero,
   withoutZeros,
@@ -50,5 +54,15 @@ describe('a resource list', () => {
     expect(multiplyList({ cpu: '500m', memory: '1.5Gi' }, 10)).toEqual({ cpu: '5', memory: '15Gi' });
     expect(quantityIn({}, 'constructor')).toEqual({ nano: 0n, format: 'DecimalSI' });
     expect(resourceEntries({ pods: '3', cpu: '1' }).map(([key]) => key)).toEqual(['cpu', 'pods']);
+  });
+
+  it('says the same in numbers as in texts', () => {
+    const [a, b] = [
+      { cpu: '100m', memory: '512Mi', pods: '0' },
+      { cpu: '1', pods: '-1', memory: '512Mi', storage: '1k' },
+    ];
+    expect(resourceList(addAmounts(amountsIn(a), amountsIn(b)))).toEqual(addLists(a, b));
+    expect(resourceList(maxAmounts(amountsIn(a), amountsIn(b)))).toEqual(maxLists(a, b));
+    expect([...addAmounts(amountsIn(undefined), amountsIn(b)).keys()]).toEqual(Object.keys(b));
   });
 });

@@ -2,9 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../domain/quota-usage/pod.ts';
 import {
   claimInScopes,
+  claimMatchesScope,
   countsOtherObjects,
   podInScopes,
   podMatchesScope,
+  podScopeTraits,
   type ScopeRequirement,
 } from '../../../domain/quota-usage/scopes.ts';
 
@@ -73,5 +75,35 @@ describe('the scopes of a quota', () => {
     expect(podInScopes(gold, {})).toBe(false);
     expect(countsOtherObjects(gold)).toBe(false);
     expect(countsOtherObjects({ scopes: [] })).toBe(true);
+  });
+
+  it('counts a claim on its way from one class to another as of each of them', () => {
+    const claim = {
+      spec: { volumeAttributesClassName: 'class1' },
+      status: {
+        currentVolumeAttributesClassName: 'class2',
+        modifyVolumeStatus: { targetVolumeAttributesClassName: 'class3' },
+      },
+    };
+    const matches = (operator: string, ...values: string[]) =>
+      [claim, { spec: { volumeAttributesClassName: '' } }].map((one) =>
+        claimMatchesScope({ scopeName: 'VolumeAttributesClass', operator, values }, one),
+      );
+    expect(matches('Exists')).toEqual([true, false]);
+    expect(matches('DoesNotExist')).toEqual([false, true]);
+    for (const name of ['class1', 'class2', 'class3']) {
+      expect(matches('In', name)).toEqual([true, false]);
+    }
+    expect(matches('In', 'class4', 'class3')).toEqual([true, false]);
+    expect(matches('In', 'class4')).toEqual([false, false]);
+    expect(matches('NotIn', 'class4')).toEqual([true, true]);
+  });
+
+  it('look at four traits of a pod', () => {
+    const ofTwoClasses = [{}, { spec: { priorityClassName: 'high' } }].map(podScopeTraits);
+    expect(ofTwoClasses).toEqual([
+      [false, true, '', false],
+      [false, true, 'high', false],
+    ]);
   });
 });

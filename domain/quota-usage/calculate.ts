@@ -1,0 +1,142 @@
+/** What a quota's namespace uses, as Kubernetes 1.35 works it out (CalculateUsage of `pkg/quota/v1`). */
+import { type GroupResource, groupResourceName } from '../kernel/group-resource.ts';
+import { addQuantities, type Quantity, quantityOf } from '../kernel/quantity.ts';
+import { amountsIn, type ResourceList, resourceList } from '../kernel/resource-list.ts';
+import type { CountedObject, Evaluator, MatchContext, UsageContext } from './evaluator.ts';
+import { keptByObject } from './kept.ts';
+import { type CountingQuota, type QuotaScopes, requirementsOf } from './scopes.ts';
+
+/** Resources of a quota that could not be counted, and why, in words for people. */
+export interface Unmeasured {
+  readonly keys: readonly string[];
+  /** `the cache of pods is not filled yet`. */
+  readonly reason: string;
+}
+
+/** What a quota's namespace uses of the resources that the quota limits. */
+export interface UsageCount {
+  /** Every resource of `hard` that could be counted. */
+  readonly used: ResourceList;
+  readonly unmeasured: readonly Unmeasured[];
+}
+
+/**
+ * The objects of one resource in a namespace (of the cluster, where they have none), or why they are not known. A resource
+ * that the cluster does not have has no objects: that is known.
+ */
+export type ObjectsOf = (
+  resource: GroupResource,
+) => { readonly objects: readonly CountedObject[] } | { readonly unavailable: string };
+
+/** A charge as numbers. The charges of objects are kept, so each text is read once and not for every count. */
+const amountsOf = keptByObject((charge: ResourceList) => [...amountsIn(charge)]);
+
+function matches(evaluator: Evaluator, quota: QuotaScopes): (object: CountedObject) => boolean {
+  const requirements = requirementsOf(quota);
+  return (object) => requirements.every((requirement) => evaluator.matchesScope(requirement, object));
+}
+
+/** Those of the names for which the evaluator must know what it reads besides its own objects. */
+function namesThatRead(evaluator: Evaluator, names: readonly string[], context: MatchContext): readonly string[] {
+  if (evaluator.reads.length === 0) {
+    return [];
+  }
+  const { needsReads } = evaluator;
+  return needsReads === undefined
+    ? evaluator.matchingResources(names, context)
+    : names.filter((name) => needsReads(name, context));
+}
+
+/** The names that cannot be counted because something that the evaluator reads is not known, and why. */
+function unreadable(
+  evaluator: Evaluator,
+  names: readonly string[],
+  objectsOf: ObjectsOf,
+  context: MatchContext,
+): Unmeasured | undefined {
+  const keys = namesThatRead(evaluator, names, context);
+  if (keys.length === 0) {
+    return undefined;
+  }
+  const [failed] = evaluator.reads.flatMap((resource) => {
+    const answer = objectsOf(resource);
+    return 'unavailable' in answer ? [answer.unavailable] : [];
+  });
+  if (failed === undefined) {
+    return undefined;
+  }
+  const own = objectsOf(evaluator.resource);
+  // Where there is nothing to charge, nobody has to know what it would be charged.
+  return 'objects' in own && own.objects.length === 0 ? undefined : { keys, reason: failed };
+}
+
+/**
+ * The usage of every resource of the quota's `hard` that some evaluator knows, zero where nothing is charged. What could not
+ * be counted is left out with the reason, once, and says nothing about the rest; what no evaluator knows is in neither.
+ */
+export function calculateUsage(
+  quota: CountingQuota,
+  evaluators: readonly Evaluator[],
+  objectsOf: ObjectsOf,
+  context: UsageContext,
+): UsageCount {
+  const limited = Object.keys(quota.hard ?? {});
+  const known = evaluators.flatMap((evaluator) => evaluator.matchingResources(limited, context));
+  const sums = new Map<string, Quantity>(known.map((name) => [name, quantityOf(0n)]));
+  const unmeasured: Unmeasured[] = [];
+  const giveUp = ({ keys, reason }: Unmeasured) => {
+    const lost = keys.filter((key) => sums.delete(key));
+    if (lost.length > 0) {
+      unmeasured.push({ keys: lost.toSorted(), reason });
+    }
+  };
+  for (const evaluator of evaluators) {
+    const withoutReads = unreadable(evaluator, [...sums.keys()], objectsOf, context);
+    if (withoutReads !== undefined) {
+      giveUp(withoutReads);
+    }
+    const keys = evaluator.matchingResources([...sums.keys()], context);
+    if (keys.length > 0) {
+      const answer = objectsOf(evaluator.resource);
+      if ('unavailable' in answer) {
+        giveUp({ keys, reason: answer.unavailable });
+      } else {
+        addCharges(sums, answer.objects.filter(matches(evaluator, quota)), evaluator, context);
+      }
+    }
+  }
+  return { used: resourceList(sums), unmeasured };
+}
+
+/** Adds what the objects are charged to the sums, of the names that are there. */
+function addCharges(
+  sums: Map<string, Quantity>,
+  objects: readonly CountedObject[],
+  evaluator: Evaluator,
+  context: UsageContext,
+): void {
+  for (const object of objects) {
+    for (const [name, amount] of amountsOf(evaluator.usage(object, context))) {
+      const sum = sums.get(name);
+      if (sum !== undefined) {
+        sums.set(name, addQuantities(sum, amount));
+      }
+    }
+  }
+}
+
+/**
+ * Everything that has to be known to count these names of a quota's `hard`: the resources themselves, and what their
+ * charges, or even whether they are charged, are read from.
+ */
+export function resourcesToCount(
+  names: readonly string[],
+  evaluators: readonly Evaluator[],
+  context: MatchContext,
+): readonly GroupResource[] {
+  const needed = evaluators.flatMap((evaluator) => [
+    ...(evaluator.matchingResources(names, context).length > 0 ? [evaluator.resource] : []),
+    ...(namesThatRead(evaluator, names, context).length > 0 ? evaluator.reads : []),
+  ]);
+  return [...new Map(needed.map((resource) => [groupResourceName(resource), resource])).values()];
+}

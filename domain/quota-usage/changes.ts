@@ -1,0 +1,117 @@
+/** Which changes of an object may change what a quota counts, and when it changes by itself. */
+import { type GroupResource, groupResourceName } from '../kernel/group-resource.ts';
+import { equalLists } from '../kernel/resource-list.ts';
+import type { EpochMs } from '../kernel/time.ts';
+import { changesDevices, type ResourceClaim } from './device-charge.ts';
+import type { CountedObject } from './evaluator.ts';
+import type { ContainerStatus, Pod } from './pod.ts';
+import { isCharged, keptPodCharge, stuckInDeletionFrom } from './pod-charge.ts';
+import { isTerminating, podScopeTraits } from './scopes.ts';
+import { quotaServiceType, type Service, serviceCharge } from './service-charge.ts';
+
+/** A DeviceClass, as far as it says what its devices are counted as. */
+interface DeviceClass {
+  readonly spec?: { readonly extendedResourceName?: string | undefined } | undefined;
+}
+
+/** Kubernetes tells an object of resources that is there and empty from one that is not there. */
+function runsWithOther(before: ContainerStatus, after: ContainerStatus): boolean {
+  const [was, is] = [before.resources, after.resources];
+  if (was === undefined || is === undefined) {
+    return was !== is;
+  }
+  return !equalLists(was.requests ?? {}, is.requests ?? {}) || !equalLists(was.limits ?? {}, is.limits ?? {});
+}
+
+function resizes(before: readonly ContainerStatus[] = [], after: readonly ContainerStatus[] = []): boolean {
+  return before.some((was) => {
+    const is = after.find(({ name }) => name === was.name);
+    return is !== undefined && runsWithOther(was, is);
+  });
+}
+
+function podReplenishes(before: Pod, after: Pod, now: EpochMs): boolean {
+  return (
+    resizes(before.status?.containerStatuses, after.status?.containerStatuses) ||
+    resizes(before.status?.initContainerStatuses, after.status?.initContainerStatuses) ||
+    isTerminating(before) !== isTerminating(after) ||
+    (isCharged(before, now) && !isCharged(after, now))
+  );
+}
+
+/**
+ * Kubernetes' own filter of updates (DefaultUpdateFilter), for clusters whose admission charges the rest: whether an update
+ * may free what a quota counts. A resource that is only counted is never freed by an update.
+ */
+export function replenishes(
+  resource: GroupResource,
+  before: CountedObject,
+  after: CountedObject,
+  now: EpochMs,
+): boolean {
+  switch (groupResourceName(resource)) {
+    case 'pods':
+      return podReplenishes(before as Pod, after as Pod, now);
+    case 'services':
+      return quotaServiceType(before as Service) !== quotaServiceType(after as Service);
+    case 'persistentvolumeclaims':
+      // Kubernetes compares where two copies of the allocated storage lie in memory, not what they are, and those always
+      // differ: every update of a claim counts. It does no harm, as claims change seldom.
+      return true;
+    default:
+      return false;
+  }
+}
+
+function podChangesUsage(before: Pod, after: Pod, now: EpochMs): boolean {
+  const claimOf = (pod: Pod) => pod.status?.extendedResourceClaimStatus?.resourceClaimName;
+  const [was, is] = [podScopeTraits(before), podScopeTraits(after)];
+  return (
+    was.some((trait, index) => trait !== is[index]) ||
+    !equalLists(keptPodCharge(before, now), keptPodCharge(after, now)) ||
+    // The claim that it names is not charged what the pod is.
+    claimOf(before) !== claimOf(after)
+  );
+}
+
+function changesCharge(resource: GroupResource, before: CountedObject, after: CountedObject, now: EpochMs): boolean {
+  switch (groupResourceName(resource)) {
+    case 'pods':
+      return podChangesUsage(before as Pod, after as Pod, now);
+    case 'services':
+      return !equalLists(serviceCharge(before as Service), serviceCharge(after as Service));
+    case 'resourceclaims.resource.k8s.io':
+      return changesDevices(before as ResourceClaim, after as ResourceClaim);
+    case 'deviceclasses.resource.k8s.io':
+      return (before as DeviceClass).spec?.extendedResourceName !== (after as DeviceClass).spec?.extendedResourceName;
+    default:
+      return false;
+  }
+}
+
+/**
+ * Whether an update may change any quota's usage, up or down: what `replenishes` says, or another charge, or another scope. A
+ * device class is not counted itself, but it changes what the claims of every namespace are counted as.
+ */
+export function changesUsage(
+  resource: GroupResource,
+  before: CountedObject,
+  after: CountedObject,
+  now: EpochMs,
+): boolean {
+  return replenishes(resource, before, after, now) || changesCharge(resource, before, after, now);
+}
+
+/**
+ * The first moment at which the object is charged no more without anybody changing it: a pod that is stuck in its deletion.
+ * Null when there is none; it may be past.
+ */
+export function chargeEndsAt(resource: GroupResource, object: CountedObject): EpochMs | null {
+  if (groupResourceName(resource) !== 'pods') {
+    return null;
+  }
+  const pod = object as Pod;
+  const stuckFrom = stuckInDeletionFrom(pod);
+  // A pod that has ended is not charged before that moment either.
+  return stuckFrom !== null && isCharged(pod, stuckFrom - 1) ? stuckFrom : null;
+}

@@ -1,0 +1,33 @@
+/** What a pod must say of itself before a quota lets it in. */
+import { isPodLevelResource, type Pod, type ResourceRequirements } from './pod.ts';
+
+/** The resources that every container must state when a quota limits them. Kubernetes adds no more to these. */
+const STATED = ['cpu', 'limits.cpu', 'limits.memory', 'memory', 'requests.cpu', 'requests.memory'] as const;
+
+function states({ requests, limits }: ResourceRequirements, name: (typeof STATED)[number]): boolean {
+  return name.startsWith('limits.')
+    ? Object.hasOwn(limits ?? {}, name.slice('limits.'.length))
+    : Object.hasOwn(requests ?? {}, name.replace('requests.', ''));
+}
+
+/** Whether the pod states resources as a whole; then its containers need not. */
+function statesPodLevel(resources: ResourceRequirements | undefined): boolean {
+  return Object.keys({ ...resources?.requests, ...resources?.limits }).some(isPodLevelResource);
+}
+
+/**
+ * What the pod leaves open although one of these names of a quota's `hard` asks for it, in admission's words: `must specify
+ * cpu for: app; limits.memory for: app,init`. Null when it leaves open nothing.
+ */
+export function podConstraints(required: readonly string[], pod: Pod): string | null {
+  if (statesPodLevel(pod.spec?.resources)) {
+    return null;
+  }
+  const containers = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])];
+  const open = STATED.filter((name) => required.includes(name)).flatMap((name) => {
+    const silent = containers.filter((container) => !states(container.resources ?? {}, name));
+    const theirNames = [...new Set(silent.map((container) => container.name ?? ''))].toSorted();
+    return silent.length === 0 ? [] : [`${name} for: ${theirNames.join(',')}`];
+  });
+  return open.length === 0 ? null : `must specify ${open.join('; ')}`;
+}

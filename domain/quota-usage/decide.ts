@@ -1,0 +1,119 @@
+import { type EpochMs, formatInstant, formatSpan } from '../kernel/time.ts';
+import type { Untruth } from './audit.ts';
+import type { UsageMode } from './mode.ts';
+import type { UsageObservation } from './observation.ts';
+import { trueStatus } from './status.ts';
+import type { Reported, UsageVerdict } from './verdict.ts';
+
+/** What a usage episode carries from look to look, and through continue-as-new. */
+export interface UsageMemory {
+  readonly version: 1;
+  readonly paused: { readonly by: string; readonly reason: string; readonly at: EpochMs } | null;
+  /** Audit: what was told as wrong last; null when nothing is wrong as far as the quota's Events say. */
+  readonly reported: Reported | null;
+}
+
+export const freshMemory: UsageMemory = { version: 1, paused: null, reported: null };
+
+export interface UsagePolicy {
+  readonly mode: Exclude<UsageMode, 'off'>;
+  /** Milliseconds: how long a status must be wrong before it is told. */
+  readonly auditAfterMs: number;
+}
+
+/** What is to be done about a quota's status. Pure; time is in the observation. */
+export function decide(seen: UsageObservation, policy: UsagePolicy, memory: UsageMemory): UsageVerdict {
+  if (seen.quota === null) {
+    return { kind: 'end', phase: 'Ended', reason: 'QuotaGone', detail: 'the quota does not exist any more' };
+  }
+  return policy.mode === 'own' ? decideOwn(seen, seen.quota) : decideAudit(seen, seen.quota, policy, memory);
+}
+
+function decideOwn(seen: UsageObservation, quota: NonNullable<UsageObservation['quota']>): UsageVerdict {
+  const status = trueStatus(quota, seen.count);
+  if (!status.isWritten) {
+    const isSpec = !sameKeys(quota.spec.hard ?? {}, quota.status.hard ?? {});
+    return {
+      kind: 'write',
+      phase: 'Counting',
+      reason: isSpec ? 'SpecChanged' : 'UsageChanged',
+      detail: `the status is to say ${listed(status.used)}`,
+      status,
+    };
+  }
+  const { unmeasured } = seen.count;
+  if (unmeasured.length === 0) {
+    return { kind: 'end', phase: 'Ended', reason: 'UsageTrue', detail: `the status says ${listed(status.used)}` };
+  }
+  return { kind: 'await', phase: 'Blocked', reason: 'Unmeasured', detail: unmeasuredSentence(seen) };
+}
+
+function decideAudit(
+  seen: UsageObservation,
+  quota: NonNullable<UsageObservation['quota']>,
+  { auditAfterMs }: UsagePolicy,
+  memory: UsageMemory,
+): UsageVerdict {
+  const wrong = seen.untruths.filter(({ since }) => seen.at - since >= auditAfterMs);
+  if (wrong.length > 0) {
+    const resources = wrong.map(({ resource }) => resource).toSorted();
+    const message = wrong.map((one) => untruthSentence(one, seen.at)).join('; ');
+    const said = { phase: 'Wrong', reason: 'UsageWrong', detail: message } as const;
+    // The numbers may move all the time; what is told again is only that others are wrong.
+    if (JSON.stringify(memory.reported?.resources) === JSON.stringify(resources)) return { kind: 'await', ...said };
+    const since = Math.min(...wrong.map((one) => one.since));
+    const key = `${quota.uid} ${resources.join(' ')} ${since}`;
+    return { kind: 'report', ...said, reported: { resources, key }, message };
+  }
+  if (seen.untruths.length > 0) {
+    const first = Math.min(...seen.untruths.map(({ since }) => since));
+    const until = first + auditAfterMs;
+    const detail = `${seen.untruths.map((one) => untruthSentence(one, seen.at)).join('; ')}: told when it is so until ${formatInstant(until)}`;
+    return { kind: 'await', phase: 'Late', reason: 'StatusLate', detail, until };
+  }
+  const detail = `Kubernetes says what was counted: ${listed(seen.count.used)}`;
+  return {
+    kind: 'end',
+    phase: 'Ended',
+    reason: 'UsageTrue',
+    detail,
+    ...(memory.reported === null ? {} : { tells: detail }),
+  };
+}
+
+/** `requests.cpu: the status says 2 and 1500m were counted, for 3 min`. */
+function untruthSentence({ resource, says, counted, since }: Untruth, now: EpochMs): string {
+  const claim = says === null ? 'the status has no number' : `the status says ${says}`;
+  return `${resource}: ${claim}, counted ${counted}, wrong for ${formatSpan(now - since)}`;
+}
+
+function unmeasuredSentence({ count }: UsageObservation): string {
+  const parts = count.unmeasured.map(({ keys, reason }) => `${keys.join(', ')} (${reason})`);
+  return `kept as it was, because it cannot be counted now: ${parts.join('; ')}`;
+}
+
+/** What an observation says that a wait for a change compares; the moment and the count alone are no change. */
+export function fingerprint(seen: UsageObservation): string {
+  const { quota, count, untruths } = seen;
+  return JSON.stringify([
+    quota === null ? null : quota.resourceVersion,
+    count.unmeasured.map(({ keys, reason }) => [keys, reason]),
+    untruths.map(({ resource, says, counted }) => [resource, says, counted]),
+  ]);
+}
+
+function sameKeys(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
+}
+
+/** At most so many resources are named in a sentence. */
+const NAMED = 8;
+
+function listed(list: Readonly<Record<string, string>>): string {
+  const entries = Object.entries(list).map(([resource, amount]) => `${resource} ${amount}`);
+  if (entries.length === 0) return 'nothing, since it limits nothing';
+  return entries.length <= NAMED
+    ? entries.join(', ')
+    : `${entries.slice(0, NAMED).join(', ')} and ${entries.length - NAMED} more`;
+}

@@ -1,0 +1,92 @@
+/** How Kubernetes 1.35 counts each resource of the API for quotas, after the evaluators of `pkg/quota/v1`. */
+import { type GroupResource, groupResourceName } from '../kernel/group-resource.ts';
+import { type Claim, claimCharge, isClaimResource } from './claim-charge.ts';
+import { deviceCharge, isDeviceResource, mayStandForDevices, type ResourceClaim } from './device-charge.ts';
+import type { Evaluator } from './evaluator.ts';
+import { keptByObject } from './kept.ts';
+import { legacyCountResources, objectCharge, objectCountNames } from './object-count.ts';
+import type { Pod } from './pod.ts';
+import { isExtendedQuotaName, isPodCompute, keptPodCharge } from './pod-charge.ts';
+import { claimMatchesScope, podMatchesScope } from './scopes.ts';
+import { type Service, serviceCharge, serviceResources } from './service-charge.ts';
+
+const pods: GroupResource = { group: '', resource: 'pods' };
+const deviceClasses: GroupResource = { group: 'resource.k8s.io', resource: 'deviceclasses' };
+
+const keptServiceCharge = keptByObject((service: Service) => serviceCharge(service));
+const keptClaimCharge = keptByObject((claim: Claim) => claimCharge(claim));
+
+/** A quota with any scope counts none of them. */
+const matchesNoScope = () => false;
+
+export const podEvaluator: Evaluator = {
+  resource: pods,
+  reads: [],
+  matchingResources: (names) => names.filter((name) => isPodCompute(name) || isExtendedQuotaName(name)),
+  matchesScope: (requirement, pod) => podMatchesScope(requirement, pod as Pod),
+  usage: (pod, { now }) => keptPodCharge(pod as Pod, now),
+};
+
+const serviceEvaluator: Evaluator = {
+  resource: { group: '', resource: 'services' },
+  reads: [],
+  matchingResources: (names) => names.filter((name) => serviceResources.some((one) => one === name)),
+  matchesScope: matchesNoScope,
+  usage: (service) => keptServiceCharge(service as Service),
+};
+
+export const volumeClaimEvaluator: Evaluator = {
+  resource: { group: '', resource: 'persistentvolumeclaims' },
+  reads: [],
+  matchingResources: (names) => names.filter((name) => isClaimResource(name)),
+  matchesScope: (requirement, claim) => claimMatchesScope(requirement, claim as Claim),
+  usage: (claim) => keptClaimCharge(claim as Claim),
+};
+
+const resourceClaimEvaluator: Evaluator = {
+  resource: { group: 'resource.k8s.io', resource: 'resourceclaims' },
+  reads: [pods, deviceClasses],
+  needsReads: mayStandForDevices,
+  matchingResources: (names, context) => names.filter((name) => isDeviceResource(name, context)),
+  matchesScope: matchesNoScope,
+  usage: (claim, context) => deviceCharge(claim as ResourceClaim, context),
+};
+
+/** Counts the objects of a resource that has no rules of its own. */
+function objectCountEvaluator(resource: GroupResource): Evaluator {
+  const counted = objectCountNames(resource);
+  const charge = objectCharge(resource.resource, resource.group);
+  return {
+    resource,
+    reads: [],
+    matchingResources: (names) => names.filter((name) => counted.includes(name)),
+    matchesScope: matchesNoScope,
+    usage: () => charge,
+  };
+}
+
+/** Those with rules of their own, and the counts that have an older name besides. */
+export const staticEvaluators: readonly Evaluator[] = [
+  podEvaluator,
+  serviceEvaluator,
+  volumeClaimEvaluator,
+  resourceClaimEvaluator,
+  ...legacyCountResources.map((resource) => objectCountEvaluator({ group: '', resource })),
+];
+
+/** What counts the objects of a resource. */
+export function evaluatorFor(resource: GroupResource): Evaluator {
+  const name = groupResourceName(resource);
+  return (
+    staticEvaluators.find((evaluator) => groupResourceName(evaluator.resource) === name) ??
+    objectCountEvaluator(resource)
+  );
+}
+
+/**
+ * The static ones, whether their resources are known or not, and an object count for every other resource that is known.
+ * Build it anew when what is known changes, not for every count.
+ */
+export function evaluatorsFor(known: readonly GroupResource[]): readonly Evaluator[] {
+  return [...new Set([...staticEvaluators, ...known.map((resource) => evaluatorFor(resource))])];
+}

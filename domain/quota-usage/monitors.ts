@@ -1,0 +1,91 @@
+/** Which resources can be watched for quotas, and which of them anybody needs. */
+import { type GroupResource, groupResourceName } from '../kernel/group-resource.ts';
+import { resourcesToCount } from './calculate.ts';
+import type { Evaluator, MatchContext } from './evaluator.ts';
+import type { CountingQuota } from './scopes.ts';
+
+/** A resource as discovery tells it, in the version that the server prefers. */
+export interface DiscoveredResource extends GroupResource {
+  readonly version: string;
+  readonly namespaced: boolean;
+  readonly verbs: readonly string[];
+}
+
+/** One round of discovery. */
+export type Discovery =
+  | {
+      readonly kind: 'discovered';
+      readonly resources: readonly DiscoveredResource[];
+      /** The group-versions that could not be asked: "metrics.k8s.io/v1beta1", "v1" of the core group. */
+      readonly failed: readonly string[];
+    }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** A resource that can be watched for quotas. */
+export interface Monitored extends GroupResource {
+  readonly version: string;
+}
+
+/** Objects that nobody can create, list, watch and delete are not counted, as in Kubernetes' GetQuotableResources. */
+const NEEDED_VERBS = ['create', 'list', 'watch', 'delete'];
+
+/** Never counted, whatever their verbs: what is not stored, and events. Kubernetes' default for quotas. */
+const IGNORED: ReadonlySet<string> = new Set([
+  'bindings',
+  'componentstatuses',
+  'events',
+  'events.events.k8s.io',
+  'localsubjectaccessreviews.authorization.k8s.io',
+  'selfsubjectaccessreviews.authorization.k8s.io',
+  'selfsubjectreviews.authentication.k8s.io',
+  'selfsubjectrulesreviews.authorization.k8s.io',
+  'subjectaccessreviews.authorization.k8s.io',
+  'tokenreviews.authentication.k8s.io',
+]);
+
+function isQuotable(one: DiscoveredResource): boolean {
+  return (
+    one.namespaced &&
+    // "pods/status": a part of an object.
+    !one.resource.includes('/') &&
+    NEEDED_VERBS.every((verb) => one.verbs.includes(verb)) &&
+    !IGNORED.has(groupResourceName(one))
+  );
+}
+
+function groupVersion({ group, version }: Monitored): string {
+  return group === '' ? version : `${group}/${version}`;
+}
+
+/**
+ * What can be monitored after a round of discovery: one version of each resource, sorted by name.
+ *
+ * What was known of a group-version that could not be asked stays, in the version that it had. A round that failed, or that
+ * found nothing to count, changes nothing: a cluster without pods is a server in trouble.
+ */
+export function nextMonitors(previous: readonly Monitored[], round: Discovery): readonly Monitored[] {
+  const found = round.kind === 'discovered' ? round.resources.filter(isQuotable) : [];
+  if (round.kind === 'failed' || found.length === 0) return previous;
+  const failed = new Set(round.failed);
+  const monitors = new Map<string, Monitored>();
+  for (const one of [...previous.filter((known) => failed.has(groupVersion(known))), ...found]) {
+    const name = groupResourceName(one);
+    if (!monitors.has(name)) monitors.set(name, { group: one.group, resource: one.resource, version: one.version });
+  }
+  return [...monitors].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, monitored]) => monitored);
+}
+
+/**
+ * The resources that have to be watched to count these quotas; sorted by name. It names what their evaluators ask for;
+ * whether the cluster serves it is the caller's to see.
+ */
+export function neededResources(
+  specs: Iterable<CountingQuota>,
+  evaluators: readonly Evaluator[],
+  context: MatchContext,
+): readonly GroupResource[] {
+  const limited = new Set([...specs].flatMap(({ hard = {} }) => Object.keys(hard)));
+  return resourcesToCount([...limited], evaluators, context).toSorted((a, b) =>
+    groupResourceName(a) < groupResourceName(b) ? -1 : 1,
+  );
+}

@@ -1,0 +1,31 @@
+/** What a usage episode looks at: a quota as a cache has it, and what was counted for it. */
+import type { ResourceList } from '../kernel/resource-list.ts';
+import type { EpochMs } from '../kernel/time.ts';
+import type { Untruth } from './audit.ts';
+import type { UsageCount } from './calculate.ts';
+import type { CountingQuota } from './usage.ts';
+
+/** How far a cache must have come: a resourceVersion by the resource's name (`pods`, `deployments.apps`). */
+export type Reached = Readonly<Record<string, string>>;
+
+/** The part of a ResourceQuota that says what it counts and what it says it counted. */
+export interface CachedQuota {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  /** `scopes`, `scopeSelector` and `hard`, as written. */
+  readonly spec: CountingQuota;
+  /** Absent parts were never written. */
+  readonly status: { readonly hard?: ResourceList | undefined; readonly used?: ResourceList | undefined };
+}
+
+export interface UsageObservation {
+  /** Null when the quota does not exist or is being deleted. */
+  readonly quota: CachedQuota | null;
+  /** Empty when there is no quota. */
+  readonly count: UsageCount;
+  /** In mode `audit`: what is wrong, and since when. */
+  readonly untruths: readonly Untruth[];
+  readonly at: EpochMs;
+}

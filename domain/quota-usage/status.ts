@@ -1,0 +1,70 @@
+/** What the status of a ResourceQuota should say, and whether it is in a hurry. */
+import { formatQuantity, parseQuantity } from '../kernel/quantity.ts';
+import { equalLists, type ResourceList } from '../kernel/resource-list.ts';
+import type { UsageCount } from './calculate.ts';
+import type { Evaluator, MatchContext } from './evaluator.ts';
+import type { CachedQuota } from './observation.ts';
+
+/** The status that a quota should have. */
+export interface TrueStatus {
+  readonly hard: ResourceList;
+  readonly used: ResourceList;
+  /** Keys that the present status has and this one has not. */
+  readonly without: { readonly hard: readonly string[]; readonly used: readonly string[] };
+  /** Whether the present status says the same: then nothing is written. */
+  readonly isWritten: boolean;
+}
+
+/** The list as Kubernetes prints it, keys sorted: it repeats an amount that nobody calculated with as it was written. */
+function asPrinted(entries: Iterable<readonly [string, string]>): ResourceList {
+  const printed = [...entries].map(([resource, text]) => {
+    const amount = parseQuantity(text);
+    return [resource, amount.spelling ?? formatQuantity(amount)] as const;
+  });
+  return Object.fromEntries(printed.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function keysBeyond(present: ResourceList, wanted: ResourceList): readonly string[] {
+  return Object.keys(present)
+    .filter((key) => !Object.hasOwn(wanted, key))
+    .toSorted();
+}
+
+/**
+ * The status after a count, as in Kubernetes' syncResourceQuota: `hard` from the spec, `used` from the count, the old number
+ * where there is no new one, and no key that the spec does not limit.
+ *
+ * A part that is absent says the same as an empty one. The API server leaves empty maps out, so a quota that limits nothing,
+ * or nothing that anybody can count, shows no `used` however often it is written; Kubernetes' own controller takes that
+ * for a difference and writes it again at every resync.
+ *
+ * @throws {QuantityError} when an amount is no quantity, which the API server lets nobody write.
+ */
+export function trueStatus(quota: CachedQuota, count: UsageCount): TrueStatus {
+  const present = { hard: quota.status.hard ?? {}, used: quota.status.used ?? {} };
+  const hard = asPrinted(Object.entries(quota.spec.hard ?? {}));
+  const known = Object.entries({ ...present.used, ...count.used });
+  const used = asPrinted(known.filter(([key]) => Object.hasOwn(hard, key)));
+  return {
+    hard,
+    used,
+    without: { hard: keysBeyond(present.hard, hard), used: keysBeyond(present.used, used) },
+    isWritten: equalLists(hard, present.hard) && equalLists(used, present.used),
+  };
+}
+
+/**
+ * Whether admission waits for this status: it goes by other limits than the spec's, or refuses what a limit without a number
+ * is about. Such quotas go first, as in Kubernetes' addQuota. A limit that no evaluator knows never gets a number and is no
+ * reason to hurry.
+ */
+export function isUrgent(
+  { spec, status }: Pick<CachedQuota, 'spec' | 'status'>,
+  evaluators: readonly Evaluator[],
+  context: MatchContext,
+): boolean {
+  const { hard = {}, used = {} } = status;
+  if (!equalLists(spec.hard ?? {}, hard)) return true;
+  const missing = Object.keys(hard).filter((key) => !Object.hasOwn(used, key));
+  return missing.length > 0 && evaluators.some((one) => one.matchingResources(missing, context).length > 0);
+}

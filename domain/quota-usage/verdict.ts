@@ -1,0 +1,47 @@
+import type { EpochMs } from '../kernel/time.ts';
+import type { TrueStatus } from './status.ts';
+
+/** Where a usage episode stands; the value of the search attribute `HeadroomPhase`. */
+export type UsagePhase = 'Counting' | 'Blocked' | 'Late' | 'Wrong' | 'Paused' | 'Ended';
+
+/** Why a verdict is what it is: one word that is the same in details, Events, logs and tests. */
+export type UsageReason =
+  | 'UsageTrue'
+  | 'UsageChanged'
+  | 'SpecChanged'
+  | 'QuotaGone'
+  | 'Unmeasured'
+  | 'StatusLate'
+  | 'UsageWrong'
+  | 'Paused'
+  | 'GloballyPaused'
+  | 'WriteRefused';
+
+/** Audit: what was told on a quota as wrong. */
+export interface Reported {
+  /** The resources that are wrong, sorted. */
+  readonly resources: readonly string[];
+  /** Of the Event. */
+  readonly key: string;
+}
+
+interface Said {
+  readonly phase: UsagePhase;
+  readonly reason: UsageReason;
+  /** One sentence. */
+  readonly detail: string;
+}
+
+export type UsageVerdict = Said &
+  (
+    | {
+        readonly kind: 'end';
+        /** Audit: what was reported as wrong is true again, which is told on the quota. */
+        readonly tells?: string;
+      }
+    | { readonly kind: 'write'; readonly status: TrueStatus }
+    /** Nothing to do until what was seen changes, or a hint, or the moment. */
+    | { readonly kind: 'await'; readonly until?: EpochMs }
+    /** Audit: tell it on the quota, then wait until it changes. */
+    | { readonly kind: 'report'; readonly reported: Reported; readonly message: string }
+  );

@@ -1,0 +1,275 @@
+/** The cases of Kubernetes' quota evaluators and of its admission: what one object is charged, and which quota counts it. */
+import * as z from 'zod';
+import type { GroupResource } from '../../../domain/kernel/group-resource.ts';
+import { admit } from '../../../domain/quota-usage/admission.ts';
+import { calculateUsage } from '../../../domain/quota-usage/calculate.ts';
+import { replenishes } from '../../../domain/quota-usage/changes.ts';
+import type { Claim } from '../../../domain/quota-usage/claim-charge.ts';
+import { podConstraints } from '../../../domain/quota-usage/constraints.ts';
+import type { ResourceClaim } from '../../../domain/quota-usage/device-charge.ts';
+import type { CountedObject, UsageContext } from '../../../domain/quota-usage/evaluator.ts';
+import { evaluatorFor, evaluatorsFor } from '../../../domain/quota-usage/evaluators.ts';
+import { handles } from '../../../domain/quota-usage/handles.ts';
+import type { Container, Pod } from '../../../domain/quota-usage/pod.ts';
+import { podLimits, podRequests, type PodResourcesOptions } from '../../../domain/quota-usage/pod-charge.ts';
+import type { Service } from '../../../domain/quota-usage/service-charge.ts';
+import { type Adapter, adapter } from '../adapter.ts';
+import { sameAmounts, sameExpectedKeys, sameJson, sameMembers } from '../compare.ts';
+
+const list = z.record(z.string(), z.string());
+const gates = z.record(z.string(), z.boolean()).optional();
+type Gates = z.infer<typeof gates>;
+
+/** An object as a case writes it. Its shape is the API server's business, not the runner's. */
+const object = <Shape extends object>() => z.custom<Shape>((value) => typeof value === 'object' && value !== null);
+const pod = object<Pod>();
+
+const pods: GroupResource = { group: '', resource: 'pods' };
+const services: GroupResource = { group: '', resource: 'services' };
+const volumeClaims: GroupResource = { group: '', resource: 'persistentvolumeclaims' };
+const resourceClaims: GroupResource = { group: 'resource.k8s.io', resource: 'resourceclaims' };
+
+/** The moment that "now" means in the cases. */
+const NOW = Date.UTC(2026, 0, 1);
+
+/** `now-60s`, `now+5s` or `now` as an instant; anything else as it is. */
+function instant(text: unknown): unknown {
+  const relative = typeof text === 'string' ? /^now(?:([+-][0-9]+)s)?$/.exec(text) : null;
+  return relative === null ? text : new Date(NOW + Number(relative[1] ?? 0) * 1000).toISOString();
+}
+
+function inTime(given: Pod): Pod {
+  const deletionTimestamp = instant(given.metadata?.deletionTimestamp);
+  return deletionTimestamp === undefined
+    ? given
+    : { ...given, metadata: { ...given.metadata, deletionTimestamp: deletionTimestamp as string } };
+}
+
+/** Every cluster that Headroom supports has these features; a case without one is an object without what it adds. */
+function ungated(given: Pod, featureGates: Gates): Pod {
+  const { resources: _, ...spec } = given.spec ?? {};
+  const { containerStatuses: __, initContainerStatuses: ___, ...status } = given.status ?? {};
+  return {
+    ...given,
+    ...(featureGates?.['PodLevelResources'] === false ? { spec } : {}),
+    ...(featureGates?.['InPlacePodVerticalScaling'] === false ? { status } : {}),
+  };
+}
+
+function unexpanded(given: Claim, featureGates: Gates): Claim {
+  const { allocatedResources: _, ...status } = given.status ?? {};
+  return featureGates?.['RecoverVolumeExpansionFailure'] === false ? { ...given, status } : given;
+}
+
+const BARE: UsageContext = { now: NOW, deviceClasses: new Map(), podNamed: () => undefined };
+
+const deviceClasses = z.record(z.string(), z.object({ extendedResourceName: z.string().optional() }));
+
+function deviceContext(classes: z.infer<typeof deviceClasses> = {}, featureGates: Gates = {}): UsageContext {
+  const named = Object.entries(classes).map(([name, one]) => [name, one.extendedResourceName ?? null] as const);
+  return { ...BARE, deviceClasses: new Map(named), extendedClaims: featureGates['DRAExtendedResource'] ?? false };
+}
+
+const charge = (resource: GroupResource, one: CountedObject, context = BARE) =>
+  evaluatorFor(resource).usage(one, context);
+
+const options = z
+  .object({
+    useStatusResources: z.boolean().optional(),
+    skipPodLevelResources: z.boolean().optional(),
+    excludeOverhead: z.boolean().optional(),
+  })
+  .strict();
+
+function optionsOf(given: z.infer<typeof options>): PodResourcesOptions {
+  return {
+    status: given.useStatusResources ?? false,
+    podLevel: given.skipPodLevelResources !== true,
+    overhead: given.excludeOverhead !== true,
+  };
+}
+
+const podWithOptions = z.object({ pod, options });
+const bothSides = z.object({ requests: list, limits: list });
+const selector = z.object({
+  scopeName: z.string(),
+  operator: z.string().optional(),
+  values: z.array(z.string()).optional(),
+});
+const selectors = z.array(selector);
+const scopeSelector = z.object({ matchExpressions: z.array(selector).optional() }).optional();
+
+/** What a claim asks for, and the pod that it was made for, where there is one. */
+const resourceClaimInput = z.strictObject({
+  devices: object<NonNullable<NonNullable<ResourceClaim['spec']>['devices']>>().optional(),
+  claim: object<ResourceClaim>().optional(),
+  pod: pod.optional(),
+  pods: z.array(pod).optional(),
+  deviceClasses: deviceClasses.optional(),
+  featureGates: gates,
+});
+
+function resourceClaimCharge(input: z.infer<typeof resourceClaimInput>): unknown {
+  const owners = [...(input.pods ?? []), ...(input.pod === undefined ? [] : [input.pod])];
+  const context = {
+    ...deviceContext(input.deviceClasses, input.featureGates),
+    podNamed: (name: string) => owners.find(({ metadata }) => metadata?.name === name),
+  };
+  return charge(resourceClaims, input.claim ?? { spec: { devices: input.devices } }, context);
+}
+
+const request = z.object({
+  operation: z.enum(['CREATE', 'UPDATE', 'DELETE', 'CONNECT']),
+  subresource: z.string(),
+  object: object<CountedObject>().optional(),
+  oldObject: object<CountedObject>().optional(),
+});
+
+const handlesOf = (resource: GroupResource) => adapter(request, (input) => handles(resource, input), sameJson);
+
+const matchingResources = (resource: GroupResource) =>
+  adapter(
+    z.object({ resources: z.array(z.string()), deviceClasses: deviceClasses.optional(), featureGates: gates }),
+    (input) =>
+      evaluatorFor(resource).matchingResources(input.resources, deviceContext(input.deviceClasses, input.featureGates)),
+    sameMembers,
+  );
+
+/** Those of the conditions that an object satisfies, for an evaluator; `key` is what a case calls the object. */
+const matchingScopes = (resource: GroupResource, key: string) =>
+  adapter(
+    z.looseObject({ selectors }).refine((input) => key in input, `there is no ${key}`),
+    (input) => input.selectors.filter((one) => evaluatorFor(resource).matchesScope(one, input[key] as CountedObject)),
+    sameJson,
+  );
+
+const statsInput = z.object({
+  pods: z.array(pod),
+  scopes: z.array(z.string()).optional(),
+  scopeSelector,
+});
+
+/** The original is asked for no resource by name, so it names only what some counted pod is charged. */
+function podStats(input: z.infer<typeof statsInput>): unknown {
+  const evaluator = evaluatorFor(pods);
+  const all = Object.fromEntries(input.pods.flatMap((one) => Object.entries(evaluator.usage(one, BARE))));
+  const count = calculateUsage({ ...input, hard: all }, [evaluator], () => ({ objects: input.pods }), BARE);
+  return Object.fromEntries(Object.entries(count.used).filter(([, amount]) => amount !== '0'));
+}
+
+/** No error is null, an empty text or nothing at all. */
+const constraintAnswer = z
+  .object({ error: z.string().nullish() })
+  .nullish()
+  .transform((answer) => ({ error: answer?.error || null }));
+
+const usageInput = z.strictObject({
+  hard: list,
+  scopes: z.array(z.string()).optional(),
+  scopeSelector,
+  pods: z.array(pod).optional(),
+  services: z.array(object<Service>()).optional(),
+  persistentvolumeclaims: z.array(object<Claim>()).optional(),
+});
+
+const quotaObject = z.object({
+  name: z.string(),
+  spec: z.object({ scopes: z.array(z.string()).optional(), scopeSelector }).optional(),
+  status: z.object({ hard: list.optional(), used: list.optional() }).optional(),
+});
+const sides = z.strictObject({ requests: list.optional(), limits: list.optional() });
+const admissionInput = z.strictObject({ quota: quotaObject, pod: sides });
+const admissionAnswer = z.looseObject({ message: z.string().optional() });
+
+/** A pod of one container without a name, as the tests of the original make it. */
+const podOf = (resources: NonNullable<Container['resources']>): Pod => ({ spec: { containers: [{ resources }] } });
+
+/** The pod's own name is not in a case's input, only in the words before the plugin's message. */
+function admission(input: z.infer<typeof admissionInput>, expected: unknown): unknown {
+  const [words] = /^\S+ "[^"]*" is forbidden: /.exec(admissionAnswer.parse(expected).message ?? '') ?? [''];
+  const answer = admit(input.quota, podOf(input.pod), evaluatorFor(pods), BARE);
+  return answer.allowed ? answer : { ...answer, message: words + answer.message };
+}
+
+/** `deployments.apps`, and `pods` for the core group. */
+function groupResource(name: string): GroupResource {
+  const [resource = '', ...group] = name.split('.');
+  return { resource, group: group.join('.') };
+}
+
+export const quotaEvaluatorKinds: Readonly<Record<string, Adapter>> = {
+  podUsage: adapter(
+    z.object({ pod, featureGates: gates }),
+    (input) => charge(pods, inTime(ungated(input.pod, input.featureGates))),
+    sameAmounts,
+  ),
+  podUsageStats: adapter(statsInput, podStats, sameAmounts),
+  podRequests: adapter(podWithOptions, (input) => podRequests(input.pod, optionsOf(input.options)), sameAmounts),
+  podLimits: adapter(podWithOptions, (input) => podLimits(input.pod, optionsOf(input.options)), sameAmounts),
+  podRequestsAndLimits: adapter(
+    podWithOptions,
+    (input) => ({
+      requests: podRequests(input.pod, optionsOf(input.options)),
+      limits: podLimits(input.pod, optionsOf(input.options)),
+    }),
+    (expected, got) => {
+      const [wanted, given] = [bothSides.parse(expected), bothSides.parse(got)];
+      return sameAmounts(wanted.requests, given.requests) && sameAmounts(wanted.limits, given.limits);
+    },
+  ),
+  podConstraints: adapter(
+    z.object({ pod, required: z.array(z.string()), featureGates: gates }),
+    (input) => ({ error: podConstraints(input.required, ungated(input.pod, input.featureGates)) }),
+    (expected, got) => sameJson(constraintAnswer.parse(expected), got),
+  ),
+  podMatchingResources: matchingResources(pods),
+  podMatchingScopes: matchingScopes(pods, 'pod'),
+  podHandles: handlesOf(pods),
+  serviceUsage: adapter(
+    z.object({ service: object<Service>() }),
+    (input) => charge(services, input.service),
+    sameAmounts,
+  ),
+  serviceMatchingResources: matchingResources(services),
+  serviceMatchingScopes: matchingScopes(services, 'service'),
+  serviceHandles: handlesOf(services),
+  pvcUsage: adapter(
+    z.object({ pvc: object<Claim>(), featureGates: gates }),
+    (input) => charge(volumeClaims, unexpanded(input.pvc, input.featureGates)),
+    sameAmounts,
+  ),
+  pvcMatchingResources: matchingResources(volumeClaims),
+  pvcMatchingScopes: matchingScopes(volumeClaims, 'pvc'),
+  pvcHandles: handlesOf(volumeClaims),
+  claimUsage: adapter(resourceClaimInput, resourceClaimCharge, sameAmounts),
+  claimMatchingResources: matchingResources(resourceClaims),
+  claimMatchingScopes: matchingScopes(resourceClaims, 'claim'),
+  claimHandles: handlesOf(resourceClaims),
+  objectCountHandles: handlesOf({ group: 'apps', resource: 'deployments' }),
+  objectCountMatchingResources: adapter(
+    z.object({ resource: z.string(), resources: z.array(z.string()) }),
+    (input) => evaluatorFor(groupResource(input.resource)).matchingResources(input.resources, BARE),
+    sameMembers,
+  ),
+  updateFilter: adapter(
+    z.object({ resource: z.string(), old: object<Pod>(), new: object<Pod>() }),
+    (input) => replenishes(groupResource(input.resource), inTime(input.old), inTime(input.new), NOW),
+    sameJson,
+  ),
+  calculateUsage: adapter(
+    usageInput,
+    (input) =>
+      calculateUsage(
+        input,
+        evaluatorsFor([]),
+        ({ resource }) => ({
+          objects: Object.entries(input).flatMap(([key, objects]) =>
+            key === resource ? (objects as CountedObject[]) : [],
+          ),
+        }),
+        BARE,
+      ).used,
+    sameAmounts,
+  ),
+  admission: adapter(admissionInput, admission, sameExpectedKeys),
+};

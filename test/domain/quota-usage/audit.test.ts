@@ -1,0 +1,224 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { audit, type AuditMemory, emptyAudit, wrongFor } from '../../../domain/quota-usage/audit.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const KEEP = 15 * MINUTE;
+
+/** One look: what was counted of pods, what the status says, and when. */
+type Look = readonly [now: number, counted: string, says: string | null];
+
+function look(memory: AuditMemory, [now, counted, says]: Look, keepMs = KEEP): AuditMemory {
+  const used = says === null ? {} : { pods: says };
+  return audit(memory, { counted: { pods: counted }, status: { used }, now, keepMs });
+}
+
+function looks(...all: readonly Look[]): AuditMemory {
+  return all.reduce((memory, one) => look(memory, one), emptyAudit);
+}
+
+describe('a number of a status', () => {
+  it('is no untruth while it is the count, however it is written', () => {
+    const memory = audit(emptyAudit, {
+      counted: { memory: '1Gi', cpu: '1500m' },
+      status: { used: { memory: '1073741824', cpu: '1.5' } },
+      now: 0,
+      keepMs: KEEP,
+    });
+    expect(memory.untruths).toEqual([]);
+  });
+
+  it('is untrue since the count went on without it', () => {
+    const memory = looks([0, '5', '5'], [10 * MINUTE, '6', '5'], [11 * MINUTE, '7', '5']);
+    expect(memory.untruths).toEqual([{ resource: 'pods', says: '5', counted: '7', since: 10 * MINUTE }]);
+    expect(wrongFor(memory, 11 * MINUTE - 1, MINUTE)).toEqual([]);
+    expect(wrongFor(memory, 11 * MINUTE, MINUTE)).toHaveLength(1);
+  });
+
+  it('is untrue since it was first seen when it never was the count', () => {
+    const memory = looks([0, '5', '9'], [MINUTE, '6', '9']);
+    expect(memory.untruths).toEqual([{ resource: 'pods', says: '9', counted: '6', since: 0 }]);
+  });
+
+  it('is untrue while there is none', () => {
+    const memory = looks([0, '0', null], [MINUTE, '0', null]);
+    expect(memory.untruths).toEqual([{ resource: 'pods', says: null, counted: '0', since: 0 }]);
+    expect(looks([0, '0', null], [MINUTE, '0', '0']).untruths).toEqual([]);
+  });
+
+  it('is another story each time: being true once in between begins anew', () => {
+    const memory = looks([0, '5', '4'], [50 * SECOND, '4', '4'], [51 * SECOND, '5', '4'], [80 * SECOND, '5', '4']);
+    expect(memory.untruths).toMatchObject([{ since: 51 * SECOND }]);
+  });
+
+  it('is early, and no old untruth, when admission charged what comes a moment later', () => {
+    const before = looks([0, '7', '7'], [SECOND, '6', '6'], [5 * MINUTE, '6', '7']);
+    expect(wrongFor(before, 5 * MINUTE, MINUTE)).toEqual([]);
+    expect(look(before, [5 * MINUTE + 50, '7', '7']).untruths).toEqual([]);
+  });
+
+  it('is wrong at once where the status follows by more than the time, although it moves all the while', () => {
+    // One more pod every ten seconds, and a status that says so two minutes later.
+    const all = Array.from({ length: 60 }, (_, at): Look => [at * 10 * SECOND, `${at}`, `${Math.max(0, at - 12)}`]);
+    const memory = looks(...all);
+    expect(memory.untruths).toMatchObject([{ says: '47', counted: '59' }]);
+    expect(wrongFor(memory, 590 * SECOND, MINUTE)).toHaveLength(1);
+    expect(wrongFor(memory, 590 * SECOND, 3 * MINUTE)).toEqual([]);
+  });
+
+  it('is not judged while it cannot be counted, nor by what was counted before', () => {
+    const before = looks([0, '5', '4'], [50 * SECOND, '5', '4']);
+    const blind = audit(before, { counted: {}, status: { used: { pods: '4' } }, now: 55 * SECOND, keepMs: KEEP });
+    expect(blind).toEqual(emptyAudit);
+    expect(look(blind, [2 * MINUTE, '5', '4']).untruths).toMatchObject([{ since: 2 * MINUTE }]);
+  });
+
+  it('is nobody’s business where the quota does not count it', () => {
+    const input = { counted: { pods: '1' }, status: { used: { pods: '1', secrets: '4' } }, now: 0, keepMs: KEEP };
+    expect(audit(emptyAudit, input).untruths).toEqual([]);
+  });
+});
+
+const TICKS = 150;
+/** Of few amounts, so that they come again. */
+const truth = fc.array(fc.integer({ min: 0, max: 4 }), { minLength: TICKS, maxLength: TICKS });
+/** Mostly as long as before, so that a count stands for a while. */
+const steady = fc.array(fc.record({ moves: fc.integer({ min: 0, max: 5 }), to: fc.integer({ min: 0, max: 99 }) }), {
+  minLength: TICKS,
+  maxLength: TICKS,
+});
+
+interface World {
+  readonly counts: readonly number[];
+  readonly says: readonly number[];
+}
+
+/** A status that is, at any time, the true count of a moment between `lag` ticks before and `ahead` ticks after. */
+function world(
+  counts: readonly number[],
+  moves: readonly { moves: number; to: number }[],
+  lag: number,
+  ahead: number,
+): World {
+  const says: number[] = [];
+  for (let at = 0; at < counts.length; at += 1) {
+    const around = counts.slice(Math.max(0, at - lag), at + ahead + 1);
+    const before = says.at(-1);
+    const { moves: move, to } = moves[at] ?? { moves: 0, to: 0 };
+    const stays = before !== undefined && move > 0 && around.includes(before);
+    says.push(stays ? before : (around[to % around.length] ?? 0));
+  }
+  return { counts, says };
+}
+
+/** Counts that stand for some ticks. */
+const held = fc
+  .tuple(truth, fc.array(fc.integer({ min: 1, max: 12 }), { minLength: TICKS, maxLength: TICKS }))
+  .map(([amounts, spans]) =>
+    amounts.flatMap((amount, at) => Array<number>(spans[at] ?? 1).fill(amount)).slice(0, TICKS),
+  );
+
+/** Audits at every tick at which something moved, and at the others that `also` names. */
+function everWrong({ counts, says }: World, after: number, also: (at: number) => boolean, keep = 10_000): boolean {
+  let memory = emptyAudit;
+  return counts.some((count, at) => {
+    const moved = at === 0 || count !== counts[at - 1] || says[at] !== says[at - 1];
+    if (moved || also(at)) memory = look(memory, [at, `${count}`, `${says[at]}`], keep);
+    return wrongFor(memory, at, after).length > 0;
+  });
+}
+
+describe('a controller that keeps up', () => {
+  const lags = fc.integer({ min: 0, max: 12 });
+  const every = fc.integer({ min: 1, max: 20 });
+
+  it('is never called wrong for longer than it lags', () => {
+    fc.assert(
+      fc.property(fc.oneof(truth, held), steady, lags, every, (counts, moves, lag, often) => {
+        expect(everWrong(world(counts, moves, lag, 0), lag + 1, (at) => at % often === 0)).toBe(false);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('is never called wrong for longer than it is late and early together', () => {
+    fc.assert(
+      fc.property(fc.oneof(truth, held), steady, lags, every, (counts, moves, lag, often) => {
+        expect(everWrong(world(counts, moves, lag, lag), 2 * lag + 1, (at) => at % often === 0)).toBe(false);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('is never called wrong because too much was true to remember it all', () => {
+    fc.assert(
+      fc.property(steady, fc.integer({ min: 0, max: 100 }), (moves, lag) => {
+        const ever = Array.from({ length: TICKS }, (_, at) => at);
+        expect(everWrong(world(ever, moves, lag, 0), lag + 1, () => true)).toBe(false);
+        expect(everWrong(world(ever, moves, lag, 0), lag + 1, () => true, 5)).toBe(false);
+      }),
+    );
+  });
+});
+
+describe('a status that stands still', () => {
+  it('is called wrong as soon as its number has not been true for the time, whatever there was before', () => {
+    const stands = fc.record({
+      counts: held,
+      moves: steady,
+      lag: fc.integer({ min: 0, max: 12 }),
+      after: fc.integer({ min: 1, max: 40 }),
+      from: fc.integer({ min: 0, max: TICKS - 1 }),
+      later: fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 40, maxLength: 40 }),
+    });
+    fc.assert(
+      fc.property(stands, ({ counts, moves, lag, after, from, later }) => {
+        const past = world(counts.slice(0, from), moves, lag, lag);
+        // Nothing is the count of later on that the status says.
+        const then = later.map((amount, at): Look => [from + at, `${amount}`, '9']);
+        const before = past.counts.reduce(
+          (memory, count, at) => look(memory, [at, `${count}`, `${past.says[at]}`]),
+          emptyAudit,
+        );
+        const memory = then.slice(0, after).reduce((all, one) => look(all, one), before);
+        expect(wrongFor(memory, from + after, after)).toMatchObject([{ says: '9' }]);
+        expect(wrongFor(memory, from + after - 1, after)).toEqual([]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('is called wrong for what was true once as well', () => {
+    fc.assert(
+      fc.property(held, fc.integer({ min: 1, max: 40 }), (counts, after) => {
+        const stuck = counts[0] ?? 0;
+        const says = counts.map(() => stuck);
+        const lastTrue = counts.lastIndexOf(stuck) + 1;
+        const memory = counts.reduce((all, count, at) => look(all, [at, `${count}`, `${says[at]}`]), emptyAudit);
+        const last = counts.length;
+        expect(wrongFor(memory, last, after)).toHaveLength(lastTrue < last && last - lastTrue >= after ? 1 : 0);
+      }),
+    );
+  });
+});
+
+describe('the memory of an audit', () => {
+  const busy = Array.from({ length: 1_000 }, (_, at): Look => [at, `${at}`, `${at % 7 === 0 ? at + 5 : at - 3}`]);
+
+  it('is bounded, however much was true', () => {
+    const { counts, said } = looks(...busy);
+    expect(counts['pods']).toHaveLength(64);
+    expect(said['pods']?.length).toBeLessThanOrEqual(64);
+  });
+
+  it('forgets what was true too long ago', () => {
+    const memory = looks([0, '1', '1'], [1, '2', '2'], [KEEP + 2, '3', '3']);
+    expect(memory.counts['pods']?.map(({ amount }) => amount)).toEqual(['3', '2']);
+  });
+
+  it('is JSON', () => {
+    const memory = looks(...busy.slice(0, 100), [100, '1', null]);
+    expect(JSON.parse(JSON.stringify(memory))).toEqual(memory);
+  });
+});

@@ -1,0 +1,234 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type ChangeKind,
+  type CoalesceLimits,
+  type CoalesceState,
+  idleState,
+  isForgettable,
+  noteChange,
+  noteRecount,
+} from '../../../domain/quota-usage/coalesce.ts';
+
+const limits: CoalesceLimits = { settleMs: 20, chargedSettleMs: 1_000, maxGapMs: 5_000 };
+
+interface Change {
+  readonly at: number;
+  readonly kind: ChangeKind;
+}
+
+interface Walk {
+  /** The moments of the recounts. */
+  readonly recounts: readonly number[];
+  /** How long each change waited for its recount, with the longest that it was allowed to. */
+  readonly waits: readonly { readonly waited: number; readonly allowed: number }[];
+  readonly state: CoalesceState;
+}
+
+function settleOf(kind: ChangeKind): number {
+  return { moved: limits.settleMs, charged: limits.chargedSettleMs, urgent: 0 }[kind];
+}
+
+/**
+ * Plays changes on a virtual clock, and every recount when it is due, or `late` after that as a busy process would. With
+ * `forget` the state is dropped whenever it may be.
+ */
+function play(changes: readonly Change[], { late = 0, forget = false, from = idleState } = {}): Walk {
+  let state = from;
+  const recounts: number[] = [];
+  const waits: { waited: number; allowed: number }[] = [];
+  let waiting: { at: number; allowed: number }[] = [];
+  const recountBy = (moment: number): void => {
+    if (state.dueAt === null || state.dueAt + late > moment) return;
+    const now = state.dueAt + late;
+    waits.push(...waiting.map(({ at, allowed }) => ({ waited: now - at, allowed })));
+    waiting = [];
+    recounts.push(now);
+    state = noteRecount(state, now, limits);
+  };
+  for (const { at, kind } of changes) {
+    recountBy(at);
+    if (forget && isForgettable(state, at, limits)) state = idleState;
+    const gap = kind === 'urgent' ? 0 : state.gapMs;
+    waiting.push({ at, allowed: Math.max(settleOf(kind), gap) + late });
+    state = noteChange(state, kind, at, limits);
+  }
+  recountBy(Number.POSITIVE_INFINITY);
+  return { recounts, waits, state };
+}
+
+/** So many changes, evenly over a span. */
+function spread(count: number, ms: number, kind: ChangeKind = 'moved', from = 0): readonly Change[] {
+  return Array.from({ length: count }, (_, index) => ({ at: from + Math.floor((index * ms) / count), kind }));
+}
+
+const longest = ({ waits }: Walk): number => Math.max(...waits.map(({ waited }) => waited));
+
+/** Bursts and pauses of all sizes. */
+const changes: fc.Arbitrary<readonly Change[]> = fc
+  .array(
+    fc.record({
+      after: fc.oneof(
+        fc.integer({ min: 0, max: 40 }),
+        fc.integer({ min: 0, max: 3_000 }),
+        fc.integer({ max: 60_000, min: 0 }),
+      ),
+      count: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 60 })),
+      every: fc.integer({ min: 0, max: 60 }),
+      kind: fc.constantFrom<ChangeKind>('moved', 'moved', 'moved', 'charged', 'charged', 'urgent'),
+    }),
+    { minLength: 1, maxLength: 40 },
+  )
+  .map((bursts) => {
+    let at = 0;
+    return bursts.flatMap(({ after, count, every, kind }) => {
+      at += after;
+      return Array.from({ length: count }, () => {
+        at += every;
+        return { at, kind };
+      });
+    });
+  });
+
+describe('the recounts of a namespace', () => {
+  it('follow every change, within its settling time or the gap, whichever is longer', () => {
+    fc.assert(
+      fc.property(changes, fc.integer({ min: 0, max: 50 }), (all, late) => {
+        const walk = play(all, { late });
+        expect(walk.waits).toHaveLength(all.length);
+        for (const { waited, allowed } of walk.waits) {
+          expect(waited).toBeGreaterThanOrEqual(0);
+          expect(waited).toBeLessThanOrEqual(allowed);
+          expect(allowed).toBeLessThanOrEqual(limits.maxGapMs + late);
+        }
+      }),
+    );
+  });
+
+  it('are never more than the changes', () => {
+    fc.assert(fc.property(changes, (all) => play(all).recounts.length <= all.length));
+  });
+
+  it('come right after a lone change: when it has settled, later where admission has charged it, at once where it is urgent', () => {
+    expect(play([{ at: 0, kind: 'moved' }]).recounts).toEqual([20]);
+    expect(play([{ at: 0, kind: 'charged' }]).recounts).toEqual([1_000]);
+    expect(play([{ at: 0, kind: 'urgent' }]).recounts).toEqual([0]);
+  });
+
+  it('come as quickly again after whatever there was, once it has been quiet for two of the longest gaps', () => {
+    fc.assert(
+      fc.property(changes, fc.constantFrom<ChangeKind>('moved', 'charged', 'urgent'), (all, kind) => {
+        const before = play(all);
+        const at = (before.recounts.at(-1) ?? 0) + 2 * limits.maxGapMs;
+        const after = play([{ at, kind }], { from: before.state });
+        expect(after.recounts).toEqual([at + settleOf(kind)]);
+        expect(after.state.gapMs).toBe(100);
+      }),
+    );
+  });
+
+  it('are not delayed for long by one that was a moment ago', () => {
+    const { recounts } = play([
+      { at: 0, kind: 'moved' },
+      { at: 30, kind: 'moved' },
+    ]);
+    expect(recounts).toEqual([20, 120]);
+  });
+
+  it('are not held back for what is urgent, which takes along what waits', () => {
+    const flood = [...spread(1_000, 10_000), { at: 10_000, kind: 'urgent' } as const];
+    expect(play(flood).recounts.at(-1)).toBe(10_000);
+  });
+
+  it('bring forward what admission charged when something else moves', () => {
+    const { recounts } = play([
+      { at: 0, kind: 'charged' },
+      { at: 100, kind: 'moved' },
+    ]);
+    expect(recounts).toEqual([120]);
+  });
+});
+
+describe('a thousand changes of a namespace', () => {
+  it.each([
+    { ms: 0, recounts: 1, wait: 20 },
+    { ms: 1_000, recounts: 5, wait: 800 },
+    { ms: 10_000, recounts: 8, wait: 5_000 },
+    // Not faster than one in five seconds, the longest gap.
+    { ms: 100_000, recounts: 26, wait: 5_000 },
+  ])('in $ms ms are $recounts recounts', ({ ms, recounts, wait }) => {
+    const walk = play(spread(1_000, ms));
+    expect(walk.recounts).toHaveLength(recounts);
+    expect(longest(walk)).toBeLessThanOrEqual(wait);
+  });
+
+  it('are as few when admission has charged them', () => {
+    expect(play(spread(1_000, 10_000, 'charged')).recounts).toHaveLength(8);
+  });
+
+  it('are late by no more than about the time that the burst lasted', () => {
+    for (const ms of [200, 500, 1_000, 2_000, 4_000]) {
+      expect(longest(play(spread(1_000, ms)))).toBeLessThanOrEqual(ms + 100);
+    }
+  });
+});
+
+describe('a namespace in which little changes', () => {
+  it('is recounted after each change when there is one every two seconds, even two at a time', () => {
+    const single = play(spread(500, 1_000_000));
+    expect(single.recounts).toHaveLength(500);
+    expect(longest(single)).toBe(20);
+    const pairs = play(spread(500, 1_000_000).flatMap((change) => [change, change]));
+    expect(pairs.recounts).toHaveLength(500);
+    expect(longest(pairs)).toBe(20);
+  });
+
+  it('is back to that within seconds after a flood, without a pause', () => {
+    const flood = play(spread(5_000, 50_000));
+    const from = 50_000;
+    const after = play(spread(100, 200_000, 'moved', from + 2_000), { from: flood.state });
+    const settled = after.recounts.filter((at) => at > from + 15_000);
+    expect(settled.every((at) => (at - 20) % 2_000 === 0)).toBe(true);
+    expect(settled).toHaveLength(93);
+  });
+});
+
+describe('the state of a namespace', () => {
+  it('can be forgotten whenever it says so, without any other recount', () => {
+    fc.assert(
+      fc.property(changes, (all) => {
+        expect(play(all, { forget: true }).recounts).toEqual(play(all).recounts);
+      }),
+    );
+  });
+
+  it('cannot be forgotten while a change waits, or the gap is not over for as long again', () => {
+    const waiting = noteChange(idleState, 'moved', 0, limits);
+    expect(isForgettable(waiting, 1_000_000, limits)).toBe(false);
+    const recounted = noteRecount(waiting, 20, limits);
+    expect(isForgettable(recounted, 219, limits)).toBe(false);
+    expect(isForgettable(recounted, 220, limits)).toBe(true);
+    expect(isForgettable(idleState, 0, limits)).toBe(true);
+  });
+
+  it('is JSON', () => {
+    fc.assert(
+      fc.property(changes, (all) => {
+        const { state } = play(all);
+        expect(JSON.parse(JSON.stringify(state))).toEqual(state);
+      }),
+    );
+  });
+
+  it('holds nothing back for longer than the gap when the clock is set back', () => {
+    const { state } = play(spread(1_000, 10_000, 'moved', 1_000_000_000));
+    expect(state.gapMs).toBe(5_000);
+    expect(noteChange(state, 'moved', 0, limits).dueAt).toBe(5_000);
+  });
+
+  it('has no gap where the setting says so', () => {
+    const none = { ...limits, maxGapMs: 0 };
+    const recounted = noteRecount(noteChange(idleState, 'moved', 0, none), 20, none);
+    expect(noteChange(recounted, 'moved', 21, none).dueAt).toBe(41);
+  });
+});

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import type { Untruth } from '../../../domain/quota-usage/audit.ts';
+import { decide, fingerprint, freshMemory, type UsagePolicy } from '../../../domain/quota-usage/decide.ts';
+import type { CachedQuota, UsageObservation } from '../../../domain/quota-usage/observation.ts';
+
+const NOW = Date.UTC(2026, 0, 1);
+const own: UsagePolicy = { mode: 'own', auditAfterMs: 60_000 };
+const audit: UsagePolicy = { mode: 'audit', auditAfterMs: 60_000 };
+
+function quota(over: Partial<CachedQuota> = {}): CachedQuota {
+  return {
+    namespace: 'team-a',
+    name: 'compute',
+    uid: 'uid-1',
+    resourceVersion: '10',
+    spec: { hard: { pods: '10', 'requests.cpu': '4' } },
+    status: { hard: { pods: '10', 'requests.cpu': '4' }, used: { pods: '2', 'requests.cpu': '1' } },
+    ...over,
+  };
+}
+
+function seen(over: Partial<UsageObservation> = {}): UsageObservation {
+  const count = { used: { pods: '2', 'requests.cpu': '1' }, unmeasured: [] };
+  return { quota: quota(), count, untruths: [], at: NOW, ...over };
+}
+
+const untruth = (since: number): Untruth => ({ resource: 'pods', says: '5', counted: '2', since });
+
+describe('an episode that owns the status', () => {
+  it('ends where the status says what was counted, and where there is no quota', () => {
+    expect(decide(seen(), own, freshMemory)).toMatchObject({ kind: 'end', reason: 'UsageTrue' });
+    expect(decide(seen({ quota: null }), own, freshMemory)).toMatchObject({ kind: 'end', reason: 'QuotaGone' });
+  });
+
+  it('writes what was counted', () => {
+    const verdict = decide(
+      seen({ count: { used: { pods: '3', 'requests.cpu': '1500m' }, unmeasured: [] } }),
+      own,
+      freshMemory,
+    );
+    expect(verdict).toMatchObject({
+      kind: 'write',
+      reason: 'UsageChanged',
+      status: { hard: { pods: '10', 'requests.cpu': '4' }, used: { pods: '3', 'requests.cpu': '1500m' } },
+    });
+  });
+
+  it('writes the limits of the spec, also where the usage is what it was', () => {
+    const changed = quota({ spec: { hard: { pods: '20', 'requests.cpu': '4' } } });
+    expect(decide(seen({ quota: changed }), own, freshMemory)).toMatchObject({
+      kind: 'write',
+      reason: 'SpecChanged',
+      status: { hard: { pods: '20', 'requests.cpu': '4' } },
+    });
+  });
+
+  it('keeps the number of what cannot be counted, writes the rest, and then waits', () => {
+    const unmeasured = [{ keys: ['requests.cpu'], reason: 'the cache of pods is not filled yet' }];
+    const partly = decide(seen({ count: { used: { pods: '3' }, unmeasured } }), own, freshMemory);
+    expect(partly).toMatchObject({ kind: 'write', status: { used: { pods: '3', 'requests.cpu': '1' } } });
+    const rest = decide(seen({ count: { used: { pods: '2' }, unmeasured } }), own, freshMemory);
+    expect(rest).toMatchObject({ kind: 'await', phase: 'Blocked', reason: 'Unmeasured' });
+    expect(rest.detail).toContain('requests.cpu (the cache of pods is not filled yet)');
+  });
+});
+
+describe('an episode that audits', () => {
+  it('never writes the status', () => {
+    const count = { used: { pods: '3', 'requests.cpu': '1' }, unmeasured: [] };
+    expect(decide(seen({ count }), audit, freshMemory)).toMatchObject({ kind: 'end' });
+  });
+
+  it('waits while the status is merely late, and says until when', () => {
+    const late = decide(seen({ untruths: [untruth(NOW - 20_000)] }), audit, freshMemory);
+    expect(late).toMatchObject({ kind: 'await', phase: 'Late', until: NOW + 40_000 });
+  });
+
+  it('reports what has been wrong for as long as it waits, once', () => {
+    const wrong = seen({ untruths: [untruth(NOW - 60_000)] });
+    const first = decide(wrong, audit, freshMemory);
+    expect(first).toMatchObject({ kind: 'report', phase: 'Wrong', reason: 'UsageWrong' });
+    expect(first.detail).toBe('pods: the status says 5, counted 2, wrong for 60 s');
+    const reported = first.kind === 'report' ? first.reported : null;
+    expect(decide(wrong, audit, { ...freshMemory, reported })).toMatchObject({ kind: 'await', phase: 'Wrong' });
+    const moved = seen({ untruths: [untruth(NOW - 61_000)] });
+    expect(decide(moved, audit, { ...freshMemory, reported })).toMatchObject({ kind: 'await' });
+    const more = seen({ untruths: [untruth(NOW - 60_000), { ...untruth(NOW - 60_000), resource: 'requests.cpu' }] });
+    expect(decide(more, audit, { ...freshMemory, reported })).toMatchObject({ kind: 'report' });
+  });
+
+  it('tells that it is true again only of what was told as wrong', () => {
+    expect(decide(seen(), audit, freshMemory)).not.toHaveProperty('tells');
+    expect(
+      decide(seen(), audit, { ...freshMemory, reported: { resources: ['pods'], key: 'uid-1 pods 1' } }),
+    ).toHaveProperty('tells');
+  });
+});
+
+describe('what is waited for', () => {
+  it('is another status, another obstacle or another difference, and not the passing of time', () => {
+    const before = seen({ untruths: [untruth(NOW - 1)] });
+    expect(fingerprint({ ...before, at: NOW + 30_000 })).toBe(fingerprint(before));
+    expect(fingerprint({ ...before, untruths: [] })).not.toBe(fingerprint(before));
+    expect(fingerprint({ ...before, quota: quota({ resourceVersion: '11' }) })).not.toBe(fingerprint(before));
+    const unmeasured = [{ keys: ['pods'], reason: 'the watch is broken' }];
+    expect(fingerprint({ ...before, count: { ...before.count, unmeasured } })).not.toBe(fingerprint(before));
+  });
+});
