@@ -1,11 +1,12 @@
-/** The process that watches a cluster, and starts and wakes workflows. It decides nothing and writes nothing to the cluster. */
+/** The process that watches a cluster, counts from what it has seen, and starts and wakes workflows. It writes nothing to the cluster. */
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import { policyDefaults } from '../worker/kernel/config.ts';
 import { serveHealth, serveMetrics } from '../worker/kernel/health.ts';
 import { connectProcess, type HeadroomProcess, runProcess } from '../worker/kernel/process.ts';
 import { HintQueue } from './kernel/hint-queue.ts';
 import { createQuotaHintSender, isHopelessHint, type QuotaHint } from './quota-resize/hint.ts';
-import { watchQuotas } from './quota-resize/watch.ts';
+import { type QuotaWatch, watchQuotas } from './quota-resize/watch.ts';
+import { startUsage } from './quota-usage/start.ts';
 import { webhookPath } from './webhooks/server.ts';
 import { type RunningWebhooks, startWebhooks, type WebhookOptions } from './webhooks/webhooks.ts';
 
@@ -57,18 +58,30 @@ async function run(headroom: HeadroomProcess): Promise<void> {
   const draining = queue.run();
   onStop('hints', async () => await draining);
 
-  const watch = await watchQuotas({
+  let watch: QuotaWatch | undefined;
+  const usage =
+    config.quotaUsage.mode === 'off'
+      ? null
+      : startUsage(headroom, {
+          kubeConfig,
+          client,
+          metrics,
+          onCounted: ({ namespace, name }) => watch?.usageCounted(namespace, name),
+        });
+  watch = await watchQuotas({
     kubeConfig,
     cluster,
     policyDefaults: policyDefaults(config),
     resyncMs: config.starter.resyncInterval,
+    ...(usage === null ? {} : { countedUsed: usage.countedUsed }),
     hint: (hint) => queue.add(hint),
     log,
     signal,
   });
-  onStop('watches', async () => await watch.stop());
+  const { informers: watched } = watch;
+  onStop('watches', async () => await watch?.stop());
   const webhooks = await receiveWebhooks(headroom, { kubeConfig, metrics, hint: (hint) => queue.add(hint) });
-  const informers = { ...watch.informers, ...(webhooks === null ? {} : { leases: webhooks.leases }) };
+  const informers = { ...watched, ...(webhooks === null ? {} : { leases: webhooks.leases }) };
   const stale = new Gauge({
     name: 'headroom_starter_watch_stale_seconds',
     help: 'How long a watch has been broken; 0 while it is connected.',
@@ -89,7 +102,7 @@ async function run(headroom: HeadroomProcess): Promise<void> {
   readiness.watch('hints', () =>
     queue.trouble === null ? { ready: true } : { ready: false, reason: `waiting for Temporal: ${queue.trouble}` },
   );
-  log.info({ cluster, mode: config.resize.mode }, 'the starter is watching');
+  log.info({ cluster, mode: config.resize.mode, usage: config.quotaUsage.mode }, 'the starter is watching');
 }
 
 /** Takes GitHub's webhooks where an address is configured for them; null where none is. */

@@ -3,10 +3,12 @@ import { githubBudgetRoom } from './github-budget/room.ts';
 import type { Room, RoomContext } from './kernel/room.ts';
 import { leaseGcRoom } from './lease-gc/room.ts';
 import { quotaResizeRoom } from './quota-resize/room.ts';
+import { quotaUsageRoom } from './quota-usage/room.ts';
 
 /** Every controller that the worker runs. A name without a room does not compile. */
 export const rooms: Readonly<Record<ControllerName, Room>> = {
   'quota-resize': quotaResizeRoom,
+  'quota-usage': quotaUsageRoom,
   'lease-gc': leaseGcRoom,
   'github-budget': githubBudgetRoom,
 };

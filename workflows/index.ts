@@ -2,3 +2,4 @@
 export { githubBudget } from './github-budget/workflow.ts';
 export { leaseGc } from './lease-gc/workflow.ts';
 export { quotaResize } from './quota-resize/workflow.ts';
+export { quotaUsage } from './quota-usage/workflow.ts';

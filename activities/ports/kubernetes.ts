@@ -6,6 +6,7 @@ import {
   CustomObjectsApi,
   type KubeConfig,
   NodeV1Api,
+  ResourceV1Api,
   SchedulingV1Api,
   StorageV1Api,
 } from '@kubernetes/client-node';
@@ -18,6 +19,7 @@ export interface Kubernetes {
   readonly batch: BatchV1Api;
   readonly coordination: CoordinationV1Api;
   readonly node: NodeV1Api;
+  readonly resource: ResourceV1Api;
   readonly scheduling: SchedulingV1Api;
   readonly storage: StorageV1Api;
 }
@@ -34,6 +36,7 @@ export function connectKubernetes(config: KubeConfig): Kubernetes {
     batch: config.makeApiClient(BatchV1Api),
     coordination: config.makeApiClient(CoordinationV1Api),
     node: config.makeApiClient(NodeV1Api),
+    resource: config.makeApiClient(ResourceV1Api),
     scheduling: config.makeApiClient(SchedulingV1Api),
     storage: config.makeApiClient(StorageV1Api),
   };

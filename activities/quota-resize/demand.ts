@@ -3,6 +3,8 @@ import type { Logger } from 'pino';
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 import {
   type ChargingQuota,
+  claimTemplatesOf,
+  countsResourceClaims,
   demandOfMessages,
   demandOfMissing,
   type RefusedWorkload,
@@ -91,13 +93,14 @@ async function readSurroundings(
     (spec?.scopeSelector?.matchExpressions ?? []).map((one) => one.scopeName),
   );
   const missing = workloads.flatMap((one) => (one.missing === 'unreadable' ? [] : one.missing));
-  const [limitRanges, defaultStorageClass, defaultPriorityClass, overheads] = await Promise.all([
+  const [limitRanges, defaultStorageClass, defaultPriorityClass, overheads, claimTemplates] = await Promise.all([
     view.limitRanges(),
     keys.some((key) => key.includes(STORAGE_CLASS_KEY)) ? readDefaultStorageClass(kubernetes) : null,
     scopes.includes('PriorityClass') ? readDefaultPriorityClass(kubernetes) : null,
     readOverheads(log, kubernetes, missing),
+    keys.some(countsResourceClaims) ? readClaimTemplates(log, view, missing) : {},
   ]);
-  return { limitRanges, overheads, defaultStorageClass, defaultPriorityClass };
+  return { limitRanges, overheads, claimTemplates, defaultStorageClass, defaultPriorityClass };
 }
 
 /** The global default; of several, the one of the least priority, as admission chooses it. */
@@ -129,15 +132,44 @@ async function readOverheads(
   for (const one of missing) {
     const name = one.of === 'pod' && one.spec.overhead === undefined ? one.spec.runtimeClassName : undefined;
     if (name === undefined || name === '' || name in overheads) continue;
-    try {
-      const runtimeClass = await kubernetes.node.readRuntimeClass({ name });
-      overheads[name] = runtimeClass.overhead?.podFixed ?? {};
-    } catch (error) {
-      const code = statusCode(error);
-      if (code !== 403 && code !== 404) throw error;
-      log.warn({ runtimeClass: name, code }, 'the overhead of a RuntimeClass cannot be read and is not counted');
-      overheads[name] = {};
-    }
+    const runtimeClass = await orNone(kubernetes.node.readRuntimeClass({ name }), (code) =>
+      log.warn({ runtimeClass: name, code }, 'the overhead of a RuntimeClass cannot be read and is not counted'),
+    );
+    overheads[name] = runtimeClass?.overhead?.podFixed ?? {};
   }
   return overheads;
+}
+
+/** What the claims of missing pods are made of. Without the template, no claim is made either. */
+async function readClaimTemplates(
+  log: Log,
+  { kubernetes, namespace }: NamespaceView,
+  missing: readonly Missing[],
+): Promise<ChargingQuota['claimTemplates']> {
+  const names = new Set(missing.flatMap(claimTemplatesOf));
+  const templates: Record<string, ChargingQuota['claimTemplates'][string]> = {};
+  for (const name of names) {
+    const template = await orNone(
+      kubernetes.resource.readNamespacedResourceClaimTemplate({ name, namespace }),
+      (code) =>
+        log.warn(
+          { namespace, template: name, code },
+          'a ResourceClaimTemplate cannot be read and its claims are not counted',
+        ),
+    );
+    if (template !== null) templates[name] = { spec: template.spec.spec };
+  }
+  return templates;
+}
+
+/** What may be missing or forbidden: null, with a word about it. */
+async function orNone<T>(read: Promise<T>, say: (code: number) => void): Promise<T | null> {
+  try {
+    return await read;
+  } catch (error) {
+    const code = statusCode(error);
+    if (code !== 403 && code !== 404) throw error;
+    say(code);
+    return null;
+  }
 }

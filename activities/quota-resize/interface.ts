@@ -97,7 +97,10 @@ export interface QuotaResizeActivities {
     quotaUid: string;
     changes: readonly LimitChange[];
     evidence: readonly string[];
-    /** What the policy changed about the need: after the values in the Event, and a field of the log line. */
+    /**
+     * What the policy changed about the need, and where the quota's status says something else than was counted: after the
+     * values in the Event, and a field of the log line.
+     */
     notes?: readonly string[];
     mode: ResizePolicy['mode'];
     at: EpochMs;

@@ -2,6 +2,8 @@ import type { Logger } from 'pino';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import type { PolicyDefaults } from '../../domain/quota-resize/policy.ts';
 import type { ResizeTimings } from '../../domain/quota-resize/timings.ts';
+import type { UsageMode } from '../../domain/quota-usage/mode.ts';
+import { ensureQuotaEvent } from '../kernel/quota-event.ts';
 import { createGlobalPauseGuard } from '../kernel/global-pause.ts';
 import type { PollPace } from '../../domain/kernel/poll-pace.ts';
 import type { Kubernetes } from '../ports/kubernetes.ts';
@@ -10,7 +12,7 @@ import type { HintOptions } from './hints.ts';
 import type { QuotaResizeActivities } from './interface.ts';
 import { LeaseStore } from './lease.ts';
 import { observeQuota } from './observe-quota.ts';
-import { ensureQuotaEvent, recommendationWriter } from './quota-event.ts';
+import { recommendationWriter } from './recommendation.ts';
 import { awaitGlobalResume, awaitSync } from './sync.ts';
 
 /** The activities of the quota resizer that touch the cluster. */
@@ -35,6 +37,8 @@ export interface QuotaResizeKubernetesOptions {
   readonly systemNamespace: string;
   /** Whether the pull request of an earlier tool's Lease holder `pr-N` is closed. Absent: such a holder is respected. */
   readonly abandonedHolder?: (pullRequest: number) => Promise<boolean>;
+  /** Who keeps the status of quotas true. Absent: Kubernetes alone (`off`). */
+  readonly usage?: UsageMode;
   /** How quotas are looked for in Git; absent: they are not. */
   readonly hints?: HintOptions;
   /** Milliseconds. `syncPoll` is how often the cluster is asked for a change at first. */

@@ -15,6 +15,7 @@ import type { SourceHint } from '../../domain/quota-resize/source/hint.ts';
 import { resolvePolicy } from '../../domain/quota-resize/resolve-policy.ts';
 import type { ResizeTimings } from '../../domain/quota-resize/timings.ts';
 import { lacksRoom } from '../../domain/quota-resize/unmet-demand.ts';
+import type { UsageMode } from '../../domain/quota-usage/mode.ts';
 import { readGlobalPause } from '../kernel/global-pause.ts';
 import { inParallel } from '../kernel/in-parallel.ts';
 import type { Kubernetes } from '../ports/kubernetes.ts';
@@ -32,13 +33,14 @@ interface ObserveQuotaOptions {
   readonly systemNamespace: string;
   readonly timings: ResizeTimings;
   readonly leases: LeaseStore;
+  readonly usage?: UsageMode;
   readonly hints?: HintOptions;
   readonly log: Pick<Logger, 'warn'>;
 }
 
 /** Everything that a decision about a quota looks at in the cluster. Reads only. */
 export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTarget): Promise<QuotaObservation> {
-  const { kubernetes, timings, leases } = options;
+  const { kubernetes, timings, leases, usage = 'off' } = options;
   const [namespace, globalPause, lease] = await Promise.all([
     orNull(kubernetes.core.readNamespace({ name: target.namespace })),
     readGlobalPause(options),
@@ -60,6 +62,7 @@ export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTa
   return {
     namespace: presence,
     quota: quota === null ? null : limitsOf(quota),
+    usage,
     policy,
     warnings,
     timings,
@@ -99,6 +102,8 @@ interface Surroundings {
   readonly siblings: readonly SeenQuota[];
 }
 
+const NO_CONTRADICTIONS: ReadonlyMap<string, readonly UsageContradiction[]> = new Map();
+
 const NOTHING: Surroundings = { quota: null, demand: [], contradictions: [], siblings: [] };
 
 /**
@@ -107,7 +112,7 @@ const NOTHING: Surroundings = { quota: null, demand: [], contradictions: [], sib
  * little and never for too much.
  */
 async function lookAround(
-  { kubernetes, log }: ObserveQuotaOptions,
+  { kubernetes, log, usage = 'off' }: ObserveQuotaOptions,
   target: QuotaTarget,
   policyOf: (quota: V1ResourceQuota) => ResizePolicy,
 ): Promise<Surroundings> {
@@ -123,15 +128,18 @@ async function lookAround(
       return { object, policy: policyOf(object), demand, contradictions: [] };
     });
     const demand = demandOf.get(target.quota) ?? [];
-    const siblings = lacksRoom(limitsOf(quota), demand)
-      ? seen.filter((one) => one.object !== quota && one.policy.enabled && lacksRoom(limitsOf(one.object), one.demand))
+    // Where the status is not what counts, it does not tell who lacks room either: any demand may be one too much.
+    const isShort = ({ object, demand: missing }: Pick<SeenQuota, 'object' | 'demand'>): boolean =>
+      usage === 'off' ? lacksRoom(limitsOf(object), missing) : missing.length > 0;
+    const siblings = isShort({ object: quota, demand })
+      ? seen.filter((one) => one.object !== quota && one.policy.enabled && isShort(one))
       : [];
     const isAsked = demand.length > 0 || isUnderPressure(limitsOf(quota), policyOf(quota));
     if (!isAsked) return { ...NOTHING, quota };
 
     const asked = [quota, ...siblings.map(({ object }) => object)];
     if (demand.length > 0 && reading < DEMAND_READINGS && !isSame(asked, await relist())) continue;
-    const contradictions = await readContradictions(view, asked, relist);
+    const contradictions = usage === 'off' ? await readContradictions(view, asked, relist) : NO_CONTRADICTIONS;
     const contradictionsOf = ({ metadata }: V1ResourceQuota) => contradictions.get(metadata?.name ?? '') ?? [];
     return {
       quota,

@@ -20,7 +20,8 @@ export function companionsFor(look: QuotaObservation, need: Proposal, now: Epoch
     const theirs = needOf(look, sibling, now);
     if (theirs === null) return [];
     const { name, quota, hints } = sibling;
-    return [{ quota: name, quotaUid: quota.uid, changes: theirs.changes, gate: theirs.gate, hints }];
+    const { changes, gate } = theirs;
+    return [{ quota: name, quotaUid: quota.uid, changes, ...usageNotesOf(theirs), gate, hints }];
   });
 }
 
@@ -45,9 +46,13 @@ export function grownCompanions(look: QuotaObservation, companions: readonly Com
     if (!outgrows(theirs, decidedLimits(companion), sibling.policy)) return companion;
     grew = true;
     const changes = mergeChanges(companion.changes, theirs.changes);
-    return { ...companion, changes, gate: gateOf(sibling.policy, changes) };
+    return { ...companion, changes, ...usageNotesOf(theirs), gate: gateOf(sibling.policy, changes) };
   });
   return grew ? now : null;
+}
+
+function usageNotesOf({ usageNotes }: Proposal): Pick<Companion, 'usageNotes'> {
+  return usageNotes === undefined ? {} : { usageNotes };
 }
 
 /**
@@ -75,7 +80,8 @@ function demandOf(look: QuotaObservation, sibling: SiblingQuota): Proposal | nul
 
 /** What a sibling needs, if it is free and may be raised like this quota; null otherwise: then it has its own episode. */
 function needOf(look: QuotaObservation, sibling: SiblingQuota, now: EpochMs): Proposal | null {
-  const { policy, lease } = sibling;
+  const { policy, lease, counting } = sibling;
+  if (counting?.kind === 'unavailable') return null;
   if (!maySharePullRequest(look, sibling)) return null;
   if ((lease.holder !== null && !lease.holderIsAbandoned) || lease.decision !== null) return null;
   if (lease.lastModified !== null && now < lease.lastModified + policy.cooldownMinutes * MINUTE_MS) return null;

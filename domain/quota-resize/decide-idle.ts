@@ -1,6 +1,7 @@
 import { equalLists } from '../kernel/resource-list.ts';
 import { type EpochMs, formatInstant, formatSpan } from '../kernel/time.ts';
 import { companionsFor, leaderFor } from './companions.ts';
+import { usageNotes } from './counted-usage.ts';
 import { decidedLimits, type Refusal } from './decision.ts';
 import type { ResizeMemory } from './memory.ts';
 import { cappedNeed, computeNeed, needDigest } from './need.ts';
@@ -9,7 +10,8 @@ import { end, hold, type Planned } from './plan.ts';
 import { latest } from './recall.ts';
 import { partRefused } from './refusal.ts';
 import { staleNeed } from './stale-usage.ts';
-import type { Phase, Plan, Proposal, Reason } from './verdict.ts';
+import { withoutCounts } from './uncounted.ts';
+import type { Phase, Plan, Proposal, Reason, Wait } from './verdict.ts';
 import { quietUntil } from './wait.ts';
 import { leaseHeldDetail, summary, wholeSummary } from './wording.ts';
 
@@ -36,6 +38,10 @@ export function decideIdle(look: QuotaObservation, memory: ResizeMemory, now: Ep
     const detail = `cooling down until ${formatInstant(restUntil)}${pressure}`;
     return [memory, hold('CoolingDown', 'CoolingDown', detail, { until: restUntil, quietUntil: restUntil })];
   }
+  const uncounted = withoutCounts(look, { ...memory, need: null }, null, (phase, reason, detail) =>
+    hold(phase, reason, detail, retryWait(look, now)),
+  );
+  if (uncounted !== null) return uncounted;
   if (need === null) return withoutNeed(look, { ...memory, need: null, blocked: null, yieldedSince: null }, now);
 
   const { wanted, refusal } = partRefused(need, look, memory, now);
@@ -110,7 +116,8 @@ function withoutNeed(look: QuotaObservation, memory: ResizeMemory, now: EpochMs)
     if (look.demand.length === 0) return [memory, end('AtMaximum', detail)];
     return told(look, memory, 'Blocked', 'AtMaximum', `maximum|${detail}`, detail, now);
   }
-  return [memory, end('BelowThreshold', 'every resource is below its threshold and nothing refused is missing')];
+  const calm = 'every resource is below its threshold and nothing refused is missing';
+  return [memory, end('BelowThreshold', [calm, ...usageNotes(look, memory.lastChange)].join('; '))];
 }
 
 /** A hold that people are told about once, in a Warning Event on the quota. */
@@ -127,8 +134,13 @@ function told(
     const event = { type: 'Warning', reason, message: detail } as const;
     return [memory, { kind: 'say', phase, reason, detail, decision: null, about, comment: null, event }];
   }
-  const until = now + look.timings.holdRetry;
-  return [memory, hold(phase, reason, detail, { until, quietUntil: Math.min(until, quietUntil(look.timings, now)) })];
+  return [memory, hold(phase, reason, detail, retryWait(look, now))];
+}
+
+/** Looks again after a while, or when it is hinted after the next minute. */
+function retryWait({ timings }: QuotaObservation, now: EpochMs): Wait {
+  const until = now + timings.holdRetry;
+  return { until, quietUntil: Math.min(until, quietUntil(timings, now)) };
 }
 
 /** Somebody else has the lock: another quota whose pull request raises this one too, or a stranger. */

@@ -11,6 +11,7 @@ import type { MergeHold, PullRequestObservation, QuotaObservation } from './obse
 import { hold, type Planned } from './plan.ts';
 import { closeRejected, closeUnneeded, rejectionOf, settleClosed } from './pull-request-closed.ts';
 import { partRefused } from './refusal.ts';
+import { withoutCounts } from './uncounted.ts';
 import type { Phase, Plan, Proposal, Reason, Wait } from './verdict.ts';
 import { lookAgainAt, quietUntil } from './wait.ts';
 import { leaseHeldDetail, linkTo, short, summary } from './wording.ts';
@@ -42,6 +43,10 @@ export function decideUnopened(
   const refusal = rejectionOf(memory, decision);
   // Nothing is known to be on GitHub, and an attempt whose answer was lost may have come that far all the same.
   if (refusal !== null) return [memory, closeRejected(look, decision, refusal)];
+  const uncounted = withoutCounts(look, memory, decision, (phase, reason, detail) =>
+    holdDecision(look, phase, reason, detail, now, now + look.timings.holdRetry),
+  );
+  if (uncounted !== null) return uncounted;
   const need = computeNeed(look, memory.lastChange);
   if (!concerns(need, decision)) {
     const phase = 'OpeningPullRequest';
@@ -117,6 +122,10 @@ export function decideOpen(
   if (isLeaseTaken(look, decision)) {
     return [open, waiting('Blocked', 'LeaseHeld', leaseHeldDetail(look), now + timings.holdRetry)];
   }
+  const uncounted = withoutCounts(look, open, decision, (phase, reason, detail) =>
+    waiting(phase, reason, detail, now + timings.holdRetry),
+  );
+  if (uncounted !== null) return uncounted;
 
   const need = computeNeed(look, memory.lastChange);
   if (!concerns(need, decision) && !decision.demandByMessage) {
@@ -211,6 +220,7 @@ function grownBy(
         evidence: wanted.evidence.length > 0 ? wanted.evidence : decision.evidence,
         demandByMessage: decision.demandByMessage || wanted.demandByMessage,
         ...(wanted.notes.length === 0 ? {} : { notes: wanted.notes }),
+        ...(wanted.usageNotes === undefined ? {} : { usageNotes: wanted.usageNotes }),
       }
     : {};
   const grown: Decision = { ...unapproved, ...own, ...(companions === null ? {} : { companions }) };

@@ -54,6 +54,8 @@ export interface Decision {
   readonly demandByMessage: boolean;
   /** What the policy changed in the values, or what of the need is not believed: sentences. */
   readonly notes?: readonly string[];
+  /** Where the quota's status says something else than was counted: sentences. */
+  readonly usageNotes?: readonly string[];
   readonly gate: Gate | null;
   /** Where it lives in Git: the pull request is opened there. Null in decisions of earlier versions. */
   readonly source?: DecisionSource | null;
@@ -84,6 +86,7 @@ export interface Companion {
   readonly quota: string;
   readonly quotaUid: string;
   readonly changes: readonly LimitChange[];
+  readonly usageNotes?: readonly string[];
   /** Whether its own policy wants a person to agree; whoever approves the pull request agrees to all of it. */
   readonly gate: Gate | null;
   /** Where to look for it in Git. */

@@ -13,6 +13,7 @@ import {
 } from '../kernel/resource-list.ts';
 import type { EpochMs } from '../kernel/time.ts';
 import { type Claim, claimCharge } from '../quota-usage/claim-charge.ts';
+import { deviceCharge, isDeviceResource, type ResourceClaim } from '../quota-usage/device-charge.ts';
 import { type LimitRange, withDefaults } from '../quota-usage/limit-range.ts';
 import { objectCharge } from '../quota-usage/object-count.ts';
 import { namesOfCharge, podCharge } from '../quota-usage/pod-charge.ts';
@@ -31,6 +32,8 @@ export interface ChargingQuota {
   readonly limitRanges: readonly LimitRange[];
   /** The overhead of a pod, by the name of its RuntimeClass. */
   readonly overheads: Readonly<Record<string, ResourceList>>;
+  /** What claims of devices are made of, by the name of their ResourceClaimTemplate; without those that are not there. */
+  readonly claimTemplates: Readonly<Record<string, Pick<ResourceClaim, 'spec'>>>;
   /** The class that admission gives to a claim that names none. */
   readonly defaultStorageClass: string | null;
   /** The priority class that admission gives to a pod that names none. */
@@ -64,6 +67,7 @@ export function demandOfMissing(
   const lastSeen = Math.max(...refused.refusals.map((one) => one.lastSeen));
   const charged = missing
     .filter((one) => one.count > 0)
+    .flatMap(withDevices)
     .map((one) => ({ ...one, charge: withoutZeros(chargeOfOne(quota, refused, one, lastSeen)) }))
     .filter((one) => Object.keys(one.charge).length > 0);
   if (charged.length === 0) return null;
@@ -79,8 +83,30 @@ export function demandOfMissing(
   };
 }
 
+/** Claims of devices, by the name of the ResourceClaimTemplate that they are made of. */
+interface MissingDevices {
+  readonly of: 'devices';
+  readonly count: number;
+  readonly template: string;
+}
+
+type Chargeable = Missing | MissingDevices;
+
+/** The templates of the claims that are made for each of these pods; a claim that a pod names itself is there already. */
+export function claimTemplatesOf(missing: Missing): readonly string[] {
+  if (missing.of !== 'pod') return [];
+  return (missing.spec.resourceClaims ?? []).flatMap(({ resourceClaimTemplateName: name }) =>
+    name === undefined ? [] : [name],
+  );
+}
+
+function withDevices(missing: Missing): readonly Chargeable[] {
+  const { count } = missing;
+  return [missing, ...claimTemplatesOf(missing).map((template) => ({ of: 'devices', count, template }) as const)];
+}
+
 /** How many pods a rolling update is still to replace beyond those that are missing now. */
-function laterOf(missing: Missing | undefined): Pick<WorkloadDemand, 'later'> {
+function laterOf(missing: Chargeable | undefined): Pick<WorkloadDemand, 'later'> {
   if (missing?.of !== 'pod' || missing.rollout === undefined) return {};
   const later = missing.rollout.replicas - missing.rollout.updated.length - missing.count;
   return later > 0 ? { later } : {};
@@ -92,7 +118,7 @@ function laterOf(missing: Missing | undefined): Pick<WorkloadDemand, 'later'> {
  */
 function chargeOfAll(
   quota: ChargingQuota,
-  missing: Missing & { readonly charge: ResourceList },
+  missing: Chargeable & { readonly charge: ResourceList },
   now: EpochMs,
 ): ResourceList {
   const { charge, count } = missing;
@@ -149,7 +175,7 @@ function requestedOf(quota: ChargingQuota, refusals: readonly SeenRefusal[]): Re
  * What one missing thing is charged by the quota, by calculation and by what admission said of it, the larger of each
  * resource. Empty when the quota does not count it.
  */
-function chargeOfOne(quota: ChargingQuota, refused: RefusedWorkload, missing: Missing, now: EpochMs): ResourceList {
+function chargeOfOne(quota: ChargingQuota, refused: RefusedWorkload, missing: Chargeable, now: EpochMs): ResourceList {
   const { templateSince: since } = refused;
   const told = newestRefusals(
     refused.refusals.filter((seen) => isAbout(seen, missing) && (since === null || seen.lastSeen >= since)),
@@ -162,7 +188,7 @@ function chargeOfOne(quota: ChargingQuota, refused: RefusedWorkload, missing: Mi
 }
 
 /** Whether a refusal was of such an object. */
-function isAbout({ refusal }: SeenRefusal, missing: Missing): boolean {
+function isAbout({ refusal }: SeenRefusal, missing: Chargeable): boolean {
   switch (missing.of) {
     case 'pod':
       return refusal.resource === 'pods' && refusal.group === undefined;
@@ -172,6 +198,9 @@ function isAbout({ refusal }: SeenRefusal, missing: Missing): boolean {
         refusal.resource === 'persistentvolumeclaims' &&
         refusal.claim === `${missing.claim.metadata?.name ?? ''}-${refusal.pod ?? ''}`
       );
+    case 'devices':
+      // It is made once its pod is there; what refused the pod did not get that far.
+      return false;
     case 'object':
       return refusal.resource === missing.resource && (refusal.group ?? '') === missing.group;
   }
@@ -180,7 +209,7 @@ function isAbout({ refusal }: SeenRefusal, missing: Missing): boolean {
 /** What Kubernetes' own rules charge for one missing thing, and whether the quota's scopes have room for it at all. */
 function calculatedCharge(
   quota: ChargingQuota,
-  missing: Missing,
+  missing: Chargeable,
   now: EpochMs,
 ): { readonly counts: boolean; readonly charge: ResourceList } {
   if (missing.of === 'object') {
@@ -190,8 +219,21 @@ function calculatedCharge(
     const claim = storedClaim(missing.claim, quota.defaultStorageClass);
     return { counts: claimInScopes(quota.scopes, claim), charge: claimCharge(claim) };
   }
+  if (missing.of === 'devices') {
+    const claim = quota.claimTemplates[missing.template];
+    const charge = claim === undefined ? {} : deviceCharge(claim, { ...NO_CLASSES, now, podNamed: () => undefined });
+    return { counts: countsOtherObjects(quota.scopes), charge };
+  }
   const pod = storedPod(missing.spec, quota);
   return { counts: podInScopes(quota.scopes, pod), charge: podCharge(pod, now) };
+}
+
+/** Of an extended resource that a device class stands for, its pods are charged; here claims count by their class only. */
+const NO_CLASSES = { deviceClasses: new Map<string, string | null>(), extendedClaims: false };
+
+/** Whether a limit is one of claims of devices. */
+export function countsResourceClaims(resource: string): boolean {
+  return isDeviceResource(resource, NO_CLASSES);
 }
 
 /** A pod template as admission would store the pod: with every default that a quota counts or selects by. */

@@ -325,10 +325,20 @@ const decision = z.object({
   evidence: z.array(z.string()),
   demandByMessage: z.boolean(),
   notes: z.array(z.string()).exactOptional(),
+  usageNotes: z.array(z.string()).exactOptional(),
   gate: gate.nullable(),
   source: z.object({ repository: z.string(), base: z.string(), how: z.string() }).nullable().exactOptional(),
   companions: z
-    .array(z.object({ quota: z.string(), quotaUid: z.string(), changes, gate: gate.nullable(), hints: z.array(hint) }))
+    .array(
+      z.object({
+        quota: z.string(),
+        quotaUid: z.string(),
+        changes,
+        usageNotes: z.array(z.string()).exactOptional(),
+        gate: gate.nullable(),
+        hints: z.array(hint),
+      }),
+    )
     .exactOptional(),
   approvedBy: z.string().exactOptional(),
   pullRequest: z

@@ -2,6 +2,7 @@ import { compareQuantities, isZero, multiplyByRatio, parseQuantity, type Quantit
 import { percentRatio } from '../kernel/percent.ts';
 import { quantityIn, type ResourceList } from '../kernel/resource-list.ts';
 import { type EpochMs, formatInstant } from '../kernel/time.ts';
+import { usageNotes } from './counted-usage.ts';
 import type { LimitChange } from './decision.ts';
 import { gateOf } from './gate.ts';
 import type { QuotaObservation, WorkloadDemand } from './observation.ts';
@@ -15,7 +16,8 @@ import type { Proposal } from './verdict.ts';
 
 /**
  * What the quota needs, or null when nothing is under pressure, or everything that is may not be raised (`cappedNeed`).
- * Usage that the objects of the namespace contradict counts with the number that asks for less.
+ * Usage that the objects of the namespace contradict counts with the number that asks for less, except where it was counted
+ * from them.
  *
  * @param since the last change of ours; see `unmetDemand`.
  */
@@ -39,11 +41,13 @@ export function computeNeed(seen: QuotaObservation, since: EpochMs | null): Prop
   const demanded = raises.filter((raise) => raise.causes.includes('demand')).map((raise) => raise.resource);
   const isAbout = (demand: WorkloadDemand): boolean =>
     demanded.some((resource) => Object.hasOwn(demand.total, resource));
+  const ofUsage = usageNotes(seen, since);
   const belowMinimum = raises.every(({ causes }) => causes.every((cause) => cause === 'minimum'));
   return {
     changes,
     evidence: shortened(counted.filter(isAbout).map(evidenceOf)),
     notes: [...cappedNeed(seen, since), ...staleNeed(seen, since)],
+    ...(ofUsage.length === 0 ? {} : { usageNotes: ofUsage }),
     unmetDemand: demanded.length > 0,
     demandByMessage: counted.some((one) => one.basis === 'message' && isAbout(one)),
     gate: gateOf(policy, changes),

@@ -1,5 +1,7 @@
 import type { EpochMs } from '../kernel/time.ts';
 import type { ResourceList } from '../kernel/resource-list.ts';
+import type { Unmeasured } from '../quota-usage/calculate.ts';
+import type { UsageMode } from '../quota-usage/mode.ts';
 import type { PolicyWarning, ResizePolicy } from './policy.ts';
 import type { Decision, Refusal } from './decision.ts';
 import type { SourceHint } from './source/hint.ts';
@@ -54,9 +56,16 @@ export interface QuotaObservation {
     readonly uid: string;
     /** spec.hard, canonical quantities. */
     readonly hard: ResourceList;
-    /** status.used, only keys of spec.hard; absent while Kubernetes has not counted yet. */
+    /**
+     * status.used, only keys of spec.hard; absent while Kubernetes has not counted yet. In modes `audit` and `own` what was
+     * counted has taken its place.
+     */
     readonly used: ResourceList;
   } | null;
+  /** From the configuration of the worker that looked: in `audit` and `own` the starters are asked what they counted. */
+  readonly usage: UsageMode;
+  /** What they answered. Absent: nobody asked. */
+  readonly counting?: Counting;
   readonly policy: ResizePolicy;
   readonly warnings: readonly PolicyWarning[];
   /** From the configuration of the worker that looked. */
@@ -64,11 +73,14 @@ export interface QuotaObservation {
   /** The ConfigMap that stops every write of Headroom in the cluster, when it is set. */
   readonly globalPause: { readonly by: string; readonly reason: string } | null;
   readonly demand: readonly WorkloadDemand[];
-  /** Numbers of `status.used` that the objects of the namespace contradict; empty where they agree. */
+  /** In mode `off`: numbers of `status.used` that the objects of the namespace contradict; empty where they agree. */
   readonly contradictions: readonly UsageContradiction[];
   /** Why nothing may be merged at the moment of the look, by a freeze or outside of every window; null when it may. */
   readonly mergeHold: MergeHold | null;
-  /** Other quotas of the namespace that miss room for the same refused workloads. */
+  /**
+   * Other quotas of the namespace that miss room for the same refused workloads. Before the counted numbers are in: all that
+   * count any of what was refused.
+   */
   readonly siblings: readonly SiblingQuota[];
   /** Where to look for the quota in Git, in order. */
   readonly hints: readonly SourceHint[];
@@ -83,6 +95,18 @@ export interface UsageContradiction {
   /** What the objects that are there are charged. */
   readonly counted: string;
 }
+
+/** What a starter counted for a quota, in place of `status.used`. */
+export type Counting =
+  | {
+      readonly kind: 'counted';
+      /** Where the quota's status says something else. */
+      readonly differences: readonly UsageContradiction[];
+      /** What could not be counted: there `status.used` counts. */
+      readonly unmeasured: readonly Unmeasured[];
+    }
+  /** `why`: a clause for people, such as "no starter answered within 20 s". */
+  | { readonly kind: 'unavailable'; readonly why: string };
 
 export interface MergeHold {
   readonly reason: 'Frozen' | 'OutsideMergeWindow';
@@ -99,6 +123,7 @@ export interface SiblingQuota {
   readonly policy: ResizePolicy;
   readonly demand: readonly WorkloadDemand[];
   readonly contradictions: readonly UsageContradiction[];
+  readonly counting?: Counting;
   readonly hints: readonly SourceHint[];
   readonly lease: LeaseRecord;
 }

@@ -14,6 +14,8 @@ export interface TemplateSpec extends PodSpec {
         readonly ephemeral?: { readonly volumeClaimTemplate?: ClaimTemplate | undefined } | undefined;
       }[]
     | undefined;
+  /** Devices (dynamic resource allocation): of a template, a claim is made for each pod; a named claim is there already. */
+  readonly resourceClaims?: readonly { readonly resourceClaimTemplateName?: string | undefined }[] | undefined;
 }
 
 /** A StatefulSet's claim template; its name is the first part of each claim's name. */

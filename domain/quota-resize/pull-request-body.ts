@@ -38,7 +38,10 @@ export interface RaisedQuota extends QuotaChanges {
 
 export interface BodyFacts {
   readonly target: QuotaTarget;
-  readonly decision: Pick<Decision, 'id' | 'decidedAt' | 'evidence' | 'notes' | 'gate' | 'approvedBy'>;
+  readonly decision: Pick<
+    Decision,
+    'id' | 'decidedAt' | 'evidence' | 'notes' | 'usageNotes' | 'companions' | 'gate' | 'approvedBy'
+  >;
   readonly policy: ResizePolicy;
   readonly repository: string;
   readonly base: string;
@@ -126,7 +129,7 @@ export function bodyContext(facts: BodyFacts): BodyContext {
       })),
     ),
     leftOut: facts.leftOut.map(({ quota, why }) => ({ quota: text(quota), why: text(why) })),
-    evidence: decision.evidence.slice(0, EVIDENCE_SHOWN).map(text),
+    evidence: [...decision.evidence.slice(0, EVIDENCE_SHOWN), ...usageSentences(facts)].map(text),
     moreEvidence: Math.max(0, decision.evidence.length - EVIDENCE_SHOWN),
     found: quotas.map(({ quota, how }) => ({ quota: text(quota), how: text(how) })),
     notes: (decision.notes ?? []).map(text),
@@ -141,6 +144,15 @@ export function bodyContext(facts: BodyFacts): BodyContext {
         ? null
         : `${temporalUi.url}/namespaces/${encodeURIComponent(temporalUi.namespace)}/workflows/${encodeURIComponent(workflowId)}`,
   };
+}
+
+/** Where the status of a quota says something else than was counted; a companion's with its name, while it is raised. */
+function usageSentences({ decision, quotas }: BodyFacts): readonly string[] {
+  const companions = (decision.companions ?? []).filter((one) => quotas.some(({ quota }) => quota === one.quota));
+  return [
+    ...(decision.usageNotes ?? []),
+    ...companions.flatMap(({ quota, usageNotes = [] }) => usageNotes.map((note) => `quota ${quota}: ${note}`)),
+  ];
 }
 
 function awaitedApproval({ decision: { gate, approvedBy } }: BodyFacts): ForeignText | null {
@@ -281,6 +293,7 @@ function samples(): readonly BodyContext[] {
       ...plain.decision,
       evidence: ['why'],
       notes: ['capped'],
+      usageNotes: ['the status says less'],
       gate: { reason: 'ApprovalRequired', message: 'ask' },
     },
     quotas: [

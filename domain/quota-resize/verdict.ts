@@ -47,6 +47,7 @@ export type Reason =
   | 'BelowMinimum'
   | 'DemandSettling'
   | 'UsageContradicted'
+  | 'UsageNotCounted'
   | 'SiblingFirst'
   | 'CarriedBySibling'
   | 'Approved'
@@ -162,6 +163,8 @@ export interface Proposal {
   readonly evidence: readonly string[];
   /** Sentences about what the proposal leaves out, by a maximum or because the quota's usage is contradicted. */
   readonly notes: readonly string[];
+  /** Sentences about resources whose status says something else than was counted. */
+  readonly usageNotes?: readonly string[];
   /** Whether something was refused and is still missing, and not only a threshold reached. */
   readonly unmetDemand: boolean;
   readonly demandByMessage: boolean;

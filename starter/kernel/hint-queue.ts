@@ -13,7 +13,11 @@ export interface QueuedHint {
   readonly resourceVersion: string;
   /** A longer gap than the queue's own after this hint, in milliseconds. */
   readonly gapMs?: number;
+  /** As Temporal's priority keys: those of a smaller number go first. Default: 3. */
+  readonly priority?: number;
 }
+
+const ORDINARY_PRIORITY = 3;
 
 export interface HintQueueOptions<H extends QueuedHint> {
   readonly send: (hint: H) => Promise<void>;
@@ -52,7 +56,8 @@ const LONGEST_RETRY_MS = 15_000;
  */
 export class HintQueue<H extends QueuedHint> {
   readonly #options: HintQueueOptions<H>;
-  readonly #waiting = new Map<string, H>();
+  /** By priority, smaller numbers first; within one, the oldest first. */
+  readonly #waiting = new Map<number, Map<string, H>>();
   readonly #notBefore = new Map<string, number>();
   /** The workflows whose hint is being sent, perhaps for long: a further one waits and is coalesced until it got through. */
   readonly #sending = new Set<string>();
@@ -67,17 +72,22 @@ export class HintQueue<H extends QueuedHint> {
     this.#clock = options.clock ?? realClock;
   }
 
-  /** Notes a hint. Of several for one workflow the newest cause counts; it is started, and woken, if one of them says so. */
+  /**
+   * Notes a hint. Of several for one workflow the newest cause counts; it is started, and woken, if one of them says so, and
+   * it goes as early as the most urgent of them.
+   */
   add(hint: H): void {
-    const known = this.#waiting.get(hint.id);
+    const known = this.#waitingFor(hint.id);
     const both = known === undefined ? [hint] : [known, hint];
     const starts = both.some((one) => one.starts);
-    this.#waiting.set(hint.id, { ...hint, starts, wakes: both.some(wakesAnyway) });
+    const priority = Math.min(...both.map((one) => one.priority ?? ORDINARY_PRIORITY));
+    if (known !== undefined && (known.priority ?? ORDINARY_PRIORITY) !== priority) this.#remove(known);
+    this.#queueOf(priority).set(hint.id, { ...hint, starts, wakes: both.some(wakesAnyway), priority });
     this.#wake?.();
   }
 
   get depth(): number {
-    return this.#waiting.size;
+    return [...this.#waiting.values()].reduce((sum, queue) => sum + queue.size, 0);
   }
 
   get sent(): number {
@@ -125,23 +135,47 @@ export class HintQueue<H extends QueuedHint> {
 
   #takeDue(): H | null {
     const now = this.#clock.now();
-    for (const [id, hint] of this.#waiting) {
-      if (this.#sending.has(id) || (this.#notBefore.get(id) ?? 0) > now) continue;
-      this.#waiting.delete(id);
-      this.#sending.add(id);
-      return hint;
+    for (const queue of this.#waiting.values()) {
+      for (const [id, hint] of queue) {
+        if (this.#sending.has(id) || (this.#notBefore.get(id) ?? 0) > now) continue;
+        queue.delete(id);
+        this.#sending.add(id);
+        return hint;
+      }
     }
     for (const [id, at] of this.#notBefore) {
-      if (at <= now && !this.#waiting.has(id)) this.#notBefore.delete(id);
+      if (at <= now && this.#waitingFor(id) === undefined) this.#notBefore.delete(id);
     }
     return null;
+  }
+
+  #waitingFor(id: string): H | undefined {
+    for (const queue of this.#waiting.values()) {
+      const hint = queue.get(id);
+      if (hint !== undefined) return hint;
+    }
+    return undefined;
+  }
+
+  #remove(hint: H): void {
+    this.#waiting.get(hint.priority ?? ORDINARY_PRIORITY)?.delete(hint.id);
+  }
+
+  #queueOf(priority: number): Map<string, H> {
+    const known = this.#waiting.get(priority);
+    if (known !== undefined) return known;
+    const queues = [...this.#waiting, [priority, new Map<string, H>()] as const].toSorted(([a], [b]) => a - b);
+    this.#waiting.clear();
+    for (const [key, queue] of queues) this.#waiting.set(key, queue);
+    return this.#queueOf(priority);
   }
 
   /** Until a hint is added or got through, one that waits for its gap is due, or the signal. */
   async #idle(): Promise<void> {
     const { signal } = this.#options;
     const now = this.#clock.now();
-    const due = [...this.#waiting.keys()]
+    const due = [...this.#waiting.values()]
+      .flatMap((queue) => [...queue.keys()])
       .filter((id) => !this.#sending.has(id))
       .map((id) => this.#notBefore.get(id) ?? now);
     const over = new AbortController();

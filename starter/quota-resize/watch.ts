@@ -21,13 +21,30 @@ export interface QuotaWatchOptions {
   /** Every quota under pressure is hinted again after this long, in milliseconds, in case a hint was lost. */
   readonly resyncMs: number;
   readonly hint: (hint: QuotaHint) => void;
+  /**
+   * What was counted for a quota last, in place of its status, resource by resource; null where nothing was. Absent: the
+   * status alone counts.
+   */
+  readonly countedUsed?: (namespace: string, quota: string) => ResourceList | null;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
 
 export interface QuotaWatch {
   readonly informers: Readonly<Record<string, Informer<object & { metadata?: object }>>>;
+  /** The quota was counted anew: it is hinted if that puts it under pressure, or takes it out. One that is not known is left. */
+  usageCounted(namespace: string, quota: string): void;
   stop(): Promise<void>;
+}
+
+interface Numbers {
+  readonly hard: ResourceList;
+  readonly used: ResourceList;
+}
+
+interface Standing {
+  readonly isPressed: boolean;
+  readonly used: ResourceList;
 }
 
 /**
@@ -50,7 +67,21 @@ export async function watchQuotas(options: QuotaWatchOptions): Promise<QuotaWatc
       namespaceAnnotations: namespaces.get(quota.metadata?.namespace ?? '')?.metadata?.annotations ?? {},
       quotaAnnotations: quota.metadata?.annotations ?? {},
     }).policy;
+  const numbersOf = ({ metadata, spec, status }: V1ResourceQuota): Numbers => {
+    const counted = options.countedUsed?.(metadata?.namespace ?? '', metadata?.name ?? '') ?? {};
+    return { hard: spec?.hard ?? {}, used: { ...status?.used, ...counted } };
+  };
   const isPressed = (quota: V1ResourceQuota): boolean => isUnderPressure(numbersOf(quota), policyOf(quota));
+  /** Where each quota stood when it was looked at last, by UID: a count changes that without the quota changing. */
+  const standings = new Map<string, Standing>();
+  const standAnew = (quota: V1ResourceQuota): { readonly before: Standing | undefined; readonly now: Standing } => {
+    const uid = quota.metadata?.uid ?? '';
+    const before = standings.get(uid);
+    const numbers = numbersOf(quota);
+    const now = { isPressed: isUnderPressure(numbers, policyOf(quota)), used: numbers.used };
+    standings.set(uid, now);
+    return { before, now };
+  };
   // Namespaces are watched first, and one may change while the quotas are still being listed.
   let quotas: Informer<V1ResourceQuota> | undefined;
   const quotasOf = (namespace?: string): readonly V1ResourceQuota[] => quotas?.list(namespace) ?? [];
@@ -80,7 +111,7 @@ export async function watchQuotas(options: QuotaWatchOptions): Promise<QuotaWatc
         if (sameLife && sameResizerAnnotations(namespace, previous)) return;
         for (const quota of quotasOf(namespace.metadata?.name ?? '')) {
           hintQuota(quota, false, 'the namespace changed');
-          if (isPressed(quota)) hintQuota(quota, true, 'the namespace changed');
+          if (standAnew(quota).now.isPressed) hintQuota(quota, true, 'the namespace changed');
         }
         if (hasRefusal(namespace.metadata?.name ?? '')) {
           hintNamespace(namespace.metadata?.name ?? '', 'something was refused');
@@ -101,14 +132,21 @@ export async function watchQuotas(options: QuotaWatchOptions): Promise<QuotaWatc
           previous !== undefined && (!sameSpec(quota, previous) || !sameResizerAnnotations(quota, previous));
         // An episode at rest is woken by a change, and not by the pressure that it rests under.
         if (changed) hintQuota(quota, false, 'the quota changed');
-        if (isPressed(quota)) return hintQuota(quota, true, 'a threshold is reached');
+        const { before, now } = standAnew(quota);
+        // A status that follows the count says nothing new.
+        const isOld = previous !== undefined && !changed && before !== undefined && equalLists(before.used, now.used);
+        if (options.countedUsed !== undefined && now.isPressed && isOld) return;
+        if (now.isPressed) return hintQuota(quota, true, 'a threshold is reached');
         if ((previous === undefined || changed) && policyOf(quota).enabled) {
           if (hasRefusal(quota.metadata?.namespace ?? '')) return hintQuota(quota, true, 'something was refused');
         }
         if (previous === undefined) return;
-        if (!changed && isPressed(previous)) hintQuota(quota, false, 'the pressure is gone');
+        if (!changed && before?.isPressed === true) hintQuota(quota, false, 'the pressure is gone');
       },
-      onDelete: (quota) => hintQuota(quota, false, 'the quota is deleted'),
+      onDelete: (quota) => {
+        standings.delete(quota.metadata?.uid ?? '');
+        hintQuota(quota, false, 'the quota is deleted');
+      },
     },
     say,
   );
@@ -145,15 +183,19 @@ export async function watchQuotas(options: QuotaWatchOptions): Promise<QuotaWatc
   } as QuotaWatch['informers'];
   return {
     informers,
+    usageCounted: (namespace, name) => {
+      const quota = quotasOf(namespace).find(({ metadata }) => metadata?.name === name);
+      if (quota === undefined) return;
+      const { before, now } = standAnew(quota);
+      if (before !== undefined && before.isPressed === now.isPressed && equalLists(before.used, now.used)) return;
+      if (now.isPressed) return hintQuota(quota, true, 'a threshold is reached by what was counted');
+      if (before?.isPressed === true) hintQuota(quota, false, 'the pressure is gone by what was counted');
+    },
     stop: async () => {
       clearInterval(resync);
       await Promise.all(Object.values(informers).map(async (informer) => await informer.stop()));
     },
   };
-}
-
-function numbersOf(quota: V1ResourceQuota): { hard: ResourceList; used: ResourceList } {
-  return { hard: quota.spec?.hard ?? {}, used: quota.status?.used ?? {} };
 }
 
 function sameSpec(a: V1ResourceQuota, b: V1ResourceQuota): boolean {

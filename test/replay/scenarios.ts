@@ -3,6 +3,7 @@ import { leaseGcId, taskQueue } from '../../domain/kernel/target.ts';
 import type { quotaResize } from '../../workflows/quota-resize/workflow.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { type Stack, SYSTEM_NAMESPACE } from '../kernel/stack/stack.ts';
+import { countedScenarios } from './counted-scenarios.ts';
 import { budgetScenarios } from './github-budget-scenarios.ts';
 import { counted, givenQuota, quotaManifest, WatchedQuota } from '../kernel/stack/watched-quota.ts';
 
@@ -292,4 +293,6 @@ export const alone: Readonly<Record<string, Scenario>> = {
       return { workflowId: action.workflow.workflowId, runId: action.workflow.firstExecutionRunId };
     });
   },
+
+  ...countedScenarios,
 };

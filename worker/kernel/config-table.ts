@@ -13,6 +13,7 @@ const GROUP_TITLES: Readonly<Record<keyof typeof settings, string>> = {
   webhooks: "GitHub's webhooks",
   resize: 'Resizing quotas',
   timings: 'Spans of time',
+  quotaUsage: 'Counting what quotas use',
   worker: 'The worker',
   starter: 'The starter',
   process: 'The process',

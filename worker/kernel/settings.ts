@@ -5,6 +5,7 @@ import type { RepositoryName } from '../../activities/ports/repositories.ts';
 import { parsePercent } from '../../domain/kernel/percent.ts';
 import { defaultPathTemplate, parsePathTemplate } from '../../domain/quota-resize/git-path.ts';
 import { parseMaxStep } from '../../domain/quota-resize/max-step.ts';
+import { usageModes } from '../../domain/quota-usage/mode.ts';
 import { templateChecks } from '../../domain/quota-resize/pull-request-text.ts';
 import { readMergeWindows, WINDOWS_FORM } from '../../domain/quota-resize/merge-window.ts';
 import {
@@ -688,6 +689,41 @@ export const settings = {
       '0',
     ),
     requestTimeout: timing('request-timeout', '30s', 'How long a request to Kubernetes or GitHub may take.', '100ms'),
+  },
+  quotaUsage: {
+    mode: {
+      type: z.enum(usageModes),
+      expected: '"off", "own" or "audit"',
+      description:
+        "Who keeps the status of quotas true: Kubernetes' own controller (off), Headroom (own), or Kubernetes while Headroom checks (audit).",
+      env: 'HEADROOM_USAGE_MODE',
+      flag: '--usage-mode',
+      default: 'off',
+    },
+    resync: timing('usage-resync', '5m', 'How often every quota is counted anew; 0 turns it off.', '0'),
+    replenishmentResync: timing(
+      'usage-replenishment-resync',
+      '12h',
+      'How often everything that quotas count is listed anew, at the earliest; each time up to twice as late.',
+      '1s',
+    ),
+    discovery: timing('usage-discovery', '30s', 'How often the resources of the cluster are discovered.', '100ms'),
+    maxGap: timing(
+      'usage-max-gap',
+      '5s',
+      'The longest time between two counts of a namespace in which much changes; one in which little changes is counted at once.',
+      '0',
+    ),
+    auditAfter: timing('usage-audit-after', '60s', 'How long a status must be wrong before it is reported.', '100ms'),
+    workers: {
+      type: integerBetween(1, 1_000),
+      expected: 'a number from 1 to 1000',
+      // As many as Kubernetes' own controller has for its two queues.
+      description: 'How many counts a starter makes at once.',
+      env: 'HEADROOM_USAGE_WORKERS',
+      flag: '--usage-workers',
+      default: '10',
+    },
   },
   worker: {
     workflowBundle: {

@@ -31,6 +31,7 @@ function createActivities(context: RoomContext): QuotaResizeActivities {
       systemNamespace,
       policyDefaults: policyDefaults(config),
       timings: config.timings,
+      usage: config.quotaUsage.mode,
       hints: hintOptions(config, kubernetes, repositories),
       ...abandonedHolders(repositories.default()),
       log,

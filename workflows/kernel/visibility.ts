@@ -23,8 +23,13 @@ export interface Standing {
  * Publishes where a workflow stands, in one place: search attributes (written only when they change, because each write is
  * a billed action and an empty one fails the workflow task), current details, and the worker's metrics.
  */
-export function createPublisher(identity: { controller: string; target: string; cluster: string }, before?: Standing) {
-  let publishedPhase: string | null = null;
+export function createPublisher(
+  identity: { controller: string; target: string; cluster: string },
+  before?: Standing,
+  /** The phase that whoever started the run has put into its search attributes, with all the others. */
+  startedAs: string | null = null,
+) {
+  let publishedPhase = startedAs;
   let since: EpochMs = before?.since ?? 0;
   let last = before === undefined ? '' : `${before.phase}/${before.reason}`;
   const standings = metricMeter.createCounter(

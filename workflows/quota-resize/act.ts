@@ -101,6 +101,7 @@ async function propose(target: QuotaTarget, verdict: Extract<Act, { kind: 'propo
     evidence: proposal.evidence,
     demandByMessage: proposal.demandByMessage,
     ...(proposal.notes.length === 0 ? {} : { notes: proposal.notes }),
+    ...(proposal.usageNotes === undefined ? {} : { usageNotes: proposal.usageNotes }),
     gate: proposal.gate,
     source: { repository: source.repository, base: source.base, how: source.how },
     pullRequest: null,
@@ -133,8 +134,9 @@ interface PlacedCompanion extends Companion {
   readonly paths: readonly string[];
 }
 
-function companionOf({ quota, quotaUid, changes, gate, hints }: PlacedCompanion): Companion {
-  return { quota, quotaUid, changes, gate, hints };
+function companionOf(placed: PlacedCompanion): Companion {
+  const { paths: _, ...companion } = placed;
+  return companion;
 }
 
 function withoutCompanions(decision: Decision, quotas: readonly string[]): Decision {
@@ -402,13 +404,14 @@ async function announce(
 ): Promise<void> {
   const { quota, policy } = seen.quota;
   if (quota === null) return;
+  const notes = [...proposal.notes, ...(proposal.usageNotes ?? [])];
   await ensuring.ensureRecommendation.executeWithOptions({ summary: brief(summary(proposal)) }, [
     {
       target,
       quotaUid: quota.uid,
       changes: proposal.changes,
       evidence: proposal.evidence,
-      ...(proposal.notes.length === 0 ? {} : { notes: proposal.notes }),
+      ...(notes.length === 0 ? {} : { notes }),
       mode: policy.mode,
       at,
     },

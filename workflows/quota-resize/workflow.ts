@@ -12,9 +12,10 @@ import {
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
 import { command, type OperatorCommand, readCommandInput } from '../../domain/quota-resize/commands.ts';
+import { usageFacts, withCounts } from '../../domain/quota-resize/counted-usage.ts';
 import { decide } from '../../domain/quota-resize/decide.ts';
 import type { Decision } from '../../domain/quota-resize/decision.ts';
-import type { PullRequestObservation } from '../../domain/quota-resize/observation.ts';
+import type { PullRequestObservation, QuotaObservation } from '../../domain/quota-resize/observation.ts';
 import type { Seen } from '../../domain/quota-resize/seen.ts';
 import { type ResizeMemory, upgradeMemory } from '../../domain/quota-resize/memory.ts';
 import { describeChange } from '../../domain/quota-resize/need.ts';
@@ -22,6 +23,7 @@ import type { Wait } from '../../domain/quota-resize/verdict.ts';
 import { brief, createPublisher, type Standing } from '../kernel/visibility.ts';
 import { act, isForbiddenNow, refusedMessage } from './act.ts';
 import { ensuring, observing, watching } from './activities.ts';
+import { countNamespace } from './count-namespace.ts';
 import {
   commandDescriptions,
   commandSignals,
@@ -102,6 +104,10 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
   /** How often what is known of the pull request was given up. */
   let forgotten = 0;
   let busy: CancellationScope | null = null;
+  /** Whether the cluster's mode asks for counted numbers, as far as a look has told. */
+  let isCounting = false;
+  /** Where the last look's status said something else than was counted. */
+  let ofUsage: readonly string[] = [];
   /** What the details say of the decision in hand, and of the last one that was merged. */
   let achieved: string[] = [...(input.shown?.achieved ?? [])];
   let isAchieved = input.shown?.isAchieved ?? false;
@@ -212,6 +218,7 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
       continue;
     }
     memory = remembered;
+    ofUsage = usageFacts(seen.quota, memory.lastChange);
     said = verdict;
     until = verdict.kind === 'hold' ? verdict.wait.until : undefined;
     standing = show();
@@ -257,7 +264,7 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
   }
 
   async function observe(): Promise<Seen> {
-    const quota = await observing.observeQuota.executeWithOptions({ summary: targetName(target) }, [{ target }]);
+    const quota = await observeQuota();
     // The Lease may know a decision that this run does not: look at its pull request as well.
     const decision = memory.decision ?? quota.lease.decision;
     const hasOpenPullRequest = decision !== null && decision.pullRequest !== null && decision.merge === null;
@@ -273,6 +280,17 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
       }
     }
     return { quota, pullRequest: shown };
+  }
+
+  /** The quota, with what the starters counted in place of `status.used` where the mode asks for it. */
+  async function observeQuota(): Promise<QuotaObservation> {
+    // Counted before the demand is read: what comes in between is neither counted nor missing, so too little is asked for
+    // and never too much.
+    const counts = isCounting ? await countNamespace(target) : null;
+    const look = await observing.observeQuota.executeWithOptions({ summary: targetName(target) }, [{ target }]);
+    isCounting = look.usage === 'audit' || look.usage === 'own';
+    if (!isCounting) return look;
+    return counts === null ? await observeQuota() : withCounts(look, counts);
   }
 
   /** What GitHub says of the decision's pull request, asked again only when something may have changed it. */
@@ -424,6 +442,7 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
       isAchieved = decision.merge !== null;
     }
     if (decision !== null || isAchieved) facts.push(...achieved);
+    facts.push(...ofUsage);
     if (paused !== null && said.reason !== 'Paused') facts.push(`paused by ${paused.by}`);
     if (until !== undefined) facts.push(`looks again at ${formatInstant(until)} at the latest`);
     if (lastCommand !== null) facts.push(`last command: ${lastCommand}`);

@@ -191,6 +191,29 @@ export function demandTests(cluster: () => Cluster): void {
       expect(quota?.used).toEqual({ 'requests.cpu': '350m' });
     });
 
+    it('counts the devices that come with the missing pods, where the quota does', async () => {
+      const namespace = 'demand-devices';
+      const gpus = { name: 'gpus', exactly: { deviceClassName: 'gpu', allocationMode: 'ExactCount', count: 2 } };
+      const hard = { 'requests.cpu': '500m', 'gpu.deviceclass.resource.k8s.io/devices': '2' };
+      await setUp(namespace, hard, {
+        apiVersion: 'resource.k8s.io/v1',
+        kind: 'ResourceClaimTemplate',
+        metadata: { name: 'two-gpus', namespace },
+        spec: { spec: { devices: { requests: [gpus] } } },
+      });
+      const resourceClaims = [
+        { name: 'own', resourceClaimTemplateName: 'two-gpus' },
+        { name: 'gone', resourceClaimTemplateName: 'no-such-template' },
+      ];
+      const template = templateOf('web', '500m', { resourceClaims });
+      await cluster().create(workloadOf('ReplicaSet', namespace, 'web', { replicas: 3, template }));
+      await observed(cluster(), targetOf(namespace), ({ demand }) => {
+        expect(demand).toMatchObject([
+          { missing: 2, total: { 'requests.cpu': '1', 'gpu.deviceclass.resource.k8s.io/devices': '4' } },
+        ]);
+      });
+    });
+
     it('of a Deployment that cannot make its ReplicaSet is that ReplicaSet', async () => {
       const namespace = 'demand-replicaset-count';
       await setUp(namespace, { 'count/replicasets.apps': '0' });

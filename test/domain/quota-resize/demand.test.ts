@@ -30,6 +30,7 @@ function quota(change: Partial<ChargingQuota> = {}): ChargingQuota {
     scopes: {},
     limitRanges: [],
     overheads: {},
+    claimTemplates: {},
     defaultStorageClass: null,
     defaultPriorityClass: null,
     ...change,
@@ -220,6 +221,27 @@ describe('the demand of a workload', () => {
       'requests.cpu': '1050m',
       pods: '3',
     });
+  });
+
+  it('counts the claims of devices that are made for each pod, for a quota without scopes', () => {
+    const resourceClaims = [
+      { resourceClaimTemplateName: 'gpus' },
+      { resourceClaimTemplateName: 'not-there' },
+      { resourceClaimName: 'shared' },
+    ];
+    const devices = 'gpu.deviceclass.resource.k8s.io/devices';
+    const request = { exactly: { deviceClassName: 'gpu', allocationMode: 'ExactCount', count: 2 } };
+    const charging = quota({
+      hard: { 'requests.cpu': '2', [devices]: '4', 'count/resourceclaims.resource.k8s.io': '2' },
+      claimTemplates: { gpus: { spec: { devices: { requests: [request] } } } },
+    });
+    const missing = [{ of: 'pod', count: 3, surge: 0, spec: { ...spec, resourceClaims } }] as const;
+    expect(demandOfMissing(charging, refusedWorkload(), missing)).toMatchObject({
+      missing: 3,
+      total: { 'requests.cpu': '1500m', [devices]: '6', 'count/resourceclaims.resource.k8s.io': '3' },
+    });
+    const scoped = { ...charging, scopes: { scopes: ['NotBestEffort'] } };
+    expect(demandOfMissing(scoped, refusedWorkload(), missing)?.total).toEqual({ 'requests.cpu': '1500m' });
   });
 
   it('is none of a quota whose scopes leave its pods out', () => {

@@ -83,6 +83,7 @@ export function observation(changed: Partial<QuotaObservation> = {}): QuotaObser
   return {
     namespace: 'present',
     quota: quota(),
+    usage: 'off',
     policy: policy(),
     warnings: [],
     timings,

@@ -225,6 +225,24 @@ describe('the pull request', () => {
     expect(body).toContain('### What the policy changed\n\n- limits.memory is capped at 8Gi');
   });
 
+  it('says in the evidence where a status differs from the count, for a companion only while it is raised', () => {
+    const { decision, quotas } = bodyFacts();
+    const told = {
+      ...decision,
+      usageNotes: ["requests.cpu: Kubernetes' status says 1800m, the objects are charged 2"],
+    };
+    const companion = { quota: 'objects', quotaUid: 'uid-2', changes: [cpu], gate: null, hints: [] };
+    const companions = [{ ...companion, usageNotes: ["pods: Kubernetes' status says 2"] }];
+    const alone = texts.body(bodyFacts({ decision: { ...told, companions } }));
+    expect(alone).toContain("\n- requests.cpu: Kubernetes' status says 1800m, the objects are charged 2\n- Quota ");
+    expect(alone).not.toContain('status says 2\n');
+    const both = bodyFacts({
+      decision: { ...told, companions },
+      quotas: [...quotas, { quota: 'objects', changes: [cpu], how: 'beside it', inGit: {} }],
+    });
+    expect(texts.body(both)).toContain("\n- quota objects: pods: Kubernetes' status says 2\n");
+  });
+
   it('says what happens next by the policy that is in force', () => {
     const nextOf = (annotations: Record<string, string>, autoMerge = true) =>
       texts.body(bodyFacts({ policy: resolve(annotations, {}, { autoMerge }).policy }));

@@ -80,6 +80,7 @@ export class World {
     const quota: QuotaObservation = {
       namespace: this.namespace,
       quota: this.quotaIsThere ? { ...cpu(this.used, this.hard), uid: this.uid } : null,
+      usage: 'off',
       policy: policy(this.annotations, { autoMerge: this.autoMerge }),
       warnings: [],
       timings,

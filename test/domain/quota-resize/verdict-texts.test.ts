@@ -256,6 +256,13 @@ const expected: Record<Reason, Expected> = {
     phase: 'Detecting',
     detail: `${CONTRADICTED}; nothing is raised on such numbers, looking again`,
   },
+  UsageNotCounted: {
+    verdict: idle({ usage: 'own', counting: { kind: 'unavailable', why: 'no starter answered' } }),
+    kind: 'say',
+    phase: 'Blocked',
+    detail:
+      'what the namespace uses could not be counted: no starter answered; in mode own nothing is decided by status.used alone, looking again',
+  },
   SiblingFirst: {
     verdict: idle(
       { demand: [demand({ 'requests.cpu': '4' })], siblings: [siblingQuota()] },

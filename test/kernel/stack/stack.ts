@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AppsV1Api, CoordinationV1Api, CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { Client, Connection } from '@temporalio/client';
-import { type ControlPlane, startControlPlane } from '../servers/control-plane.ts';
+import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../servers/control-plane.ts';
 import { logTail, type SupervisedProcess, startProcess, temporaryDirectory } from '../servers/supervised-process.ts';
 import { startTemporal, type TemporalServer } from '../servers/temporal.ts';
 import { type Forge, startForge } from '../forge/forge.ts';
@@ -13,6 +13,7 @@ import { createGitOpsRepository } from './gitops-repository.ts';
 import { applyManifests } from './manifests.ts';
 import { TEST_BUNDLE } from './workflow-bundle.ts';
 import { startSyncer, type Syncer } from './syncer.ts';
+import { grantUsage } from './usage-access.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const TOKEN = 'forge-token-of-this-run';
@@ -27,6 +28,8 @@ export interface StackOptions {
   /** The repository's files at the start. */
   readonly files: Readonly<Record<string, string>>;
   readonly forge?: Partial<ForgeOptions>;
+  /** Flags of Kubernetes' own servers, such as those that leave one of its controllers out. */
+  readonly controlPlane?: Pick<ControlPlaneOptions, 'apiServerFlags' | 'controllerManagerFlags'>;
   /** Environment variables of worker and starter, beside those of the servers. */
   readonly env?: Readonly<Record<string, string>>;
   /** Keep Temporal's data in a file, so that it survives a restart. */
@@ -77,11 +80,13 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   try {
     await createGitOpsRepository(gitDir, options.files);
     const [controlPlane, temporal, forge] = await Promise.all([
-      startControlPlane({ users: [{ name: WORKER_USER }, { name: STARTER_USER }] }).then((plane) => {
-        undo.push(async () => await plane.stop());
-        say('Kubernetes is up');
-        return plane;
-      }),
+      startControlPlane({ ...options.controlPlane, users: [{ name: WORKER_USER }, { name: STARTER_USER }] }).then(
+        (plane) => {
+          undo.push(async () => await plane.stop());
+          say('Kubernetes is up');
+          return plane;
+        },
+      ),
       startTemporal({
         ...(options.durableTemporal ? { dbFile: join(dir, 'temporal.db') } : {}),
         ...(options.ports?.temporalUi === undefined ? {} : { uiPort: options.ports.temporalUi }),
@@ -106,6 +111,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const manifest = (name: string) => join(ROOT, 'deploy', name);
     await applyManifests(controlPlane.adminKubeconfig, [manifest('namespace.yaml'), manifest('rbac.yaml')]);
     await applyManifests(controlPlane.adminKubeconfig, [new URL('user-bindings.yaml', import.meta.url)]);
+    await grantUsage(controlPlane.adminKubeconfig, options.env?.['HEADROOM_USAGE_MODE']);
     const admin = new KubeConfig();
     admin.loadFromFile(controlPlane.adminKubeconfig);
 

@@ -119,6 +119,17 @@ describe('the queue of hints', () => {
     expect(queue).toMatchObject({ depth: 0, sent: 25 });
   });
 
+  it('sends the urgent ones first, also one that waits already and becomes urgent', async () => {
+    const { queue, clock, sent } = running({ perSecond: 10 });
+    for (const id of ['a', 'b', 'c', 'd']) queue.add(hint(id, { priority: 3 }));
+    queue.add(hint('resynced', { priority: 4 }));
+    queue.add(hint('d', { priority: 2 }));
+    queue.add(hint('urgent', { priority: 2 }));
+    await clock.pass(10_000);
+    expect(sent.map(({ hint }) => hint.id)).toEqual(['d', 'urgent', 'a', 'b', 'c', 'resynced']);
+    expect(queue.depth).toBe(0);
+  });
+
   it('does not save up the allowance of quiet times for a stampede', async () => {
     const { queue, clock, sent } = running({ perSecond: 10 });
     await clock.pass(60_000);

@@ -1,13 +1,14 @@
-import { CoreV1Api, KubeConfig, type V1ConfigMap } from '@kubernetes/client-node';
+import { CoreV1Api, KubeConfig, type V1ConfigMap, type V1Secret } from '@kubernetes/client-node';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { startInformer } from '../../../starter/kernel/informer.ts';
+import { type InformerOptions, startInformer } from '../../../starter/kernel/informer.ts';
 import { loadKubeConfig } from '../../../worker/kernel/kubernetes-access.ts';
 import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
 import { type CuttableLine, kubeconfigThrough, startLine } from '../../kernel/servers/cuttable-line.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 
 const WATCHER = 'watcher';
+const STRANGER = 'stranger';
 
 let plane: ControlPlane;
 let line: CuttableLine;
@@ -15,7 +16,7 @@ let admin: CoreV1Api;
 let kubeConfig: KubeConfig;
 
 beforeAll(async () => {
-  plane = await startControlPlane({ users: [{ name: WATCHER, groups: ['system:masters'] }] });
+  plane = await startControlPlane({ users: [{ name: WATCHER, groups: ['system:masters'] }, { name: STRANGER }] });
   line = await startLine(Number(new URL(plane.url).port));
   const config = new KubeConfig();
   config.loadFromFile(plane.adminKubeconfig);
@@ -36,7 +37,10 @@ afterAll(async () => {
 });
 
 /** An informer of the ConfigMaps of one namespace, and what it said. */
-async function watchConfigMaps(namespace: string) {
+async function watchConfigMaps(
+  namespace: string,
+  more: Partial<InformerOptions<V1ConfigMap>> & { readonly access?: KubeConfig } = {},
+) {
   const core = kubeConfig.makeApiClient(CoreV1Api);
   const stop = new AbortController();
   const told: string[] = [];
@@ -46,7 +50,7 @@ async function watchConfigMaps(namespace: string) {
     signal: stop.signal,
   };
   const informer = await startInformer<V1ConfigMap>(
-    kubeConfig,
+    more.access ?? kubeConfig,
     {
       name: 'configmaps',
       path: `/api/v1/namespaces/${namespace}/configmaps`,
@@ -54,6 +58,7 @@ async function watchConfigMaps(namespace: string) {
       onChange: ({ metadata, data }, previous) =>
         told.push(`${previous === undefined ? 'new' : 'changed'} ${metadata?.name} ${data?.['n'] ?? ''}`.trim()),
       onDelete: ({ metadata }) => told.push(`deleted ${metadata?.name}`),
+      ...more,
     },
     say,
   );
@@ -63,6 +68,27 @@ async function watchConfigMaps(namespace: string) {
   });
   const ofUs = (entry: string) => !entry.includes('kube-root-ca');
   return { informer, told: () => told.filter(ofUs), lines };
+}
+
+/** An informer of the Secrets of the namespace `secret`, by their metadata; what it tells goes to `seen`. */
+async function watchSecrets(seen: V1Secret[]) {
+  const stop = new AbortController();
+  const informer = await startInformer<V1Secret>(
+    kubeConfig,
+    {
+      name: 'secrets',
+      path: '/api/v1/namespaces/secret/secrets',
+      metadataOnly: true,
+      onChange: (secret) => seen.push(secret),
+      onDelete: () => {},
+    },
+    { log: pino({ level: 'silent' }), signal: stop.signal },
+  );
+  onTestFinished(async () => {
+    stop.abort();
+    await informer.stop();
+  });
+  return { informer };
 }
 
 async function namespaceWith(namespace: string, names: readonly string[]): Promise<void> {
@@ -154,5 +180,128 @@ describe('the informer', () => {
     line.mend();
     await eventually('the informer is synced', () => informer.isSynced());
     expect(informer.get('one', 'later')?.data).toEqual({ n: '1' });
+  });
+
+  it('keeps of listed and of watched objects only what its shape leaves', async () => {
+    await namespaceWith('shaped', ['listed']);
+    const { informer, told } = await watchConfigMaps('shaped', {
+      shape: ({ metadata }) => ({
+        metadata: {
+          name: metadata?.name ?? '',
+          namespace: metadata?.namespace ?? '',
+          resourceVersion: metadata?.resourceVersion ?? '',
+        },
+      }),
+    });
+    await put('shaped', 'watched');
+    await eventually('both are known', () => told().length === 2);
+    expect(told()).toEqual(['new listed', 'new watched']);
+    for (const name of ['listed', 'watched']) {
+      expect(informer.get(name, 'shaped')).toEqual({
+        metadata: { name, namespace: 'shaped', resourceVersion: expect.stringMatching(/^\d+$/) },
+      });
+    }
+  });
+
+  it('asks for metadata only: the data of a Secret does not leave the API server', async () => {
+    await admin.createNamespace({ body: { metadata: { name: 'secret' } } });
+    const create = async (name: string) =>
+      await admin.createNamespacedSecret({
+        namespace: 'secret',
+        body: { metadata: { name }, stringData: { key: 'x' } },
+      });
+    await create('listed');
+    const seen: V1Secret[] = [];
+    const { informer } = await watchSecrets(seen);
+    await create('watched');
+    await eventually('both are known', () => informer.list('secret').length === 2);
+    expect(seen.map(({ metadata }) => metadata?.name)).toEqual(['listed', 'watched']);
+    for (const secret of [...seen, ...informer.list('secret')]) {
+      expect(secret.metadata?.uid).toMatch(/./);
+      expect(Object.keys(secret).filter((key) => !['kind', 'apiVersion', 'metadata'].includes(key))).toEqual([]);
+    }
+  });
+
+  it('says that it has reached a version when the object of that version is in the cache, and not before', async () => {
+    await namespaceWith('reached', ['old']);
+    const { informer } = await watchConfigMaps('reached');
+    const patience = AbortSignal.timeout(60_000);
+    const first = informer.get('old', 'reached')?.metadata?.resourceVersion ?? '';
+    expect(await informer.reached(first, patience)).toBe(true);
+    for (const name of ['a', 'b', 'c']) {
+      const { metadata } = await admin.createNamespacedConfigMap({
+        namespace: 'reached',
+        body: { metadata: { name } },
+      });
+      // Asked for before the watch can have told of it, or after: the answer is the same.
+      expect(await informer.reached(metadata?.resourceVersion ?? '', patience)).toBe(true);
+      expect(informer.get(name, 'reached')?.metadata?.resourceVersion).toBe(metadata?.resourceVersion);
+    }
+    expect(informer.resourceVersion()).toBe(informer.get('c', 'reached')?.metadata?.resourceVersion);
+    const gone = new AbortController();
+    const future = informer.reached('9'.repeat(30), gone.signal);
+    gone.abort();
+    expect(await future).toBe(false);
+  });
+
+  it('has come as far as a change that is none of its own, once a bookmark says so', async () => {
+    await namespaceWith('bookmarked', ['one']);
+    await namespaceWith('elsewhere', ['other']);
+    const { informer } = await watchConfigMaps('bookmarked');
+    // What happens to other objects is no event here; about once a minute the server says how far it has come.
+    const changed = await admin.replaceNamespacedConfigMap({
+      namespace: 'elsewhere',
+      name: 'other',
+      body: { metadata: { name: 'other' }, data: { n: '2' } },
+    });
+    expect(await informer.reached(changed.metadata?.resourceVersion ?? '', AbortSignal.timeout(110_000))).toBe(true);
+    expect(informer.list('bookmarked').map(({ metadata }) => metadata?.name)).toContain('one');
+  });
+
+  it('lists anew when it is told to, tells only what is different, and goes on watching', async () => {
+    await namespaceWith('relisted', ['one']);
+    const { informer, told } = await watchConfigMaps('relisted');
+    const before = (await lists('relisted')).length;
+    informer.relist();
+    await eventually('the second list is in the audit log', async () => (await lists('relisted')).length > before);
+    await put('relisted', 'two');
+    await eventually('it watches', () => informer.get('two', 'relisted') !== undefined);
+    expect(told()).toEqual(['new one 1', 'new two 1']);
+    expect(informer.trouble()).toBeNull();
+  });
+
+  it('told to list anew while the watch is broken, does so when it is back', async () => {
+    await namespaceWith('relisted-late', ['one']);
+    const { informer } = await watchConfigMaps('relisted-late');
+    line.cut();
+    await eventually('the watch is known to be broken', () => informer.trouble() !== null);
+    const before = (await lists('relisted-late')).length;
+    informer.relist();
+    line.mend();
+    await eventually('it is connected again', () => informer.trouble() === null);
+    await eventually('the second list is in the audit log', async () => (await lists('relisted-late')).length > before);
+    expect(informer.staleSeconds()).toBe(0);
+  });
+
+  it('that is forbidden says so in words, and is never synced', async () => {
+    await namespaceWith('forbidden', []);
+    const access = new KubeConfig();
+    access.loadFromFile(plane.kubeconfigFor(STRANGER));
+    const { informer } = await watchConfigMaps('forbidden', { access, metadataOnly: true });
+    expect(informer.isSynced()).toBe(false);
+    expect(informer.trouble()).toMatch(/^403 configmaps is forbidden: User "stranger" cannot list/);
+    expect(informer.resourceVersion()).toBe('');
+  });
+
+  it('is silent once it is stopped, and whoever waited for it is told', async () => {
+    await namespaceWith('stopped', ['one']);
+    const { informer, told } = await watchConfigMaps('stopped');
+    const waiting = informer.reached('9'.repeat(30), AbortSignal.timeout(60_000));
+    await informer.stop();
+    expect(await waiting).toBe(false);
+    const { informer: other } = await watchConfigMaps('stopped');
+    await put('stopped', 'two');
+    await eventually('another informer has seen it', () => other.get('two', 'stopped') !== undefined);
+    expect(told()).toEqual(['new one 1']);
   });
 });

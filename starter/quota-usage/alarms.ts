@@ -1,0 +1,52 @@
+/** A timer holds at most so many milliseconds. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+interface Pending {
+  /** Every moment that is still to come. */
+  readonly moments: Set<number>;
+  timer: NodeJS.Timeout | null;
+}
+
+/** Rings for a namespace at moments that nobody else announces, because nothing changes then but the time. */
+export class Alarms {
+  readonly #ring: (namespace: string) => void;
+  readonly #pending = new Map<string, Pending>();
+
+  constructor(ring: (namespace: string) => void) {
+    this.#ring = ring;
+  }
+
+  /** At a moment in epoch milliseconds, besides those that are set already. */
+  set(namespace: string, at: number): void {
+    const pending = this.#pending.get(namespace) ?? { moments: new Set(), timer: null };
+    this.#pending.set(namespace, pending);
+    if (pending.moments.has(at)) return;
+    pending.moments.add(at);
+    this.#wind(namespace, pending);
+  }
+
+  stop(): void {
+    for (const { timer } of this.#pending.values()) if (timer !== null) clearTimeout(timer);
+    this.#pending.clear();
+  }
+
+  #wind(namespace: string, pending: Pending): void {
+    if (pending.timer !== null) clearTimeout(pending.timer);
+    if (pending.moments.size === 0) {
+      this.#pending.delete(namespace);
+      return;
+    }
+    // The millisecond after it, when it is over.
+    const inMs = Math.min(...pending.moments) + 1 - Date.now();
+    pending.timer = setTimeout(() => this.#due(namespace, pending), Math.min(Math.max(1, inMs), LONGEST_TIMER_MS));
+  }
+
+  #due(namespace: string, pending: Pending): void {
+    const now = Date.now();
+    const over = [...pending.moments].filter((at) => at < now);
+    for (const at of over) pending.moments.delete(at);
+    pending.timer = null;
+    this.#wind(namespace, pending);
+    if (over.length > 0) this.#ring(namespace);
+  }
+}

@@ -1,0 +1,22 @@
+/** Wakes everybody who waits for something to change. */
+export class Bell {
+  readonly #waiting = new Set<() => void>();
+
+  ring(): void {
+    for (const wake of this.#waiting) wake();
+  }
+
+  /** Resolves at the next ring, or when the signal is aborted. */
+  async rung(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const wake = (): void => {
+        this.#waiting.delete(wake);
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      this.#waiting.add(wake);
+      signal.addEventListener('abort', wake, { once: true });
+    });
+  }
+}

@@ -1,0 +1,97 @@
+/** Which resources a cluster serves, in two requests. */
+import { z } from 'zod';
+import type { DiscoveredResource, Discovery } from '../../domain/quota-usage/monitors.ts';
+import { type ApiGet, failureOf } from '../kernel/api-get.ts';
+
+/** Aggregated discovery, as kubectl asks for it: v2 since Kubernetes 1.30, the beta of the same shape since 1.26. */
+const AGGREGATED = ['v2', 'v2beta1']
+  .map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
+  .join(',');
+
+/** The core group, and all the named ones. */
+const PATHS = ['/api', '/apis'] as const;
+
+/** Go leaves empty lists and empty texts out. */
+const groupDiscoveryList = z.object({
+  kind: z.literal('APIGroupDiscoveryList'),
+  items: z
+    .array(
+      z.object({
+        metadata: z.object({ name: z.string().default('') }).prefault({}),
+        versions: z
+          .array(
+            z.object({
+              version: z.string(),
+              /** `Stale` when the API server behind the version does not answer. */
+              freshness: z.string().optional(),
+              resources: z
+                .array(
+                  z.object({
+                    resource: z.string(),
+                    scope: z.string().optional(),
+                    verbs: z.array(z.string()).nullish(),
+                  }),
+                )
+                .nullish(),
+            }),
+          )
+          .nullish(),
+      }),
+    )
+    .nullish(),
+});
+
+type GroupDiscovery = NonNullable<z.infer<typeof groupDiscoveryList>['items']>[number];
+
+/** Asks once which resources there are. It does not throw: what went wrong is in the answer. */
+export type Discover = () => Promise<Discovery>;
+
+/**
+ * Rounds of discovery over one connection. What has not changed since the last round is not sent again.
+ *
+ * A group-version whose server does not answer is in `failed`, and nothing that is known of it from before counts as
+ * discovered. If one of the two requests fails, the round does: half of the resources would look as if they had gone.
+ */
+export function createDiscovery(get: ApiGet): Discover {
+  const known = new Map<string, { readonly etag: string; readonly groups: readonly GroupDiscovery[] }>();
+  const groupsAt = async (path: string): Promise<readonly GroupDiscovery[]> => {
+    const before = known.get(path);
+    const answer = await get(path, { accept: AGGREGATED, ifNoneMatch: before?.etag });
+    if (answer.kind === 'notModified') return before?.groups ?? [];
+    const read = groupDiscoveryList.safeParse(answer.body);
+    if (!read.success) {
+      const first = read.error.issues[0];
+      throw new Error(`${path} is not aggregated discovery: ${first?.path.join('.')}: ${first?.message}`);
+    }
+    const groups = read.data.items ?? [];
+    if (answer.etag === undefined) known.delete(path);
+    else known.set(path, { etag: answer.etag, groups });
+    return groups;
+  };
+  return async () => {
+    try {
+      const groups = (await Promise.all(PATHS.map(groupsAt))).flat();
+      return { kind: 'discovered', resources: groups.flatMap(resourcesOf), failed: groups.flatMap(failedOf) };
+    } catch (error) {
+      return { kind: 'failed', reason: failureOf(error).reason };
+    }
+  };
+}
+
+const isStale = ({ freshness }: { readonly freshness?: string | undefined }): boolean => freshness === 'Stale';
+
+function failedOf({ metadata: { name }, versions }: GroupDiscovery): readonly string[] {
+  return (versions ?? []).filter(isStale).map(({ version }) => (name === '' ? version : `${name}/${version}`));
+}
+
+/** Each resource once, in the first version that has it: the server lists the versions as it prefers them. */
+function resourcesOf({ metadata: { name: group }, versions }: GroupDiscovery): readonly DiscoveredResource[] {
+  const found = new Map<string, DiscoveredResource>();
+  for (const { version, resources } of (versions ?? []).filter((one) => !isStale(one))) {
+    for (const { resource, scope, verbs } of resources ?? []) {
+      if (found.has(resource)) continue;
+      found.set(resource, { group, resource, version, namespaced: scope === 'Namespaced', verbs: verbs ?? [] });
+    }
+  }
+  return [...found.values()];
+}

@@ -1,0 +1,31 @@
+import { type NativeConnection, Worker } from '@temporalio/worker';
+import type { UsageCache } from '../../activities/ports/usage-cache.ts';
+import { createUsageCacheActivities } from '../../activities/quota-usage/cache-activities.ts';
+import { cacheTaskQueue } from '../../domain/kernel/target.ts';
+import { HEARTBEAT_INTERVAL_MS, heartbeatWhileRunning } from '../../worker/kernel/heartbeat.ts';
+
+export interface CacheHostOptions {
+  readonly connection: NativeConnection;
+  readonly namespace: string;
+  readonly identity: string;
+  readonly cluster: string;
+  readonly cache: UsageCache;
+  /** Counts at once. */
+  readonly workers: number;
+  /** Milliseconds: after so long what is under way is given up when the process stops. */
+  readonly shutdownForceTime: number;
+}
+
+/** The activities that read this starter's caches, on the cluster's cache task queue; it runs no workflows. */
+export async function createCacheHost({ cache, cluster, workers, ...options }: CacheHostOptions): Promise<Worker> {
+  return await Worker.create({
+    ...options,
+    taskQueue: cacheTaskQueue(cluster),
+    activities: createUsageCacheActivities({ cache, cluster }),
+    interceptors: { activity: [heartbeatWhileRunning] },
+    maxHeartbeatThrottleInterval: HEARTBEAT_INTERVAL_MS,
+    maxConcurrentActivityTaskExecutions: workers,
+    // A count takes milliseconds; one that waits for a cache is another starter's as soon as this one stops.
+    shutdownGraceTime: 0,
+  });
+}

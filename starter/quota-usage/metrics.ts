@@ -1,0 +1,76 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+/** What a starter tells of its counting; every name begins with `headroom_usage_`. */
+export interface UsageMetrics {
+  readonly changes: Counter<'resource'>;
+  readonly recounts: Counter;
+  readonly hints: Counter<'priority'>;
+  readonly lag: Histogram;
+}
+
+export interface UsageGauges {
+  /** Resources that are watched. */
+  readonly watched: () => number;
+  /** Quotas whose status has been wrong for longer than the audit waits, with the resources that are. */
+  readonly wrong: () => readonly { readonly namespace: string; readonly quota: string; readonly resources: number }[];
+  /** Namespaces with a change that is not counted yet. */
+  readonly waiting: () => number;
+}
+
+/** From a few milliseconds to the resync: where a status that is true in the blink of an eye is told from one that is late. */
+const LAG_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+export function createUsageMetrics(register: Registry, gauges: UsageGauges): UsageMetrics {
+  const registers = [register];
+  const gauge = (name: string, help: string, read: () => number): void => {
+    register.registerMetric(
+      new Gauge({
+        name,
+        help,
+        registers: [],
+        collect() {
+          this.set(read());
+        },
+      }),
+    );
+  };
+  gauge('headroom_usage_watched_resources', 'Resources that are watched because a quota counts them.', gauges.watched);
+  gauge('headroom_usage_waiting_namespaces', 'Namespaces with a change that is not counted yet.', gauges.waiting);
+  register.registerMetric(
+    new Gauge({
+      name: 'headroom_usage_wrong_resources',
+      help: "Resources of a quota's status that have been wrong for longer than the audit waits.",
+      labelNames: ['namespace', 'quota'],
+      registers: [],
+      collect() {
+        this.reset();
+        for (const { namespace, quota, resources } of gauges.wrong()) this.set({ namespace, quota }, resources);
+      },
+    }),
+  );
+  return {
+    changes: new Counter({
+      name: 'headroom_usage_changes_total',
+      help: 'Changes of objects that may have changed what a quota counts.',
+      labelNames: ['resource'],
+      registers,
+    }),
+    recounts: new Counter({
+      name: 'headroom_usage_recounts_total',
+      help: 'Namespaces counted from the caches.',
+      registers,
+    }),
+    hints: new Counter({
+      name: 'headroom_usage_hints_total',
+      help: 'Quotas whose status was found not to be true, by the priority of their hint.',
+      labelNames: ['priority'],
+      registers,
+    }),
+    lag: new Histogram({
+      name: 'headroom_usage_lag_seconds',
+      help: 'From the first change that a status did not know to the status that does.',
+      buckets: LAG_SECONDS,
+      registers,
+    }),
+  };
+}

@@ -1,0 +1,80 @@
+import {
+  type ChangeKind,
+  type CoalesceLimits,
+  type CoalesceState,
+  idleState,
+  isForgettable,
+  noteChange,
+  noteRecount,
+} from '../../domain/quota-usage/coalesce.ts';
+
+interface PendingNamespace {
+  state: CoalesceState;
+  timer: NodeJS.Timeout | null;
+  /** The moment of the first change that no recount has seen yet. */
+  changedAt: number | null;
+}
+
+/**
+ * When each namespace is counted again: soon after a change where little changes, and the less often the more does. The
+ * rule is the domain's; this holds the timers.
+ */
+export class NamespaceRecounts {
+  readonly #limits: CoalesceLimits;
+  readonly #recount: (namespace: string, changedAt: number) => void;
+  readonly #namespaces = new Map<string, PendingNamespace>();
+  #stopped = false;
+
+  /** @param recount counts the quotas of a namespace; `changedAt` is the moment of the oldest change that it is for. */
+  constructor(limits: CoalesceLimits, recount: (namespace: string, changedAt: number) => void) {
+    this.#limits = limits;
+    this.#recount = recount;
+  }
+
+  /** Something of the namespace changed. */
+  note(namespace: string, kind: ChangeKind): void {
+    if (this.#stopped) return;
+    const now = Date.now();
+    const pending = this.#namespaces.get(namespace) ?? { state: idleState, timer: null, changedAt: null };
+    this.#namespaces.set(namespace, pending);
+    const before = pending.state.dueAt;
+    pending.state = noteChange(pending.state, kind, now, this.#limits);
+    pending.changedAt ??= now;
+    const { dueAt } = pending.state;
+    if (dueAt === null || (pending.timer !== null && dueAt === before)) return;
+    if (pending.timer !== null) clearTimeout(pending.timer);
+    pending.timer = setTimeout(() => this.#due(namespace, pending), Math.max(0, dueAt - now));
+  }
+
+  /** Namespaces with a change that is not counted yet. */
+  get waiting(): number {
+    return [...this.#namespaces.values()].filter(({ timer }) => timer !== null).length;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    for (const { timer } of this.#namespaces.values()) if (timer !== null) clearTimeout(timer);
+    this.#namespaces.clear();
+  }
+
+  #due(namespace: string, pending: PendingNamespace): void {
+    const now = Date.now();
+    const changedAt = pending.changedAt ?? now;
+    pending.timer = null;
+    pending.changedAt = null;
+    pending.state = noteRecount(pending.state, now, this.#limits);
+    this.#recount(namespace, changedAt);
+    this.#forgetQuiet(now);
+  }
+
+  /** Now and then, so that a namespace that is gone leaves nothing behind. */
+  #forgetQuiet(now: number): void {
+    if (this.#namespaces.size < FORGET_FROM) return;
+    for (const [name, { state, timer }] of this.#namespaces) {
+      if (timer === null && isForgettable(state, now, this.#limits)) this.#namespaces.delete(name);
+    }
+  }
+}
+
+/** Below so many there is nothing to win. */
+const FORGET_FROM = 256;

@@ -1,0 +1,265 @@
+import { type GroupResource, groupResourceName } from '../../domain/kernel/group-resource.ts';
+import type { ResourceList } from '../../domain/kernel/resource-list.ts';
+import { audit, type AuditMemory, emptyAudit, type Untruth } from '../../domain/quota-usage/audit.ts';
+import type { UsageCount } from '../../domain/quota-usage/calculate.ts';
+import { changesUsage, chargeEndsAt, replenishes } from '../../domain/quota-usage/changes.ts';
+import type { ChangeKind, CoalesceLimits } from '../../domain/quota-usage/coalesce.ts';
+import type { UsagePolicy } from '../../domain/quota-usage/decide.ts';
+import type { CountedObject } from '../../domain/quota-usage/evaluator.ts';
+import type { CachedQuota, Reached } from '../../domain/quota-usage/observation.ts';
+import { furthest } from '../../domain/quota-usage/reached.ts';
+import { isUrgent, trueStatus } from '../../domain/quota-usage/status.ts';
+import type { Log } from '../../worker/kernel/log.ts';
+import { Alarms } from './alarms.ts';
+import type { RunningUsageCache } from './cache.ts';
+import { hintPriorities, usageHint, type UsageQueuedHint } from './hint.ts';
+import type { UsageMetrics } from './metrics.ts';
+import { NamespaceRecounts } from './namespace-recounts.ts';
+
+/** What the caches tell of; every call is a change that they already hold. */
+export interface UsageListener {
+  readonly onObject: (resource: GroupResource, object: CountedObject, previous: CountedObject | undefined) => void;
+  readonly onObjectGone: (resource: GroupResource, object: CountedObject) => void;
+  readonly onQuota: (quota: CachedQuota, previous: CachedQuota | undefined) => void;
+  readonly onQuotaGone: (quota: CachedQuota) => void;
+  /** A cache was filled, or is no longer behind: what counts this resource can be counted now. */
+  readonly onFilled: (resource: GroupResource) => void;
+}
+
+export interface UsageWatchOptions {
+  readonly cluster: string;
+  readonly policy: UsagePolicy;
+  /** Milliseconds between two counts of every quota; 0 for none. */
+  readonly resyncMs: number;
+  /** Milliseconds: the longest gap between two counts of a busy namespace. */
+  readonly maxGapMs: number;
+  readonly cache: () => Pick<RunningUsageCache, 'quotas' | 'countNow' | 'evaluators' | 'deviceClasses'>;
+  readonly hint: (hint: UsageQueuedHint) => void;
+  /** Told of every count: what the quota really uses. */
+  readonly onCounted: (quota: CachedQuota, used: ResourceList) => void;
+  readonly metrics: UsageMetrics;
+  readonly log: Log;
+}
+
+export interface UsageWatch extends UsageListener {
+  readonly untruths: (namespace: string, name: string) => readonly Untruth[];
+  /** Quotas that have been wrong for longer than the audit waits. */
+  readonly wrong: () => readonly { readonly namespace: string; readonly quota: string; readonly resources: number }[];
+  readonly waiting: () => number;
+  /** The last count of a quota, as far as it could be counted; null before the first. */
+  readonly countedUsed: (namespace: string, name: string) => ResourceList | null;
+  readonly stop: () => void;
+}
+
+/** Milliseconds: what comes together (the pods of a ReplicaSet that is scaled down) is counted together. */
+const SETTLE_MS = 20;
+/**
+ * Milliseconds: admission charges an object before it is there, and the quota's watch may tell of it after the object's. By
+ * then the status is true in nearly every case, and a count that finds it so costs nothing.
+ */
+const CHARGED_SETTLE_MS = 200;
+
+/** Audit: so many times its waiting it knows a number that was true, to tell a controller that is very late from a wrong one. */
+const REMEMBERED_FOR = 10;
+
+/** What is known of one quota from count to count. */
+interface Known {
+  used: ResourceList;
+  audit: AuditMemory;
+  /** Audit: an episode was started for what is wrong. */
+  isTold: boolean;
+  /** The first change that the status does not know; null while it is true. */
+  untrueSince: number | null;
+}
+
+/**
+ * Counts the quotas of a namespace when something in it changed, and hints at those whose status is not what was counted. It
+ * decides nothing: the episode counts again, and a status that admission or an earlier episode made true costs nothing.
+ */
+export function createUsageWatch(options: UsageWatchOptions): UsageWatch {
+  const { cluster, policy, cache, metrics, log } = options;
+  const limits: CoalesceLimits = {
+    settleMs: SETTLE_MS,
+    chargedSettleMs: CHARGED_SETTLE_MS,
+    maxGapMs: Math.max(options.maxGapMs, SETTLE_MS),
+  };
+  const known = new Map<string, Known>();
+  /** How far the caches have come in what concerns a namespace. */
+  const seen = new Map<string, Reached>();
+  /** Counts a namespace when a charge ends, or a late status becomes a wrong one. */
+  const alarms = new Alarms((namespace) => recounts.note(namespace, 'moved'));
+  /** Audit: the alarm of a quota is set for its oldest untruth only; each count finds the next one. */
+  const auditAlarms = new Map<string, number>();
+  /** What makes the next count of a namespace one of a resync, which waits behind the others. */
+  const resynced = new Set<string>();
+
+  const recounts = new NamespaceRecounts(limits, (namespace, changedAt) => {
+    metrics.recounts.inc();
+    const isResync = resynced.delete(namespace);
+    for (const quota of cache().quotas(namespace)) {
+      try {
+        take(quota, cache().countNow(quota), changedAt, isResync);
+      } catch (error) {
+        log.error({ err: error, namespace, quota: quota.name }, `the quota ${keyOf(quota)} could not be counted`);
+      }
+    }
+  });
+
+  /** Takes in a count, and hints if the status says something else. */
+  function take(quota: CachedQuota, count: UsageCount, changedAt: number, isResync: boolean): void {
+    const key = keyOf(quota);
+    const before = known.get(key);
+    const one: Known = before ?? { used: {}, audit: emptyAudit, isTold: false, untrueSince: null };
+    known.set(key, one);
+    one.used = count.used;
+    options.onCounted(quota, count.used);
+    if (policy.mode === 'audit') return takeAudit(quota, one, count);
+    if (trueStatus(quota, count).isWritten) {
+      one.untrueSince = null;
+      return;
+    }
+    one.untrueSince ??= changedAt;
+    const isFirst = isUrgent(quota, cache().evaluators(), { deviceClasses: cache().deviceClasses() });
+    const priority = isFirst ? hintPriorities.urgent : isResync ? hintPriorities.resync : hintPriorities.ordinary;
+    hint(quota, { starts: true, cause: isResync ? 'resync' : 'the usage changed', priority });
+  }
+
+  function takeAudit(quota: CachedQuota, one: Known, count: UsageCount): void {
+    const now = Date.now();
+    one.audit = audit(one.audit, {
+      counted: count.used,
+      status: quota.status,
+      now,
+      keepMs: REMEMBERED_FOR * policy.auditAfterMs,
+    });
+    const wrongAt = one.audit.untruths.map(({ since }) => since + policy.auditAfterMs);
+    if (wrongAt.some((at) => at <= now)) {
+      one.isTold = true;
+      hint(quota, { starts: true, cause: 'the status stays wrong', priority: hintPriorities.ordinary });
+    } else if (one.isTold && wrongAt.length === 0) {
+      one.isTold = false;
+      hint(quota, { starts: false, cause: 'the status is true again', priority: hintPriorities.ordinary });
+    }
+    const next = wrongAt.filter((at) => at > now);
+    if (next.length === 0) return;
+    const at = Math.min(...next);
+    if ((auditAlarms.get(quota.namespace) ?? 0) > now) return;
+    auditAlarms.set(quota.namespace, at);
+    alarms.set(quota.namespace, at);
+  }
+
+  function hint(quota: CachedQuota, what: Pick<UsageQueuedHint, 'starts' | 'cause' | 'priority'>): void {
+    const { namespace, name } = quota;
+    const reached = furthest(seen.get(namespace) ?? {}, { resourcequotas: quota.resourceVersion });
+    metrics.hints.inc({ priority: String(what.priority) });
+    options.hint(usageHint({ cluster, namespace, quota: name }, { ...what, reached }));
+  }
+
+  function noteChange(namespace: string, kind: ChangeKind): void {
+    // What a resync finds waits behind the others; what changed besides does not.
+    resynced.delete(namespace);
+    recounts.note(namespace, kind);
+  }
+
+  function saw(resource: GroupResource, object: CountedObject): string | null {
+    const { namespace, resourceVersion } = object.metadata ?? {};
+    // A namespace without a quota is nobody's business here.
+    if (namespace === undefined || cache().quotas(namespace).length === 0) return null;
+    metrics.changes.inc({ resource: groupResourceName(resource) });
+    if (resourceVersion !== undefined) {
+      seen.set(namespace, furthest(seen.get(namespace) ?? {}, { [groupResourceName(resource)]: resourceVersion }));
+    }
+    return namespace;
+  }
+
+  const resync = (): void => {
+    for (const namespace of new Set(
+      cache()
+        .quotas()
+        .map((quota) => quota.namespace),
+    )) {
+      resynced.add(namespace);
+      recounts.note(namespace, 'charged');
+    }
+  };
+  const resyncing = options.resyncMs === 0 ? null : setInterval(resync, options.resyncMs);
+
+  return {
+    onObject: (resource, object, previous) => {
+      const now = Date.now();
+      const isMoved = previous !== undefined && replenishes(resource, previous, object, now);
+      if (previous !== undefined && !isMoved && !changesUsage(resource, previous, object, now)) return;
+      const namespace = saw(resource, object);
+      if (namespace === null) return;
+      noteChange(namespace, isMoved ? 'moved' : 'charged');
+      const endsAt = chargeEndsAt(resource, object);
+      if (endsAt !== null && endsAt >= now) alarms.set(namespace, endsAt);
+    },
+    onObjectGone: (resource, object) => {
+      const namespace = saw(resource, object);
+      if (namespace !== null) noteChange(namespace, 'moved');
+    },
+    onQuota: (quota, previous) => {
+      const one = known.get(keyOf(quota));
+      if (previous !== undefined && previous.uid !== quota.uid) known.delete(keyOf(quota));
+      const isSpecSame = previous !== undefined && JSON.stringify(previous.spec) === JSON.stringify(quota.spec);
+      if (previous !== undefined && isSpecSame && JSON.stringify(previous.status) === JSON.stringify(quota.status))
+        return;
+      if (isSpecSame) {
+        // A status write: an episode's own equals the count and ends here, and somebody else's is looked at.
+        if (one !== undefined) noteLag(quota, one);
+        noteChange(quota.namespace, 'charged');
+      } else {
+        noteChange(quota.namespace, 'urgent');
+      }
+    },
+    onQuotaGone: (quota) => {
+      known.delete(keyOf(quota));
+      noteChange(quota.namespace, 'moved');
+      hint(quota, { starts: false, cause: 'the quota is deleted', priority: hintPriorities.ordinary });
+      if (cache().quotas(quota.namespace).length === 0) seen.delete(quota.namespace);
+    },
+    onFilled: () => {
+      for (const namespace of new Set(
+        cache()
+          .quotas()
+          .map((quota) => quota.namespace),
+      ))
+        noteChange(namespace, 'charged');
+    },
+    untruths: (namespace, name) => known.get(`${namespace}/${name}`)?.audit.untruths ?? [],
+    wrong: () => {
+      const now = Date.now();
+      return [...known].flatMap(
+        ([
+          key,
+          {
+            audit: { untruths },
+          },
+        ]) => {
+          const resources = untruths.filter(({ since }) => now - since >= policy.auditAfterMs).length;
+          const [namespace = '', quota = ''] = key.split('/');
+          return resources === 0 ? [] : [{ namespace, quota, resources }];
+        },
+      );
+    },
+    waiting: () => recounts.waiting,
+    countedUsed: (namespace, name) => known.get(`${namespace}/${name}`)?.used ?? null,
+    stop: () => {
+      if (resyncing !== null) clearInterval(resyncing);
+      alarms.stop();
+      recounts.stop();
+    },
+  };
+
+  /** The status that was waited for is there: how long that took. */
+  function noteLag(quota: CachedQuota, one: Known): void {
+    if (one.untrueSince === null || !trueStatus(quota, cache().countNow(quota)).isWritten) return;
+    metrics.lag.observe((Date.now() - one.untrueSince) / 1000);
+    one.untrueSince = null;
+  }
+}
+
+function keyOf({ namespace, name }: CachedQuota): string {
+  return `${namespace}/${name}`;
+}

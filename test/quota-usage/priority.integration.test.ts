@@ -1,0 +1,96 @@
+import { Client, Connection } from '@temporalio/client';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { UsageCache } from '../../activities/ports/usage-cache.ts';
+import { createUsageCacheActivities } from '../../activities/quota-usage/cache-activities.ts';
+import { cacheTaskQueue, taskQueue } from '../../domain/kernel/target.ts';
+import { createUsageHintSender, hintPriorities, usageHint } from '../../starter/quota-usage/hint.ts';
+import { workflowBundle } from '../../worker/kernel/workflow-code.ts';
+import { startTemporal, type TemporalServer } from '../kernel/servers/temporal.ts';
+import { eventually } from '../kernel/stack/eventually.ts';
+import { TEST_BUNDLE } from '../kernel/stack/workflow-bundle.ts';
+
+const CLUSTER = 'priorities';
+const ORDINARY = 40;
+
+let server: TemporalServer;
+let connection: Connection;
+let native: NativeConnection;
+let client: Client;
+beforeAll(async () => {
+  server = await startTemporal();
+  connection = await Connection.connect({ address: server.address });
+  native = await NativeConnection.connect({ address: server.address });
+  client = new Client({ connection, namespace: server.namespace });
+});
+afterAll(async () => {
+  await native?.close();
+  await connection?.close();
+  await server?.stop();
+});
+
+/** The caches of a cluster in which no quota exists any more, which notes what it was asked for. */
+function emptyCache(asked: string[]): UsageCache {
+  return {
+    quota: (_, name) => {
+      asked.push(name);
+      return null;
+    },
+    quotas: () => [],
+    reached: async () => [],
+    quotaMoved: async () => true,
+    count: async () => ({ used: {}, unmeasured: [] }),
+    untruths: () => [],
+    deviceClasses: () => new Map(),
+    watched: () => [],
+  };
+}
+
+describe('a quota that lacks its numbers', () => {
+  it('is counted before those that wait since earlier and are only late', async () => {
+    const send = createUsageHintSender(client, { mode: 'own', auditAfterMs: 60_000 });
+    const hint = (quota: string, priority: number) =>
+      usageHint(
+        { cluster: CLUSTER, namespace: 'team-a', quota },
+        { starts: true, cause: 'test', reached: {}, priority },
+      );
+    const shared = { connection: native, namespace: server.namespace, shutdownGraceTime: 0 };
+    const episodes = await Worker.create({
+      ...shared,
+      taskQueue: taskQueue(CLUSTER),
+      workflowBundle: await workflowBundle(process.env[TEST_BUNDLE]),
+    });
+    await episodes.runUntil(async () => {
+      // Nobody polls the caches' queue yet, so that everything waits there.
+      for (let index = 0; index < ORDINARY; index += 1) await send(hint(`ordinary-${index}`, hintPriorities.ordinary));
+      await waitingCounts(ORDINARY);
+      await send(hint('resynced', hintPriorities.resync));
+      await send(hint('urgent', hintPriorities.urgent));
+      await waitingCounts(ORDINARY + 2);
+      const asked: string[] = [];
+      const counts = await Worker.create({
+        ...shared,
+        taskQueue: cacheTaskQueue(CLUSTER),
+        activities: createUsageCacheActivities({ cache: emptyCache(asked), cluster: CLUSTER }),
+        maxConcurrentActivityTaskExecutions: 1,
+      });
+      await counts.runUntil(async () => await eventually('all are counted', () => asked.length === ORDINARY + 2));
+      expect(asked.indexOf('urgent')).toBeLessThan(ORDINARY / 4);
+      // The queue has several partitions, each in the order of priorities.
+      expect(asked.indexOf('resynced')).toBeGreaterThan(asked.indexOf('urgent'));
+    });
+  });
+});
+
+/** Until so many episodes wait for their count. */
+async function waitingCounts(count: number): Promise<void> {
+  await eventually(`${count} counts wait`, async () => {
+    const { stats } = await connection.workflowService.describeTaskQueue({
+      namespace: server.namespace,
+      taskQueue: { name: cacheTaskQueue(CLUSTER) },
+      taskQueueType: 2,
+      reportStats: true,
+    });
+    return Number(stats?.approximateBacklogCount ?? 0) >= count;
+  });
+}

@@ -1,0 +1,493 @@
+import {
+  ApiextensionsV1Api,
+  ApiregistrationV1Api,
+  CoreV1Api,
+  CustomObjectsApi,
+  KubeConfig,
+  RbacAuthorizationV1Api,
+  ResourceV1Api,
+  type V1ResourceQuotaSpec,
+} from '@kubernetes/client-node';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { groupResourceName } from '../../../domain/kernel/group-resource.ts';
+import type { CachedQuota } from '../../../domain/quota-usage/observation.ts';
+import { createUsageCache, type UsageCacheSetup } from '../../../starter/quota-usage/cache.ts';
+import { loadKubeConfig } from '../../../worker/kernel/kubernetes-access.ts';
+import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
+import { eventually } from '../../kernel/stack/eventually.ts';
+import { applyManifests } from '../../kernel/stack/manifests.ts';
+
+/** Runs under the role of deploy/quota-usage. */
+const STARTER = 'starter';
+/** May watch quotas and pods only. */
+const NARROW = 'narrow';
+
+let plane: ControlPlane;
+let core: CoreV1Api;
+let custom: CustomObjectsApi;
+let extensions: ApiextensionsV1Api;
+let registrations: ApiregistrationV1Api;
+let rbac: RbacAuthorizationV1Api;
+let devices: ResourceV1Api;
+
+beforeAll(async () => {
+  plane = await startControlPlane({
+    users: [{ name: STARTER }, { name: NARROW }],
+    // Nobody else has a part in what is counted here, and admission waits for nobody's count.
+    apiServerFlags: ['--disable-admission-plugins=ResourceQuota'],
+    controllerManagerFlags: ['--controllers=*,-resourcequota-controller'],
+  });
+  const admin = new KubeConfig();
+  admin.loadFromFile(plane.adminKubeconfig);
+  core = admin.makeApiClient(CoreV1Api);
+  custom = admin.makeApiClient(CustomObjectsApi);
+  extensions = admin.makeApiClient(ApiextensionsV1Api);
+  registrations = admin.makeApiClient(ApiregistrationV1Api);
+  rbac = admin.makeApiClient(RbacAuthorizationV1Api);
+  devices = admin.makeApiClient(ResourceV1Api);
+  await applyManifests(plane.adminKubeconfig, [
+    new URL('../../../deploy/quota-usage/reading/rbac.yaml', import.meta.url),
+    new URL('../../../deploy/quota-usage/own/rbac.yaml', import.meta.url),
+  ]);
+  await bind(STARTER, 'headroom-starter-quota-usage');
+  await allow('narrow-quotas', ['resourcequotas', 'pods']);
+  await bind(NARROW, 'narrow-quotas');
+});
+
+afterAll(async () => {
+  await plane?.stop();
+});
+
+/** Lets a role list and watch resources of the core group. */
+async function allow(name: string, resources: readonly string[]): Promise<void> {
+  const rules = [{ apiGroups: [''], resources: [...resources], verbs: ['list', 'watch'] }];
+  await rbac.createClusterRole({ body: { metadata: { name }, rules } });
+}
+
+async function bind(user: string, role: string): Promise<void> {
+  await rbac.createClusterRoleBinding({
+    body: {
+      metadata: { name: `${role}-${user}` },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
+    },
+  });
+}
+
+/** Caches of the whole cluster that are ready, what their listener was told, and what they logged. */
+async function startCache({ user = STARTER, ...more }: { user?: string } & Partial<UsageCacheSetup> = {}) {
+  const stop = new AbortController();
+  const told: string[] = [];
+  const objects = new Map<string, object>();
+  const lines: string[] = [];
+  const nameOf = ({
+    metadata,
+  }: {
+    metadata?: { namespace?: string | undefined; name?: string | undefined } | undefined;
+  }) => `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`;
+  const cache = createUsageCache({
+    kubeConfig: loadKubeConfig(
+      { kubeconfig: plane.kubeconfigFor(user), context: undefined, requestTimeoutMs: 5_000 },
+      {},
+    ),
+    discoveryMs: 500,
+    replenishmentResyncMs: 3_600_000,
+    listener: {
+      onObject: (resource, object, previous) => {
+        objects.set(`${groupResourceName(resource)} ${nameOf(object)}`, object);
+        told.push(`${previous === undefined ? 'new' : 'changed'} ${groupResourceName(resource)} ${nameOf(object)}`);
+      },
+      onObjectGone: (resource, object) => told.push(`gone ${groupResourceName(resource)} ${nameOf(object)}`),
+      onQuota: (quota, previous) => told.push(`${previous === undefined ? 'new' : 'changed'} quota ${keyOf(quota)}`),
+      onQuotaGone: (quota) => told.push(`gone quota ${keyOf(quota)}`),
+      onFilled: (resource) => told.push(`filled ${groupResourceName(resource)}`),
+    },
+    untruths: () => [],
+    log: pino({}, { write: (text: string) => lines.push(JSON.parse(text).msg) }),
+    signal: stop.signal,
+    ...more,
+  });
+  onTestFinished(async () => {
+    stop.abort();
+    await cache.stop();
+  });
+  expect(await cache.ready(AbortSignal.timeout(30_000))).toBe(true);
+  const countOf = async (namespace: string, name = 'quota') => {
+    const quota = cache.quota(namespace, name);
+    return quota === null ? null : await cache.count(quota, AbortSignal.timeout(20_000));
+  };
+  /** Waits until the quota's namespace is counted like this. */
+  const counts = async (namespace: string, used: Readonly<Record<string, string>>): Promise<void> => {
+    let last: unknown;
+    await eventually(`${namespace} uses ${JSON.stringify(used)}`, async () => {
+      last = await countOf(namespace);
+      return JSON.stringify(last) === JSON.stringify({ used: sorted(used), unmeasured: [] });
+    }).catch((error: unknown) => {
+      throw new Error(`${String(error)}; it is ${JSON.stringify(last)}`);
+    });
+  };
+  return { cache, countOf, counts, told, objects, lines };
+}
+
+function keyOf({ namespace, name }: CachedQuota): string {
+  return `${namespace}/${name}`;
+}
+
+function sorted(list: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(list).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+async function namespaceWith(namespace: string, hard: Readonly<Record<string, string>>): Promise<void> {
+  await core.createNamespace({ body: { metadata: { name: namespace } } });
+  await putQuota(namespace, { hard });
+}
+
+async function putQuota(namespace: string, spec: V1ResourceQuotaSpec, name = 'quota'): Promise<void> {
+  await core.createNamespacedResourceQuota({ namespace, body: { metadata: { name }, spec } });
+}
+
+async function putPod(namespace: string, name: string, cpu = '100m'): Promise<string> {
+  const requests = { cpu };
+  const spec = { containers: [{ name: 'main', image: 'main', resources: { requests } }] };
+  const { metadata } = await core.createNamespacedPod({ namespace, body: { metadata: { name }, spec } });
+  return metadata?.resourceVersion ?? '';
+}
+
+const group = (plural: string) => `${plural}.example.com`;
+
+/** A custom resource in an API group of its own. */
+async function putDefinition(plural: string): Promise<void> {
+  const kind = `Kind${plural}`;
+  await extensions.createCustomResourceDefinition({
+    body: {
+      metadata: { name: `${plural}.${group(plural)}` },
+      spec: {
+        group: group(plural),
+        scope: 'Namespaced',
+        names: { plural, kind },
+        versions: [
+          {
+            name: 'v1',
+            served: true,
+            storage: true,
+            schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } as object },
+          },
+        ],
+      },
+    },
+  });
+}
+
+async function putCustom(plural: string, namespace: string, name: string): Promise<void> {
+  // A new definition is served a moment later.
+  await eventually(`${plural} can be created`, async () => {
+    await custom.createNamespacedCustomObject({
+      group: group(plural),
+      version: 'v1',
+      plural,
+      namespace,
+      body: { apiVersion: `${group(plural)}/v1`, kind: `Kind${plural}`, metadata: { name } },
+    });
+    return true;
+  });
+}
+
+const countKey = (plural: string) => `count/${plural}.${group(plural)}`;
+
+describe('the caches of a starter', () => {
+  it('count what a namespace uses, and see what changes', async () => {
+    await namespaceWith('basic', { pods: '10', 'requests.cpu': '10', services: '5', 'count/secrets': '5' });
+    await putPod('basic', 'early');
+    const { cache, counts, told, objects } = await startCache();
+    await counts('basic', { pods: '1', 'requests.cpu': '100m', services: '0', 'count/secrets': '0' });
+    await putPod('basic', 'late', '250m');
+    await core.createNamespacedService({
+      namespace: 'basic',
+      body: { metadata: { name: 'web' }, spec: { ports: [{ port: 80 }] } },
+    });
+    await core.createNamespacedSecret({
+      namespace: 'basic',
+      body: { metadata: { name: 'password' }, stringData: { password: 'hunter2' } },
+    });
+    await counts('basic', { pods: '2', 'requests.cpu': '350m', services: '1', 'count/secrets': '1' });
+    await core.deleteNamespacedPod({ namespace: 'basic', name: 'early', gracePeriodSeconds: 0 });
+    await counts('basic', { pods: '1', 'requests.cpu': '250m', services: '1', 'count/secrets': '1' });
+    expect(told.filter((line) => /^(?:new|gone) (?!quota).* basic\/[^k]/.test(line))).toEqual([
+      'new pods basic/early',
+      'new pods basic/late',
+      'new services basic/web',
+      'new secrets basic/password',
+      'gone pods basic/early',
+    ]);
+    expect(cache.watched().map(groupResourceName).toSorted()).toEqual(['pods', 'secrets', 'services']);
+    // Of a Secret, the metadata that tells it from others, and nothing else.
+    expect(Object.keys(objects.get('secrets basic/password') ?? {})).toEqual(['metadata']);
+    expect(JSON.stringify(objects.get('pods basic/late'))).not.toContain('image');
+  });
+
+  it('say that they have reached a version when the object of that version is counted', async () => {
+    await namespaceWith('reached', { pods: '100' });
+    const { cache, counts, countOf } = await startCache();
+    await counts('reached', { pods: '0' });
+    const patience = AbortSignal.timeout(60_000);
+    for (let pods = 1; pods <= 10; pods += 1) {
+      const version = await putPod('reached', `pod-${pods}`);
+      expect(await cache.reached({ pods: version }, patience)).toEqual([]);
+      expect((await countOf('reached'))?.used).toEqual({ pods: String(pods) });
+    }
+    const never = '9'.repeat(30);
+    const short = AbortSignal.timeout(50);
+    expect(await cache.reached({ pods: never, resourcequotas: never, 'cronjobs.batch': never }, short)).toEqual([
+      'pods',
+      'resourcequotas',
+    ]);
+  });
+
+  it('tell when a quota is another than the one that was known, and when it is gone', async () => {
+    await namespaceWith('moved', { pods: '10' });
+    const { cache } = await startCache();
+    const known = cache.quota('moved', 'quota');
+    if (known === null) throw new Error('the quota is not cached');
+    const until = AbortSignal.timeout(60_000);
+    expect(await cache.quotaMoved('moved', 'quota', known.resourceVersion, AbortSignal.timeout(50))).toBe(false);
+    const changing = cache.quotaMoved('moved', 'quota', known.resourceVersion, until);
+    const body = { metadata: { name: 'quota' }, spec: { hard: { pods: '11' } } };
+    const { metadata } = await core.replaceNamespacedResourceQuota({ namespace: 'moved', name: 'quota', body });
+    expect(await changing).toBe(true);
+    expect(cache.quota('moved', 'quota')?.spec).toEqual({ hard: { pods: '11' } });
+    const going = cache.quotaMoved('moved', 'quota', metadata?.resourceVersion ?? '', until);
+    await core.deleteNamespacedResourceQuota({ namespace: 'moved', name: 'quota' });
+    expect(await going).toBe(true);
+    expect(cache.quota('moved', 'quota')).toBeNull();
+    expect(await cache.quotaMoved('moved', 'quota', known.resourceVersion, until)).toBe(true);
+  });
+
+  it('know no quota that is being deleted', async () => {
+    await core.createNamespace({ body: { metadata: { name: 'dying' } } });
+    const metadata = { name: 'quota', finalizers: ['example.com/slow'] };
+    await core.createNamespacedResourceQuota({ namespace: 'dying', body: { metadata, spec: { hard: { pods: '1' } } } });
+    const { cache, told } = await startCache();
+    expect(cache.quotas('dying').map(keyOf)).toEqual(['dying/quota']);
+    await core.deleteNamespacedResourceQuota({ namespace: 'dying', name: 'quota' });
+    await eventually('the quota is taken for gone', () => cache.quota('dying', 'quota') === null);
+    expect(cache.quotas('dying')).toEqual([]);
+    const body = { metadata: { name: 'quota', finalizers: [] }, spec: { hard: { pods: '1' } } };
+    await core.replaceNamespacedResourceQuota({ namespace: 'dying', name: 'quota', body });
+    await putQuota('dying', { hard: { pods: '2' } }, 'next');
+    await eventually('the next quota is cached', () => cache.quota('dying', 'next') !== null);
+    expect(
+      told.filter((line) => line.includes('quota dying/quota')).filter((line) => !line.startsWith('changed')),
+    ).toEqual(['new quota dying/quota', 'gone quota dying/quota']);
+  });
+
+  it('begin to watch what a new quota counts before it is counted, and stop when no quota does', async () => {
+    await core.createNamespace({ body: { metadata: { name: 'needs' } } });
+    await core.createNamespacedConfigMap({ namespace: 'needs', body: { metadata: { name: 'one' } } });
+    const { cache, countOf, told } = await startCache({ lingerMs: 0 });
+    const counted = async () => (await countOf('needs'))?.unmeasured;
+    await core.createNamespacedResourceQuota({
+      namespace: 'needs',
+      body: { metadata: { name: 'quota' }, spec: { hard: { 'count/podtemplates': '9' } } },
+    });
+    await eventually('the quota is cached', () => cache.quota('needs', 'quota') !== null);
+    // It waits for the cache that is being filled, and finds all of it.
+    expect(await counted()).toEqual([]);
+    await eventually('whoever counts is told', () => told.includes('filled podtemplates'));
+    await core.deleteNamespacedResourceQuota({ namespace: 'needs', name: 'quota' });
+    await eventually('it is not watched any more', () => !cache.informers().has('podtemplates'));
+  });
+
+  it('count claims for devices by their class', async () => {
+    await namespaceWith('devices', {
+      'gpu.deviceclass.resource.k8s.io/devices': '8',
+      'count/resourceclaims.resource.k8s.io': '8',
+    });
+    const { counts } = await startCache();
+    await devices.createNamespacedResourceClaim({
+      namespace: 'devices',
+      body: {
+        metadata: { name: 'two' },
+        spec: { devices: { requests: [{ name: 'r', exactly: { deviceClassName: 'gpu', count: 2 } }] } },
+      },
+    });
+    await counts('devices', {
+      'gpu.deviceclass.resource.k8s.io/devices': '2',
+      'count/resourceclaims.resource.k8s.io': '1',
+    });
+  });
+
+  it('list everything anew from time to time, and tell nothing twice', async () => {
+    await namespaceWith('resync', { 'count/replicationcontrollers': '5' });
+    const lists = async () =>
+      (await plane.auditEvents()).filter(
+        ({ user, verb, objectRef }) =>
+          user.username === STARTER && verb === 'list' && objectRef?.resource === 'replicationcontrollers',
+      ).length;
+    const metadata = { name: 'one' };
+    await core.createNamespacedReplicationController({
+      namespace: 'resync',
+      body: {
+        metadata,
+        spec: {
+          replicas: 0,
+          selector: { a: 'b' },
+          template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'c' }] } },
+        },
+      },
+    });
+    const before = await lists();
+    const { counts, told } = await startCache({ replenishmentResyncMs: 200 });
+    await counts('resync', { 'count/replicationcontrollers': '1' });
+    await eventually('it was listed several times', async () => (await lists()) >= before + 4);
+    await counts('resync', { 'count/replicationcontrollers': '1' });
+    expect(told.filter((line) => line.startsWith('new replicationcontrollers'))).toHaveLength(1);
+  });
+
+  it('leave uncounted only what they may not see, and count it as soon as they may', async () => {
+    await namespaceWith('narrow', { pods: '10', 'count/secrets': '5', 'count/configmaps': '5' });
+    await putPod('narrow', 'one');
+    const { cache, countOf, counts, told } = await startCache({ user: NARROW });
+    const uncounted = await eventually('what is forbidden is known', async () => {
+      const count = await countOf('narrow');
+      return count?.unmeasured.length === 2 && count;
+    });
+    expect(uncounted).toEqual({
+      used: { pods: '1' },
+      unmeasured: expect.arrayContaining([
+        {
+          keys: ['count/secrets'],
+          reason: expect.stringMatching(/^secrets cannot be watched: 403 secrets is forbidden: User "narrow"/),
+        },
+        { keys: ['count/configmaps'], reason: expect.stringMatching(/^configmaps cannot be watched: 403/) },
+      ]),
+    });
+    expect(cache.informers().get('pods')?.trouble()).toBeNull();
+    // What cannot be known is not waited for.
+    const signal = AbortSignal.timeout(60_000);
+    expect(await cache.reached({ secrets: '9'.repeat(30) }, signal)).toEqual([]);
+    await allow('narrow-more', ['secrets', 'configmaps']);
+    await bind(NARROW, 'narrow-more');
+    // Every namespace has the certificate of the cluster as a ConfigMap.
+    await counts('narrow', { pods: '1', 'count/secrets': '0', 'count/configmaps': '1' });
+    await eventually('whoever counts is told', () =>
+      ['filled secrets', 'filled configmaps'].every((line) => told.includes(line)),
+    );
+  });
+});
+
+describe('custom resources', () => {
+  it('are counted as soon as they are defined, and no more once they are not, which disturbs nothing else', async () => {
+    await namespaceWith('custom', { pods: '10', [countKey('widgets')]: '5' });
+    const { cache, counts, told } = await startCache();
+    // Nobody knows how to count what is not there.
+    await counts('custom', { pods: '0' });
+    const pods = cache.informers().get('pods');
+    await putDefinition('widgets');
+    await putCustom('widgets', 'custom', 'one');
+    await counts('custom', { pods: '0', [countKey('widgets')]: '1' });
+    await putCustom('widgets', 'custom', 'two');
+    await counts('custom', { pods: '0', [countKey('widgets')]: '2' });
+    await extensions.deleteCustomResourceDefinition({ name: `widgets.${group('widgets')}` });
+    await eventually('they are not watched any more', () => !cache.informers().has(`widgets.${group('widgets')}`));
+    await counts('custom', { pods: '0' });
+    expect(told.filter((line) => line.startsWith('gone widgets'))).toHaveLength(2);
+    expect(cache.informers().get('pods')).toBe(pods);
+    expect(pods?.trouble()).toBeNull();
+  });
+
+  it('of a group whose server does not answer stay known, and the others come and go as ever', async () => {
+    await putDefinition('gadgets');
+    await namespaceWith('partial', { [countKey('gadgets')]: '5', [countKey('gizmos')]: '5', pods: '5' });
+    await putCustom('gadgets', 'partial', 'one');
+    const { cache, counts, lines } = await startCache();
+    await counts('partial', { [countKey('gadgets')]: '1', pods: '0' });
+    const gadgets = cache.informers().get(`gadgets.${group('gadgets')}`);
+    const name = `v1.${group('gadgets')}`;
+    await sendToNowhere(name);
+    await eventually('discovery says so', () => lines.some((line) => line.includes(`${group('gadgets')}/v1`)));
+    // A whole round later: the new group is there, and the one that does not answer has not been taken for gone.
+    await putDefinition('gizmos');
+    await putCustom('gizmos', 'partial', 'one');
+    await counts('partial', { [countKey('gadgets')]: '1', [countKey('gizmos')]: '1', pods: '0' });
+    expect(cache.informers().get(`gadgets.${group('gadgets')}`)).toBe(gadgets);
+    // Without it, the API server makes its own again.
+    await registrations.deleteAPIService({ name });
+    await putCustom('gadgets', 'partial', 'two');
+    await counts('partial', { [countKey('gadgets')]: '2', [countKey('gizmos')]: '1', pods: '0' });
+    await eventually('discovery is whole again', () => lines.includes('all resources of the cluster are discovered'));
+  });
+});
+
+/** Sends a group's requests to a service that there is not. */
+async function sendToNowhere(name: string): Promise<void> {
+  await eventually(`the APIService ${name} is replaced`, async () => {
+    const { metadata, spec } = await registrations.readAPIService({ name });
+    if (spec === undefined) throw new Error(`${name} has no spec`);
+    const service = { namespace: 'default', name: 'nowhere', port: 443 };
+    await registrations.replaceAPIService({
+      name,
+      body: {
+        // Without its label, the API server takes it for somebody else's and leaves it alone.
+        metadata: { name, resourceVersion: metadata?.resourceVersion ?? '', labels: {} },
+        spec: {
+          group: group('gadgets'),
+          version: 'v1',
+          groupPriorityMinimum: spec.groupPriorityMinimum,
+          versionPriority: spec.versionPriority,
+          service,
+          insecureSkipTLSVerify: true,
+        },
+      },
+    });
+    return true;
+  });
+}
+
+describe('an API server that is killed and started again', () => {
+  it('leaves the caches as they were, and they catch up', async () => {
+    await namespaceWith('killed', { pods: '10', 'count/secrets': '5' });
+    await putPod('killed', 'old');
+    const { cache, counts, told } = await startCache();
+    await counts('killed', { pods: '1', 'count/secrets': '0' });
+    await plane.killApiServer();
+    await eventually('the watches are known to be broken', () =>
+      [...cache.informers().values()].every((informer) => informer.trouble() !== null),
+    );
+    // For a few seconds what is cached is most likely still true.
+    await counts('killed', { pods: '1', 'count/secrets': '0' });
+    await plane.startApiServer();
+    await putPod('killed', 'young');
+    await counts('killed', { pods: '2', 'count/secrets': '0' });
+    expect(told.filter((line) => line.startsWith('new pods killed/'))).toEqual([
+      'new pods killed/old',
+      'new pods killed/young',
+    ]);
+    await eventually('all watches are back', () =>
+      [...cache.informers().values()].every((informer) => informer.trouble() === null),
+    );
+  });
+
+  it('makes what was cached too old to be counted if it stays away, and everything is counted when it is back', async () => {
+    await namespaceWith('away', { pods: '10' });
+    const { cache, counts, countOf, told } = await startCache({ staleAfterSeconds: 1 });
+    await counts('away', { pods: '0' });
+    await eventually('the cache was filled', () => told.includes('filled pods'));
+    told.length = 0;
+    await plane.killApiServer();
+    const uncounted = await eventually('it is not counted any more', async () => {
+      const count = await countOf('away');
+      return count?.unmeasured[0]?.reason.includes(': ') && count;
+    });
+    expect(uncounted).toEqual({
+      used: {},
+      unmeasured: [
+        { keys: ['pods'], reason: expect.stringMatching(/^the watch of pods has been broken for \d+ s: ./) },
+      ],
+    });
+    expect(cache.quota('away', 'quota')).not.toBeNull();
+    await plane.startApiServer();
+    await counts('away', { pods: '0' });
+    await eventually('whoever counts is told', () => told.includes('filled pods'));
+  });
+});

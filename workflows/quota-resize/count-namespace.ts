@@ -1,0 +1,37 @@
+import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/common';
+import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
+import type { CountedQuota, UsageCacheActivities } from '../../activities/quota-usage/interface.ts';
+import { cacheTaskQueue, type QuotaTarget } from '../../domain/kernel/target.ts';
+
+/**
+ * A look does not wait for a starter that is away: it says so and looks again. An attempt waits at most 5 s for caches that
+ * are being filled, so there is time for several.
+ */
+const WITHIN_SECONDS = 20;
+
+/**
+ * What every quota of the target's namespace uses, counted from a starter's caches.
+ *
+ * @returns the quotas with their counts, or why they are not to be had, a clause for people.
+ */
+export async function countNamespace({
+  cluster,
+  namespace,
+}: Pick<QuotaTarget, 'cluster' | 'namespace'>): Promise<readonly CountedQuota[] | string> {
+  const taskQueue = cacheTaskQueue(cluster);
+  const { observeNamespaceUsage } = proxyActivities<UsageCacheActivities>({
+    taskQueue,
+    scheduleToCloseTimeout: `${WITHIN_SECONDS} seconds`,
+    startToCloseTimeout: '10 seconds',
+    cancellationType: ActivityCancellationType.TRY_CANCEL,
+    retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '5 seconds' },
+  });
+  try {
+    return await observeNamespaceUsage.executeWithOptions({ summary: namespace }, [{ cluster, namespace }]);
+  } catch (error) {
+    const cause = error instanceof ActivityFailure ? error.cause : null;
+    if (cause instanceof TimeoutFailure) return `no starter answered on ${taskQueue} within ${WITHIN_SECONDS} s`;
+    if (cause instanceof ApplicationFailure) return `a starter answered that ${cause.message}`;
+    throw error;
+  }
+}
