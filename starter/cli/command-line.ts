@@ -31,6 +31,7 @@ import {
   withoutLinks,
 } from './shared.ts';
 import { addSourcesCommand } from './sources.ts';
+import { addUsageCommand } from './usage/command.ts';
 
 const commandNames: Readonly<Record<OperatorCommand, string>> = {
   pause: 'pause',
@@ -83,6 +84,11 @@ export function createCommandLine(): Command {
   addExplainCommand(
     program,
     async (argv, command) => await runWithConfig(program, argv, command),
+    () => shared(program),
+  );
+  addUsageCommand(
+    program,
+    async (command) => await runWithConfig(program, [], command),
     () => shared(program),
   );
   addSourcesCommand(program, () => shared(program));

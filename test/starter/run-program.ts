@@ -25,13 +25,18 @@ export async function runProgram(
     execFile(
       process.execPath,
       [program, ...args],
-      { cwd: ROOT, env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env } },
+      { cwd: ROOT, env: { ...nodeEnvironment(), ...env } },
       (error, stdout, stderr) => {
         const code = error === null ? 0 : Number(error.code ?? -1);
         resolve({ code, stdout, stderr, ms: performance.now() - started });
       },
     );
   });
+}
+
+function nodeEnvironment(): NodeJS.ProcessEnv {
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
+  return { PATH, HOME, NODE_COMPILE_CACHE };
 }
 
 /** `headroom …`, as `npm run headroom -- …` starts it. */

@@ -1,0 +1,126 @@
+/** The cluster as `headroom usage` reads it, with the rights of whoever asks. */
+import { ApiException, type V1ResourceQuota } from '@kubernetes/client-node';
+import { ApplicationFailure } from '@temporalio/common';
+import { connectKubernetes, type Kubernetes } from '../../../activities/ports/kubernetes.ts';
+import { kubernetesFailure, orNull, statusCode } from '../../../activities/ports/kubernetes-failure.ts';
+import { listAll } from '../../../activities/ports/kubernetes-list.ts';
+import type { Evaluator } from '../../../domain/quota-usage/evaluator.ts';
+import { evaluatorsFor } from '../../../domain/quota-usage/evaluators.ts';
+import { nextMonitors } from '../../../domain/quota-usage/monitors.ts';
+import type { Config } from '../../../worker/kernel/config.ts';
+import { KubernetesAccessError, loadKubeConfig } from '../../../worker/kernel/kubernetes-access.ts';
+import { type ApiGet, createApiGet } from '../../kernel/api-get.ts';
+import { createDiscovery } from '../../quota-usage/discovery.ts';
+import { CommandFailed } from '../shared.ts';
+import { UnknownName, type UsageArgument, whatThereIs } from './argument.ts';
+import { type Known, readDeviceClasses } from './objects.ts';
+
+export interface Cluster {
+  readonly name: string;
+  readonly kubernetes: Kubernetes;
+  readonly get: ApiGet;
+  /** What can be counted there; asked for once. */
+  readonly counting: (limits: readonly string[]) => Promise<Counting>;
+}
+
+/** How the limits of quotas are counted in this cluster. */
+export interface Counting {
+  readonly evaluators: readonly Evaluator[];
+  readonly known: Known;
+}
+
+/** @throws {CommandFailed} when there is no cluster to talk to. */
+export function connect({ kubernetes: { kubeconfig, context, clusterName }, timings }: Config): Cluster {
+  try {
+    const access = { kubeconfig, context, requestTimeoutMs: timings.requestTimeout };
+    const kubeConfig = loadKubeConfig(access, process.env);
+    const get = createApiGet(kubeConfig);
+    return {
+      name: clusterName,
+      kubernetes: connectKubernetes(kubeConfig),
+      get,
+      counting: async (limits) => await readCounting(get, limits),
+    };
+  } catch (error) {
+    if (error instanceof KubernetesAccessError) throw new CommandFailed(error.message);
+    throw error;
+  }
+}
+
+async function readCounting(get: ApiGet, limits: readonly string[]): Promise<Counting> {
+  const round = await createDiscovery(get)();
+  if (round.kind === 'failed') throw new CommandFailed(`the cluster's resources are not known: ${round.reason}`);
+  const resources = nextMonitors([], round);
+  return {
+    evaluators: evaluatorsFor(resources),
+    known: {
+      resources,
+      // "v1" alone is a version of the core group.
+      silentGroups: new Set(round.failed.map((one) => one.split('/').slice(0, -1).join('/'))),
+      deviceClasses: await readDeviceClasses(get, resources, limits),
+    },
+  };
+}
+
+/** The quotas of the cluster, of a namespace, or the one that is named. */
+export async function readQuotas(
+  { kubernetes: { core }, name: cluster }: Pick<Cluster, 'kubernetes' | 'name'>,
+  argument: UsageArgument | null,
+): Promise<readonly V1ResourceQuota[]> {
+  if (argument === null) return await listAll((range) => core.listResourceQuotaForAllNamespaces(range));
+  const { namespace, quota } = argument;
+  const quotas = await listAll((range) => core.listNamespacedResourceQuota({ namespace, ...range }));
+  const names = quotas.map(({ metadata }) => metadata?.name ?? '').toSorted();
+  if (quotas.length === 0) await checkNamespace(core, namespace, cluster);
+  if (quota === null) return quotas;
+  if (names.includes(quota)) return quotas.filter(({ metadata }) => metadata?.name === quota);
+  throw new UnknownName(
+    `there is no ResourceQuota "${quota}" in ${namespace}${whatThereIs(quota, names, 'it has none')}`,
+  );
+}
+
+/** @throws {UnknownName} when there is no such namespace, with what may have been meant as far as one may know. */
+async function checkNamespace(core: Kubernetes['core'], namespace: string, cluster: string): Promise<void> {
+  if (await mayBeThere(core, namespace)) return;
+  const names = await namespaceNames(core);
+  const hint = names === null ? '' : whatThereIs(namespace, names, 'it has none');
+  throw new UnknownName(`there is no namespace "${namespace}" in ${cluster}${hint}`);
+}
+
+async function mayBeThere(core: Kubernetes['core'], name: string): Promise<boolean> {
+  try {
+    return (await orNull(core.readNamespace({ name }))) !== null;
+  } catch (error) {
+    if (statusCode(error) !== 403) throw error;
+    return true;
+  }
+}
+
+async function namespaceNames(core: Kubernetes['core']): Promise<readonly string[] | null> {
+  try {
+    const namespaces = await listAll((range) => core.listNamespace(range));
+    return namespaces.map(({ metadata }) => metadata?.name ?? '').toSorted();
+  } catch (error) {
+    if (statusCode(error) !== 403) throw error;
+    return null;
+  }
+}
+
+/** What the API server said, as a sentence for whoever asked: the rights that are missing are their own. */
+export function readingFailure(error: unknown): unknown {
+  if (error instanceof ApiException && error.code === 403) {
+    const said = messageOf(error.body);
+    return new CommandFailed(`${said}: headroom usage reads with your own rights, listed in docs/quota-usage.md`);
+  }
+  const failure = kubernetesFailure(error);
+  return failure instanceof ApplicationFailure ? new CommandFailed(failure.message) : failure;
+}
+
+function messageOf(body: unknown): string {
+  try {
+    const status = JSON.parse(String(body)) as { readonly message?: string };
+    return status.message ?? 'the API server refuses to answer (403)';
+  } catch {
+    return 'the API server refuses to answer (403)';
+  }
+}

@@ -1,0 +1,40 @@
+/** `headroom usage [<namespace>[/<quota>]]`: how full quotas are, what uses them, what waits, and whether they are right. */
+import type { Command } from 'commander';
+import type { Config } from '../../../worker/kernel/config.ts';
+import { exitCodes } from '../../../worker/kernel/exit-codes.ts';
+import type { SharedOptions } from '../shared.ts';
+import { type UsageArgument, usageArgument } from './argument.ts';
+
+/** Runs a command with the configuration; what a person can mend is one sentence. */
+type RunWithConfig = (command: (config: Config) => Promise<void>) => Promise<void>;
+
+interface UsageFlags {
+  readonly allResources?: boolean;
+  readonly diff?: boolean;
+}
+
+/**
+ * Adds the command to `headroom`.
+ *
+ * @param shared the options that all commands have.
+ */
+export function addUsageCommand(program: Command, run: RunWithConfig, shared: () => SharedOptions): void {
+  const usage = program
+    .command('usage')
+    .description('how full quotas are, what uses them, and what waits for room; it only reads')
+    .argument('[namespace[/quota]]', 'a namespace, or one ResourceQuota of it; without it all quotas', usageArgument)
+    .option('--all-resources', 'without an argument: every limit of each quota, not the fullest alone')
+    .option('--diff', 'count everything anew and show only where the status of a quota is not true; then ends with 1');
+  usage.action(async (argument: UsageArgument | undefined, options: UsageFlags) => {
+    if (options.diff === true && options.allResources === true) {
+      usage.error('error: --diff shows every limit that differs: leave out --all-resources', {
+        exitCode: exitCodes.configuration,
+      });
+    }
+    await run(async (config) => {
+      // The client of Kubernetes takes its time to load, which the other commands need not wait for.
+      const { answerUsage } = await import('./answer.ts');
+      await answerUsage(config, argument ?? null, { ...options, output: shared().output });
+    });
+  });
+}

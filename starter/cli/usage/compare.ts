@@ -1,0 +1,149 @@
+/** `headroom usage --diff`: counts everything itself and tells where the status of a quota says something else. */
+import type { V1ResourceQuota } from '@kubernetes/client-node';
+import { statusCode } from '../../../activities/ports/kubernetes-failure.ts';
+import { listAll } from '../../../activities/ports/kubernetes-list.ts';
+import { formatInstant } from '../../../domain/kernel/time.ts';
+import { eventLastSeen } from '../../../domain/quota-resize/event-message.ts';
+import { calculateUsage, resourcesToCount } from '../../../domain/quota-usage/calculate.ts';
+import type { UsageArgument } from './argument.ts';
+import { type Cluster, type Counting, readQuotas } from './cluster.ts';
+import { type CountedLook, type Difference, type QuotaDifferences, settle } from './difference.ts';
+import { contextOf, CountedObjects } from './objects.ts';
+
+/** What `--diff --output json` prints. */
+export interface Comparison {
+  readonly cluster: string;
+  /** When the comparison ended, RFC 3339. */
+  readonly at: string;
+  /** How many quotas were compared. */
+  readonly compared: number;
+  readonly wrong: readonly WrongQuota[];
+  /** Quotas that changed all the time, so that what is wrong could not be told from what is late. */
+  readonly restless: readonly {
+    readonly namespace: string;
+    readonly quota: string;
+    readonly resources: readonly string[];
+  }[];
+  /** Limits that could not be counted, and why. */
+  readonly unmeasured: readonly {
+    readonly namespace: string;
+    readonly quota: string;
+    readonly resources: readonly string[];
+    readonly reason: string;
+  }[];
+}
+
+export interface WrongQuota {
+  readonly namespace: string;
+  readonly quota: string;
+  readonly differences: readonly Difference[];
+  /** What Headroom itself reported of it in mode audit; null where it did not, or has reported since that it is true again. */
+  readonly reported: { readonly at: string; readonly message: string } | null;
+}
+
+export async function compareQuotas(cluster: Cluster, argument: UsageArgument | null): Promise<Comparison> {
+  const quotas = await readQuotas(cluster, argument);
+  const counting = await cluster.counting(quotas.flatMap(limitsOf));
+  const first = await look(cluster, counting, quotas);
+  const { wrong, restless } = await settle(first, async (looks) => await lookAgain(cluster, counting, looks));
+  return {
+    cluster: cluster.name,
+    wrong: await Promise.all(wrong.map(async (one) => await withReport(cluster, one))),
+    restless: restless.map(({ namespace, quota, differences }) => ({
+      namespace,
+      quota,
+      resources: [...new Set(differences.map(({ resource }) => resource))],
+    })),
+    unmeasured: first.flatMap(({ namespace, quota, unmeasured }) =>
+      unmeasured.map(({ keys, reason }) => ({ namespace, quota, resources: keys, reason })),
+    ),
+    compared: quotas.length,
+    at: formatInstant(Date.now()),
+  };
+}
+
+function limitsOf({ spec }: V1ResourceQuota): readonly string[] {
+  return Object.keys(spec?.hard ?? {});
+}
+
+/** Up to so many namespaces are listed one by one. */
+const FEW = 10;
+
+/** Counts what each of the quotas uses. The quotas were read before, so that a difference is never older than they are. */
+async function look(
+  { get }: Cluster,
+  { evaluators, known }: Counting,
+  quotas: readonly V1ResourceQuota[],
+): Promise<readonly CountedLook[]> {
+  const byNamespace = Map.groupBy(quotas, ({ metadata }) => metadata?.namespace ?? '');
+  const everywhere = byNamespace.size > FEW ? new CountedObjects(get, known, null, 'counted') : null;
+  const { byName: deviceClasses } = known.deviceClasses;
+  const looks: CountedLook[] = [];
+  for (const [namespace, own] of byNamespace) {
+    const objects = everywhere ?? new CountedObjects(get, known, namespace, 'counted');
+    await objects.read(resourcesToCount(own.flatMap(limitsOf), evaluators, { deviceClasses }));
+    const objectsOf = objects.of(namespace);
+    const context = contextOf(objectsOf, deviceClasses, Date.now());
+    for (const { metadata, spec, status } of own) {
+      const { used, unmeasured } = calculateUsage(spec ?? {}, evaluators, objectsOf, context);
+      looks.push({
+        namespace,
+        quota: metadata?.name ?? '',
+        uid: metadata?.uid ?? '',
+        hard: spec?.hard ?? {},
+        status: { hard: status?.hard ?? {}, used: status?.used ?? {} },
+        counted: used,
+        unmeasured,
+      });
+    }
+  }
+  return looks;
+}
+
+async function lookAgain(
+  cluster: Cluster,
+  counting: Counting,
+  looks: readonly CountedLook[],
+): Promise<readonly CountedLook[]> {
+  const { core } = cluster.kubernetes;
+  const namespaces = [...new Set(looks.map(({ namespace }) => namespace))];
+  const quotas =
+    namespaces.length > FEW
+      ? await listAll((range) => core.listResourceQuotaForAllNamespaces(range))
+      : (
+          await Promise.all(
+            namespaces.map(
+              async (namespace) => await listAll((range) => core.listNamespacedResourceQuota({ namespace, ...range })),
+            ),
+          )
+        ).flat();
+  const uids = new Set(looks.map(({ uid }) => uid));
+  return await look(
+    cluster,
+    counting,
+    quotas.filter(({ metadata }) => uids.has(metadata?.uid ?? '')),
+  );
+}
+
+/** Adds what an Event of Headroom's says of the quota. Events live for an hour; whoever may not read them does without. */
+async function withReport(
+  { kubernetes: { core } }: Cluster,
+  { namespace, quota, uid, differences }: QuotaDifferences,
+): Promise<WrongQuota> {
+  try {
+    const fieldSelector = `involvedObject.kind=ResourceQuota,involvedObject.name=${quota}`;
+    const events = await listAll((range) => core.listNamespacedEvent({ namespace, fieldSelector, ...range }));
+    const own = events
+      .filter(({ involvedObject, reason }) => involvedObject.uid === uid && /^Usage(?:Wrong|True)$/.test(reason ?? ''))
+      .toSorted((a, b) => (eventLastSeen(b) ?? 0) - (eventLastSeen(a) ?? 0));
+    const [last] = own;
+    const reported =
+      last?.reason === 'UsageWrong'
+        ? { at: formatInstant(eventLastSeen(last) ?? 0), message: last.message ?? '' }
+        : null;
+    return { namespace, quota, differences, reported };
+  } catch (error) {
+    if (statusCode(error) !== 403) throw error;
+    return { namespace, quota, differences, reported: null };
+  }
+}

@@ -1,0 +1,147 @@
+/** Where the status of quotas says something else than is true. */
+import { setTimeout } from 'node:timers/promises';
+import {
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  subtractQuantities,
+} from '../../../domain/kernel/quantity.ts';
+import type { ResourceList } from '../../../domain/kernel/resource-list.ts';
+import type { Unmeasured } from '../../../domain/quota-usage/calculate.ts';
+
+/** One number of a quota's status that is not true. */
+export interface Difference {
+  /** The list of the status that it stands in. Admission goes by both. */
+  readonly field: 'used' | 'hard';
+  readonly resource: string;
+  /** The number of the status; null where it has none. */
+  readonly says: string | null;
+  /** What was counted; of `hard` what the spec says, null where it says nothing. */
+  readonly counted: string | null;
+  /** What the status says beyond that, negative where it says less; null where one of them is. */
+  readonly difference: string | null;
+}
+
+/** One look at a quota: what its status says, and what was counted. */
+export interface CountedLook {
+  readonly namespace: string;
+  readonly quota: string;
+  readonly uid: string;
+  readonly hard: ResourceList;
+  readonly status: { readonly hard: ResourceList; readonly used: ResourceList };
+  /** Every limit that could be counted. */
+  readonly counted: ResourceList;
+  readonly unmeasured: readonly Unmeasured[];
+}
+
+export interface QuotaDifferences {
+  readonly namespace: string;
+  readonly quota: string;
+  readonly uid: string;
+  readonly differences: readonly Difference[];
+}
+
+/** What was found: what is wrong, and what could not be told. */
+export interface Settled {
+  readonly wrong: readonly QuotaDifferences[];
+  /** Quotas that went on changing, so that what is wrong could not be told from what is late. */
+  readonly restless: readonly QuotaDifferences[];
+}
+
+export function differencesOf({ hard, status, counted }: CountedLook): readonly Difference[] {
+  const limits = [...new Set([...Object.keys(hard), ...Object.keys(status.hard)])].toSorted();
+  return [
+    ...limits.flatMap((resource) => compare('hard', resource, status.hard[resource], hard[resource])),
+    ...Object.keys(counted)
+      .toSorted()
+      .flatMap((resource) => compare('used', resource, status.used[resource], counted[resource])),
+  ];
+}
+
+function compare(
+  field: Difference['field'],
+  resource: string,
+  says: string | undefined,
+  counted: string | undefined,
+): readonly Difference[] {
+  const said = says === undefined ? null : parseQuantity(says);
+  const truth = counted === undefined ? null : parseQuantity(counted);
+  if (said !== null && truth !== null && compareQuantities(said, truth) === 0) return [];
+  const difference = said === null || truth === null ? null : formatQuantity(subtractQuantities(said, truth));
+  return [{ field, resource, says: says ?? null, counted: counted ?? null, difference }];
+}
+
+/** When to look again, in milliseconds. */
+export interface Patience {
+  readonly everyMs: number;
+  /** A difference that stood still for so long is not late, but wrong. */
+  readonly stillForMs: number;
+  /** After so long it is given up on what does not stand still. */
+  readonly atMostMs: number;
+}
+
+export const patience: Patience = { everyMs: 500, stillForMs: 2000, atMostMs: 30_000 };
+
+interface Watched {
+  readonly look: CountedLook;
+  readonly difference: Difference;
+  readonly since: number;
+}
+
+/**
+ * Looks again at every quota with a difference until each of its differences is gone or stood still: a pod is charged some
+ * moments before it can be listed, and uncharged some moments after it is gone.
+ *
+ * @param first what the first look found. @param again looks at these quotas once more; one that is gone is left out.
+ */
+export async function settle(
+  first: readonly CountedLook[],
+  again: (looks: readonly CountedLook[]) => Promise<readonly CountedLook[]>,
+  { everyMs, stillForMs, atMostMs }: Patience = patience,
+  clock: { now(): number; sleep(ms: number): Promise<unknown> } = { now: () => performance.now(), sleep: setTimeout },
+): Promise<Settled> {
+  const began = clock.now();
+  let watched = watch(first, new Map(), began);
+  const restless = (): readonly Watched[] =>
+    [...watched.values()].filter(({ since }) => clock.now() - since < stillForMs);
+  while (restless().length > 0 && clock.now() - began < atMostMs) {
+    await clock.sleep(everyMs);
+    const looks = new Set([...watched.values()].map(({ look }) => look));
+    watched = watch(await again([...looks]), watched, clock.now());
+  }
+  const late = new Set(restless());
+  return {
+    wrong: byQuota([...watched.values()].filter((one) => !late.has(one))),
+    restless: byQuota([...late]),
+  };
+}
+
+/** What is different now, and since when it is the same difference. */
+function watch(
+  looks: readonly CountedLook[],
+  before: ReadonlyMap<string, Watched>,
+  now: number,
+): ReadonlyMap<string, Watched> {
+  return new Map(
+    looks.flatMap((look) =>
+      differencesOf(look).map((difference): [string, Watched] => {
+        const key = `${look.uid} ${difference.field} ${difference.resource}`;
+        const known = before.get(key);
+        const isSame = JSON.stringify(known?.difference) === JSON.stringify(difference);
+        return [key, { look, difference, since: isSame && known !== undefined ? known.since : now }];
+      }),
+    ),
+  );
+}
+
+function byQuota(watched: readonly Watched[]): readonly QuotaDifferences[] {
+  const grouped = Map.groupBy(watched, ({ look }) => look.uid);
+  return [...grouped.values()]
+    .flatMap((same): QuotaDifferences[] => {
+      const [one] = same;
+      if (one === undefined) return [];
+      const { namespace, quota, uid } = one.look;
+      return [{ namespace, quota, uid, differences: same.map(({ difference }) => difference) }];
+    })
+    .toSorted((a, b) => (`${a.namespace}/${a.quota}` < `${b.namespace}/${b.quota}` ? -1 : 1));
+}

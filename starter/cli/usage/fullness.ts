@@ -1,0 +1,72 @@
+/** How full the limits of a quota are. */
+import type { V1ResourceQuota } from '@kubernetes/client-node';
+import { isZero, parseQuantity } from '../../../domain/kernel/quantity.ts';
+
+/** One limit of a quota. Amounts are quantities as Kubernetes writes them. */
+export interface ResourceUsage {
+  readonly resource: string;
+  /** What the quota's status says; null while nothing was counted. */
+  readonly used: string | null;
+  readonly hard: string;
+  /** used ÷ hard in percent with two decimals, rounded down; null of a limit of 0, and while nothing was counted. */
+  readonly percent: number | null;
+  /** The limit that admission goes by where it is not `hard`, because the status has not followed the spec yet. */
+  readonly enforced: string | null;
+}
+
+export interface QuotaUsage {
+  readonly namespace: string;
+  readonly quota: string;
+  /** What limits the quota to some objects: `BestEffort`, `PriorityClass In (high, low)`. */
+  readonly scopes: readonly string[];
+  /** The fullest first. */
+  readonly resources: readonly ResourceUsage[];
+}
+
+/** The usage of a quota as its own status tells it. */
+export function quotaUsage({ metadata, spec, status }: V1ResourceQuota): QuotaUsage {
+  const { used = {}, hard: enforced = {} } = status ?? {};
+  const resources = Object.entries(spec?.hard ?? {}).map(([resource, hard]): ResourceUsage => {
+    const counted = used[resource] ?? null;
+    const stale = enforced[resource];
+    const differs = stale !== undefined && parseQuantity(stale).nano !== parseQuantity(hard).nano;
+    return {
+      resource,
+      used: counted,
+      hard,
+      percent: counted === null ? null : percentOf(counted, hard),
+      enforced: differs ? stale : null,
+    };
+  });
+  return {
+    namespace: metadata?.namespace ?? '',
+    quota: metadata?.name ?? '',
+    scopes: [
+      ...(spec?.scopes ?? []),
+      ...(spec?.scopeSelector?.matchExpressions ?? []).map(({ scopeName, operator, values = [] }) =>
+        values.length === 0 ? `${scopeName} ${operator}` : `${scopeName} ${operator} (${values.join(', ')})`,
+      ),
+    ],
+    resources: resources.toSorted(byFullness),
+  };
+}
+
+/** An amount of another in percent, two decimals, rounded down so that only what is full is 100; null of 0. */
+export function percentOf(amount: string, whole: string): number | null {
+  const of = parseQuantity(whole).nano;
+  return of <= 0n ? null : Number((parseQuantity(amount).nano * 10_000n) / of) / 100;
+}
+
+/** The fullest first; then by name. */
+function byFullness(a: ResourceUsage, b: ResourceUsage): number {
+  return fullness(b) - fullness(a) || (a.resource < b.resource ? -1 : 1);
+}
+
+const UNCOUNTED = -2;
+const UNUSED_ZERO = -1;
+
+/** Percent; what is used of a limit of 0 is beyond every other, and a limit of 0 that nothing uses is no trouble. */
+export function fullness({ used, percent }: ResourceUsage): number {
+  if (used === null) return UNCOUNTED;
+  return percent ?? (isZero(parseQuantity(used)) ? UNUSED_ZERO : Number.POSITIVE_INFINITY);
+}

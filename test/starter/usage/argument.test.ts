@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { usageArgument, whatThereIs } from '../../../starter/cli/usage/argument.ts';
+
+describe('the argument of headroom usage', () => {
+  it('is a namespace, or one quota of it', () => {
+    expect(usageArgument('team-a')).toEqual({ namespace: 'team-a', quota: null });
+    expect(usageArgument('team-a/compute')).toEqual({ namespace: 'team-a', quota: 'compute' });
+  });
+
+  it.each(['', '/', '/compute', 'team-a/', 'team-a/compute/x'])('is not %j', (text) => {
+    expect(() => usageArgument(text)).toThrow(
+      `"${text}" is neither <namespace> nor <namespace>/<quota>, such as team-a/compute`,
+    );
+  });
+});
+
+describe('what there is instead of a name that is not there', () => {
+  it('is the name that was meant, where one is near', () => {
+    expect(whatThereIs('team-aa', ['team-a', 'web'], 'none')).toBe(': did you mean team-a?');
+    expect(whatThereIs('TEAM_A', ['web', 'team-a'], 'none')).toBe(': did you mean team-a?');
+  });
+
+  it('is otherwise a few of the names, or that there are none', () => {
+    expect(whatThereIs('shop', ['alpha', 'beta'], 'it has none')).toBe(': there is alpha, beta');
+    expect(whatThereIs('shop', ['n1', 'n2', 'n3', 'n4', 'n5', 'n6', 'n7'], '')).toBe(
+      ': there is n1, n2, n3, n4, n5 and 2 more',
+    );
+    expect(whatThereIs('shop', [], 'it has none')).toBe(': it has none');
+  });
+});
