@@ -1,0 +1,107 @@
+import { CoreV1Api, type KubeConfig, Watch } from '@kubernetes/client-node';
+import { listSnapshot } from '../../activities/ports/kubernetes-list.ts';
+import type { LagBook } from './lag-book.ts';
+import { statusWriter, type WrittenQuota } from './status-writer.ts';
+import { usedKey } from './used-key.ts';
+
+const PATH = '/api/v1/resourcequotas';
+
+/** Told by the watch once in a while, so that it is known how far it has come. */
+interface Told extends WrittenQuota {
+  readonly kind?: string;
+}
+
+/** A write of a quota's status, by the name of its field manager. */
+export interface StatusWrite {
+  readonly quota: string;
+  readonly manager: string;
+  /** Milliseconds of `performance.now()`. */
+  readonly at: number;
+}
+
+/** Watches all quotas of a cluster, tells a book of each status, and notes who wrote it. */
+export class QuotaWatch {
+  readonly writes: StatusWrite[] = [];
+  /** How often the watch had to be begun again. */
+  restarts = 0;
+  readonly #kubeConfig: KubeConfig;
+  readonly #core: CoreV1Api;
+  readonly #book: LagBook;
+  readonly #known = new Map<string, WrittenQuota>();
+  #version = '';
+  #controller: AbortController | undefined;
+  #isStopped = false;
+
+  constructor(kubeConfig: KubeConfig, book: LagBook) {
+    this.#kubeConfig = kubeConfig;
+    this.#core = kubeConfig.makeApiClient(CoreV1Api);
+    this.#book = book;
+  }
+
+  /** Resolves once the list is in and the watch is asked for. */
+  async start(): Promise<void> {
+    this.#version = await this.catchUp();
+    await this.#watch();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#controller?.abort();
+  }
+
+  /** What the quota's status shows, as `usedKey` writes it; undefined while it shows nothing. */
+  shows(quota: string): string | undefined {
+    const used = this.#known.get(quota)?.status?.used;
+    return used === undefined ? undefined : usedKey(used);
+  }
+
+  /**
+   * Lists the quotas, so that what the watch has not told for want of a later event is known too.
+   *
+   * @returns the resourceVersion of the list.
+   */
+  async catchUp(): Promise<string> {
+    const { items, metadata } = await listSnapshot((range) => this.#core.listResourceQuotaForAllNamespaces(range));
+    for (const quota of items) this.#take(quota);
+    const version = metadata?.resourceVersion ?? '';
+    this.#book.progressed(Number(version));
+    return version;
+  }
+
+  async #watch(): Promise<void> {
+    const watch = new Watch(this.#kubeConfig);
+    // Not an option of the constructor. Bookmarks come once a minute, changes much more often.
+    Object.assign(watch, { requestTimeoutMs: 600_000 });
+    this.#controller = await watch.watch(
+      PATH,
+      { allowWatchBookmarks: true, resourceVersion: this.#version },
+      (type: string, object: Told) => this.#event(type, object),
+      () => void this.#again(),
+    );
+  }
+
+  #event(type: string, object: Told): void {
+    this.#version = object.metadata?.resourceVersion ?? this.#version;
+    if (type === 'ADDED' || type === 'MODIFIED') this.#take(object);
+    else if (type === 'BOOKMARK') this.#book.progressed(Number(this.#version));
+  }
+
+  async #again(): Promise<void> {
+    if (this.#isStopped) return;
+    this.restarts += 1;
+    await this.start();
+  }
+
+  #take(quota: WrittenQuota): void {
+    const name = `${quota.metadata?.namespace}/${quota.metadata?.name}`;
+    const before = this.#known.get(name);
+    const version = Number(quota.metadata?.resourceVersion);
+    if (version <= Number(before?.metadata?.resourceVersion ?? 0)) return;
+    this.#known.set(name, quota);
+    const at = performance.now();
+    const manager = before === undefined ? null : statusWriter(before, quota);
+    if (manager !== null) this.writes.push({ quota: name, manager, at });
+    const { used } = quota.status ?? {};
+    if (used !== undefined) this.#book.seen({ quota: name, used: usedKey(used), version, at });
+  }
+}
