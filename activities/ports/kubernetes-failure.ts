@@ -99,6 +99,13 @@ function unavailable(message: string, cause: Error, retryAfterMs?: number): Appl
   return failure({ type: 'KubernetesUnavailable', message, cause, nextRetryDelayMs: retryAfterMs });
 }
 
+/** What the API server said to a request that it refused, in one line; undefined where it said nothing. */
+export function apiMessage(error: ApiException<unknown>): string | undefined {
+  const { message } = statusOf(error);
+  const line = typeof message === 'string' ? message.replace(/\s+/g, ' ').trim() : '';
+  return line === '' ? undefined : line;
+}
+
 function statusOf(error: unknown): KubernetesStatus {
   if (!(error instanceof ApiException)) return {};
   const body: unknown = error.body;

@@ -26,8 +26,8 @@ export interface UsageCache {
    * until the signal is aborted; what still cannot be counted then is in `unmeasured`.
    */
   readonly count: (quota: CachedQuota, signal: AbortSignal) => Promise<UsageCount>;
-  /** What has been wrong in the quota's status, and since when; empty while it is true or nobody audits. */
-  readonly untruths: (namespace: string, name: string) => readonly Untruth[];
+  /** Audit: what is wrong in the quota's status by this count, and since when; empty where nobody audits. */
+  readonly untruths: (quota: CachedQuota, count: UsageCount) => readonly Untruth[];
   /** The extended resource that each device class stands for, null where it stands for none; empty while nobody needs it. */
   readonly deviceClasses: () => ReadonlyMap<string, string | null>;
   /** The resources that are watched now, for people. */

@@ -12,9 +12,7 @@ import {
 import type { Missing } from '../../domain/quota-resize/missing.ts';
 import type { WorkloadDemand, WorkloadRef } from '../../domain/quota-resize/observation.ts';
 import { inParallel } from '../kernel/in-parallel.ts';
-import type { Kubernetes } from '../ports/kubernetes.ts';
-import { statusCode } from '../ports/kubernetes-failure.ts';
-import { listAll } from '../ports/kubernetes-list.ts';
+import { AdmissionDefaults } from './admission-defaults.ts';
 import { readMissing } from './missing.ts';
 import type { NamespaceView } from './namespace-view.ts';
 import { readRefusals } from './refusals.ts';
@@ -23,7 +21,6 @@ import { readRefusals } from './refusals.ts';
 const OWNERS_AT_ONCE = 8;
 
 const STORAGE_CLASS_KEY = '.storageclass.storage.k8s.io/';
-const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
 
 type Log = Pick<Logger, 'warn'>;
 
@@ -87,7 +84,7 @@ async function readSurroundings(
   quotas: readonly V1ResourceQuota[],
   workloads: readonly ReadWorkload[],
 ): Promise<Surroundings> {
-  const { kubernetes } = view;
+  const defaults = new AdmissionDefaults(log, view);
   const keys = quotas.flatMap((quota) => Object.keys(quota.spec?.hard ?? {}));
   const scopes = quotas.flatMap(({ spec }) =>
     (spec?.scopeSelector?.matchExpressions ?? []).map((one) => one.scopeName),
@@ -95,81 +92,36 @@ async function readSurroundings(
   const missing = workloads.flatMap((one) => (one.missing === 'unreadable' ? [] : one.missing));
   const [limitRanges, defaultStorageClass, defaultPriorityClass, overheads, claimTemplates] = await Promise.all([
     view.limitRanges(),
-    keys.some((key) => key.includes(STORAGE_CLASS_KEY)) ? readDefaultStorageClass(kubernetes) : null,
-    scopes.includes('PriorityClass') ? readDefaultPriorityClass(kubernetes) : null,
-    readOverheads(log, kubernetes, missing),
-    keys.some(countsResourceClaims) ? readClaimTemplates(log, view, missing) : {},
+    keys.some((key) => key.includes(STORAGE_CLASS_KEY)) ? defaults.storageClass() : null,
+    scopes.includes('PriorityClass') ? defaults.priorityClass() : null,
+    readOverheads(defaults, missing),
+    keys.some(countsResourceClaims) ? readClaimTemplates(defaults, missing) : {},
   ]);
   return { limitRanges, overheads, claimTemplates, defaultStorageClass, defaultPriorityClass };
 }
 
-/** The global default; of several, the one of the least priority, as admission chooses it. */
-async function readDefaultPriorityClass(kubernetes: Kubernetes): Promise<string | null> {
-  const classes = await listAll((range) => kubernetes.scheduling.listPriorityClass(range));
-  const defaults = classes
-    .filter((one) => one.globalDefault === true)
-    .toSorted((a, b) => (a.value ?? 0) - (b.value ?? 0));
-  return defaults[0]?.metadata?.name ?? null;
-}
-
-/** The newest of the classes that are marked as default, as admission chooses it. */
-async function readDefaultStorageClass(kubernetes: Kubernetes): Promise<string | null> {
-  const classes = await listAll((range) => kubernetes.storage.listStorageClass(range));
-  const age = (one: (typeof classes)[number]): number => one.metadata?.creationTimestamp?.getTime() ?? 0;
-  const defaults = classes
-    .filter((one) => one.metadata?.annotations?.[DEFAULT_CLASS] === 'true')
-    .toSorted((a, b) => age(b) - age(a) || ((a.metadata?.name ?? '') < (b.metadata?.name ?? '') ? -1 : 1));
-  return defaults[0]?.metadata?.name ?? null;
-}
-
-/** The pod overheads of the RuntimeClasses that the missing pods name. Without the class no pod is admitted anyway. */
+/** The pod overheads of the RuntimeClasses that the missing pods name. */
 async function readOverheads(
-  log: Log,
-  kubernetes: Kubernetes,
+  defaults: AdmissionDefaults,
   missing: readonly Missing[],
 ): Promise<ChargingQuota['overheads']> {
   const overheads: Record<string, ResourceList> = {};
   for (const one of missing) {
     const name = one.of === 'pod' && one.spec.overhead === undefined ? one.spec.runtimeClassName : undefined;
-    if (name === undefined || name === '' || name in overheads) continue;
-    const runtimeClass = await orNone(kubernetes.node.readRuntimeClass({ name }), (code) =>
-      log.warn({ runtimeClass: name, code }, 'the overhead of a RuntimeClass cannot be read and is not counted'),
-    );
-    overheads[name] = runtimeClass?.overhead?.podFixed ?? {};
+    if (name !== undefined && name !== '') overheads[name] = (await defaults.overheadOf(name)) ?? {};
   }
   return overheads;
 }
 
-/** What the claims of missing pods are made of. Without the template, no claim is made either. */
+/** What the claims of missing pods are made of. */
 async function readClaimTemplates(
-  log: Log,
-  { kubernetes, namespace }: NamespaceView,
+  defaults: AdmissionDefaults,
   missing: readonly Missing[],
 ): Promise<ChargingQuota['claimTemplates']> {
-  const names = new Set(missing.flatMap(claimTemplatesOf));
   const templates: Record<string, ChargingQuota['claimTemplates'][string]> = {};
-  for (const name of names) {
-    const template = await orNone(
-      kubernetes.resource.readNamespacedResourceClaimTemplate({ name, namespace }),
-      (code) =>
-        log.warn(
-          { namespace, template: name, code },
-          'a ResourceClaimTemplate cannot be read and its claims are not counted',
-        ),
-    );
-    if (template !== null) templates[name] = { spec: template.spec.spec };
+  for (const name of new Set(missing.flatMap(claimTemplatesOf))) {
+    const template = await defaults.claimTemplate(name);
+    if (template !== null) templates[name] = template;
   }
   return templates;
-}
-
-/** What may be missing or forbidden: null, with a word about it. */
-async function orNone<T>(read: Promise<T>, say: (code: number) => void): Promise<T | null> {
-  try {
-    return await read;
-  } catch (error) {
-    const code = statusCode(error);
-    if (code !== 403 && code !== 404) throw error;
-    say(code);
-    return null;
-  }
 }

@@ -9,6 +9,7 @@ import type {
 } from '../../domain/quota-resize/observation.ts';
 import type { ResizePolicy } from '../../domain/quota-resize/policy.ts';
 import type { SourceHint } from '../../domain/quota-resize/source/hint.ts';
+import type { QuotaEvent } from '../kernel/quota-event.ts';
 
 export type LeaseOutcome =
   /** `companions`: those whose Lease is locked too; others are in somebody else's hands. */
@@ -44,16 +45,6 @@ export interface QuotaHints {
   readonly hints: readonly SourceHint[];
   /** The limits in force in the cluster, which tell two mappings of one values file apart. Absent: those of the decision. */
   readonly current?: ResourceList;
-}
-
-/** What a policy or a person must be told on the quota itself. `key` makes the Event one, however often it is written. */
-export interface QuotaEventInput {
-  readonly target: QuotaTarget;
-  readonly quotaUid: string;
-  readonly type: 'Normal' | 'Warning';
-  readonly reason: string;
-  readonly message: string;
-  readonly key: string;
 }
 
 /**
@@ -106,7 +97,8 @@ export interface QuotaResizeActivities {
     at: EpochMs;
   }): Promise<void>;
 
-  ensureQuotaEvent(input: QuotaEventInput): Promise<void>;
+  /** What a policy or a person must be told on the quota itself. */
+  ensureQuotaEvent(input: QuotaEvent): Promise<void>;
 
   /** Takes the lock of the file and of the quota, and writes the decision down, before the first write to GitHub. */
   ensureLeaseAcquired(input: {

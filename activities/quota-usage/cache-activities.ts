@@ -1,55 +1,77 @@
+import { setTimeout } from 'node:timers/promises';
 import { asyncLocalStorage } from '@temporalio/activity';
+import { equalLists, maskList } from '../../domain/kernel/resource-list.ts';
+import type { UsageCount } from '../../domain/quota-usage/calculate.ts';
 import { fingerprint } from '../../domain/quota-usage/decide.ts';
-import type { UsageObservation } from '../../domain/quota-usage/observation.ts';
+import type { CachedQuota, UsageObservation, UsagePolicy } from '../../domain/quota-usage/observation.ts';
 import { failure } from '../kernel/failure.ts';
 import { notYet } from '../kernel/not-yet.ts';
 import type { UsageCache } from '../ports/usage-cache.ts';
-import type { UsageCacheActivities, UsageLook } from './interface.ts';
+import type { CountedQuota, UsageCacheActivities, UsageLook } from './interface.ts';
 
 export interface UsageCacheOptions {
   readonly cache: UsageCache;
   /** The only cluster whose caches these are. */
   readonly cluster: string;
+  readonly policy: UsagePolicy;
 }
 
-/** How long an attempt waits for a cache that is behind; then another starter may have the next attempt. */
+/** How long an attempt waits for a cache that is behind, in milliseconds; then another starter may have the next attempt. */
 const BEHIND_MS = 5_000;
 /** After how long the next attempt comes. */
 const BEHIND_RETRY_MS = 500;
+/**
+ * After so many attempts, about two minutes, what is there is counted: a version that no cache ever reaches is one of before
+ * the cluster's data was restored.
+ */
+const PATIENT_ATTEMPTS = 20;
+/** How long a count that differs from the status must stand still before others go by it, in milliseconds. */
+const CONFIRM_AFTER_MS = 1_000;
 
 /** The activities that read a starter's informer caches. */
-export function createUsageCacheActivities({ cache, cluster }: UsageCacheOptions): UsageCacheActivities {
+export function createUsageCacheActivities({ cache, cluster, policy }: UsageCacheOptions): UsageCacheActivities {
   return {
     observeUsage,
     observeUsageChange: async ({ since, everyMs, ...look }) => {
       const seen = await observeUsage(look);
       if (fingerprint(seen) !== since) return seen;
-      const what =
-        seen.untruths.length > 0 ? 'the status is as wrong as before' : 'what could not be counted cannot be yet';
-      throw notYet(what, everyMs);
+      const isWrong = seen.untruths.length > 0;
+      throw notYet(isWrong ? 'the status is as wrong as before' : 'what could not be counted cannot be yet', everyMs);
     },
     observeNamespaceUsage: async ({ cluster: asked, namespace }) => {
       requireCluster(asked);
-      const signal = limit();
-      return await Promise.all(
-        cache.quotas(namespace).map(async (quota) => ({ quota, count: await cache.count(quota, signal) })),
-      );
+      const counted = await countAll(namespace);
+      if (counted.every(isTold)) return counted;
+      // A cache may be a moment ahead of the status, or behind it; what others act on must stand still.
+      await setTimeout(CONFIRM_AFTER_MS);
+      const again = new Map((await countAll(namespace)).map((one) => [one.quota.uid, one]));
+      return counted.flatMap(({ quota: { uid }, count }) => {
+        const second = again.get(uid);
+        return second === undefined ? [] : [{ ...second, count: steady(count, second.count) }];
+      });
     },
   };
 
+  async function countAll(namespace: string): Promise<readonly CountedQuota[]> {
+    const signal = limit();
+    return await Promise.all(
+      cache.quotas(namespace).map(async (quota) => ({ quota, count: await cache.count(quota, signal) })),
+    );
+  }
+
   async function observeUsage({ target, reached, not }: UsageLook): Promise<UsageObservation> {
     requireCluster(target.cluster);
-    const signal = limit();
-    const behind = await cache.reached(reached, signal);
-    if (behind.length > 0) throw notYet(`the cache of ${behind.join(', ')} is behind`, BEHIND_RETRY_MS);
     const { namespace, quota: name } = target;
-    if (not !== undefined && !(await cache.quotaMoved(namespace, name, not, signal))) {
-      throw notYet('the cache of resourcequotas is behind', BEHIND_RETRY_MS);
-    }
+    const signal = limit();
+    const isPatient = (asyncLocalStorage.getStore()?.info.attempt ?? 1) < PATIENT_ATTEMPTS;
+    const behind = isPatient ? await cache.reached(reached, signal) : [];
+    if (behind.length > 0) throw notYet(`the cache of ${behind.join(', ')} is behind`, BEHIND_RETRY_MS);
+    // A conflict that moved nothing, such as a webhook's, is tried again as it is.
+    if (not !== undefined) await cache.quotaMoved(namespace, name, not, signal);
     const quota = cache.quota(namespace, name);
-    if (quota === null) return { quota, count: { used: {}, unmeasured: [] }, untruths: [], at: Date.now() };
+    if (quota === null) return { quota, count: NOTHING, untruths: [], policy, at: Date.now() };
     const count = await cache.count(quota, signal);
-    return { quota, count, untruths: cache.untruths(namespace, name), at: Date.now() };
+    return { quota, count, untruths: cache.untruths(quota, count), policy, at: Date.now() };
   }
 
   /** The task queue carries the cluster's name, so this is another's only by a mistake of hands. */
@@ -58,6 +80,22 @@ export function createUsageCacheActivities({ cache, cluster }: UsageCacheOptions
     const message = `these are the caches of the cluster ${cluster}, not of ${asked}`;
     throw failure({ type: 'InvalidInput', message, nonRetryable: true });
   }
+}
+
+const NOTHING: UsageCount = { used: {}, unmeasured: [] };
+
+/** Whether the status says what was counted. */
+function isTold({ quota, count }: { readonly quota: CachedQuota; readonly count: UsageCount }): boolean {
+  return equalLists(count.used, maskList(quota.status.used ?? {}, Object.keys(count.used)));
+}
+
+/** The numbers that are the same in both counts; the others cannot be relied on now. */
+function steady(first: UsageCount, second: UsageCount): UsageCount {
+  const moving = Object.keys(second.used).filter((key) => first.used[key] !== second.used[key]);
+  if (moving.length === 0) return second;
+  const kept = Object.keys(second.used).filter((key) => !moving.includes(key));
+  const reason = 'it is changing just now';
+  return { used: maskList(second.used, kept), unmeasured: [...second.unmeasured, { keys: moving, reason }] };
 }
 
 /** Ends the waiting of an attempt: when it has waited long enough, or nobody wants its answer any more. */

@@ -2,6 +2,7 @@ import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import type { UsageCount } from '../../domain/quota-usage/calculate.ts';
 import type { CachedQuota, Reached, UsageObservation } from '../../domain/quota-usage/observation.ts';
+import type { QuotaEvent } from '../kernel/quota-event.ts';
 
 export interface UsageLook {
   readonly target: QuotaTarget;
@@ -50,19 +51,9 @@ export type UsageStatusOutcome =
   | { readonly kind: 'conflict' }
   | { readonly kind: 'gone' };
 
-/** An Event on a quota, the same one however often it is written with this key. */
-export interface UsageEvent {
-  readonly target: QuotaTarget;
-  readonly quotaUid: string;
-  readonly type: 'Normal' | 'Warning';
-  readonly reason: 'UsageWrong' | 'UsageTrue';
-  readonly message: string;
-  readonly key: string;
-}
-
 /** Activities that write to the cluster; workers host them. */
 export interface QuotaUsageActivities {
   /** @throws GloballyPaused, not retried, while Headroom is paused in the cluster. */
   ensureUsageStatus(write: UsageStatusWrite): Promise<UsageStatusOutcome>;
-  ensureUsageEvent(event: UsageEvent): Promise<void>;
+  ensureUsageEvent(event: QuotaEvent & { readonly reason: 'UsageWrong' | 'UsageTrue' }): Promise<void>;
 }

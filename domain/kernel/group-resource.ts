@@ -11,3 +11,8 @@ export interface GroupResource {
 export function groupResourceName({ group, resource }: GroupResource): string {
   return group === '' ? resource : `${resource}.${group}`;
 }
+
+/** The API group of a group-version: `apps` of `apps/v1`, and the core group, which is empty, of `v1`. */
+export function groupOf(groupVersion: string): string {
+  return groupVersion.includes('/') ? groupVersion.slice(0, groupVersion.indexOf('/')) : '';
+}

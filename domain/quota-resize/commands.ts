@@ -1,3 +1,4 @@
+import type { ReadInput } from '../kernel/command-input.ts';
 import { type EpochMs, formatInstant } from '../kernel/time.ts';
 import { approvedValues } from './decision.ts';
 import { isBeforePullRequest } from './gate.ts';
@@ -6,43 +7,10 @@ import type { ResizeMemory } from './memory.ts';
 /** What an operator may send to an episode, as a signal or as an update. */
 export type OperatorCommand = 'pause' | 'resume' | 'approve' | 'reject' | 'reconcileNow' | 'skipCooldown';
 
-/** What comes with a command. Every field may be missing: people type it into a form. */
-export interface CommandInput {
-  /** Who sends it; "unknown" when it is not said. */
-  readonly by?: string;
-  readonly reason?: string;
-  /** Of `approve`: the head that was looked at, from its first seven digits on; another one by then is not approved. */
-  readonly head?: string;
-}
-
-/** A command's input as it was read. */
-type ReadInput = Required<Omit<CommandInput, 'head'>> & Pick<CommandInput, 'head'>;
-
-/** Longer than any name or reason; details and comments hold a few of them. */
-const MAX_TEXT = 500;
-
 /** What a command did, in a sentence; or why it did nothing. */
 export type CommandOutcome =
   | { readonly kind: 'done'; readonly memory: ResizeMemory; readonly message: string }
   | { readonly kind: 'refused'; readonly message: string };
-
-/**
- * Reads what came with a command. Anything that is not an object with texts is taken as nothing said, because a signal that
- * people type must never fail a workflow.
- */
-export function readCommandInput(raw: unknown): ReadInput {
-  const fields = typeof raw === 'object' && raw !== null ? (raw as Record<string, unknown>) : {};
-  const text = (value: unknown) => (typeof value === 'string' ? oneLine(value) : '');
-  const by = typeof raw === 'string' ? oneLine(raw) : text(fields['by']);
-  const head = text(fields['head']);
-  const read = { by: by === '' ? 'unknown' : by, reason: text(fields['reason']) };
-  return head === '' ? read : { ...read, head };
-}
-
-/** What people type becomes part of a sentence in the details: one line, and not a novel. */
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim().slice(0, MAX_TEXT);
-}
 
 /** Applies an operator's command to the memory. Pure; a refused command changes nothing. */
 export function command(memory: ResizeMemory, name: OperatorCommand, input: ReadInput, now: EpochMs): CommandOutcome {

@@ -12,9 +12,8 @@ import {
   withoutZeros,
 } from '../kernel/resource-list.ts';
 import type { EpochMs } from '../kernel/time.ts';
-import { type Claim, claimCharge } from '../quota-usage/claim-charge.ts';
+import { claimCharge } from '../quota-usage/claim-charge.ts';
 import { deviceCharge, isDeviceResource, type ResourceClaim } from '../quota-usage/device-charge.ts';
-import { type LimitRange, withDefaults } from '../quota-usage/limit-range.ts';
 import { objectCharge } from '../quota-usage/object-count.ts';
 import { namesOfCharge, podCharge } from '../quota-usage/pod-charge.ts';
 import type { Pod } from '../quota-usage/pod.ts';
@@ -22,22 +21,17 @@ import { claimInScopes, countsOtherObjects, podInScopes, type QuotaScopes } from
 import type { AdmissionRefusal } from './event-message.ts';
 import type { Missing } from './missing.ts';
 import type { WorkloadDemand, WorkloadRef } from './observation.ts';
-import type { TemplateSpec } from './owner.ts';
+import { type PodDefaults, storedClaim, storedPod } from './stored-object.ts';
 
 /** The quota that demand is counted for, and what of its surroundings decides the charge. */
-export interface ChargingQuota {
+export interface ChargingQuota extends PodDefaults {
   readonly name: string;
   readonly hard: ResourceList;
   readonly scopes: QuotaScopes;
-  readonly limitRanges: readonly LimitRange[];
-  /** The overhead of a pod, by the name of its RuntimeClass. */
-  readonly overheads: Readonly<Record<string, ResourceList>>;
   /** What claims of devices are made of, by the name of their ResourceClaimTemplate; without those that are not there. */
   readonly claimTemplates: Readonly<Record<string, Pick<ResourceClaim, 'spec'>>>;
   /** The class that admission gives to a claim that names none. */
   readonly defaultStorageClass: string | null;
-  /** The priority class that admission gives to a pod that names none. */
-  readonly defaultPriorityClass: string | null;
 }
 
 /** A refusal for lack of room, whichever quota of the namespace said it, and when it was last seen. */
@@ -234,21 +228,4 @@ const NO_CLASSES = { deviceClasses: new Map<string, string | null>(), extendedCl
 /** Whether a limit is one of claims of devices. */
 export function countsResourceClaims(resource: string): boolean {
   return isDeviceResource(resource, NO_CLASSES);
-}
-
-/** A pod template as admission would store the pod: with every default that a quota counts or selects by. */
-function storedPod(spec: TemplateSpec, quota: ChargingQuota): Pod {
-  const overhead = spec.overhead ?? quota.overheads[spec.runtimeClassName ?? ''];
-  const named = spec.priorityClassName ?? '';
-  const priorityClassName = named === '' ? (quota.defaultPriorityClass ?? undefined) : named;
-  return { spec: { ...withDefaults(spec, quota.limitRanges), overhead, priorityClassName } };
-}
-
-/** A claim template as admission would store the claim: one that names no class has the default one. */
-function storedClaim(template: Claim, defaultStorageClass: string | null): Claim {
-  const storageClassName = template.spec?.storageClassName ?? defaultStorageClass ?? undefined;
-  return {
-    metadata: template.metadata,
-    spec: { ...template.spec, ...(storageClassName === undefined ? {} : { storageClassName }) },
-  };
 }

@@ -1,7 +1,8 @@
 /** Tells a status that is late from one that is wrong. */
 import { formatQuantity, parseQuantity } from '../kernel/quantity.ts';
-import type { ResourceList } from '../kernel/resource-list.ts';
+import { equalLists, type ResourceList } from '../kernel/resource-list.ts';
 import type { EpochMs } from '../kernel/time.ts';
+import type { CachedQuota } from './observation.ts';
 
 /** One number of a quota's status that is not what the objects are charged. */
 export interface Untruth {
@@ -127,4 +128,22 @@ export function audit(memory: AuditMemory, input: AuditInput): AuditMemory {
 /** The untruths that are `afterMs` old or older: those that are wrong, and not only late. */
 export function wrongFor(memory: AuditMemory, now: EpochMs, afterMs: number): readonly Untruth[] {
   return memory.untruths.filter(({ since }) => now - since >= afterMs);
+}
+
+/** Stands for the limits of the status in an audit; no resource has this name. */
+export const LIMITS = 'hard';
+
+/**
+ * The audit of a quota: its numbers, and as one more its limits, which admission goes by. Limits of the status that are not
+ * the spec's, or numbers for what the spec does not limit any more, are one untruth together.
+ */
+export function auditQuota(
+  memory: AuditMemory,
+  { spec, status }: Pick<CachedQuota, 'spec' | 'status'>,
+  { counted, now, keepMs }: { readonly counted: ResourceList; readonly now: EpochMs; readonly keepMs: number },
+): AuditMemory {
+  const { hard = {} } = spec;
+  const isSame = equalLists(hard, status.hard ?? {}) && Object.keys(status.used ?? {}).every((key) => key in hard);
+  const used = { ...status.used, [LIMITS]: isSame ? '1' : '0' };
+  return audit(memory, { counted: { ...counted, [LIMITS]: '1' }, status: { used }, now, keepMs });
 }

@@ -1,6 +1,5 @@
 import { type EpochMs, formatInstant, formatSpan } from '../kernel/time.ts';
-import type { Untruth } from './audit.ts';
-import type { UsageMode } from './mode.ts';
+import { LIMITS, type Untruth } from './audit.ts';
 import type { UsageObservation } from './observation.ts';
 import { trueStatus } from './status.ts';
 import type { Reported, UsageVerdict } from './verdict.ts';
@@ -15,18 +14,17 @@ export interface UsageMemory {
 
 export const freshMemory: UsageMemory = { version: 1, paused: null, reported: null };
 
-export interface UsagePolicy {
-  readonly mode: Exclude<UsageMode, 'off'>;
-  /** Milliseconds: how long a status must be wrong before it is told. */
-  readonly auditAfterMs: number;
+/** The memory of a run before, from whichever release; what an older version lacks is as in a fresh one. */
+export function upgradeMemory(carried: UsageMemory | undefined): UsageMemory {
+  return { ...freshMemory, ...carried, version: 1 };
 }
 
 /** What is to be done about a quota's status. Pure; time is in the observation. */
-export function decide(seen: UsageObservation, policy: UsagePolicy, memory: UsageMemory): UsageVerdict {
+export function decide(seen: UsageObservation, memory: UsageMemory): UsageVerdict {
   if (seen.quota === null) {
     return { kind: 'end', phase: 'Ended', reason: 'QuotaGone', detail: 'the quota does not exist any more' };
   }
-  return policy.mode === 'own' ? decideOwn(seen, seen.quota) : decideAudit(seen, seen.quota, policy, memory);
+  return seen.policy.mode === 'own' ? decideOwn(seen, seen.quota) : decideAudit(seen, seen.quota, memory);
 }
 
 function decideOwn(seen: UsageObservation, quota: NonNullable<UsageObservation['quota']>): UsageVerdict {
@@ -51,19 +49,21 @@ function decideOwn(seen: UsageObservation, quota: NonNullable<UsageObservation['
 function decideAudit(
   seen: UsageObservation,
   quota: NonNullable<UsageObservation['quota']>,
-  { auditAfterMs }: UsagePolicy,
   memory: UsageMemory,
 ): UsageVerdict {
+  const { auditAfterMs } = seen.policy;
+  // What was told of an earlier quota of this name says nothing about this one.
+  const reported = memory.reported?.quotaUid === quota.uid ? memory.reported : null;
   const wrong = seen.untruths.filter(({ since }) => seen.at - since >= auditAfterMs);
   if (wrong.length > 0) {
     const resources = wrong.map(({ resource }) => resource).toSorted();
     const message = wrong.map((one) => untruthSentence(one, seen.at)).join('; ');
     const said = { phase: 'Wrong', reason: 'UsageWrong', detail: message } as const;
     // The numbers may move all the time; what is told again is only that others are wrong.
-    if (JSON.stringify(memory.reported?.resources) === JSON.stringify(resources)) return { kind: 'await', ...said };
+    if (JSON.stringify(reported?.resources) === JSON.stringify(resources)) return { kind: 'await', ...said };
     const since = Math.min(...wrong.map((one) => one.since));
     const key = `${quota.uid} ${resources.join(' ')} ${since}`;
-    return { kind: 'report', ...said, reported: { resources, key }, message };
+    return { kind: 'report', ...said, reported: { quotaUid: quota.uid, resources, key }, message };
   }
   if (seen.untruths.length > 0) {
     const first = Math.min(...seen.untruths.map(({ since }) => since));
@@ -71,18 +71,23 @@ function decideAudit(
     const detail = `${seen.untruths.map((one) => untruthSentence(one, seen.at)).join('; ')}: told when it is so until ${formatInstant(until)}`;
     return { kind: 'await', phase: 'Late', reason: 'StatusLate', detail, until };
   }
+  // What was told as wrong is not true because nobody can count it now.
+  if (reported !== null && seen.count.unmeasured.length > 0) {
+    return { kind: 'await', phase: 'Blocked', reason: 'Unmeasured', detail: unmeasuredSentence(seen) };
+  }
   const detail = `Kubernetes says what was counted: ${listed(seen.count.used)}`;
   return {
     kind: 'end',
     phase: 'Ended',
     reason: 'UsageTrue',
     detail,
-    ...(memory.reported === null ? {} : { tells: detail }),
+    ...(reported === null ? {} : { tells: detail }),
   };
 }
 
 /** `requests.cpu: the status says 2 and 1500m were counted, for 3 min`. */
 function untruthSentence({ resource, says, counted, since }: Untruth, now: EpochMs): string {
+  if (resource === LIMITS) return `the limits of the status are not those of the spec, for ${formatSpan(now - since)}`;
   const claim = says === null ? 'the status has no number' : `the status says ${says}`;
   return `${resource}: ${claim}, counted ${counted}, wrong for ${formatSpan(now - since)}`;
 }

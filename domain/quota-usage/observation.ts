@@ -3,6 +3,7 @@ import type { ResourceList } from '../kernel/resource-list.ts';
 import type { EpochMs } from '../kernel/time.ts';
 import type { Untruth } from './audit.ts';
 import type { UsageCount } from './calculate.ts';
+import type { UsageMode } from './mode.ts';
 import type { CountingQuota } from './usage.ts';
 
 /** How far a cache must have come: a resourceVersion by the resource's name (`pods`, `deployments.apps`). */
@@ -20,6 +21,12 @@ export interface CachedQuota {
   readonly status: { readonly hard?: ResourceList | undefined; readonly used?: ResourceList | undefined };
 }
 
+export interface UsagePolicy {
+  readonly mode: Exclude<UsageMode, 'off'>;
+  /** Milliseconds: how long a status must be wrong before it is told. */
+  readonly auditAfterMs: number;
+}
+
 export interface UsageObservation {
   /** Null when the quota does not exist or is being deleted. */
   readonly quota: CachedQuota | null;
@@ -27,5 +34,7 @@ export interface UsageObservation {
   readonly count: UsageCount;
   /** In mode `audit`: what is wrong, and since when. */
   readonly untruths: readonly Untruth[];
+  /** Of the starter that counted: who counts says what for, also after it was started in another mode. */
+  readonly policy: UsagePolicy;
   readonly at: EpochMs;
 }

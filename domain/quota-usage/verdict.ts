@@ -19,6 +19,7 @@ export type UsageReason =
 
 /** Audit: what was told on a quota as wrong. */
 export interface Reported {
+  readonly quotaUid: string;
   /** The resources that are wrong, sorted. */
   readonly resources: readonly string[];
   /** Of the Event. */

@@ -7,8 +7,9 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
+import type { CommandInput } from '../../domain/kernel/command-input.ts';
 import { leaseGcId, quotaResizeId, taskQueue } from '../../domain/kernel/target.ts';
-import type { CommandInput, OperatorCommand } from '../../domain/quota-resize/commands.ts';
+import type { OperatorCommand } from '../../domain/quota-resize/commands.ts';
 import { type Config, loadConfig } from '../../worker/kernel/config.ts';
 import { ConfigError } from '../../worker/kernel/config-problem.ts';
 import { exitCodes } from '../../worker/kernel/exit-codes.ts';

@@ -6,8 +6,9 @@ import {
   type KubeConfig,
   type KubernetesObject,
 } from '@kubernetes/client-node';
-import { z } from 'zod';
+import { apiMessage } from '../../activities/ports/kubernetes-failure.ts';
 import type { ListPage } from '../../activities/ports/kubernetes-list.ts';
+import type { GroupResource } from '../../domain/kernel/group-resource.ts';
 
 export interface ApiGetOptions {
   readonly accept: string;
@@ -55,6 +56,17 @@ class AnyPath {
   }
 }
 
+/** The path of the list of a resource: everywhere, or in a namespace. */
+export function listPath(
+  { group, version, resource }: GroupResource & { readonly version: string },
+  namespace?: string | null,
+): string {
+  const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+  return namespace === null || namespace === undefined
+    ? `${root}/${resource}`
+    : `${root}/namespaces/${namespace}/${resource}`;
+}
+
 /** A list as the API server sends it: names and times as in its JSON, not as in the generated clients. */
 interface PlainList<T> {
   readonly items?: T[] | null;
@@ -98,25 +110,14 @@ export function listPlainPages<T extends KubernetesObject>(
   };
 }
 
-const statusBody = z.object({ message: z.string().min(1) });
-
 /** What went wrong with a request or a watch, in one line, and the HTTP code if the API server answered. */
 export function failureOf(error: unknown): { readonly code: number | undefined; readonly reason: string } {
   if (error instanceof ApiException) {
-    return { code: error.code, reason: `${error.code} ${messageOf(error.body) ?? 'without a message'}` };
+    return { code: error.code, reason: `${error.code} ${apiMessage(error) ?? 'without a message'}` };
   }
   if (!(error instanceof Error)) return { code: undefined, reason: JSON.stringify(error) };
   // A watch that was refused has the code, and the text of the status line as its message.
   const code = 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : undefined;
   const cause = error.cause instanceof Error ? ` (${error.cause.message})` : '';
   return { code, reason: `${code === undefined ? '' : `${code} `}${error.message}${cause}` };
-}
-
-/** The client leaves the body of a failed request as the text that was sent. */
-function messageOf(body: unknown): string | undefined {
-  try {
-    return statusBody.parse(typeof body === 'string' ? JSON.parse(body) : body).message;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,12 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type KubeConfig, type KubernetesObject, ListWatch, type RequestContext, Watch } from '@kubernetes/client-node';
 import { type ListPage, listSnapshot } from '../../activities/ports/kubernetes-list.ts';
-import { hasReached } from '../../domain/quota-usage/reached.ts';
+import { hasReached } from '../../domain/kernel/resource-version.ts';
 import type { Log } from '../../worker/kernel/log.ts';
 import { createApiGet, failureOf, listPlainPages } from './api-get.ts';
 
-/** A quiet watch is renewed after ten minutes without a byte; bookmarks come about once a minute. */
-const WATCH_IDLE_MS = 600_000;
+/**
+ * A watch is renewed after so long without a byte, in milliseconds. Bookmarks come about once a minute, so a connection that
+ * is silent for longer than two of them is most likely half open, and what it should tell is missing in the cache.
+ */
+const WATCH_IDLE_MS = 150_000;
 const FIRST_RESTART_MS = 500;
 const LONGEST_RESTART_MS = 10_000;
 /** What is forbidden stays so until a person changes a role. */

@@ -1,6 +1,6 @@
 import type { KubeConfig, KubernetesObject, V1ResourceQuota } from '@kubernetes/client-node';
 import type { UsageCache } from '../../activities/ports/usage-cache.ts';
-import type { Untruth } from '../../domain/quota-usage/audit.ts';
+import { chargeEndsAt } from '../../domain/quota-usage/changes.ts';
 import { calculateUsage, type UsageCount } from '../../domain/quota-usage/calculate.ts';
 import type { Evaluator, UsageContext } from '../../domain/quota-usage/evaluator.ts';
 import { keptByObject } from '../../domain/quota-usage/kept.ts';
@@ -21,8 +21,8 @@ export interface UsageCacheSetup
   readonly kubeConfig: KubeConfig;
   /** Told of every change that the caches have taken in; the first time after `createUsageCache` has returned. */
   readonly listener: UsageListener;
-  /** What is known to be wrong in a quota's status. */
-  readonly untruths: (namespace: string, name: string) => readonly Untruth[];
+  /** What is wrong in a quota's status by a count, and since when. */
+  readonly untruths: UsageCache['untruths'];
 }
 
 export interface RunningUsageCache extends UsageCache {
@@ -33,6 +33,8 @@ export interface RunningUsageCache extends UsageCache {
   readonly ready: (signal: AbortSignal) => Promise<boolean>;
   /** Whether they are, now. */
   readonly isReady: () => boolean;
+  /** When pods of the namespace that are stuck in their deletion stop being charged, in epoch milliseconds. */
+  readonly chargeEnds: (namespace: string) => readonly number[];
   /** `count` for those who do not wait. */
   readonly countNow: (quota: CachedQuota) => UsageCount;
   /** How each resource that is known is counted. */
@@ -156,6 +158,10 @@ export function createUsageCache(setup: UsageCacheSetup): RunningUsageCache {
     countNow,
     evaluators: () => monitors.evaluators,
     isReady,
+    chargeEnds: (namespace) => {
+      const known = monitors.objectsOf(PODS, namespace);
+      return 'objects' in known ? known.objects.flatMap((pod) => chargeEndsAt(PODS, pod) ?? []) : [];
+    },
     ready: async (until) => {
       while (!isReady() && !until.aborted) await bell.rung(until);
       return isReady();

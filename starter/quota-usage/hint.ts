@@ -1,9 +1,13 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
 import { type QuotaTarget, quotaUsageId, targetName, taskQueue } from '../../domain/kernel/target.ts';
-import type { UsagePolicy } from '../../domain/quota-usage/decide.ts';
-import type { Reached } from '../../domain/quota-usage/observation.ts';
-import { commandDescriptions, FIRST_PHASE, usageChanged } from '../../workflows/quota-usage/messages.ts';
+import type { Reached, UsagePolicy } from '../../domain/quota-usage/observation.ts';
+import {
+  commandDescriptions,
+  FIRST_PHASE,
+  usageChanged,
+  type UsageHint,
+} from '../../workflows/quota-usage/messages.ts';
 import type { quotaUsage } from '../../workflows/quota-usage/workflow.ts';
 import type { QueuedHint } from '../kernel/hint-queue.ts';
 
@@ -36,12 +40,12 @@ export function usageHint(
  */
 export function createUsageHintSender(client: Client, policy: UsagePolicy): (hint: UsageQueuedHint) => Promise<void> {
   return async ({ id, target, starts, cause, reached, priority }) => {
-    const hint = { cause, reached, ...(priority === hintPriorities.urgent ? { isUrgent: true } : {}) };
+    const hint: UsageHint = { cause, reached, priority };
     if (starts) {
-      await client.workflow.signalWithStart<typeof quotaUsage, [typeof hint]>('quotaUsage', {
+      await client.workflow.signalWithStart<typeof quotaUsage, [UsageHint]>('quotaUsage', {
         workflowId: id,
         taskQueue: taskQueue(target.cluster),
-        args: [{ target, policy }],
+        args: [{ target }],
         signal: usageChanged,
         signalArgs: [hint],
         staticSummary: `${targetName(target)} in ${target.cluster}`,

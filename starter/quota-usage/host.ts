@@ -1,6 +1,7 @@
 import { type NativeConnection, Worker } from '@temporalio/worker';
 import type { UsageCache } from '../../activities/ports/usage-cache.ts';
 import { createUsageCacheActivities } from '../../activities/quota-usage/cache-activities.ts';
+import type { UsagePolicy } from '../../domain/quota-usage/observation.ts';
 import { cacheTaskQueue } from '../../domain/kernel/target.ts';
 import { HEARTBEAT_INTERVAL_MS, heartbeatWhileRunning } from '../../worker/kernel/heartbeat.ts';
 
@@ -10,6 +11,7 @@ export interface CacheHostOptions {
   readonly identity: string;
   readonly cluster: string;
   readonly cache: UsageCache;
+  readonly policy: UsagePolicy;
   /** Counts at once. */
   readonly workers: number;
   /** Milliseconds: after so long what is under way is given up when the process stops. */
@@ -17,11 +19,17 @@ export interface CacheHostOptions {
 }
 
 /** The activities that read this starter's caches, on the cluster's cache task queue; it runs no workflows. */
-export async function createCacheHost({ cache, cluster, workers, ...options }: CacheHostOptions): Promise<Worker> {
+export async function createCacheHost({
+  cache,
+  cluster,
+  policy,
+  workers,
+  ...options
+}: CacheHostOptions): Promise<Worker> {
   return await Worker.create({
     ...options,
     taskQueue: cacheTaskQueue(cluster),
-    activities: createUsageCacheActivities({ cache, cluster }),
+    activities: createUsageCacheActivities({ cache, cluster, policy }),
     interceptors: { activity: [heartbeatWhileRunning] },
     maxHeartbeatThrottleInterval: HEARTBEAT_INTERVAL_MS,
     maxConcurrentActivityTaskExecutions: workers,

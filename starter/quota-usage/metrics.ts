@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { WrongQuota } from './audit-book.ts';
 
 /** What a starter tells of its counting; every name begins with `headroom_usage_`. */
 export interface UsageMetrics {
@@ -12,7 +13,9 @@ export interface UsageGauges {
   /** Resources that are watched. */
   readonly watched: () => number;
   /** Quotas whose status has been wrong for longer than the audit waits, with the resources that are. */
-  readonly wrong: () => readonly { readonly namespace: string; readonly quota: string; readonly resources: number }[];
+  readonly wrong: () => readonly WrongQuota[];
+  /** Quotas that could not be counted in full the last time. */
+  readonly unmeasured: () => readonly WrongQuota[];
   /** Namespaces with a change that is not counted yet. */
   readonly waiting: () => number;
 }
@@ -36,17 +39,29 @@ export function createUsageMetrics(register: Registry, gauges: UsageGauges): Usa
   };
   gauge('headroom_usage_watched_resources', 'Resources that are watched because a quota counts them.', gauges.watched);
   gauge('headroom_usage_waiting_namespaces', 'Namespaces with a change that is not counted yet.', gauges.waiting);
-  register.registerMetric(
-    new Gauge({
-      name: 'headroom_usage_wrong_resources',
-      help: "Resources of a quota's status that have been wrong for longer than the audit waits.",
-      labelNames: ['namespace', 'quota'],
-      registers: [],
-      collect() {
-        this.reset();
-        for (const { namespace, quota, resources } of gauges.wrong()) this.set({ namespace, quota }, resources);
-      },
-    }),
+  const perQuota = (name: string, help: string, read: () => readonly WrongQuota[]): void => {
+    register.registerMetric(
+      new Gauge({
+        name,
+        help,
+        labelNames: ['namespace', 'quota'],
+        registers: [],
+        collect() {
+          this.reset();
+          for (const { namespace, quota, resources } of read()) this.set({ namespace, quota }, resources);
+        },
+      }),
+    );
+  };
+  perQuota(
+    'headroom_usage_wrong_resources',
+    "Resources of a quota's status that have been wrong for longer than the audit waits.",
+    gauges.wrong,
+  );
+  perQuota(
+    'headroom_usage_unmeasured_resources',
+    'Resources of a quota that cannot be counted now, and keep the number that they had.',
+    gauges.unmeasured,
   );
   return {
     changes: new Counter({
@@ -68,7 +83,7 @@ export function createUsageMetrics(register: Registry, gauges: UsageGauges): Usa
     }),
     lag: new Histogram({
       name: 'headroom_usage_lag_seconds',
-      help: 'From the first change that a status did not know to the status that does.',
+      help: 'In mode own: from the first change that a status did not know to the status that does.',
       buckets: LAG_SECONDS,
       registers,
     }),

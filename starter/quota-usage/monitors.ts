@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
-import { type GroupResource, groupResourceName } from '../../domain/kernel/group-resource.ts';
+import { type GroupResource, groupOf, groupResourceName } from '../../domain/kernel/group-resource.ts';
 import type { CountedObject, Evaluator } from '../../domain/quota-usage/evaluator.ts';
 import { evaluatorsFor } from '../../domain/quota-usage/evaluators.ts';
 import { type Discovery, type Monitored, neededResources, nextMonitors } from '../../domain/quota-usage/monitors.ts';
 import type { CountingQuota } from '../../domain/quota-usage/scopes.ts';
 import type { Log } from '../../worker/kernel/log.ts';
-import { createApiGet } from '../kernel/api-get.ts';
+import { createApiGet, listPath } from '../kernel/api-get.ts';
 import { type Informer, openInformer } from '../kernel/informer.ts';
 import type { Bell } from './bell.ts';
 import { createDiscovery } from './discovery.ts';
@@ -74,6 +74,7 @@ export class Monitors {
   readonly #stop = (): void => this.#over.abort();
   #isDiscovered = false;
   #known: readonly Monitored[] = [];
+  readonly #everKnown = new Map<string, Monitored>();
   #served = new Map<string, Monitored>();
   #evaluators: readonly Evaluator[] = evaluatorsFor([]);
   #deviceClasses: ReadonlyMap<string, string | null> = new Map();
@@ -122,9 +123,14 @@ export class Monitors {
       const served = this.#served.get(name);
       monitor.idleSince = wanted.has(name) ? null : (monitor.idleSince ?? now);
       const isOver = monitor.idleSince !== null && now - monitor.idleSince >= (this.#options.lingerMs ?? LINGER_MS);
-      if (served === undefined) this.#close(name, 'the cluster does not serve them any more');
-      else if (served.version !== monitor.resource.version) this.#close(name, 'the cluster serves another version');
-      else if (isOver) this.#close(name, 'no quota counts them any more');
+      if (served === undefined) {
+        this.#close(name, 'the cluster does not serve them any more');
+        this.#options.onFilled(monitor.resource);
+      } else if (served.version !== monitor.resource.version) {
+        this.#close(name, 'the cluster serves another version');
+      } else if (isOver) {
+        this.#close(name, 'no quota counts them any more');
+      }
     }
     for (const name of wanted) {
       const served = this.#served.get(name);
@@ -217,7 +223,11 @@ export class Monitors {
     const known = nextMonitors(this.#known, round);
     const isSame = JSON.stringify(known) === JSON.stringify(this.#known);
     this.#known = known;
-    if (!isSame) this.#evaluators = evaluatorsFor(known);
+    if (!isSame) {
+      // What was known once stays countable: when a custom resource goes, its objects have gone, and their number is none.
+      for (const one of known) this.#everKnown.set(groupResourceName(one), one);
+      this.#evaluators = evaluatorsFor([...this.#everKnown.values()]);
+    }
     const classes = nextDeviceClasses(this.#served.get(DEVICE_CLASSES), round);
     this.#served = new Map(known.map((one) => [groupResourceName(one), one]));
     if (classes === undefined) this.#deviceClasses = new Map();
@@ -244,13 +254,12 @@ export class Monitors {
 
   #open(name: string, resource: Monitored): void {
     const { kubeConfig, log, onChange, onDelete } = this.#options;
-    const { group, version } = resource;
     const { metadataOnly, shape } = shapeOf(resource);
     const { informer } = openInformer<KubernetesObject>(
       kubeConfig,
       {
         name,
-        path: `${group === '' ? '/api' : `/apis/${group}`}/${version}/${resource.resource}`,
+        path: listPath(resource),
         metadataOnly,
         shape,
         onChange: (object, previous) => {
@@ -325,11 +334,6 @@ export class Monitors {
     // What a class stands for changes what the claims of every namespace are charged.
     this.#options.onFilled(resourceClaims);
   }
-}
-
-/** `apps` of `apps/v1`, and the core group of `v1`. */
-function groupOf(groupVersion: string): string {
-  return groupVersion.includes('/') ? groupVersion.slice(0, groupVersion.indexOf('/')) : '';
 }
 
 function extendedResourceOf(

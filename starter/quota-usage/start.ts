@@ -3,8 +3,7 @@ import type { Client } from '@temporalio/client';
 import { Runtime } from '@temporalio/worker';
 import type { Registry } from 'prom-client';
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
-import type { UsagePolicy } from '../../domain/quota-usage/decide.ts';
-import type { CachedQuota } from '../../domain/quota-usage/observation.ts';
+import type { CachedQuota, UsagePolicy } from '../../domain/quota-usage/observation.ts';
 import type { HeadroomProcess } from '../../worker/kernel/process.ts';
 import { connectWorker, runtimeOptions } from '../../worker/kernel/temporal.ts';
 import { HintQueue } from '../kernel/hint-queue.ts';
@@ -60,6 +59,7 @@ export function startUsage(headroom: HeadroomProcess, options: UsageOptions): Ru
     metrics: createUsageMetrics(options.metrics, {
       watched: () => cache.watched().length,
       wrong: () => watch.wrong(),
+      unmeasured: () => watch.unmeasured(),
       waiting: () => watch.waiting(),
     }),
     log,
@@ -100,6 +100,7 @@ export function startUsage(headroom: HeadroomProcess, options: UsageOptions): Ru
       identity,
       cluster,
       cache,
+      policy,
       workers,
       shutdownForceTime: config.process.shutdownGrace,
     });

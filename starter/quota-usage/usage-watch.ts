@@ -1,16 +1,16 @@
 import { type GroupResource, groupResourceName } from '../../domain/kernel/group-resource.ts';
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
-import { audit, type AuditMemory, emptyAudit, type Untruth } from '../../domain/quota-usage/audit.ts';
+import type { Untruth } from '../../domain/quota-usage/audit.ts';
 import type { UsageCount } from '../../domain/quota-usage/calculate.ts';
-import { changesUsage, chargeEndsAt, replenishes } from '../../domain/quota-usage/changes.ts';
+import { changesUsage, replenishes } from '../../domain/quota-usage/changes.ts';
 import type { ChangeKind, CoalesceLimits } from '../../domain/quota-usage/coalesce.ts';
-import type { UsagePolicy } from '../../domain/quota-usage/decide.ts';
 import type { CountedObject } from '../../domain/quota-usage/evaluator.ts';
-import type { CachedQuota, Reached } from '../../domain/quota-usage/observation.ts';
+import type { CachedQuota, Reached, UsagePolicy } from '../../domain/quota-usage/observation.ts';
 import { furthest } from '../../domain/quota-usage/reached.ts';
 import { isUrgent, trueStatus } from '../../domain/quota-usage/status.ts';
 import type { Log } from '../../worker/kernel/log.ts';
 import { Alarms } from './alarms.ts';
+import { AuditBook, type WrongQuota } from './audit-book.ts';
 import type { RunningUsageCache } from './cache.ts';
 import { hintPriorities, usageHint, type UsageQueuedHint } from './hint.ts';
 import type { UsageMetrics } from './metrics.ts';
@@ -33,7 +33,7 @@ export interface UsageWatchOptions {
   readonly resyncMs: number;
   /** Milliseconds: the longest gap between two counts of a busy namespace. */
   readonly maxGapMs: number;
-  readonly cache: () => Pick<RunningUsageCache, 'quotas' | 'countNow' | 'evaluators' | 'deviceClasses'>;
+  readonly cache: () => Pick<RunningUsageCache, 'quotas' | 'countNow' | 'evaluators' | 'deviceClasses' | 'chargeEnds'>;
   readonly hint: (hint: UsageQueuedHint) => void;
   /** Told of every count: what the quota really uses. */
   readonly onCounted: (quota: CachedQuota, used: ResourceList) => void;
@@ -42,9 +42,12 @@ export interface UsageWatchOptions {
 }
 
 export interface UsageWatch extends UsageListener {
-  readonly untruths: (namespace: string, name: string) => readonly Untruth[];
+  /** What is wrong in a quota's status by this count, and since when. */
+  readonly untruths: (quota: CachedQuota, count: UsageCount) => readonly Untruth[];
   /** Quotas that have been wrong for longer than the audit waits. */
-  readonly wrong: () => readonly { readonly namespace: string; readonly quota: string; readonly resources: number }[];
+  readonly wrong: () => readonly WrongQuota[];
+  /** Quotas that could not be counted in full the last time. */
+  readonly unmeasured: () => readonly WrongQuota[];
   readonly waiting: () => number;
   /** The last count of a quota, as far as it could be counted; null before the first. */
   readonly countedUsed: (namespace: string, name: string) => ResourceList | null;
@@ -59,15 +62,16 @@ const SETTLE_MS = 20;
  */
 const CHARGED_SETTLE_MS = 200;
 
-/** Audit: so many times its waiting it knows a number that was true, to tell a controller that is very late from a wrong one. */
-const REMEMBERED_FOR = 10;
+const ALARM_STEP_MS = 1_000;
 
 /** What is known of one quota from count to count. */
 interface Known {
+  readonly quota: CachedQuota;
   used: ResourceList;
-  audit: AuditMemory;
-  /** Audit: an episode was started for what is wrong. */
-  isTold: boolean;
+  /** How many of its resources could not be counted. */
+  unmeasured: number;
+  /** Audit: the resources that an episode was started for; null while nothing is wrong. */
+  told: string | null;
   /** The first change that the status does not know; null while it is true. */
   untrueSince: number | null;
 }
@@ -88,14 +92,15 @@ export function createUsageWatch(options: UsageWatchOptions): UsageWatch {
   const seen = new Map<string, Reached>();
   /** Counts a namespace when a charge ends, or a late status becomes a wrong one. */
   const alarms = new Alarms((namespace) => recounts.note(namespace, 'moved'));
-  /** Audit: the alarm of a quota is set for its oldest untruth only; each count finds the next one. */
-  const auditAlarms = new Map<string, number>();
+  const book = new AuditBook(policy);
   /** What makes the next count of a namespace one of a resync, which waits behind the others. */
   const resynced = new Set<string>();
 
   const recounts = new NamespaceRecounts(limits, (namespace, changedAt) => {
     metrics.recounts.inc();
     const isResync = resynced.delete(namespace);
+    const now = Date.now();
+    for (const at of cache().chargeEnds(namespace)) if (at >= now) alarms.set(namespace, at);
     for (const quota of cache().quotas(namespace)) {
       try {
         take(quota, cache().countNow(quota), changedAt, isResync);
@@ -109,9 +114,11 @@ export function createUsageWatch(options: UsageWatchOptions): UsageWatch {
   function take(quota: CachedQuota, count: UsageCount, changedAt: number, isResync: boolean): void {
     const key = keyOf(quota);
     const before = known.get(key);
-    const one: Known = before ?? { used: {}, audit: emptyAudit, isTold: false, untrueSince: null };
+    const fresh: Known = { quota, used: {}, unmeasured: 0, told: null, untrueSince: null };
+    const one = before?.quota.uid === quota.uid ? before : fresh;
     known.set(key, one);
     one.used = count.used;
+    one.unmeasured = count.unmeasured.flatMap(({ keys }) => keys).length;
     options.onCounted(quota, count.used);
     if (policy.mode === 'audit') return takeAudit(quota, one, count);
     if (trueStatus(quota, count).isWritten) {
@@ -126,26 +133,22 @@ export function createUsageWatch(options: UsageWatchOptions): UsageWatch {
 
   function takeAudit(quota: CachedQuota, one: Known, count: UsageCount): void {
     const now = Date.now();
-    one.audit = audit(one.audit, {
-      counted: count.used,
-      status: quota.status,
-      now,
-      keepMs: REMEMBERED_FOR * policy.auditAfterMs,
-    });
-    const wrongAt = one.audit.untruths.map(({ since }) => since + policy.auditAfterMs);
-    if (wrongAt.some((at) => at <= now)) {
-      one.isTold = true;
+    const untruths = book.take(quota, count);
+    const wrong = untruths.filter(({ since }) => now - since >= policy.auditAfterMs);
+    const told = wrong.length === 0 ? null : wrong.map(({ resource }) => resource).join(' ');
+    // An episode that is under way looks for itself now and then; it is woken when others are wrong, or none.
+    if (told !== null && told !== one.told) {
+      one.told = told;
       hint(quota, { starts: true, cause: 'the status stays wrong', priority: hintPriorities.ordinary });
-    } else if (one.isTold && wrongAt.length === 0) {
-      one.isTold = false;
+    } else if (untruths.length === 0 && one.told !== null && count.unmeasured.length === 0) {
+      one.told = null;
       hint(quota, { starts: false, cause: 'the status is true again', priority: hintPriorities.ordinary });
     }
-    const next = wrongAt.filter((at) => at > now);
-    if (next.length === 0) return;
-    const at = Math.min(...next);
-    if ((auditAlarms.get(quota.namespace) ?? 0) > now) return;
-    auditAlarms.set(quota.namespace, at);
-    alarms.set(quota.namespace, at);
+    for (const { since } of untruths) {
+      const at = since + policy.auditAfterMs;
+      // By the second, so that a number that moves all the time does not set an alarm for each of its moments.
+      if (at > now) alarms.set(quota.namespace, Math.ceil(at / ALARM_STEP_MS) * ALARM_STEP_MS);
+    }
   }
 
   function hint(quota: CachedQuota, what: Pick<UsageQueuedHint, 'starts' | 'cause' | 'priority'>): void {
@@ -192,8 +195,6 @@ export function createUsageWatch(options: UsageWatchOptions): UsageWatch {
       const namespace = saw(resource, object);
       if (namespace === null) return;
       noteChange(namespace, isMoved ? 'moved' : 'charged');
-      const endsAt = chargeEndsAt(resource, object);
-      if (endsAt !== null && endsAt >= now) alarms.set(namespace, endsAt);
     },
     onObjectGone: (resource, object) => {
       const namespace = saw(resource, object);
@@ -201,7 +202,6 @@ export function createUsageWatch(options: UsageWatchOptions): UsageWatch {
     },
     onQuota: (quota, previous) => {
       const one = known.get(keyOf(quota));
-      if (previous !== undefined && previous.uid !== quota.uid) known.delete(keyOf(quota));
       const isSpecSame = previous !== undefined && JSON.stringify(previous.spec) === JSON.stringify(quota.spec);
       if (previous !== undefined && isSpecSame && JSON.stringify(previous.status) === JSON.stringify(quota.status))
         return;
@@ -215,6 +215,7 @@ export function createUsageWatch(options: UsageWatchOptions): UsageWatch {
     },
     onQuotaGone: (quota) => {
       known.delete(keyOf(quota));
+      book.forget(quota);
       noteChange(quota.namespace, 'moved');
       hint(quota, { starts: false, cause: 'the quota is deleted', priority: hintPriorities.ordinary });
       if (cache().quotas(quota.namespace).length === 0) seen.delete(quota.namespace);
@@ -227,22 +228,12 @@ export function createUsageWatch(options: UsageWatchOptions): UsageWatch {
       ))
         noteChange(namespace, 'charged');
     },
-    untruths: (namespace, name) => known.get(`${namespace}/${name}`)?.audit.untruths ?? [],
-    wrong: () => {
-      const now = Date.now();
-      return [...known].flatMap(
-        ([
-          key,
-          {
-            audit: { untruths },
-          },
-        ]) => {
-          const resources = untruths.filter(({ since }) => now - since >= policy.auditAfterMs).length;
-          const [namespace = '', quota = ''] = key.split('/');
-          return resources === 0 ? [] : [{ namespace, quota, resources }];
-        },
-      );
-    },
+    untruths: (quota, count) => book.take(quota, count),
+    wrong: () => book.wrong(),
+    unmeasured: () =>
+      [...known.values()]
+        .filter(({ unmeasured }) => unmeasured > 0)
+        .map(({ quota: { namespace, name }, unmeasured }) => ({ namespace, quota: name, resources: unmeasured })),
     waiting: () => recounts.waiting,
     countedUsed: (namespace, name) => known.get(`${namespace}/${name}`)?.used ?? null,
     stop: () => {

@@ -49,6 +49,26 @@ describe('the runbook', () => {
   });
 });
 
+describe('the section of usage episodes', () => {
+  const runbook = read('docs/operations.md');
+  const section = runbook.slice(runbook.indexOf('## Usage episodes'), runbook.indexOf('## One budget for GitHub'));
+  const words = firstCells(section);
+
+  it('explains every phase, reason and metric once, and none that there is not', () => {
+    const verdict = 'domain/quota-usage/verdict.ts';
+    const source = read('starter/quota-usage/metrics.ts');
+    const metrics = new Set([...source.matchAll(/'(headroom_usage_\w+)'/g)].map(([, name = '']) => name));
+    const known = [...unionMembers(verdict, 'UsagePhase'), ...unionMembers(verdict, 'UsageReason'), ...metrics];
+    expect(words.toSorted()).toEqual(known.toSorted());
+  });
+
+  it('has its alerts on metrics that there are', () => {
+    const used = [...section.matchAll(/expr: .*?(headroom_usage_\w+?)(?:_bucket)?\b/g)].map(([, name = '']) => name);
+    expect(used).toHaveLength(2);
+    expect(words).toEqual(expect.arrayContaining(used));
+  });
+});
+
 describe('the README', () => {
   const readme = read('README.md');
   const section = (from: string, to: string): string => readme.slice(readme.indexOf(from), readme.indexOf(to));
@@ -82,7 +102,8 @@ describe('the README', () => {
     for (const document of ['README.md', 'docs/testing.md', 'docs/operations.md', 'docs/forge.md']) {
       const text = read(document);
       for (const [, target = ''] of text.matchAll(/`make (\w+)/g)) expect(makefile).toContain(`\n${target}: `);
-      for (const [, script = ''] of text.matchAll(/npm run ([\w:]+)/g)) expect(Object.keys(scripts)).toContain(script);
+      for (const [, script = ''] of text.matchAll(/npm run (?:--silent )?(\w[\w:-]*)/g))
+        expect(Object.keys(scripts)).toContain(script);
     }
   });
 });

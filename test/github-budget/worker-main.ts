@@ -2,6 +2,7 @@
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { createGitHubBudgetWorker } from '../../worker/github-budget/worker.ts';
 import { workflowBundle } from '../../worker/kernel/workflow-code.ts';
+import { TEST_BUNDLE } from '../kernel/stack/workflow-bundle.ts';
 
 const [address = '', namespace = ''] = process.argv.slice(2);
 Runtime.install({ logger: new DefaultLogger('WARN'), shutdownSignals: ['SIGTERM'] });
@@ -9,7 +10,7 @@ const worker = await createGitHubBudgetWorker({
   connection: await NativeConnection.connect({ address }),
   namespace,
   identity: `headroom-worker@test/${process.pid}`,
-  workflowBundle: await workflowBundle(undefined),
+  workflowBundle: await workflowBundle(process.env[TEST_BUNDLE]),
   shutdownForceTime: 2_000,
 });
 process.stdout.write('running\n');

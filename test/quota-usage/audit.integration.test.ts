@@ -8,7 +8,7 @@ import {
 } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { quotaUsageId } from '../../domain/kernel/target.ts';
-import { status } from '../../workflows/quota-usage/messages.ts';
+import { commandSignals, status } from '../../workflows/quota-usage/messages.ts';
 import { eventually, never } from '../kernel/stack/eventually.ts';
 import { headroom as runHeadroom } from '../starter/run-program.ts';
 import { CLUSTER, type HeadroomPlane, startHeadroomPlane } from './planes.ts';
@@ -81,6 +81,41 @@ describe('a status that stays wrong', () => {
     await eventually('it is true', async () => (await events('team-wrong', 'UsageTrue')).length === 1);
     await eventually('it ends', async () => (await episode('team-wrong').describe()).status.name === 'COMPLETED');
     expect(await events('team-wrong', 'UsageWrong')).toHaveLength(1);
+  });
+});
+
+describe("limits of the status that are not the spec's", () => {
+  it('are told as well: admission goes by them', async () => {
+    await givenQuota('team-limits', { pods: '5' });
+    await core.patchNamespacedResourceQuotaStatus(
+      { name: QUOTA, namespace: 'team-limits', body: { status: { hard: { pods: '50' } } } },
+      setHeaderOptions('Content-Type', PatchStrategy.MergePatch),
+    );
+    const [told] = await eventually('it is told', async () => {
+      const found = await events('team-limits', 'UsageWrong');
+      return found.length > 0 ? found : null;
+    });
+    expect(told?.message).toMatch(/^the limits of the status are not those of the spec, for \d+ s$/);
+  });
+});
+
+describe('a starter that has just begun', () => {
+  it('does not take a wrong status for a true one, and tells it no second time', async () => {
+    await givenQuota('team-restart', { pods: '5' });
+    await falsify('team-restart', { pods: '3' });
+    await eventually('it is told', async () => (await events('team-restart', 'UsageWrong')).length === 1);
+    await headroom.processes.at(-1)?.kill();
+    await headroom.processes.at(-2)?.kill();
+    await Promise.all([headroom.startStarter(), headroom.startWorker()]);
+    await episode('team-restart').signal(commandSignals.reconcileNow, { by: 'alice' });
+    await never(
+      'it is called true, or wrong once more',
+      async () =>
+        (await events('team-restart', 'UsageTrue')).length > 0 ||
+        (await events('team-restart', 'UsageWrong')).length > 1,
+      5_000,
+    );
+    expect(await episode('team-restart').query(status)).toMatchObject({ phase: 'Wrong' });
   });
 });
 

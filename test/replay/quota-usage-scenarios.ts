@@ -13,7 +13,7 @@ import { eventually } from '../kernel/stack/eventually.ts';
 import type { Recorded } from './scenarios.ts';
 
 /** What a scenario drives. */
-export interface UsageServers {
+interface UsageServers {
   readonly cluster: string;
   readonly client: Client;
   /** As an admin. */
@@ -60,6 +60,14 @@ class CountedNamespace {
   async says(used: Readonly<Record<string, string>>): Promise<void> {
     await this.servers.core.patchNamespacedResourceQuotaStatus(
       { name: QUOTA, namespace: this.namespace, body: { status: { used } } },
+      merge,
+    );
+  }
+
+  /** The limits of the status are those of the spec. */
+  async follows(hard: Readonly<Record<string, string>>): Promise<void> {
+    await this.servers.core.patchNamespacedResourceQuotaStatus(
+      { name: QUOTA, namespace: this.namespace, body: { status: { hard } } },
       merge,
     );
   }
@@ -134,6 +142,8 @@ export const audited: Readonly<Record<string, UsageScenario>> = {
   'usage-wrong': async (servers, namespace) => {
     const counted = new CountedNamespace(servers, namespace);
     await counted.create({ pods: '5' });
+    // Nobody else writes this status.
+    await counted.follows({ pods: '5' });
     await counted.says({ pods: '4' });
     await counted.stands('Wrong', 'UsageWrong');
     const recorded = await counted.recorded();

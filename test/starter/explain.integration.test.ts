@@ -1,9 +1,11 @@
 /** `headroom explain` against a real API server and its controllers, and a Temporal in which no episode runs. */
 import { join } from 'node:path';
+import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Explanation } from '../../starter/cli/explain/facts.ts';
 import { explainQuota } from '../../starter/cli/explain/quota.ts';
 import { nothingElse, readWhatIf } from '../../starter/cli/explain/what-if.ts';
+import type { QuotaArgument } from '../../starter/cli/shared.ts';
 import { loadConfig } from '../../worker/kernel/config.ts';
 import {
   type Cluster,
@@ -52,8 +54,17 @@ async function facts(namespace: string, ...questions: string[]): Promise<Explana
   return await factsOf({ namespace, quota: 'compute' }, ...questions);
 }
 
-async function factsOf(quota: { namespace: string; quota: string }, ...questions: string[]): Promise<Explanation> {
-  const config = loadConfig({ env: environment(), argv: [], writesToGitHub: false });
+async function factsOf(quota: QuotaArgument, ...questions: string[]): Promise<Explanation> {
+  return await factsIn({}, quota, ...questions);
+}
+
+/** The same in an environment with this besides. */
+async function factsIn(
+  env: Readonly<Record<string, string>>,
+  quota: QuotaArgument,
+  ...questions: string[]
+): Promise<Explanation> {
+  const config = loadConfig({ env: { ...environment(), ...env }, argv: [], writesToGitHub: false });
   const whatIf = questions.reduce((before, text) => readWhatIf(text, before), nothingElse);
   return await explainQuota(config, quota, whatIf);
 }
@@ -186,6 +197,30 @@ describe.concurrent('headroom explain quota-resize', () => {
     const moved = await facts('shrunk', 'replicas=web=0', 'replicas=statefulset/db=20');
     expect(moved.evidence).toEqual([expect.stringContaining('StatefulSet db misses 17 replicas')]);
     expect(moved.resources[1]).toMatchObject({ used: '1500m', missing: '8500m' });
+  });
+
+  it('goes by what it counts itself where the mode asks for it, and says what the status says', async () => {
+    await given('counted', HARD, [['Deployment', 'web', 7]]);
+    await cluster.admin.core.patchNamespacedResourceQuotaStatus(
+      { namespace: 'counted', name: 'compute', body: { status: { used: { 'requests.cpu': '100m' } } } },
+      setHeaderOptions('Content-Type', PatchStrategy.MergePatch),
+    );
+    const quota = { namespace: 'counted', quota: 'compute' };
+    expect(proposed(await factsOf(quota))).toEqual({ 'requests.cpu': null, pods: null });
+    const auditing = { HEADROOM_USAGE_MODE: 'audit' };
+    const seen = await factsIn(auditing, quota);
+    expect(seen.usage.notes).toEqual([
+      "requests.cpu: Kubernetes' status says 100m, the objects are charged 3500m; Headroom goes by what it counted",
+    ]);
+    expect(seen.resources).toMatchObject([
+      { resource: 'pods', used: '7', proposed: null },
+      { resource: 'requests.cpu', used: '3500m', proposed: '4800m' },
+    ]);
+    expect(seen.warnings).toEqual([]);
+    const fewer = await factsIn(auditing, quota, 'replicas=web=2');
+    expect(fewer.resources).toMatchObject([{ used: '2' }, { used: '1', proposed: null }]);
+    const supposed = await factsIn(auditing, quota, 'requests.cpu=1');
+    expect(supposed).toMatchObject({ usage: { notes: [] }, resources: [{}, { used: '1', proposed: null }] });
   });
 
   it('says what is wrong with its arguments, and what there is', async () => {

@@ -7,8 +7,6 @@ export interface ProgramOutcome {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** How long it took, in milliseconds. */
-  readonly ms: number;
 }
 
 /**
@@ -20,7 +18,6 @@ export async function runProgram(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<ProgramOutcome> {
-  const started = performance.now();
   return await new Promise((resolve) => {
     execFile(
       process.execPath,
@@ -28,7 +25,7 @@ export async function runProgram(
       { cwd: ROOT, env: { ...nodeEnvironment(), ...env } },
       (error, stdout, stderr) => {
         const code = error === null ? 0 : Number(error.code ?? -1);
-        resolve({ code, stdout, stderr, ms: performance.now() - started });
+        resolve({ code, stdout, stderr });
       },
     );
   });

@@ -2,6 +2,8 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import type { UsageCache } from '../../activities/ports/usage-cache.ts';
+import { createUsageCacheActivities } from '../../activities/quota-usage/cache-activities.ts';
 import { controllerNames } from '../../domain/kernel/controllers.ts';
 import { loadConfig } from '../../worker/kernel/config.ts';
 import { createAllActivities, rooms } from '../../worker/registry.ts';
@@ -9,6 +11,13 @@ import * as workflows from '../../workflows/index.ts';
 import { declaredActivities } from '../kernel/activity-names.ts';
 
 const REPOSITORY = { GITHUB_TOKEN: 'token-of-nobody', GITHUB_OWNER: 'acme', GITHUB_REPO: 'gitops' };
+
+/** What the starters would run, which hold the caches. */
+const ofStarters = createUsageCacheActivities({
+  cache: {} as UsageCache,
+  cluster: 'test',
+  policy: { mode: 'own', auditAfterMs: 60_000 },
+});
 
 /** What the worker would run, connected to nothing. */
 function activitiesWith(env: Record<string, string>): object {
@@ -39,7 +48,7 @@ describe('the registry', () => {
     ['with a repository', REPOSITORY],
     ['without one, which is enough for observing', {}],
   ])('provides exactly the activities that workflows are promised, %s', async (_, env) => {
-    const provided = activitiesWith(env);
+    const provided = { ...activitiesWith(env), ...ofStarters };
     const declared = await declaredActivities();
     expect(declared.length).toBeGreaterThan(0);
     expect(Object.keys(provided).toSorted()).toEqual(declared.toSorted());

@@ -19,6 +19,7 @@ import {
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { requestCancellation } from '../../activities/kernel/cancellation.ts';
+import { apiMessage } from '../../activities/ports/kubernetes-failure.ts';
 import { untilAvailable, type WaitOptions, watchAvailability } from './availability.ts';
 
 const SERVICE_ACCOUNT_TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/token';
@@ -112,27 +113,16 @@ function clusterUid(kubeConfig: KubeConfig): () => Promise<string> {
   };
 }
 
-const statusBody = z.object({ message: z.string().min(1) });
-
 /** One line from an error of the Kubernetes client: the API server's own words, or what the network said. */
 function kubernetesReason(error: unknown): string {
   // The client throws the server's words of a 401 away.
   if (error instanceof ApiException && error.code === UNAUTHORIZED) {
     return '401 Unauthorized: it does not accept the credentials, which are read again each time';
   }
-  if (error instanceof ApiException) return `${error.code} ${statusMessage(error.body) ?? 'without a message'}`;
+  if (error instanceof ApiException) return `${error.code} ${apiMessage(error) ?? 'without a message'}`;
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause instanceof Error ? error.cause : undefined;
   return cause === undefined ? error.message : `${error.message} (${cause.message})`;
-}
-
-/** The client leaves the body of a failed request as the text that was sent. */
-function statusMessage(body: unknown): string | undefined {
-  try {
-    return statusBody.parse(typeof body === 'string' ? JSON.parse(body) : body).message;
-  } catch {
-    return undefined;
-  }
 }
 
 function nothingFound(env: Readonly<Record<string, string | undefined>>): string {

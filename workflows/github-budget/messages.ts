@@ -1,7 +1,7 @@
 import { defineQuery, defineSignal } from '@temporalio/workflow';
 import { ASKED, LIMITED, type Limited, type Questions } from '../../domain/github-budget/ask.ts';
 import type { BudgetPhase, BudgetReason } from '../../domain/github-budget/standing.ts';
-import type { CommandInput } from '../../domain/quota-resize/commands.ts';
+import type { CommandInput } from '../../domain/kernel/command-input.ts';
 
 /**
  * Permits are asked for. The answers are in the memo, where the asker looks for them. An update would give them by itself,

@@ -11,9 +11,9 @@ import { type Answers, answersKey, isLimited, isQuestions, type Questions } from
 import * as budget from '../../domain/github-budget/budget.ts';
 import { type BudgetLimits, budgetLimits, GITHUB_WRITES } from '../../domain/github-budget/limits.ts';
 import { isOver, nextChange, standingOf } from '../../domain/github-budget/standing.ts';
+import { readCommandInput } from '../../domain/kernel/command-input.ts';
 import { githubBudgetTarget } from '../../domain/kernel/target.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
-import { readCommandInput } from '../../domain/quota-resize/commands.ts';
 import { createPublisher, type Standing } from '../kernel/visibility.ts';
 import { type BudgetStatus, limited, pause, permitsAsked, resume, status } from './messages.ts';
 

@@ -1,7 +1,8 @@
 import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { CommandInput } from '../../domain/kernel/command-input.ts';
 import type { Decision } from '../../domain/quota-resize/decision.ts';
-import type { CommandInput, OperatorCommand } from '../../domain/quota-resize/commands.ts';
+import type { OperatorCommand } from '../../domain/quota-resize/commands.ts';
 import type { ResizeMemory } from '../../domain/quota-resize/memory.ts';
 import type { Phase, Reason } from '../../domain/quota-resize/verdict.ts';
 

@@ -9,9 +9,10 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
+import { readCommandInput } from '../../domain/kernel/command-input.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
-import { command, type OperatorCommand, readCommandInput } from '../../domain/quota-resize/commands.ts';
+import { command, type OperatorCommand } from '../../domain/quota-resize/commands.ts';
 import { usageFacts, withCounts } from '../../domain/quota-resize/counted-usage.ts';
 import { decide } from '../../domain/quota-resize/decide.ts';
 import type { Decision } from '../../domain/quota-resize/decision.ts';

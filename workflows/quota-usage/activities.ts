@@ -22,10 +22,15 @@ export function counting(cluster: string, priorityKey: number) {
 }
 
 /** One read of the pause and one write, each with a timeout of its own. */
-export const ensuring = proxyActivities<QuotaUsageActivities>({
-  startToCloseTimeout: '2 minutes',
-  heartbeatTimeout,
-  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-  // As Kubernetes' own controller: quick at first, and never given up.
-  retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '1 minute' },
-});
+export function ensuring(priorityKey: number) {
+  return proxyActivities<QuotaUsageActivities>({
+    startToCloseTimeout: '2 minutes',
+    // A write that fails for longer was counted too long ago; the episode counts again.
+    scheduleToCloseTimeout: '10 minutes',
+    heartbeatTimeout,
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    // As Kubernetes' own controller: quick at first, and never given up.
+    retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '1 minute' },
+    priority: { priorityKey },
+  });
+}

@@ -12,8 +12,8 @@ export interface UsageHint {
   readonly cause: string;
   /** How far the watcher's caches had come. */
   readonly reached: Reached;
-  /** The quota's spec and status disagree, or a number is missing: before the ordinary ones. */
-  readonly isUrgent?: boolean;
+  /** Temporal's priority key for the count and the write; a smaller one goes first. */
+  readonly priority?: number;
 }
 
 /** The phase that whoever starts a run writes into its search attributes, which saves the run an action of its own. */
@@ -54,7 +54,8 @@ export const commandDescriptions: Readonly<Record<UsageCommand, string>> = {
 /** What the query `status` answers. Moments are RFC 3339. */
 export interface UsageStatus {
   readonly target: QuotaTarget;
-  readonly mode: Exclude<UsageMode, 'off'>;
+  /** Null until the first look is over. */
+  readonly mode: Exclude<UsageMode, 'off'> | null;
   readonly phase: UsagePhase;
   readonly reason: UsageReason | 'FirstLook';
   readonly detail: string;

@@ -8,18 +8,14 @@ import {
   isCancellation,
   log,
   setHandler,
+  sleep,
+  TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
+import { readCommandInput } from '../../domain/kernel/command-input.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
-import { readCommandInput } from '../../domain/quota-resize/commands.ts';
-import {
-  decide,
-  fingerprint,
-  freshMemory,
-  type UsageMemory,
-  type UsagePolicy,
-} from '../../domain/quota-usage/decide.ts';
+import { decide, fingerprint, upgradeMemory, type UsageMemory } from '../../domain/quota-usage/decide.ts';
 import type { Reached, UsageObservation } from '../../domain/quota-usage/observation.ts';
 import { furthest } from '../../domain/quota-usage/reached.ts';
 import type { UsageVerdict } from '../../domain/quota-usage/verdict.ts';
@@ -39,16 +35,17 @@ import {
 
 export interface QuotaUsageInput {
   readonly target: QuotaTarget;
-  readonly policy: UsagePolicy;
   /** Of the run before, through continue-as-new. */
   readonly carried?: Carried;
+  /** After so many history events it continues as new, instead of `HISTORY_EVENTS`; for tests. */
+  readonly continueAfterEvents?: number;
 }
 
 interface Carried {
   readonly version: 1;
   readonly memory: UsageMemory;
   readonly reached: Reached;
-  readonly isUrgent: boolean;
+  readonly priority: number;
   readonly standing: Standing;
   readonly lastCommand: string | null;
 }
@@ -58,33 +55,49 @@ export interface QuotaUsageResult {
   readonly detail: string;
 }
 
-/** Before the ordinary ones, as the queue of missing usage is in Kubernetes' own controller. */
-const URGENT_PRIORITY = 2;
+/** Of Temporal's priority keys; a hint may say a smaller one for a quota that admission cannot judge yet. */
 const ORDINARY_PRIORITY = 3;
 
 /** How often an unmeasured or wrong quota is looked at in the caches while nobody hints, in milliseconds. */
 const LOOK_EVERY_MS = 30_000;
 
-/** How long a write rests that a person must help, such as a pause of the whole cluster. */
+/**
+ * How long a write rests that a person must help, such as a pause of the whole cluster, in milliseconds: twice as long each
+ * time, because every quota of the cluster may be resting. A change, the resync or an operator wakes it before.
+ */
 const REFUSED_REST_MS = 30_000;
+const LONGEST_REFUSED_REST_MS = 600_000;
 
-/** Looks of one run; a quota that stays wrong is looked at for ever, in runs of this length. */
-const MAX_LOOKS = 200;
+/**
+ * History events of a run, hints included: a quota that stays wrong or paused is kept for ever, in runs of this length. Well
+ * below the server's limit of 10,000 signals a run.
+ */
+const HISTORY_EVENTS = 2_000;
+
+/** After how long the first of several conflicts in a row is tried again, in milliseconds, and the last. */
+const CONFLICT_REST_MS = 100;
+const LONGEST_CONFLICT_REST_MS = 5_000;
 
 /**
  * One episode of one ResourceQuota's status: from a change to a true status. A run makes at most one write; a hint that
  * comes after it is the next run's.
  */
 export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResult> {
-  const { target, policy, carried } = input;
+  const { target, carried, continueAfterEvents = HISTORY_EVENTS } = input;
   const identity = { controller: 'quota-usage', target: targetName(target), cluster: target.cluster };
   const publish = createPublisher(identity, carried?.standing, carried?.standing.phase ?? FIRST_PHASE);
-  let memory = carried?.memory ?? freshMemory;
+  let memory = upgradeMemory(carried?.memory);
   let reached: Reached = carried?.reached ?? {};
-  let isUrgent = carried?.isUrgent ?? false;
+  /** The most urgent that was hinted; null before the first hint. */
+  let priority = carried?.priority ?? null;
+  let mode: UsageStatus['mode'] = null;
   let lastCommand = carried?.lastCommand ?? null;
   let woken = false;
+  /** An operator said something, which ends a rest that hints do not. */
+  let commanded = false;
   let waiting: CancellationScope | null = null;
+  let refusals = 0;
+  let conflicts = 0;
   /** The version of the quota that a write failed against. */
   let conflicted: string | null = null;
   let said: Pick<UsageStatus, 'phase' | 'reason' | 'detail'> = {
@@ -102,7 +115,7 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
     usageChanged,
     (hint) => {
       reached = furthest(reached, hint.reached);
-      isUrgent ||= hint.isUrgent ?? false;
+      priority = Math.min(priority ?? Number.POSITIVE_INFINITY, hint.priority ?? ORDINARY_PRIORITY);
       wake();
     },
     { description: "the starter's hint that the quota, or something that it counts, changed" },
@@ -111,7 +124,7 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
     status,
     (): UsageStatus => ({
       target,
-      mode: policy.mode,
+      mode,
       ...said,
       since: formatInstant(standing.since),
       paused: memory.paused,
@@ -125,6 +138,7 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
       lastCommand = `${formatInstant(Date.now())} ${name}: ${answer.message}`;
       if (answer.memory !== null) {
         memory = answer.memory;
+        commanded = true;
         log.info('operator command', { command: name, did: answer.message, target: targetName(target) });
         wake();
       }
@@ -142,23 +156,26 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
     });
   }
 
-  for (let looks = 0; ; looks += 1) {
-    if (looks >= MAX_LOOKS || workflowInfo().continueAsNewSuggested) return await again();
+  for (;;) {
+    if (isHistoryLong()) return await again();
     if (memory.paused !== null) {
       const { by, reason } = memory.paused;
       stand({ phase: 'Paused', reason: 'Paused', detail: `paused by ${by}${reason === '' ? '' : `: ${reason}`}` });
-      await condition(() => memory.paused === null);
+      await condition(() => memory.paused === null || isHistoryLong());
+      if (memory.paused !== null) continue;
     }
     // Cleared before observing, so that no hint falls between the look and the end.
     woken = false;
     const seen = await observe();
+    mode = seen.policy.mode;
     if (memory.paused !== null) continue;
-    const verdict = decide(seen, policy, memory);
+    const verdict = decide(seen, memory);
     stand(verdict);
     switch (verdict.kind) {
       case 'end':
         if (verdict.tells !== undefined && seen.quota !== null) {
-          await tell(seen.quota.uid, 'UsageTrue', verdict.tells, `${memory.reported?.key} over`);
+          const key = `${memory.reported?.key} over`;
+          if (!(await tell(seen.quota.uid, 'UsageTrue', verdict.tells, key))) break;
           memory = { ...memory, reported: null };
         }
         return await finish(verdict);
@@ -169,10 +186,10 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
         return seen.count.unmeasured.length === 0 ? await finish(verdict) : await again();
       }
       case 'report':
-        if (seen.quota !== null) {
-          await tell(seen.quota.uid, 'UsageWrong', verdict.message, verdict.reported.key);
+        // What was not told is told when it may be.
+        if (await tell(verdict.reported.quotaUid, 'UsageWrong', verdict.message, verdict.reported.key)) {
+          memory = { ...memory, reported: verdict.reported };
         }
-        memory = { ...memory, reported: verdict.reported };
         break;
       case 'await':
         if (verdict.until === undefined) await untilChanged(fingerprint(seen));
@@ -193,8 +210,19 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
     await condition(allHandlersFinished);
     return await continueAsNew<typeof quotaUsage>({
       ...input,
-      carried: { version: 1, memory, reached, isUrgent, standing, lastCommand },
+      carried: { version: 1, memory, reached, ...hinted(), standing, lastCommand },
     });
+  }
+
+  /** What a hint said that no look has answered; a new run is otherwise as ordinary as any. */
+  function hinted(): Pick<Carried, 'priority'> {
+    return { priority: woken ? (priority ?? ORDINARY_PRIORITY) : ORDINARY_PRIORITY };
+  }
+
+  /** Hints count as well, so a run that only rests must be renewed too. */
+  function isHistoryLong(): boolean {
+    const { continueAsNewSuggested, historyLength } = workflowInfo();
+    return continueAsNewSuggested || historyLength > continueAfterEvents;
   }
 
   async function observe(): Promise<UsageObservation> {
@@ -204,7 +232,7 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
   }
 
   function counts() {
-    return counting(target.cluster, isUrgent ? URGENT_PRIORITY : ORDINARY_PRIORITY);
+    return counting(target.cluster, priority ?? ORDINARY_PRIORITY);
   }
 
   async function write(
@@ -214,40 +242,54 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
     if (seen.quota === null) return 'not';
     const { uid: quotaUid, resourceVersion } = seen.quota;
     try {
-      const outcome = await ensuring.ensureUsageStatus.executeWithOptions({ summary: brief(detail) }, [
-        { target, quotaUid, resourceVersion, hard, used, without },
-      ]);
+      const outcome = await ensuring(priority ?? ORDINARY_PRIORITY).ensureUsageStatus.executeWithOptions(
+        { summary: brief(detail) },
+        [{ target, quotaUid, resourceVersion, hard, used, without }],
+      );
       if (outcome.kind === 'written') {
         // The next count is to see this write.
         reached = furthest(reached, { resourcequotas: outcome.resourceVersion });
         return 'written';
       }
       conflicted = resourceVersion;
+      // The first one is counted again at once; somebody who writes all the time is let go first.
+      if (conflicts > 0) await sleep(Math.min(CONFLICT_REST_MS * 2 ** conflicts, LONGEST_CONFLICT_REST_MS));
+      conflicts += 1;
       return 'not';
     } catch (error) {
-      const refusal = refusalOf(error);
-      if (refusal === null) throw error;
-      const isPause = refusal.type === 'GloballyPaused';
-      stand({ phase: 'Blocked', reason: isPause ? 'GloballyPaused' : 'WriteRefused', detail: refusal.message });
-      await condition(() => woken, REFUSED_REST_MS, { summary: brief(refusal.message) });
+      await restAfter(error);
       return 'not';
     }
   }
 
+  /** Rests after a write that was refused, or did not get through for long. Hints do not end it, because they change nothing. */
+  async function restAfter(error: unknown): Promise<void> {
+    const refusal = refusalOf(error);
+    if (refusal === null) throw error;
+    const isPause = refusal.type === 'GloballyPaused';
+    stand({ phase: 'Blocked', reason: isPause ? 'GloballyPaused' : 'WriteRefused', detail: refusal.message });
+    const rest = Math.min(REFUSED_REST_MS * 2 ** refusals, LONGEST_REFUSED_REST_MS);
+    refusals += 1;
+    commanded = false;
+    await condition(() => commanded || isHistoryLong(), rest, { summary: brief(refusal.message) });
+  }
+
+  /** Whether the Event is there; if not, it has rested. */
   async function tell(
     quotaUid: string,
     reason: 'UsageWrong' | 'UsageTrue',
     message: string,
     key: string,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const type = reason === 'UsageWrong' ? 'Warning' : 'Normal';
     try {
-      await ensuring.ensureUsageEvent.executeWithOptions({ summary: brief(message) }, [
+      await ensuring(priority ?? ORDINARY_PRIORITY).ensureUsageEvent.executeWithOptions({ summary: brief(message) }, [
         { target, quotaUid, type, reason, message, key },
       ]);
+      return true;
     } catch (error) {
-      if (refusalOf(error) === null) throw error;
-      log.warn('the Event was refused', { reason, error });
+      await restAfter(error);
+      return false;
     }
   }
 
@@ -305,9 +347,11 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
   }
 }
 
-/** The failure that only a person can mend, where it is one. */
+/** The failure that only a person can mend, or that has lasted for long, in words. */
 function refusalOf(error: unknown): { readonly type: string; readonly message: string } | null {
-  if (!(error instanceof ActivityFailure) || !(error.cause instanceof ApplicationFailure)) return null;
-  const { type, message, nonRetryable } = error.cause;
-  return nonRetryable ? { type: type ?? '', message } : null;
+  if (!(error instanceof ActivityFailure)) return null;
+  const { cause } = error;
+  if (cause instanceof TimeoutFailure)
+    return { type: 'TimedOut', message: `the write does not get through: ${cause.message}` };
+  return cause instanceof ApplicationFailure ? { type: cause.type ?? '', message: cause.message } : null;
 }

@@ -11,6 +11,8 @@ export type RunWithConfig = (argv: readonly string[], command: (config: Config) 
 
 /** Settings whose flags this command takes: what the worker would be started with. */
 const GROUPS: readonly string[] = ['kubernetes', 'temporal', 'github', 'resize'];
+/** Beyond them: it decides whose numbers a worker goes by. */
+const USAGE_MODE = 'quotaUsage.mode';
 
 /**
  * Adds the command to `headroom`.
@@ -53,7 +55,7 @@ function settingFlags(): ReadonlyMap<string, Option> {
   const option = ({ flag, isSwitch, description }: Setting): Option =>
     new Option(isSwitch === true ? `${flag}` : `${flag} <value>`, description);
   const settings = placedSettings
-    .filter(({ group, path }) => GROUPS.includes(group) && path !== 'kubernetes.clusterName')
+    .filter(({ group, path }) => (GROUPS.includes(group) && path !== 'kubernetes.clusterName') || path === USAGE_MODE)
     .map(({ setting }) => setting);
   return new Map(settings.flatMap((setting) => (setting.flag === undefined ? [] : [[setting.flag, option(setting)]])));
 }

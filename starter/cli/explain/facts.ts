@@ -4,6 +4,7 @@ import { addLists, type ResourceList } from '../../../domain/kernel/resource-lis
 import type { QuotaTarget } from '../../../domain/kernel/target.ts';
 import { type EpochMs, formatInstant } from '../../../domain/kernel/time.ts';
 import { said } from '../../../domain/quota-resize/absorb.ts';
+import { usageFacts } from '../../../domain/quota-resize/counted-usage.ts';
 import { decide } from '../../../domain/quota-resize/decide.ts';
 import { decidedLimits } from '../../../domain/quota-resize/decision.ts';
 import { emptyMemory, type ResizeMemory } from '../../../domain/quota-resize/memory.ts';
@@ -21,10 +22,11 @@ import { recall } from '../../../domain/quota-resize/recall.ts';
 import type { SourceHint } from '../../../domain/quota-resize/source/hint.ts';
 import { unmetDemand } from '../../../domain/quota-resize/unmet-demand.ts';
 import type { Proposal, Verdict } from '../../../domain/quota-resize/verdict.ts';
+import type { UsageMode } from '../../../domain/quota-usage/mode.ts';
 import type { ResizeStatus } from '../../../workflows/quota-resize/messages.ts';
 import { withoutLinks } from '../shared.ts';
 import type { ScaledWorkload } from './hypothetical-cluster.ts';
-import { type From, fromOf, policyEntries, type PolicyEntry, type Provenance } from './layers.ts';
+import { type From, fromOf, fromOfProcess, policyEntries, type PolicyEntry, type Provenance } from './layers.ts';
 
 /** A number of the policy, with where it comes from. */
 interface Sourced {
@@ -35,7 +37,7 @@ interface Sourced {
 /** One limit of the quota. Quantities are canonical, shares and percentages are in percent. */
 export interface ResourceFacts {
   readonly resource: string;
-  /** Null while Kubernetes has not counted it. */
+  /** Null while nobody has counted it. */
   readonly used: string | null;
   readonly hard: string;
   /** used ÷ hard, rounded down to a tenth; null of a limit of 0. */
@@ -69,6 +71,13 @@ export interface Explanation {
   /** What was supposed, null for what is. */
   readonly whatIf: { readonly used: ResourceList; readonly replicas: readonly ScaledWorkload[] } | null;
   readonly resources: readonly ResourceFacts[];
+  /** Whose numbers `used` are: in modes `audit` and `own` they are counted from the objects. */
+  readonly usage: {
+    readonly mode: UsageMode;
+    readonly from: From;
+    /** Where the status says something else than was counted, or nothing could be counted, one sentence each. */
+    readonly notes: readonly string[];
+  };
   /** Which workloads miss what, one sentence each. */
   readonly evidence: readonly string[];
   /** What the proposal leaves out and why, one sentence each. */
@@ -112,6 +121,11 @@ export function explain(input: ExplainInput): Explanation {
     at: formatInstant(now),
     whatIf,
     resources: resourceFacts(look, memory, need, provenance),
+    usage: {
+      mode: look.usage,
+      from: fromOfProcess('quotaUsage.mode', provenance),
+      notes: usageFacts(look, memory.lastChange),
+    },
     evidence: need?.evidence ?? [],
     notes: need?.notes ?? cappedNeed(look, memory.lastChange),
     policy: policyEntries(look.policy, provenance),
@@ -281,7 +295,7 @@ function calm(one: {
   readonly missing: string;
 }): string {
   if (isZero(parseQuantity(one.hard))) return 'a limit of 0 is deliberate, and no threshold raises it';
-  if (one.used === null) return 'Kubernetes has not counted it yet';
+  if (one.used === null) return 'it has not been counted yet';
   const refused = isZero(parseQuantity(one.missing)) ? 'nothing that was refused is missing' : 'what is missing fits';
   return `${one.share} % is below the threshold of ${one.threshold} %, and ${refused}`;
 }

@@ -31,6 +31,14 @@ export interface ScaledWorkload {
   readonly to: number;
 }
 
+export interface HypotheticalCluster {
+  /** The API as it would answer. */
+  readonly kubernetes: Kubernetes;
+  readonly scaled: readonly ScaledWorkload[];
+  /** The UIDs of the pods that would not be there. */
+  readonly gone: ReadonlySet<string>;
+}
+
 type Workload = V1Deployment | V1StatefulSet | V1ReplicaSet;
 
 /** What may be scaled, and what the workloads of a namespace consist of. */
@@ -71,8 +79,8 @@ export async function withReplicas(
   target: QuotaTarget,
   wanted: readonly WantedReplicas[],
   now: EpochMs,
-): Promise<{ readonly kubernetes: Kubernetes; readonly scaled: readonly ScaledWorkload[] }> {
-  if (wanted.length === 0) return { kubernetes, scaled: [] };
+): Promise<HypotheticalCluster> {
+  if (wanted.length === 0) return { kubernetes, scaled: [], gone: new Set() };
   const there = await readNamespace(kubernetes, target.namespace, wanted);
   const differences: Differences = { replicas: new Map(), gone: [], refused: [] };
   const scaled: ScaledWorkload[] = [];
@@ -80,7 +88,8 @@ export async function withReplicas(
     const candidate = await candidateFor(kubernetes, there, one, target);
     scaled.push(scale(there, candidate, one.count, now, differences));
   }
-  return { kubernetes: differing(kubernetes, target, differences, now), scaled };
+  const gone = new Set(differences.gone.map(uidOf));
+  return { kubernetes: differing(kubernetes, target, differences, gone, now), scaled, gone };
 }
 
 /** Reads Deployments and StatefulSets by name: an operator, like the worker, may be allowed to get them and not to list them. */
@@ -225,9 +234,14 @@ function nameOf({ metadata }: Workload): string {
 }
 
 /** The API with the differences worked into its answers, which are new objects each time. */
-function differing(kubernetes: Kubernetes, target: QuotaTarget, differences: Differences, now: EpochMs): Kubernetes {
+function differing(
+  kubernetes: Kubernetes,
+  target: QuotaTarget,
+  differences: Differences,
+  gone: ReadonlySet<string>,
+  now: EpochMs,
+): Kubernetes {
   const { apps, core } = kubernetes;
-  const gone = new Set(differences.gone.map(uidOf));
   const scaled = <T extends Workload>(workload: T): T => {
     const replicas = differences.replicas.get(uidOf(workload));
     if (replicas !== undefined && workload.spec !== undefined) workload.spec.replicas = replicas;

@@ -50,11 +50,17 @@ const BUILT_IN: From = { layer: 'built-in', name: 'built-in default' };
  * @param setting the annotation's name without its prefix, such as `threshold` or `requests.cpu-threshold`.
  * @param source as the policy has it.
  */
-export function fromOf(setting: string, source: PolicySource, { origins, resize }: Provenance): From {
+export function fromOf(setting: string, source: PolicySource, provenance: Provenance): From {
   if (source !== 'default') return { layer: source, name: `${ANNOTATION_PREFIX}${setting.replace('/', '_')}` };
   // A process that runs dry observes, whatever its mode is.
-  const path = setting === 'mode' && resize.dryRun ? 'resize.dryRun' : PROCESS_SETTINGS[setting as PlainSetting];
-  const origin = path === undefined ? undefined : origins.get(path);
+  const path =
+    setting === 'mode' && provenance.resize.dryRun ? 'resize.dryRun' : PROCESS_SETTINGS[setting as PlainSetting];
+  return path === undefined ? BUILT_IN : fromOfProcess(path, provenance);
+}
+
+/** The layer of a setting of the process: `quotaUsage.mode`. */
+export function fromOfProcess(path: string, { origins }: Pick<Provenance, 'origins'>): From {
+  const origin = origins.get(path);
   if (origin === undefined) return BUILT_IN;
   if (origin.layer === 'environment') return { layer: 'environment', name: origin.where };
   if (origin.layer === 'command line') return { layer: 'flag', name: origin.where };

@@ -1,17 +1,18 @@
 /** Looks at a quota, its cluster and its episode, and explains what would happen to it. */
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { pino } from 'pino';
-import { connectKubernetes, type Kubernetes } from '../../../activities/ports/kubernetes.ts';
+import type { Kubernetes } from '../../../activities/ports/kubernetes.ts';
 import { kubernetesFailure, orNull } from '../../../activities/ports/kubernetes-failure.ts';
 import { listAll } from '../../../activities/ports/kubernetes-list.ts';
 import { createQuotaResizeKubernetesActivities } from '../../../activities/quota-resize/kubernetes-activities.ts';
 import { type QuotaTarget, quotaResizeId } from '../../../domain/kernel/target.ts';
 import { type Config, policyDefaults } from '../../../worker/kernel/config.ts';
-import { KubernetesAccessError, loadKubeConfig } from '../../../worker/kernel/kubernetes-access.ts';
 import { type ResizeStatus, status } from '../../../workflows/quota-resize/messages.ts';
 import { TemporalUnreachable, withClient } from '../connection.ts';
 import { ANSWER_MS, CommandFailed, innermost, isTemporalAnswer, isUnanswered, type QuotaArgument } from '../shared.ts';
+import { type Cluster, connect } from '../usage/cluster.ts';
+import { warningsLog } from '../warnings-log.ts';
+import { countNamespace, lookWithCounts } from './counted.ts';
 import { explain, type Explanation } from './facts.ts';
 import { withReplicas } from './hypothetical-cluster.ts';
 import { nothingElse, type WhatIf, withUsage } from './what-if.ts';
@@ -27,10 +28,10 @@ export async function explainQuota(
   whatIf: WhatIf,
 ): Promise<Explanation> {
   const target: QuotaTarget = { cluster: config.kubernetes.clusterName, namespace, quota };
-  const kubernetes = connect(config);
+  const cluster = connect(config);
   const now = Date.now();
   const troubles: string[] = [];
-  const { look, replicas } = await observe(config, kubernetes, target, whatIf, troubles, now);
+  const { look, replicas } = await observe(config, cluster, target, whatIf, troubles, now);
   const episode = await askEpisode(config, target);
   return explain({
     target,
@@ -43,42 +44,31 @@ export async function explainQuota(
   });
 }
 
-/** @throws {CommandFailed} when there is no cluster to talk to. */
-function connect({ kubernetes: { kubeconfig, context }, timings }: Config): Kubernetes {
-  try {
-    const access = { kubeconfig, context, requestTimeoutMs: timings.requestTimeout };
-    return connectKubernetes(loadKubeConfig(access, process.env));
-  } catch (error) {
-    if (error instanceof KubernetesAccessError) throw new CommandFailed(error.message);
-    throw error;
-  }
-}
-
 /** The same look that an episode takes, at the cluster as it is or as it would be. */
 async function observe(
   config: Config,
-  kubernetes: Kubernetes,
+  cluster: Cluster,
   target: QuotaTarget,
   whatIf: WhatIf,
   troubles: string[],
   now: number,
 ) {
   try {
-    await checkTarget(kubernetes, target);
-    const supposed = await withReplicas(kubernetes, target, whatIf.replicas, now);
-    const log = pino(
-      { level: 'warn', base: null, timestamp: false },
-      { write: (line: string) => troubles.push((JSON.parse(line) as { msg: string }).msg) },
-    );
+    await checkTarget(cluster.kubernetes, target);
+    const supposed = await withReplicas(cluster.kubernetes, target, whatIf.replicas, now);
     const activities = createQuotaResizeKubernetesActivities({
       kubernetes: supposed.kubernetes,
       systemNamespace: config.kubernetes.systemNamespace,
       policyDefaults: policyDefaults(config),
       timings: config.timings,
+      usage: config.quotaUsage.mode,
       hints: hintOptions(config, supposed.kubernetes),
-      log,
+      log: warningsLog(troubles),
     });
-    const look = await activities.observeQuota({ target });
+    // Counted before the demand is read, as an episode does it.
+    const counts = config.quotaUsage.mode === 'off' ? null : await countNamespace(cluster, supposed, target);
+    const read = await activities.observeQuota({ target });
+    const look = counts === null ? read : lookWithCounts(read, counts, troubles);
     return { look: withUsage(look, whatIf.used), replicas: supposed.scaled };
   } catch (error) {
     const failure = kubernetesFailure(error);

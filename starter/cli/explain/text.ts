@@ -10,6 +10,7 @@ export function explanationText(explanation: Explanation): string {
     ...supposed(explanation),
     '',
     ...resourceTable(explanation.resources),
+    ...section('What is used', counted(explanation)),
     ...section('Missing', evidence),
     ...section('Left out', notes),
     ...section(
@@ -37,6 +38,12 @@ function supposed({ whatIf }: Explanation): readonly string[] {
     ...Object.entries(whatIf.used).map(([resource, used]) => `${used} of ${resource} were used`),
   ];
   return [`as if ${parts.join(', and ')}`];
+}
+
+function counted({ usage: { mode, from, notes } }: Explanation): readonly string[] {
+  return mode === 'off'
+    ? []
+    : [`counted from the objects of the namespace: the mode is ${mode} (${fromText(from)})`, ...notes];
 }
 
 function running({ episode, episodeUnknown }: Explanation): readonly string[] {

@@ -66,7 +66,7 @@ function readReplicas(text: string, value: string): WantedReplicas {
 }
 
 /**
- * The look as it would be with other usage. Usage that is supposed contradicts nothing.
+ * The look as it would be with other usage. Usage that is supposed contradicts nothing, and nobody has to count it.
  *
  * @throws {CommandFailed} for a resource that the quota has no limit for.
  */
@@ -84,5 +84,19 @@ export function withUsage(look: QuotaObservation, used: ResourceList): QuotaObse
     ...look,
     quota: { ...quota, used: { ...quota.used, ...used } },
     contradictions: look.contradictions.filter(({ resource }) => !Object.hasOwn(used, resource)),
+    ...(look.counting?.kind === 'counted' ? { counting: withoutResources(look.counting, used) } : {}),
+  };
+}
+
+type Counted = Extract<QuotaObservation['counting'], { readonly kind: 'counted' }>;
+
+function withoutResources({ kind, differences, unmeasured }: Counted, used: ResourceList): Counted {
+  const isLeft = (resource: string): boolean => !Object.hasOwn(used, resource);
+  return {
+    kind,
+    differences: differences.filter(({ resource }) => isLeft(resource)),
+    unmeasured: unmeasured
+      .map(({ keys, reason }) => ({ keys: keys.filter(isLeft), reason }))
+      .filter(({ keys }) => keys.length > 0),
   };
 }

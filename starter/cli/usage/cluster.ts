@@ -2,8 +2,9 @@
 import { ApiException, type V1ResourceQuota } from '@kubernetes/client-node';
 import { ApplicationFailure } from '@temporalio/common';
 import { connectKubernetes, type Kubernetes } from '../../../activities/ports/kubernetes.ts';
-import { kubernetesFailure, orNull, statusCode } from '../../../activities/ports/kubernetes-failure.ts';
+import { apiMessage, kubernetesFailure, orNull, statusCode } from '../../../activities/ports/kubernetes-failure.ts';
 import { listAll } from '../../../activities/ports/kubernetes-list.ts';
+import { groupOf } from '../../../domain/kernel/group-resource.ts';
 import type { Evaluator } from '../../../domain/quota-usage/evaluator.ts';
 import { evaluatorsFor } from '../../../domain/quota-usage/evaluators.ts';
 import { nextMonitors } from '../../../domain/quota-usage/monitors.ts';
@@ -55,8 +56,7 @@ async function readCounting(get: ApiGet, limits: readonly string[]): Promise<Cou
     evaluators: evaluatorsFor(resources),
     known: {
       resources,
-      // "v1" alone is a version of the core group.
-      silentGroups: new Set(round.failed.map((one) => one.split('/').slice(0, -1).join('/'))),
+      silentGroups: new Set(round.failed.map(groupOf)),
       deviceClasses: await readDeviceClasses(get, resources, limits),
     },
   };
@@ -109,18 +109,9 @@ async function namespaceNames(core: Kubernetes['core']): Promise<readonly string
 /** What the API server said, as a sentence for whoever asked: the rights that are missing are their own. */
 export function readingFailure(error: unknown): unknown {
   if (error instanceof ApiException && error.code === 403) {
-    const said = messageOf(error.body);
+    const said = apiMessage(error) ?? 'the API server refuses to answer (403)';
     return new CommandFailed(`${said}: headroom usage reads with your own rights, listed in docs/quota-usage.md`);
   }
   const failure = kubernetesFailure(error);
   return failure instanceof ApplicationFailure ? new CommandFailed(failure.message) : failure;
-}
-
-function messageOf(body: unknown): string {
-  try {
-    const status = JSON.parse(String(body)) as { readonly message?: string };
-    return status.message ?? 'the API server refuses to answer (403)';
-  } catch {
-    return 'the API server refuses to answer (403)';
-  }
 }

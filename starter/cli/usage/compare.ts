@@ -4,11 +4,10 @@ import { statusCode } from '../../../activities/ports/kubernetes-failure.ts';
 import { listAll } from '../../../activities/ports/kubernetes-list.ts';
 import { formatInstant } from '../../../domain/kernel/time.ts';
 import { eventLastSeen } from '../../../domain/quota-resize/event-message.ts';
-import { calculateUsage, resourcesToCount } from '../../../domain/quota-usage/calculate.ts';
 import type { UsageArgument } from './argument.ts';
 import { type Cluster, type Counting, readQuotas } from './cluster.ts';
+import { countQuotas, FEW_NAMESPACES, limitsOf } from './count.ts';
 import { type CountedLook, type Difference, type QuotaDifferences, settle } from './difference.ts';
-import { contextOf, CountedObjects } from './objects.ts';
 
 /** What `--diff --output json` prints. */
 export interface Comparison {
@@ -62,42 +61,21 @@ export async function compareQuotas(cluster: Cluster, argument: UsageArgument | 
   };
 }
 
-function limitsOf({ spec }: V1ResourceQuota): readonly string[] {
-  return Object.keys(spec?.hard ?? {});
-}
-
-/** Up to so many namespaces are listed one by one. */
-const FEW = 10;
-
-/** Counts what each of the quotas uses. The quotas were read before, so that a difference is never older than they are. */
 async function look(
-  { get }: Cluster,
-  { evaluators, known }: Counting,
+  cluster: Cluster,
+  counting: Counting,
   quotas: readonly V1ResourceQuota[],
 ): Promise<readonly CountedLook[]> {
-  const byNamespace = Map.groupBy(quotas, ({ metadata }) => metadata?.namespace ?? '');
-  const everywhere = byNamespace.size > FEW ? new CountedObjects(get, known, null, 'counted') : null;
-  const { byName: deviceClasses } = known.deviceClasses;
-  const looks: CountedLook[] = [];
-  for (const [namespace, own] of byNamespace) {
-    const objects = everywhere ?? new CountedObjects(get, known, namespace, 'counted');
-    await objects.read(resourcesToCount(own.flatMap(limitsOf), evaluators, { deviceClasses }));
-    const objectsOf = objects.of(namespace);
-    const context = contextOf(objectsOf, deviceClasses, Date.now());
-    for (const { metadata, spec, status } of own) {
-      const { used, unmeasured } = calculateUsage(spec ?? {}, evaluators, objectsOf, context);
-      looks.push({
-        namespace,
-        quota: metadata?.name ?? '',
-        uid: metadata?.uid ?? '',
-        hard: spec?.hard ?? {},
-        status: { hard: status?.hard ?? {}, used: status?.used ?? {} },
-        counted: used,
-        unmeasured,
-      });
-    }
-  }
-  return looks;
+  const counted = await countQuotas(cluster, counting, quotas);
+  return counted.map(({ quota: { namespace, name, uid, spec, status }, count }) => ({
+    namespace,
+    quota: name,
+    uid,
+    hard: spec.hard ?? {},
+    status: { hard: status.hard ?? {}, used: status.used ?? {} },
+    counted: count.used,
+    unmeasured: count.unmeasured,
+  }));
 }
 
 async function lookAgain(
@@ -108,7 +86,7 @@ async function lookAgain(
   const { core } = cluster.kubernetes;
   const namespaces = [...new Set(looks.map(({ namespace }) => namespace))];
   const quotas =
-    namespaces.length > FEW
+    namespaces.length > FEW_NAMESPACES
       ? await listAll((range) => core.listResourceQuotaForAllNamespaces(range))
       : (
           await Promise.all(

@@ -8,7 +8,7 @@ import type { ObjectsOf } from '../../../domain/quota-usage/calculate.ts';
 import type { UsageContext } from '../../../domain/quota-usage/evaluator.ts';
 import type { Monitored } from '../../../domain/quota-usage/monitors.ts';
 import type { Pod } from '../../../domain/quota-usage/pod.ts';
-import { type ApiGet, listPlainPages } from '../../kernel/api-get.ts';
+import { type ApiGet, listPath, listPlainPages } from '../../kernel/api-get.ts';
 import { shapeOf } from '../../quota-usage/shape.ts';
 
 /** Lists at the same time, so that one look is no burst on the API server. */
@@ -66,8 +66,12 @@ export class CountedObjects {
     });
   }
 
-  /** What was read of one namespace. A resource that was not is unavailable. */
-  of(namespace: string): (resource: GroupResource) => Listed {
+  /**
+   * What was read of one namespace. A resource that was not is unavailable.
+   *
+   * @param without the UIDs of objects that are left out.
+   */
+  of(namespace: string, without: ReadonlySet<string> = new Set()): (resource: GroupResource) => Listed {
     return (resource) => {
       const name = groupResourceName(resource);
       if (name === groupResourceName(DEVICE_CLASSES)) {
@@ -75,7 +79,9 @@ export class CountedObjects {
         return 'unavailable' in deviceClasses ? deviceClasses : { objects: NONE };
       }
       const read = this.#byNamespace.get(name) ?? `${name} were not read`;
-      return typeof read === 'string' ? { unavailable: read } : { objects: read.get(namespace) ?? NONE };
+      if (typeof read === 'string') return { unavailable: read };
+      const objects = read.get(namespace) ?? NONE;
+      return { objects: objects.filter(({ metadata }) => !without.has(metadata?.uid ?? '')) };
     };
   }
 
@@ -98,7 +104,7 @@ export class CountedObjects {
 
   #pages(resource: Monitored): ListPage<KubernetesObject> {
     const { metadataOnly, shape } = shapeOf(resource);
-    const path = pathOf(resource, this.#namespace);
+    const path = listPath(resource, this.#namespace);
     const whole = listPlainPages<KubernetesObject>(this.#get, { path, metadataOnly });
     if (this.#keep === 'whole') return whole;
     return async (range) => {
@@ -106,11 +112,6 @@ export class CountedObjects {
       return { ...page, items: page.items.map(shape) };
     };
   }
-}
-
-function pathOf({ group, version, resource }: Monitored, namespace: string | null): string {
-  const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
-  return namespace === null ? `${root}/${resource}` : `${root}/namespaces/${namespace}/${resource}`;
 }
 
 const DEVICE_CLASSES: GroupResource = { group: 'resource.k8s.io', resource: 'deviceclasses' };
@@ -146,7 +147,7 @@ export async function readDeviceClasses(
   const claims = known.find((one) => groupResourceName(one) === 'resourceclaims.resource.k8s.io');
   // Devices are limited by `<class>.deviceclass.resource.k8s.io/devices` or by `requests.<extended resource>`.
   if (claims === undefined || !limits.some((name) => name.includes('/'))) return { byName };
-  const path = pathOf({ ...DEVICE_CLASSES, version: claims.version }, null);
+  const path = listPath({ ...DEVICE_CLASSES, version: claims.version });
   try {
     for (const one of await listAll(listPlainPages<DeviceClass>(get, { path, metadataOnly: false }))) {
       byName.set(one.metadata?.name ?? '', one.spec?.extendedResourceName ?? null);

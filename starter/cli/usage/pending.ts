@@ -14,7 +14,7 @@ import type { UsageContext } from '../../../domain/quota-usage/evaluator.ts';
 import { evaluatorFor } from '../../../domain/quota-usage/evaluators.ts';
 import { requirementsOf } from '../../../domain/quota-usage/scopes.ts';
 import type { PendingPods } from './pending-pods.ts';
-import { type TemplateObject, Templates } from './template-object.ts';
+import { RESOURCE_CLAIMS, type TemplateObject, Templates } from './template-object.ts';
 import { type Between, type Workload, workloadOf } from './workload.ts';
 
 export interface Pending {
@@ -25,7 +25,7 @@ export interface Pending {
 
 /** A workload that misses room. */
 export interface MissingWorkload extends Workload {
-  /** What it misses: `pods`, `persistentvolumeclaims`, `jobs.batch`. */
+  /** What it misses: `pods`, `persistentvolumeclaims`, `resourceclaims.resource.k8s.io`, `jobs.batch`. */
   readonly resource: string;
   /** How many of them; null where its owner may not be read. */
   readonly missing: number | null;
@@ -62,19 +62,24 @@ export async function readMissingWorkloads(
   between: Between,
   context: UsageContext,
 ): Promise<readonly MissingWorkload[]> {
-  const templates = new Templates(view);
+  const limits = quotas.flatMap(({ spec }) => Object.keys(spec?.hard ?? {}));
+  const countsDevices = evaluatorFor(RESOURCE_CLAIMS).matchingResources(limits, context).length > 0;
+  const templates = new Templates(log, view, countsDevices);
   const found = await inParallel(OWNERS_AT_ONCE, await readRefusals(view), async (seen) => {
     const state = await readMissing(log, view, seen);
     const workload = knownWorkload(seen, between);
     const refusedAt = formatInstant(Math.max(...seen.refusals.map(({ lastSeen }) => lastSeen)));
     if (state === 'unreadable') return [unreadable(seen, workload, refusedAt, quotas)].flat();
-    return await Promise.all(
+    const missed = await Promise.all(
       state.missing
         .filter(({ count }) => count > 0)
         .map(async (missing) =>
-          missingWorkload(workload, refusedAt, missing, await templates.object(missing), quotas, context),
+          (await templates.objects(missing)).map((template) =>
+            missingWorkload(workload, refusedAt, missing, template, quotas, context),
+          ),
         ),
     );
+    return missed.flat();
   });
   return found
     .flat()

@@ -1,6 +1,5 @@
 /** What `headroom usage` tells: of the whole cluster, or of a namespace with what uses it and what waits for room. */
 import type { V1ResourceQuota } from '@kubernetes/client-node';
-import { pino } from 'pino';
 import { statusCode } from '../../../activities/ports/kubernetes-failure.ts';
 import { listAll } from '../../../activities/ports/kubernetes-list.ts';
 import { NamespaceView } from '../../../activities/quota-resize/namespace-view.ts';
@@ -10,6 +9,7 @@ import type { UsageContext } from '../../../domain/quota-usage/evaluator.ts';
 import type { Pod } from '../../../domain/quota-usage/pod.ts';
 import { podInScopes } from '../../../domain/quota-usage/scopes.ts';
 import { countsPods } from '../../../domain/quota-usage/usage.ts';
+import { warningsLog } from '../warnings-log.ts';
 import type { UsageArgument } from './argument.ts';
 import { type Cluster, readQuotas } from './cluster.ts';
 import { fullness, type QuotaUsage, quotaUsage } from './fullness.ts';
@@ -137,10 +137,7 @@ async function readWorkloads(
   warnings: string[],
 ): Promise<readonly MissingWorkload[]> {
   if (quotas.length === 0) return [];
-  const log = pino(
-    { level: 'warn', base: null, timestamp: false },
-    { write: (line: string) => warnings.push((JSON.parse(line) as { msg: string }).msg) },
-  );
+  const log = warningsLog(warnings);
   try {
     return await readMissingWorkloads(log, new NamespaceView(kubernetes, namespace), quotas, between, context);
   } catch (error) {

@@ -1,12 +1,13 @@
-/** The object that a workload would make next, as the API server would take it in. */
-import { statusCode } from '../../../activities/ports/kubernetes-failure.ts';
-import { listAll } from '../../../activities/ports/kubernetes-list.ts';
+/** The objects that a workload would make next, as the API server would take them in. */
+import type { Logger } from 'pino';
+import { AdmissionDefaults } from '../../../activities/quota-resize/admission-defaults.ts';
 import type { NamespaceView } from '../../../activities/quota-resize/namespace-view.ts';
+import { statusCode } from '../../../activities/ports/kubernetes-failure.ts';
 import type { GroupResource } from '../../../domain/kernel/group-resource.ts';
-import type { ResourceList } from '../../../domain/kernel/resource-list.ts';
+import { claimTemplatesOf } from '../../../domain/quota-resize/demand.ts';
 import type { Missing } from '../../../domain/quota-resize/missing.ts';
+import { storedClaim, storedPod } from '../../../domain/quota-resize/stored-object.ts';
 import type { CountedObject } from '../../../domain/quota-usage/evaluator.ts';
-import { withDefaults } from '../../../domain/quota-usage/limit-range.ts';
 
 /** An object that is not there yet. */
 export interface TemplateObject {
@@ -14,94 +15,76 @@ export interface TemplateObject {
   readonly object: CountedObject;
 }
 
-const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
+export const RESOURCE_CLAIMS: GroupResource = { group: 'resource.k8s.io', resource: 'resourceclaims' };
 
 /** Makes such objects of one namespace, with the defaults that admission gives them before quotas look at them. */
 export class Templates {
   readonly #view: NamespaceView;
-  readonly #read = new Map<string, Promise<unknown>>();
+  readonly #defaults: AdmissionDefaults;
+  readonly #countsDevices: boolean;
 
-  constructor(view: NamespaceView) {
+  /** @param countsDevices whether a quota counts claims of devices; otherwise their templates are not read. */
+  constructor(log: Pick<Logger, 'warn'>, view: NamespaceView, countsDevices: boolean) {
     this.#view = view;
+    this.#defaults = new AdmissionDefaults(log, view);
+    this.#countsDevices = countsDevices;
   }
 
-  async object(missing: Missing): Promise<TemplateObject> {
+  /** One of what is missing, and the claims of devices that would be made for it. */
+  async objects(missing: Missing): Promise<readonly TemplateObject[]> {
     const { namespace } = this.#view;
     switch (missing.of) {
       case 'object':
-        return { resource: { group: missing.group, resource: missing.resource }, object: { metadata: { namespace } } };
+        return [
+          { resource: { group: missing.group, resource: missing.resource }, object: { metadata: { namespace } } },
+        ];
       case 'claim': {
-        const { metadata, spec } = missing.claim;
-        const storageClassName = spec?.storageClassName ?? (await this.#defaultStorageClass());
-        const claim = {
-          metadata: { ...metadata, namespace },
-          spec: { ...spec, ...(storageClassName === null ? {} : { storageClassName }) },
-        };
-        return { resource: { group: '', resource: 'persistentvolumeclaims' }, object: claim };
+        const { metadata, spec } = storedClaim(
+          missing.claim,
+          missing.claim.spec?.storageClassName === undefined ? await orNothing(this.#defaults.storageClass()) : null,
+        );
+        const claim = { metadata: { ...metadata, namespace }, spec };
+        return [{ resource: { group: '', resource: 'persistentvolumeclaims' }, object: claim }];
       }
       case 'pod':
-        return { resource: { group: '', resource: 'pods' }, object: await this.#pod(missing.spec) };
+        return [
+          { resource: { group: '', resource: 'pods' }, object: await this.#pod(missing.spec) },
+          ...(await this.#deviceClaims(missing)),
+        ];
     }
   }
 
   async #pod(template: (Missing & { readonly of: 'pod' })['spec']): Promise<CountedObject> {
-    const spec = withDefaults(template, await this.#view.limitRanges());
-    const overhead = template.overhead ?? (await this.#overheadOf(template.runtimeClassName ?? ''));
-    const named = template.priorityClassName ?? '';
-    const priorityClassName = named === '' ? await this.#defaultPriorityClass() : named;
-    const pod = {
-      metadata: { namespace: this.#view.namespace },
-      spec: {
-        ...spec,
-        ...(overhead === null ? {} : { overhead }),
-        ...(priorityClassName === null ? {} : { priorityClassName }),
-      },
-    };
-    return pod;
+    const { runtimeClassName: runtimeClass = '', priorityClassName = '' } = template;
+    const overhead =
+      runtimeClass === '' || template.overhead !== undefined ? null : await this.#defaults.overheadOf(runtimeClass);
+    const pod = storedPod(template, {
+      limitRanges: await this.#view.limitRanges(),
+      overheads: overhead === null ? {} : { [runtimeClass]: overhead },
+      defaultPriorityClass: priorityClassName === '' ? await orNothing(this.#defaults.priorityClass()) : null,
+    });
+    return { metadata: { namespace: this.#view.namespace }, ...pod };
   }
 
-  /** The newest of the classes that are marked as default, as admission chooses it. */
-  async #defaultStorageClass(): Promise<string | null> {
-    const { storage } = this.#view.kubernetes;
-    const classes = await this.#once('storageclasses', () => listAll((range) => storage.listStorageClass(range)));
-    const age = (one: NonNullable<typeof classes>[number]): number => one.metadata?.creationTimestamp?.getTime() ?? 0;
-    const [first] = (classes ?? [])
-      .filter(({ metadata }) => metadata?.annotations?.[DEFAULT_CLASS] === 'true')
-      .toSorted((a, b) => age(b) - age(a));
-    return first?.metadata?.name ?? null;
-  }
-
-  /** The global default; of several, the one of the least priority, as admission chooses it. */
-  async #defaultPriorityClass(): Promise<string | null> {
-    const { scheduling } = this.#view.kubernetes;
-    const classes = await this.#once('priorityclasses', () => listAll((range) => scheduling.listPriorityClass(range)));
-    const [first] = (classes ?? [])
-      .filter(({ globalDefault }) => globalDefault === true)
-      .toSorted((a, b) => (a.value ?? 0) - (b.value ?? 0));
-    return first?.metadata?.name ?? null;
-  }
-
-  async #overheadOf(name: string): Promise<ResourceList | null> {
-    if (name === '') return null;
-    const { node } = this.#view.kubernetes;
-    const runtimeClass = await this.#once(`runtimeclasses/${name}`, () => node.readRuntimeClass({ name }));
-    return runtimeClass?.overhead?.podFixed ?? null;
-  }
-
-  /** Read once; null where it is not there, or may not be read: then the object is judged without it. */
-  async #once<T>(what: string, read: () => Promise<T>): Promise<T | null> {
-    const known = this.#read.get(what) ?? orNothing(read());
-    this.#read.set(what, known);
-    return (await known) as T | null;
+  async #deviceClaims(missing: Missing): Promise<readonly TemplateObject[]> {
+    if (!this.#countsDevices) return [];
+    const claims: TemplateObject[] = [];
+    for (const name of claimTemplatesOf(missing)) {
+      const template = await this.#defaults.claimTemplate(name);
+      if (template === null) continue;
+      const claim = { metadata: { namespace: this.#view.namespace }, ...template };
+      claims.push({ resource: RESOURCE_CLAIMS, object: claim });
+    }
+    return claims;
   }
 }
 
+/** Null where whoever asks may not read it: then the object is judged without it. */
 async function orNothing<T>(answer: Promise<T>): Promise<T | null> {
   try {
     return await answer;
   } catch (error) {
-    const code = statusCode(error);
-    if (code !== 403 && code !== 404) throw error;
+    if (statusCode(error) !== 403) throw error;
     return null;
   }
 }

@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { opened } from '../../../domain/quota-resize/absorb.ts';
-import {
-  command,
-  type CommandOutcome,
-  type OperatorCommand,
-  readCommandInput,
-} from '../../../domain/quota-resize/commands.ts';
+import { command, type CommandOutcome, type OperatorCommand } from '../../../domain/quota-resize/commands.ts';
 import type { ResizeMemory } from '../../../domain/quota-resize/memory.ts';
 import {
   change,
@@ -33,26 +28,6 @@ function done(outcome: CommandOutcome): ResizeMemory {
   if (outcome.kind === 'refused') throw new Error(outcome.message);
   return outcome.memory;
 }
-
-describe('what comes with a command', () => {
-  it.each([
-    [undefined, 'unknown', ''],
-    [null, 'unknown', ''],
-    [42, 'unknown', ''],
-    [['ann'], 'unknown', ''],
-    [{}, 'unknown', ''],
-    [{ by: 7, reason: {} }, 'unknown', ''],
-    ['ann', 'ann', ''],
-    ['  ', 'unknown', ''],
-    [{ by: ' ann ', reason: ' too\nmuch ' }, 'ann', 'too much'],
-  ])('%j is from %s', (raw, by, reason) => {
-    expect(readCommandInput(raw)).toEqual({ by, reason });
-  });
-
-  it('is cut before it fills the details', () => {
-    expect(readCommandInput({ by: 'x'.repeat(10_000) }).by).toHaveLength(500);
-  });
-});
 
 describe('pause and resume', () => {
   it('say who, and keep why', () => {

@@ -1,6 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { audit, type AuditMemory, emptyAudit, wrongFor } from '../../../domain/quota-usage/audit.ts';
+import {
+  audit,
+  type AuditMemory,
+  auditQuota,
+  emptyAudit,
+  LIMITS,
+  wrongFor,
+} from '../../../domain/quota-usage/audit.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -220,5 +227,23 @@ describe('the memory of an audit', () => {
   it('is JSON', () => {
     const memory = looks(...busy.slice(0, 100), [100, '1', null]);
     expect(JSON.parse(JSON.stringify(memory))).toEqual(memory);
+  });
+});
+
+describe('the audit of a quota', () => {
+  const quota = { spec: { hard: { pods: '5' } }, status: { hard: { pods: '5' }, used: { pods: '2' } } };
+  const at = (now: number) => ({ counted: { pods: '2' }, now, keepMs: 600_000 });
+  const untruths = (over: Partial<typeof quota>) => auditQuota(emptyAudit, { ...quota, ...over }, at(1_000)).untruths;
+
+  it('finds nothing where numbers and limits are true', () => {
+    expect(untruths({})).toEqual([]);
+    expect(untruths({ status: { hard: { pods: '5000m' }, used: { pods: '2' } } })).toEqual([]);
+  });
+
+  it('finds limits that are not those of the spec, and numbers for what is not limited any more', () => {
+    const limits = [expect.objectContaining({ resource: LIMITS, since: 1_000 })];
+    expect(untruths({ status: { hard: { pods: '4' }, used: { pods: '2' } } })).toEqual(limits);
+    const surplus = { hard: { pods: '5' }, used: { pods: '2', 'requests.cpu': '1' } };
+    expect(untruths({ status: surplus })).toEqual(limits);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Untruth } from '../../../domain/quota-usage/audit.ts';
-import { decide, fingerprint, freshMemory, type UsagePolicy } from '../../../domain/quota-usage/decide.ts';
-import type { CachedQuota, UsageObservation } from '../../../domain/quota-usage/observation.ts';
+import { decide as decideOn, fingerprint, freshMemory, type UsageMemory } from '../../../domain/quota-usage/decide.ts';
+import type { CachedQuota, UsageObservation, UsagePolicy } from '../../../domain/quota-usage/observation.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const own: UsagePolicy = { mode: 'own', auditAfterMs: 60_000 };
@@ -21,8 +21,11 @@ function quota(over: Partial<CachedQuota> = {}): CachedQuota {
 
 function seen(over: Partial<UsageObservation> = {}): UsageObservation {
   const count = { used: { pods: '2', 'requests.cpu': '1' }, unmeasured: [] };
-  return { quota: quota(), count, untruths: [], at: NOW, ...over };
+  return { quota: quota(), count, untruths: [], policy: own, at: NOW, ...over };
 }
+
+const decide = (seen: UsageObservation, policy: UsagePolicy, memory: UsageMemory) =>
+  decideOn({ ...seen, policy }, memory);
 
 const untruth = (since: number): Untruth => ({ resource: 'pods', says: '5', counted: '2', since });
 
@@ -91,8 +94,28 @@ describe('an episode that audits', () => {
   it('tells that it is true again only of what was told as wrong', () => {
     expect(decide(seen(), audit, freshMemory)).not.toHaveProperty('tells');
     expect(
-      decide(seen(), audit, { ...freshMemory, reported: { resources: ['pods'], key: 'uid-1 pods 1' } }),
+      decide(seen(), audit, {
+        ...freshMemory,
+        reported: { quotaUid: 'uid-1', resources: ['pods'], key: 'uid-1 pods 1' },
+      }),
     ).toHaveProperty('tells');
+  });
+});
+
+describe('what was told as wrong', () => {
+  const reported = { quotaUid: 'uid-1', resources: ['pods'], key: 'uid-1 pods 1' };
+
+  it('is not true because it cannot be counted now', () => {
+    const unmeasured = [{ keys: ['pods'], reason: 'the watch is broken' }];
+    const blind = seen({ count: { used: { 'requests.cpu': '1' }, unmeasured } });
+    expect(decide(blind, audit, { ...freshMemory, reported })).toMatchObject({ kind: 'await', reason: 'Unmeasured' });
+    expect(decide(blind, audit, freshMemory)).toMatchObject({ kind: 'end' });
+  });
+
+  it('says nothing about another quota of the same name', () => {
+    const memory = { ...freshMemory, reported: { ...reported, quotaUid: 'uid-0' } };
+    expect(decide(seen({ untruths: [untruth(NOW - 60_000)] }), audit, memory)).toMatchObject({ kind: 'report' });
+    expect(decide(seen(), audit, memory)).not.toHaveProperty('tells');
   });
 });
 

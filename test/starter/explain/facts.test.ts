@@ -163,7 +163,7 @@ describe('what happens next', () => {
     expect(Object.fromEntries(resources.map(({ resource, proposed, why }) => [resource, [proposed, why]]))).toEqual({
       'requests.cpu': [null, '40 % is below the threshold of 80 %, and nothing that was refused is missing'],
       pods: [null, 'a limit of 0 is deliberate, and no threshold raises it'],
-      services: [null, 'Kubernetes has not counted it yet'],
+      services: [null, 'it has not been counted yet'],
     });
   });
 
@@ -236,6 +236,34 @@ describe('what happens next', () => {
       since: '2026-11-20T09:00:00Z',
     });
     expect(next).toMatchObject([{ phase: 'Paused', detail: expect.stringContaining('paused by alice') }]);
+  });
+});
+
+describe('what is used', () => {
+  const counting = {
+    kind: 'counted',
+    differences: [{ resource: 'requests.cpu', used: '1', counted: '9' }],
+    unmeasured: [],
+  } as const;
+  const said = "requests.cpu: Kubernetes' status says 1, the objects are charged 9; Headroom goes by what it counted";
+
+  it('is said to be counted where the mode asks for it, with the layer of the mode, and where the status differs', () => {
+    const { usage } = explained({ env: { HEADROOM_USAGE_MODE: 'audit' }, look: { usage: 'audit', counting } });
+    expect(usage).toEqual({
+      mode: 'audit',
+      from: { layer: 'environment', name: 'HEADROOM_USAGE_MODE' },
+      notes: [said],
+    });
+    const text = explanationText(explained({ argv: ['--usage-mode', 'own'], look: { usage: 'own' } }));
+    expect(text).toContain(
+      '\nWhat is used\n  counted from the objects of the namespace: the mode is own (flag --usage-mode)\n',
+    );
+  });
+
+  it('is what the status says otherwise, of which there is nothing to say', () => {
+    const seen = explained();
+    expect(seen.usage).toEqual({ mode: 'off', from: { layer: 'built-in', name: 'built-in default' }, notes: [] });
+    expect(explanationText(seen)).not.toContain('What is used');
   });
 });
 

@@ -42,6 +42,25 @@ describe('supposed usage', () => {
     expect(look).toMatchObject({ quota: { used: { 'requests.cpu': '12' } }, contradictions: [] });
   });
 
+  it('of usage takes the place of what was counted, and of what could not be', () => {
+    const counting = {
+      kind: 'counted',
+      differences: [
+        { resource: 'requests.cpu', used: '9', counted: '1' },
+        { resource: 'pods', used: '3', counted: '2' },
+      ],
+      unmeasured: [
+        { keys: ['requests.cpu', 'requests.memory'], reason: 'you may not list pods' },
+        { keys: ['requests.cpu'], reason: 'you may not list pods' },
+      ],
+    } as const;
+    expect(withUsage(observation({ usage: 'audit', counting }), { 'requests.cpu': '12' }).counting).toEqual({
+      kind: 'counted',
+      differences: [{ resource: 'pods', used: '3', counted: '2' }],
+      unmeasured: [{ keys: ['requests.memory'], reason: 'you may not list pods' }],
+    });
+  });
+
   it('of a resource without a limit is refused, and the limits are named', () => {
     expect(() => withUsage(observation(), { pods: '3' })).toThrow(
       'the quota has no limit for pods: it limits requests.cpu',

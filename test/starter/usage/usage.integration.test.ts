@@ -383,6 +383,38 @@ describe('headroom usage', () => {
       reason: 'you may not list services',
     });
   });
+
+  it('shows the devices that would come with what waits', async () => {
+    const devices = 'gpu.deviceclass.resource.k8s.io/devices';
+    const gpus = { name: 'gpus', exactly: { deviceClassName: 'gpu', allocationMode: 'ExactCount', count: 2 } };
+    await create(namespaceOf('team-d'), quotaOf('team-d', { pods: '1', [devices]: '4' }), {
+      apiVersion: 'resource.k8s.io/v1',
+      kind: 'ResourceClaimTemplate',
+      metadata: { name: 'two-gpus', namespace: 'team-d' },
+      spec: { spec: { devices: { requests: [gpus] } } },
+    });
+    await countNothing('team-d', 'compute');
+    const spec = {
+      containers: [{ name: 'app', image: 'app' }],
+      resourceClaims: [{ name: 'own', resourceClaimTemplateName: 'two-gpus' }],
+    };
+    const template = { metadata: { labels: { app: 'train' } }, spec };
+    await create(workloadOf('ReplicaSet', 'team-d', 'train', { replicas: 4, template }));
+    const workloads = await eventually('the refusal is told', async () => {
+      const { pending } = await namespaceUsageOf(cluster(), argument('team-d'));
+      return pending.workloads.length === 2 ? pending.workloads : undefined;
+    });
+    expect(workloads).toMatchObject([
+      { resource: 'pods', missing: 3, needs: [{ amounts: { pods: '3' } }], next: { allowed: false } },
+      {
+        kind: 'ReplicaSet',
+        name: 'train',
+        resource: 'resourceclaims.resource.k8s.io',
+        missing: 3,
+        needs: [{ quota: 'compute', amounts: { [devices]: '6' } }],
+      },
+    ]);
+  });
 });
 
 /** What admission told the ReplicaSet that could not create its pods. */

@@ -20,7 +20,9 @@ const sdkLines: string[] = [];
 beforeAll(async () => {
   server = await startTemporal();
   metrics = await concreteAddress({ host: '127.0.0.1', port: 0 });
-  // The core's runtime is one for the whole process and ends with its last connection, so it is made once.
+  // The core's runtime is one for the whole process, and an earlier file may have left one. It ends with its last
+  // connection, so it is made once.
+  await Runtime.instance().shutdown();
   const log = createLog({ name: 'sdk', level: 'trace', destination: { write: (line) => void sdkLines.push(line) } });
   Runtime.install(runtimeOptions(log, metrics));
 });

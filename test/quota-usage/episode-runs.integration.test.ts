@@ -3,8 +3,10 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { UsageCache } from '../../activities/ports/usage-cache.ts';
 import { createUsageCacheActivities } from '../../activities/quota-usage/cache-activities.ts';
-import { cacheTaskQueue, taskQueue } from '../../domain/kernel/target.ts';
+import { cacheTaskQueue, quotaUsageId, taskQueue } from '../../domain/kernel/target.ts';
 import { createUsageHintSender, hintPriorities, usageHint } from '../../starter/quota-usage/hint.ts';
+import { commandSignals, status, usageChanged, type UsageCommandInput } from '../../workflows/quota-usage/messages.ts';
+import type { quotaUsage } from '../../workflows/quota-usage/workflow.ts';
 import { workflowBundle } from '../../worker/kernel/workflow-code.ts';
 import { startTemporal, type TemporalServer } from '../kernel/servers/temporal.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
@@ -12,6 +14,7 @@ import { TEST_BUNDLE } from '../kernel/stack/workflow-bundle.ts';
 
 const CLUSTER = 'priorities';
 const ORDINARY = 40;
+const policy = { mode: 'own', auditAfterMs: 60_000 } as const;
 
 let server: TemporalServer;
 let connection: Connection;
@@ -46,9 +49,52 @@ function emptyCache(asked: string[]): UsageCache {
   };
 }
 
+describe('an episode that is paused', () => {
+  it('takes hints for as long as it is, in runs of their own, and resumes in the last one', async () => {
+    const cluster = 'paused';
+    const target = { cluster, namespace: 'team-a', quota: 'compute' };
+    const asked: string[] = [];
+    const shared = { connection: native, namespace: server.namespace, shutdownGraceTime: 0 };
+    const episodes = await Worker.create({
+      ...shared,
+      taskQueue: taskQueue(cluster),
+      workflowBundle: await workflowBundle(process.env[TEST_BUNDLE]),
+    });
+    const counts = await Worker.create({
+      ...shared,
+      taskQueue: cacheTaskQueue(cluster),
+      activities: createUsageCacheActivities({ cache: emptyCache(asked), cluster, policy }),
+    });
+    await episodes.runUntil(async () => {
+      await client.workflow.signalWithStart<typeof quotaUsage, [UsageCommandInput]>('quotaUsage', {
+        workflowId: quotaUsageId(target),
+        taskQueue: taskQueue(cluster),
+        args: [{ target, continueAfterEvents: 40 }],
+        signal: commandSignals.pause,
+        signalArgs: [{ by: 'alice' }],
+      });
+      const handle = client.workflow.getHandle(quotaUsageId(target));
+      const { runId: first } = await handle.describe();
+      for (let index = 0; index < 60; index += 1) {
+        await handle.signal(usageChanged, { cause: 'test', reached: { pods: String(index) } });
+      }
+      await eventually('a later run is paused as well', async () => {
+        const said = await handle.query(status);
+        return said.phase === 'Paused' && said.reached['pods'] === '59' && (await handle.describe()).runId !== first;
+      });
+      expect(asked).toEqual([]);
+      await counts.runUntil(async () => {
+        await handle.signal(commandSignals.resume, { by: 'alice' });
+        await eventually('it ends', async () => (await handle.describe()).status.name === 'COMPLETED');
+      });
+      expect(asked).toEqual(['compute']);
+    });
+  });
+});
+
 describe('a quota that lacks its numbers', () => {
   it('is counted before those that wait since earlier and are only late', async () => {
-    const send = createUsageHintSender(client, { mode: 'own', auditAfterMs: 60_000 });
+    const send = createUsageHintSender(client, policy);
     const hint = (quota: string, priority: number) =>
       usageHint(
         { cluster: CLUSTER, namespace: 'team-a', quota },
@@ -71,7 +117,7 @@ describe('a quota that lacks its numbers', () => {
       const counts = await Worker.create({
         ...shared,
         taskQueue: cacheTaskQueue(CLUSTER),
-        activities: createUsageCacheActivities({ cache: emptyCache(asked), cluster: CLUSTER }),
+        activities: createUsageCacheActivities({ cache: emptyCache(asked), cluster: CLUSTER, policy }),
         maxConcurrentActivityTaskExecutions: 1,
       });
       await counts.runUntil(async () => await eventually('all are counted', () => asked.length === ORDINARY + 2));
@@ -88,6 +134,7 @@ async function waitingCounts(count: number): Promise<void> {
     const { stats } = await connection.workflowService.describeTaskQueue({
       namespace: server.namespace,
       taskQueue: { name: cacheTaskQueue(CLUSTER) },
+      // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- TASK_QUEUE_TYPE_ACTIVITY; the enum's package is not ours
       taskQueueType: 2,
       reportStats: true,
     });

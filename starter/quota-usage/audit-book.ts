@@ -1,0 +1,53 @@
+import { type AuditMemory, auditQuota, emptyAudit, type Untruth } from '../../domain/quota-usage/audit.ts';
+import type { UsageCount } from '../../domain/quota-usage/calculate.ts';
+import type { CachedQuota, UsagePolicy } from '../../domain/quota-usage/observation.ts';
+
+/** So many times its waiting it knows a number that was true, to tell a controller that is very late from a wrong one. */
+const REMEMBERED_FOR = 10;
+
+export interface WrongQuota {
+  readonly namespace: string;
+  readonly quota: string;
+  readonly resources: number;
+}
+
+/** What was true of every quota lately, and what its status said meanwhile. */
+export class AuditBook {
+  readonly #policy: UsagePolicy;
+  readonly #quotas = new Map<string, { readonly quota: CachedQuota; readonly memory: AuditMemory }>();
+
+  constructor(policy: UsagePolicy) {
+    this.#policy = policy;
+  }
+
+  /** Takes in a count and returns what is untrue by it; nothing where Headroom writes the status itself. */
+  take(quota: CachedQuota, count: UsageCount): readonly Untruth[] {
+    const { mode, auditAfterMs } = this.#policy;
+    if (mode !== 'audit') return [];
+    const before = this.#quotas.get(keyOf(quota));
+    const memory = auditQuota(before?.quota.uid === quota.uid ? before.memory : emptyAudit, quota, {
+      counted: count.used,
+      now: Date.now(),
+      keepMs: REMEMBERED_FOR * auditAfterMs,
+    });
+    this.#quotas.set(keyOf(quota), { quota, memory });
+    return memory.untruths;
+  }
+
+  forget(quota: CachedQuota): void {
+    this.#quotas.delete(keyOf(quota));
+  }
+
+  /** Quotas with something that is older than the audit waits. */
+  wrong(): readonly WrongQuota[] {
+    const now = Date.now();
+    return [...this.#quotas.values()].flatMap(({ quota: { namespace, name }, memory }) => {
+      const resources = memory.untruths.filter(({ since }) => now - since >= this.#policy.auditAfterMs).length;
+      return resources === 0 ? [] : [{ namespace, quota: name, resources }];
+    });
+  }
+}
+
+function keyOf({ namespace, name }: CachedQuota): string {
+  return `${namespace}/${name}`;
+}

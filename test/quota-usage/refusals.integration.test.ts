@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SupervisedProcess } from '../kernel/servers/supervised-process.ts';
+import { eventually } from '../kernel/stack/eventually.ts';
+import { type HeadroomPlane, startHeadroomPlane } from './planes.ts';
+import { type Api, type ApiAnswer, openApi } from './side-by-side/api.ts';
+
+/** A cluster without Kubernetes' own quota controller, with Headroom in its place. */
+interface Cluster {
+  readonly headroom: HeadroomPlane;
+  readonly api: Api;
+  starter: SupervisedProcess;
+}
+
+async function startCluster(apiServerFlags: readonly string[] = []): Promise<Cluster> {
+  // A new kind is found at once, and not within half a minute.
+  const headroom = await startHeadroomPlane({ apiServerFlags, env: { HEADROOM_USAGE_DISCOVERY: '500ms' } });
+  const [starter] = await Promise.all([headroom.startStarter(), headroom.startWorker()]);
+  return { headroom, starter, api: openApi(headroom.plane.adminKubeconfig) };
+}
+
+async function stopCluster(cluster: Cluster | undefined): Promise<void> {
+  cluster?.api.close();
+  await cluster?.headroom.stop();
+}
+
+async function made(answer: Promise<ApiAnswer>): Promise<void> {
+  // A refusal's message is what tells why.
+  expect(await answer).toMatchObject({ code: 201, message: '' });
+}
+
+async function createNamespace(api: Api, name: string): Promise<void> {
+  await made(api.ask('POST', '/api/v1/namespaces', { metadata: { name } }));
+}
+
+async function createQuota(api: Api, namespace: string, hard: Record<string, string>): Promise<void> {
+  await made(
+    api.ask('POST', `/api/v1/namespaces/${namespace}/resourcequotas`, { metadata: { name: 'limits' }, spec: { hard } }),
+  );
+}
+
+async function createPod(api: Api, namespace: string, name: string): Promise<ApiAnswer> {
+  const container = { name: 'main', image: 'main:1', resources: { requests: { cpu: '500m' } } };
+  return await api.ask('POST', `/api/v1/namespaces/${namespace}/pods`, {
+    metadata: { name },
+    spec: { containers: [container] },
+  });
+}
+
+async function used(api: Api, namespace: string): Promise<Readonly<Record<string, string>> | undefined> {
+  const { object } = await api.ask('GET', `/api/v1/namespaces/${namespace}/resourcequotas/limits`);
+  return object.status?.used;
+}
+
+async function untilUsed(api: Api, namespace: string, expected: Record<string, string>): Promise<void> {
+  await eventually(`${namespace} uses ${JSON.stringify(expected)}`, async () => {
+    const now = await used(api, namespace);
+    if (JSON.stringify(now) !== JSON.stringify(expected)) throw new Error(`it says ${JSON.stringify(now)}`);
+    return true;
+  });
+}
+
+describe('a cluster in which Headroom keeps the status of quotas', () => {
+  let cluster: Cluster;
+  beforeAll(async () => {
+    cluster = await startCluster();
+  });
+  afterAll(async () => await stopCluster(cluster));
+
+  it('a full quota refuses the next pod with the usual words, and lets it in once a pod was deleted or is over', async () => {
+    const { api } = cluster;
+    await createNamespace(api, 'full');
+    await createQuota(api, 'full', { pods: '2', 'requests.cpu': '1' });
+    await untilUsed(api, 'full', { pods: '0', 'requests.cpu': '0' });
+    await made(createPod(api, 'full', 'first'));
+    await made(createPod(api, 'full', 'second'));
+    const refused = await createPod(api, 'full', 'third');
+    expect(refused).toMatchObject({
+      code: 403,
+      message:
+        'pods "third" is forbidden: exceeded quota: limits, requested: pods=1,requests.cpu=500m, ' +
+        'used: pods=2,requests.cpu=1, limited: pods=2,requests.cpu=1',
+    });
+
+    await api.ask('DELETE', '/api/v1/namespaces/full/pods/first');
+    await eventually('the third pod is let in', async () => (await createPod(api, 'full', 'third')).code === 201);
+
+    expect((await createPod(api, 'full', 'fourth')).code).toBe(403);
+    await api.ask(
+      'PATCH',
+      '/api/v1/namespaces/full/pods/second/status',
+      { status: { phase: 'Succeeded' } },
+      'strategic',
+    );
+    await eventually('the fourth pod is let in', async () => (await createPod(api, 'full', 'fourth')).code === 201);
+    await untilUsed(api, 'full', { pods: '2', 'requests.cpu': '1' });
+  });
+
+  it('a raised limit lets in what the old one refused', async () => {
+    const { api } = cluster;
+    await createNamespace(api, 'raised');
+    await createQuota(api, 'raised', { pods: '1' });
+    await untilUsed(api, 'raised', { pods: '0' });
+    await made(createPod(api, 'raised', 'first'));
+    expect((await createPod(api, 'raised', 'second')).message).toContain('exceeded quota: limits');
+    await api.ask(
+      'PATCH',
+      '/api/v1/namespaces/raised/resourcequotas/limits',
+      { spec: { hard: { pods: '2' } } },
+      'merge',
+    );
+    await eventually('the second pod is let in', async () => (await createPod(api, 'raised', 'second')).code === 201);
+  });
+
+  it('a number that is unknown refuses until it was counted, and what came before the quota was counted is counted', async () => {
+    const { api, headroom } = cluster;
+    await createNamespace(api, 'unknown');
+    await createQuota(api, 'unknown', { pods: '3', 'count/widgets.example.com': '1' });
+    // Nobody can count widgets before there is such a thing, and the status says nothing of them.
+    await untilUsed(api, 'unknown', { pods: '0' });
+    await cluster.starter.kill();
+
+    await made(api.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', widgetDefinition));
+    const widgets = '/apis/example.com/v1/namespaces/unknown/widgets';
+    const createWidget = async (name: string) =>
+      await api.ask('POST', widgets, { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name } });
+    const refused = await eventually('widgets are served', async () => {
+      const answer = await createWidget('first');
+      return answer.code === 404 ? undefined : answer;
+    });
+    expect(refused).toMatchObject({
+      code: 403,
+      message:
+        'widgets.example.com "first" is forbidden: status unknown for quota: limits, resources: count/widgets.example.com',
+    });
+    await createNamespace(api, 'early');
+    await createQuota(api, 'early', { pods: '2' });
+    await made(createPod(api, 'early', 'first'));
+
+    cluster.starter = await headroom.startStarter();
+    await eventually('the widget is let in', async () => (await createWidget('first')).code === 201);
+    expect((await createWidget('second')).message).toContain(
+      'exceeded quota: limits, requested: count/widgets.example.com=1, used: count/widgets.example.com=1',
+    );
+    await untilUsed(api, 'early', { pods: '1' });
+  });
+});
+
+describe('a cluster whose API server has no quota admission', () => {
+  let cluster: Cluster;
+  beforeAll(async () => {
+    cluster = await startCluster(['--disable-admission-plugins=ServiceAccount,ResourceQuota']);
+  });
+  afterAll(async () => await stopCluster(cluster));
+
+  it('what comes is counted although nobody charged it, even above the limit', async () => {
+    const { api } = cluster;
+    await createNamespace(api, 'open');
+    await createQuota(api, 'open', { pods: '2', configmaps: '5', 'services.nodeports': '1' });
+    // The root certificate that every namespace gets.
+    await untilUsed(api, 'open', { configmaps: '1', pods: '0', 'services.nodeports': '0' });
+    for (const name of ['first', 'second', 'third']) await made(createPod(api, 'open', name));
+    await made(api.ask('POST', '/api/v1/namespaces/open/configmaps', { metadata: { name: 'more' } }));
+    const service = {
+      type: 'NodePort',
+      ports: [
+        { name: 'a', port: 80 },
+        { name: 'b', port: 81 },
+      ],
+    };
+    await made(api.ask('POST', '/api/v1/namespaces/open/services', { metadata: { name: 'web' }, spec: service }));
+    await untilUsed(api, 'open', { configmaps: '2', pods: '3', 'services.nodeports': '2' });
+    await api.ask('DELETE', '/api/v1/namespaces/open/pods/second');
+    await untilUsed(api, 'open', { configmaps: '2', pods: '2', 'services.nodeports': '2' });
+  });
+});
+
+const widgetDefinition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'widgets.example.com' },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+};

@@ -1,0 +1,19 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/**
+ * The folders whose files take longest, minutes where others take seconds: they kill servers and wait for what comes back,
+ * or work through dozens of quotas.
+ */
+const LONG = /\/test\/(?:faults|quota-usage|github-budget|chaos)\//;
+
+/**
+ * Starts the long files first: one that began last would run on alone when the others are through. Among the long ones and
+ * among the others the order is vitest's own: by the time they took here before, else by their size.
+ */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = (file: TestSpecification): boolean => LONG.test(file.moduleId.replaceAll('\\', '/'));
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
