@@ -41,12 +41,19 @@ export interface UsageStatusWrite {
   readonly resourceVersion: string;
   readonly hard: ResourceList;
   readonly used: ResourceList;
+  /** What the status said when it was counted. */
+  readonly usedBefore: ResourceList;
   /** Keys of the status that are to go. */
   readonly without: { readonly hard: readonly string[]; readonly used: readonly string[] };
 }
 
 export type UsageStatusOutcome =
-  | { readonly kind: 'written'; readonly resourceVersion: string }
+  | {
+      readonly kind: 'written';
+      readonly resourceVersion: string;
+      /** Admission had charged something since the count; what was written is both. */
+      readonly isRebased: boolean;
+    }
   /** The quota is another one by now: count again. */
   | { readonly kind: 'conflict' }
   | { readonly kind: 'gone' };

@@ -1,9 +1,11 @@
 import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import type { Logger } from 'pino';
+import { equalLists, type ResourceList } from '../../domain/kernel/resource-list.ts';
+import { rebase } from '../../domain/quota-usage/rebase.ts';
 import { createGlobalPauseGuard } from '../kernel/global-pause.ts';
 import { ensureQuotaEvent } from '../kernel/quota-event.ts';
 import type { Kubernetes } from '../ports/kubernetes.ts';
-import { statusCode, withKubernetesFailures } from '../ports/kubernetes-failure.ts';
+import { orNull, statusCode, withKubernetesFailures } from '../ports/kubernetes-failure.ts';
 import type { QuotaUsageActivities, UsageStatusOutcome, UsageStatusWrite } from './interface.ts';
 
 export interface QuotaUsageOptions {
@@ -30,13 +32,49 @@ export function createQuotaUsageActivities(options: QuotaUsageOptions): QuotaUsa
 }
 
 /**
- * A merge patch of the status alone, bound to the version that was counted for: a whole object would take away labels that
- * were set meanwhile, since the status of a quota may carry metadata.
+ * How often a write is put upon a newer status before it is counted anew. Where objects are created all the time, admission
+ * charges the quota more often than an episode counts and writes: without this a status would not fall while they are.
  */
+const REBASES = 5;
+
 async function ensureUsageStatus(
   { kubernetes }: QuotaUsageOptions,
-  { target, quotaUid, resourceVersion, hard, used, without }: UsageStatusWrite,
+  write: UsageStatusWrite,
 ): Promise<UsageStatusOutcome> {
+  const { namespace, quota: name } = write.target;
+  let { resourceVersion, used, without } = write;
+  for (let rebases = 0; ; rebases += 1) {
+    const outcome = await patchStatus(kubernetes, { ...write, resourceVersion, used, without });
+    if (outcome !== 'conflict') {
+      return outcome === 'gone'
+        ? { kind: 'gone' }
+        : { kind: 'written', resourceVersion: outcome.resourceVersion, isRebased: rebases > 0 };
+    }
+    // Also when this very write was made by an attempt whose answer was lost: the next look finds the status true.
+    if (rebases === REBASES) return { kind: 'conflict' };
+    const now = await orNull(kubernetes.core.readNamespacedResourceQuota({ name, namespace }));
+    if (now === null) return { kind: 'gone' };
+    const { metadata, spec, status } = now;
+    const isSame = metadata?.uid === write.quotaUid && equalLists(spec?.hard ?? {}, write.hard);
+    if (!isSame || equalLists(status?.used ?? {}, write.used)) return { kind: 'conflict' };
+    resourceVersion = metadata.resourceVersion ?? '';
+    used = rebase(write.used, write.usedBefore, status?.used ?? {});
+    without = { hard: surplus(status?.hard, write.hard), used: surplus(status?.used, used) };
+  }
+}
+
+function surplus(present: ResourceList = {}, wanted: ResourceList): readonly string[] {
+  return Object.keys(present).filter((key) => !Object.hasOwn(wanted, key));
+}
+
+/**
+ * A merge patch of the status alone, bound to a version: a whole object would take away labels that were set meanwhile, since
+ * the status of a quota may carry metadata.
+ */
+async function patchStatus(
+  kubernetes: Kubernetes,
+  { target, quotaUid, resourceVersion, hard, used, without }: Omit<UsageStatusWrite, 'usedBefore'>,
+): Promise<{ readonly resourceVersion: string } | 'conflict' | 'gone'> {
   const { namespace, quota: name } = target;
   const body = {
     metadata: { uid: quotaUid, resourceVersion },
@@ -47,11 +85,10 @@ async function ensureUsageStatus(
       { name, namespace, body, fieldManager: FIELD_MANAGER },
       setHeaderOptions('Content-Type', PatchStrategy.MergePatch),
     );
-    return { kind: 'written', resourceVersion: written.metadata?.resourceVersion ?? resourceVersion };
+    return { resourceVersion: written.metadata?.resourceVersion ?? resourceVersion };
   } catch (error) {
-    // Also when this very write was made by an attempt whose answer was lost: the next look finds the status true.
-    if (statusCode(error) === 409) return { kind: 'conflict' };
-    if (statusCode(error) === 404) return { kind: 'gone' };
+    if (statusCode(error) === 409) return 'conflict';
+    if (statusCode(error) === 404) return 'gone';
     throw error;
   }
 }

@@ -241,10 +241,11 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
   ): Promise<'written' | 'not'> {
     if (seen.quota === null) return 'not';
     const { uid: quotaUid, resourceVersion } = seen.quota;
+    const usedBefore = seen.quota.status.used ?? {};
     try {
       const outcome = await ensuring(priority ?? ORDINARY_PRIORITY).ensureUsageStatus.executeWithOptions(
         { summary: brief(detail) },
-        [{ target, quotaUid, resourceVersion, hard, used, without }],
+        [{ target, quotaUid, resourceVersion, hard, used, usedBefore, without }],
       );
       if (outcome.kind === 'written') {
         // The next count is to see this write.
