@@ -26,9 +26,15 @@ export interface LoadServers {
 /** As it is by default, and not as often as the tests have it. */
 const originalResync = { controllerManagerFlags: ['--resource-quota-sync-period=5m0s'] };
 
+/** The harness's own range has 254 addresses, and every namespace gets services. */
+const apiServerFlags = ['--service-cluster-ip-range=10.0.0.0/16'];
+
 /** A cluster with Kubernetes' own controller, and one with Headroom in its place: one worker and one starter. */
 export async function startAgainstHeadroom(): Promise<LoadServers> {
-  const [original, headroom] = await Promise.all([startOriginalPlane(originalResync), startHeadroomPlane()]);
+  const [original, headroom] = await Promise.all([
+    startOriginalPlane({ ...originalResync, apiServerFlags }),
+    startHeadroomPlane({ apiServerFlags }),
+  ]);
   const stop = async (): Promise<void> => {
     await Promise.all([original.stop(), headroom.stop()]);
   };
@@ -63,7 +69,10 @@ export async function startAgainstHeadroom(): Promise<LoadServers> {
 
 /** Two clusters with Kubernetes' own controller: how far apart two of the same are. */
 export async function startOriginalTwice(): Promise<LoadServers> {
-  const [first, second] = await Promise.all([startOriginalPlane(originalResync), startOriginalPlane(originalResync)]);
+  const [first, second] = await Promise.all([
+    startOriginalPlane({ ...originalResync, apiServerFlags }),
+    startOriginalPlane({ ...originalResync, apiServerFlags }),
+  ]);
   return {
     clusters: { original: first.adminKubeconfig, again: second.adminKubeconfig },
     pids: () => ({ ...pidsOf('original', first), ...pidsOf('again', second) }),
