@@ -1,6 +1,12 @@
 import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import type { Logger } from 'pino';
-import { equalLists, type ResourceList } from '../../domain/kernel/resource-list.ts';
+import {
+  equalLists,
+  maskList,
+  negativeKeys,
+  type ResourceList,
+  subtractLists,
+} from '../../domain/kernel/resource-list.ts';
 import { rebase } from '../../domain/quota-usage/rebase.ts';
 import { createGlobalPauseGuard } from '../kernel/global-pause.ts';
 import { ensureQuotaEvent } from '../kernel/quota-event.ts';
@@ -50,21 +56,32 @@ async function ensureUsageStatus(
         ? { kind: 'gone' }
         : { kind: 'written', resourceVersion: outcome.resourceVersion, isRebased: rebases > 0 };
     }
-    // Also when this very write was made by an attempt whose answer was lost: the next look finds the status true.
     if (rebases === REBASES) return { kind: 'conflict' };
     const now = await orNull(kubernetes.core.readNamespacedResourceQuota({ name, namespace }));
     if (now === null) return { kind: 'gone' };
     const { metadata, spec, status } = now;
     const isSame = metadata?.uid === write.quotaUid && equalLists(spec?.hard ?? {}, write.hard);
-    if (!isSame || equalLists(status?.used ?? {}, write.used)) return { kind: 'conflict' };
+    const present = status?.used ?? {};
+    if (!isSame || equalLists(present, write.used) || !hasOnlyGrown(write.usedBefore, present)) {
+      return { kind: 'conflict' };
+    }
     resourceVersion = metadata.resourceVersion ?? '';
-    used = rebase(write.used, write.usedBefore, status?.used ?? {});
-    without = { hard: surplus(status?.hard, write.hard), used: surplus(status?.used, used) };
+    used = rebase(write.used, write.usedBefore, present);
+    without = { hard: surplus(status?.hard, write.hard), used: surplus(present, used) };
   }
 }
 
-function surplus(present: ResourceList = {}, wanted: ResourceList): readonly string[] {
-  return Object.keys(present).filter((key) => !Object.hasOwn(wanted, key));
+/**
+ * Whether nobody but admission has written since, which only adds. A number that fell was written by somebody who counted,
+ * perhaps by an attempt of this very write whose answer was lost: then the difference is in it already.
+ */
+function hasOnlyGrown(before: ResourceList, now: ResourceList): boolean {
+  const { length } = negativeKeys(subtractLists(maskList(now, Object.keys(before)), before));
+  return length === 0;
+}
+
+function surplus(present: ResourceList | undefined, wanted: ResourceList): readonly string[] {
+  return Object.keys(present ?? {}).filter((key) => !Object.hasOwn(wanted, key));
 }
 
 /**

@@ -6,7 +6,7 @@ import { addLists, maskList, type ResourceList, subtractLists } from '../kernel/
  * what the count found to be different. A key that either of the two statuses lacks is as it was counted.
  *
  * An object that the count had seen already, and whose charge had not been seen, is in both and counts twice until the next
- * count: too much for a moment, never too little.
+ * count; one whose charge was there before the object is missing in both, as it is in any count.
  *
  * @param counted what the status was to say.
  * @param before what it said when that was counted.

@@ -22,12 +22,14 @@ export interface UsageQueuedHint extends QueuedHint {
   /** How far this starter's caches had come. */
   readonly reached: Reached;
   readonly priority: number;
+  /** The quota is not there any more. */
+  readonly isGone?: boolean;
 }
 
 /** A hint for the usage episode of a quota; one that does not start goes to a running episode only. */
 export function usageHint(
   target: QuotaTarget,
-  hint: Pick<UsageQueuedHint, 'starts' | 'cause' | 'reached' | 'priority'>,
+  hint: Pick<UsageQueuedHint, 'starts' | 'cause' | 'reached' | 'priority' | 'isGone'>,
 ): UsageQueuedHint {
   return { ...hint, id: quotaUsageId(target), target, resourceVersion: hint.reached['resourcequotas'] ?? '' };
 }
@@ -39,8 +41,8 @@ export function usageHint(
  * @throws the client's error when Temporal cannot be reached.
  */
 export function createUsageHintSender(client: Client, policy: UsagePolicy): (hint: UsageQueuedHint) => Promise<void> {
-  return async ({ id, target, starts, cause, reached, priority }) => {
-    const hint: UsageHint = { cause, reached, priority };
+  return async ({ id, target, starts, cause, reached, priority, isGone = false }) => {
+    const hint: UsageHint = { cause, reached, priority, ...(isGone ? { isGone } : {}) };
     if (starts) {
       await client.workflow.signalWithStart<typeof quotaUsage, [UsageHint]>('quotaUsage', {
         workflowId: id,

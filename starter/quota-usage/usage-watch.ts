@@ -2,7 +2,7 @@ import { type GroupResource, groupResourceName } from '../../domain/kernel/group
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 import type { Untruth } from '../../domain/quota-usage/audit.ts';
 import type { UsageCount } from '../../domain/quota-usage/calculate.ts';
-import { changesUsage, replenishes } from '../../domain/quota-usage/changes.ts';
+import { changesUsage, chargeEndsAt, replenishes } from '../../domain/quota-usage/changes.ts';
 import type { ChangeKind, CoalesceLimits } from '../../domain/quota-usage/coalesce.ts';
 import type { CountedObject } from '../../domain/quota-usage/evaluator.ts';
 import type { CachedQuota, Reached, UsagePolicy } from '../../domain/quota-usage/observation.ts';
@@ -151,7 +151,7 @@ export function createUsageWatch(options: UsageWatchOptions): UsageWatch {
     }
   }
 
-  function hint(quota: CachedQuota, what: Pick<UsageQueuedHint, 'starts' | 'cause' | 'priority'>): void {
+  function hint(quota: CachedQuota, what: Pick<UsageQueuedHint, 'starts' | 'cause' | 'priority' | 'isGone'>): void {
     const { namespace, name } = quota;
     const reached = furthest(seen.get(namespace) ?? {}, { resourcequotas: quota.resourceVersion });
     metrics.hints.inc({ priority: String(what.priority) });
@@ -190,6 +190,10 @@ export function createUsageWatch(options: UsageWatchOptions): UsageWatch {
   return {
     onObject: (resource, object, previous) => {
       const now = Date.now();
+      // When it begins to be deleted a pod is charged as before: nothing changes until its grace is over.
+      const endsAt = chargeEndsAt(resource, object);
+      const itsNamespace = object.metadata?.namespace;
+      if (endsAt !== null && endsAt >= now && itsNamespace !== undefined) alarms.set(itsNamespace, endsAt);
       const isMoved = previous !== undefined && replenishes(resource, previous, object, now);
       if (previous !== undefined && !isMoved && !changesUsage(resource, previous, object, now)) return;
       const namespace = saw(resource, object);
@@ -217,7 +221,7 @@ export function createUsageWatch(options: UsageWatchOptions): UsageWatch {
       known.delete(keyOf(quota));
       book.forget(quota);
       noteChange(quota.namespace, 'moved');
-      hint(quota, { starts: false, cause: 'the quota is deleted', priority: hintPriorities.ordinary });
+      hint(quota, { starts: false, cause: 'the quota is deleted', priority: hintPriorities.ordinary, isGone: true });
       if (cache().quotas(quota.namespace).length === 0) seen.delete(quota.namespace);
     },
     onFilled: () => {

@@ -14,6 +14,8 @@ export interface UsageHint {
   readonly reached: Reached;
   /** Temporal's priority key for the count and the write; a smaller one goes first. */
   readonly priority?: number;
+  /** The quota was deleted: whatever this episode rests for is over. */
+  readonly isGone?: boolean;
 }
 
 /** The phase that whoever starts a run writes into its search attributes, which saves the run an action of its own. */

@@ -63,7 +63,7 @@ const LOOK_EVERY_MS = 30_000;
 
 /**
  * How long a write rests that a person must help, such as a pause of the whole cluster, in milliseconds: twice as long each
- * time, because every quota of the cluster may be resting. A change, the resync or an operator wakes it before.
+ * time, because every quota of the cluster may be resting. An operator ends it before, and the end of the quota.
  */
 const REFUSED_REST_MS = 30_000;
 const LONGEST_REFUSED_REST_MS = 600_000;
@@ -93,8 +93,9 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
   let mode: UsageStatus['mode'] = null;
   let lastCommand = carried?.lastCommand ?? null;
   let woken = false;
-  /** An operator said something, which ends a rest that hints do not. */
-  let commanded = false;
+  /** An operator said something, or the quota went, which ends a rest that other hints do not. */
+  let roused = false;
+  let isGone = false;
   let waiting: CancellationScope | null = null;
   let refusals = 0;
   let conflicts = 0;
@@ -116,6 +117,10 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
     (hint) => {
       reached = furthest(reached, hint.reached);
       priority = Math.min(priority ?? Number.POSITIVE_INFINITY, hint.priority ?? ORDINARY_PRIORITY);
+      if (hint.isGone === true) {
+        isGone = true;
+        roused = true;
+      }
       wake();
     },
     { description: "the starter's hint that the quota, or something that it counts, changed" },
@@ -138,7 +143,7 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
       lastCommand = `${formatInstant(Date.now())} ${name}: ${answer.message}`;
       if (answer.memory !== null) {
         memory = answer.memory;
-        commanded = true;
+        roused = true;
         log.info('operator command', { command: name, did: answer.message, target: targetName(target) });
         wake();
       }
@@ -161,14 +166,16 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
     if (memory.paused !== null) {
       const { by, reason } = memory.paused;
       stand({ phase: 'Paused', reason: 'Paused', detail: `paused by ${by}${reason === '' ? '' : `: ${reason}`}` });
-      await condition(() => memory.paused === null || isHistoryLong());
-      if (memory.paused !== null) continue;
+      await condition(() => memory.paused === null || isGone || isHistoryLong());
+      if (memory.paused !== null && !isGone) continue;
     }
     // Cleared before observing, so that no hint falls between the look and the end.
     woken = false;
+    roused = false;
+    isGone = false;
     const seen = await observe();
     mode = seen.policy.mode;
-    if (memory.paused !== null) continue;
+    if (memory.paused !== null && seen.quota !== null) continue;
     const verdict = decide(seen, memory);
     stand(verdict);
     switch (verdict.kind) {
@@ -202,7 +209,7 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
   async function finish(verdict: UsageVerdict): Promise<QuotaUsageResult> {
     await condition(allHandlersFinished);
     // Synchronous with the end: a hint from now on makes the server ask once more.
-    if (woken || memory.paused !== null) return await again();
+    if (woken || (memory.paused !== null && verdict.reason !== 'QuotaGone')) return await again();
     return { reason: verdict.reason, detail: verdict.detail };
   }
 
@@ -271,8 +278,7 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
     stand({ phase: 'Blocked', reason: isPause ? 'GloballyPaused' : 'WriteRefused', detail: refusal.message });
     const rest = Math.min(REFUSED_REST_MS * 2 ** refusals, LONGEST_REFUSED_REST_MS);
     refusals += 1;
-    commanded = false;
-    await condition(() => commanded || isHistoryLong(), rest, { summary: brief(refusal.message) });
+    await condition(() => roused || isHistoryLong(), rest, { summary: brief(refusal.message) });
   }
 
   /** Whether the Event is there; if not, it has rested. */

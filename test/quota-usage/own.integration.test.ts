@@ -1,0 +1,507 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { quotaUsageId } from '../../domain/kernel/target.ts';
+import { commandUpdates, status } from '../../workflows/quota-usage/messages.ts';
+import { seededRandom } from '../chaos/random.ts';
+import type { AuditEvent } from '../kernel/servers/audit-log.ts';
+import type { SupervisedProcess } from '../kernel/servers/supervised-process.ts';
+import { eventually, never } from '../kernel/stack/eventually.ts';
+import { SYSTEM_NAMESPACE } from '../kernel/stack/stack.ts';
+import { CLUSTER, type HeadroomPlane, startHeadroomPlane } from './planes.ts';
+import { type Api, openApi } from './side-by-side/api.ts';
+
+const QUOTA = 'limits';
+/** Only what changes is counted: nothing here is true because everything was counted again meanwhile. */
+const NO_RESYNC = { HEADROOM_USAGE_RESYNC: '0' };
+const FINALIZER = 'example.com/kept';
+const NODE = 'lost';
+const [HIGH, LOW] = ['own-high', 'own-low'];
+
+type Amounts = Readonly<Record<string, string>>;
+
+let headroom: HeadroomPlane;
+let api: Api;
+let firstStarter: SupervisedProcess;
+beforeAll(async () => {
+  headroom = await startHeadroomPlane();
+  api = openApi(headroom.plane.adminKubeconfig);
+  [firstStarter] = await Promise.all([headroom.startStarter(NO_RESYNC), headroom.startWorker()]);
+  await make('/api/v1/nodes', { metadata: { name: NODE } });
+  const classes = '/apis/scheduling.k8s.io/v1/priorityclasses';
+  await make(classes, { metadata: { name: HIGH }, value: 2 });
+  await make(classes, { metadata: { name: LOW }, value: 1 });
+  // From here on everything that the tests count is watched already.
+  await givenQuota('watched', { ...PODS, configmaps: '5', services: '5' });
+  await untilUsed('watched', { configmaps: '1', pods: '0', 'requests.cpu': '0', services: '0' });
+});
+afterAll(async () => {
+  api?.close();
+  await headroom?.stop();
+});
+
+/** Limits that nobody meets. */
+const PODS = { pods: '1k', 'requests.cpu': '1k' };
+
+const at = (namespace: string, ...rest: readonly string[]): string =>
+  ['/api/v1/namespaces', namespace, ...rest].join('/');
+const quotaAt = (namespace: string, quota = QUOTA): string => at(namespace, 'resourcequotas', quota);
+
+async function make(path: string, body: object): Promise<void> {
+  for (;;) {
+    const answer = await api.ask('POST', path, body);
+    // Admission gives up when a quota changes under it three times in a row, whoever changes it; every client tries again.
+    if (answer.reason === 'Conflict') continue;
+    // A refusal's message is what tells why.
+    expect(answer).toMatchObject({ code: 201, message: '' });
+    return;
+  }
+}
+
+async function patch(path: string, body: object): Promise<void> {
+  expect(await api.ask('PATCH', path, body, 'merge')).toMatchObject({ code: 200, message: '' });
+}
+
+async function remove(path: string, options?: object): Promise<void> {
+  expect((await api.ask('DELETE', path, options)).code).toBeOneOf([200, 202]);
+}
+
+/** With the root certificate that every namespace gets, whose coming is a change like any other. */
+async function givenNamespace(namespace: string): Promise<void> {
+  await make('/api/v1/namespaces', { metadata: { name: namespace } });
+  const certificate = at(namespace, 'configmaps', 'kube-root-ca.crt');
+  await eventually(`${namespace} is furnished`, async () => (await api.ask('GET', certificate)).code === 200);
+}
+
+async function makeQuota(namespace: string, hard: Amounts, scopes: object = {}, name = QUOTA): Promise<void> {
+  await make(at(namespace, 'resourcequotas'), { metadata: { name }, spec: { hard, ...scopes } });
+}
+
+async function givenQuota(namespace: string, hard: Amounts): Promise<void> {
+  await givenNamespace(namespace);
+  await makeQuota(namespace, hard);
+}
+
+async function makePod(namespace: string, name: string, metadata: object = {}, spec: object = {}): Promise<void> {
+  const container = { name: 'main', image: 'main:1', resources: { requests: { cpu: '100m' } } };
+  await make(at(namespace, 'pods'), { metadata: { name, ...metadata }, spec: { containers: [container], ...spec } });
+}
+
+async function statusOf(namespace: string): Promise<{ readonly hard?: Amounts; readonly used?: Amounts }> {
+  return (await api.ask('GET', quotaAt(namespace))).object.status ?? {};
+}
+
+async function untilStatus(namespace: string, expected: { readonly hard?: Amounts; readonly used: Amounts }) {
+  await eventually(`${namespace} says ${JSON.stringify(expected)}`, async () => {
+    const { hard, used } = await statusOf(namespace);
+    const now = { ...(expected.hard === undefined ? {} : { hard }), used };
+    if (JSON.stringify(now) !== JSON.stringify(expected)) throw new Error(`it says ${JSON.stringify(now)}`);
+    return true;
+  });
+}
+
+/** Resources in the order of their names, as the API server prints them. */
+async function untilUsed(namespace: string, used: Amounts): Promise<void> {
+  await untilStatus(namespace, { used });
+}
+
+const idOf = (namespace: string, quota = QUOTA): string => quotaUsageId({ cluster: CLUSTER, namespace, quota });
+
+interface Run {
+  readonly workflowId: string;
+  readonly status: string;
+}
+
+async function runs(query: string): Promise<readonly Run[]> {
+  const found: Run[] = [];
+  for await (const run of headroom.client.workflow.list({ query })) {
+    found.push({ workflowId: run.workflowId, status: run.status.name });
+  }
+  return found;
+}
+
+const episodes = async (namespace: string, quota = QUOTA): Promise<readonly Run[]> =>
+  await runs(`WorkflowId = '${idOf(namespace, quota)}'`);
+
+/** Requests of Headroom's own processes, written down so far. */
+async function requests(): Promise<readonly AuditEvent[]> {
+  return (await headroom.plane.auditEvents()).filter(({ user }) => user.username.startsWith('headroom-'));
+}
+
+/** What Headroom has changed in the cluster, or tried to. */
+async function writes(): Promise<readonly string[]> {
+  return (await requests())
+    .filter(({ verb }) => ['create', 'update', 'patch', 'delete', 'deletecollection'].includes(verb))
+    .map(({ verb, objectRef }) => {
+      const { resource, subresource, namespace, name } = objectRef ?? {};
+      return `${verb} ${[resource, subresource].filter(Boolean).join('/')} ${namespace}/${name}`;
+    });
+}
+
+/** Those that the API server took; where admission writes too, others meet a conflict. */
+const statusWrites = async (namespace: string): Promise<number> =>
+  (await requests()).filter(
+    ({ verb, objectRef, responseStatus }) =>
+      verb === 'patch' &&
+      objectRef?.subresource === 'status' &&
+      objectRef.namespace === namespace &&
+      objectRef.name === QUOTA &&
+      responseStatus?.code === 200,
+  ).length;
+
+async function untilGone(namespace: string): Promise<void> {
+  await eventually(`${namespace} is gone`, async () => (await api.ask('GET', at(namespace))).code === 404);
+}
+
+/** Until no episode runs, of those whose id begins like this. */
+async function untilEnded(start: string): Promise<void> {
+  const query = `WorkflowType = 'quotaUsage' AND ExecutionStatus = 'Running' AND WorkflowId STARTS_WITH '${start}'`;
+  await eventually(`the episodes of ${start} end`, async () => (await runs(query)).length === 0);
+}
+
+describe.concurrent('a quota whose status Headroom keeps', () => {
+  it('that somebody falsified is true again with one write each time, and that write wakes nobody', async () => {
+    const namespace = 'falsified';
+    await givenQuota(namespace, { pods: '5' });
+    const isTrue = { hard: { pods: '5' }, used: { pods: '0' } };
+    await untilStatus(namespace, isTrue);
+    await untilEnded(idOf(namespace));
+    const [runsBefore, writesBefore] = [(await episodes(namespace)).length, await statusWrites(namespace)];
+    const falsehoods = [
+      { used: { pods: '4' } },
+      { used: { pods: null } },
+      { used: { secrets: '3' } },
+      { hard: { pods: '9' } },
+      { hard: null, used: null },
+    ];
+    for (const [index, falsehood] of falsehoods.entries()) {
+      await patch(`${quotaAt(namespace)}/status`, { status: falsehood });
+      await untilStatus(namespace, isTrue);
+      await eventually('its episode is known', async () => (await episodes(namespace)).length > runsBefore + index);
+      await untilEnded(idOf(namespace));
+    }
+    const expected = runsBefore + falsehoods.length;
+    await never('a further run starts', async () => (await episodes(namespace)).length > expected, 2_000);
+    expect((await statusWrites(namespace)) - writesBefore).toBe(falsehoods.length);
+  });
+
+  it('costs a few writes when a thousand objects come and go', async () => {
+    const namespace = 'burst';
+    await givenQuota(namespace, { configmaps: '5k' });
+    await untilUsed(namespace, { configmaps: '1' });
+    const before = await statusWrites(namespace);
+    const lanes = Array.from({ length: 10 }, (_, lane) => lane);
+    await Promise.all(
+      lanes.map(async (lane) => {
+        for (let index = 0; index < 100; index += 1) {
+          const metadata = { name: `burst-${lane}-${index}`, labels: { burst: 'true' } };
+          await make(at(namespace, 'configmaps'), { metadata });
+        }
+      }),
+    );
+    await remove(`${at(namespace, 'configmaps')}?labelSelector=burst%3Dtrue`);
+    await untilUsed(namespace, { configmaps: '1' });
+    await untilEnded(idOf(namespace));
+    expect((await statusWrites(namespace)) - before).toBeLessThanOrEqual(12);
+  });
+
+  it('frees what was deleted while admission charges it for others all the time', async () => {
+    const namespace = 'steady';
+    await givenQuota(namespace, { configmaps: '100k' });
+    await untilUsed(namespace, { configmaps: '1' });
+    const deleted = Array.from({ length: 30 }, (_, index) => `old-${index}`);
+    for (const name of deleted) await make(at(namespace, 'configmaps'), { metadata: { name } });
+    const over = new AbortController();
+    let asked = 0;
+    const creating = async (): Promise<void> => {
+      while (!over.signal.aborted) {
+        asked += 1;
+        await make(at(namespace, 'configmaps'), { metadata: { name: `new-${asked}` } });
+      }
+    };
+    const freeing = async (): Promise<void> => {
+      try {
+        for (const name of deleted) await remove(at(namespace, 'configmaps', name));
+        await eventually('they are not charged any more', async () => {
+          const used = Number((await statusOf(namespace)).used?.['configmaps']);
+          // The root certificate, and what was created by now.
+          return used <= 1 + asked;
+        });
+      } finally {
+        over.abort();
+      }
+    };
+    await Promise.all([creating(), freeing()]);
+    await untilUsed(namespace, { configmaps: String(1 + asked) });
+  });
+
+  it.each([
+    ['counted before', true],
+    ['created after', false],
+  ])('that was %s a pod began to be stuck in its deletion charges it until its grace is over', async (_, isBefore) => {
+    const namespace = isBefore ? 'stuck-known' : 'stuck-new';
+    const hard = { 'count/pods': '5', ...PODS };
+    const charged = { 'count/pods': '1', pods: '1', 'requests.cpu': '100m' };
+    await givenNamespace(namespace);
+    if (isBefore) {
+      await makeQuota(namespace, hard);
+      await untilUsed(namespace, { 'count/pods': '0', pods: '0', 'requests.cpu': '0' });
+    }
+    await makePod(namespace, 'kept', { finalizers: [FINALIZER] }, { nodeName: NODE });
+    if (isBefore) {
+      await untilUsed(namespace, charged);
+      // Nothing is counted any more because the pod came.
+      await never('it is not charged', async () => (await statusOf(namespace)).used?.['pods'] !== '1', 1_000);
+    }
+    // It counts until twice this long after now, which is time enough to see it counted.
+    await remove(at(namespace, 'pods', 'kept'), { gracePeriodSeconds: isBefore ? 1 : 6 });
+    if (!isBefore) {
+      await makeQuota(namespace, hard);
+      await untilUsed(namespace, charged);
+    }
+    await untilUsed(namespace, { 'count/pods': '1', pods: '0', 'requests.cpu': '0' });
+    expect((await api.ask('GET', at(namespace, 'pods', 'kept'))).code).toBe(200);
+  });
+
+  it('is counted again when only its scope selector changes', async () => {
+    const namespace = 'scoped';
+    const selector = (operator: string, values?: readonly string[]) => ({
+      scopeSelector: { matchExpressions: [{ scopeName: 'PriorityClass', operator, ...(values ? { values } : {}) }] },
+    });
+    await givenNamespace(namespace);
+    await makeQuota(namespace, { pods: '9' }, selector('In', [HIGH]));
+    await untilUsed(namespace, { pods: '0' });
+    await makePod(namespace, 'first', {}, { priorityClassName: HIGH });
+    await makePod(namespace, 'second', {}, { priorityClassName: HIGH });
+    await makePod(namespace, 'third', {}, { priorityClassName: LOW });
+    await untilUsed(namespace, { pods: '2' });
+    const changes = [
+      [selector('In', [LOW]), '1'],
+      [selector('Exists'), '3'],
+      [selector('DoesNotExist'), '0'],
+      [{ scopeSelector: null }, '3'],
+    ] as const;
+    for (const [spec, pods] of changes) {
+      await patch(quotaAt(namespace), { spec });
+      await untilUsed(namespace, { pods });
+    }
+  });
+
+  it('is counted when it was deleted and came back under its name while objects came and went', async () => {
+    const namespace = 'reborn';
+    await givenNamespace(namespace);
+    const over = new AbortController();
+    const churn = async (): Promise<void> => {
+      for (let index = 0; !over.signal.aborted; index += 1) {
+        const name = `some-${index}`;
+        // Refused while a quota is not counted yet, or goes in the middle of the request.
+        const { code } = await api.ask('POST', at(namespace, 'configmaps'), { metadata: { name } });
+        if (code === 201 && index % 3 !== 0) await remove(at(namespace, 'configmaps', name));
+      }
+    };
+    const lives = async (): Promise<void> => {
+      try {
+        for (let life = 0; life < 5; life += 1) {
+          if (life > 0) await remove(quotaAt(namespace));
+          // Another limit each time, so that a status of an earlier life is told from its own.
+          const hard = { configmaps: String(10_001 + life), pods: '5' };
+          await makeQuota(namespace, hard);
+          await eventually('it is counted', async () => {
+            const { hard: limits, used } = await statusOf(namespace);
+            return limits?.['configmaps'] === hard.configmaps && used?.['configmaps'] !== undefined;
+          });
+        }
+      } finally {
+        over.abort();
+      }
+    };
+    await Promise.all([churn(), lives()]);
+    const { items = [] } = (await api.ask('GET', at(namespace, 'configmaps'))).object;
+    await untilStatus(namespace, {
+      hard: { configmaps: '10005', pods: '5' },
+      used: { configmaps: String(items.length), pods: '0' },
+    });
+  });
+
+  it('that goes with its namespace leaves no episode behind', async () => {
+    const namespaces = ['gone-a', 'gone-b', 'gone-c'];
+    const quotas = ['one', 'two', 'three'];
+    await Promise.all(
+      namespaces.map(async (namespace) => {
+        await givenNamespace(namespace);
+        for (const name of quotas) await makeQuota(namespace, { configmaps: '50', pods: '5' }, {}, name);
+        // Falsified just before they go: their episodes are under way then.
+        await eventually('all are counted', async () => {
+          const { items = [] } = (await api.ask('GET', at(namespace, 'resourcequotas'))).object;
+          return items.every((quota) => quota.status?.used?.['configmaps'] === '1');
+        });
+        for (const name of quotas) {
+          await patch(`${quotaAt(namespace, name)}/status`, { status: { used: { configmaps: '40' } } });
+        }
+        await remove(at(namespace));
+        await untilGone(namespace);
+      }),
+    );
+    await untilEnded(`quota-usage/${CLUSTER}/gone-`);
+  });
+});
+
+describe('Headroom that is paused in the whole cluster', () => {
+  const pauseAt = at(SYSTEM_NAMESPACE, 'configmaps');
+  const blocked = async (namespace: string): Promise<void> => {
+    await eventually(`${namespace} is blocked`, async () => {
+      const said = await headroom.client.workflow.getHandle(idOf(namespace)).query(status);
+      return said.phase === 'Blocked' && said.reason === 'GloballyPaused';
+    });
+  };
+
+  it('writes no status and says so, and goes on when told; what is deleted meanwhile ends at once', async () => {
+    await givenQuota('frozen', { pods: '5' });
+    await givenQuota('frozen-gone', { pods: '5' });
+    await Promise.all([untilUsed('frozen', { pods: '0' }), untilUsed('frozen-gone', { pods: '0' })]);
+    await Promise.all([untilEnded(idOf('frozen')), untilEnded(idOf('frozen-gone'))]);
+    const before = (await writes()).length;
+
+    const data = { by: 'alice', reason: 'an incident' };
+    await make(pauseAt, { metadata: { name: 'headroom-pause' }, data });
+    for (const namespace of ['frozen', 'frozen-gone']) {
+      await patch(`${quotaAt(namespace)}/status`, { status: { used: { pods: '4' } } });
+    }
+    await Promise.all([blocked('frozen'), blocked('frozen-gone')]);
+    await remove(at('frozen-gone'));
+    await untilGone('frozen-gone');
+    await untilEnded(idOf('frozen-gone'));
+    expect((await writes()).slice(before)).toEqual([]);
+    expect(await statusOf('frozen')).toMatchObject({ used: { pods: '4' } });
+
+    await remove(`${pauseAt}/headroom-pause`);
+    const handle = headroom.client.workflow.getHandle(idOf('frozen'));
+    await handle.executeUpdate(commandUpdates.reconcileNow, { args: [{ by: 'alice' }] });
+    await untilUsed('frozen', { pods: '0' });
+    await untilEnded(idOf('frozen'));
+    expect((await writes()).slice(before)).toEqual([`patch resourcequotas/status frozen/${QUOTA}`]);
+  });
+});
+
+describe('two starters', () => {
+  const namespaces = ['streamed-a', 'streamed-b', 'streamed-c', 'streamed-d'];
+  let latest: SupervisedProcess;
+
+  it('of which one is killed in the middle of changes leave every status true, and it writes nothing when it is back', async () => {
+    await headroom.startStarter(NO_RESYNC);
+    for (const namespace of namespaces) {
+      await givenQuota(namespace, { ...PODS, configmaps: '1k', services: '1k' });
+      await untilUsed(namespace, { configmaps: '1', pods: '0', 'requests.cpu': '0', services: '0' });
+    }
+    const stream = Promise.all(namespaces.map(async (namespace, index) => await change(namespace, 60, index + 1)));
+    await eventually('half of the changes are made', () => made >= 120);
+    await firstStarter.kill();
+    await stream;
+    for (const namespace of namespaces) await untilUsed(namespace, await usedBy(namespace));
+    await untilEnded('quota-usage/');
+
+    const before = (await writes()).length;
+    // It counts everything now and then, which must not cost anything either.
+    latest = await headroom.startStarter({ HEADROOM_USAGE_RESYNC: '1s' });
+    await eventually('it has counted', async () => (await recounts(latest)) >= namespaces.length);
+    await untilEnded('quota-usage/');
+    expect((await writes()).slice(before)).toEqual([]);
+  });
+
+  it('cost nothing in an idle cluster, however often they count', async () => {
+    const all = async (): Promise<number> => (await runs("WorkflowType = 'quotaUsage'")).length;
+    const [runsBefore, writesBefore, countedBefore] = [await all(), (await writes()).length, await recounts(latest)];
+    await never('an episode starts', async () => (await all()) > runsBefore, 5_000);
+    expect((await writes()).slice(writesBefore)).toEqual([]);
+    expect(await recounts(latest)).toBeGreaterThan(countedBefore);
+  });
+
+  let made = 0;
+
+  /** Creates and deletes objects in a namespace at random, one at a time. */
+  async function change(namespace: string, times: number, seed: number): Promise<void> {
+    const random = seededRandom(seed);
+    const alive: string[] = [];
+    for (let index = 0; index < times; index += 1) {
+      if (alive.length > 0 && random.next() < 0.45) {
+        const path = random.pick(alive);
+        alive.splice(alive.indexOf(path), 1);
+        await remove(path);
+      } else {
+        const resource = random.pick(['configmaps', 'pods', 'services']);
+        const name = `${resource}-${index}`;
+        if (resource === 'pods') await makePod(namespace, name);
+        else {
+          const spec = resource === 'services' ? { spec: { ports: [{ port: 80 }] } } : {};
+          await make(at(namespace, resource), { metadata: { name }, ...spec });
+        }
+        alive.push(at(namespace, resource, name));
+      }
+      made += 1;
+    }
+  }
+
+  /** What is there by the lists of the API server. */
+  async function usedBy(namespace: string): Promise<Amounts> {
+    const count = async (resource: string): Promise<number> =>
+      (await api.ask('GET', at(namespace, resource))).object.items?.length ?? 0;
+    const pods = await count('pods');
+    const tenths = pods % 10 === 0 ? String(pods / 10) : `${pods * 100}m`;
+    return {
+      configmaps: String(await count('configmaps')),
+      pods: String(pods),
+      'requests.cpu': tenths,
+      services: String(await count('services')),
+    };
+  }
+});
+
+/** How often a starter has counted a namespace. */
+async function recounts(starter: SupervisedProcess): Promise<number> {
+  const [, metrics] = /"metrics":"([^"]+)"/.exec(await readFile(starter.logFile, 'utf8')) ?? [];
+  const text = await (await fetch(`${metrics}/metrics`)).text();
+  return Number(/^headroom_usage_recounts_total(?:\{.*\})? (\d+)$/m.exec(text)?.[1] ?? 0);
+}
+
+describe('in all of this', () => {
+  it('no episode failed', async () => {
+    const wrong = ['Failed', 'TimedOut', 'Terminated', 'Canceled'].map((one) => `ExecutionStatus = '${one}'`);
+    expect(await runs(wrong.join(' OR '))).toEqual([]);
+  });
+
+  it('nothing was refused to worker and starter, and every rule of their roles for counting was needed', async () => {
+    const events = await requests();
+    expect(events.filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([]);
+    const needed = new Set(events.flatMap(grantOf));
+    const granted = (await Promise.all(['reading', 'own'].map(grantsOf))).flat();
+    expect(granted).toHaveLength(3);
+    expect(granted.filter((one) => !needed.has(one))).toEqual([]);
+  });
+
+  interface Role {
+    readonly kind: string;
+    readonly metadata: { readonly name: string };
+    readonly rules?: readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[];
+  }
+
+  /** `role: verb resource` of everything that a component of deploy/quota-usage grants. */
+  async function grantsOf(component: string): Promise<string[]> {
+    const text = await readFile(new URL(`../../deploy/quota-usage/${component}/rbac.yaml`, import.meta.url), 'utf8');
+    return parseAllDocuments(text)
+      .map((document) => document.toJS() as Role)
+      .filter(({ kind }) => kind === 'ClusterRole')
+      .flatMap(({ metadata, rules = [] }) =>
+        rules.flatMap(({ resources, verbs }) =>
+          verbs.flatMap((verb) => resources.map((resource) => `${metadata.name}: ${verb} ${resource}`)),
+        ),
+      );
+  }
+
+  /** The grant that allowed a request, by the role that the API server gives as its reason. */
+  function grantOf({ annotations, verb, objectRef }: AuditEvent): string[] {
+    const [, role] = /of ClusterRole "([^"]+)"/.exec(annotations?.['authorization.k8s.io/reason'] ?? '') ?? [];
+    if (role === undefined) return [];
+    const resource = [objectRef?.resource, objectRef?.subresource].filter(Boolean).join('/');
+    return [`${role}: ${verb} ${resource}`, `${role}: ${verb} *`];
+  }
+});
