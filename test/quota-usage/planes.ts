@@ -6,14 +6,9 @@ import { KubeConfig, type KubernetesObject, KubernetesObjectApi, PatchStrategy }
 import { Client, Connection } from '@temporalio/client';
 import { parseAllDocuments } from 'yaml';
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../kernel/servers/control-plane.ts';
-import {
-  logTail,
-  type SupervisedProcess,
-  startProcess,
-  temporaryDirectory,
-} from '../kernel/servers/supervised-process.ts';
+import { type SupervisedProcess, temporaryDirectory } from '../kernel/servers/supervised-process.ts';
 import { startTemporal, type TemporalServer } from '../kernel/servers/temporal.ts';
-import { eventually } from '../kernel/stack/eventually.ts';
+import { launchProgram } from '../kernel/stack/launch-program.ts';
 import { applyManifests } from '../kernel/stack/manifests.ts';
 import { TEST_BUNDLE } from '../kernel/stack/workflow-bundle.ts';
 
@@ -127,27 +122,14 @@ export async function startHeadroomPlane(options: HeadroomPlaneOptions = {}): Pr
     const processes: SupervisedProcess[] = [];
     const launch = async (
       name: 'worker' | 'starter',
-      ready: string,
       extra: Readonly<Record<string, string>>,
     ): Promise<SupervisedProcess> => {
-      const logFile = join(dir, `${name}-${processes.length}.log`);
-      const started = await startProcess({
+      const started = await launchProgram({
         name,
-        command: process.execPath,
-        args: [join(ROOT, name, 'main.ts')],
-        cwd: ROOT,
         env: { ...env[name], ...extra },
-        logFile,
+        logFile: join(dir, `${name}-${processes.length}.log`),
+        onStarted: (one) => processes.push(one),
       });
-      processes.push(started);
-      await eventually(
-        `the ${name} is ready`,
-        async () => started.exit() !== undefined || (await readFile(logFile, 'utf8')).includes(ready),
-      );
-      const exit = started.exit();
-      if (exit !== undefined) {
-        throw new Error(`the ${name} ended with ${exit.code ?? exit.signal}:\n${await logTail(logFile)}`);
-      }
       return started;
     };
     undo.push(async () => {
@@ -158,8 +140,8 @@ export async function startHeadroomPlane(options: HeadroomPlaneOptions = {}): Pr
       temporal,
       client: new Client({ connection, namespace: temporal.namespace }),
       processes,
-      startWorker: async (extra = {}) => await launch('worker', '"the worker is running"', extra),
-      startStarter: async (extra = {}) => await launch('starter', '"the starter is watching"', extra),
+      startWorker: async (extra = {}) => await launch('worker', extra),
+      startStarter: async (extra = {}) => await launch('starter', extra),
       stop,
     };
   } catch (error) {

@@ -1,15 +1,15 @@
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AppsV1Api, CoordinationV1Api, CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { Client, Connection } from '@temporalio/client';
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../servers/control-plane.ts';
-import { logTail, type SupervisedProcess, startProcess, temporaryDirectory } from '../servers/supervised-process.ts';
+import { type SupervisedProcess, temporaryDirectory } from '../servers/supervised-process.ts';
 import { startTemporal, type TemporalServer } from '../servers/temporal.ts';
 import { type Forge, startForge } from '../forge/forge.ts';
 import type { ForgeOptions } from '../forge/options.ts';
-import { eventually } from './eventually.ts';
 import { createGitOpsRepository } from './gitops-repository.ts';
+import { launchProgram } from './launch-program.ts';
 import { applyManifests } from './manifests.ts';
 import { TEST_BUNDLE } from './workflow-bundle.ts';
 import { startSyncer, type Syncer } from './syncer.ts';
@@ -147,35 +147,22 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const processes: SupervisedProcess[] = [];
     const launch = async (
       name: 'worker' | 'starter',
-      ready: string,
       extra: Readonly<Record<string, string>>,
     ): Promise<SupervisedProcess> => {
-      const logFile = join(dir, `${name}-${processes.length}.log`);
-      const started = await startProcess({
+      const started = await launchProgram({
         name,
-        command: process.execPath,
-        args: [join(ROOT, name, 'main.ts')],
-        cwd: ROOT,
         env: { ...env[name], ...extra },
-        logFile,
+        logFile: join(dir, `${name}-${processes.length}.log`),
+        onStarted: (one) => processes.push(one),
       });
-      processes.push(started);
-      await eventually(
-        `the ${name} is ready`,
-        async () => started.exit() !== undefined || (await logHas(logFile, ready)),
-      );
-      const exit = started.exit();
-      if (exit !== undefined) {
-        throw new Error(`the ${name} ended with ${exit.code ?? exit.signal}:\n${await logTail(logFile)}`);
-      }
       say(`the ${name} is up`);
       return started;
     };
     undo.push(async () => {
       await Promise.all(processes.map(async (started) => await started.stop()));
     });
-    const startWorker = async (extra = {}) => await launch('worker', '"the worker is running"', extra);
-    const startStarter = async (extra = {}) => await launch('starter', '"the starter is watching"', extra);
+    const startWorker = async (extra = {}) => await launch('worker', extra);
+    const startStarter = async (extra = {}) => await launch('starter', extra);
     const syncer = startSyncer({ gitDir, kubeconfig: controlPlane.adminKubeconfig });
     if (options.sync === false) syncer.pause();
     undo.push(async () => await syncer.stop());
@@ -211,8 +198,4 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 function prebuiltBundle(): Record<string, string> {
   const bundle = process.env[TEST_BUNDLE];
   return bundle === undefined ? {} : { HEADROOM_WORKFLOW_BUNDLE: bundle };
-}
-
-async function logHas(file: string, text: string): Promise<boolean> {
-  return (await readFile(file, 'utf8').catch(() => '')).includes(text);
 }

@@ -1,0 +1,42 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { logTail, type SupervisedProcess, startProcess } from '../servers/supervised-process.ts';
+import { eventually } from './eventually.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+export interface LaunchOptions {
+  readonly name: 'worker' | 'starter';
+  readonly env: Readonly<Record<string, string>>;
+  readonly logFile: string;
+  /** Told at once, so that it is ended also when it never gets ready. */
+  readonly onStarted: (started: SupervisedProcess) => void;
+}
+
+/** What each says in its log when it is ready. */
+const READY = { worker: '"the worker is running"', starter: '"the starter is watching"' } as const;
+
+/**
+ * Starts one of the product's processes, and returns when it is ready.
+ *
+ * @throws Error with the end of its log when it ends before that.
+ */
+export async function launchProgram({ name, env, logFile, onStarted }: LaunchOptions): Promise<SupervisedProcess> {
+  const args = [join(ROOT, name, 'main.ts')];
+  const started = await startProcess({ name, command: process.execPath, args, cwd: ROOT, env, logFile });
+  onStarted(started);
+  await eventually(
+    `the ${name} is ready`,
+    async () => started.exit() !== undefined || (await logHas(logFile, READY[name])),
+  );
+  const exit = started.exit();
+  if (exit !== undefined) {
+    throw new Error(`the ${name} ended with ${exit.code ?? exit.signal}:\n${await logTail(logFile)}`);
+  }
+  return started;
+}
+
+async function logHas(file: string, text: string): Promise<boolean> {
+  return (await readFile(file, 'utf8').catch(() => '')).includes(text);
+}
