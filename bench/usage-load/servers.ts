@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { AuditEvent } from '../../test/kernel/servers/audit-log.ts';
 import type { ControlPlane } from '../../test/kernel/servers/control-plane.ts';
 import { freePort } from '../../test/kernel/servers/free-port.ts';
-import { startHeadroomPlane, startOriginalPlane } from '../../test/quota-usage/planes.ts';
+import { startUsagePlane, startOriginalPlane } from '../../test/quota-usage/planes.ts';
 import { countersIn } from './counters.ts';
 
 /** The clusters that are compared, and the processes that they are made of. */
@@ -33,7 +33,7 @@ const apiServerFlags = ['--service-cluster-ip-range=10.0.0.0/16'];
 export async function startAgainstHeadroom(): Promise<LoadServers> {
   const [original, headroom] = await Promise.all([
     startOriginalPlane({ ...originalResync, apiServerFlags }),
-    startHeadroomPlane({ apiServerFlags }),
+    startUsagePlane({ apiServerFlags }),
   ]);
   const stop = async (): Promise<void> => {
     await Promise.all([original.stop(), headroom.stop()]);

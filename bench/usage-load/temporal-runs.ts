@@ -75,7 +75,8 @@ function stepDistributions(histories: readonly (readonly TimedEvent[])[]): Tempo
 
 const ATTRIBUTES = 'EventAttributes';
 
-function readEvent(event: HistoryEvent): BilledEvent & TimedEvent {
+/** The parts of an event of a history that the counting needs. */
+export function readEvent(event: HistoryEvent): BilledEvent & TimedEvent {
   const attempt = event.activityTaskStartedEventAttributes?.attempt;
   const before = event.workflowExecutionStartedEventAttributes?.continuedExecutionRunId;
   const marker = event.markerRecordedEventAttributes?.markerName;

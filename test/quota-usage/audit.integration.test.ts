@@ -11,7 +11,8 @@ import { quotaUsageId } from '../../domain/kernel/target.ts';
 import { commandSignals, status } from '../../workflows/quota-usage/messages.ts';
 import { eventually, never } from '../kernel/stack/eventually.ts';
 import { headroom as runHeadroom } from '../starter/run-program.ts';
-import { CLUSTER, type HeadroomPlane, startHeadroomPlane } from './planes.ts';
+import { CLUSTER, type HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
+import { startUsagePlane } from './planes.ts';
 
 const QUOTA = 'compute';
 
@@ -20,7 +21,7 @@ let headroom: HeadroomPlane;
 let core: CoreV1Api;
 let apps: AppsV1Api;
 beforeAll(async () => {
-  headroom = await startHeadroomPlane({
+  headroom = await startUsagePlane({
     hasOriginal: true,
     env: { HEADROOM_USAGE_MODE: 'audit', HEADROOM_USAGE_AUDIT_AFTER: '2s' },
   });

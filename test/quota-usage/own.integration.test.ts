@@ -8,7 +8,8 @@ import type { AuditEvent } from '../kernel/servers/audit-log.ts';
 import type { SupervisedProcess } from '../kernel/servers/supervised-process.ts';
 import { eventually, never } from '../kernel/stack/eventually.ts';
 import { SYSTEM_NAMESPACE } from '../kernel/stack/stack.ts';
-import { CLUSTER, type HeadroomPlane, startHeadroomPlane } from './planes.ts';
+import { CLUSTER, type HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
+import { startUsagePlane } from './planes.ts';
 import { type Api, openApi } from './side-by-side/api.ts';
 
 const QUOTA = 'limits';
@@ -24,7 +25,7 @@ let headroom: HeadroomPlane;
 let api: Api;
 let firstStarter: SupervisedProcess;
 beforeAll(async () => {
-  headroom = await startHeadroomPlane();
+  headroom = await startUsagePlane();
   api = openApi(headroom.plane.adminKubeconfig);
   [firstStarter] = await Promise.all([headroom.startStarter(NO_RESYNC), headroom.startWorker()]);
   await make('/api/v1/nodes', { metadata: { name: NODE } });

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SupervisedProcess } from '../kernel/servers/supervised-process.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
-import { type HeadroomPlane, startHeadroomPlane } from './planes.ts';
+import { type HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
+import { startUsagePlane } from './planes.ts';
 import { type Api, type ApiAnswer, openApi } from './side-by-side/api.ts';
 
 /** A cluster without Kubernetes' own quota controller, with Headroom in its place. */
@@ -13,7 +14,7 @@ interface Cluster {
 
 async function startCluster(apiServerFlags: readonly string[] = []): Promise<Cluster> {
   // A new kind is found at once, and not within half a minute.
-  const headroom = await startHeadroomPlane({ apiServerFlags, env: { HEADROOM_USAGE_DISCOVERY: '500ms' } });
+  const headroom = await startUsagePlane({ apiServerFlags, env: { HEADROOM_USAGE_DISCOVERY: '500ms' } });
   const [starter] = await Promise.all([headroom.startStarter(), headroom.startWorker()]);
   return { headroom, starter, api: openApi(headroom.plane.adminKubeconfig) };
 }

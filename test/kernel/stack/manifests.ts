@@ -1,20 +1,26 @@
 import { readFile } from 'node:fs/promises';
-import { KubeConfig, KubernetesObjectApi, type KubernetesObject, PatchStrategy } from '@kubernetes/client-node';
-import { parseAllDocuments } from 'yaml';
+import {
+  KubeConfig,
+  KubernetesObjectApi,
+  type KubernetesObject,
+  loadAllYaml,
+  PatchStrategy,
+} from '@kubernetes/client-node';
 
 /** Applies manifests with server-side apply, as `kubectl apply --server-side` would. */
 export async function applyManifests(kubeconfig: string, files: readonly (string | URL)[]): Promise<void> {
   for (const file of files) {
-    const documents = parseAllDocuments(await readFile(file, 'utf8'));
-    await applyObjects(
-      kubeconfig,
-      documents.map((document) => document.toJS() as KubernetesObject | null).filter((object) => object !== null),
-    );
+    await applyObjects(kubeconfig, readManifests(await readFile(file, 'utf8')));
   }
 }
 
+/** The objects of a manifest, in the client's own names of fields: a definition has some that it calls otherwise (`default`). */
+export function readManifests(text: string): readonly KubernetesObject[] {
+  return (loadAllYaml(text) as (KubernetesObject | null | undefined)[]).filter((object) => object != null);
+}
+
 /** Applies objects with server-side apply, in their order. */
-async function applyObjects(kubeconfig: string, objects: readonly KubernetesObject[]): Promise<void> {
+export async function applyObjects(kubeconfig: string, objects: readonly KubernetesObject[]): Promise<void> {
   const config = new KubeConfig();
   config.loadFromFile(kubeconfig);
   const api = KubernetesObjectApi.makeApiClient(config);

@@ -6,7 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuditEvent } from '../../kernel/servers/audit-log.ts';
 import type { ControlPlane } from '../../kernel/servers/control-plane.ts';
 import { logTail, type SupervisedProcess } from '../../kernel/servers/supervised-process.ts';
-import { CLUSTER, type HeadroomPlane, ORIGINAL_RESYNC_MS, startHeadroomPlane, startOriginalPlane } from '../planes.ts';
+import { CLUSTER, type HeadroomPlane } from '../../kernel/stack/headroom-plane.ts';
+import { ORIGINAL_RESYNC_MS, startUsagePlane, startOriginalPlane } from '../planes.ts';
 import { type Api, openApi } from './api.ts';
 import { apply } from './apply.ts';
 import { differences, inventoryDifferences, isUnchanged, readStatuses, type Statuses } from './compare.ts';
@@ -79,7 +80,7 @@ async function startRun(options: SideBySideOptions): Promise<Run> {
   const flags = { apiServerFlags: GATES, controllerManagerFlags: GATES };
   const [first, second] = await Promise.allSettled([
     startOriginalPlane(flags),
-    options.second === 'original' ? startOriginalPlane(flags) : startHeadroomPlane(flags),
+    options.second === 'original' ? startOriginalPlane(flags) : startUsagePlane(flags),
   ]);
   if (first.status === 'rejected' || second.status === 'rejected') {
     for (const each of [first, second]) if (each.status === 'fulfilled') await each.value.stop();

@@ -1,0 +1,148 @@
+/** A control plane with Headroom on it and nothing else: for what needs no repository. */
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { KubernetesObject } from '@kubernetes/client-node';
+import { Client, Connection } from '@temporalio/client';
+import { type ControlPlane, startControlPlane } from '../servers/control-plane.ts';
+import { type SupervisedProcess, temporaryDirectory } from '../servers/supervised-process.ts';
+import { startTemporal, type TemporalServer } from '../servers/temporal.ts';
+import { launchProgram } from './launch-program.ts';
+import { applyManifests, applyObjects, readManifests } from './manifests.ts';
+import { TEST_BUNDLE } from './workflow-bundle.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const DEPLOY = join(ROOT, 'deploy');
+/** The users that worker and starter run as: bound to the product's own roles, never admins. */
+const WORKER_USER = 'headroom-worker';
+const STARTER_USER = 'headroom-starter';
+
+export interface HeadroomPlaneOptions {
+  /** Files and folders' files under `deploy` to apply besides: roles, whose bindings are for the two users, and definitions. */
+  readonly manifests: readonly string[];
+  /** Environment variables of worker and starter, beside those of the servers. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly apiServerFlags?: readonly string[];
+  readonly controllerManagerFlags?: readonly string[];
+}
+
+/** A control plane, Temporal, and Headroom's processes under the product's roles; no forge. */
+export interface HeadroomPlane {
+  readonly plane: ControlPlane;
+  readonly temporal: TemporalServer;
+  readonly client: Client;
+  /** Every one that was started, in order; those that were killed too. */
+  readonly processes: readonly SupervisedProcess[];
+  /** Ready when this resolves. */
+  startWorker(env?: Readonly<Record<string, string>>): Promise<SupervisedProcess>;
+  /** Ready when this resolves. */
+  startStarter(env?: Readonly<Record<string, string>>): Promise<SupervisedProcess>;
+  stop(): Promise<void>;
+}
+
+export const CLUSTER = 'test';
+
+/** Starts everything but the worker and the starter. */
+export async function startHeadroomPlane(options: HeadroomPlaneOptions): Promise<HeadroomPlane> {
+  const dir = await temporaryDirectory('plane');
+  const undo: (() => Promise<void>)[] = [async () => await rm(dir, { recursive: true, force: true })];
+  const stop = async (): Promise<void> => {
+    const failures: unknown[] = [];
+    for (const step of undo.splice(0).reverse()) await step().catch((error: unknown) => failures.push(error));
+    if (failures.length > 0) throw failures[0];
+  };
+  try {
+    const [plane, temporal] = await Promise.all([
+      startControlPlane({
+        users: [{ name: WORKER_USER }, { name: STARTER_USER }],
+        apiServerFlags: options.apiServerFlags ?? [],
+        controllerManagerFlags: options.controllerManagerFlags ?? [],
+      }).then((started) => {
+        undo.push(async () => await started.stop());
+        return started;
+      }),
+      startTemporal().then((started) => {
+        undo.push(async () => await started.stop());
+        return started;
+      }),
+    ]);
+    await bindRoles(plane.adminKubeconfig, options.manifests);
+    const connection = await Connection.connect({ address: temporal.address });
+    undo.push(async () => await connection.close());
+    const bundle = process.env[TEST_BUNDLE];
+    const shared = {
+      CLUSTER_NAME: CLUSTER,
+      TEMPORAL_ADDRESS: temporal.address,
+      TEMPORAL_NAMESPACE: temporal.namespace,
+      HEALTH_ADDRESS: '127.0.0.1:0',
+      METRICS_ADDRESS: '127.0.0.1:0',
+    };
+    const env = {
+      worker: {
+        ...shared,
+        KUBECONFIG: plane.kubeconfigFor(WORKER_USER),
+        ...(bundle === undefined ? {} : { HEADROOM_WORKFLOW_BUNDLE: bundle }),
+        ...options.env,
+      },
+      starter: { ...shared, KUBECONFIG: plane.kubeconfigFor(STARTER_USER), ...options.env },
+    };
+    const processes: SupervisedProcess[] = [];
+    const launch = async (
+      name: 'worker' | 'starter',
+      extra: Readonly<Record<string, string>>,
+    ): Promise<SupervisedProcess> => {
+      const started = await launchProgram({
+        name,
+        env: { ...env[name], ...extra },
+        logFile: join(dir, `${name}-${processes.length}.log`),
+        onStarted: (one) => processes.push(one),
+      });
+      return started;
+    };
+    undo.push(async () => {
+      await Promise.all(processes.map(async (started) => await started.stop()));
+    });
+    return {
+      plane,
+      temporal,
+      client: new Client({ connection, namespace: temporal.namespace }),
+      processes,
+      startWorker: async (extra = {}) => await launch('worker', extra),
+      startStarter: async (extra = {}) => await launch('starter', extra),
+      stop,
+    };
+  } catch (error) {
+    await stop().catch(() => {});
+    throw error;
+  }
+}
+
+/** Gives the two users the roles that the product is deployed with, those of the manifests included. */
+async function bindRoles(kubeconfig: string, manifests: readonly string[]): Promise<void> {
+  await applyManifests(kubeconfig, [join(DEPLOY, 'namespace.yaml'), join(DEPLOY, 'rbac.yaml')]);
+  await applyManifests(kubeconfig, [new URL('user-bindings.yaml', import.meta.url)]);
+  await applyObjects(kubeconfig, await objectsOf(manifests));
+}
+
+interface Binding extends KubernetesObject {
+  readonly subjects?: readonly { readonly kind: string; readonly name: string }[];
+}
+
+/** What is in the files, with bindings for users in place of service accounts. */
+async function objectsOf(files: readonly string[]): Promise<KubernetesObject[]> {
+  const texts = await Promise.all(files.map(async (name) => await readFile(join(DEPLOY, name), 'utf8')));
+  return texts
+    .flatMap((text) => readManifests(text) as readonly Binding[])
+    .map((object) =>
+      object.subjects === undefined
+        ? object
+        : {
+            ...object,
+            subjects: object.subjects.map(({ name }) => ({
+              kind: 'User',
+              name,
+              apiGroup: 'rbac.authorization.k8s.io',
+            })),
+          },
+    );
+}
