@@ -28,20 +28,30 @@ export async function readGlobalPause({
   return { by: found.data?.['by'] ?? 'unknown', reason: found.data?.['reason'] ?? '' };
 }
 
+/** `Headroom is paused in this cluster by alice: incident 42 (ConfigMap system/headroom-pause)`. */
+export function pauseSentence(
+  { by, reason }: { readonly by: string; readonly reason: string },
+  { systemNamespace }: Pick<GlobalPauseOptions, 'systemNamespace'>,
+): string {
+  const why = reason === '' ? '' : `: ${reason}`;
+  return `Headroom is paused in this cluster by ${by}${why} (ConfigMap ${systemNamespace}/${PAUSE_CONFIG_MAP})`;
+}
+
 /**
  * The check that every `ensure…` makes before it writes. When it cannot be made, nothing is written either.
  *
- * @returns a function that throws `GloballyPaused` (not retried) while the cluster is paused.
+ * @returns a function that throws `GloballyPaused` (not retried) while the cluster is paused; it takes a quota, or words for
+ * what nothing is written for.
  */
-export function createGlobalPauseGuard(options: GlobalPauseOptions): (target: QuotaTarget) => Promise<void> {
-  return withKubernetesFailures(async (target: QuotaTarget) => {
+export function createGlobalPauseGuard(options: GlobalPauseOptions): (target: QuotaTarget | string) => Promise<void> {
+  return withKubernetesFailures(async (target: QuotaTarget | string) => {
     const pause = await readGlobalPause(options);
     if (pause === null) return;
-    const reason = pause.reason === '' ? '' : `: ${pause.reason}`;
+    const name = typeof target === 'string' ? target : targetName(target);
     throw failure({
       type: 'GloballyPaused',
       nonRetryable: true,
-      message: `nothing is written for ${targetName(target)}: Headroom is paused in this cluster by ${pause.by}${reason} (ConfigMap ${options.systemNamespace}/${PAUSE_CONFIG_MAP})`,
+      message: `nothing is written for ${name}: ${pauseSentence(pause, options)}`,
     });
   });
 }

@@ -1,5 +1,6 @@
 import {
   AppsV1Api,
+  AutoscalingV2Api,
   BatchV1Api,
   CoordinationV1Api,
   CoreV1Api,
@@ -16,6 +17,7 @@ export interface Kubernetes {
   readonly core: CoreV1Api;
   readonly custom: CustomObjectsApi;
   readonly apps: AppsV1Api;
+  readonly autoscaling: AutoscalingV2Api;
   readonly batch: BatchV1Api;
   readonly coordination: CoordinationV1Api;
   readonly node: NodeV1Api;
@@ -33,6 +35,7 @@ export function connectKubernetes(config: KubeConfig): Kubernetes {
     core: config.makeApiClient(CoreV1Api),
     custom: config.makeApiClient(CustomObjectsApi),
     apps: config.makeApiClient(AppsV1Api),
+    autoscaling: config.makeApiClient(AutoscalingV2Api),
     batch: config.makeApiClient(BatchV1Api),
     coordination: config.makeApiClient(CoordinationV1Api),
     node: config.makeApiClient(NodeV1Api),

@@ -1,6 +1,7 @@
 import { targetName } from '../../domain/kernel/target.ts';
 import type { LimitChange } from '../../domain/quota-resize/decision.ts';
-import { digest, ensureQuotaEvent, type QuotaEventOptions } from '../kernel/quota-event.ts';
+import { digest } from '../kernel/object-event.ts';
+import { ensureQuotaEvent, type QuotaEventOptions } from '../kernel/quota-event.ts';
 import type { QuotaResizeActivities } from './interface.ts';
 import type { LeaseStore } from './lease.ts';
 
