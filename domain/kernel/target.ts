@@ -20,6 +20,17 @@ export function quotaUsageId(target: QuotaTarget): string {
   return `quota-usage/${target.cluster}/${target.namespace}/${target.quota}`;
 }
 
+/** A LightsOutSchedule of a named cluster. */
+export interface ScheduleTarget {
+  readonly cluster: string;
+  readonly schedule: string;
+}
+
+/** Workflow id of a LightsOutSchedule, for as long as it exists. */
+export function lightsOutId(target: ScheduleTarget): string {
+  return `lights-out/${target.cluster}/${target.schedule}`;
+}
+
 /** Id of the Schedule (and of the workflows it starts) that collects old Leases of a cluster. */
 export function leaseGcId(cluster: string): string {
   return `lease-gc/${cluster}`;

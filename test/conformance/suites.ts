@@ -6,8 +6,11 @@ import { quotaKinds } from './kinds/quota.ts';
 import { quotaControllerKinds } from './kinds/quota-controller.ts';
 import { quotaEvaluatorKinds } from './kinds/quota-evaluators.ts';
 import { leaseKinds } from './kinds/lease.ts';
+import { lightsOutScalingKinds } from './kinds/lights-out-scaling.ts';
+import { lightsOutScheduleKinds } from './kinds/lights-out-schedule.ts';
 import { pullRequestKinds } from './kinds/pull-request.ts';
 import { lifecycleKinds } from './kinds/lifecycle.ts';
+import { lightsOutPeriodKinds } from './kinds/lights-out-period.ts';
 import { thresholdEngineKinds } from './kinds/threshold-engine.ts';
 
 /** The kind of an entry that names none. */
@@ -41,6 +44,7 @@ const unanswered: Readonly<Record<string, Adapter>> = {
 
 const suites: readonly Suite[] = [
   { files: /^quantity/, kinds: quantityKinds },
+  { files: /^lights-out/, kinds: { ...lightsOutPeriodKinds, ...lightsOutScheduleKinds, ...lightsOutScalingKinds } },
   { files: /^event/, kinds: { [UNNAMED_KIND]: eventMessage } },
   {
     files: /^quota-resize/,

@@ -1,0 +1,249 @@
+/** The CustomResourceDefinition of LightsOutSchedules: the type of schedule.ts in Kubernetes' words, with the rules that CEL can say. */
+import { z } from 'zod';
+import { GROUP, KIND, PLURAL, VERSION } from './names.ts';
+import { LONGEST_GRACE, LONGEST_WAIT, NO_NAMESPACES } from './problems.ts';
+import { scheduleSpec, scheduleStatus } from './schedule.ts';
+
+/** A part of a JSON schema, as zod writes it and as Kubernetes takes it. */
+interface Schema {
+  readonly [keyword: string]: unknown;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+}
+
+interface Rule {
+  /** CEL; `self` is the value that the rule stands at. */
+  readonly rule: string;
+  /** What would be right: the API server itself says where, and what is there. */
+  readonly message: string;
+}
+
+/** Keywords that zod writes and a structural schema does not take. */
+const REFUSED_KEYWORDS: ReadonlySet<string> = new Set(['$schema', 'propertyNames']);
+
+const HAS_ZONE = String.raw`self.matches(r'^\s*(?i:CRON_)?(?i:TZ)=')`;
+const IS_MACRO = String.raw`self.matches(r'^\s*@')`;
+
+/** A pattern of five fields, roughly: which moments it means, and whether it ever fires, is for the room and its webhook. */
+const CRON_RULES: readonly Rule[] = [
+  {
+    rule: `!${HAS_ZONE}`,
+    message: 'expected a cron pattern without a time zone: take CRON_TZ= or TZ= out and set spec.timezone',
+  },
+  {
+    rule: `!${IS_MACRO}`,
+    message: 'expected five fields such as "0 6 * * 1-5" in place of a macro',
+  },
+  {
+    rule: String.raw`${HAS_ZONE} || ${IS_MACRO} || self.matches(r'^\s*\S+(\s+\S+){4}\s*$')`,
+    message: 'expected five fields: minute, hour, day of the month, month, day of the week, such as "0 6 * * 1-5"',
+  },
+];
+
+const REQUIREMENT_RULES: readonly Rule[] = [
+  {
+    rule: "self.operator in ['In', 'NotIn'] ? has(self.values) && size(self.values) > 0 : !has(self.values) || size(self.values) == 0",
+    message: 'expected at least one value with In and NotIn, and none with Exists and DoesNotExist',
+  },
+];
+
+const YEAR = 'int(self.substring(0, 4))';
+
+const DAY_RULES: readonly Rule[] = [
+  {
+    rule: "!self.matches('(02-3[01]|(04|06|09|11)-31)$')",
+    message: 'expected a day that the month has',
+  },
+  {
+    rule: `!self.matches('^[0-9]{4}-02-29$') || ${YEAR} % 4 == 0 && (${YEAR} % 100 != 0 || ${YEAR} % 400 == 0)`,
+    message: 'expected a day that the month has: that year has no 29 February',
+  },
+];
+
+const EXCEPTION_RULES: readonly Rule[] = [
+  {
+    rule: '!has(self.to) || size(self.to) == size(self.from)',
+    message: 'expected from and to in the same form: both with a year (2026-12-24), or both without (12-24)',
+  },
+  {
+    // Without a year, 12-24 to 01-02 is the turn of the year.
+    rule: '!has(self.to) || size(self.to) != size(self.from) || size(self.from) == 5 || self.to >= self.from',
+    message: 'expected a last day that is not before the first one',
+  },
+];
+
+/** More than eight digits may be more than CEL's durations hold, which would be an error in place of an answer. */
+function upTo(longest: string): readonly Rule[] {
+  return [
+    {
+      rule: `!self.matches('[0-9]{8}') && duration(self) <= duration('${longest}')`,
+      message: `expected at most ${longest}`,
+    },
+  ];
+}
+
+/** CEL's costs are estimated from these. Far above what anybody writes. */
+const DURATION_BOUNDS = { maxLength: 32 };
+const DAY_BOUNDS = { maxLength: 10 };
+
+function durationOf(longest: string): Schema {
+  return { ...DURATION_BOUNDS, 'x-kubernetes-validations': upTo(longest) };
+}
+
+const SPEC_RULES: readonly Rule[] = [
+  {
+    rule: 'has(self.namespaceSelector) || has(self.namespaces) && size(self.namespaces) > 0',
+    message: NO_NAMESPACES,
+  },
+];
+
+/** What Kubernetes is told besides, by path. */
+const ADDITIONS: Readonly<Record<string, Schema>> = {
+  spec: { description: 'What is to happen, and when.', 'x-kubernetes-validations': SPEC_RULES },
+  'spec.upscale': { 'x-kubernetes-validations': CRON_RULES },
+  'spec.downscale': { 'x-kubernetes-validations': CRON_RULES },
+  ...selectorAdditions('spec.namespaceSelector'),
+  ...selectorAdditions('spec.excludeLabels'),
+  ...selectorAdditions('spec.priorities[].selector'),
+  'spec.upscaleRateLimit.delayBetweenBatches': durationOf(LONGEST_WAIT),
+  'spec.downscaleRateLimit.delayBetweenBatches': durationOf(LONGEST_WAIT),
+  'spec.readinessTimeout': durationOf(LONGEST_WAIT),
+  'spec.newWorkloadGrace': durationOf(LONGEST_GRACE),
+  'spec.exceptions[]': { 'x-kubernetes-validations': EXCEPTION_RULES },
+  'spec.exceptions[].from': { ...DAY_BOUNDS, 'x-kubernetes-validations': DAY_RULES },
+  'spec.exceptions[].to': { ...DAY_BOUNDS, 'x-kubernetes-validations': DAY_RULES },
+  status: { description: 'What was last seen and done.' },
+  'status.conditions': { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] },
+  ...momentsOf([
+    'status.lastUpscaleTime',
+    'status.lastDownscaleTime',
+    'status.nextUpscaleTime',
+    'status.nextDownscaleTime',
+    'status.conditions[].lastTransitionTime',
+    'status.overrides[].since',
+    'status.overrides[].until',
+    'status.approved.at',
+  ]),
+};
+
+/** A selector is one value to whoever merges objects, as it is in Kubernetes' own types. */
+function selectorAdditions(path: string): Readonly<Record<string, Schema>> {
+  return {
+    [path]: { 'x-kubernetes-map-type': 'atomic' },
+    [`${path}.matchExpressions`]: { maxItems: 100, 'x-kubernetes-list-type': 'atomic' },
+    [`${path}.matchExpressions[]`]: { 'x-kubernetes-validations': REQUIREMENT_RULES },
+    [`${path}.matchExpressions[].values`]: { 'x-kubernetes-list-type': 'atomic' },
+  };
+}
+
+function momentsOf(paths: readonly string[]): Readonly<Record<string, Schema>> {
+  return Object.fromEntries(paths.map((path) => [path, { format: 'date-time' }]));
+}
+
+/** zod bounds every integer by what a double can hold exactly; Kubernetes' integers need no such words. */
+function isSafetyBound(keyword: string, value: unknown): boolean {
+  return (
+    (keyword === 'maximum' && value === Number.MAX_SAFE_INTEGER) ||
+    (keyword === 'minimum' && value === Number.MIN_SAFE_INTEGER)
+  );
+}
+
+/** zod's schema as Kubernetes takes it, with what is added at each path. */
+function structural(schema: Schema, path: string, added: Set<string>): Schema {
+  const { properties, items, ...keywords } = schema;
+  const kept = Object.entries(keywords).filter(
+    ([keyword, value]) => !REFUSED_KEYWORDS.has(keyword) && !isSafetyBound(keyword, value),
+  );
+  const addition = ADDITIONS[path];
+  if (addition !== undefined) added.add(path);
+  return {
+    ...Object.fromEntries(kept),
+    ...addition,
+    ...(properties === undefined
+      ? {}
+      : {
+          properties: Object.fromEntries(
+            Object.entries(properties).map(([name, part]) => [name, structural(part, `${path}.${name}`, added)]),
+          ),
+        }),
+    ...(items === undefined ? {} : { items: structural(items, `${path}[]`, added) }),
+  };
+}
+
+/** Both parts of an object. @throws Error when something is to be added where there is no field. */
+function partSchemas(): Readonly<Record<'spec' | 'status', Schema>> {
+  const added = new Set<string>();
+  // What people write, not what is read: a field with a default need not be there.
+  const read = (type: z.ZodType): Schema => z.toJSONSchema(type, { io: 'input' }) as Schema;
+  const parts = {
+    spec: structural(read(scheduleSpec), 'spec', added),
+    status: structural(read(scheduleStatus), 'status', added),
+  };
+  const lost = Object.keys(ADDITIONS).filter((path) => !added.has(path));
+  if (lost.length > 0) throw new Error(`a schedule has no ${lost.join(' and no ')}`);
+  return parts;
+}
+
+/** The columns of `kubectl get`, those of the first implementation among them under their names; with 1 only `-o wide`. */
+const COLUMNS: readonly (readonly [name: string, path: string, type: string, priority: 0 | 1])[] = [
+  ['State', '.status.state', 'string', 0],
+  ['Upscale', '.spec.upscale', 'string', 0],
+  ['Downscale', '.spec.downscale', 'string', 0],
+  ['Timezone', '.spec.timezone', 'string', 1],
+  ['Suspended', '.spec.suspend', 'boolean', 0],
+  ['Ready', '.status.conditions[?(@.type=="Ready")].status', 'string', 0],
+  // As texts: a date is shown by its age, and these are yet to come.
+  ['Next up', '.status.nextUpscaleTime', 'string', 1],
+  ['Next down', '.status.nextDownscaleTime', 'string', 1],
+  ['Saved', '.status.savedReplicaHours', 'string', 0],
+  ['Age', '.metadata.creationTimestamp', 'date', 0],
+];
+
+/** The object that `deploy/lights-out/crd.yaml` holds: apiextensions.k8s.io/v1. */
+export function lightsOutDefinition(): object {
+  const { spec, status } = partSchemas();
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${PLURAL}.${GROUP}`, labels: { 'app.kubernetes.io/part-of': 'headroom' } },
+    spec: {
+      group: GROUP,
+      names: {
+        kind: KIND,
+        listKind: `${KIND}List`,
+        plural: PLURAL,
+        singular: KIND.toLowerCase(),
+        shortNames: ['los'],
+      },
+      scope: 'Cluster',
+      versions: [
+        {
+          name: VERSION,
+          served: true,
+          storage: true,
+          subresources: { status: {} },
+          additionalPrinterColumns: COLUMNS.map(([name, jsonPath, type, priority]) => ({
+            name,
+            type,
+            jsonPath,
+            ...(priority === 0 ? {} : { priority }),
+          })),
+          schema: {
+            openAPIV3Schema: {
+              description: 'When workloads sleep, which ones, and how they are woken.',
+              type: 'object',
+              required: ['spec'],
+              properties: {
+                apiVersion: { type: 'string' },
+                kind: { type: 'string' },
+                metadata: { type: 'object' },
+                spec,
+                status,
+              },
+            },
+          },
+        },
+      ],
+    },
+  };
+}

@@ -1,0 +1,65 @@
+/** Whether two schedules may want the same workloads, told by what they say and not by what there is. */
+import type { LabelSelector, ScheduleSpec } from './schedule.ts';
+import { isEmptySelector } from './selector.ts';
+
+type Selection = Pick<ScheduleSpec, 'namespaceSelector' | 'namespaces'>;
+type Scope = Selection & Pick<ScheduleSpec, 'excludeNamespaces' | 'workloadTypes'>;
+
+/**
+ * Whether two schedules may select the same namespace. Symmetric. Two selectors may, whatever they say; a selector and
+ * a name may not, because nobody knows here which labels the namespace has, unless the selector is empty, which selects
+ * everything.
+ */
+export function schedulesOverlap(a: Selection, b: Selection): boolean {
+  if (a.namespaceSelector !== undefined && b.namespaceSelector !== undefined) return true;
+  return a.namespaces.some((name) => b.namespaces.includes(name)) || holdsNamesOf(a, b) || holdsNamesOf(b, a);
+}
+
+/** Whether one selects everything, and the other names something. */
+function holdsNamesOf(a: Selection, b: Selection): boolean {
+  return a.namespaceSelector !== undefined && isEmptySelector(a.namespaceSelector) && b.namespaces.length > 0;
+}
+
+/**
+ * Whether a person should be told that both may want the same workload: they overlap, and neither exclusions, nor kinds of
+ * workloads, nor labels that no namespace can have at once keep them apart. Symmetric.
+ */
+export function mayClash(a: Scope, b: Scope): boolean {
+  if (!meet(a.workloadTypes, b.workloadTypes)) return false;
+  const excluded = new Set([...a.excludeNamespaces, ...b.excludeNamespaces]);
+  const isApart =
+    a.namespaceSelector !== undefined &&
+    b.namespaceSelector !== undefined &&
+    contradict(a.namespaceSelector, b.namespaceSelector);
+  const selection = ({ namespaceSelector, namespaces }: Scope): Selection => ({
+    namespaceSelector: isApart ? undefined : namespaceSelector,
+    namespaces: namespaces.filter((name) => !excluded.has(name)),
+  });
+  return schedulesOverlap(selection(a), selection(b));
+}
+
+/** No kind named is all of them. */
+function meet(a: Scope['workloadTypes'], b: Scope['workloadTypes']): boolean {
+  return a.length === 0 || b.length === 0 || a.some((type) => b.includes(type));
+}
+
+/** Whether some label must have one value here and another there. */
+function contradict(a: LabelSelector, b: LabelSelector): boolean {
+  const others = required(b);
+  return required(a).some(([key, values]) =>
+    others.some(([other, allowed]) => key === other && !values.some((value) => allowed.includes(value))),
+  );
+}
+
+/** The labels that must have one of some values. */
+function required({
+  matchLabels = {},
+  matchExpressions = [],
+}: LabelSelector): (readonly [string, readonly string[]])[] {
+  return [
+    ...Object.entries(matchLabels).map(([key, value]) => [key, [value]] as const),
+    ...matchExpressions
+      .filter(({ operator }) => operator === 'In')
+      .map(({ key, values = [] }) => [key, values] as const),
+  ];
+}

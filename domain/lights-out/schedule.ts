@@ -1,0 +1,162 @@
+/** A LightsOutSchedule as people write it: the one type from which the CRD, the webhooks and the room itself read. */
+import { z } from 'zod';
+import { workloadTypes } from './names.ts';
+
+const selectorRequirement = z.object({
+  key: z.string().min(1).describe('The label key.'),
+  operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']).describe('How the label is compared with the values.'),
+  values: z.array(z.string()).optional().describe('For In and NotIn at least one, for the others none.'),
+});
+
+/** Kubernetes' LabelSelector: every part must match; an empty one matches everything. */
+export const labelSelector = z.object({
+  matchLabels: z.record(z.string(), z.string()).optional().describe('Labels with exactly these values.'),
+  matchExpressions: z.array(selectorRequirement).optional().describe('Further requirements, all of which must hold.'),
+});
+export type LabelSelector = z.infer<typeof labelSelector>;
+
+/** Go's notation, at least one number with a unit: `30s`, `5m`, `1h30m`; or `0`. */
+const duration = z.string().regex(/^(?:0|(?:[0-9]+(?:\.[0-9]+)?(?:ms|s|m|h))+)$/);
+
+const rateLimit = z.object({
+  batchSize: z.int().min(1).max(10_000).optional().describe('Workloads of one batch. Absent: all at once.'),
+  delayBetweenBatches: duration.optional().describe('How long to wait between two batches, such as 30s.'),
+});
+export type RateLimit = z.infer<typeof rateLimit>;
+
+/** `2026-12-24`, or `12-24` for every year. */
+const day = z.string().regex(/^(?:[0-9]{4}-)?(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])$/);
+
+const exception = z.object({
+  from: day.describe('The first day, in the time zone of the schedule: 2026-12-24, or 12-24 for every year.'),
+  to: day.optional().describe('The last day, included, in the same form. Absent: the first day only.'),
+  state: z.enum(['Up', 'Down']).describe('What holds on these days, whatever the crons say.'),
+  reason: z.string().max(200).optional().describe('Shown wherever the exception is.'),
+});
+export type ScheduleException = z.infer<typeof exception>;
+
+const priorityRule = z.object({
+  priority: z
+    .int()
+    .min(-1_000_000)
+    .max(1_000_000)
+    .describe('The greater one is up earlier and down later; 0 is the default.'),
+  selector: labelSelector.describe('The labels of the workloads that have it; the first rule that matches counts.'),
+});
+
+const namespaceName = z
+  .string()
+  .max(63)
+  .regex(/^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/);
+
+/** `spec` of a LightsOutSchedule, with the defaults filled in by `parse`. */
+export const scheduleSpec = z.object({
+  upscale: z.string().min(1).max(200).describe('When the workloads wake: a cron pattern of five fields.'),
+  downscale: z.string().min(1).max(200).describe('When they go to sleep: a cron pattern of five fields.'),
+  timezone: z.string().max(64).default('UTC').describe('IANA time zone of both patterns and of the exceptions.'),
+  namespaceSelector: labelSelector.optional().describe('Namespaces by their labels; an empty one selects all.'),
+  namespaces: z.array(namespaceName).max(1_000).default([]).describe('Namespaces by name, beside the selected ones.'),
+  excludeNamespaces: z
+    .array(namespaceName)
+    .max(1_000)
+    .default([])
+    .describe('Namespaces that are left alone in any case.'),
+  suspend: z
+    .boolean()
+    .default(false)
+    .describe('While true, nothing is put down or restored; a deletion restores all the same.'),
+  workloadTypes: z.array(z.enum(workloadTypes)).max(3).default([]).describe('Which kinds; empty: all of them.'),
+  excludeLabels: labelSelector
+    .optional()
+    .describe('Workloads with these labels are left alone; an empty one excludes none.'),
+  upscaleRateLimit: rateLimit.optional().describe('How fast workloads are woken.'),
+  downscaleRateLimit: rateLimit.optional().describe('How fast workloads are put to sleep.'),
+  downscaleReplicas: z
+    .int()
+    .min(0)
+    .max(10_000)
+    .default(0)
+    .describe('Replicas to keep while down; a workload with fewer keeps those.'),
+  exceptions: z
+    .array(exception)
+    .max(200)
+    .default([])
+    .describe('Holidays and one-off exceptions, by local date; the first that matches counts.'),
+  priorities: z
+    .array(priorityRule)
+    .max(50)
+    .default([])
+    .describe('The order of workloads; the annotation priority of a workload outranks it.'),
+  readinessTimeout: duration
+    .default('10m')
+    .describe('How long to wait for the workloads of one priority before those of the next.'),
+  newWorkloadGrace: duration
+    .default('0')
+    .describe('How long a workload that is created while down is left up, whoever created it.'),
+  dryRun: z.boolean().default(false).describe('Say what would be done, and do nothing.'),
+  requireApproval: z
+    .boolean()
+    .default(false)
+    .describe('Nothing is put down before an operator has approved the first run.'),
+});
+export type ScheduleSpec = z.output<typeof scheduleSpec>;
+
+/** Wake or sleep until a moment, as an operator asked for it; RFC 3339 in status, epoch in memory. */
+const override = z.object({
+  kind: z.enum(['wake', 'sleep']),
+  namespace: z.string().optional().describe('Only there; absent: everywhere.'),
+  since: z.string(),
+  until: z.string(),
+  by: z.string(),
+  reason: z.string().optional(),
+});
+
+const condition = z.object({
+  type: z.string(),
+  status: z.enum(['True', 'False', 'Unknown']),
+  observedGeneration: z.int().optional(),
+  lastTransitionTime: z.string(),
+  reason: z.string(),
+  message: z.string(),
+});
+export type Condition = z.infer<typeof condition>;
+
+const count = z.int().min(0);
+
+/** `status` of a LightsOutSchedule. Everything may be missing: a schedule begins without one. Moments are RFC 3339. */
+export const scheduleStatus = z.object({
+  state: z.enum(['Up', 'Down', 'Unknown']).optional().describe('What the schedule says now.'),
+  stateSince: z.string().optional().describe('Since when that has held for the workloads.'),
+  lastUpscaleTime: z.string().optional().describe('When the workloads were last woken.'),
+  lastDownscaleTime: z.string().optional().describe('When they were last put to sleep.'),
+  nextUpscaleTime: z.string().optional(),
+  nextDownscaleTime: z.string().optional(),
+  observedGeneration: z.int().optional(),
+  namespaces: z.array(z.string()).optional().describe('The namespaces in scope.'),
+  workloadStats: z
+    .object({
+      deploymentsManaged: count.optional(),
+      deploymentsScaled: count.optional(),
+      statefulsetsManaged: count.optional(),
+      statefulsetsScaled: count.optional(),
+      cronjobsManaged: count.optional(),
+      cronjobsSuspended: count.optional(),
+    })
+    .optional(),
+  scalingProgress: z
+    .object({ total: count, completed: count, failed: count, inProgress: z.boolean() })
+    .optional()
+    .describe('Present while workloads are woken or put to sleep.'),
+  conditions: z.array(condition).optional(),
+  overrides: z.array(override).optional().describe('What operators asked for, until when.'),
+  paused: z
+    .object({ by: z.string(), at: z.string(), reason: z.string().optional() })
+    .optional()
+    .describe('Who paused the schedule by a command, and when.'),
+  savedReplicaHours: z
+    .string()
+    .optional()
+    .describe('Replica-hours that were not run because of this schedule, with one decimal.'),
+  approved: z.object({ by: z.string(), at: z.string() }).optional().describe('Who approved the first run, and when.'),
+});
+export type ScheduleStatus = z.infer<typeof scheduleStatus>;

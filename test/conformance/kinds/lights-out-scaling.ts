@@ -1,0 +1,502 @@
+/** The cases of LightsOut about what happens to workloads: each is put into a small cluster, and a plan is applied to it. */
+import * as z from 'zod';
+import { decide } from '../../../domain/lights-out/decide.ts';
+import { judge } from '../../../domain/lights-out/judge.ts';
+import { freshMemory } from '../../../domain/lights-out/memory.ts';
+import {
+  FINALIZER,
+  GROUP,
+  MANAGED_BY,
+  ORIGINAL_REPLICAS,
+  ORIGINAL_SUSPEND,
+  type WorkloadType,
+  workloadTypes,
+} from '../../../domain/lights-out/names.ts';
+import { batchesOf } from '../../../domain/lights-out/order.ts';
+import { periodAt } from '../../../domain/lights-out/period.ts';
+import { type Plan, planSchedule } from '../../../domain/lights-out/plan.ts';
+import { afterBatch } from '../../../domain/lights-out/run.ts';
+import { labelSelector, scheduleSpec } from '../../../domain/lights-out/schedule.ts';
+import { namespacesInScope } from '../../../domain/lights-out/scope.ts';
+import { isEmptySelector, sameSelectors, selectorProblems } from '../../../domain/lights-out/selector.ts';
+import type { Workload } from '../../../domain/lights-out/workload.ts';
+import { itemOf, lookOf, planOf, scheduleOf } from '../../domain/lights-out/looks.ts';
+import { contextOf, NIGHT, namespaceOf, otherOf, workloadOf } from '../../domain/lights-out/planned.ts';
+import { SmallCluster } from '../../domain/lights-out/small-cluster.ts';
+import { type Adapter, adapter, type Comparison, leftOut, UnknownShape } from '../adapter.ts';
+import { sameJson } from '../compare.ts';
+import {
+  failureIsShown,
+  keepsPods,
+  noUserNote,
+  onlyExisting,
+  resumedByUser,
+  sameInAnyOrder,
+  type ScalerInput,
+} from '../lights-out-scaling-deviations.ts';
+
+const SCHEDULE = 'dev-schedule';
+const texts = z.record(z.string(), z.string());
+
+const direction = z
+  .enum(['upscale', 'downscale', 'up', 'down', 'Up', 'Down'])
+  .transform((word): 'Up' | 'Down' => (/^up/i.test(word) ? 'Up' : 'Down'));
+
+const scalerInput = z
+  .strictObject({
+    direction: direction.optional(),
+    scaleUp: z.boolean().optional(),
+    schedule: z.string().default(SCHEDULE),
+    name: z.string().optional(),
+    namespace: z.string().optional(),
+    replicas: z.number().optional(),
+    suspend: z.boolean().default(false),
+    annotations: texts.default({}),
+    labels: texts.default({}),
+  })
+  .transform(({ direction, scaleUp, replicas = 1, ...rest }) => ({
+    ...rest,
+    // Absent replicas are one, as Kubernetes has it.
+    replicas,
+    direction: direction ?? (scaleUp === true ? ('Up' as const) : ('Down' as const)),
+  }));
+
+/** A workload afterwards, by what a case may ask of it. */
+interface Scaled {
+  readonly workload: Workload;
+  /** Nothing was done that people would call scaling. */
+  readonly isSkipped: boolean;
+  readonly from: string;
+}
+
+function shownValue({ replicas, isSuspended }: Workload): string {
+  return replicas === null ? `${isSuspended}` : `${replicas}`;
+}
+
+function scaled(kind: WorkloadType, input: z.infer<typeof scalerInput>): Scaled {
+  const { schedule, annotations, labels, replicas, suspend } = input;
+  const cluster = new SmallCluster();
+  const isCronJob = kind === 'CronJob';
+  cluster.put(
+    'one',
+    workloadOf({ kind, annotations, labels, replicas: isCronJob ? null : replicas, isSuspended: isCronJob && suspend }),
+  );
+  const before = cluster.get('one');
+  const owner = annotations[MANAGED_BY] ?? schedule;
+  // A case that names another schedule means one that is there.
+  const others = owner === schedule ? [] : [otherOf({ name: owner, isIdle: true })];
+  const period = { state: input.direction, since: NIGHT };
+  const judgement = judge(before, namespaceOf(), contextOf({ schedule, period, others, settledAt: null }));
+  if (judgement.kind === 'change') {
+    for (const write of judgement.item.writes) cluster.write('one', write, NIGHT);
+  }
+  const workload = cluster.get('one');
+  const original = isCronJob
+    ? annotations[ORIGINAL_SUSPEND] === 'lightsout'
+    : annotations[ORIGINAL_REPLICAS] !== undefined;
+  const isMarkKept = workload.annotations[isCronJob ? ORIGINAL_SUSPEND : ORIGINAL_REPLICAS] !== undefined;
+  const isWoken = original && !isMarkKept;
+  return {
+    workload,
+    isSkipped: shownValue(before) === shownValue(workload) && !isWoken,
+    from: shownValue(before),
+  };
+}
+
+const MARKS = [ORIGINAL_REPLICAS, ORIGINAL_SUSPEND, MANAGED_BY];
+
+/** What a case asks of a workload, by the words of its keys. */
+function answerOf({ workload, isSkipped, from }: Scaled, key: string, expected: unknown): unknown {
+  const { annotations, labels, replicas, isSuspended } = workload;
+  const isOfLabel = /label/i.test(key);
+  if (/removed|absent|cleared/.test(key)) {
+    const isGone =
+      (isOfLabel || MARKS.every((mark) => annotations[mark] === undefined)) && labels[MANAGED_BY] === undefined;
+    return /annotation/i.test(key) || isOfLabel ? isGone : undefined;
+  }
+  const mark = MARKS.find((one) => key.includes(one.slice(GROUP.length + 1)));
+  if (mark !== undefined) return (isOfLabel ? labels[mark] : annotations[mark]) ?? null;
+  switch (key) {
+    case 'replicas':
+      return replicas;
+    case 'suspend':
+    case 'suspended':
+      return isSuspended;
+    case 'skipped':
+      return isSkipped;
+    case 'error':
+      return typeof expected === 'string' ? '' : false;
+    case 'previousValue':
+      return from;
+    case 'newValue':
+      return shownValue(workload);
+    case 'skipReason':
+    case 'reason':
+      // The operator's own words; that it is skipped is asked by another key.
+      return expected;
+    case 'annotations':
+      return withoutMoment(annotations);
+    case 'labels':
+      return labels;
+    default:
+      throw new UnknownShape(`expected has ${key}`);
+  }
+}
+
+/** The operator does not note since when something is down. */
+function withoutMoment(annotations: Workload['annotations']): Workload['annotations'] {
+  return Object.fromEntries(Object.entries(annotations).filter(([key]) => !key.endsWith('/down-since')));
+}
+
+const isAbsent = (value: unknown) => value === null || value === undefined || value === '' || value === '<none>';
+
+/** Every key that is expected, null and an empty text being the same as nothing. */
+const sameAnswers: Comparison = (expected, got) =>
+  Object.entries(expected as object).every(([key, value]) => {
+    const answer = (got as Readonly<Record<string, unknown>>)[key];
+    return (isAbsent(value) && isAbsent(answer)) || sameJson(value, answer);
+  });
+
+function answers(expected: unknown, answer: (key: string, value: unknown) => unknown): unknown {
+  const { data } = z.looseObject({}).safeParse(expected);
+  if (data === undefined) throw new UnknownShape('what is expected is no object');
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, answer(key, value)]));
+}
+
+function scaler(kind: WorkloadType): Adapter {
+  const deviations = kind === 'CronJob' ? [noUserNote, resumedByUser] : [keepsPods];
+  return adapter<z.infer<typeof scalerInput> & ScalerInput>(
+    scalerInput,
+    (input, expected) => {
+      const outcome = scaled(kind, input);
+      return answers(expected, (key, value) => answerOf(outcome, key, value));
+    },
+    sameAnswers,
+    deviations,
+  );
+}
+
+/** A selector, whatever else a case calls it. */
+const selector = z.looseObject({
+  matchLabels: texts.optional(),
+  matchExpressions: z.array(z.looseObject({ key: z.string(), operator: z.string() })).optional(),
+});
+const asSelector = (value: z.infer<typeof selector> | null | undefined) => {
+  if (value === null || value === undefined) return undefined;
+  const { data, error } = labelSelector.safeParse(value);
+  if (data === undefined) throw new UnknownShape(z.prettifyError(error));
+  return data;
+};
+
+type Labels = Readonly<Record<string, string>>;
+
+/** Namespaces with their labels: by name, or as a list. */
+const clusterInput = z.union([
+  z.record(z.string(), z.union([texts, z.strictObject({ labels: texts }).transform(({ labels }) => labels)])),
+  z
+    .array(z.union([z.string(), z.looseObject({ name: z.string(), labels: texts.optional() })]))
+    .transform(
+      (list): Readonly<Record<string, Labels>> =>
+        Object.fromEntries(list.map((one) => (typeof one === 'string' ? [one, {}] : [one.name, one.labels ?? {}]))),
+    ),
+]);
+
+const discoveryInput = z.strictObject({
+  cluster: clusterInput.optional(),
+  spec: z.looseObject({
+    namespaceSelector: selector.optional(),
+    namespaces: z.array(z.string()).optional(),
+    excludeNamespaces: z.array(z.string()).optional(),
+  }),
+});
+
+function discovered({ cluster, spec }: z.infer<typeof discoveryInput>): unknown {
+  const { namespaces = [], excludeNamespaces = [] } = spec;
+  const namespaceSelector = asSelector(spec.namespaceSelector);
+  if (selectorProblems(namespaceSelector, 'spec').length > 0) return { error: true };
+  const found: Readonly<Record<string, Labels>> = cluster ?? Object.fromEntries(namespaces.map((name) => [name, {}]));
+  return namespacesInScope(
+    { namespaces, excludeNamespaces, ...(namespaceSelector && { namespaceSelector }) },
+    Object.entries(found).map(([name, labels]) => namespaceOf(name, { labels })),
+    [],
+  );
+}
+
+/** The names alone or under a key, and an error as the operator has it. */
+const sameNamespaces: Comparison = (expected, got) => {
+  const { data } = z
+    .looseObject({ namespaces: z.array(z.string()).optional(), error: z.unknown() })
+    .safeParse(expected);
+  if (data === undefined) return sameJson(expected ?? [], got);
+  const isError = data.error !== undefined && data.error !== null && data.error !== false && data.error !== '';
+  return isError ? sameJson(got, { error: true }) : sameJson(data.namespaces ?? [], got);
+};
+
+const limit = z.looseObject({ batchSize: z.number().optional() });
+const batcherInput = z
+  .strictObject({
+    workloads: z.union([z.number(), z.array(z.unknown()).transform((list) => list.length)]),
+    batchSize: z.number().optional(),
+    config: limit.optional(),
+    rateLimit: limit.optional(),
+    delayBetweenBatches: z.unknown().optional(),
+  })
+  .transform(({ workloads, batchSize, config, rateLimit }) => ({
+    workloads,
+    size: batchSize ?? config?.batchSize ?? rateLimit?.batchSize ?? null,
+  }));
+
+const crons = { upscale: '0 6 * * *', downscale: '0 18 * * *' };
+
+const state = z.union([
+  z.number().transform((replicas) => ({ replicas })),
+  z.boolean().transform((suspend) => ({ suspend })),
+  z.strictObject({
+    name: z.string().optional(),
+    replicas: z.number().optional(),
+    suspend: z.boolean().optional(),
+    labels: texts.optional(),
+    annotations: texts.optional(),
+  }),
+]);
+type State = z.infer<typeof state>;
+const states = z.union([z.array(state), state.transform((one) => [one])]).optional();
+
+const moment = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
+
+const controllerFields = z.strictObject({
+  upscale: z.string().default(crons.upscale),
+  downscale: z.string().default(crons.downscale),
+  timezone: z.string().default('UTC'),
+  now: moment.optional(),
+  nows: z.array(moment).optional(),
+  suspend: z.boolean().optional(),
+  workloadTypes: z.array(z.enum(workloadTypes)).optional(),
+  excludeLabels: selector.optional(),
+  excludeNamespaces: z.array(z.string()).optional(),
+  downscaleRateLimit: z.unknown().optional(),
+  upscaleRateLimit: z.unknown().optional(),
+  deployment: states,
+  deployments: states,
+  statefulset: states,
+  statefulsets: states,
+  cronjob: states,
+  cronjobs: states,
+  afterwards: z.string().optional(),
+});
+
+/** What a case calls `then` happens afterwards: an object with that key would be taken for a promise. */
+const controllerInput = z
+  .record(z.string(), z.unknown())
+  .transform((fields) =>
+    Object.fromEntries(Object.entries(fields).map(([key, value]) => [key === 'then' ? 'afterwards' : key, value])),
+  )
+  .pipe(controllerFields);
+type ControllerInput = z.infer<typeof controllerInput>;
+
+/** A schedule over a namespace of workloads, which is looked at until nothing is left to be done. */
+class Controller {
+  readonly cluster = new SmallCluster();
+  readonly keys: string[] = [];
+  readonly #input: ControllerInput;
+  plan: Plan | null = null;
+
+  constructor(input: ControllerInput) {
+    this.#input = input;
+    this.#add('Deployment', [...(input.deployment ?? []), ...(input.deployments ?? [])]);
+    this.#add('StatefulSet', [...(input.statefulset ?? []), ...(input.statefulsets ?? [])]);
+    this.#add('CronJob', [...(input.cronjob ?? []), ...(input.cronjobs ?? [])]);
+  }
+
+  #add(kind: WorkloadType, list: readonly State[]): void {
+    for (const one of list) {
+      const key = `w${this.keys.length}`;
+      const { replicas = 1, suspend = false, labels = {}, annotations = {} }: Extract<State, { name?: unknown }> = one;
+      const isCronJob = kind === 'CronJob';
+      this.cluster.put(
+        key,
+        workloadOf({
+          kind,
+          name: key,
+          uid: key,
+          createdAt: 0,
+          labels,
+          annotations,
+          replicas: isCronJob ? null : replicas,
+          isSuspended: isCronJob && suspend,
+        }),
+      );
+      this.keys.push(key);
+    }
+  }
+
+  spec() {
+    const {
+      upscale,
+      downscale,
+      timezone,
+      suspend = false,
+      workloadTypes: types = [],
+      excludeNamespaces = [],
+    } = this.#input;
+    const excludeLabels = asSelector(this.#input.excludeLabels);
+    const parsed = scheduleSpec.parse({ upscale, downscale, timezone, namespaces: ['team-a'] });
+    return { ...parsed, suspend, workloadTypes: types, excludeNamespaces, ...(excludeLabels && { excludeLabels }) };
+  }
+
+  /** @throws {Error} where looks never come to an end. */
+  settle(now: number, isRestoringAll: boolean): void {
+    const spec = this.spec();
+    for (let looks = 0; looks < 5; looks += 1) {
+      const { state: periodState, since } = periodAt(spec, now);
+      const period = { state: periodState, since };
+      const context = contextOf({
+        schedule: SCHEDULE,
+        createdAt: 0,
+        spec,
+        now,
+        period,
+        isRestoringAll,
+        settledAt: null,
+      });
+      this.plan = planSchedule({
+        context,
+        namespaces: [namespaceOf()],
+        workloads: [...this.cluster.workloads.values()],
+      });
+      if (this.plan.items.length === 0) return;
+      for (const { workload, writes } of this.plan.items) {
+        for (const write of writes) this.cluster.write(workload.name, write, now);
+      }
+    }
+    throw new Error('there is always something left to be done');
+  }
+}
+
+const SIX_AND_SIX = Date.parse('2024-01-15T10:00:00Z');
+
+function controlled(input: ControllerInput, expected: unknown): unknown {
+  const controller = new Controller(input);
+  const moments = input.nows ?? [input.now ?? SIX_AND_SIX];
+  const history = moments.map((now) => {
+    controller.settle(now, false);
+    return controller.keys.map((key) => controller.cluster.get(key));
+  });
+  const last = moments.at(-1) ?? SIX_AND_SIX;
+  const isDeleted = /\bdelet\w* (?:the )?schedule|schedule (?:is )?deleted/i.test(input.afterwards ?? '');
+  if (isDeleted) {
+    controller.settle(last, true);
+  } else if (/^delete (?:the )?(?:deployment|statefulset|cronjob)/i.test(input.afterwards ?? '')) {
+    controller.cluster.remove(controller.keys[0] ?? '');
+    controller.settle(last, false);
+  } else if (input.afterwards !== undefined && !/reconcile/i.test(input.afterwards)) {
+    throw new UnknownShape(`then ${input.afterwards}`);
+  }
+  const after = controller.keys.flatMap((key) => controller.cluster.workloads.get(key) ?? []);
+  const spec = controller.spec();
+  const stats: Readonly<Record<string, number>> = controller.plan?.stats ?? {};
+  return answers(expected, (key, value) => {
+    const of = (one: Workload, what = key) =>
+      what === 'state'
+        ? periodAt(spec, last).state
+        : answerOf({ workload: one, isSkipped: false, from: '' }, what, value);
+    if (key === 'error') return false;
+    if (key === 'namespaces') return controller.plan?.namespaces;
+    if (key === 'state')
+      return moments.length > 1 && Array.isArray(value)
+        ? moments.map((now) => periodAt(spec, now).state)
+        : periodAt(spec, last).state;
+    if (key === 'workloadStats')
+      return Object.fromEntries(Object.keys(Object(value)).map((name) => [name, stats[name]]));
+    if (key in stats) return stats[key];
+    if (key === 'finalizer') return isDeleted ? null : finalizerOf();
+    // The operator's pace; Headroom's next look is its own affair as long as there is one.
+    if (key === 'requeueAfter') return periodAt(spec, last).next === null ? null : value;
+    if (Array.isArray(value) && moments.length > 1)
+      return history.flatMap(([one]) => (one === undefined ? [] : [of(one)]));
+    if (Array.isArray(value)) return after.map((one) => of(one));
+    const [one] = after;
+    if (one === undefined) throw new UnknownShape(`expected has ${key}, and there is no workload`);
+    return of(one);
+  });
+}
+
+/** What goes onto a schedule at its first look, before anything is written. */
+function finalizerOf(): string | null {
+  const look = lookOf({ schedule: scheduleOf({ hasFinalizer: false }), plan: planOf([itemOf('web')]) });
+  const [, verdict] = decide(look, freshMemory);
+  return verdict.kind === 'finalizer' && verdict.isPresent ? FINALIZER : null;
+}
+
+/** What is said of a schedule after one of its workloads could not be written, and when that is tried again. */
+function afterConflict(): { readonly status: string; readonly requeue: string } {
+  const item = itemOf('web');
+  const look = lookOf({ plan: planOf([item]) });
+  const outcomes = [{ workload: 'Deployment team-a/web', kind: 'failed', detail: 'conflict' } as const];
+  const memory = afterBatch(freshMemory, [item], outcomes, { now: look.at, timings: look.timings });
+  const [, verdict] = decide(look, memory);
+  const isRetried = verdict.kind === 'wait' && verdict.until === look.at + look.timings.retryMin;
+  return { status: verdict.ready?.status ?? 'none', requeue: isRetried ? 'retry' : verdict.kind };
+}
+
+const absentReplicas = z.strictObject({
+  'spec.replicas': z.literal('absent'),
+  direction,
+  kind: z.enum(workloadTypes).optional(),
+});
+const conflict = z.strictObject({ 'one update conflicts (409)': z.literal(true) });
+
+const codeReading: Adapter = (testCase) => {
+  const absent = absentReplicas.safeParse(testCase.input);
+  if (absent.success) {
+    const { direction: towards, kind = 'Deployment' } = absent.data;
+    return scaler(kind)({ ...testCase, input: { direction: towards } });
+  }
+  return adapter(
+    conflict,
+    (_, expected) => {
+      const { status, requeue } = afterConflict();
+      return answers(expected, (key) => (key === 'Ready' ? status : requeue));
+    },
+    sameAnswers,
+    [failureIsShown],
+  )(testCase);
+};
+
+export const lightsOutScalingKinds: Readonly<Record<string, Adapter>> = {
+  'scaler-deployment': scaler('Deployment'),
+  'scaler-statefulset': scaler('StatefulSet'),
+  'scaler-cronjob': scaler('CronJob'),
+  'namespace-discovery': adapter(discoveryInput, discovered, sameNamespaces, [onlyExisting]),
+  'selector-empty': adapter(
+    z.union([
+      z.null(),
+      z.strictObject({ selector: selector.nullish() }).transform(({ selector: inner }) => inner ?? null),
+      selector,
+    ]),
+    (input) => isEmptySelector(asSelector(input)),
+    sameJson,
+  ),
+  'selector-equal': adapter(
+    z.strictObject({ a: selector.optional(), b: selector.optional() }),
+    ({ a, b }) => sameSelectors(asSelector(a), asSelector(b)),
+    sameJson,
+    [sameInAnyOrder],
+  ),
+  batcher: adapter(
+    batcherInput,
+    ({ workloads, size }, expected) => {
+      const sizes = batchesOf(Array.from({ length: workloads }), size).map((batch) => batch.length);
+      return answers(expected, (key) => {
+        if (/^batch(?:Sizes)?$|^sizes$/.test(key)) return sizes;
+        if (/^(?:batches|batchCount|count|numBatches)$/.test(key)) return sizes.length;
+        throw new UnknownShape(`expected has ${key}`);
+      });
+    },
+    // The operator has one batch of nothing.
+    (expected, got) => sameJson(JSON.parse(JSON.stringify(expected).replaceAll('[0]', '[]')), got),
+  ),
+  controller: adapter(controllerInput, controlled, sameAnswers),
+  'code-reading': codeReading,
+  e2e: leftOut('a whole cluster, which the integration tests of lights-out start'),
+};

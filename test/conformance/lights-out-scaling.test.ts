@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { UnknownShape } from './adapter.ts';
+import { adapterFor } from './suites.ts';
+
+const PREFIX = 'lightsout.techsupport.mk/';
+
+/** How a case comes out: `agrees`, or the name of the rule by which it does; `disagrees` otherwise. */
+function outcome(kind: string, input: unknown, expected: unknown): string {
+  const adapter = adapterFor('lights-out', kind);
+  if (adapter === undefined) throw new Error(`nobody answers for ${kind}`);
+  const { agrees, deviation = 'agrees' } = adapter({ kind, input, expected });
+  return agrees ? deviation : 'disagrees';
+}
+
+const marks = (marked: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(marked).map(([key, value]) => [PREFIX + key, value]));
+const night = { upscale: '0 18 * * *', downscale: '0 6 * * *', now: '2024-01-15T10:00:00Z' };
+
+describe('what the lights-out cases may ask beyond the sample', () => {
+  it.each([
+    ['downscale', { replicas: 3 }, { replicas: 0, skipped: false, 'label managed-by': 'dev-schedule' }, 'agrees'],
+    ['downscale', {}, { replicas: 0, 'annotation original-replicas': '1' }, 'agrees'],
+    [
+      'downscale',
+      { replicas: 3, annotations: marks({ 'managed-by': 'other' }) },
+      { replicas: 3, skipped: true },
+      'agrees',
+    ],
+    [
+      'downscale',
+      { replicas: 5, annotations: marks({ 'original-replicas': '3' }) },
+      { replicas: 5, skipped: true },
+      'agrees',
+    ],
+    ['upscale', { replicas: 0 }, { replicas: 0, skipped: true }, 'agrees'],
+    [
+      'upscale',
+      { replicas: 0, annotations: marks({ 'managed-by': 'dev-schedule' }) },
+      { replicas: 0, skipped: true },
+      'agrees',
+    ],
+    [
+      'upscale',
+      { replicas: 5, annotations: marks({ 'original-replicas': '3' }) },
+      { replicas: 3, skipped: false },
+      'keeps-pods',
+    ],
+    ['upscale', { replicas: 0 }, { replicas: 1, skipped: true }, 'disagrees'],
+  ])('%s of a Deployment with %j comes to %j: %s', (direction, input, expected, wanted) => {
+    expect(outcome('scaler-deployment', { direction, schedule: 'dev-schedule', ...input }, expected)).toBe(wanted);
+    expect(outcome('scaler-statefulset', { direction, schedule: 'dev-schedule', ...input }, expected)).toBe(wanted);
+  });
+
+  it.each([
+    ['downscale', true, {}, { suspend: true, skipped: true }, 'agrees'],
+    ['downscale', false, { 'original-suspend': 'lightsout' }, { suspend: false, skipped: true }, 'agrees'],
+    ['downscale', false, { 'original-suspend': 'user' }, { suspend: false, skipped: true }, 'resumed-by-user'],
+    ['upscale', true, { 'original-suspend': 'user' }, { suspend: true, skipped: true }, 'agrees'],
+    ['upscale', true, { 'original-suspend': 'user' }, { 'annotation original-suspend': 'user' }, 'no-user-note'],
+    ['upscale', true, { 'original-suspend': 'lightsout', 'managed-by': 'other' }, { suspend: true }, 'agrees'],
+    ['upscale', false, {}, { suspend: true }, 'disagrees'],
+  ])(
+    '%s of a CronJob that is suspended: %j, with %j, comes to %j: %s',
+    (direction, suspend, marked, expected, wanted) => {
+      const input = { direction, schedule: 'dev-schedule', suspend, annotations: marks(marked), labels: {} };
+      expect(outcome('scaler-cronjob', input, expected)).toBe(wanted);
+    },
+  );
+
+  it('is which namespaces are selected, excluded, missing, or refused with their selector', () => {
+    const dev = { environment: 'dev' };
+    const cluster = { 'dev-1': dev, 'dev-2': dev, 'kube-system': dev, prod: {} };
+    const found = (spec: object, expected: unknown) => outcome('namespace-discovery', { cluster, spec }, expected);
+    const both = { namespaceSelector: { matchLabels: dev }, namespaces: ['prod'], excludeNamespaces: ['dev-2'] };
+    expect(found(both, ['dev-1', 'prod'])).toBe('agrees');
+    expect(found({ namespaceSelector: {} }, ['dev-1', 'dev-2', 'prod'])).toBe('agrees');
+    expect(found({ namespaces: ['prod', 'nowhere'] }, ['nowhere', 'prod'])).toBe('only-existing');
+    const invalid = { namespaceSelector: { matchExpressions: [{ key: 'a', operator: 'In' }] } };
+    expect(found(invalid, { error: true })).toBe('agrees');
+    expect(found({}, ['prod'])).toBe('disagrees');
+  });
+
+  it('is how selectors compare, in whatever order', () => {
+    const env = (...values: string[]) => ({ matchExpressions: [{ key: 'env', operator: 'In', values }] });
+    expect(outcome('selector-equal', { a: null, b: null }, true)).toBe('agrees');
+    expect(outcome('selector-equal', { a: env('a'), b: env('b') }, false)).toBe('agrees');
+    expect(outcome('selector-equal', { a: env('a', 'b'), b: env('b', 'a') }, false)).toBe('selector-in-any-order');
+    const empty = (key: string) => ({ matchLabels: { [key]: '' } });
+    expect(outcome('selector-equal', { a: empty('x'), b: empty('y') }, true)).toBe('selector-in-any-order');
+    expect(outcome('selector-empty', null, true)).toBe('agrees');
+    expect(outcome('selector-empty', { selector: { matchLabels: {} } }, true)).toBe('agrees');
+    expect(outcome('selector-empty', { matchLabels: { a: 'b' } }, true)).toBe('disagrees');
+  });
+
+  it('is how workloads are divided into batches', () => {
+    expect(outcome('batcher', { workloads: 3, batchSize: 10 }, { batchSizes: [3] })).toBe('agrees');
+    expect(outcome('batcher', { workloads: 5, config: null }, { batchSizes: [5] })).toBe('agrees');
+    expect(outcome('batcher', { workloads: 0, batchSize: 2 }, { batchSizes: [0] })).toBe('agrees');
+    expect(outcome('batcher', { workloads: 6, batchSize: 2 }, { batches: 2 })).toBe('disagrees');
+  });
+
+  it('is what a schedule comes to, its exclusions, kinds, suspension and deletion included', () => {
+    const labelled = [{ replicas: 3, labels: { keep: 'yes' } }, 2];
+    const excludeLabels = { matchLabels: { keep: 'yes' } };
+    const controlled = (input: object, expected: object) => outcome('controller', { ...night, ...input }, expected);
+    expect(controlled({ deployments: labelled, excludeLabels }, { replicas: [3, 0] })).toBe('agrees');
+    expect(controlled({ deployment: 3, workloadTypes: ['StatefulSet'] }, { replicas: 3 })).toBe('agrees');
+    expect(controlled({ deployment: 3, suspend: true }, { replicas: 3 })).toBe('agrees');
+    expect(controlled({ cronjob: false, ...JSON.parse('{"then":"delete schedule"}') }, { suspend: false })).toBe(
+      'agrees',
+    );
+    expect(controlled({ cronjob: false }, { suspend: true, 'original-suspend': 'lightsout', state: 'Down' })).toBe(
+      'agrees',
+    );
+    expect(controlled({ deployment: 3 }, { workloadStats: { deploymentsManaged: 1, deploymentsScaled: 1 } })).toBe(
+      'agrees',
+    );
+    expect(controlled({ deployment: 3 }, { replicas: 3 })).toBe('disagrees');
+  });
+
+  it('is skipped where its shape is not known', () => {
+    expect(() => outcome('controller', { ...night, moon: 'full' }, {})).toThrow(UnknownShape);
+    expect(() => outcome('scaler-deployment', { direction: 'upscale' }, { phase: 'x' })).toThrow(UnknownShape);
+    expect(() => outcome('batcher', { workloads: 3 }, { delay: '30s' })).toThrow(UnknownShape);
+    expect(() => outcome('code-reading', { something: 'else' }, {})).toThrow(UnknownShape);
+  });
+});

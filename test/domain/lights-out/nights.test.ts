@@ -1,0 +1,459 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  DOWN_SINCE,
+  KEDA_PAUSED_REPLICAS,
+  MANAGED_BY,
+  ORIGINAL_REPLICAS,
+  ORIGINAL_SUSPEND,
+  SLEEP_UNTIL,
+  WAKE_UNTIL,
+  type WorkloadType,
+} from '../../../domain/lights-out/names.ts';
+import type { Override } from '../../../domain/lights-out/override.ts';
+import { type Plan, planSchedule } from '../../../domain/lights-out/plan.ts';
+import { namespacesInScope } from '../../../domain/lights-out/scope.ts';
+import type { ScopedNamespace, Workload } from '../../../domain/lights-out/workload.ts';
+import { formatInstant } from '../../../domain/kernel/time.ts';
+import { contextOf, DUSK, namespaceOf, scaledObject, specOf, workloadOf } from './planned.ts';
+import { type Keeper, type LastWrite, ReferenceModel, type Voice } from './reference-model.ts';
+import { SmallCluster } from './small-cluster.ts';
+
+const PROTECTED = ['temporal'];
+const BORN = DUSK - 1_000_000_000;
+const SCHEDULES = ['nights', 'team-b-nights'] as const;
+type Name = (typeof SCHEDULES)[number];
+
+const KEYS = ['a/web', 'a/keda', 'a/db', 'a/job', 'b/web', 'b/job', 'b/idle', 'kube-system/dns', 'temporal/frontend'];
+const TYPES: Readonly<Record<string, WorkloadType>> = { 'a/db': 'StatefulSet', 'a/job': 'CronJob', 'b/job': 'CronJob' };
+const AT_FIRST: Readonly<Record<string, number>> = { 'a/job': 1, 'b/job': 1, 'b/idle': 0 };
+const MANAGERS = { person: 'kubectl', gitops: 'argocd-controller', machine: 'kube-controller-manager' } as const;
+
+const nameOf = (key: string) => key.split('/')[1] ?? key;
+const namespaceNameOf = (key: string) => key.split('/')[0] ?? key;
+const full = (key: string) => AT_FIRST[key] ?? 3;
+
+const key = fc.constantFrom(...KEYS);
+const schedule = fc.constantFrom(...SCHEDULES);
+const namespace = fc.constantFrom('a', 'b');
+const hours = fc.integer({ min: 1, max: 30 });
+const kind = fc.constantFrom('wake' as const, 'sleep' as const);
+const value = fc.constantFrom(0, 1, 2, 5);
+
+/** What happens to a cluster in a night. */
+const event = fc.oneof(
+  fc.record({ what: fc.constant('turn' as const), schedule }),
+  fc.record({ what: fc.constant('turn' as const), schedule }),
+  fc.record({ what: fc.constant('scale' as const), key, value }),
+  fc.record({ what: fc.constant('scale' as const), key, value }),
+  fc.record({ what: fc.constant('deploy' as const), key }),
+  fc.record({ what: fc.constant('gitops' as const), key }),
+  fc.record({ what: fc.constant('undo' as const), key }),
+  fc.record({ what: fc.constant('machine' as const), key, value: fc.constantFrom(1, 4) }),
+  fc.record({ what: fc.constant('create' as const), key, by: fc.constantFrom('person' as const, 'gitops' as const) }),
+  fc.record({ what: fc.constant('remove' as const), key }),
+  fc.record({ what: fc.constant('label' as const), namespace }),
+  fc.record({ what: fc.constant('types' as const) }),
+  fc.record({ what: fc.constant('exclude' as const), key }),
+  fc.record({ what: fc.constant('annotate' as const), key, kind, hours }),
+  fc.record({ what: fc.constant('unannotate' as const), key }),
+  fc.record({ what: fc.constant('annotateNamespace' as const), namespace, kind, hours }),
+  fc.record({ what: fc.constant('override' as const), schedule, namespace: fc.option(namespace), kind, hours }),
+  fc.record({ what: fc.constant('suspend' as const), schedule }),
+  fc.record({ what: fc.constant('keep' as const), schedule, replicas: fc.constantFrom(0, 2) }),
+  fc.record({ what: fc.constant('delete' as const), schedule }),
+  fc.record({ what: fc.constant('vanish' as const) }),
+);
+type NightEvent = typeof event extends fc.Arbitrary<infer T> ? T : never;
+
+const step = fc.record({
+  event,
+  seconds: fc.integer({ min: 2, max: 8 * 3600 }),
+  /** `crash`: Headroom ends after so many writes; somebody may scale a workload between the look and the writes. */
+  after: fc.oneof(
+    fc.constant('nothing' as const),
+    fc.record({ writes: fc.nat({ max: 8 }), by: schedule, race: fc.option(fc.record({ key, value })) }),
+    fc.constant('settle' as const),
+    fc.constant('settle' as const),
+  ),
+});
+
+/** Compares a million times, for which an assertion of the test runner is too slow. */
+function same(what: string, wanted: unknown, got: unknown): void {
+  if (wanted !== got) throw new Error(`${what}: the table says ${String(wanted)}, it is ${String(got)}`);
+}
+
+/** A cluster, its schedules, and the table of what must be: every event goes to both. */
+class Nights {
+  readonly cluster = new SmallCluster();
+  readonly model = new ReferenceModel();
+  readonly overrides: Record<Name, Override[]> = { nights: [], 'team-b-nights': [] };
+  /** Workloads that somebody once set to none. */
+  readonly zeroed = new Set<string>();
+  now = DUSK - 5_000_000;
+  #uid = 0;
+
+  constructor() {
+    for (const name of ['a', 'b', 'kube-system', 'temporal']) {
+      this.cluster.namespaces.set(name, namespaceOf(name, { labels: { sleeps: 'yes' } }));
+    }
+    for (const name of SCHEDULES) {
+      this.model.keepers.push({
+        name,
+        isSuspended: false,
+        isLeaving: false,
+        state: 'Up',
+        since: this.now,
+        settledAt: null,
+        keeps: 0,
+        types: [],
+        excludes: name === 'nights',
+        voices: [],
+      });
+    }
+    for (const one of KEYS) this.create(one, 'person', BORN);
+    this.rescope();
+  }
+
+  create(one: string, by: 'person' | 'gitops', at: number): void {
+    const type = TYPES[one] ?? 'Deployment';
+    const first = full(one);
+    this.#uid += 1;
+    this.cluster.put(
+      one,
+      workloadOf({
+        kind: type,
+        namespace: namespaceNameOf(one),
+        name: nameOf(one),
+        uid: `uid-${this.#uid}`,
+        createdAt: at,
+        createdBy: MANAGERS[by],
+        replicas: type === 'CronJob' ? null : first,
+        changed: { manager: MANAGERS[by], at, isOnlyIt: false },
+        autoscalers: one === 'a/keda' ? [scaledObject()] : [],
+      }),
+    );
+    this.model.rows.set(one, {
+      isCronJob: type === 'CronJob',
+      type,
+      namespace: namespaceNameOf(one),
+      value: first,
+      full: 0,
+      sleeper: null,
+      sleptAt: 0,
+      last: { by, at, isSure: false },
+      bornAt: at,
+      isBornOfPerson: by === 'person',
+      isExcluded: false,
+      voices: [],
+    });
+    this.zeroed.delete(one);
+    if (first === 0) this.zeroed.add(one);
+  }
+
+  specOf({ name, keeps, types, isSuspended }: Keeper) {
+    return specOf({
+      downscaleReplicas: keeps,
+      suspend: isSuspended,
+      workloadTypes: types as WorkloadType[],
+      ...(name === 'nights'
+        ? {
+            namespaces: [],
+            namespaceSelector: { matchLabels: { sleeps: 'yes' } },
+            excludeLabels: { matchLabels: { keep: 'yes' } },
+          }
+        : { namespaces: ['b', 'kube-system', 'temporal'] }),
+    });
+  }
+
+  /** Tells the table the namespaces, which it takes as they are but for those that no schedule may ever touch. */
+  rescope(): void {
+    const labelled = ['a', 'b'].filter((name) => this.cluster.namespaces.get(name)?.labels['sleeps'] === 'yes');
+    this.model.scopes = { nights: labelled, 'team-b-nights': ['b'] };
+  }
+
+  plan(keeper: Keeper): Plan {
+    const context = contextOf({
+      schedule: keeper.name,
+      createdAt: SCHEDULES.indexOf(keeper.name as Name),
+      spec: this.specOf(keeper),
+      now: this.now,
+      period: { state: keeper.state, since: keeper.since },
+      isRestoringAll: keeper.isLeaving,
+      overrides: this.overrides[keeper.name as Name],
+      settledAt: keeper.settledAt,
+      protectedNamespaces: PROTECTED,
+      others: this.model.keepers
+        .filter((other) => other !== keeper)
+        .map((other) => ({
+          name: other.name,
+          createdAt: SCHEDULES.indexOf(other.name as Name),
+          spec: this.specOf(other),
+          isIdle: other.isSuspended || other.isLeaving,
+        })),
+    });
+    const workloads = [...this.cluster.workloads.values()];
+    return planSchedule({ context, namespaces: [...this.cluster.namespaces.values()], workloads });
+  }
+
+  /** Applies a plan, or its first writes; each workload that was written is one that the table may change as well. */
+  apply(keeper: Keeper, { items }: Plan, limit: number, at: number): void {
+    let left = limit;
+    for (const { workload, direction, writes } of items) {
+      const where = `${workload.namespace}/${workload.name}`;
+      for (const write of writes) {
+        if (left === 0) return;
+        left -= 1;
+        const before = this.cluster.workloads.get(where);
+        if (!this.cluster.write(where, write, at)) break;
+        if (write.kind !== before?.kind) continue;
+        if (direction === 'Up' && write.patch['spec'] !== undefined) {
+          // Nothing is restored that carries no mark: a second time there is none.
+          const { annotations, labels } = before;
+          const mark = annotations[ORIGINAL_REPLICAS] ?? annotations[ORIGINAL_SUSPEND] ?? labels[ORIGINAL_REPLICAS];
+          same(`${where} is marked`, true, mark !== undefined);
+        }
+        same(`${where} may be touched`, true, workload.namespace === 'a' || workload.namespace === 'b');
+        this.model.visit(where, keeper.name, at);
+      }
+    }
+  }
+
+  settle(): void {
+    for (let round = 0; ; round += 1) {
+      if (round > 8) throw new Error('no plan is empty after eight looks of each schedule');
+      let items = 0;
+      for (const keeper of this.model.keepers) {
+        const plan = this.plan(keeper);
+        items += plan.items.length;
+        this.apply(keeper, plan, Number.POSITIVE_INFINITY, this.now);
+      }
+      if (items === 0) break;
+    }
+    this.model.settle(this.now);
+    for (const [one, row] of this.model.rows) {
+      const workload = this.cluster.get(one);
+      const { annotations, labels, autoscalers } = workload;
+      same(`the value of ${one}`, row.value, this.cluster.value(one));
+      // The annotations of a Deployment are those of another revision where somebody went back to that.
+      const isHalf = annotations[MANAGED_BY] === undefined || labels[MANAGED_BY] === undefined;
+      const isUndone = workload.kind === 'Deployment' && isHalf;
+      if (!isUndone) same(`the owner of ${one}`, row.sleeper, annotations[MANAGED_BY] ?? null);
+      same(`the label of ${one}`, row.sleeper, labels[MANAGED_BY] ?? null);
+      const keda = autoscalers[0]?.annotations ?? {};
+      if (row.sleeper !== null && row.last.by === 'ours' && one === 'a/keda' && this.model.keepers.length > 0) {
+        same(`the pause of ${one}`, `${row.value}`, keda[KEDA_PAUSED_REPLICAS]);
+      }
+    }
+  }
+
+  /** Somebody sets a value, as far as it is another one. */
+  write(one: string, next: number, by: LastWrite['by'] & keyof typeof MANAGERS, isSure = true): void {
+    const row = this.model.rows.get(one);
+    if (row === undefined || next === this.cluster.value(one)) return;
+    // The annotations of an older revision count for what has no replicas: nothing is lost by that.
+    const { annotations, labels } = this.cluster.get(one);
+    if (next === 0 && annotations[ORIGINAL_REPLICAS] !== undefined && labels[MANAGED_BY] === undefined) return;
+    this.cluster.set(one, next, { manager: MANAGERS[by], at: this.now, isOnlyIt: isSure });
+    row.value = next;
+    row.last = { by, at: this.now, isSure };
+    if (next === 0) this.zeroed.add(one);
+  }
+
+  scale(one: string, next: number): void {
+    this.write(one, this.model.rows.get(one)?.isCronJob === true ? Math.min(next, 1) : next, 'person');
+  }
+
+  /** Annotates a workload or a namespace, and says so to the table. */
+  #note<T extends Workload | ScopedNamespace>(
+    object: T,
+    voices: readonly Voice[],
+    { kind, hours }: { readonly kind: 'wake' | 'sleep'; readonly hours: number },
+  ): { readonly object: T; readonly voices: readonly Voice[] } {
+    const until = this.now + hours * 3_600_000;
+    const name = kind === 'wake' ? WAKE_UNTIL : SLEEP_UNTIL;
+    const annotations = { ...object.annotations, [name]: formatInstant(until) };
+    const voice: Voice = { kind, from: null, until };
+    const others = voices.filter((one) => one.kind !== kind);
+    if (kind === 'wake') return { object: { ...object, annotations }, voices: [...others, voice] };
+    const { sleepingSince: _before, ...rest } = object;
+    // It is not always said when an annotation was written.
+    if (hours % 3 === 0) return { object: { ...rest, annotations } as T, voices: [...others, voice] };
+    const since = { ...voice, from: this.now, isRounded: true };
+    return { object: { ...object, annotations, sleepingSince: this.now }, voices: [...others, since] };
+  }
+
+  happen(one: NightEvent): void {
+    const keeper = 'schedule' in one ? this.model.keepers.find(({ name }) => name === one.schedule) : undefined;
+    const row = 'key' in one ? this.model.rows.get(one.key) : undefined;
+    switch (one.what) {
+      case 'turn':
+        if (keeper === undefined) return;
+        keeper.state = keeper.state === 'Up' ? 'Down' : 'Up';
+        keeper.since = this.now;
+        return;
+      case 'scale':
+        this.scale(one.key, one.value);
+        return;
+      case 'deploy': {
+        // A new image: whoever applies it owns the replicas by then only if they were another number, or their own before.
+        if (row === undefined) return;
+        const isOwner = row.last.by === 'person';
+        if (this.cluster.value(one.key) !== full(one.key)) this.write(one.key, full(one.key), 'person', false);
+        else if (isOwner) {
+          row.last = { by: 'person', at: this.now, isSure: false };
+          this.cluster.set(one.key, full(one.key), { manager: MANAGERS.person, at: this.now, isOnlyIt: false });
+        }
+        return;
+      }
+      case 'gitops':
+        this.write(one.key, full(one.key), 'gitops', false);
+        return;
+      case 'undo': {
+        // Back to an older revision: its annotations come with it, which were copied by day or in some other night.
+        if (row === undefined || row.type !== 'Deployment' || !['a', 'b'].includes(row.namespace)) return;
+        const workload = this.cluster.get(one.key);
+        const {
+          [ORIGINAL_REPLICAS]: _count,
+          [MANAGED_BY]: _owner,
+          [DOWN_SINCE]: _since,
+          ...rest
+        } = workload.annotations;
+        if (workload.labels[MANAGED_BY] !== undefined) this.cluster.put(one.key, { ...workload, annotations: rest });
+        else if (this.cluster.value(one.key) > 0) {
+          const stale = { [ORIGINAL_REPLICAS]: '7', [MANAGED_BY]: 'nights', [DOWN_SINCE]: formatInstant(BORN) };
+          this.cluster.put(one.key, { ...workload, annotations: { ...rest, ...stale } });
+        }
+        return;
+      }
+      case 'machine':
+        // What KEDA does to its own workload is another matter; CronJobs have no machines.
+        if (row !== undefined && !row.isCronJob && one.key !== 'a/keda') this.write(one.key, one.value, 'machine');
+        return;
+      case 'create':
+        if (row === undefined) this.create(one.key, one.by, this.now);
+        return;
+      case 'remove':
+        this.cluster.remove(one.key);
+        this.model.rows.delete(one.key);
+        return;
+      case 'label': {
+        const found = this.cluster.namespaces.get(one.namespace);
+        if (found === undefined) return;
+        const labels: Record<string, string> = found.labels['sleeps'] === 'yes' ? {} : { sleeps: 'yes' };
+        this.cluster.namespaces.set(one.namespace, { ...found, labels });
+        this.rescope();
+        return;
+      }
+      case 'types': {
+        const nights = this.model.keepers.find(({ name }) => name === 'nights');
+        if (nights !== undefined) nights.types = nights.types.length === 0 ? ['CronJob', 'StatefulSet'] : [];
+        return;
+      }
+      case 'exclude': {
+        if (row === undefined) return;
+        row.isExcluded = !row.isExcluded;
+        const workload = this.cluster.get(one.key);
+        const { keep: _, ...labels } = workload.labels;
+        this.cluster.put(one.key, { ...workload, labels: row.isExcluded ? { ...labels, keep: 'yes' } : labels });
+        return;
+      }
+      case 'annotate': {
+        if (row === undefined) return;
+        const workload = this.cluster.get(one.key);
+        const { object, voices } = this.#note(workload, row.voices, one);
+        row.voices = voices;
+        this.cluster.put(one.key, object);
+        return;
+      }
+      case 'unannotate': {
+        if (row === undefined) return;
+        row.voices = [];
+        const workload = this.cluster.get(one.key);
+        const { [WAKE_UNTIL]: _wake, [SLEEP_UNTIL]: _sleep, ...annotations } = workload.annotations;
+        this.cluster.put(one.key, { ...workload, annotations });
+        return;
+      }
+      case 'annotateNamespace': {
+        const found = this.cluster.namespaces.get(one.namespace);
+        if (found === undefined) return;
+        const before = this.model.namespaceVoices[one.namespace] ?? [];
+        const { object, voices } = this.#note(found, before, one);
+        this.model.namespaceVoices[one.namespace] = voices;
+        this.cluster.namespaces.set(one.namespace, object);
+        return;
+      }
+      case 'override': {
+        if (keeper === undefined) return;
+        const until = this.now + one.hours * 3_600_000;
+        const { kind, namespace } = one;
+        keeper.voices = [...keeper.voices, { kind, namespace, from: this.now, until }];
+        this.overrides[one.schedule].push({ kind, namespace, since: this.now, until, by: 'alice', reason: '' });
+        return;
+      }
+      case 'suspend':
+        if (keeper !== undefined) keeper.isSuspended = !keeper.isSuspended;
+        return;
+      case 'keep':
+        if (keeper !== undefined) keeper.keeps = one.replicas;
+        return;
+      case 'delete':
+        if (keeper !== undefined) keeper.isLeaving = true;
+        return;
+      case 'vanish':
+        // By force, without what its finalizer would have done.
+        this.model.keepers = this.model.keepers.filter(({ name }) => name !== 'team-b-nights');
+    }
+  }
+}
+
+describe('a few workloads over many nights', () => {
+  it('end wherever the table says, whatever happened, and a second look changes nothing', () => {
+    let settled = 0;
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 3, maxLength: 25 }), (steps) => {
+        const nights = new Nights();
+        for (const { event: one, seconds, after } of steps) {
+          nights.now += seconds * 1000;
+          nights.happen(one);
+          nights.now += 1000;
+          if (after === 'settle') {
+            nights.settle();
+            settled += 1;
+          } else if (after !== 'nothing') {
+            const keeper = nights.model.keepers.find(({ name }) => name === after.by);
+            if (keeper === undefined) continue;
+            const plan = nights.plan(keeper);
+            const at = nights.now;
+            nights.now += 1000;
+            if (after.race !== null) nights.scale(after.race.key, after.race.value);
+            nights.apply(keeper, plan, after.writes, at);
+          }
+        }
+        nights.now += 1000;
+        nights.settle();
+        for (const keeper of nights.model.keepers) keeper.isLeaving = true;
+        nights.now += 1000;
+        nights.settle();
+        for (const [one, row] of nights.model.rows) {
+          // Of a schedule that vanished, with nobody left to take its place.
+          if (row.sleeper !== null) continue;
+          if (!nights.zeroed.has(one)) same(`${one} runs`, true, nights.cluster.value(one) > 0);
+          expect(nights.cluster.get(one).autoscalers.flatMap(({ annotations }) => Object.keys(annotations))).toEqual(
+            [],
+          );
+        }
+      }),
+      { seed: 20_261_120, numRuns: 1000 },
+    );
+    expect(settled).toBeGreaterThan(3_000);
+  }, 60_000);
+
+  it('are in the scope that the table says', () => {
+    const nights = new Nights();
+    const namespaces = [...nights.cluster.namespaces.values()];
+    for (const keeper of nights.model.keepers) {
+      expect(namespacesInScope(nights.specOf(keeper), namespaces, PROTECTED)).toEqual(nights.model.scopes[keeper.name]);
+    }
+  });
+});

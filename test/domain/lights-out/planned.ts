@@ -1,0 +1,134 @@
+/** Workloads, namespaces and contexts for the tests of what becomes of a workload: small, and as the API server has them. */
+import type { OtherSchedule, PlanContext, PlanItem } from '../../../domain/lights-out/plan.ts';
+import {
+  DOWN_SINCE,
+  FIELD_MANAGER,
+  MANAGED_BY,
+  ORIGINAL_REPLICAS,
+  ORIGINAL_SUSPEND,
+} from '../../../domain/lights-out/names.ts';
+import type { Override } from '../../../domain/lights-out/override.ts';
+import { type ScheduleSpec, scheduleSpec } from '../../../domain/lights-out/schedule.ts';
+import type { Autoscaler, FieldChange, ScopedNamespace, Workload } from '../../../domain/lights-out/workload.ts';
+
+export const SECOND = 1_000;
+export const HOUR = 3_600_000;
+/** The evening at which the schedule of these tests put everything down. */
+export const DUSK = Date.parse('2026-11-20T18:00:00Z');
+/** Some hours into the night. */
+export const NIGHT = DUSK + 4 * HOUR;
+
+const spec = scheduleSpec.parse({ upscale: '0 6 * * *', downscale: '0 18 * * *', namespaces: ['team-a', 'team-b'] });
+
+export function specOf(over: Partial<ScheduleSpec> = {}): ScheduleSpec {
+  return { ...spec, ...over };
+}
+
+export function contextOf(over: Partial<PlanContext> = {}): PlanContext {
+  return {
+    schedule: 'nights',
+    createdAt: DUSK - 1_000 * HOUR,
+    spec: specOf(),
+    now: NIGHT,
+    period: { state: 'Down', since: DUSK },
+    isRestoringAll: false,
+    overrides: [],
+    settledAt: NIGHT,
+    protectedNamespaces: ['temporal'],
+    gitopsManagers: ['argocd-controller', 'kustomize-controller'],
+    others: [],
+    contested: {},
+    failing: [],
+    ...over,
+  };
+}
+
+export function otherOf(over: Partial<OtherSchedule> = {}): OtherSchedule {
+  return { name: 'other', createdAt: DUSK - 2_000 * HOUR, spec: specOf(), isIdle: false, ...over };
+}
+
+export function overrideOf(over: Partial<Override> = {}): Override {
+  return { kind: 'wake', namespace: null, since: NIGHT - HOUR, until: NIGHT + HOUR, by: 'alice', reason: '', ...over };
+}
+
+export function namespaceOf(name = 'team-a', over: Partial<ScopedNamespace> = {}): ScopedNamespace {
+  return { name, labels: {}, annotations: {}, isDeleting: false, ...over };
+}
+
+export function workloadOf(over: Partial<Workload> = {}): Workload {
+  const kind = over.kind ?? 'Deployment';
+  return {
+    kind,
+    namespace: 'team-a',
+    name: 'web',
+    uid: 'uid-web',
+    resourceVersion: '7',
+    createdAt: DUSK - 500 * HOUR,
+    isDeleting: false,
+    labels: {},
+    annotations: {},
+    replicas: kind === 'CronJob' ? null : 3,
+    isSuspended: false,
+    ready: 0,
+    present: 0,
+    changed: null,
+    createdBy: 'kubectl-client-side-apply',
+    autoscalers: [],
+    ...over,
+  };
+}
+
+export const ours: FieldChange = { manager: FIELD_MANAGER, at: DUSK + 5 * SECOND, isOnlyIt: true };
+
+export function changeBy(manager: string, at = NIGHT - HOUR, isOnlyIt = true): FieldChange {
+  return { manager, at, isOnlyIt };
+}
+
+const owned = { [MANAGED_BY]: 'nights', [DOWN_SINCE]: '2026-11-20T18:00:05Z' };
+
+/** A Deployment that the schedule put down from three replicas to none. */
+export function asleep(over: Partial<Workload> = {}): Workload {
+  return workloadOf({
+    annotations: { [ORIGINAL_REPLICAS]: '3', ...owned },
+    labels: { [MANAGED_BY]: 'nights' },
+    replicas: 0,
+    changed: ours,
+    ...over,
+  });
+}
+
+/** A CronJob that the schedule suspended. */
+export function suspended(over: Partial<Workload> = {}): Workload {
+  return workloadOf({
+    kind: 'CronJob',
+    name: 'report',
+    annotations: { [ORIGINAL_SUSPEND]: 'lightsout', ...owned },
+    labels: { [MANAGED_BY]: 'nights' },
+    isSuspended: true,
+    changed: ours,
+    ...over,
+  });
+}
+
+const scaler = { name: 'web', uid: 'uid-scaler', resourceVersion: '9', annotations: {}, labels: {} };
+
+export function scaledObject(annotations: Readonly<Record<string, string>> = {}): Autoscaler {
+  return { kind: 'ScaledObject', ...scaler, annotations };
+}
+
+export function autoscaler(
+  minReplicas: number,
+  maxReplicas: number,
+  annotations: Readonly<Record<string, string>> = {},
+): Autoscaler {
+  return { kind: 'HorizontalPodAutoscaler', ...scaler, annotations, minReplicas, maxReplicas };
+}
+
+export function itemOf(
+  name: string,
+  over: Partial<Omit<PlanItem, 'workload'>> & { readonly namespace?: string } = {},
+): PlanItem {
+  const { namespace = 'team-a', ...rest } = over;
+  const workload = { kind: 'Deployment', namespace, name, uid: name } as const;
+  return { workload, direction: 'Down', reason: 'Down', from: 3, to: 0, priority: 0, writes: [], ...rest };
+}
