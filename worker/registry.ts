@@ -2,6 +2,7 @@ import type { ControllerName } from '../domain/kernel/controllers.ts';
 import { githubBudgetRoom } from './github-budget/room.ts';
 import type { Room, RoomContext } from './kernel/room.ts';
 import { leaseGcRoom } from './lease-gc/room.ts';
+import { lightsOutRoom } from './lights-out/room.ts';
 import { quotaResizeRoom } from './quota-resize/room.ts';
 import { quotaUsageRoom } from './quota-usage/room.ts';
 
@@ -9,6 +10,7 @@ import { quotaUsageRoom } from './quota-usage/room.ts';
 export const rooms: Readonly<Record<ControllerName, Room>> = {
   'quota-resize': quotaResizeRoom,
   'quota-usage': quotaUsageRoom,
+  'lights-out': lightsOutRoom,
   'lease-gc': leaseGcRoom,
   'github-budget': githubBudgetRoom,
 };

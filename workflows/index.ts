@@ -1,5 +1,6 @@
 /** Every workflow type that a worker of Headroom runs; the bundler starts here. */
 export { githubBudget } from './github-budget/workflow.ts';
 export { leaseGc } from './lease-gc/workflow.ts';
+export { lightsOut } from './lights-out/workflow.ts';
 export { quotaResize } from './quota-resize/workflow.ts';
 export { quotaUsage } from './quota-usage/workflow.ts';

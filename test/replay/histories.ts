@@ -53,9 +53,11 @@ export function attributesOf(event: RecordedEvent | undefined): Readonly<Record<
   return key === undefined ? {} : (event?.[key] as Record<string, unknown>);
 }
 
-/** Empties the folder of what is not released yet. */
-export async function forgetUnreleased(): Promise<void> {
-  await rm(join(FOLDER, UNRELEASED), { recursive: true, force: true });
+/** Removes the recordings of what no release has, as far as their names are meant. */
+export async function forgetUnreleased(isMeant: (name: string) => boolean): Promise<void> {
+  const folder = join(FOLDER, UNRELEASED);
+  const files = await readdir(folder).catch(() => []);
+  for (const file of files.filter((one) => isMeant(one))) await rm(join(folder, file));
 }
 
 /** What this machine and this run are called, and what stands for it in a recording. */

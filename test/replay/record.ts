@@ -1,10 +1,16 @@
-/** `npm run replay:record`: drives every scenario on real servers and writes the histories that the replay test replays. */
+/**
+ * `npm run replay:record [-- resize|usage|lights-out]`: drives the scenarios on real servers and writes the histories that the
+ * replay test replays.
+ */
 import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { CoreV1Api, KubeConfig, RbacAuthorizationV1Api } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
 import { startStack, type Stack, SYSTEM_NAMESPACE } from '../kernel/stack/stack.ts';
-import { CLUSTER, startHeadroomPlane } from '../quota-usage/planes.ts';
+import { CLUSTER } from '../kernel/stack/headroom-plane.ts';
+import { startUsagePlane } from '../quota-usage/planes.ts';
+import { LightsOutCluster, startLightsOutPlane } from '../lights-out/cluster.ts';
+import { lightsOutScenarios } from './lights-out-scenarios.ts';
 import { forgetUnreleased, type Replacements, UNRELEASED, writeHistory } from './histories.ts';
 import { audited, owned, type UsageScenario } from './quota-usage-scenarios.ts';
 import { alone, type Recorded, type Scenario, together } from './scenarios.ts';
@@ -22,45 +28,72 @@ const OF_EVERY_RUN: Replacements = [
 /** What is wrong is told soon. */
 const AUDIT = { HEADROOM_USAGE_MODE: 'audit', HEADROOM_USAGE_AUDIT_AFTER: '2s' };
 
-const stack = await startStack({
-  files: { 'README.md': '# acme/gitops\n' },
-  forge: { checks: 'pass', checkDelayMs: 300, validate: false },
-  env: {
-    HEADROOM_MODE: 'propose',
-    ENABLE_AUTO_MERGE: 'true',
-    HEADROOM_DEMAND_SETTLE: '300ms',
-    HEADROOM_CHECKS_POLL_MIN: '300ms',
-    HEADROOM_UPDATE_INTERVAL: '1s',
-    HEADROOM_NEED_GONE: '5s',
-    HEADROOM_HOLD_RETRY: '2s',
-    HEADROOM_SYNC_POLL: '300ms',
-    HEADROOM_SYNC_OVERDUE: '2s',
-  },
-  log: (message) => console.log(message),
-});
-try {
-  const episodes = new Map<string, Recorded>();
-  const play = async (name: string, scenario: Scenario): Promise<void> => {
-    const started = performance.now();
-    episodes.set(name, await scenario(stack, name));
-    console.log(`${name} after ${((performance.now() - started) / 1000).toFixed(1)} s`);
-  };
-  const outcomes = await Promise.allSettled(Object.entries(together).map(async ([name, run]) => await play(name, run)));
-  const failures = outcomes.filter((outcome) => outcome.status === 'rejected');
-  if (failures.length > 0) throw new AggregateError(failures.map(({ reason }) => reason as unknown));
-  for (const [name, run] of Object.entries(alone)) await play(name, run);
+/** What is recorded: everything, or only the scenarios of one room. */
+const GROUPS = { resize: recordResize, usage: recordUsages, 'lights-out': recordLightsOut } as const;
 
-  await forgetUnreleased();
-  for (const [name, episode] of episodes) await record(stack.client, name, episode, ofThisRun(stack));
-  const usage = (await recordUsage({}, owned)) + (await recordUsage(AUDIT, audited));
-  console.log(`recorded ${episodes.size + usage} scenarios as ${UNRELEASED}`);
+const [only] = process.argv.slice(2);
+const meant = Object.entries(GROUPS).filter(([name]) => only === undefined || name === only);
+if (meant.length === 0) {
+  console.error(`replay:record: "${only}" is none of ${Object.keys(GROUPS).join(', ')}`);
+  process.exit(2);
+}
+try {
+  let scenarios = 0;
+  for (const [group, run] of meant) {
+    await forgetUnreleased((name) => groupOf(name) === group);
+    scenarios += await run();
+  }
+  console.log(`recorded ${scenarios} scenarios as ${UNRELEASED}`);
 } catch (error) {
   console.error(error instanceof AggregateError ? error.errors : error);
   process.exitCode = 1;
-} finally {
-  await stack.stop();
 }
 process.exit();
+
+function groupOf(name: string): keyof typeof GROUPS {
+  if (name.startsWith('usage-')) return 'usage';
+  return name.startsWith('lights-out-') ? 'lights-out' : 'resize';
+}
+
+/** Plays and records what needs a repository, most of it at once. Returns how many scenarios. */
+async function recordResize(): Promise<number> {
+  const stack = await startStack({
+    files: { 'README.md': '# acme/gitops\n' },
+    forge: { checks: 'pass', checkDelayMs: 300, validate: false },
+    env: {
+      HEADROOM_MODE: 'propose',
+      ENABLE_AUTO_MERGE: 'true',
+      HEADROOM_DEMAND_SETTLE: '300ms',
+      HEADROOM_CHECKS_POLL_MIN: '300ms',
+      HEADROOM_UPDATE_INTERVAL: '1s',
+      HEADROOM_NEED_GONE: '5s',
+      HEADROOM_HOLD_RETRY: '2s',
+      HEADROOM_SYNC_POLL: '300ms',
+      HEADROOM_SYNC_OVERDUE: '2s',
+    },
+    log: (message) => console.log(message),
+  });
+  try {
+    const episodes = new Map<string, Recorded>();
+    const play = async (name: string, scenario: Scenario): Promise<void> => {
+      const started = performance.now();
+      episodes.set(name, await scenario(stack, name));
+      console.log(`${name} after ${((performance.now() - started) / 1000).toFixed(1)} s`);
+    };
+    const all = Object.entries(together).map(async ([name, run]) => await play(name, run));
+    const failures = (await Promise.allSettled(all)).filter((outcome) => outcome.status === 'rejected');
+    if (failures.length > 0) throw new AggregateError(failures.map(({ reason }) => reason as unknown));
+    for (const [name, run] of Object.entries(alone)) await play(name, run);
+    for (const [name, episode] of episodes) await record(stack.client, name, episode, ofThisRun(stack));
+    return episodes.size;
+  } finally {
+    await stack.stop();
+  }
+}
+
+async function recordUsages(): Promise<number> {
+  return (await recordUsage({}, owned)) + (await recordUsage(AUDIT, audited));
+}
 
 /** Writes the history of an episode, and of every run that it continued as: `name`, `name-2`, `name-3`. */
 async function record(
@@ -82,7 +115,7 @@ async function recordUsage(
   env: Readonly<Record<string, string>>,
   scenarios: Readonly<Record<string, UsageScenario>>,
 ): Promise<number> {
-  const headroom = await startHeadroomPlane({ env });
+  const headroom = await startUsagePlane({ env });
   try {
     const { client, plane, temporal } = headroom;
     await Promise.all([headroom.startWorker(), headroom.startStarter()]);
@@ -108,6 +141,27 @@ async function recordUsage(
     return Object.keys(scenarios).length;
   } finally {
     await headroom.stop();
+  }
+}
+
+/** Plays and records schedules, one after the other, on a cluster of their own. Returns how many. */
+async function recordLightsOut(): Promise<number> {
+  const plane = await startLightsOutPlane();
+  try {
+    await Promise.all([plane.startWorker(), plane.startStarter()]);
+    const cluster = new LightsOutCluster(plane);
+    const replacements: Replacements = [
+      [plane.temporal.address, 'temporal.example:7233'],
+      [plane.plane.url, 'https://kubernetes.example'],
+      ...OF_EVERY_RUN,
+    ];
+    for (const [name, run] of Object.entries(lightsOutScenarios)) {
+      await record(plane.client, name, await run(cluster, name), replacements);
+      console.log(name);
+    }
+    return Object.keys(lightsOutScenarios).length;
+  } finally {
+    await plane.stop();
   }
 }
 

@@ -14,6 +14,7 @@ const GROUP_TITLES: Readonly<Record<keyof typeof settings, string>> = {
   resize: 'Resizing quotas',
   timings: 'Spans of time',
   quotaUsage: 'Counting what quotas use',
+  lightsOut: 'Workloads that sleep',
   worker: 'The worker',
   starter: 'The starter',
   process: 'The process',

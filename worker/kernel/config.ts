@@ -92,7 +92,7 @@ export function loadConfig(sources: ConfigSources): Config {
   checkChecksPoll(values.timings, written, problems);
   if (problems.length > 0 || temporal === undefined) throw new ConfigError(problems);
 
-  const { kubernetes, resize, timings, quotaUsage, worker, starter, process } = values;
+  const { kubernetes, resize, timings, quotaUsage, lightsOut, worker, starter, process } = values;
   if (resize.dryRun && resize.mode === 'propose') {
     notices.push(`${written.get('resize.dryRun')?.where} wins over mode "propose": Headroom only observes.`);
   }
@@ -119,6 +119,7 @@ export function loadConfig(sources: ConfigSources): Config {
     resize: { ...resize, mode: resize.dryRun ? 'observe' : resize.mode },
     timings,
     quotaUsage,
+    lightsOut,
     worker,
     starter,
     process,

@@ -22,6 +22,9 @@ const REQUEST_MS = 10_000;
 /** A server that was there answers at once, or readiness should say so. */
 const LOOK_MS = 3_000;
 
+/** Buckets of how long workloads are put to sleep or woken: those that dashboards of the first implementation know. */
+const SCALING_SECONDS = [1, 5, 10, 30, 60, 120, 300, 600];
+
 /** What a client's connection to the target needs, with a limit on the first connect in milliseconds. */
 export function clientConnectionOptions(target: TemporalTarget, connectTimeoutMs: number): ConnectionOptions {
   const { address, tls, apiKey, metadata } = target.connection.reveal();
@@ -154,6 +157,7 @@ export function runtimeOptions(log: Log, metricsAddress: string | undefined): Ru
                 countersTotalSuffix: true,
                 unitSuffix: true,
                 useSecondsForDurations: true,
+                histogramBucketOverrides: { lightsout_scaling_duration: SCALING_SECONDS },
               },
             },
           }),

@@ -1,0 +1,65 @@
+import type { Logger } from 'pino';
+import type { ScheduleTarget } from '../../domain/kernel/target.ts';
+import type { EpochMs } from '../../domain/kernel/time.ts';
+import { GROUP, KIND, VERSION } from '../../domain/lights-out/names.ts';
+import type { LightsOutTimings } from '../../domain/lights-out/observation.ts';
+import { createGlobalPauseGuard } from '../kernel/global-pause.ts';
+import { ensureObjectEvent } from '../kernel/object-event.ts';
+import type { Kubernetes } from '../ports/kubernetes.ts';
+import { withKubernetesFailures } from '../ports/kubernetes-failure.ts';
+import { ensureFinalizer } from './finalizer.ts';
+import type { LightsOutActivities, ScheduleEvent } from './interface.ts';
+import { observeSchedule } from './observe-schedule.ts';
+import { awaitScaled } from './readiness.ts';
+import { ensureScaled } from './scale.ts';
+import { ensureScheduleStatus } from './schedule-status.ts';
+
+export interface LightsOutOptions {
+  readonly kubernetes: Kubernetes;
+  /** Where the pause ConfigMap lives. */
+  readonly systemNamespace: string;
+  /** Never touched, whatever a schedule selects; beside Kubernetes' own. */
+  readonly protectedNamespaces: readonly string[];
+  /** Field managers whose writes are not a person's. */
+  readonly gitopsManagers: readonly string[];
+  readonly timings: LightsOutTimings;
+  readonly log: Pick<Logger, 'info' | 'warn'>;
+  /** The clock of the process when absent. */
+  readonly now?: () => EpochMs;
+}
+
+/**
+ * The activities over one cluster. All throw the failures of `kubernetesFailure`. Everything that changes something looks at
+ * the global pause before; the status alone is written all the same, because it is where a schedule says that it is paused.
+ */
+export function createLightsOutActivities(given: LightsOutOptions): LightsOutActivities {
+  const options = { ...given, now: given.now ?? Date.now };
+  const { kubernetes, now } = options;
+  const guard = createGlobalPauseGuard(options);
+
+  function ensuring<I extends { readonly target: ScheduleTarget }, R>(
+    write: (input: I) => Promise<R>,
+  ): (input: I) => Promise<R> {
+    return withKubernetesFailures(async (input: I) => {
+      await guard(`the schedule ${input.target.schedule}`);
+      return await write(input);
+    });
+  }
+
+  return {
+    observeSchedule: withKubernetesFailures((look) => observeSchedule(options, look)),
+    ensureScaled: ensuring((batch) => ensureScaled(options, batch)),
+    awaitScaled: withKubernetesFailures((wait) => awaitScaled(kubernetes, wait)),
+    ensureFinalizer: ensuring((input) => ensureFinalizer(kubernetes, input)),
+    ensureScheduleStatus: withKubernetesFailures((write) => ensureScheduleStatus(kubernetes, write, now)),
+    ensureScheduleEvent: ensuring((event) => ensureScheduleEvent(kubernetes, event)),
+  };
+}
+
+async function ensureScheduleEvent(
+  kubernetes: Kubernetes,
+  { target, scheduleUid, type, reason, message, key }: ScheduleEvent,
+): Promise<void> {
+  const about = { apiVersion: `${GROUP}/${VERSION}`, kind: KIND, name: target.schedule, uid: scheduleUid };
+  await ensureObjectEvent(kubernetes, { about, type, reason, message, key });
+}

@@ -1,0 +1,51 @@
+import { asyncLocalStorage } from '@temporalio/activity';
+import type { MetricCounter } from '@temporalio/common';
+import type { ScheduleState, WorkloadType } from '../../domain/lights-out/names.ts';
+import type { EpochMs } from '../../domain/kernel/time.ts';
+
+type Direction = 'upscale' | 'downscale';
+
+/** What the writes of one batch count; nothing outside of an activity. */
+export interface ScalingMetrics {
+  /** An object was written. */
+  readonly operation: (
+    workload: { readonly kind: WorkloadType; readonly namespace: string },
+    direction: ScheduleState,
+  ) => void;
+  readonly error: (workload: { readonly kind: WorkloadType; readonly namespace: string }) => void;
+  /** A workload is through, one way or another. */
+  readonly processed: (direction: ScheduleState, result: 'success' | 'failed' | 'skipped') => void;
+}
+
+/**
+ * The counters of a schedule. The worker's endpoint adds `_total` to their names. The label `namespace` is the workload's; it
+ * stands in the place of Temporal's own label of that name.
+ */
+export function scalingMetrics(schedule: string): ScalingMetrics {
+  const operations = counter('lightsout_scaling_operations', 'Workloads that were put to sleep or woken.');
+  const errors = counter('lightsout_scaling_errors', 'Workloads that could not be written.');
+  const processed = counter('lightsout_scaling_workloads_processed', 'Workloads of batches, by what became of them.');
+  return {
+    operation: ({ kind, namespace }, direction) =>
+      operations?.add(1, { schedule, namespace, workload_type: kind, operation: directionName(direction) }),
+    error: ({ kind, namespace }) => errors?.add(1, { schedule, namespace, workload_type: kind }),
+    processed: (direction, result) => processed?.add(1, { schedule, direction: directionName(direction), result }),
+  };
+}
+
+/** When a schedule was last looked at. */
+export function reconcileMetric(schedule: string, at: EpochMs): void {
+  // A gauge gets no unit added to its name on the worker's endpoint, so the name has it already.
+  asyncLocalStorage
+    .getStore()
+    ?.metricMeter.createGauge('lightsout_last_reconcile_timestamp_seconds', 'float')
+    .set(at / 1000, { schedule });
+}
+
+function counter(name: string, description: string): MetricCounter | undefined {
+  return asyncLocalStorage.getStore()?.metricMeter.createCounter(name, '1', description);
+}
+
+function directionName(direction: ScheduleState): Direction {
+  return direction === 'Up' ? 'upscale' : 'downscale';
+}

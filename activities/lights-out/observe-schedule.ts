@@ -1,0 +1,77 @@
+import type { EpochMs } from '../../domain/kernel/time.ts';
+import { formatMoment } from '../../domain/lights-out/moment.ts';
+import { KIND } from '../../domain/lights-out/names.ts';
+import type { LightsOutObservation, LightsOutTimings } from '../../domain/lights-out/observation.ts';
+import type { Period } from '../../domain/lights-out/period.ts';
+import { NOTES_LIMIT, type Plan, planSchedule } from '../../domain/lights-out/plan.ts';
+import { pauseSentence, readGlobalPause } from '../kernel/global-pause.ts';
+import type { Kubernetes } from '../ports/kubernetes.ts';
+import type { ScheduleLook } from './interface.ts';
+import { reconcileMetric } from './metrics.ts';
+import { type ContextSettings, inEffectOf, othersThan, planContext } from './plan-context.ts';
+import { listNamespaces, listSchedules, listWorkloads, readScheduleObject } from './read-cluster.ts';
+import { type ScheduleNow, scheduleNow } from './read-schedule-object.ts';
+
+export interface ObserveOptions extends ContextSettings {
+  readonly kubernetes: Kubernetes;
+  readonly systemNamespace: string;
+  readonly timings: LightsOutTimings;
+  readonly now: () => EpochMs;
+}
+
+/**
+ * Looks at the schedule and at everything it selects or ever put down. What cannot be listed fails the look as a whole: half
+ * of the truth would leave workloads down, or give their marks to another schedule.
+ */
+export async function observeSchedule(options: ObserveOptions, look: ScheduleLook): Promise<LightsOutObservation> {
+  const { kubernetes, timings } = options;
+  const { schedule } = look.target;
+  const at = options.now();
+  const [object, pause] = await Promise.all([readScheduleObject(kubernetes, schedule), readGlobalPause(options)]);
+  const own = object === null ? null : scheduleNow(object, at);
+  const plan =
+    own !== null && own.seen.spec === null && !own.seen.isDeleting ? null : await planNow(options, look, own, at);
+  reconcileMetric(schedule, at);
+  return {
+    at,
+    timings,
+    schedule: own?.seen ?? null,
+    period: own?.period ?? null,
+    inEffect: inEffectOf(look, own, at),
+    local: localMoments(own),
+    plan: plan === null ? null : withNotes(plan, schedule, own?.annotationProblems ?? []),
+    globalPause: pause === null ? null : pauseSentence(pause, options),
+  };
+}
+
+async function planNow(
+  { kubernetes, protectedNamespaces, gitopsManagers }: ObserveOptions,
+  look: ScheduleLook,
+  own: ScheduleNow | null,
+  now: EpochMs,
+): Promise<Plan> {
+  // The workloads first: whoever marked one of them is in the list of schedules that follows, unless it is gone.
+  const { workloads, missing } = await listWorkloads(kubernetes);
+  const [namespaces, schedules] = await Promise.all([listNamespaces(kubernetes), listSchedules(kubernetes)]);
+  const others = othersThan(look.target.schedule, schedules);
+  const context = planContext(look, own, others, { protectedNamespaces, gitopsManagers, now });
+  return planSchedule({ context, namespaces, workloads, missing });
+}
+
+function localMoments(own: ScheduleNow | null): LightsOutObservation['local'] {
+  const { timezone = 'UTC' } = own?.seen.spec ?? {};
+  const { next, nextUpscale, nextDownscale }: Partial<Period> = own?.period ?? {};
+  const local = (at: EpochMs | null | undefined): string | null => (at == null ? null : formatMoment(at, timezone));
+  return { next: local(next?.at), nextUpscale: local(nextUpscale), nextDownscale: local(nextDownscale) };
+}
+
+/** The plan, and what is wrong with the schedule's own annotations. */
+function withNotes(plan: Plan, schedule: string, problems: readonly string[]): Plan {
+  if (problems.length === 0) return plan;
+  const own = problems.map((detail) => ({ workload: `${KIND} ${schedule}`, reason: 'BadAnnotation' as const, detail }));
+  return {
+    ...plan,
+    notes: [...own, ...plan.notes].slice(0, NOTES_LIMIT),
+    notesTotal: plan.notesTotal + own.length,
+  };
+}

@@ -1,0 +1,59 @@
+import type { EpochMs } from '../../domain/kernel/time.ts';
+import { type InEffect, inEffectNow } from '../../domain/lights-out/in-effect.ts';
+import type { OtherSchedule, PlanContext } from '../../domain/lights-out/plan.ts';
+import type { ScheduleLook } from './interface.ts';
+import { OtherSchedules } from './other-schedules.ts';
+import { NO_SPEC, type ScheduleNow } from './read-schedule-object.ts';
+
+/** What the worker's configuration says to every schedule. */
+export interface ContextSettings {
+  readonly protectedNamespaces: readonly string[];
+  readonly gitopsManagers: readonly string[];
+}
+
+/** Of the process: looks at several schedules take turns, and list the same ones. */
+const known = new OtherSchedules();
+
+/** The other schedules among all that were listed. */
+export function othersThan(schedule: string, objects: readonly unknown[]): readonly OtherSchedule[] {
+  return known.read(schedule, objects);
+}
+
+/** What is in effect now; null for a schedule that is invalid or gone. */
+export function inEffectOf(
+  look: Pick<ScheduleLook, 'inEffect' | 'isApproved'>,
+  own: ScheduleNow | null,
+  now: EpochMs,
+): InEffect | null {
+  if (own === null || own.period === null || own.seen.spec === null) return null;
+  const { spec, status, createdAt, generation } = own.seen;
+  const isApproved = !spec.requireApproval || look.isApproved || status.approved !== undefined;
+  const isActive = isApproved && !spec.suspend && !spec.dryRun;
+  return inEffectNow(look.inEffect, { period: own.period, now, generation, isActive, createdAt, status });
+}
+
+/** @param own the schedule; null where it is gone. */
+export function planContext(
+  look: ScheduleLook,
+  own: ScheduleNow | null,
+  others: readonly OtherSchedule[],
+  { now, ...settings }: ContextSettings & { readonly now: EpochMs },
+): PlanContext {
+  const { target, settledAt, contested, failing } = look;
+  const inEffect = inEffectOf(look, own, now);
+  return {
+    schedule: target.schedule,
+    createdAt: own?.seen.createdAt ?? 0,
+    spec: own?.seen.spec ?? NO_SPEC,
+    now,
+    period: { state: inEffect?.state ?? 'Up', since: inEffect?.from ?? null },
+    isRestoringAll: own === null || own.seen.isDeleting,
+    // Those that are over say since when it sleeps.
+    overrides: [...look.overrides, ...(own?.seen.overrides ?? []), ...(own?.pastOverrides ?? [])],
+    settledAt,
+    ...settings,
+    others,
+    contested,
+    failing,
+  };
+}

@@ -1,0 +1,165 @@
+import type { V1ListMeta } from '@kubernetes/client-node';
+import { z } from 'zod';
+import { GROUP, PLURAL, VERSION } from '../../domain/lights-out/names.ts';
+import type { ScopedNamespace, Workload } from '../../domain/lights-out/workload.ts';
+import type { Kubernetes } from '../ports/kubernetes.ts';
+import { orNull, statusCode } from '../ports/kubernetes-failure.ts';
+import { listAll } from '../ports/kubernetes-list.ts';
+import {
+  cronJobOf,
+  deploymentOf,
+  horizontalScalerOf,
+  kedaScalerOf,
+  type LoneWorkload,
+  missingTargets,
+  namespaceOf,
+  type Scaler,
+  statefulSetOf,
+  targetKey,
+  withAutoscalers,
+} from './read-workload.ts';
+
+/** The resource of LightsOutSchedules. */
+export const SCHEDULES = { group: GROUP, version: VERSION, plural: PLURAL } as const;
+/** KEDA's resource, as far as it is installed. */
+export const SCALED_OBJECTS = { group: 'keda.sh', version: 'v1alpha1', plural: 'scaledobjects' } as const;
+
+/** Every schedule of the cluster as it is written; none where their definition is not in the cluster. */
+export async function listSchedules({ custom }: Kubernetes): Promise<readonly unknown[]> {
+  return await listCustom(
+    (range) => custom.listClusterCustomObject({ ...SCHEDULES, ...range }),
+    (object) => object,
+  );
+}
+
+/** The schedule as it is written, or null where there is none of this name. */
+export async function readScheduleObject({ custom }: Kubernetes, name: string): Promise<unknown> {
+  return await orNull<unknown>(custom.getClusterCustomObject({ ...SCHEDULES, name }));
+}
+
+export async function listNamespaces({ core }: Kubernetes): Promise<readonly ScopedNamespace[]> {
+  return await listKept(async (range) => {
+    const { metadata, items } = await core.listNamespace(range);
+    return pageOf(metadata, items.map(namespaceOf));
+  });
+}
+
+/**
+ * Every workload of the cluster, of each kind: those that a schedule marked are found wherever they are now. All or nothing:
+ * what cannot be listed fails the whole. `missing` is what their autoscalers would scale and is not there.
+ */
+export async function listWorkloads(
+  kubernetes: Kubernetes,
+): Promise<{ readonly workloads: readonly Workload[]; readonly missing: readonly Workload[] }> {
+  const { apps, batch } = kubernetes;
+  const [deployments, statefulSets, cronJobs, scalers] = await Promise.all([
+    listKept(async (range) => {
+      const { metadata, items } = await apps.listDeploymentForAllNamespaces(range);
+      return pageOf(metadata, items.map(deploymentOf));
+    }),
+    listKept(async (range) => {
+      const { metadata, items } = await apps.listStatefulSetForAllNamespaces(range);
+      return pageOf(metadata, items.map(statefulSetOf));
+    }),
+    listKept(async (range) => {
+      const { metadata, items } = await batch.listCronJobForAllNamespaces(range);
+      return pageOf(metadata, items.map(cronJobOf));
+    }),
+    listScalers(kubernetes),
+  ]);
+  const found = [...deployments, ...statefulSets, ...cronJobs];
+  return { workloads: withAutoscalers(found, scalers), missing: missingTargets(found, scalers) };
+}
+
+/** One workload as it is now, with its autoscalers; null where it is gone. */
+export async function readWorkload(
+  kubernetes: Kubernetes,
+  { kind, namespace, name }: Pick<Workload, 'kind' | 'namespace' | 'name'>,
+): Promise<Workload | null> {
+  const found = await orNull(readLone(kubernetes, { kind, namespace, name }));
+  if (found === null) return null;
+  if (kind === 'CronJob') return { ...found, autoscalers: [] };
+  const scalers = await listScalers(kubernetes, namespace);
+  const key = targetKey(kind, namespace, name);
+  return { ...found, autoscalers: scalers.filter(({ target }) => target === key).map(({ autoscaler }) => autoscaler) };
+}
+
+async function readLone(
+  { apps, batch }: Kubernetes,
+  { kind, ...place }: Pick<Workload, 'kind' | 'namespace' | 'name'>,
+): Promise<LoneWorkload> {
+  switch (kind) {
+    case 'Deployment':
+      return deploymentOf(await apps.readNamespacedDeployment(place));
+    case 'StatefulSet':
+      return statefulSetOf(await apps.readNamespacedStatefulSet(place));
+    case 'CronJob':
+      return cronJobOf(await batch.readNamespacedCronJob(place));
+  }
+}
+
+/** The autoscalers of one namespace, or of all. */
+async function listScalers({ autoscaling, custom }: Kubernetes, namespace?: string): Promise<readonly Scaler[]> {
+  const [horizontal, keda] = await Promise.all([
+    listKept(async (range) => {
+      const { metadata, items } =
+        namespace === undefined
+          ? await autoscaling.listHorizontalPodAutoscalerForAllNamespaces(range)
+          : await autoscaling.listNamespacedHorizontalPodAutoscaler({ namespace, ...range });
+      return pageOf(metadata, items.map(horizontalScalerOf));
+    }),
+    listCustom(
+      (range) =>
+        namespace === undefined
+          ? custom.listClusterCustomObject({ ...SCALED_OBJECTS, ...range })
+          : custom.listNamespacedCustomObject({ ...SCALED_OBJECTS, namespace, ...range }),
+      kedaScalerOf,
+    ),
+  ]);
+  return [...horizontal, ...keda].filter((one) => one !== null);
+}
+
+/** What is kept of an object: each page is converted as it comes, since a whole object is ten times as large. */
+interface Kept<T> {
+  /** `listAll` takes objects of the API, whose every field may be missing. */
+  readonly metadata?: never;
+  readonly kept: T;
+}
+
+interface Range {
+  readonly limit: number;
+  readonly _continue?: string;
+}
+
+function pageOf<T>(metadata: V1ListMeta | undefined, kept: readonly T[]) {
+  return { ...(metadata === undefined ? {} : { metadata }), items: kept.map((one): Kept<T> => ({ kept: one })) };
+}
+
+async function listKept<T>(page: (range: Range) => Promise<{ metadata?: V1ListMeta; items: Kept<T>[] }>): Promise<T[]> {
+  return (await listAll<Kept<T>>(page)).map(({ kept }) => kept);
+}
+
+/** A list as it comes over the wire, where the typed client has no type. */
+const rawList = z.object({
+  metadata: z.object({ continue: z.string().optional() }).optional(),
+  items: z.array(z.unknown()),
+});
+
+/** Every object of a resource that a CustomResourceDefinition defines; none where there is no such resource. */
+async function listCustom<T>(
+  page: (range: Range) => Promise<unknown>,
+  convert: (object: unknown) => T,
+): Promise<readonly T[]> {
+  try {
+    return await listKept(async (range) => {
+      const { metadata, items } = rawList.parse(await page(range));
+      return pageOf(
+        metadata?.continue === undefined ? undefined : { _continue: metadata.continue },
+        items.map(convert),
+      );
+    });
+  } catch (error) {
+    if (statusCode(error) === 404) return [];
+    throw error;
+  }
+}

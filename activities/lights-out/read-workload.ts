@@ -1,0 +1,213 @@
+import type {
+  V1CronJob,
+  V1Deployment,
+  V1Namespace,
+  V1ObjectMeta,
+  V1StatefulSet,
+  V2HorizontalPodAutoscaler,
+} from '@kubernetes/client-node';
+import { z } from 'zod';
+import { annotationWrittenAt, createdBy, fieldChange, statusWrittenAt } from '../../domain/lights-out/field-owner.ts';
+import { GROUP, MANAGED_BY, SLEEP_UNTIL, type WorkloadType } from '../../domain/lights-out/names.ts';
+import type { Autoscaler, FieldChange, ScopedNamespace, Workload } from '../../domain/lights-out/workload.ts';
+
+/** An autoscaler, and the workload that it scales. */
+export interface Scaler {
+  readonly kind: Autoscaler['kind'];
+  /** As `targetKey` has it. */
+  readonly target: string;
+  readonly of: { readonly kind: string; readonly namespace: string; readonly name: string };
+  readonly autoscaler: Autoscaler;
+}
+
+/** A workload as a list finds it: its autoscalers are other objects. */
+export type LoneWorkload = Omit<Workload, 'autoscalers'>;
+
+/** What an autoscaler and its workload are joined by. */
+export function targetKey(kind: string, namespace: string, name: string): string {
+  return `${kind} ${namespace}/${name}`;
+}
+
+export function withAutoscalers(workloads: readonly LoneWorkload[], scalers: readonly Scaler[]): readonly Workload[] {
+  const byTarget = Map.groupBy(scalers, ({ target }) => target);
+  return workloads.map((one) => ({
+    ...one,
+    autoscalers: (byTarget.get(targetKey(one.kind, one.namespace, one.name)) ?? []).map(({ autoscaler }) => autoscaler),
+  }));
+}
+
+/**
+ * What autoscalers with a schedule's marks would scale, and is not there: as a workload without a UID and without replicas, so
+ * that they are let go of as those of a workload are.
+ */
+export function missingTargets(workloads: readonly LoneWorkload[], scalers: readonly Scaler[]): readonly Workload[] {
+  const present = new Set(workloads.map(({ kind, namespace, name }) => targetKey(kind, namespace, name)));
+  const marked = scalers.filter(
+    ({ target, autoscaler }) => autoscaler.annotations[MANAGED_BY] !== undefined && !present.has(target),
+  );
+  return [...Map.groupBy(marked, ({ target }) => target).values()].flatMap((group): Workload[] => {
+    const { kind, namespace = '', name = '' }: Partial<Scaler['of']> = group[0]?.of ?? {};
+    if (kind !== 'Deployment' && kind !== 'StatefulSet') return [];
+    const workload = base(kind, { namespace, name });
+    return [
+      { ...workload, ...replicasOf({ replicas: 0 }, {}), autoscalers: group.map(({ autoscaler }) => autoscaler) },
+    ];
+  });
+}
+
+function targetOf(kind: string, namespace: string, name: string): Pick<Scaler, 'target' | 'of'> {
+  return { target: targetKey(kind, namespace, name), of: { kind, namespace, name } };
+}
+
+export function deploymentOf({ metadata, spec, status }: V1Deployment): LoneWorkload {
+  return { ...base('Deployment', metadata, status?.observedGeneration), ...replicasOf(spec, status) };
+}
+
+export function statefulSetOf({ metadata, spec, status }: V1StatefulSet): LoneWorkload {
+  return { ...base('StatefulSet', metadata, status?.observedGeneration), ...replicasOf(spec, status) };
+}
+
+export function cronJobOf({ metadata, spec }: V1CronJob): LoneWorkload {
+  return {
+    ...base('CronJob', metadata),
+    replicas: null,
+    isSuspended: spec?.suspend ?? false,
+    ready: 0,
+    present: 0,
+  };
+}
+
+function replicasOf(
+  spec: { readonly replicas?: number } | undefined,
+  status: { readonly readyReplicas?: number; readonly replicas?: number } | undefined,
+): Pick<Workload, 'replicas' | 'isSuspended' | 'ready' | 'present'> {
+  return {
+    replicas: spec?.replicas ?? 1,
+    isSuspended: false,
+    ready: status?.readyReplicas ?? 0,
+    present: status?.replicas ?? 0,
+  };
+}
+
+/** Managed fields are read here and forgotten: they are most of an object. */
+function base(
+  kind: WorkloadType,
+  metadata: V1ObjectMeta = {},
+  observedGeneration = 0,
+): Omit<LoneWorkload, 'replicas' | 'isSuspended' | 'ready' | 'present'> {
+  const { managedFields = [], generation = 0 } = metadata;
+  const changed = fieldChange(managedFields, kind === 'CronJob' ? 'suspend' : 'replicas');
+  return {
+    kind,
+    namespace: metadata.namespace ?? '',
+    ...identityOf(metadata),
+    createdAt: metadata.creationTimestamp?.getTime() ?? 0,
+    isDeleting: metadata.deletionTimestamp !== undefined,
+    labels: metadata.labels ?? {},
+    annotations: ownAnnotations(metadata.annotations, `${GROUP}/`),
+    changed: observedGeneration < generation ? changed : withLatest(changed, statusWrittenAt(managedFields)),
+    createdBy: createdBy(managedFields),
+    ...sleepingSince(metadata),
+  };
+}
+
+/** When people wrote that it is to sleep, where they did and it is known. */
+function sleepingSince({ annotations, managedFields }: V1ObjectMeta): Pick<Workload, 'sleepingSince'> {
+  const at = annotations?.[SLEEP_UNTIL] === undefined ? null : annotationWrittenAt(managedFields, SLEEP_UNTIL);
+  return at === null ? {} : { sleepingSince: at };
+}
+
+/** A change of which only its controller's answer tells when it was. */
+function withLatest(changed: FieldChange | null, latest: number | null): FieldChange | null {
+  return changed === null || changed.at !== null || latest === null ? changed : { ...changed, latest };
+}
+
+export function namespaceOf({ metadata, status }: V1Namespace): ScopedNamespace {
+  return {
+    name: metadata?.name ?? '',
+    labels: metadata?.labels ?? {},
+    annotations: ownAnnotations(metadata?.annotations, `${GROUP}/`),
+    isDeleting: metadata?.deletionTimestamp !== undefined || status?.phase === 'Terminating',
+    ...sleepingSince(metadata ?? {}),
+  };
+}
+
+/**
+ * Null where it scales something else than a workload of the group `apps`, or belongs to a ScaledObject: KEDA makes such a one,
+ * takes it away while it is paused, and writes it as it was whenever somebody changes it.
+ */
+export function horizontalScalerOf({ metadata = {}, spec }: V2HorizontalPodAutoscaler): Scaler | null {
+  const target = spec?.scaleTargetRef;
+  if (spec === undefined || target === undefined || !isApps(target.apiVersion)) return null;
+  if (metadata.ownerReferences?.some(({ kind }) => kind === 'ScaledObject') === true) return null;
+  const kind = 'HorizontalPodAutoscaler';
+  return {
+    kind,
+    ...targetOf(target.kind, metadata.namespace ?? '', target.name),
+    autoscaler: {
+      kind,
+      ...identityOf(metadata),
+      annotations: ownAnnotations(metadata.annotations, `${GROUP}/`),
+      labels: metadata.labels ?? {},
+      minReplicas: spec.minReplicas ?? 1,
+      maxReplicas: spec.maxReplicas,
+    },
+  };
+}
+
+/** What is read of KEDA's object, which this client has no type for. */
+const scaledObject = z.object({
+  metadata: z.object({
+    name: z.string(),
+    namespace: z.string(),
+    uid: z.string(),
+    resourceVersion: z.string(),
+    labels: z.record(z.string(), z.string()).optional(),
+    annotations: z.record(z.string(), z.string()).optional(),
+  }),
+  spec: z.object({
+    scaleTargetRef: z.object({
+      apiVersion: z.string().optional(),
+      kind: z.string().optional(),
+      name: z.string(),
+    }),
+  }),
+});
+
+/** Null where it scales something else than a workload of the group `apps`, or cannot be read. */
+export function kedaScalerOf(object: unknown): Scaler | null {
+  const read = scaledObject.safeParse(object);
+  if (!read.success) return null;
+  const { metadata, spec } = read.data;
+  const { apiVersion, kind: targetKind, name } = spec.scaleTargetRef;
+  if (!isApps(apiVersion)) return null;
+  const kind = 'ScaledObject';
+  return {
+    kind,
+    // KEDA's own defaults: a Deployment of apps/v1.
+    ...targetOf(targetKind === undefined || targetKind === '' ? 'Deployment' : targetKind, metadata.namespace, name),
+    autoscaler: {
+      kind,
+      ...identityOf(metadata),
+      annotations: ownAnnotations(metadata.annotations, `${GROUP}/`, 'autoscaling.keda.sh/'),
+      labels: metadata.labels ?? {},
+    },
+  };
+}
+
+function identityOf({ name, uid, resourceVersion }: Pick<V1ObjectMeta, 'name' | 'uid' | 'resourceVersion'>) {
+  return { name: name ?? '', uid: uid ?? '', resourceVersion: resourceVersion ?? '' };
+}
+
+function isApps(apiVersion: string | undefined): boolean {
+  return apiVersion === undefined || apiVersion === '' || apiVersion.startsWith('apps/');
+}
+
+function ownAnnotations(
+  annotations: Readonly<Record<string, string>> | undefined,
+  ...prefixes: readonly string[]
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(annotations ?? {}).filter(([key]) => prefixes.some((prefix) => key.startsWith(prefix))),
+  );
+}

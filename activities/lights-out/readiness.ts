@@ -1,0 +1,94 @@
+import type { PollPace } from '../../domain/kernel/poll-pace.ts';
+import type { ScheduleState, WorkloadType } from '../../domain/lights-out/names.ts';
+import { workloadName } from '../../domain/lights-out/workload.ts';
+import { inParallel } from '../kernel/in-parallel.ts';
+import { notYet } from '../kernel/not-yet.ts';
+import type { Kubernetes } from '../ports/kubernetes.ts';
+import { orNull } from '../ports/kubernetes-failure.ts';
+import { listAll } from '../ports/kubernetes-list.ts';
+import type { ReadinessWait } from './interface.ts';
+
+type Awaited = ReadinessWait['items'][number];
+
+/** Pods start within seconds or take minutes: asked after 2 s at first, and every 15 s after five minutes. */
+const PACE: PollPace = { first: 2_000, last: 15_000, ramp: 5 * 60_000 };
+const AT_ONCE = 10;
+/** Up to so many workloads of a namespace are read one by one; for more, the namespace is listed. */
+const FEW = 5;
+/** Workloads that a message names. */
+const NAMED = 5;
+
+/** A Deployment or StatefulSet, as far as it says how many pods it has. */
+interface Replicated {
+  readonly metadata?: { readonly name?: string; readonly uid?: string; readonly generation?: number };
+  readonly spec?: { readonly replicas?: number };
+  readonly status?: {
+    readonly observedGeneration?: number;
+    readonly replicas?: number;
+    readonly readyReplicas?: number;
+  };
+}
+
+/** @throws NotYet, retried, until every workload is as far as those of the next priority may begin. */
+export async function awaitScaled(kubernetes: Kubernetes, { direction, items }: ReadinessWait): Promise<void> {
+  // A CronJob has no pods of its own: it is ready when it is written.
+  const replicated = items.filter(({ workload }) => workload.kind !== 'CronJob');
+  const groups = [...Map.groupBy(replicated, ({ workload }) => `${workload.kind} ${workload.namespace}`).values()];
+  const found = await inParallel(AT_ONCE, groups, async (group) => await readGroup(kubernetes, group));
+  const missing = found.flat().flatMap(([item, object]) => {
+    const lack = object === undefined ? null : lackOf(object, item, direction);
+    return lack === null ? [] : [`${workloadName(item.workload)} (${lack})`];
+  });
+  if (missing.length === 0) return;
+  const rest = missing.length - NAMED;
+  const names = missing.slice(0, NAMED).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+  const what = direction === 'Up' ? 'ready' : 'down';
+  throw notYet(`${missing.length} of ${items.length} workloads are not ${what} yet: ${names}`, PACE);
+}
+
+/** The items of one kind and namespace with their objects; undefined for one that is gone, or another one by now. */
+async function readGroup(
+  kubernetes: Kubernetes,
+  items: readonly Awaited[],
+): Promise<readonly (readonly [Awaited, Replicated | undefined])[]> {
+  const { kind, namespace } = items[0]?.workload ?? { kind: 'Deployment', namespace: '' };
+  const objects =
+    items.length <= FEW
+      ? await inParallel(FEW, items, ({ workload }) => orNull(readOne(kubernetes, workload)))
+      : await listGroup(kubernetes, kind, namespace);
+  const byUid = new Map(objects.filter((one) => one !== null).map((one) => [one.metadata?.uid, one]));
+  return items.map((item) => [item, byUid.get(item.workload.uid)] as const);
+}
+
+async function readOne({ apps }: Kubernetes, { kind, namespace, name }: Awaited['workload']): Promise<Replicated> {
+  return kind === 'StatefulSet'
+    ? await apps.readNamespacedStatefulSet({ namespace, name })
+    : await apps.readNamespacedDeployment({ namespace, name });
+}
+
+async function listGroup({ apps }: Kubernetes, kind: WorkloadType, namespace: string): Promise<readonly Replicated[]> {
+  return kind === 'StatefulSet'
+    ? await listAll((range) => apps.listNamespacedStatefulSet({ namespace, ...range }))
+    : await listAll((range) => apps.listNamespacedDeployment({ namespace, ...range }));
+}
+
+/**
+ * What is missing, in words; null where nothing is. Somebody may have scaled it since: what the object itself asks for by now
+ * is then enough.
+ */
+export function lackOf(
+  { metadata, spec, status }: Replicated,
+  { to }: Pick<Awaited, 'to'>,
+  direction: ScheduleState,
+): string | null {
+  if ((status?.observedGeneration ?? 0) < (metadata?.generation ?? 0)) return 'not looked at by its controller yet';
+  const asked = spec?.replicas ?? 1;
+  if (direction === 'Up') {
+    const wanted = Math.min(to ?? asked, asked);
+    const ready = status?.readyReplicas ?? 0;
+    return ready >= wanted ? null : `${ready} of ${wanted} ready`;
+  }
+  const allowed = Math.max(to ?? asked, asked);
+  const present = status?.replicas ?? 0;
+  return present <= allowed ? null : `${present} pods, ${allowed} wanted`;
+}

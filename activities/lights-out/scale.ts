@@ -1,0 +1,184 @@
+import type { EpochMs } from '../../domain/kernel/time.ts';
+import { judge } from '../../domain/lights-out/judge.ts';
+import { isPutDown, marksOf } from '../../domain/lights-out/marks.ts';
+import { KEDA_PAUSED_REPLICAS, MANAGED_BY } from '../../domain/lights-out/names.ts';
+import type { Judgement, PlanContext, PlanItem } from '../../domain/lights-out/plan.ts';
+import { type ScopedNamespace, type Workload, workloadName } from '../../domain/lights-out/workload.ts';
+import { inParallel } from '../kernel/in-parallel.ts';
+import type { Kubernetes } from '../ports/kubernetes.ts';
+import { statusCode } from '../ports/kubernetes-failure.ts';
+import type { Batch, BatchOutcome, ItemOutcome } from './interface.ts';
+import { itemFailure } from './item-failure.ts';
+import { type ScalingMetrics, scalingMetrics } from './metrics.ts';
+import { type ContextSettings, othersThan, planContext } from './plan-context.ts';
+import { listNamespaces, listSchedules, readScheduleObject, readWorkload } from './read-cluster.ts';
+import { scheduleNow, type ScheduleNow } from './read-schedule-object.ts';
+import { writeObject } from './write-object.ts';
+
+export interface ScaleOptions extends ContextSettings {
+  readonly kubernetes: Kubernetes;
+  readonly now: () => EpochMs;
+}
+
+/** Workloads that are written at the same time: enough for hundreds a minute behind slow webhooks, and no storm. */
+const AT_ONCE = 10;
+/** How often a workload that others write at the same time is judged anew. */
+const ROUNDS = 5;
+
+/**
+ * Writes what the plan wants. What fails is an outcome of its own; only where the API server as a whole is away, the batch
+ * fails and is tried again: what was written by then is found as it should be.
+ */
+export async function ensureScaled(options: ScaleOptions, batch: Batch): Promise<BatchOutcome> {
+  const metrics = scalingMetrics(batch.target.schedule);
+  const surroundings = createSurroundings(options, batch);
+  const outcomes = await inParallel(AT_ONCE, batch.items, async (item) => {
+    try {
+      return await ensureItem(options, { item, metrics, surroundings });
+    } catch (error) {
+      const detail = itemFailure(error);
+      if (detail === null) throw error;
+      metrics.error(item.workload);
+      return outcome(item, 'failed', detail);
+    }
+  });
+  for (const [index, { kind }] of outcomes.entries()) {
+    metrics.processed(batch.items[index]?.direction ?? 'Up', kind === 'done' ? 'success' : kind);
+  }
+  return { outcomes };
+}
+
+interface ItemInput {
+  readonly item: PlanItem;
+  readonly metrics: ScalingMetrics;
+  readonly surroundings: Surroundings;
+}
+
+async function ensureItem(
+  { kubernetes }: ScaleOptions,
+  { item, metrics, surroundings }: ItemInput,
+): Promise<ItemOutcome> {
+  let next = item;
+  for (let round = 0; ; round += 1) {
+    if (await write(kubernetes, next)) {
+      metrics.operation(item.workload, item.direction);
+      return outcome(item, 'done');
+    }
+    if (round === ROUNDS) {
+      metrics.error(item.workload);
+      return outcome(item, 'failed', `others wrote it at the same time, ${ROUNDS} times in a row`);
+    }
+    const workload = await readWorkload(kubernetes, item.workload);
+    if (workload === null || workload.uid !== item.workload.uid) {
+      const isMissing = item.workload.uid === '';
+      return outcome(item, 'skipped', isMissing ? 'its autoscalers, or what they scale, changed meanwhile' : 'gone');
+    }
+    const context = await surroundings(marksOf(workload).managedBy);
+    if (typeof context === 'string') return outcome(item, 'skipped', context);
+    const judged = beforePause(workload, item, next.from, context.plan.schedule);
+    const judgement = judge(judged, context.namespaces.get(workload.namespace) ?? null, context.plan);
+    if (judgement.kind === 'keep') return kept(item, workload, judgement);
+    if (judgement.item.direction !== item.direction) return outcome(item, 'skipped', otherwise(judgement.item));
+    next = judgement.item;
+  }
+}
+
+/**
+ * A workload as it was before its ScaledObject was paused for this item. KEDA takes the replicas away at once, maybe before
+ * the marks are written: what it had by then is what it is to have again.
+ */
+function beforePause(workload: Workload, { direction, writes }: PlanItem, from: number | null, schedule: string) {
+  const { kind, replicas, autoscalers } = workload;
+  if (direction !== 'Down' || from === null || replicas === null || replicas >= from) return workload;
+  if (isPutDown(marksOf(workload), kind) || !writes.some((one) => one.kind === kind)) return workload;
+  const isPaused = autoscalers.some(
+    ({ uid, annotations }) =>
+      writes.some((one) => one.kind === 'ScaledObject' && one.uid === uid) &&
+      annotations[MANAGED_BY] === schedule &&
+      annotations[KEDA_PAUSED_REPLICAS] !== undefined,
+  );
+  return isPaused ? { ...workload, replicas: from, changed: null } : workload;
+}
+
+/** False where something changed since it was seen, or is gone: then it is to be judged anew. */
+async function write(kubernetes: Kubernetes, { workload, writes }: PlanItem): Promise<boolean> {
+  // One after the other: an autoscaler that is not held yet would put its workload up again.
+  for (const change of writes) {
+    try {
+      await writeObject(kubernetes, workload.namespace, change);
+    } catch (error) {
+      const code = statusCode(error);
+      if (code === 409 || code === 404) return false;
+      throw error;
+    }
+  }
+  return true;
+}
+
+/** What a workload that needs no write says of the item: it may be so already, by an earlier attempt or by somebody else. */
+function kept(
+  item: PlanItem,
+  workload: Workload,
+  { reason, detail }: Extract<Judgement, { kind: 'keep' }>,
+): ItemOutcome {
+  const isHeld = isPutDown(marksOf(workload), workload.kind);
+  const isDown = reason === 'AsDesired' ? isHeld : reason === 'AtRest' || reason === 'SuspendedByUser';
+  const isAsWanted = item.direction === 'Down' ? isDown : reason === 'AsDesired' && !isHeld;
+  if (isAsWanted) return outcome(item, 'done');
+  return outcome(item, 'skipped', detail ?? reason);
+}
+
+function otherwise({ direction, reason }: PlanItem): string {
+  return `it is to be ${direction === 'Up' ? 'woken' : 'put to sleep'} by now (${reason})`;
+}
+
+function outcome({ workload }: PlanItem, kind: ItemOutcome['kind'], detail?: string): ItemOutcome {
+  return { workload: workloadName(workload), kind, ...(detail === undefined ? {} : { detail }) };
+}
+
+/** What a workload is judged by; a sentence where nothing is to be done for the schedule any more. */
+type Surroundings = (owner: string | null) => Promise<
+  | {
+      readonly plan: PlanContext;
+      readonly namespaces: ReadonlyMap<string, ScopedNamespace>;
+    }
+  | string
+>;
+
+/**
+ * Reads the schedule, the others and the namespaces once, when the first workload needs them. They are read again for a
+ * workload with the mark of a schedule that was not there then: it may have been made since, and is not to be taken for gone.
+ */
+function createSurroundings({ kubernetes, now, ...settings }: ScaleOptions, batch: Batch): Surroundings {
+  const { target, scheduleUid, look } = batch;
+  const { protectedNamespaces, gitopsManagers } = settings;
+
+  async function read() {
+    const [object, schedules, namespaces] = await Promise.all([
+      readScheduleObject(kubernetes, target.schedule),
+      listSchedules(kubernetes),
+      listNamespaces(kubernetes),
+    ]);
+    const at = now();
+    const own = object === null ? null : scheduleNow(object, at);
+    if (own !== null && own.seen.uid !== scheduleUid) return 'the schedule is another one of this name by now';
+    if (own !== null && own.seen.spec === null && !own.seen.isDeleting) return 'the schedule is invalid by now';
+    if (own !== null && !own.seen.isDeleting && isIdle(own)) return 'the schedule is suspended or a dry run by now';
+    const others = othersThan(target.schedule, schedules);
+    const plan = planContext(look, own, others, { now: at, protectedNamespaces, gitopsManagers });
+    return { plan, namespaces: new Map(namespaces.map((one) => [one.name, one])) };
+  }
+
+  let reading: ReturnType<typeof read> | undefined;
+  return async (owner) => {
+    const known = await (reading ??= read());
+    if (typeof known === 'string' || owner === null || owner === target.schedule) return known;
+    if (known.plan.others.some(({ name }) => name === owner)) return known;
+    reading = read();
+    return await reading;
+  };
+}
+
+function isIdle({ seen: { spec } }: ScheduleNow): boolean {
+  return spec?.suspend === true || spec?.dryRun === true;
+}

@@ -1,0 +1,96 @@
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { type EpochMs, formatInstant } from '../../domain/kernel/time.ts';
+import { FIELD_MANAGER } from '../../domain/lights-out/names.ts';
+import { type Condition, scheduleStatus } from '../../domain/lights-out/schedule.ts';
+import type { Kubernetes } from '../ports/kubernetes.ts';
+import { statusCode } from '../ports/kubernetes-failure.ts';
+import type { ScheduleStatusWrite } from './interface.ts';
+import { readScheduleObject, SCHEDULES } from './read-cluster.ts';
+import { scheduleMetadata } from './read-schedule-object.ts';
+import { MERGE_PATCH } from './write-object.ts';
+
+/** How often it is read anew when others write the schedule at the same time. */
+const ROUNDS = 5;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The status as the API server has it: whatever an earlier release or another tool left in it. */
+const writtenStatus = z.object({ status: z.record(z.string(), z.unknown()).default({}) });
+
+/** Writes the status of the schedule where it differs; one that is gone, or another by UID, is left. */
+export async function ensureScheduleStatus(
+  kubernetes: Kubernetes,
+  write: ScheduleStatusWrite,
+  now: () => EpochMs,
+): Promise<void> {
+  const name = write.target.schedule;
+  for (let round = 0; ; round += 1) {
+    const object = await readScheduleObject(kubernetes, name);
+    if (object === null) return;
+    const { uid, resourceVersion } = scheduleMetadata(object);
+    if (uid !== write.scheduleUid) return;
+    const status = statusPatch(writtenStatus.parse(object).status, write, now());
+    if (status === null) return;
+    const body = { metadata: { uid, resourceVersion }, status };
+    try {
+      await kubernetes.custom.patchClusterCustomObjectStatus(
+        { ...SCHEDULES, name, body, fieldManager: FIELD_MANAGER },
+        MERGE_PATCH,
+      );
+      return;
+    } catch (error) {
+      if (statusCode(error) === 404) return;
+      if (statusCode(error) !== 409 || round === ROUNDS) throw error;
+    }
+  }
+}
+
+/**
+ * What is to be merged into the status as it is, or null where nothing is. Fields that a status of ours does not have are
+ * left, as are conditions of other types.
+ */
+function statusPatch(
+  present: Fields,
+  { status, ready, observedGeneration }: Pick<ScheduleStatusWrite, 'status' | 'ready' | 'observedGeneration'>,
+  now: EpochMs,
+): Fields | null {
+  const conditions = conditionsWith(present['conditions'], { type: 'Ready', ...ready, observedGeneration }, now);
+  const wanted: Fields = { ...status, observedGeneration, conditions };
+  const known = Object.keys(scheduleStatus.shape).filter((key) => present[key] !== undefined);
+  const before = Object.fromEntries(known.map((key) => [key, present[key]]));
+  return mergePatch(before, wanted);
+}
+
+/** The conditions with this one in its place; when it came to be so is kept while its status is the same. */
+function conditionsWith(
+  present: unknown,
+  condition: Omit<Condition, 'lastTransitionTime'>,
+  now: EpochMs,
+): readonly unknown[] {
+  const list: readonly unknown[] = Array.isArray(present) ? present : [];
+  const same = (one: unknown): one is Fields => isFields(one) && one['type'] === condition.type;
+  const before = list.find(same);
+  const since = before?.['status'] === condition.status ? before['lastTransitionTime'] : undefined;
+  const next = { ...condition, lastTransitionTime: typeof since === 'string' ? since : formatInstant(now) };
+  return before === undefined ? [...list, next] : list.map((one) => (one === before ? next : one));
+}
+
+/** The merge patch (RFC 7386) that makes the one of the other; null where they are the same. */
+function mergePatch(before: Fields, after: Fields): Fields | null {
+  const patch: Record<string, unknown> = {};
+  for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const [from, to] = [before[key], after[key]];
+    if (to === undefined) {
+      if (from !== undefined) patch[key] = null;
+    } else if (isFields(from) && isFields(to)) {
+      const inner = mergePatch(from, to);
+      if (inner !== null) patch[key] = inner;
+    } else if (!isDeepStrictEqual(from, to)) patch[key] = to;
+  }
+  return Object.keys(patch).length === 0 ? null : patch;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

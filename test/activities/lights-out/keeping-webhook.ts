@@ -1,0 +1,61 @@
+/** A mutating admission webhook that keeps replicas, as policies of a platform do. */
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { issueAuthority, issueServer } from '../../../starter/admission/issue.ts';
+
+export interface KeepingWebhook {
+  /** The MutatingWebhookConfiguration that makes the API server ask it, for namespaces with this label. */
+  readonly configuration: object;
+  readonly stop: () => Promise<void>;
+}
+
+/** Starts a webhook that sets the replicas of every Deployment below `least` to that. */
+export async function startKeepingWebhook(least: number, label: string): Promise<KeepingWebhook> {
+  const now = Date.now();
+  const authority = await issueAuthority(now);
+  const { certificate, key } = await issueServer('127.0.0.1', authority, now);
+  const server = createServer({ cert: certificate, key }, (request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { uid, object } = (JSON.parse(Buffer.concat(chunks).toString()) as { request: Review }).request;
+      const patch = [{ op: 'replace', path: '/spec/replicas', value: least }];
+      const kept = { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') };
+      const answer = { uid, allowed: true, ...(object.spec.replicas < least ? kept : {}) };
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: answer }));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const name = 'keeps-replicas';
+  return {
+    configuration: {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'MutatingWebhookConfiguration',
+      metadata: { name },
+      webhooks: [
+        {
+          name: `${name}.example.com`,
+          clientConfig: { url, caBundle: Buffer.from(authority.certificate).toString('base64') },
+          rules: [{ apiGroups: ['apps'], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['deployments'] }],
+          namespaceSelector: { matchLabels: { [label]: 'yes' } },
+          admissionReviewVersions: ['v1'],
+          sideEffects: 'None',
+        },
+      ],
+    },
+    stop: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+interface Review {
+  readonly uid: string;
+  readonly object: { readonly spec: { readonly replicas: number } };
+}

@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import {
+  cronJobOf,
+  deploymentOf,
+  horizontalScalerOf,
+  kedaScalerOf,
+  missingTargets,
+  namespaceOf,
+  withAutoscalers,
+} from '../../../activities/lights-out/read-workload.ts';
+
+const metadata = {
+  name: 'web',
+  namespace: 'team-a',
+  uid: 'u',
+  resourceVersion: '7',
+  creationTimestamp: new Date('2026-11-20T10:00:00Z'),
+};
+const selector = {};
+const template = {};
+
+describe('a workload as it is read', () => {
+  it('has what the API server has by default where the object does not say it', () => {
+    expect(deploymentOf({ metadata, spec: { selector, template } })).toMatchObject({
+      replicas: 1,
+      ready: 0,
+      present: 0,
+      isDeleting: false,
+      changed: null,
+      createdAt: Date.parse('2026-11-20T10:00:00Z'),
+    });
+    expect(cronJobOf({ metadata, spec: { schedule: '0 0 * * *', jobTemplate: {} } })).toMatchObject({
+      replicas: null,
+      isSuspended: false,
+    });
+  });
+
+  it('says who set its replicas, by the managed fields, and keeps no annotations but those of schedules', () => {
+    const managedFields = [
+      {
+        manager: 'helm',
+        time: new Date('2026-11-20T10:00:00Z'),
+        fieldsV1: { 'f:spec': { 'f:replicas': {}, 'f:template': {} } },
+      },
+      {
+        manager: 'kubectl',
+        subresource: 'scale',
+        time: new Date('2026-11-20T11:00:00Z'),
+        fieldsV1: { 'f:spec': { 'f:replicas': {} } },
+      },
+    ];
+    const annotations = {
+      'lightsout.techsupport.mk/priority': '5',
+      'kubectl.kubernetes.io/last-applied-configuration': '{}',
+    };
+    const read = deploymentOf({
+      metadata: { ...metadata, managedFields, annotations },
+      spec: { replicas: 3, selector, template },
+    });
+    expect(read).toMatchObject({
+      annotations: { 'lightsout.techsupport.mk/priority': '5' },
+      changed: { manager: 'kubectl', at: Date.parse('2026-11-20T11:00:00Z'), isOnlyIt: true },
+      createdBy: 'helm',
+    });
+    expect(Object.keys(read.annotations)).toHaveLength(1);
+    expect(read).not.toHaveProperty('managedFields');
+  });
+
+  it('comes with the autoscalers that name it, and no others', () => {
+    const deployment = deploymentOf({ metadata, spec: { selector, template } });
+    const scaled = (name: string, scaleTargetRef: object) =>
+      kedaScalerOf({ metadata: { ...metadata, name }, spec: { scaleTargetRef } });
+    const horizontal = (name: string, apiVersion: string, more: object = {}) =>
+      horizontalScalerOf({
+        metadata: { ...metadata, name, ...more },
+        spec: { scaleTargetRef: { apiVersion, kind: 'Deployment', name: 'web' }, maxReplicas: 5 },
+      });
+    const owner = { apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', name: 'a', uid: 'a' };
+    const scalers = [
+      scaled('keda', { name: 'web' }),
+      scaled('of-a-rollout', { apiVersion: 'argoproj.io/v1alpha1', kind: 'Rollout', name: 'web' }),
+      scaled('of-a-stateful-set', { kind: 'StatefulSet', name: 'web' }),
+      horizontal('hpa', 'apps/v1'),
+      horizontal('of-something-else', 'example.com/v1'),
+      horizontal('made-by-keda', 'apps/v1', { ownerReferences: [owner] }),
+    ].filter((one) => one !== null);
+    const [found] = withAutoscalers([deployment], scalers);
+    expect(found?.autoscalers.map(({ name }) => name)).toEqual(['keda', 'hpa']);
+    expect(found?.autoscalers[1]).toMatchObject({ minReplicas: 1, maxReplicas: 5 });
+  });
+});
+
+it('autoscalers with the marks of a schedule are found also where what they scale is gone', () => {
+  const marked = { 'lightsout.techsupport.mk/managed-by': 'nights' };
+  const scaled = (name: string, kind: string, annotations?: Record<string, string>) =>
+    kedaScalerOf({
+      metadata: { ...metadata, name: `${kind}-${name}`, ...(annotations === undefined ? {} : { annotations }) },
+      spec: { scaleTargetRef: { kind, name } },
+    });
+  const scalers = [
+    scaled('web', 'Deployment', marked),
+    scaled('gone', 'Deployment', marked),
+    scaled('gone', 'StatefulSet', marked),
+    scaled('gone', 'ReplicaSet', marked),
+    scaled('free', 'Deployment'),
+  ].filter((one) => one !== null);
+  const deployment = deploymentOf({ metadata, spec: { selector, template } });
+  const missing = missingTargets([deployment], scalers);
+  expect(missing).toMatchObject([
+    { kind: 'Deployment', namespace: 'team-a', name: 'gone', uid: '', replicas: 0 },
+    { kind: 'StatefulSet', namespace: 'team-a', name: 'gone', uid: '', replicas: 0 },
+  ]);
+  expect(missing.map(({ autoscalers }) => autoscalers.map(({ name }) => name))).toEqual([
+    ['Deployment-gone'],
+    ['StatefulSet-gone'],
+  ]);
+});
+
+it('what is to sleep by an annotation does so since that was written', () => {
+  const managedFields = [
+    {
+      manager: 'kubectl-annotate',
+      time: new Date('2026-11-20T12:00:00Z'),
+      fieldsV1: { 'f:metadata': { 'f:annotations': { 'f:lightsout.techsupport.mk/sleep-until': {} } } },
+    },
+  ];
+  const annotations = { 'lightsout.techsupport.mk/sleep-until': '2026-11-21T12:00:00Z' };
+  const since = Date.parse('2026-11-20T12:00:00Z');
+  expect(namespaceOf({ metadata: { name: 'a', annotations, managedFields } }).sleepingSince).toBe(since);
+  const spec = { selector, template };
+  expect(deploymentOf({ metadata: { ...metadata, annotations, managedFields }, spec }).sleepingSince).toBe(since);
+  expect(deploymentOf({ metadata: { ...metadata, annotations }, spec })).not.toHaveProperty('sleepingSince');
+  expect(deploymentOf({ metadata: { ...metadata, managedFields }, spec })).not.toHaveProperty('sleepingSince');
+});
+
+it('a namespace is being deleted from the moment at which its deletion is asked for', () => {
+  expect(namespaceOf({ metadata: { name: 'a', deletionTimestamp: new Date() } }).isDeleting).toBe(true);
+  expect(namespaceOf({ metadata: { name: 'a' }, status: { phase: 'Terminating' } }).isDeleting).toBe(true);
+  expect(namespaceOf({ metadata: { name: 'a' }, status: { phase: 'Active' } }).isDeleting).toBe(false);
+});

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { lackOf } from '../../../activities/lights-out/readiness.ts';
+
+function object(replicas: number, status: object, generation = 2) {
+  return { metadata: { generation }, spec: { replicas }, status: { observedGeneration: 2, ...status } };
+}
+
+describe('what a workload lacks', () => {
+  it.each([
+    ['nothing when as many are ready as it was given back', 'Up', 3, object(3, { readyReplicas: 3 }), null],
+    ['ready pods while there are fewer', 'Up', 3, object(3, { readyReplicas: 2 }), '2 of 3 ready'],
+    [
+      'its controller, which has not seen the change',
+      'Up',
+      3,
+      object(3, { readyReplicas: 3 }, 3),
+      'not looked at by its controller yet',
+    ],
+    ['nothing more than a person asks for by now', 'Up', 3, object(1, { readyReplicas: 1 }), null],
+    ['nothing of what a person asks for beyond', 'Up', 3, object(9, { readyReplicas: 3 }), null],
+    ['nothing when no pods are left', 'Down', 0, object(0, {}), null],
+    ['that pods end', 'Down', 1, object(1, { replicas: 2 }), '2 pods, 1 wanted'],
+    ['nothing when a person put it up again', 'Down', 0, object(2, { replicas: 2 }), null],
+  ] as const)('is %s', (_, direction, to, found, expected) => {
+    expect(lackOf(found, { to }, direction)).toBe(expected);
+  });
+});

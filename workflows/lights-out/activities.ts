@@ -1,0 +1,55 @@
+import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
+import type { LightsOutActivities } from '../../activities/lights-out/interface.ts';
+
+/** Workers send a heartbeat every 3 s; three may be missing before another takes the activity over. */
+const heartbeatTimeout = '10 seconds';
+
+/** Lists of the whole cluster, page by page. */
+export const { observeSchedule } = proxyActivities<LightsOutActivities>({
+  startToCloseTimeout: '2 minutes',
+  // What cannot be read for longer is said, and tried again.
+  scheduleToCloseTimeout: '5 minutes',
+  heartbeatTimeout,
+  cancellationType: ActivityCancellationType.TRY_CANCEL,
+  retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '1 minute' },
+});
+
+export const { ensureScaled } = proxyActivities<LightsOutActivities>({
+  // A hundred workloads behind slow admission webhooks.
+  startToCloseTimeout: '10 minutes',
+  // A cluster that is away for longer is looked at afresh: the plan is old by then.
+  scheduleToCloseTimeout: '30 minutes',
+  heartbeatTimeout,
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '30 seconds' },
+});
+
+/** One read and one write. */
+export const { ensureFinalizer } = proxyActivities<LightsOutActivities>({
+  startToCloseTimeout: '1 minute',
+  scheduleToCloseTimeout: '5 minutes',
+  heartbeatTimeout,
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '30 seconds' },
+});
+
+/** What cannot be said soon is said with the next look: saying must not hold up doing. */
+export const { ensureScheduleStatus, ensureScheduleEvent } = proxyActivities<LightsOutActivities>({
+  startToCloseTimeout: '20 seconds',
+  scheduleToCloseTimeout: '20 seconds',
+  heartbeatTimeout,
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '5 seconds' },
+});
+
+/** Polls by retry until the workloads are as far as they are waited for, or the time that people gave them is over. */
+export function awaiting(scheduleToCloseTimeout: number) {
+  return proxyActivities<LightsOutActivities>({
+    startToCloseTimeout: '1 minute',
+    scheduleToCloseTimeout,
+    heartbeatTimeout,
+    cancellationType: ActivityCancellationType.TRY_CANCEL,
+    // The activity names the pace itself.
+    retry: { initialInterval: '2 seconds', backoffCoefficient: 1.5, maximumInterval: '15 seconds' },
+  }).awaitScaled;
+}
