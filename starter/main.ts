@@ -4,6 +4,7 @@ import { policyDefaults } from '../worker/kernel/config.ts';
 import { serveHealth, serveMetrics } from '../worker/kernel/health.ts';
 import { connectProcess, type HeadroomProcess, runProcess } from '../worker/kernel/process.ts';
 import { HintQueue } from './kernel/hint-queue.ts';
+import { type RunningLightsOut, startLightsOut } from './lights-out/start.ts';
 import { createQuotaHintSender, isHopelessHint, type QuotaHint } from './quota-resize/hint.ts';
 import { type QuotaWatch, watchQuotas } from './quota-resize/watch.ts';
 import { startUsage } from './quota-usage/start.ts';
@@ -46,11 +47,12 @@ async function run(headroom: HeadroomProcess): Promise<void> {
     log,
     signal,
   });
+  let lightsOut: RunningLightsOut | null = null;
   const waitingHints = new Gauge({
     name: 'headroom_starter_hints_waiting',
     help: 'Workflows that wait to be hinted.',
     collect() {
-      this.set(queue.depth);
+      this.set(queue.depth + (lightsOut?.waitingHints() ?? 0));
     },
     registers: [],
   });
@@ -81,7 +83,15 @@ async function run(headroom: HeadroomProcess): Promise<void> {
   const { informers: watched } = watch;
   onStop('watches', async () => await watch?.stop());
   const webhooks = await receiveWebhooks(headroom, { kubeConfig, metrics, hint: (hint) => queue.add(hint) });
-  const informers = { ...watched, ...(webhooks === null ? {} : { leases: webhooks.leases }) };
+  if (config.lightsOut.enabled) {
+    const onHinted = (kind: string): void => sent.inc({ kind });
+    lightsOut = await startLightsOut(headroom, { kubeConfig, client, metrics, onHinted });
+  }
+  const informers = {
+    ...watched,
+    ...(webhooks === null ? {} : { leases: webhooks.leases }),
+    ...lightsOut?.informers,
+  };
   const stale = new Gauge({
     name: 'headroom_starter_watch_stale_seconds',
     help: 'How long a watch has been broken; 0 while it is connected.',
@@ -94,7 +104,10 @@ async function run(headroom: HeadroomProcess): Promise<void> {
   metrics.registerMetric(stale);
   for (const [resource, informer] of Object.entries(informers)) {
     readiness.watch(`watch ${resource}`, () => {
-      if (!informer.isSynced()) return { ready: false, reason: 'the first list is not in yet' };
+      if (!informer.isSynced()) {
+        const trouble = informer.trouble();
+        return { ready: false, reason: `the first list is not in yet${trouble === null ? '' : `: ${trouble}`}` };
+      }
       const seconds = Math.round(informer.staleSeconds());
       return seconds === 0 ? { ready: true } : { ready: false, reason: `broken for ${seconds} s` };
     });
@@ -102,7 +115,10 @@ async function run(headroom: HeadroomProcess): Promise<void> {
   readiness.watch('hints', () =>
     queue.trouble === null ? { ready: true } : { ready: false, reason: `waiting for Temporal: ${queue.trouble}` },
   );
-  log.info({ cluster, mode: config.resize.mode, usage: config.quotaUsage.mode }, 'the starter is watching');
+  log.info(
+    { cluster, mode: config.resize.mode, usage: config.quotaUsage.mode, lightsOut: config.lightsOut.enabled },
+    'the starter is watching',
+  );
 }
 
 /** Takes GitHub's webhooks where an address is configured for them; null where none is. */

@@ -1,12 +1,5 @@
-import { userInfo } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import {
-  type Client,
-  ScheduleNotFoundError,
-  WorkflowFailedError,
-  WorkflowNotFoundError,
-  WorkflowUpdateFailedError,
-} from '@temporalio/client';
+import { type Client, ScheduleNotFoundError } from '@temporalio/client';
 import type { CommandInput } from '../../domain/kernel/command-input.ts';
 import { leaseGcId, quotaResizeId, taskQueue } from '../../domain/kernel/target.ts';
 import type { OperatorCommand } from '../../domain/quota-resize/commands.ts';
@@ -17,18 +10,19 @@ import type { leaseGc } from '../../workflows/lease-gc/workflow.ts';
 import { commandDescriptions, type ResizeStatus, status } from '../../workflows/quota-resize/messages.ts';
 import { TemporalUnreachable, withClient } from './connection.ts';
 import { addExplainCommand } from './explain/command.ts';
+import { addLightsOutCommand } from './lights-out/command.ts';
 import { addPlanCommand } from './plan.ts';
 import {
-  ANSWER_MS,
+  answered,
   CommandFailed,
   fail,
   innermost,
   isTemporalAnswer,
-  isUnanswered,
   print,
   type QuotaArgument,
   quotaArgument,
   type SharedOptions,
+  userName,
   withoutLinks,
 } from './shared.ts';
 import { addSourcesCommand } from './sources.ts';
@@ -88,6 +82,11 @@ export function createCommandLine(): Command {
     () => shared(program),
   );
   addUsageCommand(
+    program,
+    async (command) => await runWithConfig(program, [], command),
+    () => shared(program),
+  );
+  addLightsOutCommand(
     program,
     async (command) => await runWithConfig(program, [], command),
     () => shared(program),
@@ -218,7 +217,7 @@ async function printStatus(
   quota: QuotaArgument,
   { output }: SharedOptions,
 ): Promise<void> {
-  const seen: ResizeStatus = await answered(
+  const seen: ResizeStatus = await askEpisode(
     client,
     quota,
     config,
@@ -246,7 +245,7 @@ async function tell(
 ): Promise<void> {
   const { by = userName(), reason = '', head } = said;
   const input: CommandInput = { by, reason, ...(head === undefined ? {} : { head }) };
-  const answer = await answered(
+  const answer = await askEpisode(
     client,
     quota,
     config,
@@ -257,38 +256,16 @@ async function tell(
 }
 
 /** Asks the episode of a quota; that none runs, that it refuses, or that no worker answers is a sentence. */
-async function answered<T>(
+async function askEpisode<T>(
   client: Client,
   quota: QuotaArgument,
   config: Config,
   ask: (workflowId: string) => Promise<T>,
 ): Promise<T> {
   const target = { cluster: config.kubernetes.clusterName, ...quota };
-  try {
-    return await client.withDeadline(Date.now() + ANSWER_MS, async () => await ask(quotaResizeId(target)));
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) {
-      throw new CommandFailed(
-        `no episode of ${quota.namespace}/${quota.quota} runs in ${target.cluster}: the quota is not under pressure, or the names are wrong (headroom list shows what runs)`,
-      );
-    }
-    if (error instanceof WorkflowUpdateFailedError || error instanceof WorkflowFailedError) {
-      throw new CommandFailed(error.cause?.message ?? error.message);
-    }
-    if (isUnanswered(error)) {
-      throw new CommandFailed(
-        `no worker of ${target.cluster} answered within ${ANSWER_MS / 1000} s: is one running? A command may still take effect when it comes back.`,
-      );
-    }
-    throw error;
-  }
-}
-
-/** The sender's name on this machine. In a container the user may have none. */
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return process.env['USER'] ?? 'unknown';
-  }
+  const noneRuns = () =>
+    new CommandFailed(
+      `no episode of ${quota.namespace}/${quota.quota} runs in ${target.cluster}: the quota is not under pressure, or the names are wrong (headroom list shows what runs)`,
+    );
+  return await answered(client, target.cluster, noneRuns, async () => await ask(quotaResizeId(target)));
 }

@@ -1,8 +1,13 @@
 /** What the commands of `headroom` have in common: their arguments, what they print, and how they fail. */
+import { userInfo } from 'node:os';
 import {
+  type Client,
   isGrpcServiceError,
   NamespaceNotFoundError,
   ServiceError,
+  WorkflowFailedError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { InvalidArgumentError } from 'commander';
@@ -60,6 +65,43 @@ export function isUnanswered(error: unknown): boolean {
     error instanceof WorkflowUpdateRPCTimeoutOrCancelledError ||
     (isGrpcServiceError(cause) && UNANSWERED.includes(cause.code))
   );
+}
+
+/**
+ * Asks a workflow; that none runs, that it refuses, or that no worker answers is a sentence.
+ *
+ * @param noneRuns what is to be thrown where there is no such workflow.
+ * @throws {CommandFailed}
+ */
+export async function answered<T>(
+  client: Client,
+  cluster: string,
+  noneRuns: () => Error | Promise<Error>,
+  ask: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await client.withDeadline(Date.now() + ANSWER_MS, ask);
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) throw await noneRuns();
+    if (error instanceof WorkflowUpdateFailedError || error instanceof WorkflowFailedError) {
+      throw new CommandFailed(error.cause?.message ?? error.message);
+    }
+    if (isUnanswered(error)) {
+      throw new CommandFailed(
+        `no worker of ${cluster} answered within ${ANSWER_MS / 1000} s: is one running? A command may still take effect when it comes back.`,
+      );
+    }
+    throw error;
+  }
+}
+
+/** The sender's name on this machine. In a container the user may have none. */
+export function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return process.env['USER'] ?? 'unknown';
+  }
 }
 
 /** A detail is Markdown; a terminal shows the link's text, and its address stands in a line of its own. */

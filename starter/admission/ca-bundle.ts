@@ -1,0 +1,101 @@
+/** Tells the API server which authorities to trust when it calls the webhooks. */
+import { AdmissionregistrationV1Api, type KubeConfig, PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
+import { orNull, statusCode } from '../../activities/ports/kubernetes-failure.ts';
+import type { Log } from '../../worker/kernel/log.ts';
+import { failureOf } from '../kernel/api-get.ts';
+
+/** The name of both configurations. */
+const WEBHOOK_CONFIGURATION = 'headroom-lights-out';
+
+interface Webhook {
+  readonly name: string;
+  readonly clientConfig: { readonly caBundle?: string };
+}
+
+/** One of the two kinds of webhook configurations. */
+interface Configurations {
+  readonly kind: string;
+  readonly read: () => Promise<{ readonly webhooks?: readonly Webhook[] }>;
+  readonly patch: (body: readonly object[]) => Promise<unknown>;
+}
+
+/**
+ * A function that makes both webhook configurations trust a bundle of certificates in PEM. A configuration that is not
+ * there, or may not be touched, is said once and tried again at every call: who applied it may have put a bundle in it.
+ *
+ * The function throws what the API server or the network says otherwise.
+ */
+export function createBundleWriter({
+  kubeConfig,
+  log,
+}: {
+  readonly kubeConfig: KubeConfig;
+  readonly log: Log;
+}): (bundle: string) => Promise<void> {
+  const api = kubeConfig.makeApiClient(AdmissionregistrationV1Api);
+  const name = WEBHOOK_CONFIGURATION;
+  const fieldManager = 'headroom-starter';
+  const jsonPatch = setHeaderOptions('Content-Type', PatchStrategy.JsonPatch);
+  const all: readonly Configurations[] = [
+    {
+      kind: 'MutatingWebhookConfiguration',
+      read: async () => await api.readMutatingWebhookConfiguration({ name }),
+      patch: async (body) => await api.patchMutatingWebhookConfiguration({ name, body, fieldManager }, jsonPatch),
+    },
+    {
+      kind: 'ValidatingWebhookConfiguration',
+      read: async () => await api.readValidatingWebhookConfiguration({ name }),
+      patch: async (body) => await api.patchValidatingWebhookConfiguration({ name, body, fieldManager }, jsonPatch),
+    },
+  ];
+  const said = new Map<string, 'absent' | 'forbidden'>();
+
+  return async (bundle) => {
+    const wanted = Buffer.from(bundle).toString('base64');
+    for (const configurations of all) {
+      const { kind } = configurations;
+      try {
+        const outcome = await ensureBundle(configurations, wanted);
+        if (outcome === 'absent') {
+          if (said.get(kind) !== 'absent') {
+            log.info({ kind }, `there is no ${kind} ${name} yet: the API server does not call this webhook`);
+          }
+          said.set(kind, 'absent');
+          continue;
+        }
+        if (outcome === 'written') log.info({ kind }, `the ${kind} ${name} trusts the certificate now`);
+        said.delete(kind);
+      } catch (error) {
+        if (statusCode(error) !== 403) throw error;
+        if (said.get(kind) !== 'forbidden') {
+          const { reason } = failureOf(error);
+          log.warn(
+            { kind, reason },
+            `the ${kind} ${name} may not be told whom to trust: ${reason}; the ClusterRole of deploy/lights-out/webhook allows it`,
+          );
+        }
+        said.set(kind, 'forbidden');
+      }
+    }
+  };
+}
+
+async function ensureBundle(
+  { read, patch }: Configurations,
+  wanted: string,
+): Promise<'absent' | 'written' | 'unchanged'> {
+  const configuration = await orNull(read());
+  if (configuration === null) return 'absent';
+  const body = (configuration.webhooks ?? []).flatMap((webhook, index) =>
+    webhook.clientConfig.caBundle === wanted
+      ? []
+      : [
+          // Whoever changes the list meanwhile changes what the index means.
+          { op: 'test', path: `/webhooks/${index}/name`, value: webhook.name },
+          { op: 'add', path: `/webhooks/${index}/clientConfig/caBundle`, value: wanted },
+        ],
+  );
+  if (body.length === 0) return 'unchanged';
+  await patch(body);
+  return 'written';
+}

@@ -1,0 +1,55 @@
+/** The certificate that somebody else keeps in a folder: cert-manager through a mounted Secret, or a person. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import type { EpochMs } from '../../domain/kernel/time.ts';
+import { CertificateError, checkPair, type Pair } from './certificate.ts';
+import type { CertificateSource } from './keep.ts';
+
+/** kubelet brings a changed Secret by swapping links, of which a watch on the files themselves hears nothing. */
+const LOOK_EVERY_MS = 30_000;
+
+export interface GivenCertificateOptions {
+  /** With `tls.crt` and `tls.key`. */
+  readonly folder: string;
+  /** Milliseconds between two looks. */
+  readonly everyMs?: number;
+  readonly now?: () => EpochMs;
+}
+
+/** The certificate in a folder, which is never written to. */
+export function givenCertificate(options: GivenCertificateOptions): CertificateSource {
+  const { folder, everyMs = LOOK_EVERY_MS, now = Date.now } = options;
+  const names = { certificate: join(folder, 'tls.crt'), key: join(folder, 'tls.key') };
+  const readFolder = async (): Promise<Pair> => ({
+    certificate: await readPart(names.certificate),
+    key: await readPart(names.key),
+  });
+  return {
+    name: `the certificate of the admission webhooks in ${folder}`,
+    everyMs,
+    read: async () => {
+      let pair = await readFolder();
+      for (;;) {
+        try {
+          return checkPair(pair, names, now());
+        } catch (error) {
+          // Between the reading of the two files they may have been swapped for new ones: what is read twice is meant.
+          const again = await readFolder();
+          if (isDeepStrictEqual(again, pair)) throw error;
+          pair = again;
+        }
+      }
+    },
+  };
+}
+
+/** @throws {CertificateError} that names the file and what the system said of it. */
+async function readPart(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split(', ', 1)[0] : String(error);
+    throw new CertificateError(`${file} cannot be read: ${reason}`);
+  }
+}

@@ -1,0 +1,116 @@
+/** The certificate that the starters make for themselves, keep in a Secret and renew. */
+import { CoreV1Api, type KubeConfig, type V1Secret } from '@kubernetes/client-node';
+import { orNull, statusCode } from '../../activities/ports/kubernetes-failure.ts';
+import type { EpochMs } from '../../domain/kernel/time.ts';
+import type { Log } from '../../worker/kernel/log.ts';
+import { failureOf } from '../kernel/api-get.ts';
+import { createBundleWriter } from './ca-bundle.ts';
+import { type Chain, type CheckedChain, reviewChain } from './chain.ts';
+import type { CertificateSource } from './keep.ts';
+
+export const TLS_SECRET = 'headroom-lights-out-tls';
+
+/** Long before a renewal matters, and soon enough for a host that has changed. */
+const LOOK_EVERY_MS = 60_000;
+/** Each conflict is another starter's renewal, and the next look finds its result. */
+const MAX_CONFLICTS = 5;
+
+export interface SelfMadeCertificateOptions {
+  readonly kubeConfig: KubeConfig;
+  /** Where the Secret is. */
+  readonly systemNamespace: string;
+  /** The DNS name or IP address that the API server calls. */
+  readonly host: string;
+  readonly log: Log;
+  /** Milliseconds between two looks at the Secret. */
+  readonly everyMs?: number;
+  readonly now?: () => EpochMs;
+}
+
+/**
+ * A certificate whose Secret every starter looks at: the first makes it, whoever comes when a part is due renews it, and
+ * the others take it over. Before a certificate is handed out, the API server is told whom to trust.
+ */
+export function selfMadeCertificate(options: SelfMadeCertificateOptions): CertificateSource {
+  const { kubeConfig, systemNamespace, host, log, everyMs = LOOK_EVERY_MS, now = Date.now } = options;
+  const core = kubeConfig.makeApiClient(CoreV1Api);
+  const where = { name: TLS_SECRET, namespace: systemNamespace };
+  const writeBundle = createBundleWriter({ kubeConfig, log });
+
+  /** The chain of the Secret, which is made or renewed where it has to be. */
+  const ensureChain = async (): Promise<CheckedChain> => {
+    for (let conflicts = 0; ; conflicts += 1) {
+      const secret = await orNull(core.readNamespacedSecret(where));
+      const review = await reviewChain(secret === null ? null : chainOf(secret), {
+        host,
+        now: now(),
+        // The library takes 20 MB and is needed once in two months, by one of the starters.
+        issuer: async () => await import('./issue.ts'),
+      });
+      if (review.kind === 'good') return review.chain;
+      try {
+        await write(secret, review.next);
+        log.info({ secret: TLS_SECRET, host }, `the Secret ${TLS_SECRET} was renewed for ${host}: ${review.why}`);
+        // What else is due has to wait for the next look: by then the API server trusts the authority that signs it.
+        return review.next;
+      } catch (error) {
+        // Another starter was faster, or the Secret was deleted meanwhile.
+        if (!CHANGED_MEANWHILE.has(statusCode(error)) || conflicts === MAX_CONFLICTS) throw error;
+      }
+    }
+  };
+
+  const write = async (secret: V1Secret | null, chain: Chain): Promise<void> => {
+    const data = dataOf(chain);
+    if (secret === null) {
+      const labels = { 'app.kubernetes.io/name': 'headroom-starter', 'app.kubernetes.io/part-of': 'headroom' };
+      const metadata = { name: TLS_SECRET, labels };
+      const body = { metadata, type: 'kubernetes.io/tls', data };
+      await core.createNamespacedSecret({ namespace: systemNamespace, body });
+    } else {
+      // As it was read, with its resourceVersion, its labels and a type that cannot be changed.
+      secret.data = { ...secret.data, ...data };
+      await core.replaceNamespacedSecret({ ...where, body: secret });
+    }
+  };
+
+  return {
+    name: `the certificate of the admission webhooks in the Secret ${systemNamespace}/${TLS_SECRET}`,
+    everyMs,
+    read: async () => {
+      const chain = await ensureChain().catch((error: unknown) => {
+        throw withHint(error);
+      });
+      await writeBundle(chain.authorities);
+      return chain.server;
+    },
+  };
+}
+
+const CHANGED_MEANWHILE: ReadonlySet<number | undefined> = new Set([404, 409]);
+
+function chainOf({ data = {} }: V1Secret): Chain {
+  const text = (key: string): string => Buffer.from(data[key] ?? '', 'base64').toString();
+  return {
+    server: { certificate: text('tls.crt'), key: text('tls.key') },
+    authorities: text('ca.crt'),
+    authorityKey: text('ca.key'),
+  };
+}
+
+function dataOf({ server, authorities, authorityKey }: Chain): Record<string, string> {
+  const parts = {
+    'tls.crt': server.certificate,
+    'tls.key': server.key,
+    'ca.crt': authorities,
+    'ca.key': authorityKey,
+  };
+  return Object.fromEntries(Object.entries(parts).map(([key, pem]) => [key, Buffer.from(pem).toString('base64')]));
+}
+
+/** Says what a person can do about a missing permission. */
+function withHint(error: unknown): unknown {
+  if (statusCode(error) !== 403) return error;
+  const hint = 'the Role of deploy/lights-out/webhook allows it, look at its binding';
+  return new Error(`${failureOf(error).reason}; ${hint}`, { cause: error });
+}

@@ -1,0 +1,54 @@
+/** What the commands of `headroom lights-out` are given, and what is wrong with that. */
+import { InvalidArgumentError } from 'commander';
+import { parseDuration } from '../../../domain/kernel/duration.ts';
+import type { EpochMs } from '../../../domain/kernel/time.ts';
+import { MOMENT_FORM, readMoment } from '../../../domain/lights-out/annotations.ts';
+
+/** The name of a LightsOutSchedule. Whether there is one is for the cluster to say. */
+export function scheduleArgument(text: string): string {
+  if (text === '' || /[\s/]/.test(text)) {
+    throw new InvalidArgumentError(`"${text}" is not the name of a schedule, such as dev-nights`);
+  }
+  return text;
+}
+
+/** A span of time longer than 0, as it was written. */
+export function spanArgument(text: string): string {
+  spanOf(text);
+  return text;
+}
+
+/** As long as a schedule is looked ahead for its next transition. */
+const LONGEST_PREVIEW_MS = 3_660 * 86_400_000;
+
+/** How far a preview looks, in milliseconds. */
+export function previewSpanArgument(text: string): number {
+  const span = spanOf(text);
+  if (span > LONGEST_PREVIEW_MS) throw new InvalidArgumentError(`"${text}" is more than ten years (3660d)`);
+  return span;
+}
+
+function spanOf(text: string): number {
+  let span: number;
+  try {
+    span = parseDuration(text);
+  } catch (error) {
+    throw new InvalidArgumentError(`"${text}": ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (span <= 0) throw new InvalidArgumentError(`"${text}" is no time at all: write 3h, 90m or 2d`);
+  return span;
+}
+
+/** A moment with its zone. */
+export function momentArgument(text: string): EpochMs {
+  const at = readMoment(text);
+  if (at === null) throw new InvalidArgumentError(`"${text}" is no moment: expected ${MOMENT_FORM}`);
+  return at;
+}
+
+const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
+
+export function namespaceArgument(text: string): string {
+  if (!NAMESPACE.test(text)) throw new InvalidArgumentError(`"${text}" is not the name of a namespace, such as team-a`);
+  return text;
+}

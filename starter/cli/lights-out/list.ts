@@ -1,0 +1,47 @@
+/** `headroom lights-out list`: every schedule of the cluster, with where its workflow stands. */
+import type { Client } from '@temporalio/client';
+import { lightsOutId } from '../../../domain/kernel/target.ts';
+import type { Config } from '../../../worker/kernel/config.ts';
+import { TemporalUnreachable, withClient } from '../connection.ts';
+import { innermost, isTemporalAnswer, print, type SharedOptions } from '../shared.ts';
+import { terminalOf } from '../usage/terminal.ts';
+import { listText } from './list-text.ts';
+import { rowsOf } from './rows.ts';
+import { readSchedules } from './schedules.ts';
+
+/**
+ * Prints the list. Without Temporal it is what the cluster itself says, with a sentence on standard error.
+ *
+ * @throws {CommandFailed} where the cluster cannot be read.
+ */
+export async function listSchedules(config: Config, { output }: Pick<SharedOptions, 'output'>): Promise<void> {
+  const cluster = config.kubernetes.clusterName;
+  const objects = await readSchedules(config);
+  const phases = await readPhases(config);
+  const rows = rowsOf(objects, phases, Date.now());
+  if (output === 'json') print(rows);
+  else process.stdout.write(listText(cluster, rows, terminalOf(process.stdout, process.env)));
+}
+
+/** The phase of each schedule whose workflow runs; null where Temporal does not say. */
+async function readPhases(config: Config): Promise<ReadonlyMap<string, string> | null> {
+  try {
+    return await withClient(config, async (client) => await listPhases(client, config.kubernetes.clusterName));
+  } catch (error) {
+    if (!(error instanceof TemporalUnreachable) && !isTemporalAnswer(error)) throw error;
+    console.error(`The phases are not known: ${innermost(error)}`);
+    return null;
+  }
+}
+
+async function listPhases(client: Client, cluster: string): Promise<ReadonlyMap<string, string>> {
+  const name = cluster.replaceAll("'", '');
+  const query = `HeadroomController = 'lights-out' AND HeadroomCluster = '${name}' AND ExecutionStatus = 'Running'`;
+  const prefix = lightsOutId({ cluster, schedule: '' });
+  const phases = new Map<string, string>();
+  for await (const { workflowId, searchAttributes } of client.workflow.list({ query })) {
+    if (!workflowId.startsWith(prefix)) continue;
+    phases.set(workflowId.slice(prefix.length), String(searchAttributes?.['HeadroomPhase']?.[0] ?? 'Starting'));
+  }
+  return phases;
+}

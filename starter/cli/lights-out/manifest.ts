@@ -1,0 +1,76 @@
+/** The LightsOutSchedules of YAML that need not be applied yet. */
+import { readFileSync } from 'node:fs';
+import { parseAllDocuments } from 'yaml';
+import { GROUP, KIND, VERSION } from '../../../domain/lights-out/names.ts';
+import type { ScheduleProblem } from '../../../domain/lights-out/observation.ts';
+import { UnknownName } from '../usage/argument.ts';
+import type { ScheduleObject } from './schedules.ts';
+
+/** What is written about one schedule, with what is wrong before its spec is looked at. */
+export interface WrittenSchedule {
+  readonly object: ScheduleObject;
+  readonly problems: readonly ScheduleProblem[];
+}
+
+export interface Manifest {
+  readonly schedules: readonly WrittenSchedule[];
+  /** Documents that cannot be read at all, in sentences. */
+  readonly unreadable: readonly string[];
+}
+
+const STANDARD_INPUT = '-';
+
+/** What a place is called in messages. */
+export function placeOf(path: string): string {
+  return path === STANDARD_INPUT ? 'standard input' : path;
+}
+
+/** @throws {UnknownName} where the file cannot be read. */
+export function readManifestText(path: string): string {
+  try {
+    return readFileSync(path === STANDARD_INPUT ? 0 : path, 'utf8');
+  } catch (error) {
+    throw new UnknownName(`${placeOf(path)} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Every LightsOutSchedule of the text, those in lists included; other kinds are not looked at. */
+export function readManifest(text: string, place: string): Manifest {
+  const unreadable: string[] = [];
+  const schedules = parseAllDocuments(text).flatMap((document) => {
+    const [error] = document.errors;
+    if (error !== undefined) {
+      const line = error.linePos?.[0].line;
+      unreadable.push(`${place}${line === undefined ? '' : `:${line}`}: ${firstLine(error.message)}`);
+      return [];
+    }
+    return objectsOf(document.toJS()).map(written);
+  });
+  return { schedules, unreadable };
+}
+
+/** yaml's messages go on with the lines around the place. */
+function firstLine(message: string): string {
+  return (message.split('\n', 1)[0] ?? '').replace(/ at line \d+, column \d+:$/, '');
+}
+
+function objectsOf(value: unknown): readonly ScheduleObject[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const { kind, items } = value as { readonly kind?: unknown; readonly items?: unknown };
+  if (Array.isArray(items)) return items.flatMap(objectsOf);
+  return kind === KIND ? [value] : [];
+}
+
+function written(object: ScheduleObject): WrittenSchedule {
+  const apiVersion = `${GROUP}/${VERSION}`;
+  const name: unknown = object.metadata?.name;
+  return {
+    object,
+    problems: [
+      ...(object.apiVersion === apiVersion ? [] : [{ field: 'apiVersion', message: `expected ${apiVersion}` }]),
+      ...(typeof name === 'string' && name !== ''
+        ? []
+        : [{ field: 'metadata.name', message: 'expected a name, such as dev-nights' }]),
+    ],
+  };
+}

@@ -1,0 +1,53 @@
+/** `headroom lights-out preview`: reads schedules from the cluster or a file, and prints what they would do. */
+import type { Config } from '../../../worker/kernel/config.ts';
+import { exitCodes } from '../../../worker/kernel/exit-codes.ts';
+import { fail, print, type SharedOptions } from '../shared.ts';
+import { UnknownName } from '../usage/argument.ts';
+import { terminalOf } from '../usage/terminal.ts';
+import { placeOf, readManifest, readManifestText, type WrittenSchedule } from './manifest.ts';
+import { previewJson, type PreviewSpan, previewSchedules } from './preview-report.ts';
+import { previewText } from './preview-text.ts';
+import { chosen, readSchedules } from './schedules.ts';
+
+/** What is asked for. */
+interface PreviewQuestion {
+  /** Null: all of them. */
+  readonly schedule: string | null;
+  readonly span: PreviewSpan;
+  readonly output: SharedOptions['output'];
+}
+
+/** @throws {CommandFailed} where the cluster cannot be read; {UnknownName} where it has no such schedule. */
+export async function previewCluster(config: Config, question: PreviewQuestion): Promise<void> {
+  const objects = await readSchedules(config);
+  const schedules = objects.map((object) => ({ object, problems: [] }));
+  const { kubernetes, lightsOut } = config;
+  show(schedules, kubernetes.clusterName, question, lightsOut.protectedNamespaces);
+}
+
+/** @throws {UnknownName} where the file is not there, or has no such schedule. */
+export function previewFile(path: string, question: PreviewQuestion): void {
+  const place = placeOf(path);
+  const { schedules, unreadable } = readManifest(readManifestText(path), place);
+  if (schedules.length === 0 && unreadable.length === 0) throw new UnknownName(`${place} has no LightsOutSchedule`);
+  // A schedule that is asked for by name may be in the part that cannot be read.
+  if (unreadable.length > 0) fail(unreadable.join('\n'), exitCodes.failed);
+  if (schedules.length > 0 || question.output === 'json') show(schedules, place, question, []);
+}
+
+function show(
+  schedules: readonly WrittenSchedule[],
+  place: string,
+  { schedule, span, output }: PreviewQuestion,
+  protectedNamespaces: readonly string[],
+): void {
+  const objects = schedules.map(({ object }) => object);
+  const asked = schedule === null ? null : chosen(objects, schedule, place);
+  const reports = previewSchedules(schedules, span, protectedNamespaces).filter(
+    ({ object }) => asked === null || object === asked,
+  );
+  if (output === 'json') print(reports.map(previewJson));
+  else if (reports.length === 0) console.log(`${place} has no LightsOutSchedule.`);
+  else process.stdout.write(previewText(reports, terminalOf(process.stdout, process.env)));
+  if (reports.some(({ problems }) => problems.length > 0)) process.exitCode = exitCodes.failed;
+}

@@ -1,0 +1,95 @@
+/** The LightsOutSchedules of a cluster, as they are there, with the rights of whoever asks. */
+import { ApiException, type KubernetesListObject, type KubernetesObject } from '@kubernetes/client-node';
+import { ApplicationFailure } from '@temporalio/common';
+import { apiMessage, kubernetesFailure, statusCode } from '../../../activities/ports/kubernetes-failure.ts';
+import { listAll } from '../../../activities/ports/kubernetes-list.ts';
+import { GROUP, KIND, PLURAL, VERSION } from '../../../domain/lights-out/names.ts';
+import type { Config } from '../../../worker/kernel/config.ts';
+import { CommandFailed } from '../shared.ts';
+import { UnknownName, whatThereIs } from '../usage/argument.ts';
+import { connect } from '../usage/cluster.ts';
+
+/** A schedule as the API server sends it. Its spec may be anything that an older definition let through. */
+export interface ScheduleObject extends KubernetesObject {
+  readonly spec?: unknown;
+  readonly status?: unknown;
+}
+
+/**
+ * All of them, sorted by name.
+ *
+ * @throws {CommandFailed} where the cluster knows no such thing, cannot be reached or does not let one see.
+ */
+export async function readSchedules(config: Config): Promise<readonly ScheduleObject[]> {
+  const { custom } = connect(config).kubernetes;
+  try {
+    const objects = await listAll<ScheduleObject>(async (range) => {
+      const answer: unknown = await custom.listClusterCustomObject({
+        group: GROUP,
+        version: VERSION,
+        plural: PLURAL,
+        ...range,
+      });
+      return pageOf(answer);
+    });
+    return objects.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+  } catch (error) {
+    throw readingFailure(error, config.kubernetes.clusterName);
+  }
+}
+
+/** The list of the generic client: its metadata is as in the API server's JSON, not as in the generated clients. */
+function pageOf(answer: unknown): KubernetesListObject<ScheduleObject> {
+  const { items, metadata } = answer as {
+    readonly items: ScheduleObject[];
+    readonly metadata?: { readonly continue?: string };
+  };
+  const next = metadata?.continue;
+  return { items, metadata: next === undefined ? {} : { _continue: next } };
+}
+
+export function nameOf({ metadata }: ScheduleObject): string {
+  return metadata?.name ?? '';
+}
+
+/** The one with this name, of all those that there are. @throws {UnknownName} with those that may have been meant. */
+export function chosen(objects: readonly ScheduleObject[], schedule: string, place: string): ScheduleObject {
+  const one = objects.find((object) => nameOf(object) === schedule);
+  if (one !== undefined) return one;
+  throw new UnknownName(
+    `there is no ${KIND} "${schedule}" in ${place}${whatThereIs(schedule, objects.map(nameOf), 'it has none')}`,
+  );
+}
+
+/** Why no workflow answers for a schedule: it does not exist, or nobody follows it. */
+export async function whyNobodyAnswers(config: Config, schedule: string): Promise<Error> {
+  const cluster = config.kubernetes.clusterName;
+  try {
+    chosen(await readSchedules(config), schedule, cluster);
+  } catch (error) {
+    if (error instanceof UnknownName) return error;
+    if (!(error instanceof CommandFailed)) throw error;
+    return new CommandFailed(`no workflow of ${schedule} runs in ${cluster}, and ${error.message}`);
+  }
+  return new CommandFailed(`no workflow follows ${schedule} in ${cluster}: ${NOBODY_FOLLOWS}`);
+}
+
+/** Why a schedule that exists has no workflow, as the end of a sentence. */
+export const NOBODY_FOLLOWS =
+  'it is new, or no starter and worker with HEADROOM_LIGHTS_OUT=true run for the cluster; what is down stays down meanwhile';
+
+const DEFINITION = 'kubectl apply --server-side -f deploy/lights-out/crd.yaml';
+
+function readingFailure(error: unknown, cluster: string): unknown {
+  if (statusCode(error) === 404) {
+    return new CommandFailed(
+      `${cluster} has no definition of ${KIND} (${PLURAL}.${GROUP}): install it with "${DEFINITION}", and the rest of deploy/lights-out`,
+    );
+  }
+  if (error instanceof ApiException && error.code === 403) {
+    const said = apiMessage(error) ?? 'the API server refuses to answer (403)';
+    return new CommandFailed(`${said}: headroom lights-out reads with your own rights, and needs to list ${PLURAL}`);
+  }
+  const failure = kubernetesFailure(error);
+  return failure instanceof ApplicationFailure ? new CommandFailed(failure.message) : failure;
+}

@@ -1,0 +1,94 @@
+import type { Client } from '@temporalio/client';
+import { lightsOutId, type ScheduleTarget, taskQueue } from '../../domain/kernel/target.ts';
+import {
+  commandDescriptions,
+  type ScheduleHint,
+  scheduleChanged,
+  workloadsChanged,
+} from '../../workflows/lights-out/messages.ts';
+import type { lightsOut } from '../../workflows/lights-out/workflow.ts';
+import type { QueuedHint } from '../kernel/hint-queue.ts';
+
+/**
+ * What a workflow is told: that the schedule itself changed, or that something in its scope did. `start`: nothing; it is only
+ * to run.
+ */
+export type ScheduleHintKind = 'schedule' | 'workloads' | 'start';
+
+export interface ScheduleQueuedHint extends QueuedHint {
+  readonly target: ScheduleTarget;
+  readonly about: ScheduleHintKind;
+}
+
+/**
+ * How often a schedule is told of its workloads, at most, in milliseconds. What GitOps puts up every few seconds, or a
+ * rollout of hundreds of workloads, is one look in this span.
+ */
+const WORKLOADS_GAP_MS = 10_000;
+/** Of a dry run, in milliseconds: nothing is done, only the list of what would be done becomes another. */
+const DRY_RUN_GAP_MS = 60_000;
+
+/** A hint that a schedule appeared, changed or is gone. */
+export function scheduleHint(target: ScheduleTarget, cause: string, resourceVersion: string): ScheduleQueuedHint {
+  return { id: lightsOutId(target), target, about: 'schedule', starts: true, cause, resourceVersion };
+}
+
+/** A hint that something is not as the schedule wants it; at most one in ten seconds, of a dry run one in a minute. */
+export function workloadsHint(
+  target: ScheduleTarget,
+  { cause, resourceVersion, isDryRun }: ScheduleHint & { readonly isDryRun: boolean },
+): ScheduleQueuedHint {
+  // Beside the schedule's own hints, so that neither kind takes the place of the other in the queue.
+  const id = `${lightsOutId(target)} (workloads)`;
+  const gapMs = isDryRun ? DRY_RUN_GAP_MS : WORKLOADS_GAP_MS;
+  return { id, target, about: 'workloads', starts: true, cause, resourceVersion, gapMs };
+}
+
+/** A hint that the workflow of a schedule is to run; one that runs does not notice it. */
+export function startHint(target: ScheduleTarget, cause: string, resourceVersion: string): ScheduleQueuedHint {
+  const id = `${lightsOutId(target)} (start)`;
+  return { id, target, about: 'start', starts: true, cause, resourceVersion };
+}
+
+/**
+ * Sends a hint; it starts the schedule's workflow when none runs, also for a schedule that is gone: what it put down is
+ * still to be restored.
+ *
+ * @throws the client's error when Temporal cannot be reached.
+ */
+export function createScheduleHintSender(client: Client): (hint: ScheduleQueuedHint) => Promise<void> {
+  return async ({ target, about, cause, resourceVersion }) => {
+    const begin = {
+      workflowId: lightsOutId(target),
+      taskQueue: taskQueue(target.cluster),
+      args: [{ target }] satisfies Parameters<typeof lightsOut>,
+      staticSummary: `${target.schedule} in ${target.cluster}`,
+      staticDetails: instructions(target),
+      // People come first, samplings last; putting workloads down and up is routine.
+      priority: { priorityKey: 3 },
+    };
+    if (about === 'start') {
+      await client.workflow.start<typeof lightsOut>('lightsOut', {
+        ...begin,
+        workflowIdConflictPolicy: 'USE_EXISTING',
+      });
+      return;
+    }
+    await client.workflow.signalWithStart<typeof lightsOut, [ScheduleHint]>('lightsOut', {
+      ...begin,
+      signal: about === 'schedule' ? scheduleChanged : workloadsChanged,
+      signalArgs: [{ cause, resourceVersion }],
+    });
+  };
+}
+
+/** Markdown for the Temporal UI: what this is, and what an operator may do here. */
+function instructions({ cluster, schedule }: ScheduleTarget): string {
+  return [
+    `Puts the workloads of the LightsOutSchedule ${schedule} in ${cluster} to sleep and wakes them as they were.`,
+    '',
+    'Signals and updates, with input such as `{"by": "alice", "reason": "agreed"}` (both may be left out):',
+    '',
+    ...Object.entries(commandDescriptions).map(([name, says]) => `- **${name}**: ${says}`),
+  ].join('\n');
+}

@@ -1,0 +1,91 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { ScheduleBook, WatchedSchedule } from './schedule-book.ts';
+
+/**
+ * What a starter tells of the schedules, from their objects, whenever somebody asks. A schedule that is gone takes its series
+ * with it.
+ */
+export function registerScheduleMetrics(register: Registry, book: Pick<ScheduleBook, 'all' | 'periodOf'>): void {
+  gauge(
+    'lightsout_schedule_state',
+    'What a schedule says now: 1 up, 0 down.',
+    ['schedule'],
+    ({ name, status: { state } }) =>
+      state === 'Up' || state === 'Down' ? [[{ schedule: name }, state === 'Up' ? 1 : 0]] : [],
+  );
+  gauge(
+    'lightsout_next_transition_seconds',
+    'Seconds until the crons of a schedule name their next moment.',
+    ['schedule', 'transition_type'],
+    (schedule) => {
+      const now = Date.now();
+      const period = book.periodOf(schedule, now);
+      const next = { upscale: period?.nextUpscale, downscale: period?.nextDownscale };
+      return Object.entries(next).flatMap(([type, at]): Sample<'schedule' | 'transition_type'>[] =>
+        typeof at === 'number' ? [[{ schedule: schedule.name, transition_type: type }, (at - now) / 1000]] : [],
+      );
+    },
+  );
+  gauge(
+    'lightsout_managed_workloads',
+    'Workloads in the scope of a schedule.',
+    ['schedule', 'workload_type'],
+    ({ name, status: { workloadStats = {} } }) => {
+      const managed = {
+        Deployment: workloadStats.deploymentsManaged,
+        StatefulSet: workloadStats.statefulsetsManaged,
+        CronJob: workloadStats.cronjobsManaged,
+      };
+      return Object.entries(managed).flatMap(([type, count]): Sample<'schedule' | 'workload_type'>[] =>
+        count === undefined ? [] : [[{ schedule: name, workload_type: type }, count]],
+      );
+    },
+  );
+  gauge(
+    'headroom_lights_out_ready',
+    'The condition Ready of a schedule: 1 True, 0 False.',
+    ['schedule'],
+    ({ name, status: { conditions = [] } }) => {
+      const ready = conditions.find(({ type }) => type === 'Ready')?.status;
+      return ready === 'True' || ready === 'False' ? [[{ schedule: name }, ready === 'True' ? 1 : 0]] : [];
+    },
+  );
+  register.registerMetric(
+    new Counter({
+      name: 'lightsout_saved_replica_hours_total',
+      help: 'Replica-hours that were not run because of a schedule.',
+      labelNames: ['schedule'],
+      registers: [],
+      // The sum is the workflow's, and is in the status; a counter takes it as what it grew by from nothing.
+      collect() {
+        this.reset();
+        for (const { name, status } of book.all) {
+          const hours = Number(status.savedReplicaHours ?? Number.NaN);
+          if (hours >= 0) this.inc({ schedule: name }, hours);
+        }
+      },
+    }),
+  );
+
+  function gauge<Label extends string>(
+    name: string,
+    help: string,
+    labelNames: Label[],
+    samplesOf: (schedule: WatchedSchedule) => readonly Sample<Label>[],
+  ): void {
+    register.registerMetric(
+      new Gauge({
+        name,
+        help,
+        labelNames,
+        registers: [],
+        collect() {
+          this.reset();
+          for (const [labels, value] of book.all.flatMap(samplesOf)) this.set(labels, value);
+        },
+      }),
+    );
+  }
+}
+
+type Sample<Label extends string> = readonly [labels: Record<Label, string>, value: number];

@@ -1,0 +1,185 @@
+import type { KubernetesObject } from '@kubernetes/client-node';
+import type { ScheduleLook } from '../../activities/lights-out/interface.ts';
+import { planContext } from '../../activities/lights-out/plan-context.ts';
+import { type ScheduleNow, scheduleNow } from '../../activities/lights-out/read-schedule-object.ts';
+import type { EpochMs } from '../../domain/kernel/time.ts';
+import { MANAGED_BY } from '../../domain/lights-out/names.ts';
+import type { Override } from '../../domain/lights-out/override.ts';
+import type { Period } from '../../domain/lights-out/period.ts';
+import type { OtherSchedule, PlanContext } from '../../domain/lights-out/plan.ts';
+import type { ScheduleSpec, ScheduleStatus } from '../../domain/lights-out/schedule.ts';
+import { isInScope } from '../../domain/lights-out/scope.ts';
+import type { ScopedNamespace, Workload } from '../../domain/lights-out/workload.ts';
+
+/** A schedule as the cache keeps it. */
+export interface WatchedSchedule {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  /** Counts the changes of its spec, and its deletion. */
+  readonly generation: number;
+  readonly isDeleting: boolean;
+  /** Those of its people only. */
+  readonly annotations: Readonly<Record<string, string>>;
+  /** Null where it is invalid. */
+  readonly spec: ScheduleSpec | null;
+  readonly status: ScheduleStatus;
+  /** What the other schedules see of it. */
+  readonly claim: OtherSchedule;
+  /** As it was sent. */
+  readonly object: KubernetesObject;
+}
+
+/** A schedule that touches workloads, and what it judges them by. */
+export interface Judge {
+  readonly schedule: WatchedSchedule;
+  readonly context: PlanContext;
+}
+
+/** How long what workloads are judged by holds at most, in milliseconds, when no schedule changes. */
+const JUDGES_MS = 1_000;
+
+/** What people wrote into a mark starts a workflow of that name: only what a schedule can be called. */
+const OBJECT_NAME = /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
+
+export interface ScheduleBookOptions {
+  readonly cluster: string;
+  /** Every schedule that is known now; asked for when one of them has changed. */
+  readonly schedules: () => readonly WatchedSchedule[];
+  readonly protectedNamespaces: readonly string[];
+  readonly gitopsManagers: readonly string[];
+}
+
+/** What the schedules of a cluster say at a moment, as far as it can be known from their objects. */
+export class ScheduleBook {
+  readonly #options: ScheduleBookOptions;
+  /** Until a schedule changes. A thousand of them are not gone through for each workload that changes. */
+  #known: {
+    readonly all: readonly WatchedSchedule[];
+    readonly names: ReadonlySet<string>;
+    readonly claims: readonly OtherSchedule[];
+  } | null = null;
+  #judges: { readonly judges: readonly Judge[]; readonly from: EpochMs; readonly to: EpochMs } | null = null;
+  readonly #now = new WeakMap<
+    WatchedSchedule,
+    { readonly read: ScheduleNow; readonly from: EpochMs; readonly to: EpochMs }
+  >();
+
+  constructor(options: ScheduleBookOptions) {
+    this.#options = options;
+  }
+
+  get all(): readonly WatchedSchedule[] {
+    return this.#read().all;
+  }
+
+  /** To be told whenever a schedule comes, changes or goes: until then, what was read of them holds. */
+  changed(): void {
+    this.#known = null;
+    this.#judges = null;
+  }
+
+  /** Every schedule that touches workloads, with what it judges them by at this moment. */
+  judges(now: EpochMs): readonly Judge[] {
+    let known = this.#judges;
+    if (known === null || now < known.from || now >= known.to) {
+      const judges = this.all.flatMap((schedule): Judge[] => {
+        const context = this.contextOf(schedule, now);
+        return context === null ? [] : [{ schedule, context }];
+      });
+      // Never beyond the moment at which one of them says something else.
+      const to = this.all.reduce((first, one) => Math.min(first, this.#now.get(one)?.to ?? now), now + JUDGES_MS);
+      known = { judges, from: now, to };
+      this.#judges = known;
+    }
+    // What people wrote on a workload ends at moments of its own.
+    return known.judges.map(({ schedule, context }) => ({ schedule, context: { ...context, now } }));
+  }
+
+  /** The state that its crons and exceptions say; null for an invalid schedule. */
+  periodOf(schedule: WatchedSchedule, now: EpochMs): Period | null {
+    return this.#at(schedule, now).period;
+  }
+
+  /**
+   * What workloads are judged by; null where the schedule touches none. The workflow alone knows what is contested or
+   * failing, and for certain whether it has settled, so a judgement by this is a reason to look, and no more.
+   */
+  contextOf(schedule: WatchedSchedule, now: EpochMs): PlanContext | null {
+    const { name, isDeleting, spec, status, claim } = schedule;
+    const read = this.#at(schedule, now);
+    const { period } = read;
+    if (spec === null || period === null) return null;
+    if (!isDeleting && (spec.suspend || (claim.isIdle && !spec.dryRun))) return null;
+    const { protectedNamespaces, gitopsManagers } = this.#options;
+    const look: Omit<ScheduleLook, 'settledAt'> = {
+      target: { cluster: this.#options.cluster, schedule: name },
+      overrides: overridesOf(status),
+      // The status says since when it is in effect.
+      inEffect: null,
+      isApproved: status.approved !== undefined,
+      contested: {},
+      failing: [],
+    };
+    // The schedule itself among them: one list for all, and nothing is older than itself, so it never is another one.
+    const { claims } = this.#read();
+    return planContext({ ...look, settledAt: settledAtOf(status) }, read, claims, {
+      protectedNamespaces,
+      gitopsManagers,
+      now,
+    });
+  }
+
+  /**
+   * The schedule that put the workload down and does not exist any more, unless another one takes it over; null where there
+   * is no such schedule.
+   */
+  orphanedBy(workload: Workload, namespace: ScopedNamespace): string | null {
+    const owner = workload.annotations[MANAGED_BY];
+    const { names, claims } = this.#read();
+    if (owner === undefined || names.has(owner)) return null;
+    const isTaken = claims.some(
+      ({ isIdle, spec }) => !isIdle && isInScope(workload, namespace, spec, this.#options.protectedNamespaces),
+    );
+    return isTaken || !OBJECT_NAME.test(owner) ? null : owner;
+  }
+
+  #read() {
+    if (this.#known === null) {
+      const all = this.#options.schedules();
+      this.#known = { all, names: new Set(all.map(({ name }) => name)), claims: all.map(({ claim }) => claim) };
+    }
+    return this.#known;
+  }
+
+  /** Reading a schedule costs as much as judging a hundred workloads, so it is done once until something of it begins or ends. */
+  #at(schedule: WatchedSchedule, now: EpochMs): ScheduleNow {
+    const known = this.#now.get(schedule);
+    if (known !== undefined && now >= known.from && now < known.to) return known.read;
+    const read = scheduleNow(schedule.object, now);
+    const { next, nextUpscale, nextDownscale } = read.period ?? {};
+    const ends = read.seen.overrides.map(({ until }) => until);
+    const moments = [next?.at, nextUpscale, nextDownscale, ...ends].filter((at) => typeof at === 'number');
+    this.#now.set(schedule, { read, from: now, to: Math.min(...moments, Number.POSITIVE_INFINITY) });
+    return read;
+  }
+}
+
+/** Whether it may own other workloads now than it did. */
+export function isOtherClaim(before: WatchedSchedule | undefined, after: WatchedSchedule): boolean {
+  return before === undefined || JSON.stringify(before.claim) !== JSON.stringify(after.claim);
+}
+
+/** When everything was put down once, as far as the status tells; null where it does not, or not everything is yet. */
+function settledAtOf({ scalingProgress, lastDownscaleTime }: ScheduleStatus): EpochMs | null {
+  const at = scalingProgress?.inProgress === true ? Number.NaN : Date.parse(lastDownscaleTime ?? '');
+  return Number.isNaN(at) ? null : at;
+}
+
+/** What operators asked for by command: the workflow writes it into the status. */
+function overridesOf({ overrides = [] }: ScheduleStatus): readonly Override[] {
+  return overrides.flatMap(({ kind, namespace = null, since, until, by, reason = '' }): Override[] => {
+    const [from, to] = [Date.parse(since), Date.parse(until)];
+    return Number.isNaN(from) || Number.isNaN(to) ? [] : [{ kind, namespace, since: from, until: to, by, reason }];
+  });
+}

@@ -1,0 +1,74 @@
+/** What the caches keep of an object: as much as a judgement needs, so that ten thousand workloads stay small. */
+import type { KubernetesObject, V1CronJob, V1ObjectMeta } from '@kubernetes/client-node';
+import {
+  cronJobOf,
+  deploymentOf,
+  type LoneWorkload,
+  namespaceOf,
+  statefulSetOf,
+} from '../../activities/lights-out/read-workload.ts';
+import { otherSchedule } from '../../activities/lights-out/read-schedule-object.ts';
+import { GROUP, type WorkloadType } from '../../domain/lights-out/names.ts';
+import { readSchedule } from '../../domain/lights-out/read-schedule.ts';
+import type { ScopedNamespace, Workload } from '../../domain/lights-out/workload.ts';
+import type { WatchedSchedule } from './schedule-book.ts';
+
+/** A cached object: what identifies it, for the cache itself, and what was read from it. */
+export interface Shaped<T> extends KubernetesObject {
+  readonly read?: T;
+}
+
+const READERS: Readonly<Record<WorkloadType, (object: KubernetesObject) => LoneWorkload>> = {
+  Deployment: deploymentOf,
+  StatefulSet: statefulSetOf,
+  CronJob: (object) => cronJobOf(object as V1CronJob),
+};
+
+/** How workloads of a kind are cached. Their autoscalers are not watched: none is known here. */
+export function shapeWorkload(kind: WorkloadType): (object: KubernetesObject) => Shaped<Workload> {
+  return (object) => shaped(object, { ...READERS[kind](withDates(object)), autoscalers: [] });
+}
+
+export function shapeNamespace(object: KubernetesObject): Shaped<ScopedNamespace> {
+  return shaped(object, namespaceOf(withDates(object)));
+}
+
+/** A schedule is kept as it is: there are few, and who wrote its annotations when is in its managed fields. */
+export function shapeSchedule(object: KubernetesObject): Shaped<WatchedSchedule> {
+  const {
+    name = '',
+    uid = '',
+    resourceVersion = '',
+    generation = 0,
+    deletionTimestamp,
+    annotations,
+  } = object.metadata ?? {};
+  const { spec, status } = readSchedule(object);
+  return shaped(object, {
+    name,
+    uid,
+    resourceVersion,
+    generation,
+    isDeleting: deletionTimestamp !== undefined,
+    annotations: Object.fromEntries(Object.entries(annotations ?? {}).filter(([key]) => key.startsWith(`${GROUP}/`))),
+    spec,
+    status,
+    claim: otherSchedule(object),
+    object,
+  });
+}
+
+function shaped<T>({ metadata }: KubernetesObject, read: T): Shaped<T> {
+  const { name = '', namespace, uid = '', resourceVersion = '' } = metadata ?? {};
+  return { metadata: { name, ...(namespace === undefined ? {} : { namespace }), uid, resourceVersion }, read };
+}
+
+/** A list or a watch gives a moment as the text that was sent; those who read objects know it as the client has it. */
+function withDates(object: KubernetesObject): KubernetesObject {
+  const metadata: V1ObjectMeta = object.metadata ?? {};
+  if (metadata.creationTimestamp === undefined) return object;
+  return {
+    ...object,
+    metadata: Object.assign({}, metadata, { creationTimestamp: new Date(metadata.creationTimestamp) }),
+  };
+}

@@ -1,0 +1,102 @@
+import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
+import type { Client } from '@temporalio/client';
+import type { Registry } from 'prom-client';
+import type { HeadroomProcess } from '../../worker/kernel/process.ts';
+import { protectedNamespaces } from '../../worker/kernel/protected-namespaces.ts';
+import { startAdmission } from '../admission/start.ts';
+import { HintQueue } from '../kernel/hint-queue.ts';
+import type { Informer } from '../kernel/informer.ts';
+import { isHopelessHint } from '../quota-resize/hint.ts';
+import { createScheduleHintSender, type ScheduleHintKind, type ScheduleQueuedHint } from './hint.ts';
+import { tellLeftovers } from './leftovers.ts';
+import { keepRunning } from './keep-running.ts';
+import { registerScheduleMetrics } from './metrics.ts';
+import { watchSchedules } from './watch.ts';
+
+export interface LightsOutOptions {
+  readonly kubeConfig: KubeConfig;
+  readonly client: Client;
+  readonly metrics: Registry;
+  /** A hint got through. */
+  readonly onHinted: (kind: ScheduleHintKind) => void;
+}
+
+export interface RunningLightsOut {
+  /** What is watched, by the name for people: for readiness and metrics. */
+  readonly informers: Readonly<Record<string, Informer<KubernetesObject>>>;
+  /** How many hints wait to be sent. */
+  readonly waitingHints: () => number;
+}
+
+/** Two changes of a schedule in this span are one hint, in milliseconds. */
+const SCHEDULE_GAP_MS = 1_000;
+
+/**
+ * Watches the schedules of the cluster and what they select, wakes their workflows, and serves the admission webhooks where
+ * an address is configured for them.
+ *
+ * @throws the system's error when the address of the webhooks cannot be listened on.
+ */
+export async function startLightsOut(
+  headroom: HeadroomProcess,
+  { kubeConfig, client, metrics, onHinted }: LightsOutOptions,
+): Promise<RunningLightsOut> {
+  const { config, cluster, log, readiness, signal, onStop } = headroom;
+  const send = createScheduleHintSender(client);
+  const queue = new HintQueue<ScheduleQueuedHint>({
+    send: async (hint) => {
+      await send(hint);
+      onHinted(hint.about);
+      log.debug({ workflow: hint.id, cause: hint.cause }, 'hinted');
+    },
+    isHopeless: isHopelessHint,
+    perSecond: config.starter.hintsPerSecond,
+    gapMs: SCHEDULE_GAP_MS,
+    log,
+    signal,
+  });
+  const draining = queue.run();
+  onStop('lights-out hints', async () => await draining);
+  readiness.watch('lights-out hints', () =>
+    queue.trouble === null ? { ready: true } : { ready: false, reason: `waiting for Temporal: ${queue.trouble}` },
+  );
+
+  const watch = watchSchedules({
+    kubeConfig,
+    cluster,
+    protectedNamespaces: protectedNamespaces(config),
+    gitopsManagers: config.lightsOut.gitopsManagers,
+    resyncMs: config.starter.resyncInterval,
+    hint: (hint) => queue.add(hint),
+    log,
+    signal,
+  });
+  onStop('lights-out watches', async () => await watch.stop());
+  const telling = tellLeftovers({
+    client,
+    cluster,
+    schedules: () => watch.known(),
+    hint: (hint) => queue.add(hint),
+    resyncMs: config.starter.resyncInterval,
+    log,
+    signal,
+  });
+  onStop('lights-out leftovers', async () => await telling);
+  const kept = keepRunning({
+    client,
+    cluster,
+    schedules: () => watch.book.all,
+    hint: (hint) => queue.add(hint),
+    everyMs: config.starter.resyncInterval,
+    log,
+    signal,
+  });
+  onStop('lights-out workflows', async () => await kept);
+  registerScheduleMetrics(metrics, watch.book);
+  await startAdmission(headroom, {
+    kubeConfig,
+    metrics,
+    others: () => watch.book.all.flatMap(({ name, spec }) => (spec === null ? [] : [{ name, spec }])),
+  });
+  return { informers: watch.informers, waitingHints: () => queue.depth };
+}

@@ -1,0 +1,98 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { judge } from '../../domain/lights-out/judge.ts';
+import { type ScopedNamespace, type Workload, workloadName } from '../../domain/lights-out/workload.ts';
+import type { Log } from '../../worker/kernel/log.ts';
+import type { Judge, WatchedSchedule } from './schedule-book.ts';
+
+export interface PlacedWorkload {
+  readonly workload: Workload;
+  readonly namespace: ScopedNamespace;
+}
+
+export interface SweepOptions {
+  readonly judges: () => readonly Judge[];
+  readonly workloads: () => readonly PlacedWorkload[];
+  /** The schedule whose mark the workload bears although it does not exist; null for every other workload. */
+  readonly orphanedBy: (one: PlacedWorkload) => string | null;
+  /** Something in the scope of the schedule is not as it wants it: what, in words. */
+  readonly onWork: (schedule: WatchedSchedule, cause: string, resourceVersion: string) => void;
+  /** Told of one workload of each such schedule. */
+  readonly onOrphan: (schedule: string, workload: Workload) => void;
+  readonly log: Log;
+}
+
+/** Several schedules that are applied at once are one reason to judge everything for the others; milliseconds. */
+const DELAY_MS = 1_000;
+/** Judged in one turn of the event loop: a few milliseconds. */
+const JUDGED_AT_ONCE = 500;
+
+/** Judges every workload for every schedule, now and then, without holding up anything else. */
+export class Sweep {
+  readonly #options: SweepOptions;
+  /** Schedules that need not be judged by the next sweep, because their workflow was told to look at everything. */
+  #except: Set<string> | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #running: Promise<void> = Promise.resolve();
+  #isStopped = false;
+
+  constructor(options: SweepOptions) {
+    this.#options = options;
+  }
+
+  /** Soon, and once for several requests. */
+  request({ except }: { readonly except: string | null }): void {
+    if (this.#isStopped) return;
+    if (this.#timer === null) {
+      this.#except = except === null ? null : new Set([except]);
+      this.#timer = setTimeout(() => {
+        const skipped = this.#except ?? new Set<string>();
+        this.#timer = null;
+        // One after the other.
+        this.#running = this.#running
+          .then(async () => await this.run(skipped))
+          .catch((error: unknown) => {
+            // The next one comes to the same workloads.
+            this.#options.log.error({ err: error }, 'the workloads of the schedules could not be judged');
+          });
+      }, DELAY_MS);
+    } else if (except === null) this.#except = null;
+    else this.#except?.add(except);
+  }
+
+  /** Judges everything now, but for the schedules of these names. */
+  async run(skipped: ReadonlySet<string>): Promise<void> {
+    const placed = this.#options.workloads();
+    const gone = new Set<string>();
+    for (const one of placed) {
+      const schedule = this.#options.orphanedBy(one);
+      if (schedule === null || gone.has(schedule)) continue;
+      gone.add(schedule);
+      this.#options.onOrphan(schedule, one.workload);
+    }
+    for (const one of this.#options.judges()) {
+      if (!skipped.has(one.schedule.name) && isAtRest(one)) await this.#judgeAll(one, placed);
+    }
+  }
+
+  async #judgeAll({ schedule, context }: Judge, placed: readonly PlacedWorkload[]): Promise<void> {
+    for (const [index, { workload, namespace }] of placed.entries()) {
+      if (index % JUDGED_AT_ONCE === JUDGED_AT_ONCE - 1) await turn();
+      if (this.#isStopped) return;
+      const judgement = judge(workload, namespace, context);
+      if (judgement.kind === 'keep') continue;
+      this.#options.onWork(schedule, `${workloadName(workload)}: ${judgement.item.reason}`, workload.resourceVersion);
+      return;
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#running;
+  }
+}
+
+/** One that is at work looks again by itself, and one that only says what it would do has said it. */
+function isAtRest({ schedule: { status }, context }: Judge): boolean {
+  return !context.spec.dryRun && status.scalingProgress?.inProgress !== true;
+}

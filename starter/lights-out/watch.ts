@@ -1,0 +1,211 @@
+import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
+import { judge } from '../../domain/lights-out/judge.ts';
+import { GROUP, PLURAL, VERSION, type WorkloadType } from '../../domain/lights-out/names.ts';
+import type { Judgement, PlanContext } from '../../domain/lights-out/plan.ts';
+import { holdsNamespace, isInScope } from '../../domain/lights-out/scope.ts';
+import { type ScopedNamespace, type Workload, workloadName } from '../../domain/lights-out/workload.ts';
+import type { Log } from '../../worker/kernel/log.ts';
+import { type Informer, openInformer } from '../kernel/informer.ts';
+import { attention, isOtherNamespace, isOtherWish, isOtherWorkload, scheduleNews } from './attention.ts';
+import { type ScheduleQueuedHint, scheduleHint, workloadsHint } from './hint.ts';
+import { isOtherClaim, ScheduleBook, type WatchedSchedule } from './schedule-book.ts';
+import { type Shaped, shapeNamespace, shapeSchedule, shapeWorkload } from './shape.ts';
+import { Sweep } from './sweep.ts';
+
+export interface ScheduleWatchOptions {
+  readonly kubeConfig: KubeConfig;
+  readonly cluster: string;
+  readonly protectedNamespaces: readonly string[];
+  readonly gitopsManagers: readonly string[];
+  /** Every workload is judged again after this long, in milliseconds, in case a hint was lost. */
+  readonly resyncMs: number;
+  readonly hint: (hint: ScheduleQueuedHint) => void;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+export interface ScheduleWatch {
+  /** By the name for people. */
+  readonly informers: Readonly<Record<string, Informer<KubernetesObject>>>;
+  readonly book: ScheduleBook;
+  /** The names of the schedules that there are; null while the watch of them is broken, or not yet there. */
+  known(): ReadonlySet<string> | null;
+  stop(): Promise<void>;
+}
+
+/** There is another watch of them, for other annotations. */
+const NAMESPACES = 'namespaces (lights-out)';
+
+/**
+ * Watches schedules, namespaces and workloads of a cluster, and hints at the schedules whose workflow has a reason to look.
+ * It judges with the domain's own rule and never decides: a workflow looks at everything afresh. It begins at once and goes
+ * on until it is stopped; a definition or a right that comes later is found then.
+ */
+export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
+  const { kubeConfig, cluster, hint } = options;
+  const isKnown = (): boolean => schedules.isSynced() && schedules.staleSeconds() === 0;
+  const book = new ScheduleBook({ ...options, schedules: () => schedules.list().flatMap(({ read }) => read ?? []) });
+
+  const hintSchedule = (schedule: string, cause: string, resourceVersion: string): void =>
+    hint(scheduleHint({ cluster, schedule }, cause, resourceVersion));
+  const hintWorkloads = ({ name, spec }: WatchedSchedule, cause: string, resourceVersion: string): void =>
+    hint(workloadsHint({ cluster, schedule: name }, { cause, resourceVersion, isDryRun: spec?.dryRun === true }));
+
+  const sweep = new Sweep({
+    judges: () => book.judges(Date.now()),
+    workloads: () =>
+      workloads.flatMap((informer) =>
+        informer.list().flatMap(({ read: workload }) => {
+          const namespace = namespaces.get(workload?.namespace ?? '')?.read;
+          return workload === undefined || namespace === undefined ? [] : [{ workload, namespace }];
+        }),
+      ),
+    // One that is not known may be there all the same while its watch is broken.
+    orphanedBy: ({ workload, namespace }) => (isKnown() ? book.orphanedBy(workload, namespace) : null),
+    onWork: hintWorkloads,
+    onOrphan: (schedule, workload) =>
+      hintSchedule(
+        schedule,
+        `the schedule is gone, and ${workloadName(workload)} has its mark`,
+        workload.resourceVersion,
+      ),
+    log: options.log,
+  });
+  const listed = new Set<string>();
+  /** What changed while a cache was filled is judged when it is filled. */
+  const filled = (name: string, informer: () => Informer<KubernetesObject>): void => {
+    if (listed.has(name) || !informer().isSynced()) return;
+    listed.add(name);
+    sweep.request({ except: null });
+  };
+
+  function workloadChanged(before: Workload | undefined, after: Workload | undefined): void {
+    const one = after ?? before;
+    // Where its namespace is not known yet, the workload is judged when that comes.
+    const namespace = one === undefined ? undefined : namespaces.get(one.namespace)?.read;
+    if (one === undefined || namespace === undefined) return;
+    const isWished = after !== undefined && isOtherWish(before, after);
+    for (const { schedule, context } of book.judges(Date.now())) {
+      const news =
+        isWished && isInScope(after, namespace, context.spec, context.protectedNamespaces)
+          ? 'its annotations changed'
+          : attention(
+              () => judgedBy(context, before, namespace),
+              judgedBy(context, after, namespace),
+              context.spec.dryRun,
+            );
+      if (news !== null) hintWorkloads(schedule, `${workloadName(one)}: ${news}`, one.resourceVersion);
+    }
+  }
+
+  function namespaceChanged(
+    before: ScopedNamespace | undefined,
+    after: ScopedNamespace,
+    resourceVersion: string,
+  ): void {
+    const inside = workloads.flatMap((informer) => informer.list(after.name)).flatMap(({ read }) => read ?? []);
+    const isWished = isOtherWish(before, after);
+    if (inside.length === 0 && !isWished) return;
+    for (const { schedule, context } of book.judges(Date.now())) {
+      if (isWished && holdsNamespace(context.spec, after, context.protectedNamespaces)) {
+        hintWorkloads(schedule, `the annotations of the namespace ${after.name} changed`, resourceVersion);
+        continue;
+      }
+      for (const workload of inside) {
+        const news = attention(
+          () => judgedBy(context, workload, before),
+          judgedBy(context, workload, after),
+          context.spec.dryRun,
+        );
+        if (news === null) continue;
+        const cause = `the namespace ${after.name} changed: ${workloadName(workload)}: ${news}`;
+        hintWorkloads(schedule, cause, resourceVersion);
+        break;
+      }
+    }
+  }
+
+  const { informer: schedules } = openInformer<Shaped<WatchedSchedule>>(
+    kubeConfig,
+    {
+      name: PLURAL,
+      path: `/apis/${GROUP}/${VERSION}/${PLURAL}`,
+      shape: shapeSchedule,
+      onChange: ({ read: schedule }, last) => {
+        book.changed();
+        if (schedule === undefined) return;
+        const news = scheduleNews(last?.read, schedule);
+        if (news !== null) hintSchedule(schedule.name, news, schedule.resourceVersion);
+        if (isOtherClaim(last?.read, schedule)) sweep.request({ except: schedule.name });
+      },
+      onDelete: ({ read: schedule }) => {
+        book.changed();
+        if (schedule === undefined) return;
+        hintSchedule(schedule.name, 'the schedule is gone', schedule.resourceVersion);
+        sweep.request({ except: schedule.name });
+      },
+      onState: () => filled(PLURAL, () => schedules),
+    },
+    options,
+  );
+  const { informer: namespaces } = openInformer<Shaped<ScopedNamespace>>(
+    kubeConfig,
+    {
+      name: NAMESPACES,
+      path: '/api/v1/namespaces',
+      shape: shapeNamespace,
+      onChange: ({ metadata, read: namespace }, last) => {
+        if (namespace === undefined || (last?.read !== undefined && !isOtherNamespace(last.read, namespace))) return;
+        if (listed.has(NAMESPACES)) namespaceChanged(last?.read, namespace, metadata?.resourceVersion ?? '');
+      },
+      onDelete: () => {},
+      onState: () => filled(NAMESPACES, () => namespaces),
+    },
+    options,
+  );
+  const openWorkloads = (kind: WorkloadType, name: string, path: string): Informer<Shaped<Workload>> => {
+    const { informer } = openInformer<Shaped<Workload>>(
+      kubeConfig,
+      {
+        name,
+        path,
+        shape: shapeWorkload(kind),
+        onChange: ({ read: workload }, last) => {
+          if (workload === undefined || (last?.read !== undefined && !isOtherWorkload(last.read, workload))) return;
+          if (listed.has(name)) workloadChanged(last?.read, workload);
+        },
+        onDelete: (_, last) => workloadChanged(last?.read, undefined),
+        onState: () => filled(name, () => informer),
+      },
+      options,
+    );
+    return informer;
+  };
+  const deployments = openWorkloads('Deployment', 'deployments', '/apis/apps/v1/deployments');
+  const statefulsets = openWorkloads('StatefulSet', 'statefulsets', '/apis/apps/v1/statefulsets');
+  const cronjobs = openWorkloads('CronJob', 'cronjobs', '/apis/batch/v1/cronjobs');
+  const workloads = [deployments, statefulsets, cronjobs];
+  const informers = { [PLURAL]: schedules, [NAMESPACES]: namespaces, deployments, statefulsets, cronjobs };
+
+  const resync = setInterval(() => sweep.request({ except: null }), options.resyncMs);
+  return {
+    informers,
+    book,
+    // An object that cannot be read is there all the same.
+    known: () => (isKnown() ? new Set(schedules.list().map(({ metadata }) => metadata?.name ?? '')) : null),
+    stop: async () => {
+      clearInterval(resync);
+      await sweep.stop();
+      await Promise.all(Object.values(informers).map(async (informer) => await informer.stop()));
+    },
+  };
+}
+
+/** Null where there was, or is, nothing to judge. */
+function judgedBy(
+  context: PlanContext,
+  workload: Workload | undefined,
+  namespace: ScopedNamespace | undefined,
+): Judgement | null {
+  return workload === undefined || namespace === undefined ? null : judge(workload, namespace, context);
+}

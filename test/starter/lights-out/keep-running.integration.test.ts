@@ -1,0 +1,52 @@
+import { Client, Connection } from '@temporalio/client';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { keepRunning } from '../../../starter/lights-out/keep-running.ts';
+import { type CuttableLine, startLine } from '../../kernel/servers/cuttable-line.ts';
+import { startTemporal, type TemporalServer } from '../../kernel/servers/temporal.ts';
+import { eventually } from '../../kernel/stack/eventually.ts';
+
+let temporal: TemporalServer;
+let line: CuttableLine;
+
+beforeAll(async () => {
+  temporal = await startTemporal();
+  line = await startLine(Number(temporal.address.split(':').at(-1)));
+});
+
+afterAll(async () => {
+  await line?.stop();
+  await temporal?.stop();
+});
+
+it('says once that Temporal does not answer, hints at nothing meanwhile, and goes on afterwards', async () => {
+  // The client's own second tries would take most of a minute.
+  const connection = await Connection.connect({ address: `127.0.0.1:${line.port}`, interceptors: [] });
+  const lines: string[] = [];
+  const hinted: string[] = [];
+  let asked = 0;
+  const stop = new AbortController();
+  line.cut();
+  const kept = keepRunning({
+    client: new Client({ connection, namespace: temporal.namespace }),
+    cluster: 'test',
+    schedules: () => {
+      asked += 1;
+      return [{ name: 'night', resourceVersion: '7' }];
+    },
+    hint: ({ id, about }) => hinted.push(`${about} ${id}`),
+    everyMs: 20,
+    log: pino({}, { write: (text: string) => lines.push(JSON.parse(text).msg) }),
+    signal: stop.signal,
+  });
+  await eventually('it asked several times in vain', () => asked > 3);
+  expect(lines).toEqual([expect.stringMatching(/^Temporal does not say which schedules have a workflow: /)]);
+  expect(hinted).toEqual([]);
+  line.mend();
+  await eventually('it hints', () => hinted.length > 0);
+  expect(hinted[0]).toBe('start lights-out/test/night (start)');
+  expect(lines.slice(1)).toEqual(['Temporal says again which schedules have a workflow']);
+  stop.abort();
+  await kept;
+  await connection.close();
+});

@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest';
+import { judge } from '../../../domain/lights-out/judge.ts';
+import { MANAGED_BY, ORIGINAL_REPLICAS, WAKE_UNTIL } from '../../../domain/lights-out/names.ts';
+import { isOtherClaim, ScheduleBook, type WatchedSchedule } from '../../../starter/lights-out/schedule-book.ts';
+import { namespaceAs, scheduleAs, workloadAs } from './schedules.ts';
+
+const at = (text: string): number => Date.parse(text);
+const workdays = { upscale: '0 6 * * 1-5', downscale: '0 20 * * 1-5', namespaces: ['team-a'] } as const;
+/** A Monday, 22:00 UTC. */
+const MONDAY_NIGHT = at('2026-11-16T22:00:00Z');
+
+function bookOf(...schedules: readonly WatchedSchedule[]): ScheduleBook {
+  return new ScheduleBook({
+    cluster: 'test',
+    schedules: () => schedules,
+    protectedNamespaces: ['temporal'],
+    gitopsManagers: ['argocd-controller'],
+  });
+}
+
+describe('the book of schedules', () => {
+  it('says the period of a schedule at every moment, also after what it said before is over', () => {
+    const night = scheduleAs('night', workdays);
+    const book = bookOf(night);
+    const states = ['2026-11-16T22:00:00Z', '2026-11-17T05:59:59Z', '2026-11-17T06:00:00Z', '2026-11-16T19:00:00Z'];
+    expect(states.map((moment) => book.periodOf(night, at(moment))?.state)).toEqual(['Down', 'Down', 'Up', 'Up']);
+    expect(book.periodOf(night, at('2026-11-17T06:00:00Z'))?.nextDownscale).toBe(at('2026-11-17T20:00:00Z'));
+    expect(book.periodOf(scheduleAs('broken', { ...workdays, upscale: 'never' }), MONDAY_NIGHT)).toBeNull();
+  });
+
+  it('judges by what the schedule says, by what operators asked for, and by what the other schedules claim', () => {
+    const wake = {
+      kind: 'wake',
+      since: '2026-11-16T21:00:00Z',
+      until: '2026-11-16T23:00:00Z',
+      by: 'alice',
+    } as const;
+    const night = scheduleAs('night', workdays, {
+      status: {
+        overrides: [
+          { ...wake, namespace: 'team-a' },
+          { ...wake, until: 'soon' },
+        ],
+      },
+      metadata: { annotations: { [WAKE_UNTIL]: '2026-11-16T23:30:00Z' } },
+    });
+    const other = scheduleAs('other', { ...workdays, suspend: true });
+    const context = bookOf(night, other).contextOf(night, MONDAY_NIGHT);
+    expect(context).toMatchObject({
+      schedule: 'night',
+      now: MONDAY_NIGHT,
+      period: { state: 'Down' },
+      isRestoringAll: false,
+      settledAt: null,
+      protectedNamespaces: ['temporal'],
+      gitopsManagers: ['argocd-controller'],
+      others: [{ name: 'night' }, { name: 'other', isIdle: true }],
+    });
+    expect(context?.overrides.map(({ namespace, until }) => [namespace, until])).toEqual([
+      ['team-a', at('2026-11-16T23:00:00Z')],
+      [null, at('2026-11-16T23:30:00Z')],
+    ]);
+  });
+
+  it('takes a schedule for settled since it was put down last, unless it is at work', () => {
+    const contextWith = (status: object) => {
+      const night = scheduleAs('night', workdays, { status });
+      return bookOf(night).contextOf(night, MONDAY_NIGHT);
+    };
+    const tonight = { lastDownscaleTime: '2026-11-16T20:00:03Z' };
+    const progress = { total: 3, completed: 1, failed: 0, inProgress: true };
+    expect(contextWith(tonight)?.settledAt).toBe(at(tonight.lastDownscaleTime));
+    expect(contextWith({ ...tonight, scalingProgress: progress })?.settledAt).toBeNull();
+    expect(contextWith({})?.settledAt).toBeNull();
+  });
+
+  it('goes through the schedules once, however often workloads change, until one of them has changed', () => {
+    const all = [scheduleAs('a', workdays), scheduleAs('b', workdays)];
+    let asked = 0;
+    const book = new ScheduleBook({
+      cluster: 'test',
+      schedules: () => {
+        asked += 1;
+        return [...all];
+      },
+      protectedNamespaces: [],
+      gitopsManagers: [],
+    });
+    const judges = [0, 1, 999].map((ms) => book.judges(MONDAY_NIGHT + ms));
+    const [a, b, later] = [judges[0]?.[0], judges[0]?.[1], judges[2]?.[0]];
+    expect(asked).toBe(1);
+    expect(a?.context.others).toBe(b?.context.others);
+    expect(later?.context.overrides).toBe(a?.context.overrides);
+    expect(later?.context.now).toBe(MONDAY_NIGHT + 999);
+    expect(book.judges(MONDAY_NIGHT + 1_000)[0]?.context.overrides).not.toBe(a?.context.overrides);
+    all.push(scheduleAs('c', workdays));
+    book.changed();
+    const names = book.judges(MONDAY_NIGHT + 1_000).map(({ schedule }) => schedule.name);
+    expect([names, book.all.length, asked]).toEqual([['a', 'b', 'c'], 3, 2]);
+  });
+
+  it('judges by the next period from its very moment on', () => {
+    const book = bookOf(scheduleAs('night', workdays), scheduleAs('other', { ...workdays, downscale: '0 23 * * 1-5' }));
+    const transition = at('2026-11-17T06:00:00Z');
+    const states = (now: number) => book.judges(now).map(({ context }) => context.period.state);
+    expect(states(transition - 1)).toEqual(['Down', 'Down']);
+    expect(states(transition)).toEqual(['Up', 'Up']);
+    expect(states(transition - 1)).toEqual(['Down', 'Down']);
+  });
+
+  it('takes no schedule for another one than itself', () => {
+    const schedules = [
+      scheduleAs('a', workdays),
+      scheduleAs('b', workdays, { metadata: { creationTimestamp: '2019-01-01T00:00:00Z' } }),
+      scheduleAs('c', { ...workdays, dryRun: true }, { metadata: { creationTimestamp: '2018-01-01T00:00:00Z' } }),
+      scheduleAs(
+        'd',
+        { ...workdays, namespaces: ['team-b'] },
+        { metadata: { creationTimestamp: '2017-01-01T00:00:00Z' } },
+      ),
+      scheduleAs('e', workdays, { metadata: { deletionTimestamp: '2026-11-16T21:00:00Z' } }),
+    ];
+    const marked = (owner: string) => ({ [MANAGED_BY]: owner, [ORIGINAL_REPLICAS]: '2' });
+    const workloads = [
+      workloadAs('unmarked'),
+      ...['a', 'b', 'c', 'd', 'e', 'gone'].map((owner) =>
+        workloadAs(owner, { annotations: marked(owner), replicas: 0 }),
+      ),
+      workloadAs('label', { annotations: { [ORIGINAL_REPLICAS]: '2' }, labels: { [MANAGED_BY]: 'a' }, replicas: 0 }),
+    ];
+    const judged = bookOf(...schedules).judges(MONDAY_NIGHT);
+    expect(judged.map(({ schedule }) => schedule.name)).toEqual(['a', 'b', 'c', 'd', 'e']);
+    const kinds = new Set<string>();
+    for (const { schedule, context } of judged) {
+      const others = context.others.filter(({ name }) => name !== schedule.name);
+      for (const workload of workloads) {
+        const judgement = judge(workload, namespaceAs('team-a'), context);
+        kinds.add(judgement.kind === 'keep' ? judgement.reason : judgement.item.reason);
+        expect(judgement).toEqual(judge(workload, namespaceAs('team-a'), { ...context, others }));
+      }
+    }
+    expect([...kinds]).toEqual(expect.arrayContaining(['OwnedByOther', 'Down', 'AsDesired', 'LeftScope']));
+  });
+
+  it('judges nothing for a schedule that touches nothing, unless it is being deleted or only says what it would do', () => {
+    const contextOf = (spec: object, metadata: object = {}, status: object = {}) => {
+      const one = scheduleAs('night', { ...workdays, ...spec }, { metadata, status });
+      return bookOf(one).contextOf(one, MONDAY_NIGHT);
+    };
+    expect(contextOf({ suspend: true })).toBeNull();
+    expect(contextOf({ suspend: true, dryRun: true })).toBeNull();
+    expect(contextOf({ requireApproval: true })).toBeNull();
+    expect(contextOf({ downscale: 'never' })).toBeNull();
+    expect(contextOf({ dryRun: true })).not.toBeNull();
+    const approved = { approved: { by: 'alice', at: '2026-11-16T12:00:00Z' } };
+    expect(contextOf({ requireApproval: true }, {}, approved)).not.toBeNull();
+    const deleted = contextOf({ suspend: true }, { deletionTimestamp: '2026-11-16T21:00:00Z' });
+    expect(deleted?.isRestoringAll).toBe(true);
+  });
+
+  it('knows whose mark is left of a schedule that is gone', () => {
+    const namespace = namespaceAs('team-a');
+    const marked = (owner: string) => workloadAs('web', { annotations: { [MANAGED_BY]: owner } });
+    const elsewhere = bookOf(scheduleAs('night', { ...workdays, namespaces: ['team-b'] }));
+    expect(elsewhere.orphanedBy(marked('gone'), namespace)).toBe('gone');
+    expect(elsewhere.orphanedBy(marked('night'), namespace)).toBeNull();
+    expect(elsewhere.orphanedBy(workloadAs('web'), namespace)).toBeNull();
+    expect(elsewhere.orphanedBy(marked('No such name/at all'), namespace)).toBeNull();
+    expect(elsewhere.orphanedBy(marked('x'.repeat(254)), namespace)).toBeNull();
+    expect(bookOf(scheduleAs('night', workdays)).orphanedBy(marked('gone'), namespace)).toBeNull();
+    expect(bookOf(scheduleAs('night', { ...workdays, suspend: true })).orphanedBy(marked('gone'), namespace)).toBe(
+      'gone',
+    );
+  });
+
+  it('sees another claim when a schedule selects otherwise or becomes idle, and not in its status', () => {
+    const night = scheduleAs('night', workdays);
+    expect(isOtherClaim(undefined, night)).toBe(true);
+    expect(isOtherClaim(night, scheduleAs('night', workdays, { status: { state: 'Down' } }))).toBe(false);
+    expect(isOtherClaim(night, scheduleAs('night', { ...workdays, namespaces: ['team-b'] }))).toBe(true);
+    expect(isOtherClaim(night, scheduleAs('night', { ...workdays, suspend: true }))).toBe(true);
+  });
+});

@@ -1,0 +1,76 @@
+import { pino } from 'pino';
+import { expect, it, onTestFinished } from 'vitest';
+import { ScheduleBook, type WatchedSchedule } from '../../../starter/lights-out/schedule-book.ts';
+import { type PlacedWorkload, Sweep } from '../../../starter/lights-out/sweep.ts';
+import { asleep, namespaceAs, scheduleAs, workloadAs } from './schedules.ts';
+
+const night = { ...asleep, namespaces: ['team-a'] } as const;
+const namespace = namespaceAs('team-a');
+
+/** A sweep over these, and what it found. */
+function sweepOf(schedules: readonly WatchedSchedule[], workloads: readonly PlacedWorkload[]) {
+  const found: string[] = [];
+  const book = new ScheduleBook({
+    cluster: 'test',
+    schedules: () => schedules,
+    protectedNamespaces: [],
+    gitopsManagers: [],
+  });
+  const sweep = new Sweep({
+    judges: () =>
+      schedules.flatMap((schedule) => {
+        const context = book.contextOf(schedule, Date.now());
+        return context === null ? [] : [{ schedule, context }];
+      }),
+    workloads: () => workloads,
+    orphanedBy: () => null,
+    onWork: ({ name }, cause) => found.push(`${name}: ${cause}`),
+    onOrphan: () => {},
+    log: pino({ level: 'silent' }),
+  });
+  onTestFinished(async () => await sweep.stop());
+  return { sweep, found };
+}
+
+it('finds one workload for each schedule that has something to do, however many there are', async () => {
+  const many = Array.from({ length: 1_200 }, (_, n) => ({
+    workload: workloadAs(`w-${n}`, { replicas: 0 }),
+    namespace,
+  }));
+  const { sweep, found } = sweepOf(
+    [scheduleAs('a', night), scheduleAs('b', { ...night, namespaces: ['team-b'] })],
+    [...many, { workload: workloadAs('last'), namespace }, { workload: workloadAs('one-more'), namespace }],
+  );
+  await sweep.run(new Set());
+  expect(found).toEqual(['a: Deployment team-a/last: Down']);
+});
+
+it('leaves those that were told to look, that are at work, or that only say what they would do', async () => {
+  const progress = { total: 2, completed: 1, failed: 0, inProgress: true };
+  const elsewhere = (name: string, more: object = {}) => ({ ...night, namespaces: [name], ...more });
+  const schedules = [
+    scheduleAs('told', elsewhere('told')),
+    scheduleAs('at-work', elsewhere('at-work'), { status: { scalingProgress: progress } }),
+    scheduleAs('dry', elsewhere('dry', { dryRun: true })),
+    scheduleAs('at-rest', elsewhere('at-rest')),
+  ];
+  const workloads = schedules.map(({ name }) => ({
+    workload: workloadAs('web', { namespace: name }),
+    namespace: namespaceAs(name),
+  }));
+  const { sweep, found } = sweepOf(schedules, workloads);
+  await sweep.run(new Set(['told']));
+  expect(found).toEqual(['at-rest: Deployment at-rest/web: Down']);
+});
+
+it('gives every other piece of work its turn in between, and ends when it is stopped', async () => {
+  const many = Array.from({ length: 2_000 }, (_, n) => ({
+    workload: workloadAs(`w-${n}`, { replicas: 0 }),
+    namespace,
+  }));
+  const { sweep, found } = sweepOf([scheduleAs('a', night)], [...many, { workload: workloadAs('last'), namespace }]);
+  const running = sweep.run(new Set());
+  setImmediate(() => void sweep.stop());
+  await running;
+  expect(found).toEqual([]);
+});

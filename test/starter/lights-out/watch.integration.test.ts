@@ -1,0 +1,336 @@
+import {
+  AppsV1Api,
+  CoreV1Api,
+  CustomObjectsApi,
+  KubeConfig,
+  PatchStrategy,
+  setHeaderOptions,
+  type V1Deployment,
+} from '@kubernetes/client-node';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import {
+  DOWN_SINCE,
+  FIELD_MANAGER,
+  FINALIZER,
+  GROUP,
+  MANAGED_BY,
+  ORIGINAL_REPLICAS,
+  PLURAL,
+  VERSION,
+  WAKE_UNTIL,
+} from '../../../domain/lights-out/names.ts';
+import type { ScheduleQueuedHint } from '../../../starter/lights-out/hint.ts';
+import { watchSchedules } from '../../../starter/lights-out/watch.ts';
+import { loadKubeConfig } from '../../../worker/kernel/kubernetes-access.ts';
+import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
+import { eventually } from '../../kernel/stack/eventually.ts';
+import { applyManifests } from '../../kernel/stack/manifests.ts';
+import { asleep, awake, scheduleOf } from './schedules.ts';
+
+const CRD = new URL('../../../deploy/lights-out/crd.yaml', import.meta.url);
+const GITOPS = 'argocd-controller';
+const SCHEDULES = { group: GROUP, version: VERSION, plural: PLURAL } as const;
+const MERGE = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
+
+let plane: ControlPlane;
+let core: CoreV1Api;
+let apps: AppsV1Api;
+let custom: CustomObjectsApi;
+
+beforeAll(async () => {
+  plane = await startControlPlane();
+  const admin = new KubeConfig();
+  admin.loadFromFile(plane.adminKubeconfig);
+  core = admin.makeApiClient(CoreV1Api);
+  apps = admin.makeApiClient(AppsV1Api);
+  custom = admin.makeApiClient(CustomObjectsApi);
+});
+
+afterAll(async () => {
+  await plane?.stop();
+});
+
+let defined: Promise<void> | null = null;
+
+/** Applies the definition of schedules, once. */
+async function define(): Promise<void> {
+  defined ??= applyManifests(plane.adminKubeconfig, [CRD]);
+  await defined;
+  await eventually('schedules are served', async () => {
+    await custom.listClusterCustomObject(SCHEDULES);
+    return true;
+  });
+}
+
+/** A watch of the whole cluster, and what it hinted: `schedule|workloads <schedule>: <cause>`. */
+async function startWatch({ until = isListed, resyncMs = 3_600_000 } = {}) {
+  if (until === isListed) await define();
+  const stop = new AbortController();
+  const hints: ScheduleQueuedHint[] = [];
+  const lines: string[] = [];
+  const kubeConfig = loadKubeConfig(
+    { kubeconfig: plane.adminKubeconfig, context: undefined, requestTimeoutMs: 5_000 },
+    {},
+  );
+  const watch = watchSchedules({
+    kubeConfig,
+    cluster: 'test',
+    protectedNamespaces: ['temporal'],
+    gitopsManagers: [GITOPS],
+    resyncMs,
+    hint: (hint) => hints.push(hint),
+    log: pino({}, { write: (text: string) => lines.push(JSON.parse(text).msg) }),
+    signal: stop.signal,
+  });
+  const end = async () => {
+    stop.abort();
+    await watch.stop();
+  };
+  onTestFinished(end);
+  await eventually('the watch has begun', () => until(watch));
+  /** What was told of one schedule so far. */
+  const told = (schedule: string): string[] =>
+    hints.filter(({ target }) => target.schedule === schedule).map(({ about, cause }) => `${about}: ${cause}`);
+  return { watch, told, lines, end };
+}
+
+function isListed({ informers }: ReturnType<typeof watchSchedules>): boolean {
+  return Object.values(informers).every((informer) => informer.isSynced());
+}
+
+async function createSchedule(name: string, spec: Readonly<Record<string, unknown>>): Promise<void> {
+  await define();
+  await custom.createClusterCustomObject({ ...SCHEDULES, body: scheduleOf(name, spec) });
+  onTestFinished(async () => {
+    await custom.deleteClusterCustomObject({ ...SCHEDULES, name }).catch(() => undefined);
+  });
+}
+
+async function patchSchedule(name: string, body: object): Promise<void> {
+  await custom.patchClusterCustomObject({ ...SCHEDULES, name, body }, MERGE);
+}
+
+async function createNamespace(name: string, labels: Readonly<Record<string, string>> = {}): Promise<void> {
+  await core.createNamespace({ body: { metadata: { name, labels: { ...labels } } } });
+}
+
+function deploymentOf(name: string, replicas: number): V1Deployment {
+  const labels = { app: name };
+  return {
+    metadata: { name },
+    spec: {
+      replicas,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'app', image: 'registry.example/app:1' }] } },
+    },
+  };
+}
+
+async function createDeployment(namespace: string, name: string, replicas: number, fieldManager: string) {
+  await apps.createNamespacedDeployment({ namespace, fieldManager, body: deploymentOf(name, replicas) });
+}
+
+async function patchDeployment(namespace: string, name: string, fieldManager: string, body: object): Promise<void> {
+  await apps.patchNamespacedDeployment({ namespace, name, fieldManager, body }, MERGE);
+}
+
+/** What the workflow of a schedule writes when it puts a Deployment down. */
+async function putDown(schedule: string, namespace: string, name: string, original: number): Promise<void> {
+  const annotations = {
+    [ORIGINAL_REPLICAS]: `${original}`,
+    [MANAGED_BY]: schedule,
+    [DOWN_SINCE]: new Date().toISOString(),
+  };
+  await patchDeployment(namespace, name, FIELD_MANAGER, {
+    metadata: { annotations, labels: { [MANAGED_BY]: schedule } },
+    spec: { replicas: 0 },
+  });
+}
+
+describe('the watch of schedules', () => {
+  it('finds the definition of schedules when it comes later than the watch', async () => {
+    const { told, lines, watch } = await startWatch({
+      until: ({ informers }) => informers[PLURAL]?.trouble() !== null && informers['deployments']?.isSynced() === true,
+    });
+    expect(watch.informers[PLURAL]?.isSynced()).toBe(false);
+    expect(lines).toContain('waiting for Kubernetes to watch lightsoutschedules');
+    await createSchedule('later', { ...awake, namespaces: ['nowhere'] });
+    await eventually('the schedule is hinted', () => told('later').length > 0);
+    expect(told('later')).toEqual(['schedule: the schedule is there']);
+    expect(watch.informers[PLURAL]?.isSynced()).toBe(true);
+  });
+
+  it('hints at a schedule that appears, changes, is annotated, and is deleted, and not at its status and finalizers', async () => {
+    const { told } = await startWatch();
+    await createSchedule('life', { ...awake, namespaces: ['nowhere'] });
+    await eventually('it appeared', () => told('life').length === 1);
+    await patchSchedule('life', { metadata: { finalizers: [FINALIZER] } });
+    await custom.patchClusterCustomObjectStatus(
+      { ...SCHEDULES, name: 'life', body: { status: { state: 'Up', namespaces: [] } } },
+      MERGE,
+    );
+    await patchSchedule('life', { metadata: { annotations: { 'example.com/owner': 'team-a' } } });
+    await patchSchedule('life', { metadata: { annotations: { [WAKE_UNTIL]: '2100-01-01T00:00:00Z' } } });
+    await patchSchedule('life', { spec: { namespaces: ['elsewhere'] } });
+    await custom.deleteClusterCustomObject({ ...SCHEDULES, name: 'life' });
+    await patchSchedule('life', { metadata: { finalizers: null } });
+    await eventually('it is gone', () => told('life').at(-1)?.endsWith('the schedule is gone'));
+    expect(told('life')).toEqual([
+      'schedule: the schedule is there',
+      'schedule: the annotations of the schedule changed',
+      'schedule: the spec of the schedule changed',
+      'schedule: the schedule is being deleted',
+      'schedule: the schedule is gone',
+    ]);
+  });
+
+  it('hints once at each schedule when it starts, whatever was hinted before', async () => {
+    await createNamespace('restart');
+    await createSchedule('restart-down', { ...asleep, namespaces: ['restart'] });
+    await createSchedule('restart-up', { ...awake, namespaces: ['nowhere'] });
+    await createDeployment('restart', 'web', 2, GITOPS);
+    await putDown('restart-down', 'restart', 'web', 2);
+    // Judged after the others, which are in the order of their names.
+    await createNamespace('restart-work');
+    await createSchedule('restart-work', { ...asleep, namespaces: ['restart-work'] });
+    await createDeployment('restart-work', 'web', 2, GITOPS);
+    const there = 'schedule: the schedule is there';
+    for (let starts = 0; starts < 2; starts += 1) {
+      const { told, end } = await startWatch();
+      await eventually('everything was judged once', () => told('restart-work').length > 1);
+      expect(told('restart-work')).toEqual([there, 'workloads: Deployment restart-work/web: Down']);
+      expect([told('restart-down'), told('restart-up')]).toEqual([[there], [there]]);
+      await end();
+    }
+  });
+
+  it('judges everything again for the other schedules when one goes', async () => {
+    await createNamespace('overlap');
+    await createSchedule('older', { ...awake, namespaces: ['overlap'] });
+    // Moments of creation are whole seconds; of two that are the same the name decides.
+    await createSchedule('younger', { ...asleep, namespaces: ['overlap'] });
+    await createDeployment('overlap', 'web', 2, GITOPS);
+    const { told } = await startWatch();
+    await eventually('both are hinted', () => told('older').length === 1 && told('younger').length === 1);
+    await custom.deleteClusterCustomObject({ ...SCHEDULES, name: 'older' });
+    await eventually('the younger one is told of its new workload', () => told('younger').length === 2);
+    expect(told('younger')).toEqual(['schedule: the schedule is there', 'workloads: Deployment overlap/web: Down']);
+  });
+
+  it('hints at a schedule that is not there, where a workload has its mark and no other schedule selects it', async () => {
+    await createNamespace('orphans');
+    await createDeployment('orphans', 'left', 2, GITOPS);
+    await putDown('removed-by-force', 'orphans', 'left', 2);
+    await createNamespace('adopted');
+    await createSchedule('adopter', { ...asleep, namespaces: ['adopted'] });
+    await createDeployment('adopted', 'taken', 2, GITOPS);
+    await putDown('removed-as-well', 'adopted', 'taken', 2);
+    const { told } = await startWatch();
+    await eventually('the schedule is hinted', () => told('removed-by-force').length > 0);
+    expect(told('removed-by-force')).toEqual([
+      'schedule: the schedule is gone, and Deployment orphans/left has its mark',
+    ]);
+    await eventually('the other one is adopted', () => told('adopter').length > 1);
+    expect(told('removed-as-well')).toEqual([]);
+  });
+});
+
+describe('the watch of workloads', () => {
+  /** A schedule that is down, its namespace, and a watch that has told of it. */
+  async function nightOf(name: string, spec: Readonly<Record<string, unknown>> = {}) {
+    await createNamespace(name, { 'example.com/night': name });
+    await createSchedule(name, {
+      ...asleep,
+      namespaceSelector: { matchLabels: { 'example.com/night': name } },
+      ...spec,
+    });
+    const { told } = await startWatch();
+    await eventually('the schedule is hinted', () => told(name).length > 0);
+    /** Without the hint that the schedule is there. */
+    return { told: () => told(name).slice(1) };
+  }
+
+  it('hints at what GitOps deploys at night, and not at what becomes of its pods', async () => {
+    const { told } = await nightOf('deployed');
+    await createDeployment('deployed', 'web', 2, GITOPS);
+    await eventually('the Deployment is hinted', () => told().length > 0);
+    await eventually('its controller has seen it', async () => {
+      const { status } = await apps.readNamespacedDeployment({ namespace: 'deployed', name: 'web' });
+      return status?.replicas === 2 && status.conditions !== undefined;
+    });
+    await putDown('deployed', 'deployed', 'web', 2);
+    await eventually('its pods are gone', async () => {
+      const { status } = await apps.readNamespacedDeployment({ namespace: 'deployed', name: 'web' });
+      return (status?.replicas ?? 0) === 0;
+    });
+    await createDeployment('deployed', 'marker', 1, GITOPS);
+    await eventually('the next one is hinted', () => told().at(-1)?.includes('marker'));
+    expect(told()).toEqual(['workloads: Deployment deployed/web: Down', 'workloads: Deployment deployed/marker: Down']);
+  });
+
+  it('hints once at what a person scales up at night', async () => {
+    const { told } = await nightOf('scaled');
+    await createDeployment('scaled', 'web', 2, GITOPS);
+    await putDown('scaled', 'scaled', 'web', 2);
+    await patchDeployment('scaled', 'web', 'kubectl-scale', { spec: { replicas: 3 } });
+    await eventually('its controller has seen it', async () => {
+      const { status } = await apps.readNamespacedDeployment({ namespace: 'scaled', name: 'web' });
+      return status?.replicas === 3;
+    });
+    await createDeployment('scaled', 'marker', 1, GITOPS);
+    await eventually('the next one is hinted', () => told().at(-1)?.includes('marker'));
+    const ofPerson = told().filter((one) => one.includes('kubectl-scale'));
+    expect(ofPerson).toEqual([expect.stringMatching(/^workloads: Deployment scaled\/web: ChangedByPerson/)]);
+    expect(told()).toHaveLength(3);
+  });
+
+  it('hints when a namespace leaves the scope with something that is down in it', async () => {
+    const { told } = await nightOf('leaving');
+    await createDeployment('leaving', 'web', 2, GITOPS);
+    await putDown('leaving', 'leaving', 'web', 2);
+    const before = told().length;
+    await core.patchNamespace(
+      { name: 'leaving', body: { metadata: { labels: { 'example.com/other': 'yes' } } } },
+      MERGE,
+    );
+    await core.patchNamespace(
+      { name: 'leaving', body: { metadata: { labels: { 'example.com/night': null } } } },
+      MERGE,
+    );
+    await eventually('the namespace is hinted', () => told().at(-1)?.includes('LeftScope'));
+    expect(told().slice(before)).toEqual([
+      'workloads: the namespace leaving changed: Deployment leaving/web: LeftScope',
+    ]);
+  });
+
+  it('hints when people say until when a namespace is awake, also where nothing is to be done now', async () => {
+    const { told } = await nightOf('wished');
+    await core.patchNamespace(
+      { name: 'wished', body: { metadata: { annotations: { [WAKE_UNTIL]: '2100-01-01T00:00:00Z' } } } },
+      MERGE,
+    );
+    await eventually('the namespace is hinted', () => told().length > 0);
+    expect(told()).toEqual(['workloads: the annotations of the namespace wished changed']);
+  });
+
+  it('leaves what a suspended schedule selects', async () => {
+    const { told } = await nightOf('suspended', { suspend: true });
+    await createDeployment('suspended', 'web', 2, GITOPS);
+    await patchSchedule('suspended', { spec: { suspend: false } });
+    await eventually('the schedule is hinted', () => told().length > 0);
+    expect(told()[0]).toBe('schedule: the spec of the schedule changed');
+  });
+
+  it('comes back to what is not as it should be', async () => {
+    await createNamespace('resynced');
+    await createSchedule('resynced', { ...asleep, namespaces: ['resynced'] });
+    await createDeployment('resynced', 'web', 2, GITOPS);
+    const { told } = await startWatch({ resyncMs: 200 });
+    await eventually('it is hinted several times', () => told('resynced').length > 3);
+    expect(told('resynced').slice(1, 3)).toEqual([
+      'workloads: Deployment resynced/web: Down',
+      'workloads: Deployment resynced/web: Down',
+    ]);
+  });
+});
