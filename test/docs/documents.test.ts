@@ -1,29 +1,11 @@
 /** What people read must be what the code does: the words of the product, and links that lead somewhere. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { blockedReasons } from '../../domain/quota-resize/memory.ts';
 import { failureTypes } from '../../domain/kernel/failures.ts';
 import { commandSignals } from '../../workflows/quota-resize/messages.ts';
-
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
-
-/** The members of a union of texts, from its source: a type has no values to ask at run time. */
-function unionMembers(file: string, name: string): string[] {
-  const source = read(file);
-  const start = source.indexOf(`export type ${name} =`);
-  const body = source.slice(start, source.indexOf(';', start));
-  const members = [...body.matchAll(/'(\w+)'/g)].map(([, member = '']) => member);
-  if (start < 0 || members.length === 0) throw new Error(`${file} has no union ${name} of texts`);
-  return members;
-}
-
-/** The first cell of every row of every table, without its code marks. */
-function firstCells(markdown: string): string[] {
-  return [...markdown.matchAll(/^\| `([^`]+)`/gm)].map(([, cell = '']) => cell);
-}
+import { firstCells, read, ROOT, unionMembers } from './reading.ts';
 
 const phases = unionMembers('domain/quota-resize/verdict.ts', 'Phase');
 const reasons = unionMembers('domain/quota-resize/verdict.ts', 'Reason');
@@ -99,7 +81,8 @@ describe('the README', () => {
   it('names only make targets and npm scripts that there are', () => {
     const makefile = read('Makefile');
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-    for (const document of ['README.md', 'docs/testing.md', 'docs/operations.md', 'docs/forge.md']) {
+    const documents = ['README.md', 'docs/testing.md', 'docs/operations.md', 'docs/forge.md', 'docs/lights-out.md'];
+    for (const document of documents) {
       const text = read(document);
       for (const [, target = ''] of text.matchAll(/`make (\w+)/g)) expect(makefile).toContain(`\n${target}: `);
       for (const [, script = ''] of text.matchAll(/npm run (?:--silent )?(\w[\w:-]*)/g))

@@ -1,0 +1,234 @@
+/** What people read of LightsOutSchedules must be what the code has: every word of it, and none besides. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { z } from 'zod';
+import * as names from '../../domain/lights-out/names.ts';
+import { readSchedule } from '../../domain/lights-out/read-schedule.ts';
+import { scheduleSpec, scheduleStatus } from '../../domain/lights-out/schedule.ts';
+import { SYSTEM_NAMESPACES } from '../../domain/lights-out/scope.ts';
+import { createCommandLine } from '../../starter/cli/command-line.ts';
+import { placedSettings } from '../../worker/kernel/settings.ts';
+import { lightsOutCommands } from '../../workflows/lights-out/messages.ts';
+import { firstCells, read, ROOT, sectionOf, unionMembers } from './reading.ts';
+
+const page = read('docs/lights-out.md');
+const runbook = sectionOf(read('docs/operations.md'), '## LightsOut schedules');
+
+function sorted(words: Iterable<string>): readonly string[] {
+  return [...new Set(words)].toSorted();
+}
+
+/** The first groups of every match. */
+function found(source: string, pattern: RegExp): readonly string[] {
+  return [...source.matchAll(pattern)].map(([, word = '']) => word);
+}
+
+const DECISIONS = read('domain/lights-out/decide.ts');
+
+describe('the section of schedules in the runbook', () => {
+  it.each([
+    ['### Phases of a schedule', 'LightsOutPhase'],
+    ['### Reasons of a schedule', 'LightsOutReason'],
+  ])('has under "%s" each of the union once, and none that there is not', (heading, union) => {
+    const known = unionMembers('domain/lights-out/verdict.ts', union);
+    expect(firstCells(sectionOf(runbook, heading)).toSorted()).toEqual(known.toSorted());
+  });
+
+  it('explains every reason of the condition Ready, with the status that it comes with', () => {
+    const known = [...DECISIONS.matchAll(/status: '(True|False|Unknown)',\s+reason: '(\w+)'/g)].map(
+      ([, status, reason]) => `${reason} ${status}`,
+    );
+    const rows = [...sectionOf(runbook, '### The condition Ready').matchAll(/^\| `(\w+)`\s*\| (\w+)/gm)].map(
+      ([, reason, status]) => `${reason} ${status}`,
+    );
+    expect(known.length).toBeGreaterThan(5);
+    expect(rows.toSorted()).toEqual(sorted(known));
+  });
+
+  it('explains every Event, with its type', () => {
+    const sources = [DECISIONS, read('workflows/lights-out/workflow.ts')].join('\n');
+    const known = [
+      ...[...sources.matchAll(/type: '(Normal|Warning)',\s+reason: '(\w+)'/g)].map(
+        ([, type, reason]) => `${reason} ${type}`,
+      ),
+      ...found(read('domain/lights-out/run.ts'), /say\('(\w+)'/g).map((reason) => `${reason} Normal`),
+    ];
+    const rows = [...sectionOf(runbook, '### Events on a schedule').matchAll(/^\| `(\w+)`\s*\| (\w+)/gm)].map(
+      ([, reason, type]) => `${reason} ${type}`,
+    );
+    expect(known.length).toBeGreaterThan(10);
+    expect(rows.toSorted()).toEqual(sorted(known));
+  });
+
+  it('explains every command of the command line, and names every one of the workflow', () => {
+    const section = sectionOf(runbook, '### Commands to a schedule');
+    expect(firstCells(section).toSorted()).toEqual(
+      commands()
+        .map((command) => command.name())
+        .toSorted(),
+    );
+    expect(lightsOutCommands.filter((command) => !section.includes(`\`${command}\``))).toEqual([]);
+  });
+
+  it('explains every metric under the name that Prometheus sees, and alerts on none that there is not', () => {
+    const starter = ['starter/lights-out/metrics.ts', 'starter/admission/start.ts'].map(read).join('\n');
+    const worker = ['activities/lights-out/metrics.ts', 'workflows/lights-out/workflow.ts'].map(read).join('\n');
+    const exported = [
+      ...found(starter, /'((?:lightsout|headroom_lights_out|headroom_admission)_\w+)'/g).map(
+        (name) => `${name} starter`,
+      ),
+      // The worker's endpoint adds what is counted, and the unit.
+      ...found(worker, /ounter\(\s*'(lightsout_\w+)'/g).map((name) => `${name}_total worker`),
+      ...found(worker, /createHistogram\(\s*'(lightsout_\w+)'/g).map((name) => `${name}_seconds worker`),
+      ...found(worker, /createGauge\(\s*'(lightsout_\w+)'/g).map((name) => `${name} worker`),
+    ];
+    const section = sectionOf(runbook, '### Metrics of the schedules');
+    const rows = [...section.matchAll(/^\| `(\w+)`\s*\| (\w+)/gm)].map(([, name, process]) => `${name} ${process}`);
+    expect(rows.toSorted()).toEqual(sorted(exported));
+    const alerts = found(section, /expr: (.*)/g).flatMap((expr) => found(expr, /\b((?:lightsout|headroom)_\w+)/g));
+    expect(alerts.length).toBeGreaterThan(2);
+    expect(alerts.filter((name) => !firstCells(section).includes(name))).toEqual([]);
+  });
+
+  it('says which metrics several processes tell each for themselves, and explains every kind of hint', () => {
+    const section = sectionOf(runbook, '### Metrics of the schedules');
+    const [several = ''] = found(section, /^(Every starter tells.*?)\n\n/gms);
+    expect(found(several, /`(lightsout_\w+|max by \(schedule\))`/g)).toEqual([
+      'lightsout_saved_replica_hours_total',
+      'max by (schedule)',
+      'lightsout_last_reconcile_timestamp_seconds',
+      'max by (schedule)',
+      'lightsout_schedule_state',
+    ]);
+    expect(page).toMatch(/`lightsout_saved_replica_hours_total`[^#]*`max by \(schedule\)`/);
+    const [hints = ''] = found(section, /by `kind`: (.*?)\. Those that wait/gs);
+    const kinds = unionMembers('starter/lights-out/hint.ts', 'ScheduleHintKind');
+    expect(found(hints, /`(\w+)`/g).toSorted()).toEqual(kinds.toSorted());
+  });
+});
+
+/** The commands under `headroom lights-out`. */
+function commands() {
+  const group = createCommandLine().commands.find((command) => command.name() === 'lights-out');
+  return group?.commands.filter((command) => command.name() !== 'help') ?? [];
+}
+
+/** `spec.exceptions[].from` and so on, without what a table has one row for: a selector's inside. */
+function fieldsOf(type: unknown, path: string): readonly string[] {
+  if (type instanceof z.ZodOptional || type instanceof z.ZodDefault) return fieldsOf(type.unwrap(), path);
+  if (type instanceof z.ZodArray) return fieldsOf(type.element, `${path}[]`);
+  if (!(type instanceof z.ZodObject) || 'matchLabels' in type.shape) return [path.replace(/\[\]$/, '')];
+  return Object.entries(type.shape).flatMap(([name, part]) => fieldsOf(part, path === '' ? name : `${path}.${name}`));
+}
+
+describe('the page of schedules', () => {
+  it('has a row for each field of the spec, and none that there is not', () => {
+    const rows = firstCells(sectionOf(page, '## Every field'));
+    expect(rows.toSorted()).toEqual(sorted(fieldsOf(scheduleSpec, '')));
+  });
+
+  it('says of each field its default, as the code has it', () => {
+    const defaults = Object.entries(scheduleSpec.shape).flatMap(([name, type]) =>
+      type instanceof z.ZodDefault && !Array.isArray(type.def.defaultValue)
+        ? [[name, String(type.def.defaultValue)] as const]
+        : [],
+    );
+    const rows = new Map(
+      [...sectionOf(page, '## Every field').matchAll(/^\| `([^`]+)`\s*\| `([^`]+)`/gm)].map(
+        ([, name, value]) => [name, value] as const,
+      ),
+    );
+    expect(defaults.length).toBeGreaterThan(5);
+    expect(defaults.filter(([name, value]) => rows.get(name) !== value)).toEqual([]);
+  });
+
+  it('names each field of the status, those inside of others too', () => {
+    const section = sectionOf(page, '## Status');
+    const rows = firstCells(section);
+    const tops = Object.keys(scheduleStatus.shape);
+    expect(sorted(rows.map((row) => row.split('.')[0] ?? '')).filter((row) => tops.includes(row))).toEqual(
+      sorted(tops),
+    );
+    // A condition is Kubernetes' own.
+    const inner = fieldsOf(scheduleStatus, '').filter((path) => /[.[]/.test(path) && !path.startsWith('conditions'));
+    const leaf = (path: string): string => path.split('.').at(-1) ?? path;
+    expect(inner.length).toBeGreaterThan(10);
+    expect(
+      inner.filter((path) => !section.includes(`\`${leaf(path)}\``) && !section.includes(`.${leaf(path)}\``)),
+    ).toEqual([]);
+  });
+
+  it('names every annotation, label and finalizer', () => {
+    const own = Object.values(names)
+      .flat()
+      .filter((name) => name.includes('/'));
+    expect(own.length).toBeGreaterThan(8);
+    expect(own.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  it.each(['KeepReason', 'ChangeReason'])('names every word of %s, of which the histories speak', (union) => {
+    const section = sectionOf(page, '## Status');
+    const missing = unionMembers('domain/lights-out/plan.ts', union).filter((word) => !section.includes(`\`${word}\``));
+    expect(missing).toEqual([]);
+  });
+
+  it('has every setting with its default, and none that there is not', () => {
+    const section = sectionOf(page, '## Settings');
+    const own = placedSettings.filter(({ group }) => group === 'lightsOut').map(({ setting }) => setting);
+    expect(firstCells(section).toSorted()).toEqual(own.map(({ env }) => env).toSorted());
+    for (const { env, default: value } of own) {
+      const [row = ''] = section.split('\n').filter((line) => line.startsWith(`| \`${env}\``));
+      if (typeof value === 'string') expect(row).toContain(`| \`${value}\``);
+    }
+  });
+
+  it('names every namespace of the system under what is never touched', () => {
+    const section = sectionOf(page, '## What is never touched');
+    expect(SYSTEM_NAMESPACES.filter((name) => !section.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  it('uses only commands and options that there are', () => {
+    const known = new Map(commands().map((command) => [command.name(), command]));
+    const general = createCommandLine().options.map(({ long }) => long);
+    const text = [page, runbook, read('README.md')].join('\n');
+    const used = [...text.matchAll(/^\s*\$ .*?\blights-out ([a-z-]+)(.*)$/gm)];
+    expect(used.length).toBeGreaterThan(5);
+    const unknown = used.flatMap(([line, name = '', rest = '']) => {
+      const command = known.get(name);
+      const options = [...general, ...(command?.options.map(({ long }) => long) ?? [])];
+      const isKnown = command !== undefined && found(rest, /(--[a-z]+)/g).every((option) => options.includes(option));
+      return isKnown ? [] : [line];
+    });
+    expect(unknown).toEqual([]);
+  });
+
+  it('has only schedules that can be followed in its examples', () => {
+    const blocks = found(page, /^```yaml\n([^`]*?)^```/gm);
+    const schedules = blocks.filter((block) => block.includes(`kind: ${names.KIND}\n`));
+    expect(schedules.length).toBeGreaterThan(0);
+    const parts = blocks.filter((block) => /^(?:exceptions|priorities):/.test(block));
+    expect(parts).toHaveLength(2);
+    const specs = [
+      ...schedules.map((block) => parse(block)),
+      ...parts.map((block) => ({
+        spec: { upscale: '0 7 * * 1-5', downscale: '0 19 * * 1-5', namespaces: ['a'], ...parse(block) },
+      })),
+    ];
+    for (const one of specs) expect(readSchedule(one).problems).toEqual([]);
+  });
+
+  it('names every component of the folder', () => {
+    const folders = readdirSync(join(ROOT, 'deploy/lights-out'), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => `deploy/lights-out/${name}`);
+    expect(firstCells(sectionOf(page, '## Switch it on')).toSorted()).toEqual(
+      ['deploy/lights-out', ...folders].toSorted(),
+    );
+  });
+});
+
+function parse(yaml: string): Record<string, unknown> {
+  return parseAllDocuments(yaml)[0]?.toJS() as Record<string, unknown>;
+}

@@ -1,0 +1,36 @@
+/** What documents and sources say, for comparing the one with the other. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** A file of the repository. */
+export function read(file: string): string {
+  return readFileSync(join(ROOT, file), 'utf8');
+}
+
+/** The members of a union of texts, from its source: a type has no values to ask at run time. */
+export function unionMembers(file: string, name: string): string[] {
+  const source = read(file);
+  const start = source.indexOf(`export type ${name} =`);
+  const body = source.slice(start, source.indexOf(';', start));
+  const members = [...body.matchAll(/'(\w+)'/g)].map(([, member = '']) => member);
+  if (start < 0 || members.length === 0) throw new Error(`${file} has no union ${name} of texts`);
+  return members;
+}
+
+/** The first cell of every row of every table, without its code marks. */
+export function firstCells(markdown: string): string[] {
+  return [...markdown.matchAll(/^\| `([^`]+)`/gm)].map(([, cell = '']) => cell);
+}
+
+/** What stands under a heading, up to the next one of its level or above. @throws Error where there is no such heading. */
+export function sectionOf(markdown: string, heading: string): string {
+  const start = markdown.indexOf(`\n${heading}\n`);
+  if (start < 0) throw new Error(`there is no "${heading}"`);
+  const body = markdown.slice(start + heading.length + 2);
+  const level = heading.indexOf(' ');
+  const end = body.search(new RegExp(`^#{1,${level}} `, 'm'));
+  return end < 0 ? body : body.slice(0, end);
+}
