@@ -1,0 +1,59 @@
+/** What the workflow of one schedule took of Temporal, told from the histories of all its runs. */
+import type { Client } from '@temporalio/client';
+import { type ActionCount, actionsOf, type BilledEvent, scaledActions } from '../usage-load/temporal-actions.ts';
+import { readEvent } from '../usage-load/temporal-runs.ts';
+import { stepsOf, type TimedEvent } from '../usage-load/temporal-steps.ts';
+
+type HistoryEvent = BilledEvent & TimedEvent;
+
+/** The events of each run of a workflow, the oldest run first. */
+export type Histories = readonly (readonly HistoryEvent[])[];
+
+export interface TemporalShare {
+  readonly actions: ActionCount;
+  /** By activity: how often it was scheduled. */
+  readonly activities: Readonly<Record<string, number>>;
+  /** Heartbeats of activities that took longer than the time between two, at most: a history does not show them. */
+  readonly heartbeats: number;
+  readonly events: number;
+}
+
+/** As often as an activity of the worker says that it lives, in milliseconds. */
+const HEARTBEAT_MS = 3_000;
+
+export async function historiesOf(client: Client, workflowId: string): Promise<Histories> {
+  const runs: { readonly runId: string; readonly startTime: Date }[] = [];
+  for await (const run of client.workflow.list({ query: `WorkflowId = '${workflowId}'` })) runs.push(run);
+  const histories: HistoryEvent[][] = [];
+  for (const { runId } of runs.toSorted((a, b) => a.startTime.getTime() - b.startTime.getTime())) {
+    const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+    histories.push((events ?? []).map(readEvent));
+  }
+  return histories;
+}
+
+/** What was done between two moments (milliseconds since 1970). */
+export function shareOf(
+  histories: Histories,
+  { from, to }: { readonly from: number; readonly to: number },
+): TemporalShare {
+  const parts = histories.map((events) => events.filter(({ at }) => at >= from && at < to));
+  const whole = parts.flat();
+  const activities: Record<string, number> = {};
+  for (const { activity } of whole) if (activity !== undefined) activities[activity] = (activities[activity] ?? 0) + 1;
+  const work = parts
+    .flatMap(stepsOf)
+    .filter(({ name }) => name.endsWith(', work') && !name.startsWith('workflow task'));
+  return {
+    actions: scaledActions(parts.map(billedInPart), 1),
+    activities,
+    heartbeats: work.reduce((sum, { ms }) => sum + Math.floor(ms / HEARTBEAT_MS), 0),
+    events: whole.length,
+  };
+}
+
+/** A part without the start of its run has no signal that came with one: each is an action. */
+function billedInPart(events: readonly HistoryEvent[]): ActionCount {
+  const hasStart = events.some(({ type }) => type === 'workflowExecutionStarted');
+  return actionsOf(hasStart ? events : [{ type: 'workflowExecutionStarted', continued: true }, ...events]);
+}

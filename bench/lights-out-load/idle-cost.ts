@@ -1,0 +1,59 @@
+/** What a schedule costs a day on which nothing happens but its two transitions. */
+import type { Client } from '@temporalio/client';
+import { lightsOutId } from '../../domain/kernel/target.ts';
+import { eventually } from '../../test/kernel/stack/eventually.ts';
+import { CLUSTER } from '../../test/kernel/stack/headroom-plane.ts';
+import { DOWN, type LightsOutCluster } from '../../test/lights-out/cluster.ts';
+import { workloadsChanged } from '../../workflows/lights-out/messages.ts';
+import { totalActions } from '../usage-load/temporal-actions.ts';
+import { historiesOf, shareOf, type TemporalShare } from './history.ts';
+import { settlesIn, untilLateHintsAreIn } from './load-schedule.ts';
+
+export interface IdleCost {
+  readonly workloads: number;
+  /** By the clock down and up again, with the waits until then. */
+  readonly cycle: TemporalShare;
+  /** One look at everything that finds nothing to do, with the wait until the next; without the signal that asked for it. */
+  readonly look: number;
+  /** Actions a day: of a cycle a day, and of a day without a transition. */
+  readonly perDay: number;
+  readonly perQuietDay: number;
+}
+
+const NAME = 'idle';
+const WORKLOADS = 4;
+/** Enough for a schedule to be followed before its first transition, in milliseconds. */
+const AHEAD_MS = 40_000;
+/** Two whole minutes and what is done in them. */
+const WITHIN_MS = 240_000;
+
+/** Lets a small schedule go down and up by the clock, and counts what its history says. */
+export async function measureIdleCost(cluster: LightsOutCluster, client: Client): Promise<IdleCost> {
+  await cluster.namespace(NAME);
+  for (let index = 0; index < WORKLOADS; index += 1) await cluster.deployment(NAME, `web-${index}`, 2);
+  // The finalizer is put on once, with the first write: it is not what a day takes, and neither is the creation.
+  await cluster.schedule(NAME, { ...DOWN, namespaces: [NAME] });
+  await settlesIn(cluster, NAME, 'Down');
+  const down = new Date(Date.now() + AHEAD_MS + 60_000).getUTCMinutes();
+  const spec = { downscale: `${down} * * * *`, upscale: `${(down + 1) % 60} * * * *` };
+  await cluster.patchSchedule(NAME, { spec });
+  await settlesIn(cluster, NAME, 'Up');
+  await untilLateHintsAreIn();
+  const from = Date.now();
+  await eventually('it is asleep by the clock', async () => (await stateOf(cluster)) === 'Down', WITHIN_MS);
+  await eventually('it is awake by the clock', async () => (await stateOf(cluster)) === 'Up', WITHIN_MS);
+  await settlesIn(cluster, NAME, 'Up');
+  await untilLateHintsAreIn();
+  const cycled = Date.now();
+  await cluster.handle(NAME).signal(workloadsChanged, { cause: 'to count one look', resourceVersion: '' });
+  await untilLateHintsAreIn();
+  const histories = await historiesOf(client, lightsOutId({ cluster: CLUSTER, schedule: NAME }));
+  const cycle = shareOf(histories, { from, to: cycled });
+  const look = totalActions(shareOf(histories, { from: cycled, to: Date.now() }).actions) - 1;
+  return { workloads: WORKLOADS, cycle, look, perDay: totalActions(cycle.actions), perQuietDay: look };
+}
+
+async function stateOf(cluster: LightsOutCluster): Promise<string | undefined> {
+  const { status } = await cluster.readSchedule(NAME);
+  return status?.scalingProgress === undefined ? status?.state : undefined;
+}

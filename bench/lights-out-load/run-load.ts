@@ -1,0 +1,280 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { KubeConfig } from '@kubernetes/client-node';
+import { lightsOutId } from '../../domain/kernel/target.ts';
+import { type KubernetesGate, openKubernetesGate } from '../../test/kernel/servers/kubernetes-gate.ts';
+import type { SupervisedProcess } from '../../test/kernel/servers/supervised-process.ts';
+import { CLUSTER, type HeadroomPlane } from '../../test/kernel/stack/headroom-plane.ts';
+import { DOWN, LightsOutCluster, startLightsOutPlane, UP } from '../../test/lights-out/cluster.ts';
+import { type Asked, askedBy, editedAt } from '../../test/lights-out/load/asked.ts';
+import {
+  fillCluster,
+  LOAD_LABEL,
+  type LoadOptions,
+  namesToWrite,
+  planPopulation,
+} from '../../test/lights-out/load/population.ts';
+import {
+  changesOfSpec,
+  differences,
+  notAsleep,
+  type Snapshot,
+  takeSnapshot,
+} from '../../test/lights-out/load/snapshot.ts';
+import { type MachineUse, type Span, SpanMeter } from '../usage-load/span-meter.ts';
+import { historiesOf, shareOf, type TemporalShare } from './history.ts';
+import { type IdleCost, measureIdleCost } from './idle-cost.ts';
+import { settlesIn, untilLateHintsAreIn } from './load-schedule.ts';
+
+export interface RunOptions extends LoadOptions {
+  readonly batchSize: number;
+  /** Seconds between two batches. */
+  readonly delay: number;
+  /** Whether the cost of a schedule that has nothing to do is measured too; it takes four minutes. */
+  readonly idle: boolean;
+  readonly tell: (what: string) => void;
+}
+
+export interface PhaseReport {
+  readonly title: string;
+  readonly toWrite: number;
+  /** How often a spec was changed, as the API server itself counts; a write is one such change. */
+  readonly changes: number;
+  /** Seconds from the edit of the schedule to the write of each workload, in order. */
+  readonly seconds: readonly number[];
+  /** Seconds from the edit to the status that says that nothing is left. */
+  readonly statusAfter: number | null;
+  readonly asked: Asked;
+  readonly temporal: TemporalShare;
+  readonly machine: MachineUse;
+  /** What is not as it must be, in words. */
+  readonly problems: readonly string[];
+}
+
+export interface LoadReport {
+  readonly options: LoadOptions & Pick<RunOptions, 'batchSize' | 'delay'>;
+  readonly toWrite: number;
+  readonly phases: readonly PhaseReport[];
+  /** Of the whole history of the schedule: runs, events. */
+  readonly runs: number;
+  readonly idle: IdleCost | null;
+  readonly isExact: boolean;
+}
+
+/** A phase that is over. */
+interface MadePhase {
+  readonly title: string;
+  readonly state: 'Up' | 'Down';
+  readonly span: Span;
+  readonly before: Snapshot;
+  readonly after: Snapshot;
+}
+
+const SCHEDULE = 'load';
+const WORKER = 'headroom-worker';
+
+/** Pods that nobody runs are of no use here, and thousands of them would be in the way of what is measured. */
+const controllerManagerFlags = [
+  '--controllers=*,-deployment-controller,-replicaset-controller,-statefulset-controller,-cronjob-controller',
+];
+/** What the gate stops to let something go wrong in the middle of a batch. */
+const isWrite = { method: 'PATCH', path: /^\/apis\/(apps|batch)\/v1\/namespaces\/load-/ } as const;
+
+/** Puts the whole load down and up, without and with batches and faults, and reports what each way took. */
+export async function runLoad(options: RunOptions): Promise<LoadReport> {
+  options.tell('starting the servers');
+  const plane = await startLightsOutPlane({ controllerManagerFlags });
+  try {
+    return await new Run(plane, options).report();
+  } finally {
+    await plane.stop();
+  }
+}
+
+class Run {
+  readonly #plane: HeadroomPlane;
+  readonly #options: RunOptions;
+  readonly #cluster: LightsOutCluster;
+  readonly #admin = new KubeConfig();
+  readonly #made: MadePhase[] = [];
+  /** How often the API server was started again: what a process took of the machine is not that of the one before. */
+  #restarts = 0;
+  #worker: SupervisedProcess | undefined;
+  #starter: SupervisedProcess | undefined;
+
+  constructor(plane: HeadroomPlane, options: RunOptions) {
+    this.#plane = plane;
+    this.#options = options;
+    this.#cluster = new LightsOutCluster(plane);
+    this.#admin.loadFromFile(plane.plane.adminKubeconfig);
+  }
+
+  async report(): Promise<LoadReport> {
+    const { tell, batchSize, delay } = this.#options;
+    const population = planPopulation(this.#options);
+    const toWrite = namesToWrite(population);
+    tell(`filling the cluster: ${population.length} workloads, ${toWrite.size} of them awake`);
+    await fillCluster(this.#admin, population);
+    const original = await takeSnapshot(this.#admin);
+    [this.#worker, this.#starter] = await Promise.all([this.#plane.startWorker(), this.#plane.startStarter()]);
+    await this.#cluster.schedule(SCHEDULE, { ...UP, namespaceSelector: { matchLabels: LOAD_LABEL } });
+    await settlesIn(this.#cluster, SCHEDULE, 'Up');
+
+    const meter = new SpanMeter(
+      () => this.#pids(),
+      () => Promise.resolve({}),
+    );
+    const gate = await openKubernetesGate(this.#plane.plane);
+    try {
+      await this.#phase(meter, 'down, without limit', 'Down', {});
+      await this.#phase(meter, 'up, without limit', 'Up', {});
+      const rateLimit = { batchSize, delayBetweenBatches: `${delay}s` };
+      const limits = { downscaleRateLimit: rateLimit, upscaleRateLimit: rateLimit };
+      const middle = middleOfBatch(toWrite.size, batchSize);
+      const batches = `batches of ${batchSize} every ${delay} s`;
+      await this.#throughGate(gate);
+      await this.#phase(meter, `down, ${batches}, worker killed at write ${middle}`, 'Down', limits, async () => {
+        await this.#killWorker(gate, middle);
+      });
+      await this.#throughGate(gate);
+      await this.#phase(meter, `up, ${batches}, API server killed at write ${middle}`, 'Up', limits, async () => {
+        await this.#killApiServer(gate, middle);
+      });
+    } finally {
+      meter.stop();
+      // Nothing that goes through the gate outlives it.
+      await this.#worker.stop();
+      await gate.stop();
+    }
+    const idle = this.#options.idle ? await this.#idle() : null;
+
+    tell('reading the audit log and the histories');
+    const [events, histories] = await Promise.all([
+      this.#plane.plane.auditEvents(),
+      historiesOf(this.#plane.client, lightsOutId({ cluster: CLUSTER, schedule: SCHEDULE })),
+    ]);
+    const phases = this.#made.map((made): PhaseReport => {
+      const span = { from: made.span.from.getTime(), to: made.span.to.getTime() };
+      const asked = askedBy(WORKER, events, span);
+      const edited = editedAt(events, SCHEDULE, span) ?? span.from;
+      const seconds = [...asked.written.values()].flat().map((at) => (at - edited) / 1000);
+      const status = asked.statusWrites.at(-1);
+      return {
+        title: made.title,
+        toWrite: toWrite.size,
+        changes: [...changesOfSpec(made.before, made.after).values()].reduce((sum, count) => sum + count, 0),
+        seconds: seconds.toSorted((a, b) => a - b),
+        statusAfter: status === undefined ? null : (status - edited) / 1000,
+        asked,
+        temporal: shareOf(histories, span),
+        machine: made.span.machine,
+        problems: problemsOf(made, original, asked, toWrite),
+      };
+    });
+    const { workloads, namespaces, seed } = this.#options;
+    return {
+      options: { workloads, namespaces, seed, batchSize, delay },
+      toWrite: toWrite.size,
+      phases,
+      runs: histories.length,
+      idle,
+      isExact: phases.every(({ problems }) => problems.length === 0),
+    };
+  }
+
+  /** Changes the schedule, lets `meanwhile` go wrong what is to go wrong, and waits until all is done. */
+  async #phase(
+    meter: SpanMeter,
+    title: string,
+    state: 'Up' | 'Down',
+    limits: Readonly<Record<string, unknown>>,
+    meanwhile: () => Promise<void> = () => Promise.resolve(),
+  ): Promise<void> {
+    this.#options.tell(title);
+    const before = await takeSnapshot(this.#admin);
+    const [, span] = await meter.during(async () => {
+      const trouble = meanwhile();
+      const spec = { ...(state === 'Up' ? UP : DOWN), ...limits };
+      await Promise.all([this.#cluster.patchSchedule(SCHEDULE, { spec }), trouble]);
+      await settlesIn(this.#cluster, SCHEDULE, state);
+      await untilLateHintsAreIn();
+    });
+    this.#made.push({ title, state, span, before, after: await takeSnapshot(this.#admin) });
+  }
+
+  /** Lets the next worker go through the gate, on which its writes can be stopped. */
+  async #throughGate(gate: KubernetesGate): Promise<void> {
+    await this.#worker?.stop();
+    this.#worker = await this.#plane.startWorker({ KUBECONFIG: await gate.kubeconfigFor(WORKER) });
+  }
+
+  async #killWorker(gate: KubernetesGate, at: number): Promise<void> {
+    const hold = gate.hold({ ...isWrite, when: 'before', nth: at, times: 'always' });
+    await hold.held;
+    this.#options.tell('killing the worker');
+    await this.#worker?.kill();
+    hold.abandon();
+    this.#worker = await this.#plane.startWorker();
+  }
+
+  async #killApiServer(gate: KubernetesGate, at: number): Promise<void> {
+    const hold = gate.hold({ ...isWrite, when: 'before', nth: at, times: 'always' });
+    await hold.held;
+    this.#options.tell('killing the API server');
+    await this.#plane.plane.killApiServer();
+    hold.release();
+    // Long enough that what is under way fails, and is tried again in vain.
+    await sleep(2_000);
+    await this.#plane.plane.startApiServer();
+    this.#restarts += 1;
+  }
+
+  async #idle(): Promise<IdleCost> {
+    this.#options.tell('measuring what a schedule costs that has nothing to do: some minutes');
+    this.#worker = await this.#plane.startWorker();
+    return await measureIdleCost(this.#cluster, this.#plane.client);
+  }
+
+  #nameOf(worker: SupervisedProcess): string {
+    const workers = this.#plane.processes.filter(({ name }) => name === worker.name);
+    return `headroom worker ${workers.indexOf(worker) + 1}`;
+  }
+
+  #pids(): Readonly<Record<string, number>> {
+    const { etcd, apiServer, controllerManager } = this.#plane.plane.pids();
+    return {
+      etcd,
+      [`kube-apiserver${this.#restarts === 0 ? '' : ', started again'}`]: apiServer,
+      'kube-controller-manager': controllerManager,
+      temporal: this.#plane.temporal.pid(),
+      ...(this.#worker === undefined ? {} : { [this.#nameOf(this.#worker)]: this.#worker.pid }),
+      ...(this.#starter === undefined ? {} : { 'headroom starter': this.#starter.pid }),
+      'this program, with the gate': process.pid,
+    };
+  }
+}
+
+/** The number of a write in the middle of the load and in the middle of its batch, counted from 1. */
+export function middleOfBatch(writes: number, batchSize: number): number {
+  const batch = Math.floor(writes / 2 / batchSize);
+  return batch * batchSize + Math.ceil(Math.min(batchSize, writes - batch * batchSize) / 2);
+}
+
+function problemsOf(
+  { state, before, after }: MadePhase,
+  original: Snapshot,
+  { written }: Asked,
+  toWrite: ReadonlySet<string>,
+): readonly string[] {
+  const changes = changesOfSpec(before, after);
+  return [
+    ...(state === 'Up' ? differences(original, after) : notAsleep(original, after, toWrite, SCHEDULE)),
+    // The audit log ends with the API server: a write of its last moment may be missing in it, and is not in the object.
+    ...[...changes].flatMap(([name, count]) => {
+      const expected = toWrite.has(name) ? 1 : 0;
+      return count === expected ? [] : [`${name}: its spec was changed ${count} times, instead of ${expected}`];
+    }),
+    ...[...written].flatMap(([name, times]) =>
+      times.length <= (toWrite.has(name) ? 1 : 0) ? [] : [`${name}: ${times.length} writes took effect`],
+    ),
+  ];
+}

@@ -1,0 +1,501 @@
+/** A cluster with LightsOutSchedules and workloads, driven as people and other machines drive it. */
+import {
+  AdmissionregistrationV1Api,
+  ApiextensionsV1Api,
+  AppsV1Api,
+  AutoscalingV2Api,
+  BatchV1Api,
+  CoreV1Api,
+  CustomObjectsApi,
+  KubeConfig,
+  PatchStrategy,
+  setHeaderOptions,
+  type V1CronJob,
+  type V1Deployment,
+  type V1StatefulSet,
+  type V2HorizontalPodAutoscaler,
+} from '@kubernetes/client-node';
+import { lightsOutId } from '../../domain/kernel/target.ts';
+import { GROUP, KIND, PLURAL, VERSION } from '../../domain/lights-out/names.ts';
+import type { ScheduleSpec, ScheduleStatus } from '../../domain/lights-out/schedule.ts';
+import {
+  commandUpdates,
+  type LightsOutCommand,
+  type LightsOutCommandInput,
+  type LightsOutStatus,
+  status,
+} from '../../workflows/lights-out/messages.ts';
+import type { AuditEvent } from '../kernel/servers/audit-log.ts';
+import { eventually } from '../kernel/stack/eventually.ts';
+import {
+  CLUSTER,
+  type HeadroomPlane,
+  type HeadroomPlaneOptions,
+  startHeadroomPlane,
+} from '../kernel/stack/headroom-plane.ts';
+
+/** Up since 2020, and Down since 2020: by history, without waiting for a clock. */
+export const UP = { upscale: '0 0 2 1 *', downscale: '0 0 1 1 *' } as const;
+export const DOWN = { upscale: '0 0 1 1 *', downscale: '0 0 2 1 *' } as const;
+
+export const merge = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
+const apply = setHeaderOptions('Content-Type', PatchStrategy.ServerSideApply);
+
+export type Schedule = {
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly generation: number;
+    readonly deletionTimestamp?: string;
+    readonly finalizers?: readonly string[];
+  };
+  readonly spec: Partial<ScheduleSpec>;
+  readonly status?: ScheduleStatus;
+};
+
+/** A ScaledObject as far as these tests look at it. */
+export interface ScaledObject {
+  readonly metadata: {
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
+}
+
+const SCALED_OBJECTS = { group: 'keda.sh', version: 'v1alpha1', plural: 'scaledobjects' } as const;
+
+/** As much of KEDA's definition as a schedule sees. */
+const scaledObjectDefinition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'scaledobjects.keda.sh' },
+  spec: {
+    group: 'keda.sh',
+    names: { kind: 'ScaledObject', listKind: 'ScaledObjectList', plural: 'scaledobjects', singular: 'scaledobject' },
+    scope: 'Namespaced',
+    versions: [
+      {
+        name: 'v1alpha1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+};
+
+const template = {
+  metadata: { labels: { app: 'x' } },
+  spec: { containers: [{ name: 'main', image: 'registry.example/app:1' }] },
+};
+
+/** Starts a plane whose worker and starter follow LightsOutSchedules; neither of them is started yet. */
+export async function startLightsOutPlane(options: Partial<HeadroomPlaneOptions> = {}): Promise<HeadroomPlane> {
+  return await startHeadroomPlane({
+    ...options,
+    manifests: ['lights-out/crd.yaml', 'lights-out/rbac.yaml', ...(options.manifests ?? [])],
+    env: {
+      HEADROOM_LIGHTS_OUT: 'true',
+      // What production waits for out of politeness, a test has no reason to wait for.
+      HEADROOM_LIGHTS_OUT_RETRY_MIN: '1s',
+      HEADROOM_LIGHTS_OUT_RETRY_MAX: '2s',
+      ...options.env,
+    },
+  });
+}
+
+/** The cluster as an admin, who counts as a person. */
+export class LightsOutCluster {
+  readonly plane: HeadroomPlane;
+  readonly core: CoreV1Api;
+  readonly apps: AppsV1Api;
+  readonly batch: BatchV1Api;
+  readonly custom: CustomObjectsApi;
+  readonly extensions: ApiextensionsV1Api;
+  readonly admission: AdmissionregistrationV1Api;
+  readonly autoscaling: AutoscalingV2Api;
+
+  constructor(plane: HeadroomPlane) {
+    this.plane = plane;
+    const config = new KubeConfig();
+    config.loadFromFile(plane.plane.adminKubeconfig);
+    this.core = config.makeApiClient(CoreV1Api);
+    this.apps = config.makeApiClient(AppsV1Api);
+    this.batch = config.makeApiClient(BatchV1Api);
+    this.custom = config.makeApiClient(CustomObjectsApi);
+    this.extensions = config.makeApiClient(ApiextensionsV1Api);
+    this.admission = config.makeApiClient(AdmissionregistrationV1Api);
+    this.autoscaling = config.makeApiClient(AutoscalingV2Api);
+  }
+
+  async namespace(name: string, labels: Readonly<Record<string, string>> = {}): Promise<void> {
+    await this.core.createNamespace({ body: { metadata: { name, labels } } });
+  }
+
+  async deployment(
+    namespace: string,
+    name: string,
+    replicas: number,
+    {
+      fieldManager = 'kubectl-create',
+      ...metadata
+    }: { fieldManager?: string; labels?: Record<string, string>; annotations?: Record<string, string> } = {},
+  ): Promise<void> {
+    await this.apps.createNamespacedDeployment({
+      namespace,
+      fieldManager,
+      body: { metadata: { name, ...metadata }, spec: { replicas, selector: { matchLabels: { app: 'x' } }, template } },
+    });
+  }
+
+  async statefulSet(
+    namespace: string,
+    name: string,
+    replicas: number,
+    labels: Record<string, string> = {},
+  ): Promise<void> {
+    await this.apps.createNamespacedStatefulSet({
+      namespace,
+      fieldManager: 'kubectl-create',
+      body: {
+        metadata: { name, labels },
+        spec: { replicas, serviceName: name, selector: { matchLabels: { app: 'x' } }, template },
+      },
+    });
+  }
+
+  async cronJob(namespace: string, name: string, suspend = false): Promise<void> {
+    await this.batch.createNamespacedCronJob({
+      namespace,
+      fieldManager: 'kubectl-create',
+      body: {
+        metadata: { name },
+        spec: {
+          schedule: '0 0 31 12 *',
+          suspend,
+          jobTemplate: { spec: { template: { spec: { ...template.spec, restartPolicy: 'Never' } } } },
+        },
+      },
+    });
+  }
+
+  async readDeployment(namespace: string, name: string): Promise<V1Deployment> {
+    return await this.apps.readNamespacedDeployment({ namespace, name });
+  }
+
+  async readStatefulSet(namespace: string, name: string): Promise<V1StatefulSet> {
+    return await this.apps.readNamespacedStatefulSet({ namespace, name });
+  }
+
+  async readCronJob(namespace: string, name: string): Promise<V1CronJob> {
+    return await this.batch.readNamespacedCronJob({ namespace, name });
+  }
+
+  async replicas(namespace: string, name: string): Promise<number | undefined> {
+    return (await this.readDeployment(namespace, name)).spec?.replicas;
+  }
+
+  async suspended(namespace: string, name: string): Promise<boolean | undefined> {
+    return (await this.readCronJob(namespace, name)).spec?.suspend;
+  }
+
+  /** As `kubectl scale` does, by whoever the manager says. */
+  async scale(namespace: string, name: string, replicas: number, fieldManager = 'kubectl'): Promise<void> {
+    await this.apps.patchNamespacedDeploymentScale(
+      { namespace, name, body: { spec: { replicas } }, fieldManager },
+      merge,
+    );
+  }
+
+  /** As a GitOps engine does: server-side apply of what Git says. */
+  async applyReplicas(
+    namespace: string,
+    name: string,
+    replicas: number,
+    fieldManager = 'argocd-controller',
+  ): Promise<void> {
+    await this.apps.patchNamespacedDeployment(
+      {
+        namespace,
+        name,
+        fieldManager,
+        force: true,
+        body: { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name, namespace }, spec: { replicas } },
+      },
+      apply,
+    );
+  }
+
+  async setSuspend(namespace: string, name: string, suspend: boolean, fieldManager = 'kubectl-patch'): Promise<void> {
+    await this.batch.patchNamespacedCronJob({ namespace, name, body: { spec: { suspend } }, fieldManager }, merge);
+  }
+
+  async schedule(name: string, spec: Readonly<Record<string, unknown>>): Promise<void> {
+    await this.custom.createClusterCustomObject({
+      group: GROUP,
+      version: VERSION,
+      plural: PLURAL,
+      body: { apiVersion: `${GROUP}/${VERSION}`, kind: KIND, metadata: { name }, spec },
+    });
+  }
+
+  async patchSchedule(name: string, body: Readonly<Record<string, unknown>>): Promise<void> {
+    await this.custom.patchClusterCustomObject({ group: GROUP, version: VERSION, plural: PLURAL, name, body }, merge);
+  }
+
+  async deleteSchedule(name: string): Promise<void> {
+    await this.custom.deleteClusterCustomObject({ group: GROUP, version: VERSION, plural: PLURAL, name });
+  }
+
+  async readSchedule(name: string): Promise<Schedule> {
+    return (await this.custom.getClusterCustomObject({
+      group: GROUP,
+      version: VERSION,
+      plural: PLURAL,
+      name,
+    })) as Schedule;
+  }
+
+  async scheduleIsGone(name: string): Promise<boolean> {
+    const { items } = (await this.custom.listClusterCustomObject({
+      group: GROUP,
+      version: VERSION,
+      plural: PLURAL,
+    })) as {
+      items: readonly Schedule[];
+    };
+    return items.every(({ metadata }) => metadata.name !== name);
+  }
+
+  handle(schedule: string) {
+    return this.plane.client.workflow.getHandle(lightsOutId({ cluster: CLUSTER, schedule }));
+  }
+
+  async said(schedule: string): Promise<LightsOutStatus> {
+    return await this.handle(schedule).query(status);
+  }
+
+  /** Until the schedule stands in a phase for a reason, and nothing is under way. */
+  async stands(schedule: string, phase: LightsOutStatus['phase'], reason?: string): Promise<LightsOutStatus> {
+    return await eventually(`${schedule} is ${phase}${reason === undefined ? '' : ` (${reason})`}`, async () => {
+      const said = await this.said(schedule);
+      return said.phase === phase && (reason === undefined || said.reason === reason) && said;
+    });
+  }
+
+  async tell(schedule: string, command: LightsOutCommand, input: LightsOutCommandInput = {}): Promise<string> {
+    return await this.handle(schedule).executeUpdate(commandUpdates[command], { args: [{ by: 'alice', ...input }] });
+  }
+
+  /** `reason: message` of the Events on a schedule. */
+  async events(schedule: string): Promise<readonly string[]> {
+    const { items } = await this.core.listNamespacedEvent({ namespace: 'default' });
+    return items
+      .filter(({ involvedObject }) => involvedObject.kind === KIND && involvedObject.name === schedule)
+      .map(({ reason, message }) => `${reason}: ${message}`);
+  }
+
+  async ready(schedule: string): Promise<string> {
+    const { status: seen } = await this.readSchedule(schedule);
+    const found = seen?.conditions?.find(({ type }) => type === 'Ready');
+    return found === undefined ? '' : `${found.status} ${found.reason}: ${found.message}`;
+  }
+
+  /**
+   * Until whatever is done from now on is done in a later second than that in which the state of the schedule began: moments
+   * of the API server have whole seconds, and what was done in the very second of a transition counts as done before it.
+   */
+  async wellInto(schedule: string): Promise<void> {
+    const { status: seen } = await this.readSchedule(schedule);
+    const since = Date.parse(seen?.stateSince ?? '');
+    await eventually('the next second', () => Math.floor(Date.now() / 1000) * 1000 > since);
+  }
+
+  /** Follows a new schedule down, until everything in its scope is asleep and the night has begun for good. */
+  async asleep(name: string, spec: Readonly<Record<string, unknown>>): Promise<void> {
+    await this.schedule(name, { ...DOWN, ...spec });
+    await this.stands(name, 'Down', 'AsScheduled');
+    await this.wellInto(name);
+  }
+
+  async patchNamespace(name: string, metadata: Readonly<Record<string, unknown>>): Promise<void> {
+    await this.core.patchNamespace({ name, body: { metadata } }, merge);
+  }
+
+  async patchDeployment(namespace: string, name: string, body: Readonly<Record<string, unknown>>): Promise<void> {
+    await this.apps.patchNamespacedDeployment({ namespace, name, body, fieldManager: 'kubectl-edit' }, merge);
+  }
+
+  /** The marks of a schedule, on whatever has them. */
+  async marks(namespace: string, name: string): Promise<Readonly<Record<string, string>>> {
+    return marksOf((await this.readDeployment(namespace, name)).metadata?.annotations);
+  }
+
+  /** Makes every pod that a namespace has now ready: no kubelet does it here. */
+  async readyPods(namespace: string): Promise<void> {
+    const { items } = await this.core.listNamespacedPod({ namespace });
+    for (const { metadata } of items) {
+      const body = { status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] } };
+      await this.core.patchNamespacedPodStatus({ namespace, name: metadata?.name ?? '', body }, merge);
+    }
+  }
+
+  async horizontalScaler(namespace: string, name: string, minReplicas: number, maxReplicas: number): Promise<void> {
+    await this.autoscaling.createNamespacedHorizontalPodAutoscaler({
+      namespace,
+      fieldManager: 'kubectl-create',
+      body: {
+        metadata: { name },
+        spec: {
+          scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name },
+          minReplicas,
+          maxReplicas,
+          // Of no adapter that is there, so that nothing scales by it; one of this type lets the minimum be 0.
+          metrics: [
+            {
+              type: 'External',
+              external: { metric: { name: 'queue' }, target: { type: 'AverageValue', averageValue: '1' } },
+            },
+          ],
+        },
+      },
+    });
+  }
+
+  async readHorizontalScaler(namespace: string, name: string): Promise<V2HorizontalPodAutoscaler> {
+    return await this.autoscaling.readNamespacedHorizontalPodAutoscaler({ namespace, name });
+  }
+
+  /** As if KEDA were installed, as far as its definition goes. */
+  async defineScaledObjects(): Promise<void> {
+    // As it is written: the typed client leaves out what a schema has under a name with dashes.
+    await this.custom.createClusterCustomObject({
+      group: 'apiextensions.k8s.io',
+      version: 'v1',
+      plural: 'customresourcedefinitions',
+      body: scaledObjectDefinition,
+    });
+    await eventually('ScaledObjects are served', async () => {
+      await this.custom.listClusterCustomObject(SCALED_OBJECTS);
+      return true;
+    });
+  }
+
+  /** One for the Deployment of the same name. */
+  async scaledObject(
+    namespace: string,
+    name: string,
+    annotations: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
+    await this.custom.createNamespacedCustomObject({
+      ...SCALED_OBJECTS,
+      namespace,
+      body: {
+        apiVersion: 'keda.sh/v1alpha1',
+        kind: 'ScaledObject',
+        metadata: { name, annotations },
+        spec: { scaleTargetRef: { name }, triggers: [{ type: 'cpu' }] },
+      },
+    });
+  }
+
+  async readScaledObject(namespace: string, name: string): Promise<ScaledObject> {
+    return (await this.custom.getNamespacedCustomObject({ ...SCALED_OBJECTS, namespace, name })) as ScaledObject;
+  }
+
+  /** Nobody can change the Deployment `name` of the namespace until this is undone. */
+  async freeze(namespace: string, name: string): Promise<() => Promise<void>> {
+    const policy = `freeze-${namespace}`;
+    await this.admission.createValidatingAdmissionPolicy({
+      body: {
+        metadata: { name: policy },
+        spec: {
+          matchConstraints: {
+            resourceRules: [
+              { apiGroups: ['apps'], apiVersions: ['v1'], resources: ['deployments'], operations: ['UPDATE'] },
+            ],
+          },
+          validations: [
+            {
+              expression: `object.metadata.namespace != '${namespace}' || object.metadata.name != '${name}'`,
+              message: 'frozen for an audit',
+            },
+          ],
+        },
+      },
+    });
+    await this.admission.createValidatingAdmissionPolicyBinding({
+      body: { metadata: { name: policy }, spec: { policyName: policy, validationActions: ['Deny'] } },
+    });
+    const isFrozen = async (): Promise<boolean> =>
+      await this.apps
+        .patchNamespacedDeployment(
+          { namespace, name, body: { metadata: { annotations: { probe: 'x' } } }, dryRun: 'All' },
+          merge,
+        )
+        .then(
+          () => false,
+          () => true,
+        );
+    await eventually('the policy holds', isFrozen);
+    return async () => {
+      await this.admission.deleteValidatingAdmissionPolicyBinding({ name: policy });
+      await this.admission.deleteValidatingAdmissionPolicy({ name: policy });
+      await eventually('the policy is off', async () => !(await isFrozen()));
+    };
+  }
+
+  /** What the Temporal UI shows of a schedule's workflow: its current details. */
+  async details(schedule: string): Promise<string> {
+    const { currentDetails = '' } = await this.handle(schedule).query<{ currentDetails?: string }>(
+      '__temporal_workflow_metadata',
+    );
+    return currentDetails;
+  }
+
+  /** Until an Event of a schedule is of this form. */
+  async told(schedule: string, form: RegExp): Promise<string> {
+    return await eventually(`${schedule} tells ${form.source}`, async () =>
+      (await this.events(schedule)).find((one) => form.test(one)),
+    );
+  }
+
+  /** Until the status of a schedule, as its workflow answers it, has a fact of this form. */
+  async notes(schedule: string, form: RegExp): Promise<string> {
+    return await eventually(`${schedule} notes ${form.source}`, async () =>
+      (await this.said(schedule)).facts.find((one) => form.test(one)),
+    );
+  }
+
+  /** The writes of the worker that took effect, to one object or everything in a namespace, the oldest first. */
+  async writes(namespace: string, name?: string): Promise<readonly AuditEvent[]> {
+    const events = await this.plane.plane.auditEvents();
+    return events.filter(
+      ({ user, objectRef, verb, responseStatus }) =>
+        user.username === 'headroom-worker' &&
+        ['create', 'update', 'patch', 'delete'].includes(verb) &&
+        (responseStatus?.code ?? 0) < 300 &&
+        objectRef?.namespace === namespace &&
+        (name === undefined || objectRef.name === name),
+    );
+  }
+
+  /** What worker and starter asked for and were not allowed to. */
+  async refused(): Promise<readonly string[]> {
+    const events = await this.plane.plane.auditEvents();
+    return events
+      .filter(
+        ({ user, responseStatus }) =>
+          ['headroom-worker', 'headroom-starter'].includes(user.username) && responseStatus?.code === 403,
+      )
+      .map(({ user, verb, requestURI }) => `${user.username}: ${verb} ${requestURI}`);
+  }
+}
+
+/** Those of a schedule among some annotations or labels, by what follows the group. */
+export function marksOf(all: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(all).flatMap(([key, value]) =>
+      key.startsWith(`${GROUP}/`) ? [[key.slice(GROUP.length + 1), value]] : [],
+    ),
+  );
+}

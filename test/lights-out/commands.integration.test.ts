@@ -1,0 +1,258 @@
+/** What operators say to schedules, by every way there is, on a real control plane. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SLEEP_UNTIL, WAKE_UNTIL } from '../../domain/lights-out/names.ts';
+import { commandSignals } from '../../workflows/lights-out/messages.ts';
+import { eventually } from '../kernel/stack/eventually.ts';
+import { CLUSTER, type HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
+import { headroom } from '../starter/run-program.ts';
+import { DOWN, LightsOutCluster, startLightsOutPlane, UP } from './cluster.ts';
+
+let plane: HeadroomPlane;
+let cluster: LightsOutCluster;
+beforeAll(async () => {
+  plane = await startLightsOutPlane();
+  cluster = new LightsOutCluster(plane);
+  await Promise.all([plane.startWorker(), plane.startStarter()]);
+});
+afterAll(async () => {
+  await plane?.stop();
+});
+
+/** A schedule of one namespace of the same name, with one Deployment of three replicas. */
+async function given(name: string, spec: Readonly<Record<string, unknown>> = DOWN): Promise<void> {
+  await cluster.namespace(name);
+  await cluster.deployment(name, 'web', 3);
+  await cluster.schedule(name, { namespaces: [name], ...spec });
+  const { downscale } = { downscale: '', ...spec };
+  await cluster.stands(name, downscale === UP.downscale ? 'Up' : 'Down', 'AsScheduled');
+}
+
+async function untilAwake(name: string, deployment = 'web'): Promise<void> {
+  await eventually(`${deployment} of ${name} is awake`, async () => (await cluster.replicas(name, deployment)) === 3);
+}
+
+async function untilAsleep(name: string, deployment = 'web'): Promise<void> {
+  await eventually(`${deployment} of ${name} sleeps`, async () => (await cluster.replicas(name, deployment)) === 0);
+}
+
+/** A moment that is far enough away to be noticed before it comes, and not to be waited for in vain. */
+function soon(): string {
+  return new Date(Date.now() + 20_000).toISOString();
+}
+
+describe.concurrent('a schedule that is woken', () => {
+  it('by the command line is awake for as long as that says', async () => {
+    await given('by-cli');
+    const environment = {
+      CLUSTER_NAME: CLUSTER,
+      KUBECONFIG: plane.plane.adminKubeconfig,
+      TEMPORAL_ADDRESS: plane.temporal.address,
+      TEMPORAL_NAMESPACE: plane.temporal.namespace,
+    };
+    const args = ['lights-out', 'wake', 'by-cli', '--for', '20s', '--by', 'alice', '--reason', 'release'];
+    const { code, stdout, stderr } = await headroom(args, environment);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^awake until \S+Z \(by alice: release\)\n$/);
+    await untilAwake('by-cli');
+    const { status } = await eventually('the status has it', async () => {
+      const seen = await cluster.readSchedule('by-cli');
+      return seen.status?.overrides !== undefined && seen;
+    });
+    expect(status?.overrides).toEqual([expect.objectContaining({ kind: 'wake', by: 'alice', reason: 'release' })]);
+    await untilAsleep('by-cli');
+    const { overrides } = await cluster.stands('by-cli', 'Down', 'AsScheduled');
+    expect(overrides).toEqual([]);
+  });
+
+  it('by an update is awake in the namespace that this names, and the others sleep', async () => {
+    await cluster.namespace('other');
+    await cluster.deployment('other', 'web', 3);
+    await given('by-update', { ...DOWN, namespaces: ['by-update', 'other'] });
+    const answer = await cluster.tell('by-update', 'wake', { for: '1h', namespace: 'other' });
+    expect(answer).toMatch(/^awake in other until \S+Z \(by alice\)$/);
+    await untilAwake('other');
+    expect(await cluster.replicas('by-update', 'web')).toBe(0);
+    await cluster.tell('by-update', 'cancel');
+    await untilAsleep('other');
+    await expect(cluster.tell('by-update', 'wake', { for: '1h', namespace: 'elsewhere' })).rejects.toMatchObject({
+      cause: { message: 'elsewhere is not in the scope of the schedule' },
+    });
+  });
+
+  it('by a signal is awake, and asleep when it is put to sleep by another', async () => {
+    await given('by-signal');
+    await cluster.handle('by-signal').signal(commandSignals.wake, { by: 'bob', for: '1h' });
+    await untilAwake('by-signal');
+    await cluster.handle('by-signal').signal(commandSignals.sleep, { by: 'bob', for: '1h' });
+    await untilAsleep('by-signal');
+  });
+
+  it('by an annotation is awake until the moment that it names', async () => {
+    await given('by-annotation');
+    await cluster.patchSchedule('by-annotation', { metadata: { annotations: { [WAKE_UNTIL]: soon() } } });
+    await untilAwake('by-annotation');
+    await untilAsleep('by-annotation');
+  });
+
+  it('by an annotation of a Namespace is awake there until the moment that it names', async () => {
+    await given('by-namespace');
+    await cluster.patchNamespace('by-namespace', { annotations: { [WAKE_UNTIL]: soon() } });
+    await untilAwake('by-namespace');
+    await untilAsleep('by-namespace');
+  });
+
+  it('by an annotation of a Deployment has that awake until the moment that it names, and says what it cannot read', async () => {
+    await cluster.namespace('by-workload');
+    await cluster.deployment('by-workload', 'api', 3, { annotations: { [WAKE_UNTIL]: 'tomorrow' } });
+    await cluster.deployment('by-workload', 'web', 3);
+    await cluster.schedule('by-workload', { ...DOWN, namespaces: ['by-workload'] });
+    await cluster.stands('by-workload', 'Down', 'AsScheduled');
+    await cluster.told(
+      'by-workload',
+      /^BadAnnotation: Deployment by-workload\/api: the annotation \S+ is "tomorrow", and is/,
+    );
+    expect(await cluster.replicas('by-workload', 'api')).toBe(0);
+    await cluster.patchDeployment('by-workload', 'web', { metadata: { annotations: { [WAKE_UNTIL]: soon() } } });
+    await untilAwake('by-workload');
+    expect(await cluster.replicas('by-workload', 'api')).toBe(0);
+    await untilAsleep('by-workload');
+  });
+
+  it('is asleep by day for as long as somebody said so', async () => {
+    await given('nap', UP);
+    await cluster.tell('nap', 'sleep', { for: '10s' });
+    await untilAsleep('nap');
+    await untilAwake('nap');
+    // The Namespace says more than the schedule.
+    await cluster.patchNamespace('nap', {
+      annotations: { [SLEEP_UNTIL]: new Date(Date.now() + 3_600_000).toISOString() },
+    });
+    await untilAsleep('nap');
+    await cluster.patchNamespace('nap', { annotations: { [SLEEP_UNTIL]: null } });
+    await untilAwake('nap');
+  });
+});
+
+describe.concurrent('a schedule that asks for an approval', () => {
+  it('puts nothing to sleep before its first run is approved, and says what it would', async () => {
+    const name = 'approval';
+    await cluster.namespace(name);
+    await cluster.deployment(name, 'web', 3);
+    await cluster.schedule(name, { ...DOWN, namespaces: [name], requireApproval: true });
+    const said = await cluster.stands(name, 'AwaitingApproval', 'ApprovalNeeded');
+    expect(said.facts).toContain(`waits for the approval: Deployment ${name}/web 3 -> 0`);
+    expect(await cluster.ready(name)).toMatch(/^True AwaitingApproval: 1 workload would be put to sleep/);
+    await cluster.told(name, /^ApprovalNeeded: 1 workload would be put to sleep, for the first time: approve it/);
+    expect(await cluster.writes(name)).toEqual([]);
+    expect(await cluster.tell(name, 'approve')).toBe('approved by alice');
+    await cluster.stands(name, 'Down', 'AsScheduled');
+    expect(await cluster.replicas(name, 'web')).toBe(0);
+    expect((await cluster.readSchedule(name)).status?.approved).toMatchObject({ by: 'alice' });
+    // Only the first run is asked for.
+    await cluster.patchSchedule(name, { spec: UP });
+    await untilAwake(name);
+    await cluster.patchSchedule(name, { spec: DOWN });
+    await untilAsleep(name);
+  });
+});
+
+describe.concurrent('an exception by date', () => {
+  it('puts to sleep on a holiday, whatever the crons say, and its end wakes', async () => {
+    const name = 'holiday';
+    const day = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
+    const holidays = { from: day(-1), to: day(1), state: 'Down', reason: 'a bank holiday' };
+    await cluster.namespace(name);
+    await cluster.deployment(name, 'web', 3);
+    await cluster.schedule(name, { ...UP, namespaces: [name], exceptions: [holidays] });
+    const { detail } = await cluster.stands(name, 'Down', 'AsScheduled');
+    expect(detail).toMatch(
+      new RegExp(`^asleep \\(.*a bank holiday.*\\), 1 workload asleep; wakes at \\w{3} ${day(2)} 00:00`),
+    );
+    expect(await cluster.replicas(name, 'web')).toBe(0);
+    await cluster.patchSchedule(name, { spec: { exceptions: [] } });
+    await untilAwake(name);
+  });
+});
+
+describe.concurrent('a dry run', () => {
+  it('lists what would be done and writes to no workload', async () => {
+    const name = 'dry';
+    await cluster.namespace(name);
+    await cluster.deployment(name, 'web', 3);
+    await cluster.cronJob(name, 'report');
+    await cluster.schedule(name, { ...DOWN, namespaces: [name], dryRun: true });
+    const said = await cluster.stands(name, 'DryRun', 'DryRun');
+    expect(said.detail).toBe('a dry run: 2 workloads would be written');
+    const wanted = [`CronJob ${name}/report suspended`, `Deployment ${name}/web 3 -> 0`];
+    expect(said.facts).toEqual(expect.arrayContaining(wanted.map((one) => `would be done: ${one}`)));
+    expect(await cluster.ready(name)).toBe(
+      `True DryRun: a dry run: 2 workloads would be written: ${wanted.join('; ')}`,
+    );
+    expect([await cluster.replicas(name, 'web'), await cluster.suspended(name, 'report')]).toEqual([3, false]);
+    expect(await cluster.writes(name)).toEqual([]);
+    expect((await cluster.readSchedule(name)).metadata.finalizers).toBeUndefined();
+    await cluster.patchSchedule(name, { spec: { dryRun: false } });
+    await untilAsleep(name);
+  });
+});
+
+describe.concurrent('a schedule that is suspended or paused', () => {
+  it('neither wakes nor puts to sleep while spec.suspend is true, and does what is due afterwards', async () => {
+    const name = 'suspended';
+    await given(name);
+    await cluster.patchSchedule(name, { spec: { ...UP, suspend: true } });
+    await cluster.stands(name, 'Suspended', 'Suspended');
+    expect(await cluster.ready(name)).toMatch(/^True Suspended: /);
+    await cluster.deployment(name, 'new', 3, { fieldManager: 'argocd-controller' });
+    await cluster.tell(name, 'reconcileNow');
+    await cluster.stands(name, 'Suspended', 'Suspended');
+    expect([await cluster.replicas(name, 'web'), await cluster.replicas(name, 'new')]).toEqual([0, 3]);
+    await cluster.patchSchedule(name, { spec: { suspend: false } });
+    await untilAwake(name);
+  });
+
+  it('does nothing from pause to resume, and then what is due', async () => {
+    const name = 'paused';
+    await given(name);
+    expect(await cluster.tell(name, 'pause', { reason: 'upgrade' })).toMatch(/^paused by alice: /);
+    const said = await cluster.stands(name, 'Paused', 'Paused');
+    expect(said.detail).toMatch(/^paused by alice since \S+Z: upgrade$/);
+    await eventually('the condition says so', async () => (await cluster.ready(name)).startsWith('Unknown Paused: '));
+    await cluster.patchSchedule(name, { spec: UP });
+    await eventually('it has seen the change', async () => {
+      const { status } = await cluster.readSchedule(name);
+      return status?.observedGeneration === 2;
+    });
+    expect(await cluster.replicas(name, 'web')).toBe(0);
+    await cluster.tell(name, 'resume');
+    await untilAwake(name);
+    expect((await cluster.stands(name, 'Up', 'AsScheduled')).paused).toBeNull();
+  });
+});
+
+describe('Headroom that is paused in the whole cluster', () => {
+  it('neither wakes nor puts to sleep and says who paused it, and goes on when told', async () => {
+    const namespace = 'namespace-resizer-system';
+    await given('global');
+    await cluster.core.createNamespacedConfigMap({
+      namespace,
+      body: { metadata: { name: 'headroom-pause' }, data: { by: 'carol', reason: 'an incident' } },
+    });
+    await cluster.patchSchedule('global', { spec: UP });
+    const said = await cluster.stands('global', 'Up', 'GloballyPaused');
+    expect(said.detail).toMatch(
+      /^1 workload to be written, and Headroom is paused in this cluster by carol: an incident/,
+    );
+    expect(await cluster.replicas('global', 'web')).toBe(0);
+    expect(await cluster.ready('global')).toMatch(/^Unknown GloballyPaused: /);
+    await cluster.core.deleteNamespacedConfigMap({ namespace, name: 'headroom-pause' });
+    await cluster.tell('global', 'reconcileNow');
+    await untilAwake('global');
+  });
+});
+
+describe('in all of this', () => {
+  it('nothing was refused to worker and starter', async () => {
+    expect(await cluster.refused()).toEqual([]);
+  });
+});

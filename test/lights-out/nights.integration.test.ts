@@ -1,0 +1,137 @@
+/** Whole nights on a real control plane, with worker and starter as processes of their own. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { GROUP } from '../../domain/lights-out/names.ts';
+import { eventually } from '../kernel/stack/eventually.ts';
+import type { HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
+import { DOWN, LightsOutCluster, startLightsOutPlane, UP } from './cluster.ts';
+
+let plane: HeadroomPlane;
+let cluster: LightsOutCluster;
+beforeAll(async () => {
+  plane = await startLightsOutPlane();
+  cluster = new LightsOutCluster(plane);
+  await Promise.all([plane.startWorker(), plane.startStarter()]);
+});
+afterAll(async () => {
+  await plane?.stop();
+});
+
+/** The writes of the worker to a workload that took effect, by what they were. */
+async function writesTo(namespace: string, name: string): Promise<readonly string[]> {
+  const events = await plane.plane.auditEvents();
+  return events
+    .filter(({ user, objectRef, verb, responseStatus }) => {
+      const isWrite = ['create', 'update', 'patch', 'delete'].includes(verb) && (responseStatus?.code ?? 0) < 300;
+      return (
+        user.username === 'headroom-worker' && isWrite && objectRef?.namespace === namespace && objectRef.name === name
+      );
+    })
+    .map(({ verb, objectRef }) => `${verb} ${objectRef?.resource}`);
+}
+
+describe('a night', () => {
+  it('puts Deployments, StatefulSets and CronJobs to sleep in one write each, and wakes them exactly as they were', async () => {
+    await cluster.namespace('night', { env: 'dev' });
+    await cluster.deployment('night', 'web', 3, { labels: { tier: 'front' }, annotations: { note: 'kept' } });
+    await cluster.statefulSet('night', 'db', 2);
+    await cluster.cronJob('night', 'report');
+    await cluster.deployment('night', 'idle', 0);
+    await cluster.cronJob('night', 'off', true);
+    const before = await Promise.all([
+      cluster.readDeployment('night', 'web'),
+      cluster.readStatefulSet('night', 'db'),
+      cluster.readCronJob('night', 'report'),
+    ]);
+    await cluster.schedule('night', { ...DOWN, namespaceSelector: { matchLabels: { env: 'dev' } } });
+    await cluster.stands('night', 'Down', 'AsScheduled');
+    const asleep = await cluster.readDeployment('night', 'web');
+    expect(asleep.spec?.replicas).toBe(0);
+    expect(asleep.metadata?.annotations).toMatchObject({
+      note: 'kept',
+      [`${GROUP}/original-replicas`]: '3',
+      [`${GROUP}/managed-by`]: 'night',
+    });
+    expect(asleep.metadata?.labels).toEqual({ tier: 'front', [`${GROUP}/managed-by`]: 'night' });
+    expect((await cluster.readStatefulSet('night', 'db')).spec?.replicas).toBe(0);
+    expect(await cluster.suspended('night', 'report')).toBe(true);
+    const { spec, status, metadata } = await cluster.readSchedule('night');
+    expect(spec.timezone).toBe('UTC');
+    expect(metadata.finalizers).toEqual([`${GROUP}/cleanup`]);
+    expect(status).toMatchObject({
+      state: 'Down',
+      observedGeneration: 1,
+      namespaces: ['night'],
+      workloadStats: { deploymentsScaled: 1, statefulsetsScaled: 1, cronjobsSuspended: 1 },
+      lastDownscaleTime: expect.stringMatching(/Z$/),
+      nextUpscaleTime: expect.stringMatching(/-01-01T00:00:00Z$/),
+    });
+    expect(status?.scalingProgress).toBeUndefined();
+    expect(await cluster.ready('night')).toMatch(/^True ReconcileSucceeded: asleep, 3 workloads asleep/);
+
+    await cluster.patchSchedule('night', { spec: UP });
+    await cluster.stands('night', 'Up', 'AsScheduled');
+    const after = await Promise.all([
+      cluster.readDeployment('night', 'web'),
+      cluster.readStatefulSet('night', 'db'),
+      cluster.readCronJob('night', 'report'),
+    ]);
+    for (const [index, object] of after.entries()) {
+      const { spec: specBefore, metadata: old } = before[index] ?? {};
+      expect(object.spec).toEqual(specBefore);
+      expect(object.metadata?.labels).toEqual(old?.labels);
+      const own = (annotations: Record<string, string> = {}) =>
+        Object.fromEntries(Object.entries(annotations).filter(([key]) => !key.startsWith('deployment.kubernetes.io/')));
+      expect(own(object.metadata?.annotations)).toEqual(own(old?.annotations));
+    }
+    expect(await writesTo('night', 'web')).toEqual(['patch deployments', 'patch deployments']);
+    expect(await writesTo('night', 'db')).toEqual(['patch statefulsets', 'patch statefulsets']);
+    expect(await writesTo('night', 'report')).toEqual(['patch cronjobs', 'patch cronjobs']);
+    expect(await writesTo('night', 'idle')).toEqual([]);
+    expect(await writesTo('night', 'off')).toEqual([]);
+    expect(await cluster.events('night')).toEqual(
+      expect.arrayContaining([
+        'ScaledDown: 3 workloads in 1 namespace put to sleep',
+        'ScaledUp: 3 workloads in 1 namespace woken',
+      ]),
+    );
+  });
+
+  it('begins and ends by the clock', async () => {
+    await cluster.namespace('clock');
+    await cluster.deployment('clock', 'web', 2);
+    // The next whole minute that is surely still to come when the schedule is followed.
+    const minute = new Date(Date.now() + 75_000).getUTCMinutes();
+    const later = (minute + 1) % 60;
+    await cluster.schedule('clock', {
+      upscale: `${later} * * * *`,
+      downscale: `${minute} * * * *`,
+      namespaces: ['clock'],
+    });
+    await cluster.stands('clock', 'Up', 'AsScheduled');
+    expect(await cluster.replicas('clock', 'web')).toBe(2);
+    // Two minutes and a half at most, until both have come.
+    await eventually('it is asleep', async () => (await cluster.replicas('clock', 'web')) === 0, 150_000);
+    await eventually('it is awake again', async () => (await cluster.replicas('clock', 'web')) === 2, 150_000);
+    const { status } = await eventually('the status says so', async () => {
+      const seen = await cluster.readSchedule('clock');
+      return seen.status?.lastUpscaleTime !== undefined && seen.status.state === 'Up' && seen;
+    });
+    expect(new Date(status?.lastDownscaleTime ?? '').getUTCMinutes()).toBe(minute);
+    expect(new Date(status?.lastUpscaleTime ?? '').getUTCMinutes()).toBe(later);
+  }, 400_000);
+
+  it('is left when the schedule is deleted: everything is awake before it goes', async () => {
+    await cluster.namespace('gone', { asleep: 'yes' });
+    await cluster.deployment('gone', 'web', 2);
+    await cluster.schedule('gone', { ...DOWN, namespaceSelector: { matchLabels: { asleep: 'yes' } } });
+    await cluster.stands('gone', 'Down', 'AsScheduled');
+    await cluster.deleteSchedule('gone');
+    await eventually('the schedule is gone', async () => await cluster.scheduleIsGone('gone'));
+    expect(await cluster.replicas('gone', 'web')).toBe(2);
+    expect(await cluster.events('gone')).toContainEqual(expect.stringMatching(/^CleanupComplete: /));
+    await eventually(
+      'its workflow has ended',
+      async () => (await cluster.handle('gone').describe()).status.name === 'COMPLETED',
+    );
+  });
+});

@@ -1,0 +1,276 @@
+/** In which order and how far workloads and their autoscalers go down and up, on a real control plane. */
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { KEDA_PAUSED_REPLICAS } from '../../domain/lights-out/names.ts';
+import type { AuditEvent } from '../kernel/servers/audit-log.ts';
+import { eventually } from '../kernel/stack/eventually.ts';
+import type { HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
+import { DOWN, LightsOutCluster, marksOf, merge, startLightsOutPlane, UP } from './cluster.ts';
+
+let plane: HeadroomPlane;
+let cluster: LightsOutCluster;
+beforeAll(async () => {
+  // Autoscalers may then be given a minimum of 0.
+  const flags = ['--feature-gates=HPAScaleToZero=true'];
+  plane = await startLightsOutPlane({ apiServerFlags: flags, controllerManagerFlags: flags });
+  cluster = new LightsOutCluster(plane);
+  await cluster.defineScaledObjects();
+  await Promise.all([plane.startWorker(), plane.startStarter()]);
+});
+afterAll(async () => {
+  await plane?.stop();
+});
+
+/** Which objects of a namespace the worker wrote, in order. */
+async function written(namespace: string): Promise<readonly string[]> {
+  return (await cluster.writes(namespace)).map(({ objectRef }) => `${objectRef?.resource} ${objectRef?.name}`);
+}
+
+describe.concurrent('a HorizontalPodAutoscaler', () => {
+  it('is not touched where the workload goes to 0, unless it would put that up again', async () => {
+    const name = 'hpa-zero';
+    await cluster.namespace(name);
+    for (const one of ['web', 'queue']) await cluster.deployment(name, one, 4);
+    await cluster.horizontalScaler(name, 'web', 2, 10);
+    await cluster.horizontalScaler(name, 'queue', 0, 10);
+    await cluster.asleep(name, { namespaces: [name] });
+    expect([await cluster.replicas(name, 'web'), await cluster.replicas(name, 'queue')]).toEqual([0, 0]);
+    const web = await cluster.readHorizontalScaler(name, 'web');
+    expect([web.spec?.minReplicas, marksOf(web.metadata?.annotations)]).toEqual([2, {}]);
+    const queue = await cluster.readHorizontalScaler(name, 'queue');
+    expect(queue.spec).toMatchObject({ minReplicas: 1, maxReplicas: 10 });
+    expect(marksOf(queue.metadata?.annotations)).toMatchObject({ 'original-bounds': '0-10', 'managed-by': name });
+
+    await cluster.patchSchedule(name, { spec: UP });
+    await cluster.stands(name, 'Up', 'AsScheduled');
+    expect([await cluster.replicas(name, 'web'), await cluster.replicas(name, 'queue')]).toEqual([4, 4]);
+    const after = await cluster.readHorizontalScaler(name, 'queue');
+    expect([after.spec?.minReplicas, marksOf(after.metadata?.annotations)]).toEqual([0, {}]);
+    expect((await written(name)).filter((one) => one === 'horizontalpodautoscalers web')).toEqual([]);
+  });
+
+  it('is held at what the schedule keeps, and gets its bounds back exactly', async () => {
+    const name = 'hpa-one';
+    await cluster.namespace(name);
+    await cluster.deployment(name, 'web', 4);
+    await cluster.horizontalScaler(name, 'web', 2, 10);
+    await cluster.asleep(name, { namespaces: [name], downscaleReplicas: 1 });
+    expect(await cluster.replicas(name, 'web')).toBe(1);
+    const held = await cluster.readHorizontalScaler(name, 'web');
+    expect(held.spec).toMatchObject({ minReplicas: 1, maxReplicas: 1 });
+    await cluster.patchSchedule(name, { spec: UP });
+    await cluster.stands(name, 'Up', 'AsScheduled');
+    expect(await cluster.replicas(name, 'web')).toBe(4);
+    const after = await cluster.readHorizontalScaler(name, 'web');
+    expect(after.spec).toMatchObject({ minReplicas: 2, maxReplicas: 10 });
+    expect([marksOf(after.metadata?.annotations), marksOf(after.metadata?.labels)]).toEqual([{}, {}]);
+    // Before the workload on the way down, after it on the way up.
+    expect(await written(name)).toEqual([
+      'horizontalpodautoscalers web',
+      'deployments web',
+      'deployments web',
+      'horizontalpodautoscalers web',
+    ]);
+  });
+});
+
+describe.concurrent("KEDA's ScaledObject", () => {
+  it('is paused before its workload sleeps and resumed after that is awake; one that a person paused stays so', async () => {
+    const name = 'keda';
+    await cluster.namespace(name);
+    for (const one of ['web', 'held']) await cluster.deployment(name, one, 3);
+    await cluster.scaledObject(name, 'web');
+    await cluster.scaledObject(name, 'held', { [KEDA_PAUSED_REPLICAS]: '3' });
+    const paused = async (one: string) =>
+      (await cluster.readScaledObject(name, one)).metadata.annotations?.[KEDA_PAUSED_REPLICAS];
+    await cluster.asleep(name, { namespaces: [name] });
+    expect([await paused('web'), await paused('held')]).toEqual(['0', '3']);
+    expect([await cluster.replicas(name, 'web'), await cluster.replicas(name, 'held')]).toEqual([0, 0]);
+
+    await cluster.patchSchedule(name, { spec: UP });
+    await cluster.stands(name, 'Up', 'AsScheduled');
+    expect([await paused('web'), await paused('held')]).toEqual([undefined, '3']);
+    expect([await cluster.replicas(name, 'web'), await cluster.replicas(name, 'held')]).toEqual([3, 3]);
+    const { metadata } = await cluster.readScaledObject(name, 'web');
+    expect([marksOf(metadata.annotations), marksOf(metadata.labels)]).toEqual([{}, {}]);
+    const writes = await written(name);
+    expect(writes.filter((one) => one.endsWith('web'))).toEqual([
+      'scaledobjects web',
+      'deployments web',
+      'deployments web',
+      'scaledobjects web',
+    ]);
+    expect(writes).not.toContain('scaledobjects held');
+  });
+});
+
+describe.concurrent('a schedule that keeps one replica', () => {
+  it('leaves one of several, one of one and none of none, and restores them', async () => {
+    const name = 'keeps';
+    const before = { several: 3, one: 1, none: 0 };
+    await cluster.namespace(name);
+    for (const [one, replicas] of Object.entries(before)) await cluster.deployment(name, one, replicas);
+    const now = async () => await Promise.all(Object.keys(before).map((one) => cluster.replicas(name, one)));
+    await cluster.asleep(name, { namespaces: [name], downscaleReplicas: 1 });
+    expect(await now()).toEqual([1, 1, 0]);
+    expect(await cluster.marks(name, 'one')).toEqual({});
+    // Fewer are kept from now on, in the middle of the night; what was at 0 before is no business of the schedule.
+    await cluster.patchSchedule(name, { spec: { downscaleReplicas: 0 } });
+    await eventually('all are at 0', async () => (await now()).every((replicas) => replicas === 0));
+    await cluster.patchSchedule(name, { spec: UP });
+    await cluster.stands(name, 'Up', 'AsScheduled');
+    expect(await now()).toEqual([3, 1, 0]);
+    expect(await written(name)).not.toContain('deployments none');
+  });
+});
+
+describe.concurrent('priorities', () => {
+  const databases = { priorities: [{ priority: 10, selector: { matchLabels: { role: 'database' } } }] };
+
+  it('put databases to sleep last and wake them first, each waiting for the others', async () => {
+    const name = 'ordered';
+    await cluster.namespace(name);
+    await cluster.deployment(name, 'web', 1);
+    await cluster.statefulSet(name, 'db', 1, { role: 'database' });
+    await eventually('the pods are there', async () => {
+      return (await cluster.core.listNamespacedPod({ namespace: name })).items.length === 2;
+    });
+    await cluster.asleep(name, { namespaces: [name], ...databases });
+    expect(await written(name)).toEqual(['deployments web', 'statefulsets db']);
+
+    await cluster.patchSchedule(name, { spec: UP });
+    await eventually('the database is waited for', async () => {
+      const { detail } = await cluster.said(name);
+      return detail === 'waiting for the workload of priority 10 to be ready';
+    });
+    expect((await cluster.readStatefulSet(name, 'db')).spec?.replicas).toBe(1);
+    expect(await cluster.replicas(name, 'web')).toBe(0);
+    await eventually('the database is ready', async () => {
+      await cluster.readyPods(name);
+      return (await cluster.readStatefulSet(name, 'db')).status?.readyReplicas === 1;
+    });
+    await cluster.stands(name, 'Up', 'AsScheduled');
+    expect(await cluster.replicas(name, 'web')).toBe(1);
+    const events = await plane.plane.auditEvents();
+    const at = (found: AuditEvent | undefined) => Date.parse(found?.requestReceivedTimestamp ?? '');
+    const ready = events.find(
+      ({ objectRef }) =>
+        objectRef?.namespace === name && objectRef.resource === 'pods' && objectRef.subresource === 'status',
+    );
+    expect(at((await cluster.writes(name, 'web')).at(-1))).toBeGreaterThan(at(ready));
+    expect(await cluster.events(name)).not.toContainEqual(expect.stringMatching(/^ReadinessTimeout/));
+  });
+
+  it('go on when one is not ready in time, and say so', async () => {
+    const name = 'impatient';
+    await cluster.namespace(name);
+    await cluster.deployment(name, 'web', 1);
+    await cluster.statefulSet(name, 'db', 1, { role: 'database' });
+    await cluster.asleep(name, { namespaces: [name], readinessTimeout: '3s', ...databases });
+    await cluster.patchSchedule(name, { spec: UP });
+    await cluster.stands(name, 'Up', 'AsScheduled');
+    expect(await cluster.replicas(name, 'web')).toBe(1);
+    const sentence = 'the workload of priority 10 was not ready within 3 s: the next priority was begun';
+    expect(await cluster.events(name)).toContain(`ReadinessTimeout: ${sentence}`);
+    expect((await cluster.said(name)).facts).toContain(sentence);
+  });
+});
+
+describe.concurrent('batches', () => {
+  it('go through the namespaces in turn, and status and details say how far they are', async () => {
+    const namespaces = ['turn-a', 'turn-b'];
+    for (const namespace of namespaces) {
+      await cluster.namespace(namespace);
+      for (const one of ['one', 'two']) {
+        await cluster.cronJob(namespace, one);
+        await cluster.deployment(namespace, one, 1);
+      }
+    }
+    // More than the ten seconds between two writes of the progress.
+    const limit = { batchSize: 2, delayBetweenBatches: '11s' };
+    await cluster.schedule('turns', { ...DOWN, namespaces, downscaleRateLimit: limit });
+    const first = await eventually('the first batch is through', async () => {
+      const said = await cluster.said('turns');
+      return said.progress?.completed === 2 && said;
+    });
+    expect(first).toMatchObject({ phase: 'ScalingDown', progress: { total: 8, completed: 2, failed: 0 } });
+    expect(await cluster.details('turns')).toContain('progress: 2 of 8 (2 put to sleep)');
+    // What others write between two batches is taken as it is then.
+    const body = { metadata: { annotations: { note: 'new' } } };
+    for (const namespace of namespaces) {
+      await cluster.patchDeployment(namespace, 'two', body);
+      await cluster.batch.patchNamespacedCronJob({ namespace, name: 'two', body }, merge);
+    }
+    const progress = await eventually('the status says how far it is', async () => {
+      const { status } = await cluster.readSchedule('turns');
+      return (status?.scalingProgress?.completed ?? 0) > 0 && status?.scalingProgress;
+    });
+    expect(progress).toMatchObject({ total: 8, failed: 0, inProgress: true });
+    await cluster.stands('turns', 'Down', 'AsScheduled');
+    expect((await cluster.readSchedule('turns')).status?.scalingProgress).toBeUndefined();
+    const order = (await plane.plane.auditEvents())
+      .filter(
+        ({ user, verb, objectRef, responseStatus }) =>
+          user.username === 'headroom-worker' &&
+          verb === 'patch' &&
+          namespaces.includes(objectRef?.namespace ?? '') &&
+          responseStatus?.code === 200,
+      )
+      .map(({ objectRef }) => objectRef?.namespace ?? '');
+    const batches = [0, 2, 4, 6].map((start) => order.slice(start, start + 2).toSorted());
+    expect(batches).toEqual([namespaces, namespaces, namespaces, namespaces]);
+  });
+
+  it('end in the middle when somebody wakes the schedule', async () => {
+    const name = 'interrupted';
+    await cluster.namespace(name);
+    for (const one of ['a', 'b', 'c']) await cluster.deployment(name, one, 2);
+    const limit = { batchSize: 1, delayBetweenBatches: '1h' };
+    await cluster.schedule(name, { ...DOWN, namespaces: [name], downscaleRateLimit: limit });
+    await eventually('the first sleeps', async () => (await cluster.said(name)).progress?.completed === 1);
+    expect(await cluster.replicas(name, 'a')).toBe(0);
+    await cluster.tell(name, 'wake', { for: '1h' });
+    await cluster.stands(name, 'Down', 'AsScheduled');
+    const now = await Promise.all(['a', 'b', 'c'].map((one) => cluster.replicas(name, one)));
+    expect(now).toEqual([2, 2, 2]);
+    expect(await written(name)).toEqual(['deployments a', 'deployments a']);
+  });
+});
+
+describe('in all of this', () => {
+  interface Role {
+    readonly kind: string;
+    readonly metadata: { readonly name: string };
+    readonly rules?: readonly {
+      readonly apiGroups: readonly string[];
+      readonly resources: readonly string[];
+      readonly verbs: readonly string[];
+    }[];
+  }
+
+  it('nothing was refused to worker and starter, and every rule of their roles for schedules was needed', async () => {
+    expect(await cluster.refused()).toEqual([]);
+    const text = await readFile(new URL('../../deploy/lights-out/rbac.yaml', import.meta.url), 'utf8');
+    const granted = parseAllDocuments(text)
+      .map((document) => document.toJS() as Role)
+      .filter(({ kind }) => kind === 'ClusterRole')
+      .flatMap(({ metadata, rules = [] }) =>
+        rules.flatMap(({ apiGroups, resources, verbs }) =>
+          verbs.flatMap((verb) =>
+            resources.map((resource) => `${metadata.name}: ${verb} ${resource} ${apiGroups.join()}`),
+          ),
+        ),
+      );
+    expect(granted.length).toBeGreaterThan(15);
+    const used = new Set((await plane.plane.auditEvents()).flatMap(grantOf));
+    expect(granted.filter((one) => !used.has(one))).toEqual([]);
+  });
+
+  /** A request as the rule that it needs. The base role has some of the same rights, which the API server may name instead. */
+  function grantOf({ user, verb, objectRef, responseStatus }: AuditEvent): readonly string[] {
+    if (!['headroom-worker', 'headroom-starter'].includes(user.username) || responseStatus?.code === 403) return [];
+    const resource = [objectRef?.resource, objectRef?.subresource].filter(Boolean).join('/');
+    return [`${user.username}-lights-out: ${verb} ${resource} ${objectRef?.apiGroup ?? ''}`];
+  }
+});

@@ -1,0 +1,176 @@
+/** What people and GitOps do to workloads while these are to sleep, on a real control plane. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../kernel/stack/eventually.ts';
+import type { HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
+import { DOWN, LightsOutCluster, marksOf, startLightsOutPlane, UP } from './cluster.ts';
+
+/** Longer than the ten seconds between two looks at workloads, so that one falls into it. */
+const CONTESTED_MS = 30_000;
+
+let plane: HeadroomPlane;
+let cluster: LightsOutCluster;
+beforeAll(async () => {
+  plane = await startLightsOutPlane({ env: { HEADROOM_LIGHTS_OUT_CONTESTED_MIN: `${CONTESTED_MS}ms` } });
+  cluster = new LightsOutCluster(plane);
+  await Promise.all([plane.startWorker(), plane.startStarter()]);
+});
+afterAll(async () => {
+  await plane?.stop();
+});
+
+describe.concurrent('a person', () => {
+  it('who scales a workload up at night is respected until the morning, which takes the greater number, and not longer', async () => {
+    const name = 'scaled';
+    const before = { more: 3, fewer: 3, none: 0 };
+    await cluster.namespace(name);
+    for (const [one, replicas] of Object.entries(before)) await cluster.deployment(name, one, replicas);
+    const now = async () => await Promise.all(Object.keys(before).map((one) => cluster.replicas(name, one)));
+    await cluster.asleep(name, { namespaces: [name] });
+    // The API server notes no moment for `kubectl scale`, and one for everything else.
+    await cluster.scale(name, 'more', 5);
+    await cluster.scale(name, 'none', 2);
+    await cluster.patchDeployment(name, 'fewer', { spec: { replicas: 1 } });
+    await cluster.told(
+      name,
+      /^KeptUp: Deployment scaled\/more: kubectl gave it 5 replicas, while it was to sleep; it is left until the schedule/,
+    );
+    await cluster.notes(name, /^Deployment scaled\/none: kubectl gave it 2 replicas, while it was to sleep/);
+    await cluster.notes(
+      name,
+      /^Deployment scaled\/fewer: kubectl-edit gave it 1 replica at \S+Z, while it was to sleep/,
+    );
+    await cluster.stands(name, 'Down', 'AsScheduled');
+    expect(await now()).toEqual([5, 1, 2]);
+
+    await cluster.patchSchedule(name, { spec: UP });
+    await cluster.stands(name, 'Up', 'AsScheduled');
+    expect(await now()).toEqual([5, 3, 2]);
+    expect(await cluster.marks(name, 'more')).toEqual({});
+
+    await cluster.patchSchedule(name, { spec: DOWN });
+    await cluster.stands(name, 'Down', 'AsScheduled');
+    expect(await now()).toEqual([0, 0, 0]);
+    expect(await cluster.marks(name, 'more')).toMatchObject({ 'original-replicas': '5' });
+  });
+
+  it('who creates a workload at night is respected; what GitOps creates is put to sleep', async () => {
+    const name = 'created';
+    await cluster.namespace(name);
+    await cluster.deployment(name, 'old', 1);
+    await cluster.asleep(name, { namespaces: [name] });
+    await cluster.deployment(name, 'by-hand', 2);
+    await cluster.deployment(name, 'from-git', 2, { fieldManager: 'argocd-controller' });
+    await cluster.told(name, /^KeptUp: Deployment created\/by-hand: kubectl-create created it at /);
+    await eventually('what Git has sleeps', async () => (await cluster.replicas(name, 'from-git')) === 0);
+    expect(await cluster.marks(name, 'from-git')).toMatchObject({ 'original-replicas': '2' });
+    await cluster.stands(name, 'Down', 'AsScheduled');
+    expect(await cluster.replicas(name, 'by-hand')).toBe(2);
+    expect(await cluster.writes(name, 'by-hand')).toEqual([]);
+  });
+
+  it('has the time that the schedule gives for what is new, whoever created it', async () => {
+    const name = 'grace';
+    await cluster.namespace(name);
+    await cluster.deployment(name, 'old', 1);
+    await cluster.asleep(name, { namespaces: [name], newWorkloadGrace: '15s' });
+    await cluster.deployment(name, 'new', 2, { fieldManager: 'argocd-controller' });
+    const { metadata } = await cluster.readDeployment(name, 'new');
+    await cluster.notes(name, /^Deployment grace\/new: it is new, and is put to sleep at /);
+    expect(await cluster.replicas(name, 'new')).toBe(2);
+    await eventually('it sleeps', async () => (await cluster.replicas(name, 'new')) === 0);
+    const [write] = await eventually('the write is in the audit log', async () => {
+      const writes = await cluster.writes(name, 'new');
+      return writes.length > 0 && writes;
+    });
+    const age = Date.parse(write?.requestReceivedTimestamp ?? '') - Number(metadata?.creationTimestamp);
+    expect(age).toBeGreaterThanOrEqual(15_000);
+  });
+
+  it('who suspended a CronJob finds it suspended in the morning', async () => {
+    const name = 'suspended';
+    await cluster.namespace(name);
+    await cluster.cronJob(name, 'off', true);
+    await cluster.cronJob(name, 'on');
+    await cluster.asleep(name, { namespaces: [name] });
+    expect(marksOf((await cluster.readCronJob(name, 'on')).metadata?.annotations)).toMatchObject({
+      'original-suspend': 'lightsout',
+    });
+    await cluster.patchSchedule(name, { spec: UP });
+    await cluster.stands(name, 'Up', 'AsScheduled');
+    expect([await cluster.suspended(name, 'off'), await cluster.suspended(name, 'on')]).toEqual([true, false]);
+    expect(await cluster.writes(name, 'off')).toEqual([]);
+
+    // What a person resumes by day sleeps again in the next night, although a person had suspended it once.
+    await cluster.setSuspend(name, 'off', false);
+    await cluster.patchSchedule(name, { spec: DOWN });
+    await cluster.stands(name, 'Down', 'AsScheduled');
+    expect([await cluster.suspended(name, 'off'), await cluster.suspended(name, 'on')]).toEqual([true, true]);
+    await cluster.patchSchedule(name, { spec: UP });
+    await cluster.stands(name, 'Up', 'AsScheduled');
+    expect([await cluster.suspended(name, 'off'), await cluster.suspended(name, 'on')]).toEqual([false, false]);
+  });
+
+  it('who resumes a CronJob at night and suspends it again finds it suspended in the morning, too', async () => {
+    const name = 'resumed';
+    await cluster.namespace(name);
+    await cluster.cronJob(name, 'report');
+    await cluster.asleep(name, { namespaces: [name] });
+    await cluster.setSuspend(name, 'report', false);
+    await cluster.told(name, /^KeptUp: CronJob resumed\/report: kubectl-patch resumed it at /);
+    expect(await cluster.suspended(name, 'report')).toBe(false);
+    await cluster.setSuspend(name, 'report', true);
+    await cluster.patchSchedule(name, { spec: UP });
+    await cluster.stands(name, 'Up', 'AsScheduled');
+    const report = await cluster.readCronJob(name, 'report');
+    expect(report.spec?.suspend).toBe(true);
+    expect(marksOf(report.metadata?.annotations)).toEqual({});
+
+    await cluster.patchSchedule(name, { spec: DOWN });
+    await cluster.stands(name, 'Down', 'AsScheduled');
+    await cluster.patchSchedule(name, { spec: UP });
+    await cluster.stands(name, 'Up', 'AsScheduled');
+    expect(await cluster.suspended(name, 'report')).toBe(true);
+  });
+});
+
+describe.concurrent('GitOps', () => {
+  it('that puts a workload up at night loses, is told how to leave the field alone, and is not fought more often than that', async () => {
+    const name = 'argo';
+    await cluster.namespace(name);
+    await cluster.deployment(name, 'web', 3);
+    await cluster.asleep(name, { namespaces: [name] });
+    const [first] = await cluster.writes(name, 'web');
+    const putUp = async (times: number): Promise<void> => {
+      await cluster.applyReplicas(name, 'web', 3);
+      await eventually(`it is put to sleep for the ${times}. time`, async () => {
+        return (await cluster.writes(name, 'web')).length > times && (await cluster.replicas(name, 'web')) === 0;
+      });
+    };
+    await putUp(1);
+    const said = await cluster.told(name, /^PutDownAgain: Deployment argo\/web was put up by argocd-controller/);
+    expect(said).toMatch(/In Argo CD, .*ignoreDifferences.*\/spec\/replicas.*RespectIgnoreDifferences=true/);
+
+    const again = putUp(2);
+    await cluster.notes(
+      name,
+      /^Deployment argo\/web: argocd-controller put it up again; it is put to sleep at \S+Z\. In/,
+    );
+    expect(await cluster.replicas(name, 'web')).toBe(3);
+    await again;
+    const moments = (await cluster.writes(name, 'web')).map((one) => Date.parse(one.requestReceivedTimestamp));
+    expect(moments).toHaveLength(3);
+    expect((moments[2] ?? 0) - (moments[1] ?? 0)).toBeGreaterThanOrEqual(CONTESTED_MS);
+    // It is the same night: what it was at dusk is what it is to be again.
+    expect(await cluster.marks(name, 'web')).toMatchObject({ 'original-replicas': '3' });
+    expect(first?.verb).toBe('patch');
+    await cluster.patchSchedule(name, { spec: UP });
+    await cluster.stands(name, 'Up', 'AsScheduled');
+    expect(await cluster.replicas(name, 'web')).toBe(3);
+  });
+});
+
+describe('in all of this', () => {
+  it('nothing was refused to worker and starter', async () => {
+    expect(await cluster.refused()).toEqual([]);
+  });
+});

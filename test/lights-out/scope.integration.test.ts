@@ -1,0 +1,221 @@
+/** What is a schedule's own and what is not any more, on a real control plane: scopes, owners, deletions, failures. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../kernel/stack/eventually.ts';
+import type { HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
+import { DOWN, LightsOutCluster, startLightsOutPlane, UP } from './cluster.ts';
+
+let plane: HeadroomPlane;
+let cluster: LightsOutCluster;
+beforeAll(async () => {
+  plane = await startLightsOutPlane();
+  cluster = new LightsOutCluster(plane);
+  await Promise.all([plane.startWorker(), plane.startStarter()]);
+});
+afterAll(async () => {
+  await plane?.stop();
+});
+
+/** A namespace that a schedule selects by its label, with a Deployment and a CronJob that sleep. */
+async function night(name: string, spec: Readonly<Record<string, unknown>> = {}): Promise<void> {
+  await cluster.namespace(name, { night: name });
+  await cluster.deployment(name, 'web', 3);
+  await cluster.cronJob(name, 'report');
+  await cluster.asleep(name, { namespaceSelector: { matchLabels: { night: name } }, ...spec });
+  expect([await cluster.replicas(name, 'web'), await cluster.suspended(name, 'report')]).toEqual([0, true]);
+}
+
+async function untilAwake(name: string): Promise<void> {
+  await eventually(`${name} is awake`, async () => {
+    return (await cluster.replicas(name, 'web')) === 3 && (await cluster.suspended(name, 'report')) === false;
+  });
+  expect(await cluster.marks(name, 'web')).toEqual({});
+}
+
+async function untilGone(name: string): Promise<void> {
+  await eventually(`the schedule ${name} is gone`, async () => await cluster.scheduleIsGone(name));
+}
+
+describe.concurrent('what leaves the scope at night is restored at once', () => {
+  it('when a namespace loses its label', async () => {
+    await night('unlabelled');
+    await cluster.patchNamespace('unlabelled', { labels: { night: null } });
+    await untilAwake('unlabelled');
+    expect(await cluster.stands('unlabelled', 'Down', 'AsScheduled')).toMatchObject({ state: 'Down' });
+  });
+
+  it('when a namespace is excluded', async () => {
+    await night('excluded');
+    await cluster.patchSchedule('excluded', { spec: { excludeNamespaces: ['excluded'] } });
+    await untilAwake('excluded');
+  });
+
+  it('when the schedule is for fewer kinds of workloads', async () => {
+    await night('narrowed');
+    await cluster.patchSchedule('narrowed', { spec: { workloadTypes: ['CronJob'] } });
+    await eventually('the Deployment is awake', async () => (await cluster.replicas('narrowed', 'web')) === 3);
+    await cluster.stands('narrowed', 'Down', 'AsScheduled');
+    expect(await cluster.suspended('narrowed', 'report')).toBe(true);
+  });
+
+  it('when a workload gets a label that is left alone', async () => {
+    await night('labelled', { excludeLabels: { matchLabels: { keep: 'up' } } });
+    await cluster.patchDeployment('labelled', 'web', { metadata: { labels: { keep: 'up' } } });
+    await eventually('the Deployment is awake', async () => (await cluster.replicas('labelled', 'web')) === 3);
+    await cluster.stands('labelled', 'Down', 'AsScheduled');
+    expect(await cluster.suspended('labelled', 'report')).toBe(true);
+  });
+
+  it('and what comes into it is put to sleep', async () => {
+    await cluster.namespace('late');
+    await cluster.deployment('late', 'web', 2);
+    await night('wider');
+    await cluster.patchNamespace('late', { labels: { night: 'wider' } });
+    await eventually('it sleeps', async () => (await cluster.marks('late', 'web'))['managed-by'] === 'wider');
+    expect(await cluster.replicas('late', 'web')).toBe(0);
+  });
+});
+
+describe.concurrent('a schedule that is deleted', () => {
+  it('wakes what it put to sleep also where that is out of its scope, and where it is suspended', async () => {
+    await night('moved');
+    await cluster.patchSchedule('moved', { spec: { suspend: true } });
+    await cluster.stands('moved', 'Suspended', 'Suspended');
+    // Nothing is restored while it is suspended.
+    await cluster.patchNamespace('moved', { labels: { night: null } });
+    await cluster.tell('moved', 'reconcileNow');
+    await cluster.stands('moved', 'Suspended', 'Suspended');
+    expect(await cluster.replicas('moved', 'web')).toBe(0);
+    await cluster.deleteSchedule('moved');
+    await untilGone('moved');
+    await untilAwake('moved');
+    expect(await cluster.events('moved')).toContain(
+      'CleanupComplete: everything that the schedule put to sleep is awake: 2 workloads',
+    );
+  });
+
+  it('wakes it also where it is invalid', async () => {
+    await night('broken');
+    await cluster.patchSchedule('broken', { spec: { timezone: 'Mars/Olympus' } });
+    await cluster.stands('broken', 'Invalid', 'InvalidSchedule');
+    await cluster.patchNamespace('broken', { labels: { night: null } });
+    await cluster.deleteSchedule('broken');
+    await untilGone('broken');
+    await untilAwake('broken');
+  });
+
+  it('wakes it also where somebody took the finalizer off by force', async () => {
+    await night('forced');
+    await cluster.patchSchedule('forced', { metadata: { finalizers: null } });
+    await cluster.deleteSchedule('forced');
+    await untilGone('forced');
+    await untilAwake('forced');
+    await eventually(
+      'its workflow has ended',
+      async () => (await cluster.handle('forced').describe()).status.name === 'COMPLETED',
+    );
+  });
+});
+
+describe.concurrent('an invalid schedule', () => {
+  it('says so and touches nothing, neither what is awake nor what it had put to sleep, and goes on once it is corrected', async () => {
+    await night('invalid');
+    await cluster.patchSchedule('invalid', { spec: { timezone: 'Mars/Olympus', ...UP } });
+    await cluster.stands('invalid', 'Invalid', 'InvalidSchedule');
+    expect(await cluster.ready('invalid')).toMatch(/^False InvalidSchedule: spec\.timezone: .*Mars\/Olympus/);
+    expect((await cluster.readSchedule('invalid')).status).toMatchObject({ state: 'Unknown', observedGeneration: 2 });
+    await cluster.told('invalid', /^InvalidSchedule: spec\.timezone: /);
+    await cluster.deployment('invalid', 'new', 2, { fieldManager: 'argocd-controller' });
+    await cluster.tell('invalid', 'reconcileNow');
+    await cluster.stands('invalid', 'Invalid', 'InvalidSchedule');
+    expect([await cluster.replicas('invalid', 'web'), await cluster.replicas('invalid', 'new')]).toEqual([0, 2]);
+
+    await cluster.patchSchedule('invalid', { spec: { timezone: 'Europe/Berlin' } });
+    await cluster.stands('invalid', 'Up', 'AsScheduled');
+    await untilAwake('invalid');
+    expect(await cluster.ready('invalid')).toMatch(/^True ReconcileSucceeded: /);
+  });
+});
+
+describe.concurrent('two schedules that select one workload', () => {
+  it('have one owner, the older; the other says so, and takes over when that is deleted', async () => {
+    await night('pair-a');
+    await cluster.schedule('pair-b', { ...DOWN, namespaces: ['pair-a'] });
+    await cluster.stands('pair-b', 'Down', 'AsScheduled');
+    await cluster.told(
+      'pair-b',
+      /^OwnedByOther: Deployment pair-a\/web: it belongs to the schedule pair-a, which put it/,
+    );
+    await cluster.notes('pair-b', /^CronJob pair-a\/report: it belongs to the schedule pair-a/);
+    expect((await cluster.marks('pair-a', 'web'))['managed-by']).toBe('pair-a');
+    expect((await cluster.readSchedule('pair-b')).status?.workloadStats).toMatchObject({ deploymentsManaged: 0 });
+
+    await cluster.deleteSchedule('pair-a');
+    await untilGone('pair-a');
+    await eventually('the other has it', async () => {
+      return (await cluster.marks('pair-a', 'web'))['managed-by'] === 'pair-b';
+    });
+    expect(await cluster.marks('pair-a', 'web')).toMatchObject({ 'original-replicas': '3' });
+    expect(await cluster.replicas('pair-a', 'web')).toBe(0);
+    await cluster.patchSchedule('pair-b', { spec: UP });
+    await untilAwake('pair-a');
+  });
+});
+
+describe.concurrent('a workload that cannot be written', () => {
+  it('holds up nothing else, is shown with why, is tried again, and keeps a deleted schedule until it is awake', async () => {
+    const name = 'frozen';
+    await cluster.namespace(name);
+    for (const one of ['stuck', 'web', 'api']) await cluster.deployment(name, one, 2);
+    const thaw = await cluster.freeze(name, 'stuck');
+    await cluster.schedule(name, { ...DOWN, namespaces: [name] });
+    const said = await cluster.stands(name, 'Down', 'ScalingFailed');
+    const why = /ValidatingAdmissionPolicy 'freeze-frozen' .* denied request: frozen for an audit$/;
+    expect(said.failing).toEqual([{ workload: `Deployment ${name}/stuck`, message: expect.stringMatching(why) }]);
+    const all = async () => await Promise.all(['stuck', 'web', 'api'].map((one) => cluster.replicas(name, one)));
+    expect(await all()).toEqual([2, 0, 0]);
+    expect(await cluster.ready(name)).toMatch(
+      /^False ReconcileFailed: 1 workload cannot be written: Deployment frozen\/stuck: .*frozen for an audit/,
+    );
+    await cluster.told(name, /^ScalingFailed: 1 workload cannot be written: Deployment frozen\/stuck: /);
+    await thaw();
+    await cluster.stands(name, 'Down', 'AsScheduled');
+    expect(await all()).toEqual([0, 0, 0]);
+    expect(await cluster.ready(name)).toMatch(/^True ReconcileSucceeded: /);
+
+    const again = await cluster.freeze(name, 'stuck');
+    await cluster.deleteSchedule(name);
+    await cluster.told(name, /^CleanupPartialFailure: 1 workload cannot be woken yet, .*Deployment frozen\/stuck: /);
+    expect(await all()).toEqual([0, 2, 2]);
+    expect(await cluster.ready(name)).toMatch(/^False CleanupFailed: .*frozen for an audit/);
+    expect(await cluster.scheduleIsGone(name)).toBe(false);
+    await again();
+    await untilGone(name);
+    expect(await all()).toEqual([2, 2, 2]);
+  });
+});
+
+describe('the namespaces that keep Headroom running', () => {
+  it('are never touched by a schedule that selects every namespace', async () => {
+    const spared = ['kube-system', 'namespace-resizer-system', 'temporal'];
+    await cluster.namespace('temporal');
+    await cluster.namespace('ordinary');
+    for (const namespace of [...spared, 'ordinary']) await cluster.deployment(namespace, 'server', 1);
+    const everything = { matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'Exists' }] };
+    await cluster.schedule('all', { ...DOWN, namespaceSelector: everything, namespaces: spared });
+    await cluster.stands('all', 'Down', 'AsScheduled');
+    expect(await cluster.replicas('ordinary', 'server')).toBe(0);
+    for (const namespace of spared) expect(await cluster.replicas(namespace, 'server')).toBe(1);
+    const { status } = await cluster.readSchedule('all');
+    expect(status?.namespaces).toContain('ordinary');
+    expect(status?.namespaces?.filter((one) => spared.includes(one))).toEqual([]);
+    await cluster.deleteSchedule('all');
+    await untilGone('all');
+    expect(await cluster.replicas('ordinary', 'server')).toBe(1);
+  });
+});
+
+describe('in all of this', () => {
+  it('nothing was refused to worker and starter', async () => {
+    expect(await cluster.refused()).toEqual([]);
+  });
+});
