@@ -56,9 +56,13 @@ function originalKey(kind: Workload['kind']): string {
 
 type MarkedWorkload = Marked & Pick<Workload, 'kind' | 'replicas'>;
 
-/** Whether annotations alone say that it was put down, of a Deployment that has replicas. */
-export function isStale({ kind, labels, replicas }: Pick<Workload, 'kind' | 'labels' | 'replicas'>): boolean {
-  return kind === 'Deployment' && !labels[MANAGED_BY] && replicas !== null && replicas > 0;
+/**
+ * Whether annotations alone say that it was put down, of a Deployment that has replicas. Headroom's own, with the moment in
+ * them: it never writes them without the label, where another tool may.
+ */
+export function isStale({ kind, labels, annotations, replicas }: MarkedWorkload): boolean {
+  const isOurs = annotations[DOWN_SINCE] !== undefined;
+  return kind === 'Deployment' && isOurs && !labels[MANAGED_BY] && replicas !== null && replicas > 0;
 }
 
 /**
@@ -73,7 +77,7 @@ export function marksOf({ kind, annotations, labels, replicas }: MarkedWorkload)
   return {
     managedBy: annotations[MANAGED_BY] || null,
     label,
-    original: isStale({ kind, labels, replicas }) ? null : annotations[originalKey(kind)] || labelled || null,
+    original: isStale({ kind, annotations, labels, replicas }) ? null : annotations[originalKey(kind)] || labelled || null,
     since: readMoment(annotations[DOWN_SINCE] ?? ''),
   };
 }
