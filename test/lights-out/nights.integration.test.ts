@@ -51,7 +51,12 @@ describe('a night', () => {
       [`${GROUP}/original-replicas`]: '3',
       [`${GROUP}/managed-by`]: 'night',
     });
-    expect(asleep.metadata?.labels).toEqual({ tier: 'front', [`${GROUP}/managed-by`]: 'night' });
+    expect(asleep.metadata?.labels).toEqual({
+      tier: 'front',
+      [`${GROUP}/managed-by`]: 'night',
+      // kubectl rollout undo takes annotations away, and leaves labels.
+      [`${GROUP}/original-replicas`]: '3',
+    });
     expect((await cluster.readStatefulSet('night', 'db')).spec?.replicas).toBe(0);
     expect(await cluster.suspended('night', 'report')).toBe(true);
     const { spec, status, metadata } = await cluster.readSchedule('night');

@@ -406,7 +406,7 @@ export class Model {
       belongsTo: this.#belongsTo(row),
       isToBeUp,
       since,
-      hasRested: keeper.restedAt > since,
+      hasRested: keeper.restedAt >= since,
       level: row.owner === null ? keeps : Math.min(row.full, keeps),
     };
     const [, , effect = 'leave'] = RULES.find(([, holds]) => holds(one)) ?? [];
