@@ -77,7 +77,9 @@ export function marksOf({ kind, annotations, labels, replicas }: MarkedWorkload)
   return {
     managedBy: annotations[MANAGED_BY] || null,
     label,
-    original: isStale({ kind, annotations, labels, replicas }) ? null : annotations[originalKey(kind)] || labelled || null,
+    original: isStale({ kind, annotations, labels, replicas })
+      ? null
+      : annotations[originalKey(kind)] || labelled || null,
     since: readMoment(annotations[DOWN_SINCE] ?? ''),
   };
 }
