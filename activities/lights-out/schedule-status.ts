@@ -1,17 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { type EpochMs, formatInstant } from '../../domain/kernel/time.ts';
-import { FIELD_MANAGER } from '../../domain/lights-out/names.ts';
 import { type Condition, scheduleStatus } from '../../domain/lights-out/schedule.ts';
 import type { Kubernetes } from '../ports/kubernetes.ts';
-import { statusCode } from '../ports/kubernetes-failure.ts';
 import type { ScheduleStatusWrite } from './interface.ts';
-import { readScheduleObject, SCHEDULES } from './read-cluster.ts';
-import { scheduleMetadata } from './read-schedule-object.ts';
-import { MERGE_PATCH } from './write-object.ts';
-
-/** How often it is read anew when others write the schedule at the same time. */
-const ROUNDS = 5;
+import { writeSchedule } from './write-schedule.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -24,26 +17,10 @@ export async function ensureScheduleStatus(
   write: ScheduleStatusWrite,
   now: () => EpochMs,
 ): Promise<void> {
-  const name = write.target.schedule;
-  for (let round = 0; ; round += 1) {
-    const object = await readScheduleObject(kubernetes, name);
-    if (object === null) return;
-    const { uid, resourceVersion } = scheduleMetadata(object);
-    if (uid !== write.scheduleUid) return;
+  await writeSchedule(kubernetes, write, 'status', (object) => {
     const status = statusPatch(writtenStatus.parse(object).status, write, now());
-    if (status === null) return;
-    const body = { metadata: { uid, resourceVersion }, status };
-    try {
-      await kubernetes.custom.patchClusterCustomObjectStatus(
-        { ...SCHEDULES, name, body, fieldManager: FIELD_MANAGER },
-        MERGE_PATCH,
-      );
-      return;
-    } catch (error) {
-      if (statusCode(error) === 404) return;
-      if (statusCode(error) !== 409 || round === ROUNDS) throw error;
-    }
-  }
+    return status === null ? null : { status };
+  });
 }
 
 /**

@@ -1,14 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { lightsOutId, type ScheduleTarget, taskQueue } from '../../domain/kernel/target.ts';
+import { lightsOutId, taskQueue } from '../../domain/kernel/target.ts';
 import type { Log } from '../../worker/kernel/log.ts';
-import { type ScheduleQueuedHint, startHint } from './hint.ts';
+import { type ScheduleQueuedHint, scheduleHint, startHint } from './hint.ts';
 
 export interface KeepRunningOptions {
   readonly client: Client;
   readonly cluster: string;
-  /** Every schedule that is known now. */
+  /** Every schedule that was seen last. */
   readonly schedules: () => readonly { readonly name: string; readonly resourceVersion: string }[];
+  /** The names of the schedules that there are; null where that is not known now. */
+  readonly known: () => ReadonlySet<string> | null;
   readonly hint: (hint: ScheduleQueuedHint) => void;
   /** How often Temporal is asked, in milliseconds. */
   readonly everyMs: number;
@@ -16,33 +18,51 @@ export interface KeepRunningOptions {
   readonly signal: AbortSignal;
 }
 
+/** Until the schedules are listed for the first time, in milliseconds. */
+const SOON_MS = 1_000;
+
 /**
- * Sees to it that the workflow of every schedule runs, also of one that has nothing to do: somebody may have terminated it,
- * and without it no command arrives, no transition is in time, and no deletion ends. One query each time, of what runs.
+ * Sees to it that schedules and workflows belong together, with one query each time of what runs:
+ *
+ * - The workflow of every schedule runs, also of one that has nothing to do: somebody may have terminated it, and without it
+ *   no command arrives, no transition is in time, and no deletion ends.
+ * - A workflow whose schedule is gone is told: no watch tells of what was deleted while it was not there, and a schedule that
+ *   never put anything to sleep has no finalizer that would wait for it. This is asked at the start as well.
+ *
  * Resolves after the signal; never rejects.
  */
 export async function keepRunning({
   client,
   cluster,
   schedules,
+  known,
   hint,
   everyMs,
   log,
   signal,
 }: KeepRunningOptions): Promise<void> {
   let isFailing = false;
+  let isFirst = true;
   for (;;) {
-    await sleep(everyMs, undefined, { signal }).catch(() => {});
+    await sleep(isFirst ? Math.min(SOON_MS, everyMs) : everyMs, undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
     // Before the question: one that is made while it is answered has a hint of its own.
-    const known = schedules();
+    const seen = schedules();
     try {
       const running = await runningSchedules(client, cluster);
       if (isFailing) log.info('Temporal says again which schedules have a workflow');
       isFailing = false;
-      for (const { name: schedule, resourceVersion } of known) {
-        const target = { cluster, schedule };
-        if (!running.has(lightsOutId(target))) hint(startHint(target, 'its workflow does not run', resourceVersion));
+      // At the start each schedule that is listed is hinted anyway.
+      const missing = isFirst ? [] : seen.filter(({ name }) => !running.has(name));
+      for (const { name: schedule, resourceVersion } of missing) {
+        hint(startHint({ cluster, schedule }, 'its workflow does not run', resourceVersion));
+      }
+      // After it: whichever of the workflows has a schedule by then is among these.
+      const there = known();
+      if (there === null) continue;
+      isFirst = false;
+      for (const schedule of running) {
+        if (!there.has(schedule)) hint(scheduleHint({ cluster, schedule }, 'the schedule is gone', ''));
       }
     } catch (error) {
       if (!isFailing && !signal.aborted) {
@@ -50,15 +70,19 @@ export async function keepRunning({
         log.warn({ reason }, `Temporal does not say which schedules have a workflow: ${reason}`);
       }
       isFailing = true;
+      isFirst = false;
     }
   }
 }
 
-/** The ids of the workflows of schedules that run in the cluster. */
-async function runningSchedules(client: Client, cluster: ScheduleTarget['cluster']): Promise<ReadonlySet<string>> {
+/** The schedules whose workflow runs in the cluster. */
+async function runningSchedules(client: Client, cluster: string): Promise<ReadonlySet<string>> {
+  const prefix = lightsOutId({ cluster, schedule: '' });
   // What Temporal itself knows from the start: a workflow gives itself Headroom's attributes when a worker comes to it.
   const query = `WorkflowType = 'lightsOut' AND TaskQueue = '${taskQueue(cluster)}' AND ExecutionStatus = 'Running'`;
   const running = new Set<string>();
-  for await (const { workflowId } of client.workflow.list({ query })) running.add(workflowId);
+  for await (const { workflowId } of client.workflow.list({ query })) {
+    if (workflowId.startsWith(prefix)) running.add(workflowId.slice(prefix.length));
+  }
   return running;
 }

@@ -8,7 +8,6 @@ import { HintQueue } from '../kernel/hint-queue.ts';
 import type { Informer } from '../kernel/informer.ts';
 import { isHopelessHint } from '../quota-resize/hint.ts';
 import { createScheduleHintSender, type ScheduleHintKind, type ScheduleQueuedHint } from './hint.ts';
-import { tellLeftovers } from './leftovers.ts';
 import { keepRunning } from './keep-running.ts';
 import { registerScheduleMetrics } from './metrics.ts';
 import { watchSchedules } from './watch.ts';
@@ -72,20 +71,11 @@ export async function startLightsOut(
     signal,
   });
   onStop('lights-out watches', async () => await watch.stop());
-  const telling = tellLeftovers({
-    client,
-    cluster,
-    schedules: () => watch.known(),
-    hint: (hint) => queue.add(hint),
-    resyncMs: config.starter.resyncInterval,
-    log,
-    signal,
-  });
-  onStop('lights-out leftovers', async () => await telling);
   const kept = keepRunning({
     client,
     cluster,
     schedules: () => watch.book.all,
+    known: () => watch.known(),
     hint: (hint) => queue.add(hint),
     everyMs: config.starter.resyncInterval,
     log,

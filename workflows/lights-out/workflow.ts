@@ -219,7 +219,8 @@ export async function lightsOut(input: LightsOutInput): Promise<LightsOutResult>
     }
     stand(verdict);
     // What is done in a moment is said when it is done: each time is a write, and an action that somebody pays for.
-    if (verdict.kind !== 'scale' || !isOneBatch(looked, verdict.items)) await writeStatus(looked, verdict.ready);
+    if (verdict.kind === 'scale' && isOneBatch(looked, verdict.items)) progressAt = now();
+    else await writeStatus(looked, verdict.ready);
     await tell(looked, tells);
     switch (verdict.kind) {
       case 'end':

@@ -34,6 +34,7 @@ it('says once that Temporal does not answer, hints at nothing meanwhile, and goe
       asked += 1;
       return [{ name: 'night', resourceVersion: '7' }];
     },
+    known: () => new Set(['night']),
     hint: ({ id, about }) => hinted.push(`${about} ${id}`),
     everyMs: 20,
     log: pino({}, { write: (text: string) => lines.push(JSON.parse(text).msg) }),

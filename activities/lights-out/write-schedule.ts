@@ -1,0 +1,48 @@
+import { FIELD_MANAGER } from '../../domain/lights-out/names.ts';
+import type { Kubernetes } from '../ports/kubernetes.ts';
+import { statusCode } from '../ports/kubernetes-failure.ts';
+import type { ScheduleEvent } from './interface.ts';
+import { readScheduleObject, SCHEDULES } from './read-cluster.ts';
+import { scheduleMetadata } from './read-schedule-object.ts';
+import { MERGE_PATCH } from './write-object.ts';
+
+/** How often it is read anew when others write the schedule at the same time. */
+const ROUNDS = 5;
+
+export interface ScheduleChange {
+  /** Under `metadata` of the patch, beside the version that it is bound to. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly status?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Merges into the schedule what is to be changed of it as it is now; null changes nothing. One that is gone, or another by
+ * UID, is left.
+ *
+ * @param part the whole object, or its subresource.
+ */
+export async function writeSchedule(
+  kubernetes: Kubernetes,
+  { target, scheduleUid }: Pick<ScheduleEvent, 'target' | 'scheduleUid'>,
+  part: 'object' | 'status',
+  changeOf: (object: unknown) => ScheduleChange | null,
+): Promise<void> {
+  const name = target.schedule;
+  for (let round = 0; ; round += 1) {
+    const object = await readScheduleObject(kubernetes, name);
+    if (object === null) return;
+    const { uid, resourceVersion } = scheduleMetadata(object);
+    const change = uid === scheduleUid ? changeOf(object) : null;
+    if (change === null) return;
+    const body = { ...change, metadata: { ...change.metadata, uid, resourceVersion } };
+    const request = { ...SCHEDULES, name, body, fieldManager: FIELD_MANAGER };
+    try {
+      if (part === 'object') await kubernetes.custom.patchClusterCustomObject(request, MERGE_PATCH);
+      else await kubernetes.custom.patchClusterCustomObjectStatus(request, MERGE_PATCH);
+      return;
+    } catch (error) {
+      if (statusCode(error) === 404) return;
+      if (statusCode(error) !== 409 || round === ROUNDS) throw error;
+    }
+  }
+}
