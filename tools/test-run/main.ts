@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Outcome, sum, vitestOutcome } from './vitest-outcome.ts';
+import { type Outcome, vitestOutcome } from './vitest-outcome.ts';
 
 /**
  * `node tools/test-run/main.ts` runs the checks, the unit tests and the integration tests, all of them whatever fails, and
- * ends with the line `N passed, N failed`. The checks together count as one test. To be run by npm, whose PATH has vitest.
+ * ends with a line for each failure and the line `N passed, N failed`. The checks together count as one test. To be run by npm, whose PATH has vitest.
  */
 
 let interrupted = false;
@@ -30,7 +30,7 @@ function run(command: string, args: readonly string[]): Promise<number | null> {
 async function check(): Promise<Outcome> {
   const code = await run('npm', ['run', '--silent', 'check']);
   console.log(code === 0 ? 'checks passed' : 'checks failed');
-  return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+  return code === 0 ? { passed: 1, failures: [] } : { passed: 0, failures: ['npm run check'] };
 }
 
 async function vitest(project: string, reports: string): Promise<Outcome> {
@@ -43,7 +43,7 @@ async function vitest(project: string, reports: string): Promise<Outcome> {
     `--outputFile.json=${report}`,
   ]);
   const outcome = vitestOutcome(await readFile(report, 'utf8').catch(() => undefined), code);
-  console.log(`${project} tests: ${outcome.passed} passed, ${outcome.failed} failed`);
+  console.log(`${project} tests: ${outcome.passed} passed, ${outcome.failures.length} failed`);
   return outcome;
 }
 
@@ -61,10 +61,13 @@ async function main(): Promise<number> {
     }
   }
   await rm(reports, { recursive: true, force: true });
-  const { passed, failed } = sum(outcomes);
-  console.log(`${passed} passed, ${failed} failed`);
+  const passed = outcomes.reduce((total, outcome) => total + outcome.passed, 0);
+  const failures = outcomes.flatMap((outcome) => outcome.failures);
+  // Once more at the end, where somebody who has only the last lines finds them.
+  for (const failure of failures) console.log(`failed: ${failure}`);
+  console.log(`${passed} passed, ${failures.length} failed`);
   // 128 + 2: what a shell says of a program that Ctrl-C ended.
-  return interrupted ? 130 : Math.min(failed, 1);
+  return interrupted ? 130 : Math.min(failures.length, 1);
 }
 
 process.exitCode = await main();

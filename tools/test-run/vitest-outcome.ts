@@ -1,16 +1,25 @@
-/** How many tests of a run passed, and how many things failed. */
+/** How many tests of a run passed, and one line for each thing that failed. */
 export interface Outcome {
   readonly passed: number;
-  readonly failed: number;
+  readonly failures: readonly string[];
 }
 
 /** The part of vitest's JSON report that is counted. */
 interface VitestReport {
   readonly numPassedTests: number;
-  readonly numFailedTests: number;
-  readonly testResults: readonly {
+  readonly testResults: readonly VitestFile[];
+}
+
+interface VitestFile {
+  /** The path of the file. */
+  readonly name: string;
+  readonly status: string;
+  /** Why the file could not be loaded or set up. */
+  readonly message: string;
+  readonly assertionResults: readonly {
     readonly status: string;
-    readonly assertionResults: readonly { readonly status: string }[];
+    readonly fullName: string;
+    readonly failureMessages: readonly string[];
   }[];
 }
 
@@ -24,12 +33,27 @@ interface VitestReport {
 export function vitestOutcome(report: string | undefined, exitCode: number | null): Outcome {
   const counted = report === undefined ? undefined : parse(report);
   const passed = counted?.numPassedTests ?? 0;
-  const brokenFiles = (counted?.testResults ?? []).filter(
-    (file) => file.status === 'failed' && file.assertionResults.every((test) => test.status !== 'failed'),
-  ).length;
-  const failed = (counted?.numFailedTests ?? 0) + brokenFiles;
-  const endedBadly = exitCode !== 0 || counted === undefined;
-  return { passed, failed: failed === 0 && endedBadly ? 1 : failed };
+  const failures = (counted?.testResults ?? []).flatMap(failuresOf);
+  if (failures.length > 0) return { passed, failures };
+  if (counted === undefined) return { passed, failures: [`vitest wrote no report, ${endOf(exitCode)}`] };
+  return { passed, failures: exitCode === 0 ? [] : [`vitest failed beside its tests, ${endOf(exitCode)}`] };
+}
+
+function failuresOf({ name, status, message, assertionResults }: VitestFile): readonly string[] {
+  if (status !== 'failed') return [];
+  const file = name.replace(/^.*(?=\/test\/)\//, '');
+  const tests = assertionResults
+    .filter((test) => test.status === 'failed')
+    .map(({ fullName, failureMessages }) => `${file} > ${fullName}: ${firstLine(failureMessages[0])}`);
+  return tests.length > 0 ? tests : [`${file}: ${firstLine(message)}`];
+}
+
+function firstLine(text = ''): string {
+  return text.split('\n')[0]?.trim() ?? '';
+}
+
+function endOf(exitCode: number | null): string {
+  return exitCode === null ? 'a signal ended it' : `exit code ${exitCode}`;
 }
 
 /** A report that was cut off by a crash is no report. */
@@ -39,11 +63,4 @@ function parse(report: string): VitestReport | undefined {
   } catch {
     return undefined;
   }
-}
-
-export function sum(outcomes: readonly Outcome[]): Outcome {
-  return {
-    passed: outcomes.reduce((total, outcome) => total + outcome.passed, 0),
-    failed: outcomes.reduce((total, outcome) => total + outcome.failed, 0),
-  };
 }
