@@ -274,12 +274,22 @@ export class LightsOutCluster {
     return await this.handle(schedule).query(status);
   }
 
-  /** Until the schedule stands in a phase for a reason, and nothing is under way. */
+  /** Until the schedule stands in a phase for a reason, and nothing is under way: what there is to write is written. */
   async stands(schedule: string, phase: LightsOutStatus['phase'], reason?: string): Promise<LightsOutStatus> {
-    return await eventually(`${schedule} is ${phase}${reason === undefined ? '' : ` (${reason})`}`, async () => {
-      const said = await this.said(schedule);
-      return said.phase === phase && (reason === undefined || said.reason === reason) && said;
-    });
+    let seen = 'nothing';
+    return await eventually(
+      () => `${schedule} is ${phase}${reason === undefined ? '' : ` (${reason})`}: it is ${seen}`,
+      async () => {
+        const said = await this.said(schedule);
+        seen = `${said.phase} (${said.reason})`;
+        if (said.phase !== phase || (reason !== undefined && said.reason !== reason)) return false;
+        // A phase is said before it is written, and what follows from it is done after both.
+        const { pendingActivities, pendingWorkflowTask } = (await this.handle(schedule).describe()).raw;
+        const isAtRest = (pendingActivities ?? []).length === 0 && !pendingWorkflowTask;
+        seen += isAtRest ? '' : ', with something under way';
+        return isAtRest && said;
+      },
+    );
   }
 
   async tell(schedule: string, command: LightsOutCommand, input: LightsOutCommandInput = {}): Promise<string> {

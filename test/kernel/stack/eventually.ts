@@ -14,11 +14,11 @@ function pause(waitedMs: number, askedForMs: number): number {
 /**
  * Asks until the answer is not undefined, null or false.
  *
- * @param what for the message when it never comes: "the pull request is merged".
+ * @param what for the message when it never comes: "the pull request is merged"; a function says it when it is needed.
  * @throws Error after `withinMs` milliseconds, with the last answer's error.
  */
 export async function eventually<T>(
-  what: string,
+  what: string | (() => string),
   ask: () => Promise<T | undefined | null | false> | T | undefined | null | false,
   withinMs = 60_000,
 ): Promise<T> {
@@ -33,7 +33,10 @@ export async function eventually<T>(
       problem = ` (${error instanceof Error ? error.message : String(error)})`;
     }
     const now = Date.now();
-    if (now > started + withinMs) throw new Error(`waited ${withinMs / 1000} s in vain until ${what}${problem}`);
+    if (now > started + withinMs) {
+      const said = typeof what === 'string' ? what : what();
+      throw new Error(`waited ${withinMs / 1000} s in vain until ${said}${problem}`);
+    }
     await sleep(pause(now - started, now - asked));
   }
 }
