@@ -173,6 +173,8 @@ function useTokenFiles(kubeConfig: KubeConfig, file: string): void {
   }
 }
 
+type DispatcherOptions = ReturnType<KubeConfig['createDispatcherOptions']>;
+
 /**
  * A KubeConfig whose credentials are renewed and whose connections are kept. The client of the library reads a kubeconfig
  * once and a token file once a minute, keeps a credential from a plugin until the expiry it came with, and opens a new
@@ -215,6 +217,25 @@ class RenewingKubeConfig extends KubeConfig {
     (this as unknown as WithAuthenticators).authenticators = (fresh as unknown as WithAuthenticators).authenticators;
   }
 
+  /**
+   * One connection for each request that is under way, as HTTP/1.1 has it. Over HTTP/2 all of them share one, and when the
+   * API server died on a busy machine, the library was seen to go on with the dead one: watches stayed "connected" and new
+   * requests timed out one after the other, for a minute and more, also when the server was back (ADR 22).
+   */
+  override createDispatcherOptions(...given: Parameters<KubeConfig['createDispatcherOptions']>): DispatcherOptions {
+    const options = super.createDispatcherOptions(...given);
+    switch (options.type) {
+      case 'agent':
+        return { ...options, connect: { ...options.connect, ...HTTP_1 } };
+      case 'proxy':
+        return { ...options, requestTls: { ...options.requestTls, ...HTTP_1 } };
+      // Neither offers HTTP/2.
+      case 'socks':
+      case 'none':
+        return options;
+    }
+  }
+
   override makeApiClient<T extends ApiType>(apiClientType: ApiConstructor<T>): T {
     const cluster = this.getCurrentCluster();
     if (cluster === null) throw new KubernetesAccessError('no current cluster');
@@ -248,6 +269,9 @@ class RenewingKubeConfig extends KubeConfig {
     if (authorization !== undefined) context.setHeaderParam('Authorization', authorization.trim());
   }
 }
+
+/** An option of the connections of undici, which the library's type does not name. */
+const HTTP_1 = { allowH2: false };
 
 const UNAUTHORIZED = 401;
 

@@ -1,7 +1,12 @@
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createSecureServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { CoreV1Api, Watch } from '@kubernetes/client-node';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { issueAuthority, issueServer } from '../../../starter/admission/issue.ts';
 import { KubernetesAccessError, loadKubeConfig } from '../../../worker/kernel/kubernetes-access.ts';
 
 let folder: string;
@@ -89,5 +94,39 @@ describe('the access to the cluster', () => {
     const cluster = { name: 'gone', cluster: { server: 'https://x' } };
     writeFileSync(path, JSON.stringify({ clusters: [cluster], contexts: [context], 'current-context': 'dev' }));
     expect(refusal(() => load(path))).toContain('names a user that it does not have');
+  });
+});
+
+describe('the connections to the API server', () => {
+  it('are of HTTP/1.1, also to a server that offers HTTP/2', async () => {
+    const now = Date.now();
+    const authority = await issueAuthority(now);
+    const { certificate: cert, key } = await issueServer('127.0.0.1', authority, now);
+    const versions: string[] = [];
+    const server = createSecureServer({ cert, key, allowHTTP1: true }, (request, response) => {
+      versions.push(request.httpVersion);
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ kind: 'Namespace', apiVersion: 'v1', metadata: { name: 'kube-system' } }));
+    });
+    try {
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const path = join(folder, 'config');
+      const text = {
+        clusters: [
+          { name: 'here', cluster: { server: url, 'certificate-authority-data': btoa(authority.certificate) } },
+        ],
+        users: [{ name: 'here', user: { token: 'x' } }],
+        contexts: [{ name: 'here', context: { cluster: 'here', user: 'here' } }],
+        'current-context': 'here',
+      };
+      writeFileSync(path, JSON.stringify(text));
+      const access = load(path);
+      await access.makeApiClient(CoreV1Api).readNamespace({ name: 'kube-system' });
+      await new Promise((done) => void new Watch(access).watch('/api/v1/namespaces', {}, () => {}, done));
+      expect(versions).toEqual(['1.1', '1.1']);
+    } finally {
+      server.close();
+    }
   });
 });
