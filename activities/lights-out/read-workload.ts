@@ -7,9 +7,21 @@ import type {
   V2HorizontalPodAutoscaler,
 } from '@kubernetes/client-node';
 import { z } from 'zod';
-import { annotationWrittenAt, createdBy, fieldChange, statusWrittenAt } from '../../domain/lights-out/field-owner.ts';
-import { GROUP, MANAGED_BY, SLEEP_UNTIL, type WorkloadType } from '../../domain/lights-out/names.ts';
-import type { Autoscaler, FieldChange, ScopedNamespace, Workload } from '../../domain/lights-out/workload.ts';
+import {
+  annotationWrittenAt,
+  createdBy,
+  fieldChange,
+  lastSetBy,
+  statusWrittenAt,
+} from '../../domain/lights-out/field-owner.ts';
+import {
+  GROUP,
+  KEDA_PAUSED_REPLICAS,
+  MANAGED_BY,
+  SLEEP_UNTIL,
+  type WorkloadType,
+} from '../../domain/lights-out/names.ts';
+import type { Autoscaler, FieldChange, ScopedNamespace, SetBy, Workload } from '../../domain/lights-out/workload.ts';
 
 /** An autoscaler, and the workload that it scales. */
 export interface Scaler {
@@ -149,6 +161,10 @@ export function horizontalScalerOf({ metadata = {}, spec }: V2HorizontalPodAutos
       ...identityOf(metadata),
       annotations: ownAnnotations(metadata.annotations, `${GROUP}/`),
       labels: metadata.labels ?? {},
+      ...setBy({
+        minReplicas: lastSetBy(metadata.managedFields, 'spec', 'minReplicas'),
+        maxReplicas: lastSetBy(metadata.managedFields, 'spec', 'maxReplicas'),
+      }),
       minReplicas: spec.minReplicas ?? 1,
       maxReplicas: spec.maxReplicas,
     },
@@ -164,6 +180,7 @@ const scaledObject = z.object({
     resourceVersion: z.string(),
     labels: z.record(z.string(), z.string()).optional(),
     annotations: z.record(z.string(), z.string()).optional(),
+    managedFields: z.unknown().optional(),
   }),
   spec: z.object({
     scaleTargetRef: z.object({
@@ -191,8 +208,15 @@ export function kedaScalerOf(object: unknown): Scaler | null {
       ...identityOf(metadata),
       annotations: ownAnnotations(metadata.annotations, `${GROUP}/`, 'autoscaling.keda.sh/'),
       labels: metadata.labels ?? {},
+      ...setBy({ paused: lastSetBy(metadata.managedFields, 'annotations', KEDA_PAUSED_REPLICAS) }),
     },
   };
+}
+
+/** What is known of who set them. */
+function setBy(found: Readonly<Record<string, SetBy | null>>): Pick<Autoscaler, 'setBy'> {
+  const known = Object.entries(found).filter(([, one]) => one !== null);
+  return known.length === 0 ? {} : { setBy: Object.fromEntries(known) };
 }
 
 function identityOf({ name, uid, resourceVersion }: Pick<V1ObjectMeta, 'name' | 'uid' | 'resourceVersion'>) {

@@ -7,11 +7,13 @@
  * - free: without marks of a schedule;
  * - held: with the owner's marks and what it was before, or paused;
  * - resumed: with the owner's marks alone. A person wants the workload up although it is night, and the autoscaler is to do
- *   its work again, which would be undone if what it does then were taken for a machine's.
+ *   its work again, which would be undone if what it does then were taken for a machine's. One that is held, and that a person
+ *   changed since, counts as resumed: it is left until the morning.
  */
 import { type EpochMs, formatInstant } from '../kernel/time.ts';
 import { readMoment } from './annotations.ts';
 import { wholeSecond } from './desired.ts';
+import { managerClass } from './manager.ts';
 import { isEmptyPatch, labelValue, type MarkPatch, ownerMarks, without } from './marks.ts';
 import { DOWN_SINCE, KEDA_PAUSED_REPLICAS, MANAGED_BY, ORIGINAL_BOUNDS } from './names.ts';
 import type { ObjectChange } from './plan.ts';
@@ -21,7 +23,15 @@ import type { Autoscaler, Workload } from './workload.ts';
 export interface AutoscalerContext {
   readonly schedule: string;
   readonly others: readonly { readonly name: string }[];
+  readonly gitopsManagers: readonly string[];
   readonly now: EpochMs;
+}
+
+/** How far down its workload is, and since when that is to be so. */
+export interface Held {
+  readonly level: number;
+  /** Null where it is not known. */
+  readonly since: EpochMs | null;
 }
 
 interface Bounds {
@@ -73,17 +83,47 @@ function ownOf({ autoscalers }: Pick<Workload, 'autoscalers'>, context: Autoscal
   });
 }
 
-/** Whether a person had one of them resumed, in the period that began at `since`. */
-export function isResumed(
-  workload: Pick<Workload, 'autoscalers'>,
-  since: EpochMs | null,
-  context: AutoscalerContext,
-): boolean {
+/** Whether a person had one of them resumed, or changed it, in the period that began at `since`. */
+export function isResumed(workload: Pick<Workload, 'autoscalers'>, held: Held, context: AutoscalerContext): boolean {
   return workload.autoscalers.some((one) => {
-    if (!isMarked(one, context) || isHeld(one)) return false;
-    const marked = readMoment(one.annotations[DOWN_SINCE] ?? '');
-    return since === null || marked === null || marked >= wholeSecond(since);
+    if (!isMarked(one, context)) return false;
+    return isHeld(one) ? personOf(one, held, context) !== null : isOfNow(one, held);
   });
+}
+
+/** Who changed one that is held, where that was a person; null where nobody did. */
+export function changedByPerson(
+  { autoscalers }: Pick<Workload, 'autoscalers'>,
+  held: Held,
+  context: AutoscalerContext,
+): string | null {
+  return autoscalers.map((one) => personOf(one, held, context)).find((manager) => manager !== null) ?? null;
+}
+
+/** Whether it was marked in the period that it is now. */
+function isOfNow({ annotations }: Autoscaler, { since }: Held): boolean {
+  const marked = readMoment(annotations[DOWN_SINCE] ?? '');
+  return since === null || marked === null || marked >= wholeSecond(since);
+}
+
+function personOf(one: Autoscaler, held: Held, context: AutoscalerContext): string | null {
+  const marked = readMoment(one.annotations[DOWN_SINCE] ?? '');
+  if (!isHeld(one) || !isMarked(one, context) || marked === null || !isOfNow(one, held)) return null;
+  const changes = changedFields(one, held.level).map((field) => one.setBy?.[field]);
+  // By whom it was set before it was held is another matter: a bound that was right is not written.
+  const person = changes.find(
+    (by) => by !== undefined && by.at > marked && managerClass(by.manager, context.gitopsManagers) === 'person',
+  );
+  return person?.manager ?? null;
+}
+
+/** What of one that is held is not as it is to be at a level. */
+function changedFields(one: Autoscaler, level: number): readonly ('minReplicas' | 'maxReplicas' | 'paused')[] {
+  if (one.kind === 'ScaledObject') return one.annotations[KEDA_PAUSED_REPLICAS] === `${level}` ? [] : ['paused'];
+  const original = boundsOf(one.annotations[ORIGINAL_BOUNDS]);
+  if (original === null) return [];
+  const wanted = boundsAt(original, level);
+  return (['minReplicas', 'maxReplicas'] as const).filter((field) => one[field] !== wanted[field]);
 }
 
 /** What holds the autoscalers of a workload at a level of replicas; nothing where they are held already. */
@@ -138,11 +178,11 @@ function boundsBefore(one: Autoscaler): Bounds | undefined {
 /** What lets autoscalers work again while the schedule still owns the workload, because a person put that up. */
 export function resumeAutoscalers(
   workload: Pick<Workload, 'autoscalers'>,
-  since: EpochMs | null,
+  held: Held,
   context: AutoscalerContext,
 ): readonly ObjectChange[] {
   return ownOf(workload, context).flatMap((one) => {
-    if (isResumed({ autoscalers: [one] }, since, context)) return [];
+    if (isResumed({ autoscalers: [one] }, held, context)) return [];
     const key = one.kind === 'ScaledObject' ? KEDA_PAUSED_REPLICAS : ORIGINAL_BOUNDS;
     const { annotations, labels } = holdMarks(context);
     const taken = isHeld(one) ? { [key]: null } : {};

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { EpochMs } from '../kernel/time.ts';
 import { readMoment } from './annotations.ts';
 import { FIELD_MANAGER } from './names.ts';
-import type { FieldChange } from './workload.ts';
+import type { FieldChange, SetBy } from './workload.ts';
 
 export { managerClass } from './manager.ts';
 
@@ -64,6 +64,19 @@ export function fieldChange(managedFields: unknown, path: 'replicas' | 'suspend'
   if (newest === undefined || newest.manager === null) return null;
   const isOnlyIt = newest.subresource === 'scale' || newest.owned.length === 1;
   return { manager: newest.manager, at: newest.at, isOnlyIt };
+}
+
+/** Who last set a field of the spec (`minReplicas`), or an annotation by its name; null where that, or when, is not said. */
+export function lastSetBy(managedFields: unknown, of: 'spec' | 'annotations', name: string): SetBy | null {
+  let newest: SetBy | null = null;
+  for (const { manager, at, owned, annotations } of entriesOf(managedFields)) {
+    const isIts = (of === 'spec' ? owned : annotations).includes(`f:${name}`);
+    if (!isIts || manager === null || at === null) continue;
+    if (newest === null || at > newest.at || (at === newest.at && newest.manager === FIELD_MANAGER)) {
+      newest = { manager, at };
+    }
+  }
+  return newest;
 }
 
 /** When an annotation was written, at the latest; null where it is not said. */

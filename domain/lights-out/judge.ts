@@ -5,7 +5,15 @@
 import { parseDuration } from '../kernel/duration.ts';
 import { type EpochMs, formatInstant } from '../kernel/time.ts';
 import { readPriority } from './annotations.ts';
-import { areReset, holdAutoscalers, isResumed, releaseAutoscalers, resumeAutoscalers } from './autoscalers.ts';
+import {
+  areReset,
+  changedByPerson,
+  type Held,
+  holdAutoscalers,
+  isResumed,
+  releaseAutoscalers,
+  resumeAutoscalers,
+} from './autoscalers.ts';
 import { excludeAdvice } from './advice.ts';
 import { type Desired, desiredOf, wholeSecond } from './desired.ts';
 import { type ManagerClass, managerClass } from './manager.ts';
@@ -187,6 +195,11 @@ function levelOf({ workload, context, marks }: Case): number {
   return Math.min(original, context.spec.downscaleReplicas);
 }
 
+/** At which level its autoscalers are to hold it, and since when. */
+function heldOf(one: Case): Held {
+  return { level: levelOf(one), since: one.desired.since };
+}
+
 function classOfChange({ workload, context }: Case): ManagerClass {
   return managerClass(workload.changed?.manager ?? null, context.gitopsManagers);
 }
@@ -206,8 +219,10 @@ function isAnswered(one: Case): boolean {
 function atRest(one: Case): Judgement {
   const { workload, context, desired } = one;
   const left = keep('AtRest');
-  if (isPersons(one) || graceUntil(one) !== null || isResumed(workload, desired.since, context)) return left;
-  const autoscalers = holdAutoscalers(workload, workload.replicas ?? 0, context);
+  const level = workload.replicas ?? 0;
+  const isLeft = isResumed(workload, { level, since: desired.since }, context);
+  if (isPersons(one) || graceUntil(one) !== null || isLeft) return left;
+  const autoscalers = holdAutoscalers(workload, level, context);
   return autoscalers.length === 0
     ? left
     : change(workload, context, { direction: 'Down', reason: 'Down', autoscalers });
@@ -217,9 +232,15 @@ function atRest(one: Case): Judgement {
 function atLevel(one: Case, level: number): Judgement {
   const { workload, context, desired } = one;
   const marks = namedMarks(one);
-  const isLeft = isResumed(workload, desired.since, context);
+  const held = { level, since: desired.since };
+  const isLeft = isResumed(workload, held, context);
   const autoscalers = isLeft ? [] : holdAutoscalers(workload, level, context);
-  if (isEmptyPatch(marks) && autoscalers.length === 0) return keep('AsDesired');
+  if (isEmptyPatch(marks) && autoscalers.length === 0) {
+    const person = changedByPerson(workload, held, context);
+    if (person === null) return keep('AsDesired');
+    const what = 'changed its autoscaler, while it was to sleep; that is left until the schedule wakes it';
+    return keep('ChangedByPerson', `${named(person)} ${what}`);
+  }
   if (!isLeft && areReset(workload, level, context)) {
     const contested = contestedBy(one, 'somebody', 'gave its autoscaler the old bounds back');
     return contested ?? change(workload, context, { direction: 'Down', reason: 'DownAgain', marks, autoscalers });
@@ -245,7 +266,7 @@ function putUpAgain(one: Case): Judgement {
     const isKeptUp = changed?.at == null && isFailing(workload, context);
     return isOld || isKeptUp ? downAnew(one, 'Down') : kept(one, true);
   }
-  if (by === 'machine' && isResumed(workload, desired.since, context)) return kept(one, true);
+  if (by === 'machine' && isResumed(workload, heldOf(one), context)) return kept(one, true);
   if (by === 'ours') return downAs(one, 'DownTo');
   return contestedBy(one, changed?.manager ?? 'somebody', 'put it up') ?? downAs(one, 'DownAgain');
 }
@@ -262,7 +283,7 @@ function putUp(one: Case): Judgement {
   const by = classOfChange(one);
   const isNew = isCreatedSince(one);
   const isChanged = changed !== null && changed.at !== null && desired.since !== null && changed.at > desired.since;
-  if (by === 'machine' && isChanged && isResumed(workload, desired.since, context)) return kept(one, true);
+  if (by === 'machine' && isChanged && isResumed(workload, heldOf(one), context)) return kept(one, true);
   if (!desired.isSettled || isNew || !isChanged || (by !== 'gitops' && by !== 'machine')) return downAnew(one, 'Down');
   return contestedBy(one, changed.manager, 'put it up') ?? downAnew(one, 'DownAgain');
 }
@@ -298,8 +319,8 @@ function graceUntil(one: Case): EpochMs | null {
 
 /** What a person put up, with its autoscalers: it is left until the schedule wakes it. */
 function kept(one: Case, isChange: boolean): Judgement {
-  const { workload, context, desired } = one;
-  const autoscalers = isChange ? resumeAutoscalers(workload, desired.since, context) : [];
+  const { workload, context } = one;
+  const autoscalers = isChange ? resumeAutoscalers(workload, heldOf(one), context) : [];
   if (autoscalers.length > 0) return change(workload, context, { direction: 'Up', reason: 'Released', autoscalers });
   const by = isChange ? workload.changed : null;
   const who = (isChange ? by?.manager : workload.createdBy) ?? 'somebody unknown';

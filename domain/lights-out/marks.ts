@@ -72,14 +72,14 @@ export function isStale({ kind, labels, annotations, replicas }: MarkedWorkload)
  */
 export function marksOf({ kind, annotations, labels, replicas }: MarkedWorkload): Marks {
   const label = labels[MANAGED_BY] || null;
+  const annotated = annotations[originalKey(kind)];
   // A label alone may have been left by a tool that knows only the other marks.
   const labelled = kind === 'CronJob' || label === null ? null : labels[ORIGINAL_REPLICAS];
   return {
     managedBy: annotations[MANAGED_BY] || null,
     label,
-    original: isStale({ kind, annotations, labels, replicas })
-      ? null
-      : annotations[originalKey(kind)] || labelled || null,
+    // An empty annotation says that it was put down, and not from what.
+    original: isStale({ kind, annotations, labels, replicas }) ? null : annotated || labelled || (annotated ?? null),
     since: readMoment(annotations[DOWN_SINCE] ?? ''),
   };
 }

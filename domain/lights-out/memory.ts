@@ -5,6 +5,7 @@ import type { ScheduleState } from './names.ts';
 import type { Override } from './override.ts';
 import type { PlanItem } from './plan.ts';
 import type { ScheduleStatus } from './schedule.ts';
+import type { Told } from './verdict.ts';
 
 export interface LightsOutMemory {
   readonly version: 1;
@@ -43,6 +44,8 @@ export interface LightsOutMemory {
   readonly unready: readonly string[];
   /** Keys of the Events that were told about what is so now. */
   readonly told: readonly string[];
+  /** Events about what was done, which nothing tells anew: they stay here until they are written. */
+  readonly untold: readonly Told[];
 }
 
 export interface ScalingRun {
@@ -95,6 +98,7 @@ export const freshMemory: LightsOutMemory = {
   stage: null,
   unready: [],
   told: [],
+  untold: [],
 };
 
 /** What is known of a schedule that took the place of another one of the same name: that it is paused, and no more. */
@@ -105,6 +109,14 @@ export function memoryOfAnother({ paused }: LightsOutMemory): LightsOutMemory {
 /** The memory of a run before, from whichever release; what an older version lacks is as in a fresh one. */
 export function upgradeMemory(carried: LightsOutMemory | undefined): LightsOutMemory {
   return { ...freshMemory, ...carried, version: 1 };
+}
+
+/** Events that cannot be written for days are not kept for ever. */
+const MAX_UNTOLD = 20;
+
+/** With Events that are to be written, and are kept until they are. */
+export function owing(memory: LightsOutMemory, events: readonly Told[]): LightsOutMemory {
+  return events.length === 0 ? memory : { ...memory, untold: [...memory.untold, ...events].slice(-MAX_UNTOLD) };
 }
 
 const MS_PER_HOUR = 3_600_000;

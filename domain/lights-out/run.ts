@@ -64,8 +64,10 @@ export function afterBatch(
     }
     if (item.direction === 'Up') up += 1;
     else down += 1;
-    isUpscale ||= item.reason === 'Up';
-    isDownscale ||= item.reason === 'Down';
+    if (!isOfScalersAlone(item)) {
+      isUpscale ||= item.reason === 'Up';
+      isDownscale ||= item.reason === 'Down';
+    }
     saved += (item.from ?? 0) - (item.to ?? 0);
     namespaces.add(item.workload.namespace);
     if (item.reason === 'DownAgain' && (contested[name] !== undefined || Object.keys(contested).length < CONTESTED)) {
@@ -84,6 +86,11 @@ export function afterBatch(
     savings: savingsAt(memory.savings, now, saved),
     retry: hasFailed ? nextRetry(memory, now, timings, isMany) : memory.retry,
   };
+}
+
+/** The workload is as it should be, and its autoscalers are not: somebody changed one in the night, and it is held again. */
+function isOfScalersAlone({ workload, writes }: PlanItem): boolean {
+  return writes.length > 0 && writes.every(({ kind }) => kind !== workload.kind);
 }
 
 /** A batch is of one direction and one priority. */

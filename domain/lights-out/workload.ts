@@ -12,6 +12,12 @@ export interface FieldChange {
   readonly isOnlyIt: boolean;
 }
 
+/** Who last set a field of an autoscaler, and when. */
+export interface SetBy {
+  readonly manager: string;
+  readonly at: EpochMs;
+}
+
 /** An autoscaler whose target is the workload. */
 export type Autoscaler = {
   readonly name: string;
@@ -19,6 +25,8 @@ export type Autoscaler = {
   readonly resourceVersion: string;
   readonly annotations: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
+  /** Of what it is held by: its bounds, or KEDA's annotation. Absent where the managed fields do not say it. */
+  readonly setBy?: Readonly<Partial<Record<'minReplicas' | 'maxReplicas' | 'paused', SetBy>>>;
 } & (
   | { readonly kind: 'HorizontalPodAutoscaler'; readonly minReplicas: number; readonly maxReplicas: number }
   /** KEDA's. */

@@ -1,4 +1,6 @@
 /** When the workflow of a schedule has a reason to look at its workloads. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Scaler } from '../../activities/lights-out/read-workload.ts';
 import { SLEEP_UNTIL, WAKE_UNTIL } from '../../domain/lights-out/names.ts';
 import type { Judgement } from '../../domain/lights-out/plan.ts';
 import type { ScopedNamespace, Workload } from '../../domain/lights-out/workload.ts';
@@ -11,7 +13,7 @@ import type { WatchedSchedule } from './schedule-book.ts';
  * @param isDryRun what would be written is news as well: it is all that a dry run has to tell.
  */
 export function attention(before: () => Judgement | null, after: Judgement | null, isDryRun: boolean): string | null {
-  if (after?.kind === 'change') return after.item.reason;
+  if (after?.kind === 'change') return !isDryRun && isRest(before(), after) ? null : after.item.reason;
   const was = before();
   if (was?.kind === 'change') {
     if (isDryRun) return 'nothing is to be done with it any more';
@@ -20,6 +22,25 @@ export function attention(before: () => Judgement | null, after: Judgement | nul
   }
   const [said, says] = [noteOf(was), noteOf(after)];
   return said === says ? null : (says ?? 'nothing is to be said of it any more');
+}
+
+/**
+ * The same after an autoscaler of the workload changed. That nothing is left to be written is no news: it was the workflow,
+ * which looks again by itself when it has written.
+ */
+export function scalerAttention(before: Judgement | null, after: Judgement | null, isDryRun: boolean): string | null {
+  const isDone = before?.kind === 'change' && after?.kind === 'keep';
+  return isDone && !isDryRun ? null : attention(() => before, after, isDryRun);
+}
+
+/**
+ * Whether what is to be written is the rest of what was to be written before: a workload and its autoscalers are written one
+ * after the other, and come here one by one.
+ */
+function isRest(before: Judgement | null, after: Extract<Judgement, { kind: 'change' }>): boolean {
+  if (before?.kind !== 'change') return false;
+  const [were, are] = [before.item.writes, after.item.writes];
+  return are.length < were.length && are.every((write) => were.some((one) => isDeepStrictEqual(one, write)));
 }
 
 /** What is worth telling of a workload that is left alone, with what changes it; null where there is nothing. */
@@ -53,6 +74,13 @@ function wishesOf({ uid, isDeleting, labels, annotations, replicas, isSuspended,
   // Of a change that has no moment, what its controller's answers tell of it changes with every one of them.
   const { manager, at, isOnlyIt } = changed ?? {};
   return JSON.stringify([uid, isDeleting, labels, annotations, replicas, isSuspended, manager, at, isOnlyIt]);
+}
+
+/** Whether more than the status of the autoscaler changed: the numbers by which it scales come every few seconds. */
+export function isOtherScaler(before: Scaler | undefined, after: Scaler | undefined): boolean {
+  const wishes = (one: Scaler | undefined): unknown =>
+    one && { ...one, autoscaler: { ...one.autoscaler, resourceVersion: '' } };
+  return !isDeepStrictEqual(wishes(before), wishes(after));
 }
 
 export function isOtherNamespace(before: ScopedNamespace, after: ScopedNamespace): boolean {

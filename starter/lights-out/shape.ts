@@ -1,16 +1,19 @@
 /** What the caches keep of an object: as much as a judgement needs, so that ten thousand workloads stay small. */
-import type { KubernetesObject, V1CronJob, V1ObjectMeta } from '@kubernetes/client-node';
+import type { KubernetesObject, V1CronJob, V1ObjectMeta, V2HorizontalPodAutoscaler } from '@kubernetes/client-node';
 import {
   cronJobOf,
   deploymentOf,
+  horizontalScalerOf,
+  kedaScalerOf,
   type LoneWorkload,
   namespaceOf,
+  type Scaler,
   statefulSetOf,
 } from '../../activities/lights-out/read-workload.ts';
 import { otherSchedule } from '../../activities/lights-out/read-schedule-object.ts';
 import { GROUP, type WorkloadType } from '../../domain/lights-out/names.ts';
 import { readSchedule } from '../../domain/lights-out/read-schedule.ts';
-import type { ScopedNamespace, Workload } from '../../domain/lights-out/workload.ts';
+import type { Autoscaler, ScopedNamespace, Workload } from '../../domain/lights-out/workload.ts';
 import type { WatchedSchedule } from './schedule-book.ts';
 
 /** A cached object: what identifies it, for the cache itself, and what was read from it. */
@@ -24,9 +27,19 @@ const READERS: Readonly<Record<WorkloadType, (object: KubernetesObject) => LoneW
   CronJob: (object) => cronJobOf(object as V1CronJob),
 };
 
-/** How workloads of a kind are cached. Their autoscalers are not watched: none is known here. */
+const SCALER_READERS: Readonly<Record<Autoscaler['kind'], (object: KubernetesObject) => Scaler | null>> = {
+  HorizontalPodAutoscaler: (object) => horizontalScalerOf(object as V2HorizontalPodAutoscaler),
+  ScaledObject: kedaScalerOf,
+};
+
+/** How workloads of a kind are cached. Their autoscalers are objects of their own, in caches of their own. */
 export function shapeWorkload(kind: WorkloadType): (object: KubernetesObject) => Shaped<Workload> {
   return (object) => shaped(object, { ...READERS[kind](withDates(object)), autoscalers: [] });
+}
+
+/** How autoscalers of a kind are cached; one that scales no workload of a schedule by its name alone. */
+export function shapeScaler(kind: Autoscaler['kind']): (object: KubernetesObject) => Shaped<Scaler> {
+  return (object) => shaped(object, SCALER_READERS[kind](object) ?? undefined);
 }
 
 export function shapeNamespace(object: KubernetesObject): Shaped<ScopedNamespace> {
@@ -58,9 +71,12 @@ export function shapeSchedule(object: KubernetesObject): Shaped<WatchedSchedule>
   });
 }
 
-function shaped<T>({ metadata }: KubernetesObject, read: T): Shaped<T> {
+function shaped<T>({ metadata }: KubernetesObject, read: T | undefined): Shaped<T> {
   const { name = '', namespace, uid = '', resourceVersion = '' } = metadata ?? {};
-  return { metadata: { name, ...(namespace === undefined ? {} : { namespace }), uid, resourceVersion }, read };
+  return {
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }), uid, resourceVersion },
+    ...(read === undefined ? {} : { read }),
+  };
 }
 
 /** A list or a watch gives a moment as the text that was sent; those who read objects know it as the client has it. */

@@ -33,6 +33,7 @@ export class Sweep {
   #except: Set<string> | null = null;
   #timer: NodeJS.Timeout | null = null;
   #running: Promise<void> = Promise.resolve();
+  #underWay = 0;
   #isStopped = false;
 
   constructor(options: SweepOptions) {
@@ -47,16 +48,25 @@ export class Sweep {
       this.#timer = setTimeout(() => {
         const skipped = this.#except ?? new Set<string>();
         this.#timer = null;
+        this.#underWay += 1;
         // One after the other.
         this.#running = this.#running
           .then(async () => await this.run(skipped))
           .catch((error: unknown) => {
             // The next one comes to the same workloads.
             this.#options.log.error({ err: error }, 'the workloads of the schedules could not be judged');
+          })
+          .finally(() => {
+            this.#underWay -= 1;
           });
       }, DELAY_MS);
     } else if (except === null) this.#except = null;
     else this.#except?.add(except);
+  }
+
+  /** Whether everything that was asked for is judged. */
+  get isDone(): boolean {
+    return this.#timer === null && this.#underWay === 0;
   }
 
   /** Judges everything now, but for the schedules of these names. */

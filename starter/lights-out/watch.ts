@@ -1,16 +1,32 @@
 import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
+import type { Scaler } from '../../activities/lights-out/read-workload.ts';
 import { judge } from '../../domain/lights-out/judge.ts';
 import { GROUP, PLURAL, VERSION, type WorkloadType } from '../../domain/lights-out/names.ts';
 import type { Judgement, PlanContext } from '../../domain/lights-out/plan.ts';
 import { holdsNamespace, isInScope } from '../../domain/lights-out/scope.ts';
-import { type ScopedNamespace, type Workload, workloadName } from '../../domain/lights-out/workload.ts';
+import {
+  type Autoscaler,
+  type ScopedNamespace,
+  type Workload,
+  workloadName,
+} from '../../domain/lights-out/workload.ts';
 import type { Log } from '../../worker/kernel/log.ts';
 import { type Informer, openInformer } from '../kernel/informer.ts';
-import { attention, isOtherNamespace, isOtherWish, isOtherWorkload, scheduleNews } from './attention.ts';
+import {
+  attention,
+  isOtherNamespace,
+  isOtherScaler,
+  isOtherWish,
+  isOtherWorkload,
+  scalerAttention,
+  scheduleNews,
+} from './attention.ts';
 import { type ScheduleQueuedHint, scheduleHint, workloadsHint } from './hint.ts';
 import { isOtherClaim, ScheduleBook, type WatchedSchedule } from './schedule-book.ts';
-import { type Shaped, shapeNamespace, shapeSchedule, shapeWorkload } from './shape.ts';
+import { Scalers } from './scalers.ts';
+import { type Shaped, shapeNamespace, shapeScaler, shapeSchedule, shapeWorkload } from './shape.ts';
 import { Sweep } from './sweep.ts';
+import { openWhereServed } from './where-served.ts';
 
 export interface ScheduleWatchOptions {
   readonly kubeConfig: KubeConfig;
@@ -19,6 +35,8 @@ export interface ScheduleWatchOptions {
   readonly gitopsManagers: readonly string[];
   /** Every workload is judged again after this long, in milliseconds, in case a hint was lost. */
   readonly resyncMs: number;
+  /** How often it is asked whether the cluster serves autoscalers, in milliseconds; a minute when absent. */
+  readonly servedMs?: number;
   readonly hint: (hint: ScheduleQueuedHint) => void;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -30,16 +48,20 @@ export interface ScheduleWatch {
   readonly book: ScheduleBook;
   /** The names of the schedules that there are; null while the watch of them is broken, or not yet there. */
   known(): ReadonlySet<string> | null;
+  /** Whether everything is judged that a filled cache, another claim or the resync asked for. */
+  isJudged(): boolean;
   stop(): Promise<void>;
 }
 
 /** There is another watch of them, for other annotations. */
 const NAMESPACES = 'namespaces (lights-out)';
+/** KEDA is installed once, and its objects come after it. */
+const SERVED_MS = 60_000;
 
 /**
- * Watches schedules, namespaces and workloads of a cluster, and hints at the schedules whose workflow has a reason to look.
- * It judges with the domain's own rule and never decides: a workflow looks at everything afresh. It begins at once and goes
- * on until it is stopped; a definition or a right that comes later is found then.
+ * Watches schedules, namespaces, workloads and their autoscalers in a cluster, and hints at the schedules whose workflow has a
+ * reason to look. It judges with the domain's own rule and never decides: a workflow looks at everything afresh. It begins at
+ * once and goes on until it is stopped; a definition or a right that comes later is found then.
  */
 export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
   const { kubeConfig, cluster, hint } = options;
@@ -51,13 +73,16 @@ export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
   const hintWorkloads = ({ name, spec }: WatchedSchedule, cause: string, resourceVersion: string): void =>
     hint(workloadsHint({ cluster, schedule: name }, { cause, resourceVersion, isDryRun: spec?.dryRun === true }));
 
+  const scalers = new Scalers();
   const sweep = new Sweep({
     judges: () => book.judges(Date.now()),
     workloads: () =>
       workloads.flatMap((informer) =>
         informer.list().flatMap(({ read: workload }) => {
           const namespace = namespaces.get(workload?.namespace ?? '')?.read;
-          return workload === undefined || namespace === undefined ? [] : [{ workload, namespace }];
+          return workload === undefined || namespace === undefined
+            ? []
+            : [{ workload: scalers.with(workload), namespace }];
         }),
       ),
     // One that is not known may be there all the same while its watch is broken.
@@ -79,7 +104,8 @@ export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
     sweep.request({ except: null });
   };
 
-  function workloadChanged(before: Workload | undefined, after: Workload | undefined): void {
+  function workloadChanged(last: Workload | undefined, now: Workload | undefined): void {
+    const [before, after] = [last && scalers.with(last), now && scalers.with(now)];
     const one = after ?? before;
     // Where its namespace is not known yet, the workload is judged when that comes.
     const namespace = one === undefined ? undefined : namespaces.get(one.namespace)?.read;
@@ -98,12 +124,38 @@ export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
     }
   }
 
+  /** What an autoscaler scaled before, and scales now, is judged with it as it was and as it is. */
+  function scalerChanged(before: Scaler | undefined, after: Scaler | undefined): void {
+    const were = [before, after].flatMap((one) => {
+      const workload = one === undefined ? undefined : targetOf(one);
+      return workload === undefined ? [] : [scalers.with(workload)];
+    });
+    scalers.put(before, after);
+    for (const was of new Map(were.map((one) => [one.uid, one])).values()) {
+      const namespace = namespaces.get(was.namespace)?.read;
+      const is = scalers.with({ ...was, autoscalers: [] });
+      for (const { schedule, context } of book.judges(Date.now())) {
+        const [judged, judges] = [judgedBy(context, was, namespace), judgedBy(context, is, namespace)];
+        const news = scalerAttention(judged, judges, context.spec.dryRun);
+        if (news === null) continue;
+        hintWorkloads(schedule, `an autoscaler of ${workloadName(was)} changed: ${news}`, was.resourceVersion);
+      }
+    }
+  }
+
+  function targetOf({ of: { kind, namespace, name } }: Scaler): Workload | undefined {
+    const informer = kind === 'Deployment' ? deployments : kind === 'StatefulSet' ? statefulsets : undefined;
+    return informer?.get(name, namespace)?.read;
+  }
+
   function namespaceChanged(
     before: ScopedNamespace | undefined,
     after: ScopedNamespace,
     resourceVersion: string,
   ): void {
-    const inside = workloads.flatMap((informer) => informer.list(after.name)).flatMap(({ read }) => read ?? []);
+    const inside = workloads
+      .flatMap((informer) => informer.list(after.name))
+      .flatMap(({ read }) => (read === undefined ? [] : [scalers.with(read)]));
     const isWished = isOtherWish(before, after);
     if (inside.length === 0 && !isWished) return;
     for (const { schedule, context } of book.judges(Date.now())) {
@@ -185,12 +237,50 @@ export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
   const statefulsets = openWorkloads('StatefulSet', 'statefulsets', '/apis/apps/v1/statefulsets');
   const cronjobs = openWorkloads('CronJob', 'cronjobs', '/apis/batch/v1/cronjobs');
   const workloads = [deployments, statefulsets, cronjobs];
-  const informers = { [PLURAL]: schedules, [NAMESPACES]: namespaces, deployments, statefulsets, cronjobs };
+  const openScalers = (kind: Autoscaler['kind'], served: { group: string; version: string; resource: string }) => {
+    const { resource } = served;
+    const informer: Informer<Shaped<Scaler>> = openWhereServed<Shaped<Scaler>>(
+      kubeConfig,
+      {
+        ...served,
+        shape: shapeScaler(kind),
+        onChange: ({ read: scaler }, last) => {
+          if (listed.has(resource) && isOtherScaler(last?.read, scaler)) scalerChanged(last?.read, scaler);
+          else scalers.put(last?.read, scaler);
+        },
+        onDelete: (_, last) => scalerChanged(last?.read, undefined),
+        onState: () => filled(resource, () => informer),
+      },
+      { everyMs: options.servedMs ?? SERVED_MS, log: options.log, signal: options.signal },
+    );
+    return informer;
+  };
+  const horizontalpodautoscalers = openScalers('HorizontalPodAutoscaler', {
+    group: 'autoscaling',
+    version: 'v2',
+    resource: 'horizontalpodautoscalers',
+  });
+  // KEDA's.
+  const scaledobjects = openScalers('ScaledObject', {
+    group: 'keda.sh',
+    version: 'v1alpha1',
+    resource: 'scaledobjects',
+  });
+  const informers = {
+    [PLURAL]: schedules,
+    [NAMESPACES]: namespaces,
+    deployments,
+    statefulsets,
+    cronjobs,
+    horizontalpodautoscalers,
+    scaledobjects,
+  };
 
   const resync = setInterval(() => sweep.request({ except: null }), options.resyncMs);
   return {
     informers,
     book,
+    isJudged: () => sweep.isDone,
     // An object that cannot be read is there all the same.
     known: () => (isKnown() ? new Set(schedules.list().map(({ metadata }) => metadata?.name ?? '')) : null),
     stop: async () => {

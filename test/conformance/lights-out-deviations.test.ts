@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ConformanceCase } from './adapter.ts';
+import { type ConformanceCase, UnknownShape } from './adapter.ts';
 import { lightsOutPeriodKinds } from './kinds/lights-out-period.ts';
 import { refusedCron, refusedSchedule, sensiblePeriod } from './lights-out-deviations.ts';
 
@@ -64,6 +64,15 @@ describe('a case about a period', () => {
     });
     expect(period(refused)).toEqual({ agrees: false, deviation: 'refused-cron' });
     expect(refusedSchedule.applies({}, { upstream: {}, sensible: { state: 'Up' } })).toBe(false);
+  });
+
+  it('may expect an error of a cron or a time zone that cannot be used, and the next moments as a status has them', () => {
+    expect(period({ error: true }, { ...night, timezone: 'Nowhere/Land' }).agrees).toBe(true);
+    expect(period({ error: true }, { ...night, upscale: 'at six' }).agrees).toBe(true);
+    expect(period({ error: true }).agrees).toBe(false);
+    expect(period({ error: false, nextUpscaleTime: '2026-01-16T07:00:00+01:00' }).agrees).toBe(true);
+    expect(period({ state: 'Down' }, { ...night, timezone: '' }).agrees).toBe(true);
+    expect(() => period({ moon: 'full' })).toThrow(UnknownShape);
   });
 
   it('takes a schedule without a time zone as one in UTC, and may have exceptions', () => {

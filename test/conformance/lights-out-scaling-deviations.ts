@@ -28,21 +28,20 @@ function isAnothers(input: ScalerInput): boolean {
 /** What a case expects, with other answers for the keys that speak of the same. */
 function withAnswers(expected: unknown, answers: Readonly<Record<string, unknown>>): Answers {
   const entries = Object.entries(expected as Answers).map(([key, value]): [string, unknown] => {
-    const about = Object.keys(answers).find((one) => key.includes(one));
+    const about = Object.keys(answers).find((one) => key.includes(one) && !key.includes(`original-${one}`));
     return [key, about === undefined ? value : answers[about]];
   });
   return Object.fromEntries(entries);
 }
 
-/** The operator notes by day that a user suspended a CronJob, and keeps that note for ever; Headroom never writes it, and takes it off. */
+/** The operator notes that a user suspended a CronJob, and keeps that note for ever; Headroom never writes it, and takes it off by day. */
 export const noUserNote: Deviation<ScalerInput> = {
   name: 'no-user-note',
   applies: (input, expected) =>
-    input.direction === 'Up' &&
     !isAnothers(input) &&
-    ['', 'user'].includes(markOf(input, 'original-suspend')) &&
+    (input.direction === 'Up' ? ['', 'user'] : ['']).includes(markOf(input, 'original-suspend')) &&
     Object.entries(expected as Answers).some(([key, value]) => key.includes('original-suspend') && value === 'user'),
-  expected: (_, expected) => withAnswers(expected, { 'original-suspend': null }),
+  expected: (_, expected) => withAnswers(expected, { 'original-suspend': null, 'managed-by': null }),
 };
 
 /** The operator never suspends again what it noted as suspended by a user, although the user resumed it since. */
@@ -67,7 +66,8 @@ export const keepsPods: Deviation<ScalerInput> = {
     const before = /^[0-9]+$/.test(original) ? Number(original) : 1;
     return input.direction === 'Up' && !isAnothers(input) && original !== '' && input.replicas > before;
   },
-  expected: ({ replicas }, expected) => withAnswers(expected, { replicas, newValue: `${replicas}` }),
+  expected: ({ replicas }, expected) =>
+    withAnswers(expected, { replicas, newReplicas: replicas, newValue: `${replicas}` }),
 };
 
 interface DiscoveryInput {
@@ -87,11 +87,12 @@ interface SelectorPair {
   readonly b?: object | undefined;
 }
 
-/** A selector with its parts in one order, whatever order they came in. */
+/** A selector with its parts in one order, whatever order they came in, and without those that say nothing. */
 function ordered(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((one) => JSON.stringify(ordered(one))).toSorted();
   if (typeof value !== 'object' || value === null) return value;
   return Object.entries(value)
+    .filter(([, part]) => typeof part !== 'object' || Object.keys(part ?? {}).length > 0)
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([key, part]) => [key, ordered(part)]);
 }

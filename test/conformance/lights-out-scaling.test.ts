@@ -53,6 +53,8 @@ describe('what the lights-out cases may ask beyond the sample', () => {
 
   it.each([
     ['downscale', true, {}, { suspend: true, skipped: true }, 'agrees'],
+    ['downscale', true, {}, { 'annotation original-suspend': 'user' }, 'no-user-note'],
+    ['downscale', true, { 'original-suspend': 'user' }, { 'annotation original-suspend': 'user' }, 'agrees'],
     ['downscale', false, { 'original-suspend': 'lightsout' }, { suspend: false, skipped: true }, 'agrees'],
     ['downscale', false, { 'original-suspend': 'user' }, { suspend: false, skipped: true }, 'resumed-by-user'],
     ['upscale', true, { 'original-suspend': 'user' }, { suspend: true, skipped: true }, 'agrees'],
@@ -77,6 +79,8 @@ describe('what the lights-out cases may ask beyond the sample', () => {
     expect(found({ namespaces: ['prod', 'nowhere'] }, ['nowhere', 'prod'])).toBe('only-existing');
     const invalid = { namespaceSelector: { matchExpressions: [{ key: 'a', operator: 'In' }] } };
     expect(found(invalid, { error: true })).toBe('agrees');
+    const unknown = { namespaceSelector: { matchExpressions: [{ key: 'a', operator: 'Near', values: ['b'] }] } };
+    expect(found(unknown, { error: true })).toBe('agrees');
     expect(found({}, ['prod'])).toBe('disagrees');
   });
 
@@ -87,6 +91,7 @@ describe('what the lights-out cases may ask beyond the sample', () => {
     expect(outcome('selector-equal', { a: env('a', 'b'), b: env('b', 'a') }, false)).toBe('selector-in-any-order');
     const empty = (key: string) => ({ matchLabels: { [key]: '' } });
     expect(outcome('selector-equal', { a: empty('x'), b: empty('y') }, true)).toBe('selector-in-any-order');
+    expect(outcome('selector-equal', { a: { matchLabels: {} }, b: {} }, true)).toBe('agrees');
     expect(outcome('selector-empty', null, true)).toBe('agrees');
     expect(outcome('selector-empty', { selector: { matchLabels: {} } }, true)).toBe('agrees');
     expect(outcome('selector-empty', { matchLabels: { a: 'b' } }, true)).toBe('disagrees');
@@ -116,6 +121,26 @@ describe('what the lights-out cases may ask beyond the sample', () => {
       'agrees',
     );
     expect(controlled({ deployment: 3 }, { replicas: 3 })).toBe('disagrees');
+  });
+
+  it('is what is said of a schedule, also where it cannot be followed', () => {
+    const controlled = (input: object, expected: object) => outcome('controller', { ...night, ...input }, expected);
+    const next = { nextUpscaleTime: '2024-01-15T19:00:00+01:00', nextDownscaleTime: '2024-01-16T06:00:00Z' };
+    expect(controlled({ deployment: 3 }, { Ready: 'True', ...next })).toBe('agrees');
+    expect(controlled({}, { nextUpscaleTime: '2024-01-15T19:00:00Z' })).toBe('disagrees');
+    const invalid = { error: true, state: 'Unknown', Ready: 'False', replicas: 3, 'original-replicas': '' };
+    expect(controlled({ deployment: 3, upscale: 'at six' }, invalid)).toBe('agrees');
+    expect(controlled({ deployment: 3, timezone: 'Nowhere/Land' }, invalid)).toBe('agrees');
+    const deleted = JSON.parse('{"then":"delete schedule"}');
+    expect(controlled({ deployment: 3, ...deleted }, { replicas: 3, finalizer: 'removed' })).toBe('agrees');
+  });
+
+  it('is what an absent field means', () => {
+    const absent = (field: string, direction: string) => ({ [`spec.${field}`]: 'absent', direction });
+    expect(outcome('code-reading', absent('suspend', 'down'), { suspend: true, 'original-suspend': 'lightsout' })).toBe(
+      'agrees',
+    );
+    expect(outcome('code-reading', absent('replicas', 'up'), { skipped: true })).toBe('agrees');
   });
 
   it('is skipped where its shape is not known', () => {

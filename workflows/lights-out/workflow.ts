@@ -18,7 +18,13 @@ import type { ScheduleTarget } from '../../domain/kernel/target.ts';
 import { type EpochMs, formatInstant, formatSpan } from '../../domain/kernel/time.ts';
 import { applyCommand } from '../../domain/lights-out/commands.ts';
 import { decide, unreadable } from '../../domain/lights-out/decide.ts';
-import { type LightsOutMemory, memoryOfAnother, replicaHours, upgradeMemory } from '../../domain/lights-out/memory.ts';
+import {
+  type LightsOutMemory,
+  memoryOfAnother,
+  owing,
+  replicaHours,
+  upgradeMemory,
+} from '../../domain/lights-out/memory.ts';
 import type { ScheduleState } from '../../domain/lights-out/names.ts';
 import type { LightsOutObservation, ReadyCondition } from '../../domain/lights-out/observation.ts';
 import { batchesOf, stepsOf } from '../../domain/lights-out/order.ts';
@@ -106,6 +112,8 @@ export async function lightsOut(input: LightsOutInput): Promise<LightsOutResult>
   /** The schedule changed, or an operator said something: what is under way is left for a fresh look. */
   let interrupted = false;
   let waiting: CancellationScope | null = null;
+  /** A status or an Event could not be written: the next look is soon, and not only at the next transition. */
+  let isOwed = false;
   let writtenStatus = '';
   let progressAt: EpochMs = 0;
   let lookedAt = { here: Date.now(), there: Date.now() };
@@ -203,12 +211,10 @@ export async function lightsOut(input: LightsOutInput): Promise<LightsOutResult>
     // A run before this one was told of more, by the status: its plan was made without, and is made again.
     if (memory.overrides.length > known) continue;
     const isDone = verdict.kind !== 'scale' && !(verdict.kind === 'finalizer' && verdict.isPresent);
-    let tells = verdict.tells;
     const isHeld = verdict.reason === 'Paused' || verdict.reason === 'GloballyPaused';
     if (isDone && !isHeld) {
       const settled = settle(memory, looked, isAsWanted(verdict));
-      memory = settled.memory;
-      tells = [...settled.tells, ...tells];
+      memory = owing(settled.memory, settled.tells);
       if (settled.finished !== null) {
         const { direction, seconds } = settled.finished;
         durations.record(seconds, { schedule: target.schedule, direction });
@@ -221,7 +227,7 @@ export async function lightsOut(input: LightsOutInput): Promise<LightsOutResult>
     // What is done in a moment is said when it is done: each time is a write, and an action that somebody pays for.
     if (verdict.kind === 'scale' && isOneBatch(looked, verdict.items)) progressAt = now();
     else await writeStatus(looked, verdict.ready);
-    await tell(looked, tells);
+    await tell(looked, [...memory.untold, ...verdict.tells]);
     switch (verdict.kind) {
       case 'end':
         await condition(allHandlersFinished);
@@ -278,8 +284,11 @@ export async function lightsOut(input: LightsOutInput): Promise<LightsOutResult>
 
   async function rest(until: EpochMs | null, summary: string): Promise<void> {
     const isOver = (): boolean => woken || isHistoryLong();
-    if (until === null) await condition(isOver);
-    else await condition(isOver, Math.max(1, until - now()), { summary: brief(summary) });
+    const soon = isOwed ? now() + REFUSED_REST_MS : null;
+    isOwed = false;
+    const moment = soon === null || until === null ? (soon ?? until) : Math.min(soon, until);
+    if (moment === null) await condition(isOver);
+    else await condition(isOver, Math.max(1, moment - now()), { summary: brief(summary) });
   }
 
   /** Does what is to be done, in batches, until it is done or something more recent is known. */
@@ -394,7 +403,8 @@ export async function lightsOut(input: LightsOutInput): Promise<LightsOutResult>
       const sentence = `${who} ${verb} not ${wanted} within ${formatSpan(timeout)}: the next priority was begun`;
       memory = { ...memory, stage: null, unready: [...memory.unready, sentence] };
       const key = `ReadinessTimeout ${memory.run?.startedAt} ${priority}`;
-      await tell(look, [{ type: 'Warning', reason: 'ReadinessTimeout', message: sentence, key }]);
+      memory = owing(memory, [{ type: 'Warning', reason: 'ReadinessTimeout', message: sentence, key }]);
+      await tell(look, memory.untold);
       return true;
     } finally {
       waiting = null;
@@ -433,6 +443,7 @@ export async function lightsOut(input: LightsOutInput): Promise<LightsOutResult>
       ]);
       writtenStatus = text;
     } catch (error) {
+      isOwed = true;
       log.warn('the status of the schedule is not written', {
         schedule: target.schedule,
         reason: refusalOf(error)?.message,
@@ -447,9 +458,11 @@ export async function lightsOut(input: LightsOutInput): Promise<LightsOutResult>
         await ensureScheduleEvent.executeWithOptions({ summary: brief(message) }, [
           { target, scheduleUid: schedule.uid, type, reason, message, key },
         ]);
-        memory = { ...memory, told: [...memory.told, key].slice(-MAX_TOLD) };
+        const untold = memory.untold.filter((one) => one.key !== key);
+        memory = { ...memory, told: [...memory.told, key].slice(-MAX_TOLD), untold };
       } catch (error) {
-        // Told with the next look, as far as it is still so.
+        // Told with the next look: what was done, and what is still so.
+        isOwed = true;
         log.warn('an Event is not written', { schedule: target.schedule, reason: refusalOf(error)?.message });
         return;
       }

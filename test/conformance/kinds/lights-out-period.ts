@@ -9,14 +9,20 @@ import {
   previousRun,
 } from '../../../domain/lights-out/cron.ts';
 import { periodAt, timingProblems } from '../../../domain/lights-out/period.ts';
-import { type Adapter, adapter } from '../adapter.ts';
+import { type Adapter, adapter, UnknownShape } from '../adapter.ts';
 import { sameJson } from '../compare.ts';
 import { probed, refusedCron, refusedSchedule, sensiblePeriod } from '../lights-out-deviations.ts';
+
+/** None, and an empty one, is UTC. */
+const timezone = z
+  .string()
+  .default('')
+  .transform((zone) => (zone === '' ? 'UTC' : zone));
 
 const periodInput = z.object({
   upscale: z.string(),
   downscale: z.string(),
-  timezone: z.string().default('UTC'),
+  timezone,
   now: z.iso.datetime({ offset: true }),
   exceptions: z
     .array(
@@ -47,31 +53,43 @@ function periodOf({ upscale, downscale, timezone, now, exceptions }: PeriodInput
     })),
   };
   const problems = timingProblems(timing);
-  if (problems.length > 0) return { reject: true, problems };
+  if (problems.length > 0) return { reject: true, error: true, problems };
   const at = Date.parse(now);
   const period = periodAt(timing, at);
+  const [nextUp, nextDown] = [moment(nextRun(upscale, timezone, at)), moment(nextRun(downscale, timezone, at))];
   return {
+    reject: false,
+    error: false,
     state: period.state,
     since: moment(period.since),
     next: moment(period.next?.at ?? null),
     lastUp: moment(previousRun(upscale, timezone, at)),
     lastDown: moment(previousRun(downscale, timezone, at)),
-    nextUp: moment(nextRun(upscale, timezone, at)),
-    nextDown: moment(nextRun(downscale, timezone, at)),
+    nextUp,
+    nextDown,
+    // As a status has them.
+    nextUpscale: nextUp,
+    nextDownscale: nextDown,
+    nextUpscaleTime: nextUp,
+    nextDownscaleTime: nextDown,
   };
 }
+
+/** What `periodOf` may be asked; anything else is in words that nobody here knows. */
+const ASKED = /^(?:state|since|next|reject|error|(?:last|next)(?:Up|Down)|next(?:Up|Down)scale(?:Time)?)$/;
 
 /** The same for every key that is expected, moments as moments. */
 function samePeriod(expected: unknown, got: unknown): boolean {
   const said = z.record(z.string(), z.unknown()).parse(got);
   const wanted = probed.safeParse(expected).data?.sensible ?? expected;
   return Object.entries(z.record(z.string(), z.unknown()).parse(wanted)).every(([key, value]) => {
+    if (!ASKED.test(key)) throw new UnknownShape(`expected has ${key}`);
     const read = typeof value === 'string' ? Date.parse(value) : Number.NaN;
     return sameJson(Number.isNaN(read) ? value : moment(read), said[key]);
   });
 }
 
-const dialectInput = z.object({ expr: z.string(), timezone: z.string().default('UTC') });
+const dialectInput = z.object({ expr: z.string(), timezone });
 
 const answer = z.object({ upstream: z.string() });
 

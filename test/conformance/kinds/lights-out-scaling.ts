@@ -13,8 +13,10 @@ import {
   workloadTypes,
 } from '../../../domain/lights-out/names.ts';
 import { batchesOf } from '../../../domain/lights-out/order.ts';
-import { periodAt } from '../../../domain/lights-out/period.ts';
+import type { ReadyCondition, ScheduleProblem } from '../../../domain/lights-out/observation.ts';
+import { type Period, periodAt } from '../../../domain/lights-out/period.ts';
 import { type Plan, planSchedule } from '../../../domain/lights-out/plan.ts';
+import { scheduleProblems } from '../../../domain/lights-out/problems.ts';
 import { afterBatch } from '../../../domain/lights-out/run.ts';
 import { labelSelector, scheduleSpec } from '../../../domain/lights-out/schedule.ts';
 import { namespacesInScope } from '../../../domain/lights-out/scope.ts';
@@ -127,9 +129,15 @@ function answerOf({ workload, isSkipped, from }: Scaled, key: string, expected: 
     case 'error':
       return typeof expected === 'string' ? '' : false;
     case 'previousValue':
-      return from;
+    case 'previousReplicas':
+    case 'previousSuspend':
+      return typeof expected === 'string' ? from : JSON.parse(from);
     case 'newValue':
       return shownValue(workload);
+    case 'newReplicas':
+      return replicas;
+    case 'newSuspend':
+      return isSuspended;
     case 'skipReason':
     case 'reason':
       // The operator's own words; that it is skipped is asked by another key.
@@ -212,8 +220,9 @@ const discoveryInput = z.strictObject({
 
 function discovered({ cluster, spec }: z.infer<typeof discoveryInput>): unknown {
   const { namespaces = [], excludeNamespaces = [] } = spec;
-  const namespaceSelector = asSelector(spec.namespaceSelector);
-  if (selectorProblems(namespaceSelector, 'spec').length > 0) return { error: true };
+  const isReadable = labelSelector.optional().safeParse(spec.namespaceSelector).success;
+  const namespaceSelector = isReadable ? asSelector(spec.namespaceSelector) : undefined;
+  if (!isReadable || selectorProblems(namespaceSelector, 'spec').length > 0) return { error: true };
   const found: Readonly<Record<string, Labels>> = cluster ?? Object.fromEntries(namespaces.map((name) => [name, {}]));
   return namespacesInScope(
     { namespaces, excludeNamespaces, ...(namespaceSelector && { namespaceSelector }) },
@@ -344,11 +353,30 @@ class Controller {
     return { ...parsed, suspend, workloadTypes: types, excludeNamespaces, ...(excludeLabels && { excludeLabels }) };
   }
 
+  get problems(): readonly ScheduleProblem[] {
+    return scheduleProblems(this.spec());
+  }
+
+  /** Null for an invalid schedule. */
+  periodAt(now: number): Period | null {
+    return this.problems.length > 0 ? null : periodAt(this.spec(), now);
+  }
+
+  get ready(): ReadyCondition | null {
+    const { plan, problems } = this;
+    const spec = problems.length > 0 ? null : this.spec();
+    const schedule = scheduleOf({ spec, problems });
+    const look = lookOf(spec === null ? { schedule, period: null, inEffect: null, plan: null } : { schedule, plan });
+    return decide(look, freshMemory)[1].ready;
+  }
+
   /** @throws {Error} where looks never come to an end. */
   settle(now: number, isRestoringAll: boolean): void {
     const spec = this.spec();
     for (let looks = 0; looks < 5; looks += 1) {
-      const { state: periodState, since } = periodAt(spec, now);
+      const { state: periodState = 'Up', since = null } = this.periodAt(now) ?? {};
+      // An invalid schedule touches nothing, and restores what it put down when it is deleted.
+      if (this.problems.length > 0 && !isRestoringAll) return;
       const period = { state: periodState, since };
       const context = contextOf({
         schedule: SCHEDULE,
@@ -393,25 +421,25 @@ function controlled(input: ControllerInput, expected: unknown): unknown {
     throw new UnknownShape(`then ${input.afterwards}`);
   }
   const after = controller.keys.flatMap((key) => controller.cluster.workloads.get(key) ?? []);
-  const spec = controller.spec();
+  const stateAt = (now: number) => controller.periodAt(now)?.state ?? 'Unknown';
+  const period = controller.periodAt(last);
   const stats: Readonly<Record<string, number>> = controller.plan?.stats ?? {};
   return answers(expected, (key, value) => {
     const of = (one: Workload, what = key) =>
-      what === 'state'
-        ? periodAt(spec, last).state
-        : answerOf({ workload: one, isSkipped: false, from: '' }, what, value);
-    if (key === 'error') return false;
+      what === 'state' ? stateAt(last) : answerOf({ workload: one, isSkipped: false, from: '' }, what, value);
+    if (key === 'error') return controller.problems.length > 0;
     if (key === 'namespaces') return controller.plan?.namespaces;
-    if (key === 'state')
-      return moments.length > 1 && Array.isArray(value)
-        ? moments.map((now) => periodAt(spec, now).state)
-        : periodAt(spec, last).state;
+    if (key === 'state') return moments.length > 1 && Array.isArray(value) ? moments.map(stateAt) : stateAt(last);
+    if (key === 'nextUpscaleTime') return momentAs(value, period?.nextUpscale);
+    if (key === 'nextDownscaleTime') return momentAs(value, period?.nextDownscale);
+    if (key === 'Ready' || key === 'conditions[Ready]') return controller.ready?.status;
     if (key === 'workloadStats')
       return Object.fromEntries(Object.keys(Object(value)).map((name) => [name, stats[name]]));
     if (key in stats) return stats[key];
-    if (key === 'finalizer') return isDeleted ? null : finalizerOf();
+    if (key === 'finalizer' && isDeleted) return value === 'removed' ? value : null;
+    if (key === 'finalizer') return finalizerOf();
     // The operator's pace; Headroom's next look is its own affair as long as there is one.
-    if (key === 'requeueAfter') return periodAt(spec, last).next === null ? null : value;
+    if (key === 'requeueAfter') return period === null || period.next === null ? null : value;
     if (Array.isArray(value) && moments.length > 1)
       return history.flatMap(([one]) => (one === undefined ? [] : [of(one)]));
     if (Array.isArray(value)) return after.map((one) => of(one));
@@ -419,6 +447,12 @@ function controlled(input: ControllerInput, expected: unknown): unknown {
     if (one === undefined) throw new UnknownShape(`expected has ${key}, and there is no workload`);
     return of(one);
   });
+}
+
+/** A moment in the words of a case, where it is the same one. */
+function momentAs(value: unknown, at: number | null | undefined): unknown {
+  if (at === null || at === undefined) return null;
+  return typeof value === 'string' && Date.parse(value) === at ? value : new Date(at).toISOString();
 }
 
 /** What goes onto a schedule at its first look, before anything is written. */
@@ -444,6 +478,7 @@ const absentReplicas = z.strictObject({
   direction,
   kind: z.enum(workloadTypes).optional(),
 });
+const absentSuspend = z.strictObject({ 'spec.suspend': z.literal('absent'), direction });
 const conflict = z.strictObject({ 'one update conflicts (409)': z.literal(true) });
 
 const codeReading: Adapter = (testCase) => {
@@ -452,6 +487,8 @@ const codeReading: Adapter = (testCase) => {
     const { direction: towards, kind = 'Deployment' } = absent.data;
     return scaler(kind)({ ...testCase, input: { direction: towards } });
   }
+  const unsaid = absentSuspend.safeParse(testCase.input);
+  if (unsaid.success) return scaler('CronJob')({ ...testCase, input: { direction: unsaid.data.direction } });
   return adapter(
     conflict,
     (_, expected) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { judge } from '../../../domain/lights-out/judge.ts';
 import { DOWN_SINCE, KEDA_PAUSED_REPLICAS, MANAGED_BY, ORIGINAL_BOUNDS } from '../../../domain/lights-out/names.ts';
 import type { PlanContext } from '../../../domain/lights-out/plan.ts';
-import type { Workload } from '../../../domain/lights-out/workload.ts';
+import type { Autoscaler, Workload } from '../../../domain/lights-out/workload.ts';
 import {
   asleep,
   autoscaler,
@@ -112,6 +112,42 @@ describe('a ScaledObject', () => {
     expect(writes({ ...scaled, autoscalers: [paused] })).toHaveLength(1);
     expect(writes(scaled, { period: { state: 'Down', since: NIGHT + HOUR }, now: NIGHT + 2 * HOUR })).toHaveLength(2);
     expect(writes(scaled, up)).toHaveLength(2);
+  });
+});
+
+describe('an autoscaler that is held and changed', () => {
+  const at = NIGHT - HOUR;
+  const bounds = autoscaler(2, 5, { ...held, [ORIGINAL_BOUNDS]: '3-10' });
+  const down = (one: Autoscaler, setBy: Autoscaler['setBy']) =>
+    asleep({ replicas: 2, autoscalers: [{ ...one, ...(setBy && { setBy }) }] });
+  const by = (manager: string, when = at) => ({ maxReplicas: { manager, at: when } });
+
+  it('by a person is left until the morning, with what it does then, and that is said', () => {
+    const left = down(bounds, by('kubectl-edit'));
+    expect(judge(left, namespaceOf(), contextOf(keeping(2)))).toEqual({
+      kind: 'keep',
+      reason: 'ChangedByPerson',
+      detail: 'kubectl-edit changed its autoscaler, while it was to sleep; that is left until the schedule wakes it',
+    });
+    const scaled = { ...left, replicas: 4, changed: changeBy('kube-controller-manager') };
+    expect(writes(scaled, keeping(2))).toBe('ChangedByPerson');
+    expect(writes(left, { ...up, ...keeping(2) })).toMatchObject([
+      workload,
+      ['HorizontalPodAutoscaler', expect.anything(), { minReplicas: 3, maxReplicas: 10 }],
+    ]);
+    const paused = scaledObject({ ...held, [KEDA_PAUSED_REPLICAS]: '4' });
+    expect(writes(down(paused, { paused: { manager: 'kubectl-annotate', at } }), keeping(2))).toBe('ChangedByPerson');
+  });
+
+  it('by GitOps, by nobody known, before it was held or in another night is held again', () => {
+    const again = [['HorizontalPodAutoscaler', expect.anything(), { minReplicas: 2, maxReplicas: 2 }]];
+    expect(writes(down(bounds, by('argocd-controller')), keeping(2))).toMatchObject(again);
+    expect(writes(down(bounds, undefined), keeping(2))).toMatchObject(again);
+    expect(writes(down(bounds, by('kubectl-edit', Date.parse(held[DOWN_SINCE]))), keeping(2))).toMatchObject(again);
+    const next = { ...keeping(2), period: { state: 'Down', since: NIGHT + HOUR }, now: NIGHT + 2 * HOUR } as const;
+    expect(writes(down(bounds, by('kubectl-edit')), next)).toMatchObject(again);
+    // Who set what is as it is to be is nobody's business.
+    expect(writes(down(bounds, { minReplicas: { manager: 'kubectl-edit', at } }), keeping(2))).toMatchObject(again);
   });
 });
 

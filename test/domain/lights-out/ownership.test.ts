@@ -59,7 +59,15 @@ describe('the marks of a workload', () => {
     const original = (text: string) =>
       originalReplicas(marksOf(workloadOf({ replicas: 0, annotations: { [ORIGINAL_REPLICAS]: text } })));
     expect(['3', '+3', '0', '2147483647'].map(original)).toEqual([3, 3, 0, 2_147_483_647]);
-    expect(['invalid', '-3', '1.5', '2147483648', '1e3', ' 3'].map(original)).toEqual([1, 1, 1, 1, 1, 1]);
+    expect(['invalid', '-3', '1.5', '2147483648', '1e3', ' 3', ''].map(original)).toEqual([1, 1, 1, 1, 1, 1, 1]);
+  });
+
+  it('say that it was put down also where somebody emptied the annotation', () => {
+    const emptied = { ...asleep().annotations, [ORIGINAL_REPLICAS]: '' };
+    const marks = marksOf(asleep({ annotations: emptied }));
+    expect([isPutDown(marks, 'Deployment'), originalReplicas(marks)]).toEqual([true, 1]);
+    const labels = { ...asleep().labels, [ORIGINAL_REPLICAS]: '3' };
+    expect(originalReplicas(marksOf(asleep({ annotations: emptied, labels })))).toBe(3);
   });
 
   it('are absent without an original value', () => {

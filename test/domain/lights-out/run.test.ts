@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { freshMemory, type LightsOutMemory } from '../../../domain/lights-out/memory.ts';
+import type { PlanItem } from '../../../domain/lights-out/plan.ts';
 import { afterBatch, settle, withRun } from '../../../domain/lights-out/run.ts';
 import { statusOf } from '../../../domain/lights-out/status.ts';
 import { down, HOUR, itemOf, lookOf, NOON, planOf, up } from './looks.ts';
@@ -90,6 +91,18 @@ describe('the moments of the last transitions', () => {
     const others = [itemOf('a', { direction: 'Up', reason: 'LeftScope' }), itemOf('b', { reason: 'DownAgain' })];
     const memory = afterBatch(withRun(freshMemory, 2, NOON), others, [done('a'), done('b')], { now: NOON, timings });
     expect(settle(memory, lookOf(), true).memory).toMatchObject({ lastUpscale: null, lastDownscale: null });
+  });
+
+  it('are not moved by an autoscaler that is held again, but by one that is held with its workload', () => {
+    const write = { name: 'web', uid: 'uid', resourceVersion: '1', patch: {} };
+    const scaler = { ...write, kind: 'HorizontalPodAutoscaler' } as const;
+    const lastDownscale = (...writes: PlanItem['writes']) => {
+      const items = [itemOf('web', { writes })];
+      const memory = afterBatch(withRun(freshMemory, 1, NOON), items, [done('web')], { now: NOON, timings });
+      return settle(memory, lookOf(), true).memory.lastDownscale;
+    };
+    expect(lastDownscale(scaler)).toBeNull();
+    expect(lastDownscale(scaler, { ...write, kind: 'Deployment' })).toBe(NOON);
   });
 
   it('are not moved by a transition of which every write failed', () => {

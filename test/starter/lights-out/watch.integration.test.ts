@@ -1,8 +1,9 @@
 import {
+  ApiextensionsV1Api,
   AppsV1Api,
+  AutoscalingV2Api,
   CoreV1Api,
   CustomObjectsApi,
-  KubeConfig,
   PatchStrategy,
   setHeaderOptions,
   type V1Deployment,
@@ -14,36 +15,46 @@ import {
   FIELD_MANAGER,
   FINALIZER,
   GROUP,
+  KEDA_PAUSED_REPLICAS,
   MANAGED_BY,
+  ORIGINAL_BOUNDS,
   ORIGINAL_REPLICAS,
   PLURAL,
   VERSION,
   WAKE_UNTIL,
 } from '../../../domain/lights-out/names.ts';
+import type { Scaler } from '../../../activities/lights-out/read-workload.ts';
+import type { Informer } from '../../../starter/kernel/informer.ts';
 import type { ScheduleQueuedHint } from '../../../starter/lights-out/hint.ts';
+import type { Shaped } from '../../../starter/lights-out/shape.ts';
 import { watchSchedules } from '../../../starter/lights-out/watch.ts';
 import { loadKubeConfig } from '../../../worker/kernel/kubernetes-access.ts';
 import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { applyManifests } from '../../kernel/stack/manifests.ts';
 import { asleep, awake, scheduleOf } from './schedules.ts';
+import { accessOf } from '../../kernel/stack/access.ts';
 
 const CRD = new URL('../../../deploy/lights-out/crd.yaml', import.meta.url);
 const GITOPS = 'argocd-controller';
+const SCALED_OBJECTS = { group: 'keda.sh', version: 'v1alpha1', plural: 'scaledobjects' } as const;
 const SCHEDULES = { group: GROUP, version: VERSION, plural: PLURAL } as const;
 const MERGE = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
 
 let plane: ControlPlane;
 let core: CoreV1Api;
 let apps: AppsV1Api;
+let autoscaling: AutoscalingV2Api;
+let extensions: ApiextensionsV1Api;
 let custom: CustomObjectsApi;
 
 beforeAll(async () => {
   plane = await startControlPlane();
-  const admin = new KubeConfig();
-  admin.loadFromFile(plane.adminKubeconfig);
+  const admin = accessOf(plane.adminKubeconfig);
   core = admin.makeApiClient(CoreV1Api);
   apps = admin.makeApiClient(AppsV1Api);
+  autoscaling = admin.makeApiClient(AutoscalingV2Api);
+  extensions = admin.makeApiClient(ApiextensionsV1Api);
   custom = admin.makeApiClient(CustomObjectsApi);
 });
 
@@ -79,6 +90,7 @@ async function startWatch({ until = isListed, resyncMs = 3_600_000 } = {}) {
     protectedNamespaces: ['temporal'],
     gitopsManagers: [GITOPS],
     resyncMs,
+    servedMs: 200,
     hint: (hint) => hints.push(hint),
     log: pino({}, { write: (text: string) => lines.push(JSON.parse(text).msg) }),
     signal: stop.signal,
@@ -95,8 +107,14 @@ async function startWatch({ until = isListed, resyncMs = 3_600_000 } = {}) {
   return { watch, told, lines, end };
 }
 
-function isListed({ informers }: ReturnType<typeof watchSchedules>): boolean {
-  return Object.values(informers).every((informer) => informer.isSynced());
+/** What follows upon the first lists is told as well. */
+function isListed(watch: ReturnType<typeof watchSchedules>): boolean {
+  return Object.values(watch.informers).every((informer) => informer.isSynced()) && watch.isJudged();
+}
+
+/** What a watch of autoscalers holds of them. */
+function scalersIn(informer: Informer<Shaped<Scaler>> | undefined): readonly Scaler[] {
+  return (informer?.list() ?? []).flatMap(({ read }) => read ?? []);
 }
 
 async function createSchedule(name: string, spec: Readonly<Record<string, unknown>>): Promise<void> {
@@ -136,7 +154,13 @@ async function patchDeployment(namespace: string, name: string, fieldManager: st
 }
 
 /** What the workflow of a schedule writes when it puts a Deployment down. */
-async function putDown(schedule: string, namespace: string, name: string, original: number): Promise<void> {
+async function putDown(
+  schedule: string,
+  namespace: string,
+  name: string,
+  original: number,
+  replicas = 0,
+): Promise<void> {
   const annotations = {
     [ORIGINAL_REPLICAS]: `${original}`,
     [MANAGED_BY]: schedule,
@@ -144,7 +168,36 @@ async function putDown(schedule: string, namespace: string, name: string, origin
   };
   await patchDeployment(namespace, name, FIELD_MANAGER, {
     metadata: { annotations, labels: { [MANAGED_BY]: schedule } },
-    spec: { replicas: 0 },
+    spec: { replicas },
+  });
+}
+
+/** As if KEDA were installed, as far as its definition goes. */
+async function defineScaledObjects(): Promise<void> {
+  const { group, version, plural } = SCALED_OBJECTS;
+  // As it is written: the typed client leaves out what a schema has under a name with dashes.
+  await custom.createClusterCustomObject({
+    group: 'apiextensions.k8s.io',
+    version: 'v1',
+    plural: 'customresourcedefinitions',
+    body: {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: `${plural}.${group}` },
+      spec: {
+        group,
+        names: { kind: 'ScaledObject', plural },
+        scope: 'Namespaced',
+        versions: [
+          {
+            name: version,
+            served: true,
+            storage: true,
+            schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+          },
+        ],
+      },
+    },
   });
 }
 
@@ -245,10 +298,10 @@ describe('the watch of workloads', () => {
       namespaceSelector: { matchLabels: { 'example.com/night': name } },
       ...spec,
     });
-    const { told } = await startWatch();
+    const { told, watch } = await startWatch();
     await eventually('the schedule is hinted', () => told(name).length > 0);
     /** Without the hint that the schedule is there. */
-    return { told: () => told(name).slice(1) };
+    return { told: () => told(name).slice(1), watch };
   }
 
   it('hints at what GitOps deploys at night, and not at what becomes of its pods', async () => {
@@ -288,6 +341,7 @@ describe('the watch of workloads', () => {
   it('hints when a namespace leaves the scope with something that is down in it', async () => {
     const { told } = await nightOf('leaving');
     await createDeployment('leaving', 'web', 2, GITOPS);
+    await eventually('the Deployment is hinted', () => told().length > 0);
     await putDown('leaving', 'leaving', 'web', 2);
     const before = told().length;
     await core.patchNamespace(
@@ -312,6 +366,104 @@ describe('the watch of workloads', () => {
     );
     await eventually('the namespace is hinted', () => told().length > 0);
     expect(told()).toEqual(['workloads: the annotations of the namespace wished changed']);
+  });
+
+  it('hints at what somebody does to an autoscaler at night, and not at what the schedule writes to it', async () => {
+    const { told, watch } = await nightOf('bounded', { downscaleReplicas: 1 });
+    const ofScaler = () => told().filter((one) => one.includes('an autoscaler'));
+    await createDeployment('bounded', 'web', 4, GITOPS);
+    await eventually('the Deployment is hinted', () => told().length > 0);
+    await autoscaling.createNamespacedHorizontalPodAutoscaler({
+      namespace: 'bounded',
+      body: {
+        metadata: { name: 'web' },
+        spec: {
+          scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
+          minReplicas: 2,
+          maxReplicas: 9,
+        },
+      },
+    });
+    await eventually('what the autoscaler needs is hinted', () => ofScaler().length === 1);
+    const patchScaler = async (fieldManager: string, body: object): Promise<void> => {
+      await autoscaling.patchNamespacedHorizontalPodAutoscaler(
+        { namespace: 'bounded', name: 'web', fieldManager, body },
+        MERGE,
+      );
+    };
+    const since = new Date().toISOString();
+    const marks = { [ORIGINAL_BOUNDS]: '2-9', [MANAGED_BY]: 'bounded', [DOWN_SINCE]: since };
+    const spec = { minReplicas: 1, maxReplicas: 1 };
+    await patchScaler(FIELD_MANAGER, { metadata: { annotations: marks }, spec });
+    await putDown('bounded', 'bounded', 'web', 4, 1);
+    // Whoever changes it within the second in which it was held did so before.
+    await eventually('the next second', () => Math.floor(Date.now() / 1000) > Math.floor(Date.parse(since) / 1000));
+    await patchScaler('kubectl-edit', { spec: { maxReplicas: 5 } });
+    await eventually('the person is hinted', () => ofScaler().length === 2);
+    await patchScaler(GITOPS, { spec: { maxReplicas: 7 } });
+    await eventually('GitOps is hinted', () => ofScaler().length === 3);
+    await patchScaler(FIELD_MANAGER, { spec });
+    const wish = { [WAKE_UNTIL]: '2100-01-01T00:00:00Z' };
+    await patchDeployment('bounded', 'web', 'kubectl-annotate', { metadata: { annotations: wish } });
+    await eventually('the wish is hinted', () => told().at(-1)?.includes('its annotations changed'));
+    // What the workflow writes when it wakes the workload: that, and then its autoscaler.
+    const none = { [ORIGINAL_REPLICAS]: null, [ORIGINAL_BOUNDS]: null, [MANAGED_BY]: null, [DOWN_SINCE]: null };
+    const unmarked = { metadata: { annotations: none, labels: { [MANAGED_BY]: null } } };
+    await patchDeployment('bounded', 'web', FIELD_MANAGER, { ...unmarked, spec: { replicas: 4 } });
+    await patchScaler(FIELD_MANAGER, { ...unmarked, spec: { minReplicas: 2, maxReplicas: 9 } });
+    await eventually('that is seen', () => {
+      const [{ autoscaler } = {}] = scalersIn(watch.informers['horizontalpodautoscalers']);
+      return autoscaler?.kind === 'HorizontalPodAutoscaler' && autoscaler.maxReplicas === 9;
+    });
+    await createDeployment('bounded', 'marker', 2, GITOPS);
+    await eventually('the next one is hinted', () => told().at(-1)?.includes('marker'));
+    const cause = 'workloads: an autoscaler of Deployment bounded/web changed: Down';
+    expect(told()).toEqual([
+      'workloads: Deployment bounded/web: Down',
+      cause,
+      expect.stringContaining('web changed: ChangedByPerson, kubectl-edit changed its autoscaler'),
+      cause,
+      'workloads: Deployment bounded/web: its annotations changed',
+      'workloads: Deployment bounded/marker: Down',
+    ]);
+  });
+
+  it("hints at KEDA's autoscalers from when KEDA is there, and waits for none where it is taken away", async () => {
+    const { told, watch } = await nightOf('paused');
+    const scaledObjects = watch.informers['scaledobjects'];
+    const ofScaler = () => told().filter((one) => one.includes('an autoscaler'));
+    await createDeployment('paused', 'web', 2, GITOPS);
+    await putDown('paused', 'paused', 'web', 2);
+    await defineScaledObjects();
+    await eventually('they are watched', () => scaledObjects?.resourceVersion() !== '');
+    const place = { ...SCALED_OBJECTS, namespace: 'paused' };
+    await custom.createNamespacedCustomObject({
+      ...place,
+      body: {
+        apiVersion: 'keda.sh/v1alpha1',
+        kind: 'ScaledObject',
+        metadata: { name: 'web' },
+        spec: { scaleTargetRef: { name: 'web' } },
+      },
+    });
+    await eventually('the new one is hinted', () => ofScaler().length === 1);
+    const annotate = async (fieldManager: string, paused: string | null, marks: object = {}): Promise<void> => {
+      const body = { metadata: { annotations: { [KEDA_PAUSED_REPLICAS]: paused, ...marks } } };
+      await custom.patchNamespacedCustomObject({ ...place, name: 'web', fieldManager, body }, MERGE);
+    };
+    await annotate(FIELD_MANAGER, '0', { [MANAGED_BY]: 'paused', [DOWN_SINCE]: new Date().toISOString() });
+    await annotate(GITOPS, '3');
+    await eventually('another number is hinted', () => ofScaler().length === 2);
+    await annotate(FIELD_MANAGER, '0');
+    // A person may resume it for the night: nothing is to be done.
+    await annotate('kubectl-annotate', null);
+    await eventually('that is seen', () =>
+      scalersIn(scaledObjects).some(({ autoscaler }) => autoscaler.annotations[KEDA_PAUSED_REPLICAS] === undefined),
+    );
+    expect(ofScaler()).toHaveLength(2);
+    await extensions.deleteCustomResourceDefinition({ name: 'scaledobjects.keda.sh' });
+    await eventually('they are watched no longer', () => scaledObjects?.resourceVersion() === '');
+    expect([scaledObjects?.isSynced(), scaledObjects?.trouble(), scaledObjects?.list()]).toEqual([true, null, []]);
   });
 
   it('leaves what a suspended schedule selects', async () => {

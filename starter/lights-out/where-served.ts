@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
+import type { Log } from '../../worker/kernel/log.ts';
+import { createApiGet, failureOf, listPath } from '../kernel/api-get.ts';
+import { type Informer, type InformerOptions, openInformer } from '../kernel/informer.ts';
+
+export interface WhereServedOptions<T extends KubernetesObject> extends Omit<InformerOptions<T>, 'name' | 'path'> {
+  readonly group: string;
+  readonly version: string;
+  /** In the plural, which is its name as well. */
+  readonly resource: string;
+}
+
+/** After the first question that nobody answered, in milliseconds; twice as long each time. */
+const FIRST_MS = 1_000;
+
+/**
+ * Watches a resource that a cluster may not serve: for as long as it does, which is asked every so many milliseconds. One that
+ * is not served has no objects, and nobody waits for it.
+ */
+export function openWhereServed<T extends KubernetesObject>(
+  kubeConfig: KubeConfig,
+  options: WhereServedOptions<T>,
+  { everyMs, log, signal }: { readonly everyMs: number; readonly log: Log; readonly signal: AbortSignal },
+): Informer<T> {
+  const { group, version, resource, onDelete } = options;
+  const path = listPath({ group, version, resource });
+  const get = createApiGet(kubeConfig);
+  const over = new AbortController();
+  const end = (): void => over.abort();
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', end, { once: true });
+  let current: Informer<T> | null = null;
+  let isKnown = false;
+  let trouble: string | null = null;
+
+  /** Asked by a list of one: whoever may watch a resource may do that. */
+  async function isServed(): Promise<boolean> {
+    try {
+      await get(path, { accept: 'application/json', query: { limit: '1' } });
+      return true;
+    } catch (error) {
+      if (failureOf(error).code === 404) return false;
+      throw error;
+    }
+  }
+
+  async function close(): Promise<void> {
+    const closing = current;
+    current = null;
+    await closing?.stop();
+    for (const object of closing?.list() ?? []) onDelete(object, object);
+  }
+
+  async function look(): Promise<void> {
+    if (current !== null && current.trouble() === null) return;
+    try {
+      const served = await isServed();
+      trouble = null;
+      isKnown = true;
+      if (over.signal.aborted) return;
+      if (served && current === null) {
+        const watched = { ...options, name: resource, path };
+        current = openInformer<T>(kubeConfig, watched, { log, signal: over.signal }).informer;
+      } else if (!served && current !== null) {
+        log.info({ resource }, `the cluster does not serve ${resource} any more`);
+        await close();
+      }
+    } catch (error) {
+      // Most likely it is as it was.
+      trouble = failureOf(error).reason;
+      log.debug({ resource, reason: trouble }, `it is not known whether the cluster serves ${resource}`);
+    }
+  }
+
+  async function looking(): Promise<void> {
+    for (let pause = FIRST_MS; !over.signal.aborted; pause *= 2) {
+      await look();
+      await sleep(isKnown ? everyMs : Math.min(pause, everyMs), undefined, { signal: over.signal }).catch(() => {});
+    }
+  }
+
+  const looked = looking();
+  return {
+    list: (namespace) => current?.list(namespace) ?? [],
+    get: (name, namespace) => current?.get(name, namespace),
+    staleSeconds: () => current?.staleSeconds() ?? 0,
+    isSynced: () => (current === null ? isKnown : current.isSynced()),
+    trouble: () => (current === null ? trouble : current.trouble()),
+    resourceVersion: () => current?.resourceVersion() ?? '',
+    reached: async (wanted, until) => (current === null ? true : await current.reached(wanted, until)),
+    relist: () => current?.relist(),
+    stop: async () => {
+      signal.removeEventListener('abort', end);
+      over.abort();
+      await looked;
+      await current?.stop();
+    },
+  };
+}

@@ -1,0 +1,17 @@
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { expect, it, vi } from 'vitest';
+
+// The workflows are compiled, which takes two seconds of a core that is free.
+vi.setConfig({ testTimeout: 60_000 });
+
+/** Modules and words of the platform that know time zones. */
+const KNOW_ZONES = ['croner', 'lights-out/cron', 'lights-out/local-day', 'lights-out/moment', 'Intl.', '.toLocale'];
+
+it('workflows ask nobody for time zones, so a history that is older than their data replays as it was', async () => {
+  const workflowsPath = new URL('../../workflows/index.ts', import.meta.url).pathname;
+  const bundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR', () => {}) });
+  // The source map at its end is no code.
+  const [code = ''] = bundle.code.split('//# sourceMappingURL=');
+  expect(code).toContain('domain/lights-out/decide');
+  expect(KNOW_ZONES.filter((word) => code.includes(word))).toEqual([]);
+});
