@@ -120,7 +120,7 @@ export function createUsageWatch(options: UsageWatchOptions): UsageWatch {
     one.used = count.used;
     one.unmeasured = count.unmeasured.flatMap(({ keys }) => keys).length;
     options.onCounted(quota, count.used);
-    if (policy.mode === 'audit') return takeAudit(quota, one, count);
+    if (policy.mode === 'audit') return takeAudit(quota, one, count, isResync);
     if (trueStatus(quota, count).isWritten) {
       one.untrueSince = null;
       return;
@@ -131,15 +131,17 @@ export function createUsageWatch(options: UsageWatchOptions): UsageWatch {
     hint(quota, { starts: true, cause: isResync ? 'resync' : 'the usage changed', priority });
   }
 
-  function takeAudit(quota: CachedQuota, one: Known, count: UsageCount): void {
+  function takeAudit(quota: CachedQuota, one: Known, count: UsageCount, isResync: boolean): void {
     const now = Date.now();
     const untruths = book.take(quota, count);
     const wrong = untruths.filter(({ since }) => now - since >= policy.auditAfterMs);
     const told = wrong.length === 0 ? null : wrong.map(({ resource }) => resource).join(' ');
-    // An episode that is under way looks for itself now and then; it is woken when others are wrong, or none.
-    if (told !== null && told !== one.told) {
+    // An episode that is under way looks for itself now and then; it is woken when others are wrong, or none. At a resync as
+    // well: it may have been terminated, or the hint lost, and nothing else would ever begin it again.
+    if (told !== null && (told !== one.told || isResync)) {
+      const priority = told === one.told ? hintPriorities.resync : hintPriorities.ordinary;
       one.told = told;
-      hint(quota, { starts: true, cause: 'the status stays wrong', priority: hintPriorities.ordinary });
+      hint(quota, { starts: true, cause: 'the status stays wrong', priority });
     } else if (untruths.length === 0 && one.told !== null && count.unmeasured.length === 0) {
       one.told = null;
       hint(quota, { starts: false, cause: 'the status is true again', priority: hintPriorities.ordinary });
@@ -232,7 +234,15 @@ export function createUsageWatch(options: UsageWatchOptions): UsageWatch {
       ))
         noteChange(namespace, 'charged');
     },
-    untruths: (quota, count) => book.take(quota, count),
+    untruths: (quota, count) => {
+      const found = book.take(quota, count);
+      // A count that waited for a cache may be of a quota that has gone since, which nobody would take out of the book again.
+      const isThere = cache()
+        .quotas(quota.namespace)
+        .some(({ uid }) => uid === quota.uid);
+      if (!isThere) book.forget(quota);
+      return found;
+    },
     wrong: () => book.wrong(),
     unmeasured: () =>
       [...known.values()]

@@ -1,0 +1,169 @@
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { UsageCount } from '../../../domain/quota-usage/calculate.ts';
+import { staticEvaluators } from '../../../domain/quota-usage/evaluators.ts';
+import type { CachedQuota } from '../../../domain/quota-usage/observation.ts';
+import type { UsageQueuedHint } from '../../../starter/quota-usage/hint.ts';
+import { createUsageMetrics } from '../../../starter/quota-usage/metrics.ts';
+import { createUsageWatch, type UsageWatchOptions } from '../../../starter/quota-usage/usage-watch.ts';
+
+const PODS = { group: '', resource: 'pods' };
+const MINUTE = 60_000;
+const AT = Date.parse('2026-11-22T00:00:00Z');
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: AT });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function quota(used: Readonly<Record<string, string>>, more: Partial<CachedQuota> = {}): CachedQuota {
+  const hard = { pods: '5' };
+  const name = { namespace: 'team-a', name: 'compute', uid: 'uid-1', resourceVersion: '7' };
+  return { ...name, spec: { hard }, status: { hard, used }, ...more };
+}
+
+/** A watch over caches that hold these quotas, in whose namespaces there are so many pods; what it hinted, and how often it counted. */
+function watching(quotas: CachedQuota[], options: Partial<UsageWatchOptions> = {}, pods = '0') {
+  const hints: UsageQueuedHint[] = [];
+  let counts = 0;
+  const countNow = (): UsageCount => {
+    counts += 1;
+    return { used: { pods }, unmeasured: [] };
+  };
+  const none = { watched: () => 0, wrong: () => [], unmeasured: () => [], waiting: () => 0 };
+  const watch = createUsageWatch({
+    cluster: 'prod',
+    policy: { mode: 'own', auditAfterMs: MINUTE },
+    resyncMs: 0,
+    maxGapMs: 5_000,
+    cache: () => ({
+      quotas: (namespace) => quotas.filter((one) => namespace === undefined || one.namespace === namespace),
+      countNow,
+      evaluators: () => staticEvaluators,
+      deviceClasses: () => new Map(),
+      chargeEnds: () => [],
+    }),
+    hint: (hint) => hints.push(hint),
+    onCounted: () => {},
+    metrics: createUsageMetrics(new Registry(), none),
+    log: pino({ level: 'silent' }),
+    ...options,
+  });
+  onTestFinished(() => watch.stop());
+  return { watch, hints, counted: () => counts };
+}
+
+const pod = (name: string) => ({ metadata: { namespace: 'team-a', name, resourceVersion: '8' } });
+const told = ({ id, starts, cause, priority }: UsageQueuedHint) => ({ id, starts, cause, priority });
+const ID = 'quota-usage/prod/team-a/compute';
+
+describe('a resync', () => {
+  it('finds what nothing told of, and lets everything else go first', async () => {
+    const { hints } = watching([quota({ pods: '4' })], { resyncMs: 5 * MINUTE });
+    await vi.advanceTimersByTimeAsync(5 * MINUTE - 1);
+    expect(hints).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(hints.map(told)).toEqual([{ id: ID, starts: true, cause: 'resync', priority: 4 }]);
+  });
+
+  it('lets nobody wait for whom admission waits', async () => {
+    const { hints } = watching([quota({})], { resyncMs: 5 * MINUTE });
+    await vi.advanceTimersByTimeAsync(5 * MINUTE + 1_000);
+    expect(hints.map(told)).toEqual([{ id: ID, starts: true, cause: 'resync', priority: 2 }]);
+  });
+
+  it('costs nothing but a count where every status is true', async () => {
+    const { hints, counted } = watching([quota({ pods: '0' })], { resyncMs: 5 * MINUTE });
+    await vi.advanceTimersByTimeAsync(60 * MINUTE);
+    expect(hints).toEqual([]);
+    expect(counted()).toBe(11);
+  });
+
+  it('does not come where the setting is 0', async () => {
+    const { hints, counted } = watching([quota({ pods: '4' })], { resyncMs: 0 });
+    await vi.advanceTimersByTimeAsync(24 * 60 * MINUTE);
+    expect({ hints, counted: counted() }).toEqual({ hints: [], counted: 0 });
+  });
+});
+
+describe('a quota', () => {
+  it('that lacks a number is hinted before one whose number is only late', async () => {
+    const late = quota({ pods: '1' });
+    const lacking = quota({}, { namespace: 'team-b' });
+    const { watch, hints } = watching([late, lacking]);
+    watch.onObjectGone(PODS, pod('web'));
+    watch.onQuota(lacking, undefined);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(hints.map(({ target: { namespace }, priority }) => [namespace, priority])).toEqual([
+      ['team-b', 2],
+      ['team-a', 3],
+    ]);
+  });
+
+  it('whose spec changed is counted at once, and tells how far its caches had come', async () => {
+    const { watch, hints } = watching([quota({ pods: '1' })]);
+    watch.onObjectGone(PODS, pod('web'));
+    watch.onQuota(quota({ pods: '1' }), quota({ pods: '1' }, { spec: { hard: { pods: '9' } } }));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(hints.map(({ reached }) => reached)).toEqual([{ pods: '8', resourcequotas: '7' }]);
+  });
+
+  it('whose status becomes true starts nothing, whoever wrote it', async () => {
+    const { watch, hints, counted } = watching([quota({ pods: '0' })]);
+    watch.onQuota(quota({ pods: '0' }), quota({ pods: '3' }));
+    await vi.advanceTimersByTimeAsync(MINUTE);
+    expect(hints).toEqual([]);
+    expect(counted()).toBeGreaterThan(0);
+  });
+
+  it('of which a thousand pods go in ten seconds is counted a few times', async () => {
+    const { watch, counted } = watching([quota({ pods: '1k' })]);
+    for (let index = 0; index < 1_000; index += 1) {
+      watch.onObjectGone(PODS, pod(`web-${index}`));
+      await vi.advanceTimersByTimeAsync(10);
+    }
+    await vi.advanceTimersByTimeAsync(MINUTE);
+    expect(counted()).toBeLessThanOrEqual(9);
+  });
+});
+
+describe('an audit', () => {
+  const policy = { mode: 'audit', auditAfterMs: MINUTE } as const;
+
+  it('starts an episode when a status has been wrong for longer than a minute, and not before', async () => {
+    const wrong = quota({ pods: '4' });
+    const { watch, hints } = watching([wrong], { policy });
+    watch.onQuota(wrong, undefined);
+    await vi.advanceTimersByTimeAsync(MINUTE - 1_000);
+    expect({ hints, wrong: watch.wrong() }).toEqual({ hints: [], wrong: [] });
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(hints.map(told)).toEqual([{ id: ID, starts: true, cause: 'the status stays wrong', priority: 3 }]);
+    expect(watch.wrong()).toEqual([{ namespace: 'team-a', quota: 'compute', resources: 1 }]);
+  });
+
+  it('hints again at a resync, in case the episode was terminated, and not between', async () => {
+    const wrong = quota({ pods: '4' });
+    const { watch, hints } = watching([wrong], { policy, resyncMs: 5 * MINUTE });
+    watch.onQuota(wrong, undefined);
+    await vi.advanceTimersByTimeAsync(4 * MINUTE);
+    watch.onObjectGone(PODS, pod('web'));
+    await vi.advanceTimersByTimeAsync(MINUTE - 1);
+    expect(hints.map(({ priority }) => priority)).toEqual([3]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(hints.slice(1).map(told)).toEqual([{ id: ID, starts: true, cause: 'the status stays wrong', priority: 4 }]);
+  });
+
+  it('knows nothing more of a quota that is gone, also where a count of it was late', async () => {
+    const wrong = quota({ pods: '4' });
+    const quotas = [wrong];
+    const { watch } = watching(quotas, { policy });
+    quotas.length = 0;
+    watch.onQuotaGone(wrong);
+    expect(watch.untruths(wrong, { used: { pods: '0' }, unmeasured: [] })).toMatchObject([{ resource: 'pods' }]);
+    await vi.advanceTimersByTimeAsync(10 * MINUTE);
+    expect(watch.wrong()).toEqual([]);
+  });
+});
