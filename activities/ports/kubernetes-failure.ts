@@ -77,7 +77,7 @@ export function kubernetesFailure(error: unknown): unknown {
     return unavailable(message, error);
   }
   if (code === 403) {
-    const message = `${said}; the ClusterRole headroom-worker of deploy/rbac.yaml allows it, look at its binding`;
+    const message = `${said}; one of the roles in deploy/ allows it, see whether it is applied and bound`;
     return failure({ type: 'KubernetesForbidden', message, cause: error, nextRetryDelayMs: FORBIDDEN_RETRY_MS });
   }
   if (code === 429 || code >= 500) {

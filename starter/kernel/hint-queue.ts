@@ -207,7 +207,7 @@ export class HintQueue<H extends QueuedHint> {
           return;
         }
         if (!this.#failing || reason !== this.#lastReason) {
-          log.warn({ reason, waiting: this.#waiting.size }, `waiting for Temporal to take hints: ${reason}`);
+          log.warn({ reason, waiting: this.depth }, `waiting for Temporal to take hints: ${reason}`);
         }
         this.#failing = true;
         this.#lastReason = reason;

@@ -114,6 +114,13 @@ export function openInformer<T extends KubernetesObject>(
       trouble = null;
       heard(() => options.onState?.());
     },
+    onEnd: () => {
+      if (aliveSince === null) return;
+      // A watch that held for a while ended for a reason of its own: begin with short pauses again.
+      if (Date.now() - aliveSince > LONGEST_RESTART_MS) pause = FIRST_RESTART_MS;
+      lastAlive = Date.now();
+      aliveSince = null;
+    },
     onProgress: (version) => {
       progress.advance(version);
       if (synced || version === '') return;
@@ -165,12 +172,6 @@ export function openInformer<T extends KubernetesObject>(
   let restarting = false;
   let pause = FIRST_RESTART_MS;
   const restart = async (error: unknown): Promise<void> => {
-    if (aliveSince !== null) {
-      // A watch that held for a while ended for a reason of its own: begin with short pauses again.
-      if (Date.now() - aliveSince > LONGEST_RESTART_MS) pause = FIRST_RESTART_MS;
-      lastAlive = Date.now();
-      aliveSince = null;
-    }
     if (restarting || over.signal.aborted) return;
     restarting = true;
     try {
@@ -275,6 +276,8 @@ function askingForMetadata(kubeConfig: KubeConfig): KubeConfig {
 interface WatchReports {
   /** The API server has answered and goes on answering; `connect` of the library comes before. */
   readonly onAlive: () => void;
+  /** The connection is over, whatever ended it; the library opens the next one now or, after an error, never. */
+  readonly onEnd: () => void;
   /** The cache holds everything up to this version. */
   readonly onProgress: (resourceVersion: string) => void;
   readonly shape: (object: KubernetesObject) => KubernetesObject;
@@ -315,7 +318,7 @@ class ReportingWatch extends Watch {
   }
 
   override async watch(...[path, query, callback, done]: Parameters<Watch['watch']>): ReturnType<Watch['watch']> {
-    const { onAlive, onProgress, shape, signal } = this.#reports;
+    const { onAlive, onEnd, onProgress, shape, signal } = this.#reports;
     if (signal.aborted) return new AbortController();
     // The version that the watch begins at is that of the list, if there has just been one.
     onProgress(typeof query['resourceVersion'] === 'string' ? query['resourceVersion'] : '');
@@ -324,6 +327,7 @@ class ReportingWatch extends Watch {
       if (ended) return;
       ended = true;
       this.#end = null;
+      onEnd();
       done(error);
     };
     if (this.#isToListAnew) {
