@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { resolveServer } from '../../../tools/resolver/resolve-server.ts';
 import { type AuditEvent, auditPolicy, readAuditLog } from './audit-log.ts';
 import { freePort, onFreePorts } from './free-port.ts';
+import { goMemory } from './go-memory.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
 import { untilReady } from './readiness.ts';
 import { type SupervisedProcess, startProcess, temporaryDirectory } from './supervised-process.ts';
@@ -193,6 +194,7 @@ class RunningControlPlane {
     this.#etcd = await startProcess({
       name: 'etcd',
       command: this.#binaries.etcd,
+      env: goMemory(512),
       args: [
         '--name=headroom',
         `--data-dir=${this.#file('etcd')}`,
@@ -221,6 +223,7 @@ class RunningControlPlane {
     this.#apiServer = await startProcess({
       name: 'kube-apiserver',
       command: this.#binaries.apiServer,
+      env: goMemory(1024),
       args: [
         `--etcd-servers=unix://${ETCD_SOCKET}`,
         '--bind-address=127.0.0.1',
@@ -265,6 +268,7 @@ class RunningControlPlane {
     this.#controllerManager = await startProcess({
       name: 'kube-controller-manager',
       command: this.#binaries.controllerManager,
+      env: goMemory(512),
       args: [
         `--kubeconfig=${this.#kubeconfigFor(CONTROLLER_MANAGER)}`,
         `--service-account-private-key-file=${this.#file('service-accounts.key')}`,

@@ -8,6 +8,8 @@ import { elapsed } from '../../../tools/resolver/progress.ts';
 
 /** Milliseconds for child processes on a busy machine. */
 const PATIENT = { timeout: 30_000, interval: 20 };
+// Several of them one after the other, and one runs the real Go.
+vi.setConfig({ testTimeout: 120_000 });
 const RESOLVER = join(import.meta.dirname, '../../../tools/resolver/main.ts');
 /** Where the shell and its commands are, without any Go. */
 const SYSTEM_PATH = '/usr/bin:/bin';

@@ -6,6 +6,8 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { logTail, startProcess, temporaryDirectory } from './supervised-process.ts';
 
 const PATIENT = { timeout: 30_000, interval: 20 };
+// Each starts programs that start processes, and other files do so at the same time.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let dir: string;
 

@@ -7,9 +7,13 @@ import { resolveServer } from '../../../tools/resolver/resolve-server.ts';
 import { temporaryDirectory } from './supervised-process.ts';
 import { startTemporal, type TemporalServer } from './temporal.ts';
 
-async function withClient<Result>(server: TemporalServer, use: (client: Client) => Promise<Result>): Promise<Result> {
-  // Milliseconds. The default, 10 s, is how long a test would wait to learn that the server is away.
-  const connection = await Connection.connect({ address: server.address, connectTimeout: 2000 });
+/** @param connectTimeout milliseconds; also how long a test waits to learn that the server is away. */
+async function withClient<Result>(
+  server: TemporalServer,
+  use: (client: Client) => Promise<Result>,
+  connectTimeout = 30_000,
+): Promise<Result> {
+  const connection = await Connection.connect({ address: server.address, connectTimeout });
   try {
     return await use(new Client({ connection, namespace: server.namespace }));
   } finally {
@@ -53,7 +57,7 @@ describe('the Temporal server', () => {
         }),
       );
       await server.kill();
-      await expect(withClient(server, () => Promise.resolve())).rejects.toThrow(/Failed to connect/);
+      await expect(withClient(server, () => Promise.resolve(), 2_000)).rejects.toThrow(/Failed to connect/);
       await server.restart();
       const description = await withClient(server, (client) => client.workflow.getHandle('kept').describe());
       expect(description.status.name).toBe('RUNNING');

@@ -5,6 +5,7 @@ import { resolveServer } from '../../../tools/resolver/resolve-server.ts';
 import { freePort, onFreePorts } from './free-port.ts';
 import { untilReady } from './readiness.ts';
 import { type SupervisedProcess, startProcess, temporaryDirectory } from './supervised-process.ts';
+import { goMemory } from './go-memory.ts';
 
 /** The search attributes by which operators find Headroom's workflows. */
 const SEARCH_ATTRIBUTES: Readonly<Record<string, SearchAttributeType>> = {
@@ -64,11 +65,21 @@ export async function startTemporal(options: TemporalOptions = {}): Promise<Temp
       args: serverArguments(ports, namespace, options),
       cwd: dir,
       // The dev server notes an id in the home folder; two that start at once would share it, and it would stay.
-      env: { HOME: dir, XDG_CONFIG_HOME: dir },
+      env: { ...goMemory(512), HOME: dir, XDG_CONFIG_HOME: dir },
       logFile,
     });
+    // Milliseconds: a connection to a server that is not up yet would otherwise wait for the client's own back-off. A machine
+    // that is slow needs more for a connection to one that is up.
+    let connectTimeout = 500;
     try {
-      await untilReady(server, () => answersFor(namespace, `127.0.0.1:${ports.frontend}`));
+      await untilReady(server, async () => {
+        try {
+          return await answersFor(namespace, `127.0.0.1:${ports.frontend}`, connectTimeout);
+        } catch (error) {
+          connectTimeout = Math.min(connectTimeout * 1.2, 10_000);
+          throw error;
+        }
+      });
     } catch (error) {
       await server.kill();
       throw error;
@@ -145,9 +156,8 @@ function serverArguments(ports: Ports, namespace: string, options: TemporalOptio
   ];
 }
 
-async function answersFor(namespace: string, address: string): Promise<boolean> {
-  // Milliseconds: a connection to a server that is not up yet would otherwise wait for the client's own back-off.
-  const connection = await Connection.connect({ address, connectTimeout: 500 });
+async function answersFor(namespace: string, address: string, connectTimeout: number): Promise<boolean> {
+  const connection = await Connection.connect({ address, connectTimeout });
   try {
     await connection.workflowService.describeNamespace({ namespace });
     await connection.workflowService.listWorkflowExecutions({
