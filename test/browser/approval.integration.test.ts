@@ -8,8 +8,14 @@ import { findChromium } from '../../tools/browser/chromium.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import { refusedUnseen } from '../quota-resize/refused.ts';
 
 const SCREENSHOTS = fileURLToPath(new URL('../../.headroom/screenshots/', import.meta.url));
+
+/** For a browser that starts, or paints a page of the UI, while others have the cores: twice what Playwright waits by itself. */
+const PATIENCE_MS = 60_000;
+/** A test has several pages, one after the other. */
+const timeout = 5 * PATIENCE_MS;
 
 let stack: Stack;
 let browser: Browser;
@@ -33,6 +39,7 @@ beforeAll(async () => {
     }),
     chromium.launch({
       executablePath,
+      timeout: PATIENCE_MS,
       args: [
         '--headless',
         // The browser only visits servers of this test, and containers have no user namespaces for its sandbox.
@@ -56,6 +63,7 @@ afterAll(async () => {
 /** A page of the Temporal UI; a picture of how it was left is taken in any case. */
 async function open(path: string): Promise<Page> {
   const page = await browser.newPage({ viewport: { width: 1400, height: 1100 } });
+  page.setDefaultTimeout(PATIENCE_MS);
   onTestFinished(async () => await page.close());
   await page.goto(`${stack.temporal.uiUrl}/namespaces/${stack.temporal.namespace}${path}`);
   return page;
@@ -82,10 +90,10 @@ async function shown(page: Page, what: string | RegExp | ((frame: Frame) => Loca
   });
 }
 
-describe('an operator in the Temporal UI', () => {
+describe('an operator in the Temporal UI', { timeout }, () => {
   it('reads what an episode waits for, approves it with a signal, and sees it merged in their name', async () => {
     const quota = await givenQuota(stack, { namespace: 'approval', hard: { 'requests.cpu': '2' } });
-    await quota.deploy('web', 12, { cpu: '500m' });
+    await refusedUnseen(quota, 4, () => quota.deploy('web', 12, { cpu: '500m' }));
     await quota.reaches('AwaitingApproval', 'MaxStepExceeded');
     const { number } = await quota.pullRequest();
 
@@ -153,6 +161,11 @@ describe('an operator in the Temporal UI', () => {
     await quota.deploy('web', 9, { cpu: '10m' });
     await quota.reaches('AwaitingMerge');
     const query = `HeadroomPhase = "AwaitingMerge" AND HeadroomTarget = "${quota.target.namespace}/compute"`;
+    // A page lists what there is when it is opened, and the server lists a moment later than it knows.
+    await eventually('the server lists it', async () => {
+      for await (const { workflowId } of stack.client.workflow.list({ query })) return workflowId === quota.workflowId;
+      return false;
+    });
     const page = await open(`/workflows?query=${encodeURIComponent(query)}`);
     await shown(page, quota.workflowId);
     await picture(page, '7-found');

@@ -14,6 +14,8 @@ export interface ChaosOptions {
   readonly seed: number;
   /** How long things break, in milliseconds; what follows takes as long as the recovery. */
   readonly forMs: number;
+  /** How many things break at least, however long they take on a machine under load. Default: none. */
+  readonly atLeast?: number;
   readonly quotas: number;
   /** Told of everything that is done, in words. */
   readonly tell: (what: string) => void;
@@ -105,9 +107,9 @@ class Chaos {
     }
   }
 
-  /** Breaks one thing after the other until the time is over; returns how many. */
+  /** Breaks one thing after the other until the time is over and there were enough; returns how many. */
   async breakThings(): Promise<number> {
-    const { forMs, tell } = this.#options;
+    const { forMs, atLeast = 0, tell } = this.#options;
     // What happens often stands there more than once.
     const actions: readonly (readonly [string, () => Promise<string | void>])[] = [
       ...Array.from({ length: 6 }, () => ['a team uses more', () => this.#useMore()] as const),
@@ -126,7 +128,7 @@ class Chaos {
     ];
     const until = Date.now() + forMs;
     let count = 0;
-    while (Date.now() < until) {
+    while (Date.now() < until || count < atLeast) {
       const [what, act] = this.#random.pick(actions);
       const pauseMs = this.#random.between(50, 400);
       // Whoever acts while a server is away fails; that is part of it.
@@ -164,6 +166,10 @@ class Chaos {
     const quotas = await Promise.all(this.#namespaces.map(async (namespace) => await this.#quota(namespace)));
     if (quotas.some(({ hard, used }) => used >= hard * 0.8)) return false;
     if (this.#openPullRequests().length > 0) return false;
+    // What was merged last may raise a limit that is not needed any more, so nobody but the syncer waits for it.
+    for (const [index, namespace] of this.#namespaces.entries()) {
+      if (limitIn(await this.#stack.forge.readFile('main', pathOf(namespace))) !== quotas[index]?.hard) return false;
+    }
     const { items } = await this.#stack.coordination.listNamespacedLease({ namespace: SYSTEM_NAMESPACE });
     return items.every(({ spec }) => !spec?.holderIdentity);
   }

@@ -6,7 +6,7 @@ import {
   ApiException,
   AuthorizationV1Api,
   CustomObjectsApi,
-  KubeConfig,
+  type KubeConfig,
   type KubernetesObject,
   KubernetesObjectApi,
   loadYaml,
@@ -29,6 +29,7 @@ import { createApiGet } from '../../starter/kernel/api-get.ts';
 import { placedSettings } from '../../worker/kernel/settings.ts';
 import { type ControlPlane, startControlPlane } from '../kernel/servers/control-plane.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
+import { accessOf } from '../kernel/stack/access.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url));
 const SYSTEM = 'namespace-resizer-system';
@@ -41,8 +42,7 @@ let custom: CustomObjectsApi;
 
 beforeAll(async () => {
   plane = await startControlPlane();
-  config = new KubeConfig();
-  config.loadFromFile(plane.adminKubeconfig);
+  config = accessOf(plane.adminKubeconfig);
   custom = config.makeApiClient(CustomObjectsApi);
   for (const file of ['namespace.yaml', 'rbac.yaml']) await applyFile(file);
   await applyDefinition(withoutRules());

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
   CoreV1Api,
-  KubeConfig,
+  type KubeConfig,
   type KubernetesObject,
   KubernetesObjectApi,
   PatchStrategy,
@@ -19,6 +19,7 @@ import { parseAllDocuments } from 'yaml';
 import { loadConfig } from '../../worker/kernel/config.ts';
 import { configFileSetting, placedSettings } from '../../worker/kernel/settings.ts';
 import { type ControlPlane, startControlPlane } from '../kernel/servers/control-plane.ts';
+import { accessOf } from '../kernel/stack/access.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url));
 /** What Kubernetes itself sets in a pod. */
@@ -33,8 +34,7 @@ beforeAll(async () => {
     if (file.endsWith('.yaml')) manifests.set(file, await objectsOf(file));
   }
   plane = await startControlPlane();
-  kubeConfig = new KubeConfig();
-  kubeConfig.loadFromFile(plane.adminKubeconfig);
+  kubeConfig = accessOf(plane.adminKubeconfig);
   // What the others are in is there for real; everything else is only tried.
   await apply(found('Namespace', 'namespace-resizer-system'), undefined);
 });

@@ -3,7 +3,7 @@
  * somebody wrote into the address of a repository.
  */
 import { readFile } from 'node:fs/promises';
-import { KubeConfig, KubernetesObjectApi } from '@kubernetes/client-node';
+import { KubernetesObjectApi } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FaultAction } from '../kernel/forge/http/faults.ts';
 import { quotaResizeId } from '../../domain/kernel/target.ts';
@@ -19,6 +19,7 @@ import {
   statusOf,
   targetOf,
 } from './pressed-namespaces.ts';
+import { accessOf } from '../kernel/stack/access.ts';
 
 /** Of no form that anything knows for a credential: only its value tells it. */
 const TOKEN = 'recognisable value of this very test'.replaceAll(' ', '-');
@@ -43,8 +44,7 @@ function addressedFiles(): Record<string, string> {
 
 /** The Application of Argo CD, and its kind as much as the API server must know of it. */
 async function createApplication(): Promise<void> {
-  const admin = new KubeConfig();
-  admin.loadFromFile(stack.controlPlane.adminKubeconfig);
+  const admin = accessOf(stack.controlPlane.adminKubeconfig);
   const objects = admin.makeApiClient(KubernetesObjectApi);
   const schema = { openAPIV3Schema: { type: 'object', x_kubernetes_preserve_unknown_fields: true } };
   const kind: object = {

@@ -178,5 +178,6 @@ describe('a worker that is killed', () => {
     }
     for (const namespace of namespaces) await expectOneOfEach(namespace);
     await expectUnlocked(namespaces);
-  }, 240_000);
+    // Four times a worker starts, and what the one before had under way counts as lost after ten seconds.
+  }, 480_000);
 });

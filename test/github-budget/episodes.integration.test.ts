@@ -6,8 +6,12 @@ import { eventually } from '../kernel/stack/eventually.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 
 const namespaces = Array.from({ length: 12 }, (_, index) => `team-${String(index).padStart(2, '0')}`);
-const SPAN_MS = 5_000;
-const MOST = 20;
+/**
+ * The minute of this budget. A permit is good for a sixth of it, which must be enough for the guards and the request that
+ * come after the permit also when the machine is busy: in production these are 30 s.
+ */
+const SPAN_MS = 18_000;
+const MOST = 40;
 const PATIENCE_MS = 300_000;
 
 let stack: Stack;
@@ -38,9 +42,9 @@ async function budget(): Promise<BudgetStatus | null> {
   return null;
 }
 
-describe('twelve quotas under pressure at once, with two workers and a budget of 20 writes in 5 s', () => {
+describe('twelve quotas under pressure at once, with two workers and a budget of 40 writes in 18 s', () => {
   it(
-    'are all raised, and never are there more writes in any 5 s of the forge’s log',
+    'are all raised, and never are there more writes in any 18 s of the forge’s log',
     async () => {
       await Promise.all(namespaces.map(async (namespace) => await press(stack, namespace)));
       const waiting = await eventually('some wait for a permit', async () => {
@@ -57,11 +61,12 @@ describe('twelve quotas under pressure at once, with two workers and a budget of
       const moments = stack.forge.writeTimes('headroom-bot');
       const inSpan = moments.map((first) => moments.filter((at) => at >= first && at < first + SPAN_MS).length);
       process.stdout.write(
-        `${moments.length} writes in ${((moments.at(-1) ?? 0) - (moments[0] ?? 0)) / 1_000} s, at most ${Math.max(...inSpan)} in 5 s\n`,
+        `${moments.length} writes in ${((moments.at(-1) ?? 0) - (moments[0] ?? 0)) / 1_000} s, at most ${Math.max(...inSpan)} in ${SPAN_MS / 1_000} s\n`,
       );
       expect(moments.length).toBeGreaterThanOrEqual(namespaces.length * 4);
       expect(Math.max(...inSpan)).toBeLessThanOrEqual(MOST);
     },
-    PATIENCE_MS,
+    // The wait says what has not come before this ends it.
+    PATIENCE_MS + 120_000,
   );
 });

@@ -7,13 +7,13 @@ import {
   BatchV1Api,
   CoreV1Api,
   CustomObjectsApi,
-  KubeConfig,
   PatchStrategy,
   setHeaderOptions,
   type V1CronJob,
   type V1Deployment,
   type V1StatefulSet,
   type V2HorizontalPodAutoscaler,
+  type V1NamedRuleWithOperations,
 } from '@kubernetes/client-node';
 import { lightsOutId } from '../../domain/kernel/target.ts';
 import { GROUP, KIND, PLURAL, VERSION } from '../../domain/lights-out/names.ts';
@@ -33,10 +33,11 @@ import {
   type HeadroomPlaneOptions,
   startHeadroomPlane,
 } from '../kernel/stack/headroom-plane.ts';
+import { accessOf } from '../kernel/stack/access.ts';
 
-/** Up since 2020, and Down since 2020: by history, without waiting for a clock. */
-export const UP = { upscale: '0 0 2 1 *', downscale: '0 0 1 1 *' } as const;
-export const DOWN = { upscale: '0 0 1 1 *', downscale: '0 0 2 1 *' } as const;
+/** Up, and Down: by history, without waiting for a clock. Only the first minute of a year is an exception. */
+export const UP = { upscale: '1 0 1 1 *', downscale: '0 0 1 1 *' } as const;
+export const DOWN = { upscale: '0 0 1 1 *', downscale: '1 0 1 1 *' } as const;
 
 export const merge = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
 const apply = setHeaderOptions('Content-Type', PatchStrategy.ServerSideApply);
@@ -103,6 +104,16 @@ export async function startLightsOutPlane(options: Partial<HeadroomPlaneOptions>
   });
 }
 
+interface Denial {
+  readonly policy: string;
+  readonly rule: V1NamedRuleWithOperations;
+  /** CEL; what it is false for is refused. */
+  readonly expression: string;
+  readonly message: string;
+  /** Tries, without doing it, what is to be refused. */
+  readonly attempt: () => Promise<void>;
+}
+
 /** The cluster as an admin, who counts as a person. */
 export class LightsOutCluster {
   readonly plane: HeadroomPlane;
@@ -116,8 +127,7 @@ export class LightsOutCluster {
 
   constructor(plane: HeadroomPlane) {
     this.plane = plane;
-    const config = new KubeConfig();
-    config.loadFromFile(plane.plane.adminKubeconfig);
+    const config = accessOf(plane.plane.adminKubeconfig);
     this.core = config.makeApiClient(CoreV1Api);
     this.apps = config.makeApiClient(AppsV1Api);
     this.batch = config.makeApiClient(BatchV1Api);
@@ -275,7 +285,12 @@ export class LightsOutCluster {
   }
 
   /** Until the schedule stands in a phase for a reason, and nothing is under way: what there is to write is written. */
-  async stands(schedule: string, phase: LightsOutStatus['phase'], reason?: string): Promise<LightsOutStatus> {
+  async stands(
+    schedule: string,
+    phase: LightsOutStatus['phase'],
+    reason?: string,
+    withinMs = 60_000,
+  ): Promise<LightsOutStatus> {
     let seen = 'nothing';
     return await eventually(
       () => `${schedule} is ${phase}${reason === undefined ? '' : ` (${reason})`}: it is ${seen}`,
@@ -289,6 +304,7 @@ export class LightsOutCluster {
         seen += isAtRest ? '' : ', with something under way';
         return isAtRest && said;
       },
+      withinMs,
     );
   }
 
@@ -414,43 +430,54 @@ export class LightsOutCluster {
 
   /** Nobody can change the Deployment `name` of the namespace until this is undone. */
   async freeze(namespace: string, name: string): Promise<() => Promise<void>> {
-    const policy = `freeze-${namespace}`;
+    return await this.#deny({
+      policy: `freeze-${namespace}`,
+      rule: { apiGroups: ['apps'], apiVersions: ['v1'], resources: ['deployments'], operations: ['UPDATE'] },
+      expression: `object.metadata.namespace != '${namespace}' || object.metadata.name != '${name}'`,
+      message: 'frozen for an audit',
+      attempt: async () => {
+        const body = { metadata: { annotations: { probe: 'x' } } };
+        await this.apps.patchNamespacedDeployment({ namespace, name, body, dryRun: 'All' }, merge);
+      },
+    });
+  }
+
+  /** Nobody can write an Event about the schedule until this is undone. */
+  async silence(schedule: string): Promise<() => Promise<void>> {
+    const namespace = 'default';
+    return await this.#deny({
+      policy: `silence-${schedule}`,
+      rule: { apiGroups: [''], apiVersions: ['v1'], resources: ['events'], operations: ['CREATE'] },
+      expression: `object.involvedObject.name != '${schedule}'`,
+      message: 'no Events for now',
+      attempt: async () => {
+        const body = { metadata: { name: 'probe' }, involvedObject: { name: schedule, namespace } };
+        await this.core.createNamespacedEvent({ namespace, body, dryRun: 'All' });
+      },
+    });
+  }
+
+  /** Refuses what an expression is false for, from when this resolves until what it resolves to is called. */
+  async #deny({ policy, rule, expression, message, attempt }: Denial): Promise<() => Promise<void>> {
     await this.admission.createValidatingAdmissionPolicy({
       body: {
         metadata: { name: policy },
-        spec: {
-          matchConstraints: {
-            resourceRules: [
-              { apiGroups: ['apps'], apiVersions: ['v1'], resources: ['deployments'], operations: ['UPDATE'] },
-            ],
-          },
-          validations: [
-            {
-              expression: `object.metadata.namespace != '${namespace}' || object.metadata.name != '${name}'`,
-              message: 'frozen for an audit',
-            },
-          ],
-        },
+        spec: { matchConstraints: { resourceRules: [rule] }, validations: [{ expression, message }] },
       },
     });
     await this.admission.createValidatingAdmissionPolicyBinding({
       body: { metadata: { name: policy }, spec: { policyName: policy, validationActions: ['Deny'] } },
     });
-    const isFrozen = async (): Promise<boolean> =>
-      await this.apps
-        .patchNamespacedDeployment(
-          { namespace, name, body: { metadata: { annotations: { probe: 'x' } } }, dryRun: 'All' },
-          merge,
-        )
-        .then(
-          () => false,
-          () => true,
-        );
-    await eventually('the policy holds', isFrozen);
+    const isDenied = async (): Promise<boolean> =>
+      await attempt().then(
+        () => false,
+        (error: unknown) => String(error).includes(message),
+      );
+    await eventually('the policy holds', isDenied);
     return async () => {
       await this.admission.deleteValidatingAdmissionPolicyBinding({ name: policy });
       await this.admission.deleteValidatingAdmissionPolicy({ name: policy });
-      await eventually('the policy is off', async () => !(await isFrozen()));
+      await eventually('the policy is off', async () => !(await isDenied()));
     };
   }
 
@@ -487,6 +514,17 @@ export class LightsOutCluster {
         objectRef?.namespace === namespace &&
         (name === undefined || objectRef.name === name),
     );
+  }
+
+  /**
+   * When the worker wrote an object for the `nth` time, in milliseconds since 1970. Who reads the object may see the write
+   * before it is answered, and so before it is in the audit log.
+   */
+  async writtenAt(namespace: string, name: string, nth: number): Promise<number> {
+    const write = await eventually(`${namespace}/${name} was written for the ${nth}. time`, async () =>
+      (await this.writes(namespace, name)).at(nth - 1),
+    );
+    return Date.parse(write.requestReceivedTimestamp);
   }
 
   /** What worker and starter asked for and were not allowed to. */

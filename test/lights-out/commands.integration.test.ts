@@ -35,9 +35,14 @@ async function untilAsleep(name: string, deployment = 'web'): Promise<void> {
   await eventually(`${deployment} of ${name} sleeps`, async () => (await cluster.replicas(name, deployment)) === 0);
 }
 
-/** A moment that is far enough away to be noticed before it comes, and not to be waited for in vain. */
+/** A moment that does not come while a test runs, however slow the machine is. */
+function later(): string {
+  return new Date(Date.now() + 3_600_000).toISOString();
+}
+
+/** A moment that is waited for: a whole second, as people write it. */
 function soon(): string {
-  return new Date(Date.now() + 20_000).toISOString();
+  return new Date(Math.ceil(Date.now() / 1000) * 1000 + 5_000).toISOString();
 }
 
 describe.concurrent('a schedule that is woken', () => {
@@ -49,17 +54,26 @@ describe.concurrent('a schedule that is woken', () => {
       TEMPORAL_ADDRESS: plane.temporal.address,
       TEMPORAL_NAMESPACE: plane.temporal.namespace,
     };
-    const args = ['lights-out', 'wake', 'by-cli', '--for', '20s', '--by', 'alice', '--reason', 'release'];
-    const { code, stdout, stderr } = await headroom(args, environment);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^awake until \S+Z \(by alice: release\)\n$/);
+    /** Says when it ends. */
+    const wake = async (span: string): Promise<string> => {
+      const args = ['lights-out', 'wake', 'by-cli', '--for', span, '--by', 'alice', '--reason', 'release'];
+      const { code, stdout, stderr } = await headroom(args, environment);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      const said = /^awake until (\S+Z) \(by alice: release\)\n$/;
+      expect(stdout).toMatch(said);
+      return said.exec(stdout)?.[1] ?? '';
+    };
+    await wake('1h');
     await untilAwake('by-cli');
     const { status } = await eventually('the status has it', async () => {
       const seen = await cluster.readSchedule('by-cli');
       return seen.status?.overrides !== undefined && seen;
     });
     expect(status?.overrides).toEqual([expect.objectContaining({ kind: 'wake', by: 'alice', reason: 'release' })]);
+    // In the place of the hour, which is nothing to wait for.
+    const until = await wake('5s');
     await untilAsleep('by-cli');
+    expect(await cluster.writtenAt('by-cli', 'web', 3)).toBeGreaterThanOrEqual(Date.parse(until));
     const { overrides } = await cluster.stands('by-cli', 'Down', 'AsScheduled');
     expect(overrides).toEqual([]);
   });
@@ -89,16 +103,24 @@ describe.concurrent('a schedule that is woken', () => {
 
   it('by an annotation is awake until the moment that it names', async () => {
     await given('by-annotation');
-    await cluster.patchSchedule('by-annotation', { metadata: { annotations: { [WAKE_UNTIL]: soon() } } });
+    const says = async (until: string): Promise<void> =>
+      await cluster.patchSchedule('by-annotation', { metadata: { annotations: { [WAKE_UNTIL]: until } } });
+    await says(later());
     await untilAwake('by-annotation');
+    const until = soon();
+    await says(until);
     await untilAsleep('by-annotation');
+    expect(await cluster.writtenAt('by-annotation', 'web', 3)).toBeGreaterThanOrEqual(Date.parse(until));
   });
 
   it('by an annotation of a Namespace is awake there until the moment that it names', async () => {
     await given('by-namespace');
-    await cluster.patchNamespace('by-namespace', { annotations: { [WAKE_UNTIL]: soon() } });
+    await cluster.patchNamespace('by-namespace', { annotations: { [WAKE_UNTIL]: later() } });
     await untilAwake('by-namespace');
+    const until = soon();
+    await cluster.patchNamespace('by-namespace', { annotations: { [WAKE_UNTIL]: until } });
     await untilAsleep('by-namespace');
+    expect(await cluster.writtenAt('by-namespace', 'web', 3)).toBeGreaterThanOrEqual(Date.parse(until));
   });
 
   it('by an annotation of a Deployment has that awake until the moment that it names, and says what it cannot read', async () => {
@@ -112,17 +134,25 @@ describe.concurrent('a schedule that is woken', () => {
       /^BadAnnotation: Deployment by-workload\/api: the annotation \S+ is "tomorrow", and is/,
     );
     expect(await cluster.replicas('by-workload', 'api')).toBe(0);
-    await cluster.patchDeployment('by-workload', 'web', { metadata: { annotations: { [WAKE_UNTIL]: soon() } } });
+    const says = async (until: string): Promise<void> =>
+      await cluster.patchDeployment('by-workload', 'web', { metadata: { annotations: { [WAKE_UNTIL]: until } } });
+    await says(later());
     await untilAwake('by-workload');
     expect(await cluster.replicas('by-workload', 'api')).toBe(0);
+    const until = soon();
+    await says(until);
     await untilAsleep('by-workload');
+    expect(await cluster.writtenAt('by-workload', 'web', 3)).toBeGreaterThanOrEqual(Date.parse(until));
   });
 
   it('is asleep by day for as long as somebody said so', async () => {
     await given('nap', UP);
-    await cluster.tell('nap', 'sleep', { for: '10s' });
+    await cluster.tell('nap', 'sleep', { for: '1h' });
     await untilAsleep('nap');
+    const until = soon();
+    await cluster.tell('nap', 'sleep', { until });
     await untilAwake('nap');
+    expect(await cluster.writtenAt('nap', 'web', 2)).toBeGreaterThanOrEqual(Date.parse(until));
     // The Namespace says more than the schedule.
     await cluster.patchNamespace('nap', {
       annotations: { [SLEEP_UNTIL]: new Date(Date.now() + 3_600_000).toISOString() },
@@ -159,7 +189,9 @@ describe.concurrent('a schedule that asks for an approval', () => {
 describe.concurrent('an exception by date', () => {
   it('puts to sleep on a holiday, whatever the crons say, and its end wakes', async () => {
     const name = 'holiday';
-    const day = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
+    // Of one moment: midnight may come before the last of them is asked for.
+    const now = Date.now();
+    const day = (offset: number) => new Date(now + offset * 86_400_000).toISOString().slice(0, 10);
     const holidays = { from: day(-1), to: day(1), state: 'Down', reason: 'a bank holiday' };
     await cluster.namespace(name);
     await cluster.deployment(name, 'web', 3);

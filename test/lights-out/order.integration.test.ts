@@ -187,8 +187,8 @@ describe.concurrent('batches', () => {
         await cluster.deployment(namespace, one, 1);
       }
     }
-    // More than the ten seconds between two writes of the progress.
-    const limit = { batchSize: 2, delayBetweenBatches: '11s' };
+    // More than the ten seconds between two writes of the progress, and long enough to be looked at in the middle of it.
+    const limit = { batchSize: 2, delayBetweenBatches: '15s' };
     await cluster.schedule('turns', { ...DOWN, namespaces, downscaleRateLimit: limit });
     const first = await eventually('the first batch is through', async () => {
       const said = await cluster.said('turns');
@@ -220,7 +220,7 @@ describe.concurrent('batches', () => {
       .map(({ objectRef }) => objectRef?.namespace ?? '');
     const batches = [0, 2, 4, 6].map((start) => order.slice(start, start + 2).toSorted());
     expect(batches).toEqual([namespaces, namespaces, namespaces, namespaces]);
-  });
+  }, 240_000);
 
   it('end in the middle when somebody wakes the schedule', async () => {
     const name = 'interrupted';

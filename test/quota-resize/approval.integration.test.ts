@@ -1,9 +1,10 @@
 /** Approvals before and after the pull request, freezes and merge windows, on real servers. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '../kernel/stack/eventually.ts';
+import { eventually, never } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import { restsIn } from './resting.ts';
 
 let stack: Stack;
 
@@ -28,7 +29,7 @@ describe.concurrent('an approval before the pull request', () => {
 
   it('is waited for with nothing on GitHub, and its giver, reason and moment are everywhere', async () => {
     const quota = await pressed('asked-first', annotations);
-    const waiting = await quota.reaches('AwaitingApproval', 'ApprovalRequired');
+    const waiting = await restsIn(quota, 'AwaitingApproval', 'ApprovalRequired');
     expect(waiting.detail).toMatch(/^pods 10 → 12 waits for an approval since 20.*send approve or reject$/);
     expect(quota.pullRequests()).toEqual([]);
     expect(await quota.branches()).toEqual([]);
@@ -78,13 +79,14 @@ describe.concurrent('an approval before the merge', () => {
     const quota = await pressed('timed-out', {
       'resizer.io/approval': 'before-merge',
       'resizer.io/approval-reminder': '1s',
-      'resizer.io/approval-timeout': '10s',
     });
     const { number } = await quota.pullRequest();
+    await eventually('people are reminded', async () => (await quota.events('QuotaResizeApprovalOverdue')).length > 0);
+    expect(await quota.shown(number)).toMatchObject({ state: 'open' });
+    await quota.annotate({ 'resizer.io/approval-timeout': '1s' });
     await quota.reaches('CoolingDown', 'Refused');
     expect(await quota.shown(number)).toMatchObject({ state: 'closed', merged: false });
     expect((await quota.comments(number)).at(-1)).toContain('nobody approved it since');
-    expect((await quota.events('QuotaResizeApprovalOverdue')).length).toBeGreaterThan(0);
     expect(quota.pullRequests()).toEqual([number]);
   });
 });
@@ -120,6 +122,12 @@ describe.concurrent('a merge', () => {
   });
 });
 
+/** Whether the merge is under way, or waits for its next attempt. */
+async function isBeingMerged({ workflowId }: WatchedQuota): Promise<boolean> {
+  const { raw } = await stack.client.workflow.getHandle(workflowId).describe();
+  return (raw.pendingActivities ?? []).some(({ activityType }) => activityType?.name === 'ensureMerged');
+}
+
 describe('a write that has to wait', () => {
   it('is not made any more when somebody has said no', async () => {
     const quota = await pressed('late-merge', { 'resizer.io/auto-merge': 'false' });
@@ -129,11 +137,13 @@ describe('a write that has to wait', () => {
     const limited = stack.forge.fail({
       method: 'PUT',
       path: `**/pulls/${number}/merge`,
+      times: 'always',
       action: { kind: 'status', status: 503 },
     });
     await quota.annotate({ 'resizer.io/auto-merge': null });
     await eventually('a merge is tried', () => limited.hits > 0);
     await quota.command('reject', { by: 'alice', reason: 'not now' });
+    await eventually('nobody is about to try it again', async () => !(await isBeingMerged(quota)));
     limited.remove();
     await quota.reaches('CoolingDown', 'Refused');
     expect(await quota.shown(number)).toMatchObject({ state: 'closed', merged: false });
@@ -146,14 +156,16 @@ describe('a write that has to wait', () => {
     const limited = stack.forge.fail({
       method: 'PUT',
       path: `**/pulls/${number}/merge`,
+      times: 'always',
       action: { kind: 'status', status: 503 },
     });
     await quota.annotate({ 'resizer.io/auto-merge': null });
     await eventually('a merge is tried', () => limited.hits > 0);
     const until = new Date(Date.now() + 3_600_000).toISOString();
     await quota.annotate({ 'resizer.io/freeze-until': until });
-    limited.remove();
     await quota.reaches('AwaitingMerge', 'Frozen');
+    limited.remove();
+    await never('it is merged', async () => (await quota.shown(number)).merged, 1_000);
     expect(await quota.shown(number)).toMatchObject({ state: 'open', merged: false });
   });
 });

@@ -4,6 +4,7 @@ import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { counted, quotaManifest, WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import { refusedUnseen } from './refused.ts';
 
 let stack: Stack;
 
@@ -59,7 +60,7 @@ describe('a Deployment that two quotas refuse', () => {
       const [first, second] = manifests('two-files');
       return { [one.path]: first, [other.path]: second };
     });
-    await quotas[0].deploy('web', 6, { cpu: '200m' });
+    await refusedUnseen(quotas[0], 5, () => quotas[0].deploy('web', 6, { cpu: '200m' }));
     await eventually('all six pods are there', async () => (await quotas[0].pods()) === 6, 60_000);
 
     expect(opened(quotas)).toHaveLength(1);
@@ -76,7 +77,7 @@ describe('a Deployment that two quotas refuse', () => {
 
   it('gets one pull request for one file that holds both', async () => {
     const quotas = await twoQuotas('one-file', (one) => ({ [one.path]: manifests('one-file').join('---\n') }));
-    await quotas[0].deploy('web', 6, { cpu: '200m' });
+    await refusedUnseen(quotas[0], 5, () => quotas[0].deploy('web', 6, { cpu: '200m' }));
     await eventually('all six pods are there', async () => (await quotas[0].pods()) === 6, 60_000);
     expect(opened(quotas)).toHaveLength(1);
   });
@@ -85,7 +86,7 @@ describe('a Deployment that two quotas refuse', () => {
     const quotas = await twoQuotas('both-approved', (one) => ({
       [one.path]: manifests('both-approved').join('---\n'),
     }));
-    await quotas[0].deploy('web', 12, { cpu: '200m' });
+    await refusedUnseen(quotas[0], 5, () => quotas[0].deploy('web', 12, { cpu: '200m' }));
     const leader = await eventually('one of them has a pull request', () =>
       quotas.find((quota) => quota.pullRequests().length === 1),
     );
@@ -104,7 +105,7 @@ describe('a Deployment that two quotas refuse', () => {
       },
       { 'resizer.io/auto-merge': 'false' },
     );
-    await quotas[0].deploy('web', 6, { cpu: '200m' });
+    await refusedUnseen(quotas[0], 5, () => quotas[0].deploy('web', 6, { cpu: '200m' }));
     const leader = await eventually('one of them has a pull request', () =>
       quotas.find((quota) => quota.pullRequests().length === 1),
     );

@@ -10,6 +10,7 @@ import { eventually } from '../kernel/stack/eventually.ts';
 import { quickSettings } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { createQuota, quotaManifest, WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import { restsIn } from './resting.ts';
 
 const HARD = { pods: '20', 'requests.cpu': '2' };
 
@@ -54,6 +55,14 @@ async function deployed(quota: WatchedQuota, name: string, replicas: number, cpu
   await eventually(`the pods of ${name} are there`, async () => (await quota.pods()) === before + replicas);
 }
 
+/** Whether a pod with such a request would be let in. */
+async function isAdmitted({ target: { namespace } }: WatchedQuota, cpu: string): Promise<boolean> {
+  const containers = [{ name: 'app', image: 'registry.example/app:1', resources: { requests: { cpu } } }];
+  const body = { metadata: { name: 'tried' }, spec: { containers } };
+  await stack().core.createNamespacedPod({ namespace, dryRun: 'All', body });
+  return true;
+}
+
 async function start({ workflowId, target }: WatchedQuota) {
   return await stack().client.workflow.start<typeof quotaResize>('quotaResize', {
     workflowId,
@@ -87,6 +96,8 @@ describe('a status that says too little', () => {
     const quota = await given('by-count');
     await deployed(quota, 'web', 5, '200m');
     await say(quota, { pods: '0', 'requests.cpu': '0' });
+    // Admission reads quotas from a cache of its own, and goes by the count before while that is behind.
+    await eventually('admission goes by what the status says', async () => await isAdmitted(quota, '1500m'));
     // Admission adds to what the status says: 800m of 2, and 1800m are charged.
     await deployed(quota, 'more', 4, '200m');
 
@@ -119,7 +130,7 @@ describe('while no starter can be asked', () => {
     await quota.annotate({ 'resizer.io/enabled': null });
     await start(quota);
 
-    const { detail } = await quota.reaches('Blocked', 'UsageNotCounted', 90_000);
+    const { detail } = await restsIn(quota, 'Blocked', 'UsageNotCounted', 90_000);
     expect(detail).toContain('no starter answered on headroom-cache/test within 20 s');
     expect(await quota.events('UsageNotCounted')).toEqual([`Warning: ${detail}`]);
     expect(quota.pullRequests()).toEqual([]);

@@ -5,6 +5,7 @@ import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { counted, givenQuota, quotaManifest, WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import { refusedUnseen } from './refused.ts';
 
 let stack: Stack;
 
@@ -35,7 +36,7 @@ function pullRequestsOf(namespace: string): number {
 describe.concurrent('a burst', () => {
   it('of ten missing pods fits after one pull request, and is below the threshold then', async () => {
     const quota = await givenQuota(stack, { namespace: 'ten', hard: { 'requests.cpu': '2' }, annotations });
-    await quota.deploy('web', 14, { cpu: '500m' });
+    await refusedUnseen(quota, 4, () => quota.deploy('web', 14, { cpu: '500m' }));
     await quota.reaches('CoolingDown', 'CoolingDown');
     await eventually('14 of 14 pods are there', async () => (await quota.pods()) === 14);
     // 7 of 9 are less than 80 %; 7 of 8750m would be exactly that.
@@ -55,7 +56,7 @@ describe.concurrent('a burst', () => {
       hard: { 'requests.cpu': '2' },
       annotations: { ...annotations, 'resizer.io/burst': 'fill' },
     });
-    await quota.deploy('web', 14, { cpu: '500m' });
+    await refusedUnseen(quota, 4, () => quota.deploy('web', 14, { cpu: '500m' }));
     await quota.reaches('CoolingDown', 'CoolingDown');
     await eventually('14 of 14 pods are there', async () => (await quota.pods()) === 14);
     expect(await quota.hard()).toEqual({ 'requests.cpu': '7' });
@@ -70,7 +71,7 @@ describe.concurrent('a burst', () => {
     await stack.forge.pushCommit({ files: { [objects.path]: file }, message: 'Add another quota' });
     await eventually('the second quota is there', async () => (await objects.hard())['pods'] === '6');
     await counted(objects);
-    await cpu.deploy('web', 10, { cpu: '500m' });
+    await refusedUnseen(cpu, 4, () => cpu.deploy('web', 10, { cpu: '500m' }));
     await eventually('10 of 10 pods are there', async () => (await cpu.pods()) === 10);
     expect(pullRequestsOf(namespace)).toBe(1);
     expect(await cpu.hard()).toEqual({ 'requests.cpu': '6300m' });
@@ -84,28 +85,26 @@ describe.concurrent('a burst', () => {
       annotations,
     });
     const labels = { app: 'db' };
-    await stack.apps.createNamespacedStatefulSet({
-      namespace: 'claims',
-      body: {
-        metadata: { name: 'db' },
-        spec: {
-          serviceName: 'db',
-          replicas: 3,
-          podManagementPolicy: 'Parallel',
-          selector: { matchLabels: labels },
-          template: {
-            metadata: { labels },
-            spec: { containers: [{ name: 'db', image: 'registry.example/db:1' }] },
-          },
-          volumeClaimTemplates: [
-            {
-              metadata: { name: 'data' },
-              spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
-            },
-          ],
+    const body = {
+      metadata: { name: 'db' },
+      spec: {
+        serviceName: 'db',
+        replicas: 3,
+        podManagementPolicy: 'Parallel',
+        selector: { matchLabels: labels },
+        template: {
+          metadata: { labels },
+          spec: { containers: [{ name: 'db', image: 'registry.example/db:1' }] },
         },
+        volumeClaimTemplates: [
+          {
+            metadata: { name: 'data' },
+            spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+          },
+        ],
       },
-    });
+    };
+    await refusedUnseen(quota, 1, () => stack.apps.createNamespacedStatefulSet({ namespace: 'claims', body }));
     await quota.reaches('CoolingDown', 'CoolingDown');
     await eventually('3 of 3 pods are there', async () => (await quota.pods()) === 3);
     expect(await quota.hard()).toEqual({ pods: '10', 'requests.storage': '3968Mi', persistentvolumeclaims: '4' });
@@ -137,9 +136,9 @@ describe.concurrent('a burst', () => {
       },
     });
     await eventually('3 pods are there', async () => (await quota.pods()) === 3);
-    await stack.apps.patchNamespacedDeployment(
-      { name: 'web', namespace, body: { spec: { template: template('app:2') } } },
-      mergePatch,
+    const updated = { spec: { template: template('app:2') } };
+    await refusedUnseen(quota, 4, () =>
+      stack.apps.patchNamespacedDeployment({ name: 'web', namespace, body: updated }, mergePatch),
     );
     await quota.reaches('CoolingDown', 'CoolingDown');
     await eventually('all pods of the rollout are there', async () => (await quota.pods()) === 6);

@@ -2,10 +2,12 @@
 import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatInstant } from '../../domain/kernel/time.ts';
+import { kindsOf, ONE_OF_EACH } from '../faults/decision-writes.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { counted, createQuota, givenQuota, quotaManifest } from '../kernel/stack/watched-quota.ts';
+import { isRefused, refusedUnseen } from './refused.ts';
 
 let stack: Stack;
 
@@ -39,13 +41,7 @@ describe.concurrent('an episode', () => {
     });
     expect(shown.body).toContain('| `pods` | `8` | `10` | **`12`** | used 8 of 10 is 80 %, the threshold is 80 % |');
     expect(await quota.branches()).toEqual([]);
-    expect(quota.writes().map(({ method, path }) => `${method} ${path.split('/')[4]}`)).toEqual([
-      'POST git',
-      'PUT contents',
-      'POST pulls',
-      'PUT pulls',
-      'DELETE git',
-    ]);
+    expect(await kindsOf(stack, quota.writes(), quota.workflowId)).toEqual(ONE_OF_EACH);
 
     const lease = await quota.lease();
     expect(lease?.holder).toBeNull();
@@ -118,7 +114,7 @@ describe.concurrent('an episode', () => {
     async ({ namespace, change, from, to }) => {
       const file = change(quotaManifest({ namespace, hard: { 'requests.cpu': '2' } }));
       const quota = await givenQuota(stack, { namespace, hard: {}, file });
-      await quota.deploy('web', 6, { cpu: '500m' });
+      await refusedUnseen(quota, 4, () => quota.deploy('web', 6, { cpu: '500m' }));
 
       await quota.reaches('CoolingDown', 'CoolingDown');
       await eventually('6 of 6 pods are there', async () => (await quota.pods()) === 6);
@@ -209,10 +205,7 @@ describe.concurrent('an episode', () => {
       annotations: { 'resizer.io/enabled': 'false', 'resizer.io/threshold': '100' },
     });
     await quota.deploy('web', 6, { cpu: '500m' });
-    await eventually('pods are refused', async () => {
-      const { items } = await stack.core.listNamespacedEvent({ namespace, fieldSelector: 'reason=FailedCreate' });
-      return items.some(({ message }) => message?.includes('exceeded quota'));
-    });
+    await eventually('pods are refused', async () => await isRefused(quota));
     if (since === 'deleted') await stack.apps.deleteNamespacedDeployment({ name: 'web', namespace });
     else await quota.scale('web', 3);
     await eventually('nothing is missing', async () => {

@@ -1,11 +1,12 @@
 /** Quotas in kustomizations, charts, and what Argo CD and Flux apply, from pressure to the end of the cooldown. */
-import { KubeConfig, KubernetesObjectApi, type KubernetesObject } from '@kubernetes/client-node';
+import { KubernetesObjectApi, type KubernetesObject } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Files, layoutFiles } from '../layouts/tree.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { counted, WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import { accessOf } from '../kernel/stack/access.ts';
 
 let stack: Stack;
 
@@ -57,8 +58,7 @@ function namespaceOf(name: string): object {
 
 /** As an admin; a kind that was defined a moment ago is there a moment later. */
 async function createObjects(...objects: readonly object[]): Promise<void> {
-  const config = new KubeConfig();
-  config.loadFromFile(stack.controlPlane.adminKubeconfig);
+  const config = accessOf(stack.controlPlane.adminKubeconfig);
   const api = KubernetesObjectApi.makeApiClient(config);
   for (const object of objects) {
     await eventually('the API server takes the object', async () => await api.create(object as KubernetesObject));

@@ -4,6 +4,7 @@ import { eventually } from '../kernel/stack/eventually.ts';
 import { quickSettings } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { givenQuota } from '../kernel/stack/watched-quota.ts';
+import { isRefused, refusedUnseen } from './refused.ts';
 
 let stack: Stack;
 
@@ -25,7 +26,7 @@ afterAll(async () => await stack?.stop());
 describe.concurrent('observer mode, the default', () => {
   it('recommends once, as an Event and a line of the log, and rests for the cooldown whatever comes', async () => {
     const quota = await givenQuota(stack, { namespace: 'observed', hard: { 'requests.cpu': '2' } });
-    await quota.deploy('web', 6, { cpu: '500m' });
+    await refusedUnseen(quota, 4, () => quota.deploy('web', 6, { cpu: '500m' }));
     const resting = await quota.reaches('CoolingDown', 'CoolingDown');
     expect(resting.detail).toMatch(
       /^cooling down until 20.*Z; pressure in this time holds \(requests\.cpu 2 → 3800m\)$/,
@@ -79,7 +80,13 @@ describe.concurrent('observer mode, the default', () => {
     expect(await quota.events()).toEqual([
       'Warning: pods should be raised from 10 to 12: used 8 of 10 is 80 %, the threshold is 80 %',
     ]);
+    // Paused, so that it does not see the moment in which ten pods are there and none is refused yet.
+    await quota.command('pause');
     await quota.scale('web', 13);
+    await eventually('ten pods are there, three are refused', async () => {
+      return (await quota.pods()) === 10 && (await isRefused(quota));
+    });
+    await quota.command('resume');
     await eventually('the greater need is recommended', async () => (await quota.events()).length > 1);
     expect(await quota.events()).toContainEqual(
       expect.stringMatching(/^Warning: pods should be raised from 10 to 17: refused workloads still miss 3/),
@@ -110,11 +117,9 @@ describe.concurrent('a namespace that is switched to propose', () => {
     );
     expect(await quota.searchAttributes()).toMatchObject({ HeadroomPhase: 'AwaitingMerge' });
     await quota.command('approve', { by: 'alice' });
-    const approved = await eventually('the approval was looked at', async () => {
-      const seen = await quota.status();
-      return seen.approval !== null && seen;
-    });
-    expect(approved).toMatchObject({ phase: 'AwaitingMerge', reason: 'AutoMergeOff' });
+    await eventually('the approval is told', async () => (await quota.events('QuotaResizeApproved')).length > 0);
+    const approved = await quota.reaches('AwaitingMerge', 'AutoMergeOff');
+    expect(approved.approval).toMatchObject({ by: 'alice' });
 
     await stack.forge.mergePullRequest(number, 'bob');
     await quota.reaches('CoolingDown', 'CoolingDown');

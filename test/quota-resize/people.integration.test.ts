@@ -4,6 +4,7 @@ import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { type GivenQuota, givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import { refusedUnseen } from './refused.ts';
 
 let stack: Stack;
 
@@ -14,7 +15,8 @@ beforeAll(async () => {
     forge: { checks: 'pending' },
     env: {
       ...quickAutoMerge,
-      HEADROOM_NEED_GONE: '2s',
+      // Long enough for a test on a machine under load to see that the need is gone before the pull request is closed.
+      HEADROOM_NEED_GONE: '8s',
       HEADROOM_UPDATE_INTERVAL: '2s',
     },
   });
@@ -132,7 +134,7 @@ describe.concurrent('a person', () => {
 
   it('has to approve a step above max-step, and their name stays with it', async () => {
     const quota = await givenQuota(stack, { namespace: 'max-step', hard: { 'requests.cpu': '1' } });
-    await quota.deploy('web', 6, { cpu: '500m' });
+    await refusedUnseen(quota, 2, () => quota.deploy('web', 6, { cpu: '500m' }));
     const { head, number, body } = await eventually('the pull request', async () => await quota.pullRequest());
     expect(body).toContain('**An approval is needed** before Headroom merges this: requests.cpu from 1 to 3800m');
     await quota.check(head.sha, 'success');
@@ -201,11 +203,9 @@ describe.concurrent('a person', () => {
       /is ready and waits for a person to merge it: auto-merge is off for this namespace \(resizer\.io\/auto-merge\)$/,
     );
     await quota.command('approve', { by: 'alice' });
-    const still = await eventually('the approval was looked at', async () => {
-      const seen = await quota.status();
-      return seen.approval !== null && seen;
-    });
-    expect(still).toMatchObject({ phase: 'AwaitingMerge', reason: 'NamespaceAutoMergeOff' });
+    await eventually('the approval is told', async () => (await quota.events('QuotaResizeApproved')).length > 0);
+    const still = await quota.reaches('AwaitingMerge', 'NamespaceAutoMergeOff');
+    expect(still.approval).toMatchObject({ by: 'alice' });
     expect(merges(quota)).toBe(0);
     await stack.forge.mergePullRequest(number, 'bob');
     await quota.reaches('CoolingDown', 'CoolingDown');
@@ -219,9 +219,14 @@ describe.concurrent('an open pull request', () => {
     const quota = await openedEpisode('grown');
     const { number, head } = await quota.pullRequest();
     await quota.scale('web', 13);
+    // The comment ends the rebuilding. There are two where the tenth pod was seen before the others were refused.
+    await eventually('it says that the need grew', async () =>
+      (await quota.comments(number)).some((comment) =>
+        /^Rebuilt on main at .*: the need grew \(pods 10 → 17\)/.test(comment),
+      ),
+    );
     const grown = await quota.rebuilt({ number, head });
     expect(grown).toMatchObject({ title: 'Raise quota grown/compute: pods 10 → 17', commits: 1, changed_files: 1 });
-    expect((await quota.comments(number))[0]).toMatch(/^Rebuilt on main at .*: the need grew \(pods 10 → 17\)/);
     await quota.reaches('AwaitingChecks', 'ChecksPending');
     await quota.check(grown.head.sha, 'success');
     await quota.reaches('CoolingDown', 'CoolingDown');

@@ -6,7 +6,8 @@ import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
 
-const SETTLE_MS = 3_000;
+/** Counted from the push: long enough for a test on a machine under load to see an episode before it is over. */
+const SETTLE_MS = 15_000;
 
 let stack: Stack;
 

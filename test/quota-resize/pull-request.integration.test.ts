@@ -4,6 +4,7 @@ import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { givenQuota, type ShownPullRequest, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import { refusedUnseen } from './refused.ts';
 
 const UI = 'https://temporal.example.com';
 
@@ -87,7 +88,7 @@ describe.concurrent('a pull request', () => {
       annotations: { 'resizer.io/cooldown-minutes': '15', 'resizer.io/rejection-cooldown': '3h' },
     });
     await quota.annotateQuota({ 'resizer.io/cpu-increment': '10' });
-    await quota.deploy('web', 6, { cpu: '500m' });
+    await refusedUnseen(quota, 4, () => quota.deploy('web', 6, { cpu: '500m' }));
     const { title, body, labels, number, user } = await reviewable(quota);
 
     expect(title).toMatch(/^Raise quota shown\/compute: requests\.cpu 2 → \S+$/);

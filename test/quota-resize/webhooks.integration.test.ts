@@ -3,6 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { freePort } from '../kernel/servers/free-port.ts';
+import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { givenQuota } from '../kernel/stack/watched-quota.ts';
@@ -15,6 +16,7 @@ const { publicKey, privateKey } = generateKeyPairSync('rsa', {
 });
 
 let stack: Stack;
+let metrics: string;
 
 beforeAll(async () => {
   stack = await startStack({
@@ -31,7 +33,12 @@ beforeAll(async () => {
     },
   });
   const port = await freePort();
-  await stack.startStarter({ WEBHOOK_ADDRESS: `127.0.0.1:${port}`, GITHUB_WEBHOOK_SECRET: SECRET });
+  metrics = `127.0.0.1:${await freePort()}`;
+  await stack.startStarter({
+    WEBHOOK_ADDRESS: `127.0.0.1:${port}`,
+    GITHUB_WEBHOOK_SECRET: SECRET,
+    METRICS_ADDRESS: metrics,
+  });
   const app = stack.forge.registerApp({ slug: 'headroom', publicKey });
   const installation = app.install({ account: 'acme' });
   await stack.startWorker({
@@ -49,6 +56,11 @@ it('a check that passes is told by GitHub and merged, and no secret is in any lo
   const quota = await givenQuota(stack, { namespace: 'told', hard: { pods: '10' } });
   await quota.deploy('web', 8, { cpu: '10m' });
   await quota.reaches('AwaitingChecks');
+  // What is told of a pull request before the starter has seen it in the Lease is found out by asking again, later.
+  await eventually('the starter knows whose pull request it is', async () => {
+    const answer = await fetch(`http://${metrics}/metrics`);
+    return /^headroom_starter_webhook_pull_requests\{.*\} 1$/m.test(await answer.text());
+  });
   const [opened] = stack.forge.writes.filter(({ path, effect }) => path.endsWith('/pulls') && effect);
   expect(opened?.user).toBe('headroom[bot]');
   const { head } = (opened?.responseBody ?? {}) as { head: { sha: string } };

@@ -1,6 +1,10 @@
 /** Two control planes for tests of usage: one with Kubernetes' own quota controller, one with Headroom in its place. */
+import { readFile } from 'node:fs/promises';
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../kernel/servers/control-plane.ts';
+import type { SupervisedProcess } from '../kernel/servers/supervised-process.ts';
+import { eventually } from '../kernel/stack/eventually.ts';
 import { type HeadroomPlane, startHeadroomPlane } from '../kernel/stack/headroom-plane.ts';
+import type { Api } from './side-by-side/api.ts';
 
 /**
  * Without what would act on its own clock on nodes that no kubelet serves and volumes that no driver makes: two control
@@ -49,5 +53,25 @@ export async function startUsagePlane(options: UsagePlaneOptions = {}): Promise<
       `--controllers=${[...CONTROLLERS, ...(options.hasOriginal ? [] : ['-resourcequota-controller'])].join(',')}`,
       ...(options.controllerManagerFlags ?? []),
     ],
+  });
+}
+
+/** What a starter tells Prometheus now. */
+export async function metricsOf({ logFile }: SupervisedProcess): Promise<string> {
+  const [, url] = /"metrics":"([^"]+)"/.exec(await readFile(logFile, 'utf8')) ?? [];
+  return await (await fetch(`${url}/metrics`)).text();
+}
+
+/**
+ * Until admission goes by the quotas of a namespace as their statuses are now. It reads them from a cache of its own: while
+ * that is behind, it lets everything in and charges nothing.
+ *
+ * @param path of the collection.
+ * @param tooMuch an object that the newest of these statuses does not allow; it is only tried.
+ */
+export async function untilEnforced(api: Api, path: string, tooMuch: object): Promise<void> {
+  await eventually(`admission refuses what is too much at ${path}`, async () => {
+    const { code, message } = await api.ask('POST', `${path}?dryRun=All`, tooMuch);
+    return code === 403 && message.includes('exceeded quota');
   });
 }

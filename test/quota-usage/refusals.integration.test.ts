@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SupervisedProcess } from '../kernel/servers/supervised-process.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { type HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
-import { startUsagePlane } from './planes.ts';
+import { startUsagePlane, untilEnforced } from './planes.ts';
 import { type Api, type ApiAnswer, openApi } from './side-by-side/api.ts';
 
 /** A cluster without Kubernetes' own quota controller, with Headroom in its place. */
@@ -39,12 +39,18 @@ async function createQuota(api: Api, namespace: string, hard: Record<string, str
   );
 }
 
+function podOf(name: string, cpu: string): object {
+  const container = { name: 'main', image: 'main:1', resources: { requests: { cpu } } };
+  return { metadata: { name }, spec: { containers: [container] } };
+}
+
 async function createPod(api: Api, namespace: string, name: string): Promise<ApiAnswer> {
-  const container = { name: 'main', image: 'main:1', resources: { requests: { cpu: '500m' } } };
-  return await api.ask('POST', `/api/v1/namespaces/${namespace}/pods`, {
-    metadata: { name },
-    spec: { containers: [container] },
-  });
+  return await api.ask('POST', `/api/v1/namespaces/${namespace}/pods`, podOf(name, '500m'));
+}
+
+/** From here on admission charges every pod; a CPU is the limit. */
+async function untilCharging(api: Api, namespace: string): Promise<void> {
+  await untilEnforced(api, `/api/v1/namespaces/${namespace}/pods`, podOf('large', '1001m'));
 }
 
 async function used(api: Api, namespace: string): Promise<Readonly<Record<string, string>> | undefined> {
@@ -72,6 +78,7 @@ describe('a cluster in which Headroom keeps the status of quotas', () => {
     await createNamespace(api, 'full');
     await createQuota(api, 'full', { pods: '2', 'requests.cpu': '1' });
     await untilUsed(api, 'full', { pods: '0', 'requests.cpu': '0' });
+    await untilCharging(api, 'full');
     await made(createPod(api, 'full', 'first'));
     await made(createPod(api, 'full', 'second'));
     const refused = await createPod(api, 'full', 'third');
@@ -99,8 +106,9 @@ describe('a cluster in which Headroom keeps the status of quotas', () => {
   it('a raised limit lets in what the old one refused', async () => {
     const { api } = cluster;
     await createNamespace(api, 'raised');
-    await createQuota(api, 'raised', { pods: '1' });
-    await untilUsed(api, 'raised', { pods: '0' });
+    await createQuota(api, 'raised', { pods: '1', 'requests.cpu': '1' });
+    await untilUsed(api, 'raised', { pods: '0', 'requests.cpu': '0' });
+    await untilCharging(api, 'raised');
     await made(createPod(api, 'raised', 'first'));
     expect((await createPod(api, 'raised', 'second')).message).toContain('exceeded quota: limits');
     await api.ask(
@@ -120,13 +128,16 @@ describe('a cluster in which Headroom keeps the status of quotas', () => {
     await untilUsed(api, 'unknown', { pods: '0' });
     await cluster.starter.kill();
 
-    await made(api.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', widgetDefinition));
+    await made(
+      api.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definitionOf('widget', 'example.com')),
+    );
     const widgets = '/apis/example.com/v1/namespaces/unknown/widgets';
     const createWidget = async (name: string) =>
       await api.ask('POST', widgets, { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name } });
     const refused = await eventually('widgets are served', async () => {
       const answer = await createWidget('first');
-      return answer.code === 404 ? undefined : answer;
+      // Until its storage is there the server says so (429, 503).
+      return answer.code === 404 || answer.code === 429 || answer.code >= 500 ? undefined : answer;
     });
     expect(refused).toMatchObject({
       code: 403,
@@ -143,6 +154,47 @@ describe('a cluster in which Headroom keeps the status of quotas', () => {
       'exceeded quota: limits, requested: count/widgets.example.com=1, used: count/widgets.example.com=1',
     );
     await untilUsed(api, 'early', { pods: '1' });
+  });
+
+  it('a number that nobody can count stays as it was while the others are written, and is counted once it can be', async () => {
+    const { api, headroom } = cluster;
+    const group = 'gadgets.example.com';
+    const counted = `count/gadgets.${group}`;
+    await made(
+      api.ask('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definitionOf('gadget', group)),
+    );
+    await createNamespace(api, 'partly');
+    const gadgets = `/apis/${group}/v1/namespaces/partly/gadgets`;
+    const gadget = { apiVersion: `${group}/v1`, kind: 'Gadget', metadata: { name: 'one' } };
+    await eventually('a gadget is there', async () => (await api.ask('POST', gadgets, gadget)).code === 201);
+    await made(createPod(api, 'partly', 'first'));
+    await createQuota(api, 'partly', { pods: '3', [counted]: '3' });
+    await untilUsed(api, 'partly', { [counted]: '1', pods: '1' });
+
+    // Whoever starts now finds an API that does not answer, and what went before that is not in the status.
+    await cluster.starter.kill();
+    await api.ask('DELETE', `${gadgets}/one`);
+    const service = `/apis/apiregistration.k8s.io/v1/apiservices/v1.${group}`;
+    const nowhere = { namespace: 'default', name: 'nowhere', port: 443 };
+    const away = await api.ask(
+      'PATCH',
+      service,
+      {
+        // Without it, the API server takes the APIService for somebody else's and leaves it alone.
+        metadata: { labels: { 'kube-aggregator.kubernetes.io/automanaged': null } },
+        spec: { service: nowhere, insecureSkipTLSVerify: true },
+      },
+      'merge',
+    );
+    expect(away).toMatchObject({ code: 200, message: '' });
+    await eventually('nobody answers', async () => (await api.ask('GET', gadgets)).code === 503);
+    cluster.starter = await headroom.startStarter();
+    await api.ask('DELETE', '/api/v1/namespaces/partly/pods/first');
+    await untilUsed(api, 'partly', { [counted]: '1', pods: '0' });
+
+    // Without it, the API server makes its own again.
+    await api.ask('DELETE', service);
+    await untilUsed(api, 'partly', { [counted]: '0', pods: '0' });
   });
 });
 
@@ -175,21 +227,19 @@ describe('a cluster whose API server has no quota admission', () => {
   });
 });
 
-const widgetDefinition = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'widgets.example.com' },
-  spec: {
-    group: 'example.com',
-    scope: 'Namespaced',
-    names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-      },
-    ],
-  },
-};
+/** A custom resource, `widgets` for `widget`. */
+function definitionOf(singular: string, group: string): object {
+  const kind = `${singular.slice(0, 1).toUpperCase()}${singular.slice(1)}`;
+  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${singular}s.${group}` },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { plural: `${singular}s`, singular, kind, listKind: `${kind}List` },
+      versions: [{ name: 'v1', served: true, storage: true, schema }],
+    },
+  };
+}

@@ -4,7 +4,7 @@
  */
 import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { CoreV1Api, KubeConfig, RbacAuthorizationV1Api } from '@kubernetes/client-node';
+import { CoreV1Api, RbacAuthorizationV1Api } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
 import { startStack, type Stack, SYSTEM_NAMESPACE } from '../kernel/stack/stack.ts';
 import { CLUSTER } from '../kernel/stack/headroom-plane.ts';
@@ -14,6 +14,7 @@ import { lightsOutScenarios } from './lights-out-scenarios.ts';
 import { forgetUnreleased, type Replacements, UNRELEASED, writeHistory } from './histories.ts';
 import { audited, owned, type UsageScenario } from './quota-usage-scenarios.ts';
 import { alone, type Recorded, type Scenario, together } from './scenarios.ts';
+import { accessOf } from '../kernel/stack/access.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -119,8 +120,7 @@ async function recordUsage(
   try {
     const { client, plane, temporal } = headroom;
     await Promise.all([headroom.startWorker(), headroom.startStarter()]);
-    const admin = new KubeConfig();
-    admin.loadFromFile(plane.adminKubeconfig);
+    const admin = accessOf(plane.adminKubeconfig);
     const servers = {
       cluster: CLUSTER,
       client,

@@ -3,13 +3,16 @@ import { execFile } from 'node:child_process';
 import { userInfo } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { taskQueue } from '../../domain/kernel/target.ts';
 import type { Explanation } from '../../starter/cli/explain/facts.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
 import { headroom as program, type ProgramOutcome } from './run-program.ts';
+
+// A test starts up to eight processes, one after the other, beside those of the tests that run at the same time.
+vi.setConfig({ testTimeout: 300_000 });
 
 let stack: Stack;
 const me = userInfo().username;

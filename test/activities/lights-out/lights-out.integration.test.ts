@@ -53,7 +53,7 @@ describe('the role of the worker', () => {
         );
         expect(wanted.filter((rule) => !used.has(rule))).toEqual([]);
       },
-      { timeout: 10_000, interval: 200 },
+      { timeout: 40_000, interval: 200 },
     );
   });
 });

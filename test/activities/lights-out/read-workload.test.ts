@@ -90,6 +90,34 @@ describe('a workload as it is read', () => {
   });
 });
 
+it('an autoscaler says who set what it is held by, and when, as far as that is known', () => {
+  const time = new Date('2026-11-20T12:00:00Z');
+  const by = (manager: string, fieldsV1: object) => ({ manager, time, fieldsV1 });
+  const set = (manager: string) => ({ manager, at: time.getTime() });
+  const target = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
+  const horizontal = horizontalScalerOf({
+    metadata: {
+      ...metadata,
+      managedFields: [
+        by('helm', { 'f:spec': { 'f:minReplicas': {}, 'f:scaleTargetRef': {} } }),
+        by('kubectl-edit', { 'f:spec': { 'f:maxReplicas': {} } }),
+      ],
+    },
+    spec: { scaleTargetRef: target, maxReplicas: 5 },
+  });
+  expect(horizontal?.autoscaler.setBy).toEqual({ minReplicas: set('helm'), maxReplicas: set('kubectl-edit') });
+  const annotations = { 'f:autoscaling.keda.sh/paused-replicas': {} };
+  const keda = kedaScalerOf({
+    metadata: {
+      ...metadata,
+      managedFields: [by('kubectl-annotate', { 'f:metadata': { 'f:annotations': annotations } })],
+    },
+    spec: { scaleTargetRef: { name: 'web' } },
+  });
+  expect(keda?.autoscaler.setBy).toEqual({ paused: set('kubectl-annotate') });
+  expect(kedaScalerOf({ metadata, spec: { scaleTargetRef: target } })?.autoscaler).not.toHaveProperty('setBy');
+});
+
 it('autoscalers with the marks of a schedule are found also where what they scale is gone', () => {
   const marked = { 'lightsout.techsupport.mk/managed-by': 'nights' };
   const scaled = (name: string, kind: string, annotations?: Record<string, string>) =>

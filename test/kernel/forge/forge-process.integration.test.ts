@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '../stack/eventually.ts';
 import { clientOf, openPullRequest } from './fresh-forge.ts';
 import { startForge } from './forge.ts';
 import { createBareRepository } from './git/bare-repository.ts';
@@ -155,7 +156,8 @@ describe('npm run forge', () => {
       fetch(new URL(path, url), { method: 'POST', body: JSON.stringify(body) });
     await control('/_forge/commits', { files: { 'a.yaml': '2\n' } });
     await control('/_forge/commits?repository=globex/clusters', { files: { 'b.yaml': '2\n' } });
-    await expect.poll(() => receiver.names()).toEqual(['ping', 'push']);
+    await eventually('the push is told', () => receiver.received.length === 2);
+    expect(receiver.names()).toEqual(['ping', 'push']);
     expect(receiver.received[1]?.signature).toMatch(/^sha256=[0-9a-f]{64}$/);
     expect(receiver.received[1]?.headers).toHaveProperty('x-github-enterprise-host');
     const keys = generateKeyPairSync('rsa', { modulusLength: 2048 });

@@ -12,8 +12,8 @@ it('a repository of 25,000 files is listed in one answer and changed in one file
   const firstMs = performance.now() - start;
   expect(tree.data.truncated).toBe(false);
   expect(tree.data.tree.filter(({ type }) => type === 'blob')).toHaveLength(25_000);
-  // Generous for a busy machine; one process for each file would take a minute.
-  expect(firstMs).toBeLessThan(10_000);
+  // Generous for a machine on which others take most of the time; one process for each file would take a minute alone.
+  expect(firstMs).toBeLessThan(30_000);
   const path = 'managed-resources/cluster-7/ns-4707/quota.yaml';
   const { number } = await openPullRequest(fresh, { branch: 'one', path, content: 'cpu: 99\n' });
   await client.pulls.merge({ ...at, pull_number: number, merge_method: 'squash' });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '../stack/eventually.ts';
 import { type FreshForge, openPullRequest, refusal, startFreshForge } from './fresh-forge.ts';
 
 describe('mergeable_state', () => {
@@ -165,8 +166,10 @@ describe('the check run ci', () => {
     const { number, headSha } = await openPullRequest(fresh, { branch: 'one', path: 'a.yaml', content: '2\n' });
     const first = await client.checks.listForRef({ ...at, ref: headSha });
     expect(first.data.check_runs.map(({ name }) => name)).toEqual(['ci']);
-    const get = async () => (await client.checks.listForRef({ ...at, ref: headSha })).data.check_runs[0]?.status;
-    await expect.poll(get).toBe('completed');
+    await eventually('it has ended', async () => {
+      const { data } = await client.checks.listForRef({ ...at, ref: headSha });
+      return data.check_runs[0]?.status === 'completed';
+    });
     expect((await client.pulls.get({ ...at, pull_number: number })).data.mergeable_state).toBe(ends);
     await fresh.stop();
   });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '../stack/eventually.ts';
 import { type FreshForge, openPullRequest, refusal, startFreshForge } from './fresh-forge.ts';
 
 const NUMBERS = Array.from({ length: 20 }, (_, index) => `line-${index + 1}: 1\n`).join('');
@@ -98,7 +99,9 @@ describe('a pull request', () => {
     const { client, at, forge } = fresh;
     const { number } = await openPullRequest(fresh, { branch: 'one', path: 'team-b/quota.yaml', content: 'cpu: 2\n' });
     await forge.pushCommit({ files: { 'team-b/quota.yaml': 'cpu: 3\n' } });
-    await expect.poll(async () => (await client.pulls.get({ ...at, pull_number: number })).data.mergeable).toBe(false);
+    await eventually('it is known not to merge', async () => {
+      return (await client.pulls.get({ ...at, pull_number: number })).data.mergeable === false;
+    });
     expect((await client.pulls.get({ ...at, pull_number: number })).data.mergeable_state).toBe('dirty');
     expect(await refusal(client.pulls.merge({ ...at, pull_number: number }))).toMatchObject({
       status: 405,
@@ -127,14 +130,22 @@ describe('a pull request', () => {
   });
 
   it('has mergeable null first and then its answer, again after the base moved', async () => {
-    const { client, at, forge } = fresh;
-    const { number } = await openPullRequest(fresh, { branch: 'one', path: 'a.yaml', content: '1\n' });
+    // Long enough to be asked for in the meantime.
+    const slow = await startFreshForge({ 'README.md': '# GitOps\n' }, { mergeableDelayMs: 3_000 });
+    const { client, at, forge } = slow;
+    const { number } = await openPullRequest(slow, { branch: 'one', path: 'a.yaml', content: '1\n' });
     const get = async () => (await client.pulls.get({ ...at, pull_number: number })).data;
+    const known = async () =>
+      await eventually('it is known whether it merges', async () => {
+        const seen = await get();
+        return seen.mergeable !== null && seen;
+      });
     expect(await get()).toMatchObject({ mergeable: null, mergeable_state: 'unknown' });
-    await expect.poll(get).toMatchObject({ mergeable: true, mergeable_state: 'clean' });
+    expect(await known()).toMatchObject({ mergeable: true, mergeable_state: 'clean' });
     await forge.pushCommit({ files: { 'other.yaml': '1\n' } });
     expect(await get()).toMatchObject({ mergeable: null, mergeable_state: 'unknown' });
-    await expect.poll(get).toMatchObject({ mergeable: true, mergeable_state: 'clean' });
+    expect(await known()).toMatchObject({ mergeable: true, mergeable_state: 'clean' });
+    await slow.stop();
   });
 
   it('is closed, reopened, renamed and commented on by people', async () => {
@@ -180,7 +191,9 @@ describe('a pull request', () => {
     const { client, at } = fresh;
     const { number, headSha } = await openPullRequest(fresh, { branch: 'one', path: 'a.yaml', content: '1\n' });
     await client.git.updateRef({ ...at, ref: 'heads/main', sha: headSha });
-    await expect.poll(async () => (await client.pulls.get({ ...at, pull_number: number })).data.merged).toBe(true);
+    await eventually('it is merged', async () => {
+      return (await client.pulls.get({ ...at, pull_number: number })).data.merged;
+    });
   });
 
   it('is brought up to date with its base', async () => {

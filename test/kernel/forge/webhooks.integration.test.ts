@@ -157,7 +157,8 @@ describe('a webhook', () => {
 
   it('that takes too long, or is not there, is a failed delivery', async () => {
     await fresh.stop();
-    fresh = await startFreshForge({ 'a.yaml': '1\n' }, { webhookTimeoutMs: 50 });
+    // Long enough for the other one to be refused in it.
+    fresh = await startFreshForge({ 'a.yaml': '1\n' }, { webhookTimeoutMs: 2_000 });
     const { forge } = fresh;
     receiver.answer('never');
     await forge.addHook({ url: receiver.url });

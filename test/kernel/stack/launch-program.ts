@@ -14,6 +14,9 @@ export interface LaunchOptions {
   readonly onStarted: (started: SupervisedProcess) => void;
 }
 
+/** Milliseconds. A start takes three to five seconds, and ten times as long where all cores are busy with those of others. */
+const START_MS = 120_000;
+
 /** What each says in its log when it is ready. */
 const READY = { worker: '"the worker is running"', starter: '"the starter is watching"' } as const;
 
@@ -29,6 +32,7 @@ export async function launchProgram({ name, env, logFile, onStarted }: LaunchOpt
   await eventually(
     `the ${name} is ready`,
     async () => started.exit() !== undefined || (await logHas(logFile, READY[name])),
+    START_MS,
   );
   const exit = started.exit();
   if (exit !== undefined) {

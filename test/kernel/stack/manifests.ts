@@ -1,11 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import {
-  KubeConfig,
-  KubernetesObjectApi,
-  type KubernetesObject,
-  loadAllYaml,
-  PatchStrategy,
-} from '@kubernetes/client-node';
+import { KubernetesObjectApi, type KubernetesObject, loadAllYaml, PatchStrategy } from '@kubernetes/client-node';
+import { accessOf } from './access.ts';
 
 /** Applies manifests with server-side apply, as `kubectl apply --server-side` would. */
 export async function applyManifests(kubeconfig: string, files: readonly (string | URL)[]): Promise<void> {
@@ -21,8 +16,7 @@ export function readManifests(text: string): readonly KubernetesObject[] {
 
 /** Applies objects with server-side apply, in their order. */
 export async function applyObjects(kubeconfig: string, objects: readonly KubernetesObject[]): Promise<void> {
-  const config = new KubeConfig();
-  config.loadFromFile(kubeconfig);
+  const config = accessOf(kubeconfig);
   const api = KubernetesObjectApi.makeApiClient(config);
   for (const object of objects) {
     await api.patch(object, undefined, undefined, 'headroom-setup', true, PatchStrategy.ServerSideApply);

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { AppsV1Api, CoordinationV1Api, CoreV1Api, KubeConfig } from '@kubernetes/client-node';
+import { AppsV1Api, CoordinationV1Api, CoreV1Api } from '@kubernetes/client-node';
 import { Client, Connection } from '@temporalio/client';
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../servers/control-plane.ts';
 import { type SupervisedProcess, temporaryDirectory } from '../servers/supervised-process.ts';
@@ -14,6 +14,7 @@ import { applyManifests } from './manifests.ts';
 import { TEST_BUNDLE } from './workflow-bundle.ts';
 import { startSyncer, type Syncer } from './syncer.ts';
 import { grantUsage } from './usage-access.ts';
+import { accessOf } from './access.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const TOKEN = 'forge-token-of-this-run';
@@ -112,8 +113,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     await applyManifests(controlPlane.adminKubeconfig, [manifest('namespace.yaml'), manifest('rbac.yaml')]);
     await applyManifests(controlPlane.adminKubeconfig, [new URL('user-bindings.yaml', import.meta.url)]);
     await grantUsage(controlPlane.adminKubeconfig, options.env?.['HEADROOM_USAGE_MODE']);
-    const admin = new KubeConfig();
-    admin.loadFromFile(controlPlane.adminKubeconfig);
+    const admin = accessOf(controlPlane.adminKubeconfig);
 
     const connection = await Connection.connect({ address: temporal.address });
     undo.push(async () => await connection.close());

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { KubeConfig, KubernetesObjectApi, type KubernetesObject, PatchStrategy } from '@kubernetes/client-node';
+import { KubernetesObjectApi, type KubernetesObject, PatchStrategy } from '@kubernetes/client-node';
 import { parseAllDocuments } from 'yaml';
 import { changedFiles, filesAt, headOf, readFileAt } from './gitops-repository.ts';
+import { accessOf } from './access.ts';
 
 export interface SyncerOptions {
   readonly gitDir: string;
@@ -22,8 +23,7 @@ export interface Syncer {
 
 /** Applies the manifests of `main` to the cluster with server-side apply: all at the start, then what each commit changes. */
 export function startSyncer(options: SyncerOptions): Syncer {
-  const config = new KubeConfig();
-  config.loadFromFile(options.kubeconfig);
+  const config = accessOf(options.kubeconfig);
   const api = KubernetesObjectApi.makeApiClient(config);
   const stopping = new AbortController();
   let paused = false;

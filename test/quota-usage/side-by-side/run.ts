@@ -188,7 +188,7 @@ class Run {
     let calmSince = Date.now();
     let last: readonly [Statuses | null, Statuses | null] = [null, null];
     for (;;) {
-      const [first, second] = await Promise.all([readStatuses(this.#sides[0].api), readStatuses(this.#sides[1].api)]);
+      const [first, second] = await this.#statuses(deadline);
       const different = differences([this.#sides[0].name, first], [this.#sides[1].name, second]);
       const isCalm = isUnchanged(last[0], first) && isUnchanged(last[1], second);
       last = [first, second];
@@ -196,6 +196,19 @@ class Run {
       if (Date.now() - calmSince >= REST_MS) return first.size;
       if (Date.now() > deadline) throw new Error(await this.#explain(different));
       await sleep(LOOK_EVERY_MS);
+    }
+  }
+
+  /** What both say, however slow a server is to answer. */
+  async #statuses(deadline: number): Promise<readonly [Statuses, Statuses]> {
+    const [first, second] = this.#sides;
+    for (;;) {
+      try {
+        return await Promise.all([readStatuses(first.api), readStatuses(second.api)]);
+      } catch (error) {
+        if (Date.now() > deadline) throw error;
+        await sleep(LOOK_EVERY_MS);
+      }
     }
   }
 

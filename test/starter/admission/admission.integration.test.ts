@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import {
   AdmissionregistrationV1Api,
   CoreV1Api,
-  KubeConfig,
+  type KubeConfig,
   KubernetesObjectApi,
   PatchStrategy,
   RbacAuthorizationV1Api,
@@ -27,6 +27,7 @@ import { type ControlPlane, startControlPlane } from '../../kernel/servers/contr
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { applyManifests } from '../../kernel/stack/manifests.ts';
 import { type Answer, send, shownSerial } from './tls.ts';
+import { accessOf } from '../../kernel/stack/access.ts';
 
 const SYSTEM_NAMESPACE = 'namespace-resizer-system';
 /** The API server takes the name of a service account for the account itself, so the manifests bind it as they are. */
@@ -49,8 +50,7 @@ const cleanups: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   plane = await startControlPlane({ users: [{ name: STARTER }, { name: KEEPER }, { name: NOBODY }] });
-  admin = new KubeConfig();
-  admin.loadFromFile(plane.adminKubeconfig);
+  admin = accessOf(plane.adminKubeconfig);
   core = admin.makeApiClient(CoreV1Api);
   registrations = admin.makeApiClient(AdmissionregistrationV1Api);
   await applyManifests(
@@ -335,8 +335,9 @@ describe('the certificate that starters make', () => {
     expect(await secretText('ca.crt')).toBe(authority);
     const until = Math.floor(now / 1000) + 90 * 86_400;
     for (const { metrics } of [one, other]) {
-      const text = await metrics.metrics();
-      expect(text).toContain(`headroom_admission_certificate_expiry_timestamp_seconds ${until}`);
+      await eventually('the end of the new certificate is told', async () =>
+        (await metrics.metrics()).includes(`headroom_admission_certificate_expiry_timestamp_seconds ${until}`),
+      );
     }
   });
 
@@ -357,7 +358,8 @@ describe('the certificate that starters make', () => {
       },
     });
     let now = Date.now() - 50 * DAY_MS;
-    const first = await startAsked({ now: () => now, everyMs: 1_000 });
+    // The time that the API server has to hear of the new authority before that signs anything: a minute in production.
+    const first = await startAsked({ now: () => now, everyMs: 5_000 });
     expect(await trustedBundles()).toEqual([authority.certificate, authority.certificate]);
     const end = keepAsking();
     now = Date.now();

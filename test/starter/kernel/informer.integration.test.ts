@@ -6,6 +6,7 @@ import { loadKubeConfig } from '../../../worker/kernel/kubernetes-access.ts';
 import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
 import { type CuttableLine, kubeconfigThrough, startLine } from '../../kernel/servers/cuttable-line.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
+import { accessOf } from '../../kernel/stack/access.ts';
 
 const WATCHER = 'watcher';
 const STRANGER = 'stranger';
@@ -18,8 +19,7 @@ let kubeConfig: KubeConfig;
 beforeAll(async () => {
   plane = await startControlPlane({ users: [{ name: WATCHER, groups: ['system:masters'] }, { name: STRANGER }] });
   line = await startLine(Number(new URL(plane.url).port));
-  const config = new KubeConfig();
-  config.loadFromFile(plane.adminKubeconfig);
+  const config = accessOf(plane.adminKubeconfig);
   admin = config.makeApiClient(CoreV1Api);
   kubeConfig = loadKubeConfig(
     {
@@ -143,8 +143,8 @@ describe('the informer', () => {
     expect(informer.get('old', 'killed')?.metadata?.name).toBe('old');
     await plane.startApiServer();
     await put('killed', 'young');
-    await eventually('the informer watches again', () => informer.get('young', 'killed') !== undefined);
-    expect(informer.staleSeconds()).toBe(0);
+    await eventually('the informer has caught up', () => informer.get('young', 'killed') !== undefined);
+    await eventually('the informer watches again', () => informer.staleSeconds() === 0);
     expect(told()).toEqual(['new old 1', 'new young 1']);
     expect(lines).toContain('waiting for Kubernetes to watch configmaps');
   });
@@ -169,7 +169,7 @@ describe('the informer', () => {
     expect(told().slice(0, 3).toSorted()).toEqual(['new edited 1', 'new gone 1', 'new same 1']);
     expect(told().slice(3).toSorted()).toEqual(['changed edited 2', 'deleted gone', 'new added 1']);
     await eventually('the second list is in the audit log', async () => (await lists('expired')).length > before);
-    expect(informer.staleSeconds()).toBe(0);
+    await eventually('the informer watches again', () => informer.staleSeconds() === 0);
   });
 
   it('starts while the API server is away, and is synced once it is there', async () => {
@@ -280,7 +280,7 @@ describe('the informer', () => {
     line.mend();
     await eventually('it is connected again', () => informer.trouble() === null);
     await eventually('the second list is in the audit log', async () => (await lists('relisted-late')).length > before);
-    expect(informer.staleSeconds()).toBe(0);
+    await eventually('the informer watches again', () => informer.staleSeconds() === 0);
   });
 
   it('that is forbidden says so in words, and is never synced', async () => {

@@ -71,8 +71,11 @@ describe('the starter', () => {
     await headroom.startStarter();
     await eventually('it is told of the second start', async () => (await signals('night')).length === 2);
     await cluster.deployment('night', 'web', 2, { fieldManager: 'argocd-controller' });
-    await eventually('it is told of the workload', async () => (await signals('night')).length > 2);
-    expect(await signals('night')).toEqual(['scheduleChanged', 'scheduleChanged', 'workloadsChanged']);
+    const all = await eventually('it is told of the workload', async () => {
+      const sent = await signals('night');
+      return sent.length > 2 && sent;
+    });
+    expect(all).toEqual(['scheduleChanged', 'scheduleChanged', 'workloadsChanged']);
   });
 
   it('is ready, and has the series of a schedule for as long as that is there', async () => {
@@ -94,11 +97,18 @@ describe('the starter', () => {
       'statefulsets',
       'cronjobs',
     ]) {
-      expect(await text()).toContain(
-        `headroom_starter_watch_stale_seconds{resource="${resource}",cluster="${CLUSTER}"} 0`,
+      // A watch is connected shortly after its list.
+      await eventually(`${resource} are watched`, async () =>
+        (await text())
+          .split('\n')
+          .includes(`headroom_starter_watch_stale_seconds{resource="${resource}",cluster="${CLUSTER}"} 0`),
       );
     }
-    const ready = await fetch(`${await addressOf(starter, 'health')}/readyz`);
+    const health = await addressOf(starter, 'health');
+    const ready = await eventually('the starter is ready', async () => {
+      const answer = await fetch(`${health}/readyz`);
+      return answer.status === 200 && answer;
+    });
     expect([ready.status, await ready.json()]).toEqual([
       200,
       expect.objectContaining({
@@ -113,22 +123,26 @@ describe('the starter', () => {
   });
 
   it('counts the hints that it sends to schedules, and those that wait', async () => {
+    // So that there is nothing to be told of the schedule of before but itself.
+    await cluster.apps.deleteNamespacedDeployment({ namespace: 'night', name: 'web' });
     const starter = await headroom.startStarter();
     const metrics = await addressOf(starter, 'metrics');
     const says = async (line: string): Promise<boolean> =>
       (await (await fetch(`${metrics}/metrics`)).text()).split('\n').includes(line);
     const sent = (kind: string, count: number): string =>
       `headroom_starter_hints_total{kind="${kind}",cluster="${CLUSTER}"} ${count}`;
+    const waiting = (count: number): string => `headroom_starter_hints_waiting{cluster="${CLUSTER}"} ${count}`;
     await eventually('it hinted at the schedule of before', async () => await says(sent('schedule', 1)));
+    await eventually('none waits', async () => await says(waiting(0)));
     await cluster.namespace('rehearsed');
     // Told of its workloads once a minute, so that the second hint waits.
     await cluster.schedule('rehearsed', { ...asleep, namespaces: ['rehearsed'], dryRun: true });
     await eventually('it hinted at the new one', async () => await says(sent('schedule', 2)));
     await cluster.deployment('rehearsed', 'web', 2, { fieldManager: 'argocd-controller' });
     await eventually('it hinted at its workload', async () => await says(sent('workloads', 1)));
-    expect(await says(`headroom_starter_hints_waiting{cluster="${CLUSTER}"} 0`)).toBe(true);
     await cluster.deployment('rehearsed', 'api', 2, { fieldManager: 'argocd-controller' });
-    await eventually('one waits', async () => await says(`headroom_starter_hints_waiting{cluster="${CLUSTER}"} 1`));
+    await eventually('one waits', async () => await says(waiting(1)));
+    expect(await says(sent('workloads', 1))).toBe(true);
   });
 
   it('begins a workflow again that was terminated, also where nothing is to be done, and lets those be that run', async () => {

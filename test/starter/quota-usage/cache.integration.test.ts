@@ -3,7 +3,6 @@ import {
   ApiregistrationV1Api,
   CoreV1Api,
   CustomObjectsApi,
-  KubeConfig,
   RbacAuthorizationV1Api,
   ResourceV1Api,
   type V1ResourceQuotaSpec,
@@ -17,6 +16,7 @@ import { loadKubeConfig } from '../../../worker/kernel/kubernetes-access.ts';
 import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { applyManifests } from '../../kernel/stack/manifests.ts';
+import { accessOf } from '../../kernel/stack/access.ts';
 
 /** Runs under the role of deploy/quota-usage. */
 const STARTER = 'starter';
@@ -38,8 +38,7 @@ beforeAll(async () => {
     apiServerFlags: ['--disable-admission-plugins=ResourceQuota'],
     controllerManagerFlags: ['--controllers=*,-resourcequota-controller'],
   });
-  const admin = new KubeConfig();
-  admin.loadFromFile(plane.adminKubeconfig);
+  const admin = accessOf(plane.adminKubeconfig);
   core = admin.makeApiClient(CoreV1Api);
   custom = admin.makeApiClient(CustomObjectsApi);
   extensions = admin.makeApiClient(ApiextensionsV1Api);
@@ -112,7 +111,8 @@ async function startCache({ user = STARTER, ...more }: { user?: string } & Parti
     stop.abort();
     await cache.stop();
   });
-  expect(await cache.ready(AbortSignal.timeout(30_000))).toBe(true);
+  // As long as whatever else is waited for here.
+  expect(await cache.ready(AbortSignal.timeout(60_000))).toBe(true);
   const countOf = async (namespace: string, name = 'quota') => {
     const quota = cache.quota(namespace, name);
     return quota === null ? null : await cache.count(quota, AbortSignal.timeout(20_000));
@@ -213,12 +213,15 @@ describe('the caches of a starter', () => {
     await counts('basic', { pods: '2', 'requests.cpu': '350m', services: '1', 'count/secrets': '1' });
     await core.deleteNamespacedPod({ namespace: 'basic', name: 'early', gracePeriodSeconds: 0 });
     await counts('basic', { pods: '1', 'requests.cpu': '250m', services: '1', 'count/secrets': '1' });
-    expect(told.filter((line) => /^(?:new|gone) (?!quota).* basic\/[^k]/.test(line))).toEqual([
+    expect(told.filter((line) => /^(?:new|gone) pods basic\//.test(line))).toEqual([
       'new pods basic/early',
       'new pods basic/late',
-      'new services basic/web',
-      'new secrets basic/password',
       'gone pods basic/early',
+    ]);
+    // Each resource has a watch of its own, and one may be ahead of the other.
+    expect(told.filter((line) => /^(?:new|gone) (?!quota|pods).* basic\/[^k]/.test(line)).toSorted()).toEqual([
+      'new secrets basic/password',
+      'new services basic/web',
     ]);
     expect(cache.watched().map(groupResourceName).toSorted()).toEqual(['pods', 'secrets', 'services']);
     // Of a Secret, the metadata that tells it from others, and nothing else.
@@ -350,7 +353,8 @@ describe('the caches of a starter', () => {
     const { cache, countOf, counts, told } = await startCache({ user: NARROW });
     const uncounted = await eventually('what is forbidden is known', async () => {
       const count = await countOf('narrow');
-      return count?.unmeasured.length === 2 && count;
+      // A first attempt may have failed for another reason, such as a server that is slow to answer.
+      return count?.unmeasured.filter(({ reason }) => reason.includes('403')).length === 2 && count;
     });
     expect(uncounted).toEqual({
       used: { pods: '1' },
@@ -450,13 +454,13 @@ describe('an API server that is killed and started again', () => {
   it('leaves the caches as they were, and they catch up', async () => {
     await namespaceWith('killed', { pods: '10', 'count/secrets': '5' });
     await putPod('killed', 'old');
-    const { cache, counts, told } = await startCache();
+    // What is cached is true for as long as this test takes to look, on a machine that starves as well.
+    const { cache, counts, told } = await startCache({ staleAfterSeconds: 60 });
     await counts('killed', { pods: '1', 'count/secrets': '0' });
     await plane.killApiServer();
     await eventually('the watches are known to be broken', () =>
       [...cache.informers().values()].every((informer) => informer.trouble() !== null),
     );
-    // For a few seconds what is cached is most likely still true.
     await counts('killed', { pods: '1', 'count/secrets': '0' });
     await plane.startApiServer();
     await putPod('killed', 'young');

@@ -16,6 +16,8 @@ import { loadKubeConfig } from '../../../worker/kernel/kubernetes-access.ts';
 import { connect, namespaceOf, NOBODY, quotaOf, workloadOf } from '../../activities/kubernetes/cluster.ts';
 import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
+import { untilEnforced } from '../../quota-usage/planes.ts';
+import { openApi } from '../../quota-usage/side-by-side/api.ts';
 import { headroom, type ProgramOutcome } from '../run-program.ts';
 
 let plane: ControlPlane;
@@ -70,6 +72,12 @@ async function countNothing(namespace: string, name: string): Promise<void> {
   await say(namespace, name, { hard, used: Object.fromEntries(Object.keys(hard).map((key) => [key, '0'])) });
 }
 
+/** Until admission charges what is created at this path; one with too much of what the last quota limits is refused then. */
+async function charging(path: string, tooMuch: object): Promise<void> {
+  const api = openApi(plane.adminKubeconfig);
+  await untilEnforced(api, path, tooMuch).finally(() => api.close());
+}
+
 async function say(namespace: string, name: string, status: object): Promise<void> {
   await admin.core.patchNamespacedResourceQuotaStatus(
     { namespace, name, body: { status } },
@@ -112,6 +120,11 @@ async function furnish(): Promise<void> {
   await countNothing('team-a', 'compute');
   await countNothing('team-a', 'objects');
   await countNothing('team-a', 'best-effort');
+  const ports = [80, 81, 82, 83].map((port) => ({ name: `p${port}`, port }));
+  await charging('/api/v1/namespaces/team-a/services', {
+    metadata: { name: 'large' },
+    spec: { type: 'NodePort', ports },
+  });
   const service = {
     ports: [
       { name: 'http', port: 80 },
@@ -362,10 +375,11 @@ describe('headroom usage', () => {
       },
     );
     const nobody = cluster(plane.kubeconfigFor(NOBODY));
-    const seen = await eventually(
-      'the role is in force',
-      async () => await namespaceUsageOf(nobody, argument('team-a')),
-    );
+    const seen = await eventually('the role is in force', async () => {
+      const usage = await namespaceUsageOf(nobody, argument('team-a'));
+      // It may come into force between two of the lists.
+      return usage.warnings.some((line) => /list (?:pods|persistentvolumeclaims)$/.test(line)) ? undefined : usage;
+    });
     expect(seen.warnings).toEqual(
       expect.arrayContaining(['you may not list services', 'you may not list replicasets.apps']),
     );
@@ -394,6 +408,11 @@ describe('headroom usage', () => {
       spec: { spec: { devices: { requests: [gpus] } } },
     });
     await countNothing('team-d', 'compute');
+    const many = { name: 'gpus', exactly: { ...gpus.exactly, count: 5 } };
+    await charging('/apis/resource.k8s.io/v1/namespaces/team-d/resourceclaims', {
+      metadata: { name: 'large' },
+      spec: { devices: { requests: [many] } },
+    });
     const spec = {
       containers: [{ name: 'app', image: 'app' }],
       resourceClaims: [{ name: 'own', resourceClaimTemplateName: 'two-gpus' }],
