@@ -19,7 +19,7 @@ export type LabelSelector = z.infer<typeof labelSelector>;
 const duration = z.string().regex(/^(?:0|(?:[0-9]+(?:\.[0-9]+)?(?:ms|s|m|h))+)$/);
 
 const rateLimit = z.object({
-  batchSize: z.int().min(1).max(10_000).optional().describe('Workloads of one batch. Absent: all at once.'),
+  batchSize: z.int().min(1).max(1_000_000).optional().describe('Workloads of one batch. Absent: all at once.'),
   delayBetweenBatches: duration.optional().describe('How long to wait between two batches, such as 30s.'),
 });
 export type RateLimit = z.infer<typeof rateLimit>;

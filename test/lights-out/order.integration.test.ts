@@ -236,6 +236,18 @@ describe.concurrent('batches', () => {
     expect(now).toEqual([2, 2, 2]);
     expect(await written(name)).toEqual(['deployments a', 'deployments a']);
   });
+
+  it('go on when somebody shortens the delay, without waiting for the end of the old one', async () => {
+    const name = 'hurried';
+    await cluster.namespace(name);
+    for (const one of ['a', 'b']) await cluster.deployment(name, one, 2);
+    const limit = { batchSize: 1, delayBetweenBatches: '1h' };
+    await cluster.schedule(name, { ...DOWN, namespaces: [name], downscaleRateLimit: limit });
+    await eventually('the first sleeps', async () => (await cluster.said(name)).progress?.completed === 1);
+    await cluster.patchSchedule(name, { spec: { downscaleRateLimit: { delayBetweenBatches: '1s' } } });
+    await cluster.stands(name, 'Down', 'AsScheduled');
+    expect(await written(name)).toEqual(['deployments a', 'deployments b']);
+  });
 });
 
 describe('in all of this', () => {

@@ -304,7 +304,7 @@ export async function lightsOut(input: LightsOutInput): Promise<LightsOutResult>
       if (!(await isReady(look, direction, priority))) return;
       const { batchSize, delayMs } = paceOf(spec, direction);
       for (const batch of batchesOf(step, batchSize)) {
-        if (!(await isTurn(look, direction))) return;
+        if (!(await isTurn(look, direction, delayMs))) return;
         // In parts, so that a pause in the middle of many ends them.
         for (const part of batchesOf(batch, CHUNK)) {
           const outcome = await write({ target, scheduleUid, items: part, look: lookNow() });
@@ -328,9 +328,10 @@ export async function lightsOut(input: LightsOutInput): Promise<LightsOutResult>
   }
 
   /** Waits for the turn of the next batch; false where there is something else to look at by then. */
-  async function isTurn(look: LightsOutObservation, direction: ScheduleState): Promise<boolean> {
-    // Who wakes what is going to sleep does not wait for the next batch of that.
-    const turn = memory.batchDirection === direction ? (memory.nextBatchAt ?? 0) : 0;
+  async function isTurn(look: LightsOutObservation, direction: ScheduleState, delayMs: number): Promise<boolean> {
+    // Who wakes what is going to sleep does not wait for the next batch of that, and whoever shortens the delay not for
+    // the rest of the old one.
+    const turn = memory.batchDirection === direction ? Math.min(memory.nextBatchAt ?? 0, now() + delayMs) : 0;
     if (turn > now()) {
       const { run } = memory;
       const summary = `next batch, ${(run?.up ?? 0) + (run?.down ?? 0)} of ${run?.total ?? 0} done`;

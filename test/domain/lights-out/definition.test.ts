@@ -65,7 +65,7 @@ describe('the definition', () => {
     expect(keywordsAt('spec.upscaleRateLimit.batchSize')).toMatchObject({
       type: 'integer',
       minimum: 1,
-      maximum: 10_000,
+      maximum: 1_000_000,
     });
   });
 
