@@ -21,11 +21,10 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/**/*.integration.test.ts'],
-          // One file more than there are cores: while it waits for clocks and for servers to start, a file alone leaves two
-          // cores idle for a quarter to two thirds of their time. Each file has servers of its own, so the others only take
-          // time from it; no limit on time is so narrow that this matters, and a test that fails for it has a fault. More
-          // than four are a matter of memory: the servers of a file take one to two gigabytes.
-          maxWorkers: Math.min(4, availableParallelism() + 1),
+          // Each file has servers of its own, six to ten processes that want the cores, so the others take time from it. One
+          // file more than cores would end a tenth earlier, and what waits for heartbeats of seconds would starve now and
+          // then. More than four are a matter of memory: the servers of a file take one to two gigabytes.
+          maxWorkers: Math.min(4, availableParallelism()),
           // What a file loads, and GitHub's description once it is compiled, is there for the next file. No test changes
           // what it imports.
           isolate: false,

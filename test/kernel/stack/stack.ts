@@ -145,14 +145,17 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       starter: { ...shared, KUBECONFIG: controlPlane.kubeconfigFor(STARTER_USER) },
     };
     const processes: SupervisedProcess[] = [];
+    let launched = 0;
     const launch = async (
       name: 'worker' | 'starter',
       extra: Readonly<Record<string, string>>,
     ): Promise<SupervisedProcess> => {
+      const logFile = join(dir, `${name}-${launched}.log`);
+      launched += 1;
       const started = await launchProgram({
         name,
         env: { ...env[name], ...extra },
-        logFile: join(dir, `${name}-${processes.length}.log`),
+        logFile,
         onStarted: (one) => processes.push(one),
       });
       say(`the ${name} is up`);

@@ -123,8 +123,11 @@ describe('the starter', () => {
   });
 
   it('counts the hints that it sends to schedules, and those that wait', async () => {
-    // So that there is nothing to be told of the schedule of before but itself.
+    await Promise.all(headroom.processes.map(async (one) => await one.stop()));
+    // So that there is nothing to be told of the schedules of before, but that the one is there: without a worker, what is
+    // told of the other's end goes on for ever.
     await cluster.apps.deleteNamespacedDeployment({ namespace: 'night', name: 'web' });
+    await cluster.handle('measured').terminate('no worker ends it here');
     const starter = await headroom.startStarter();
     const metrics = await addressOf(starter, 'metrics');
     const says = async (line: string): Promise<boolean> =>
