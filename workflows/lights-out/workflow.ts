@@ -83,6 +83,8 @@ const CHUNK = 100;
 const PROGRESS_MS = 10_000;
 /** How long a write rests that a person must help, in milliseconds. */
 const REFUSED_REST_MS = 60_000;
+/** Between two looks that are there only because a status or an Event could not be written, at most. */
+const LONGEST_OWED_REST_MS = 3_600_000;
 const MAX_TOLD = 300;
 
 /**
@@ -114,6 +116,8 @@ export async function lightsOut(input: LightsOutInput): Promise<LightsOutResult>
   let waiting: CancellationScope | null = null;
   /** A status or an Event could not be written: the next look is soon, and not only at the next transition. */
   let isOwed = false;
+  /** How many rests in a row something was owed. What nobody allows to be written is not worth a look a minute. */
+  let timesOwed = 0;
   let writtenStatus = '';
   let progressAt: EpochMs = 0;
   let lookedAt = { here: Date.now(), there: Date.now() };
@@ -284,7 +288,8 @@ export async function lightsOut(input: LightsOutInput): Promise<LightsOutResult>
 
   async function rest(until: EpochMs | null, summary: string): Promise<void> {
     const isOver = (): boolean => woken || isHistoryLong();
-    const soon = isOwed ? now() + REFUSED_REST_MS : null;
+    timesOwed = isOwed ? timesOwed + 1 : 0;
+    const soon = isOwed ? now() + Math.min(REFUSED_REST_MS * 2 ** (timesOwed - 1), LONGEST_OWED_REST_MS) : null;
     isOwed = false;
     const moment = soon === null || until === null ? (soon ?? until) : Math.min(soon, until);
     if (moment === null) await condition(isOver);
