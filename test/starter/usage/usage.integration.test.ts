@@ -160,10 +160,7 @@ async function furnish(): Promise<void> {
   await create(workloadOf('Deployment', 'team-a', 'web', { replicas: 10, template: sized('web', '500m', '512Mi') }));
   // 4 CPUs, less 600m, are room for six pods of 500m.
   await pods('team-a', 9);
-  await eventually('the refusal is told', async () => {
-    const { items } = await admin.apps.listNamespacedReplicaSet({ namespace: 'team-a' });
-    return items.some(({ status }) => status?.conditions?.some(({ type }) => type === 'ReplicaFailure'));
-  });
+  await untilRefused('team-a');
   await admin.core.patchNamespacedPodStatus(
     {
       namespace: 'team-a',
@@ -187,6 +184,14 @@ function bare(template: object): object {
 async function pods(namespace: string, count: number): Promise<void> {
   await eventually(`${namespace} has ${count} pods`, async () => {
     return (await admin.core.listNamespacedPod({ namespace })).items.length === count;
+  });
+}
+
+/** Until a ReplicaSet says that it cannot create a pod, which is the last that its controller does in a turn. */
+async function untilRefused(namespace: string): Promise<void> {
+  await eventually(`a ReplicaSet of ${namespace} is refused a pod`, async () => {
+    const { items } = await admin.apps.listNamespacedReplicaSet({ namespace });
+    return items.some(({ status }) => status?.conditions?.some(({ type }) => type === 'ReplicaFailure'));
   });
 }
 
@@ -419,6 +424,8 @@ describe('headroom usage', () => {
     };
     const template = { metadata: { labels: { app: 'train' } }, spec };
     await create(workloadOf('ReplicaSet', 'team-d', 'train', { replicas: 4, template }));
+    // Whoever looks before sees the quota as it was before the first pod, and the Event of the second.
+    await untilRefused('team-d');
     const workloads = await eventually('the refusal is told', async () => {
       const { pending } = await namespaceUsageOf(cluster(), argument('team-d'));
       return pending.workloads.length === 2 ? pending.workloads : undefined;
