@@ -103,7 +103,24 @@ interface Change {
   readonly manager?: string;
 }
 
-/** A step of the plan. Autoscalers are held before a workload goes down, and work again once it is up. */
+/**
+ * The writes of a step, in order. Autoscalers are held before their workload goes down, and work again once it is up: they
+ * would put it up again, or take it down. Lowered bounds do that by themselves where replicas are kept, and maybe before the
+ * marks say how many there were; so they follow the workload down, and go before it on the way up.
+ */
+function inTurn(
+  direction: ScheduleState,
+  kept: number,
+  own: readonly ObjectChange[],
+  autoscalers: readonly ObjectChange[],
+): readonly ObjectChange[] {
+  const isBound = ({ kind }: ObjectChange): boolean => kind === 'HorizontalPodAutoscaler' && kept > 0;
+  const bound = autoscalers.filter(isBound);
+  const others = autoscalers.filter((one) => !isBound(one));
+  return direction === 'Up' ? [...bound, ...own, ...others] : [...others, ...own, ...bound];
+}
+
+/** A step of the plan. */
 function change(workload: Workload, { spec: schedule }: PlanContext, step: Change): Judgement {
   const { direction, reason, marks = {}, spec, autoscalers = [], manager } = step;
   const { kind, namespace, name, uid, resourceVersion, replicas } = workload;
@@ -116,7 +133,7 @@ function change(workload: Workload, { spec: schedule }: PlanContext, step: Chang
     from: replicas,
     to: step.to ?? replicas,
     priority: priorityOf(workload, schedule),
-    writes: direction === 'Up' ? [...own, ...autoscalers] : [...autoscalers, ...own],
+    writes: inTurn(direction, (direction === 'Up' ? replicas : (step.to ?? replicas)) ?? 0, own, autoscalers),
     ...(manager === undefined ? {} : { manager }),
   };
   return { kind: 'change', item };

@@ -35,6 +35,12 @@ import {
 } from '../kernel/stack/headroom-plane.ts';
 import { accessOf } from '../kernel/stack/access.ts';
 
+/**
+ * For the controller manager: Kubernetes' own autoscaler, which looks every 15 s, does not look while a file runs. A look
+ * between the two writes by which a workload and its autoscaler are held would make it three, where each is counted.
+ */
+export const NO_AUTOSCALER_LOOKS = '--horizontal-pod-autoscaler-sync-period=1h';
+
 /** Up, and Down: by history, without waiting for a clock. Only the first minute of a year is an exception. */
 export const UP = { upscale: '1 0 1 1 *', downscale: '0 0 1 1 *' } as const;
 export const DOWN = { upscale: '0 0 1 1 *', downscale: '1 0 1 1 *' } as const;
@@ -98,7 +104,8 @@ export async function startLightsOutPlane(options: Partial<HeadroomPlaneOptions>
       HEADROOM_LIGHTS_OUT: 'true',
       // What production waits for out of politeness, a test has no reason to wait for.
       HEADROOM_LIGHTS_OUT_RETRY_MIN: '1s',
-      HEADROOM_LIGHTS_OUT_RETRY_MAX: '2s',
+      // Between two tries it comes to rest, also where the looks in between take a second or two.
+      HEADROOM_LIGHTS_OUT_RETRY_MAX: '4s',
       ...options.env,
     },
   });
@@ -327,12 +334,13 @@ export class LightsOutCluster {
   }
 
   /**
-   * Until whatever is done from now on is done in a later second than that in which the state of the schedule began: moments
-   * of the API server have whole seconds, and what was done in the very second of a transition counts as done before it.
+   * Until whatever is done from now on is done in a later second than that in which the state of the schedule began, and than
+   * that in which the last workload was put to sleep: moments of the API server and of marks have whole seconds, and what was
+   * done in the very second counts as done before.
    */
   async wellInto(schedule: string): Promise<void> {
-    const { status: seen } = await this.readSchedule(schedule);
-    const since = Date.parse(seen?.stateSince ?? '');
+    const { stateSince = '', lastDownscaleTime = stateSince } = (await this.readSchedule(schedule)).status ?? {};
+    const since = Math.max(Date.parse(stateSince), Date.parse(lastDownscaleTime));
     await eventually('the next second', () => Math.floor(Date.now() / 1000) * 1000 > since);
   }
 

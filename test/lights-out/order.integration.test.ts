@@ -6,14 +6,17 @@ import { KEDA_PAUSED_REPLICAS } from '../../domain/lights-out/names.ts';
 import type { AuditEvent } from '../kernel/servers/audit-log.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import type { HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
-import { DOWN, LightsOutCluster, marksOf, merge, startLightsOutPlane, UP } from './cluster.ts';
+import { DOWN, LightsOutCluster, marksOf, merge, NO_AUTOSCALER_LOOKS, startLightsOutPlane, UP } from './cluster.ts';
 
 let plane: HeadroomPlane;
 let cluster: LightsOutCluster;
 beforeAll(async () => {
   // Autoscalers may then be given a minimum of 0.
   const flags = ['--feature-gates=HPAScaleToZero=true'];
-  plane = await startLightsOutPlane({ apiServerFlags: flags, controllerManagerFlags: flags });
+  plane = await startLightsOutPlane({
+    apiServerFlags: flags,
+    controllerManagerFlags: [...flags, NO_AUTOSCALER_LOOKS],
+  });
   cluster = new LightsOutCluster(plane);
   await cluster.defineScaledObjects();
   await Promise.all([plane.startWorker(), plane.startStarter()]);
@@ -26,6 +29,83 @@ afterAll(async () => {
 async function written(namespace: string): Promise<readonly string[]> {
   return (await cluster.writes(namespace)).map(({ objectRef }) => `${objectRef?.resource} ${objectRef?.name}`);
 }
+
+// What takes longest comes first, and the others run meanwhile.
+describe.concurrent('batches', () => {
+  it('go through the namespaces in turn, and status and details say how far they are', async () => {
+    const namespaces = ['turn-a', 'turn-b'];
+    for (const namespace of namespaces) {
+      await cluster.namespace(namespace);
+      for (const one of ['one', 'two']) await cluster.cronJob(namespace, one);
+      await cluster.deployment(namespace, 'two', 1);
+    }
+    // More than the ten seconds between two writes of the progress, and long enough to be looked at in the middle of it.
+    const limit = { batchSize: 2, delayBetweenBatches: '15s' };
+    await cluster.schedule('turns', { ...DOWN, namespaces, downscaleRateLimit: limit });
+    const first = await eventually('the first batch is through', async () => {
+      const said = await cluster.said('turns');
+      return said.progress?.completed === 2 && said;
+    });
+    expect(first).toMatchObject({ phase: 'ScalingDown', progress: { total: 6, completed: 2, failed: 0 } });
+    expect(await cluster.details('turns')).toContain('progress: 2 of 6 (2 put to sleep)');
+    // What others write between two batches is taken as it is then. They do so every second: a hint may have the schedule look
+    // once more meanwhile, and what it has seen then is no surprise.
+    let notedAt = 0;
+    const progress = await eventually('the status says how far it is', async () => {
+      if (Date.now() - notedAt >= 1_000) {
+        notedAt = Date.now();
+        const body = { metadata: { annotations: { note: `${notedAt}` } } };
+        for (const namespace of namespaces) {
+          await cluster.patchDeployment(namespace, 'two', body);
+          await cluster.batch.patchNamespacedCronJob({ namespace, name: 'two', body }, merge);
+        }
+      }
+      const { status } = await cluster.readSchedule('turns');
+      return (status?.scalingProgress?.completed ?? 0) > 0 && status?.scalingProgress;
+    });
+    expect(progress).toMatchObject({ total: 6, failed: 0, inProgress: true });
+    await cluster.stands('turns', 'Down', 'AsScheduled');
+    expect((await cluster.readSchedule('turns')).status?.scalingProgress).toBeUndefined();
+    const order = (await plane.plane.auditEvents())
+      .filter(
+        ({ user, verb, objectRef, responseStatus }) =>
+          user.username === 'headroom-worker' &&
+          verb === 'patch' &&
+          namespaces.includes(objectRef?.namespace ?? '') &&
+          responseStatus?.code === 200,
+      )
+      .map(({ objectRef }) => objectRef?.namespace ?? '');
+    const batches = [0, 2, 4].map((start) => order.slice(start, start + 2).toSorted());
+    expect(batches).toEqual([namespaces, namespaces, namespaces]);
+  }, 240_000);
+
+  it('end in the middle when somebody wakes the schedule', async () => {
+    const name = 'interrupted';
+    await cluster.namespace(name);
+    for (const one of ['a', 'b', 'c']) await cluster.deployment(name, one, 2);
+    const limit = { batchSize: 1, delayBetweenBatches: '1h' };
+    await cluster.schedule(name, { ...DOWN, namespaces: [name], downscaleRateLimit: limit });
+    await eventually('the first sleeps', async () => (await cluster.said(name)).progress?.completed === 1);
+    expect(await cluster.replicas(name, 'a')).toBe(0);
+    await cluster.tell(name, 'wake', { for: '1h' });
+    await cluster.stands(name, 'Down', 'AsScheduled');
+    const now = await Promise.all(['a', 'b', 'c'].map((one) => cluster.replicas(name, one)));
+    expect(now).toEqual([2, 2, 2]);
+    expect(await written(name)).toEqual(['deployments a', 'deployments a']);
+  });
+
+  it('go on when somebody shortens the delay, without waiting for the end of the old one', async () => {
+    const name = 'hurried';
+    await cluster.namespace(name);
+    for (const one of ['a', 'b']) await cluster.deployment(name, one, 2);
+    const limit = { batchSize: 1, delayBetweenBatches: '1h' };
+    await cluster.schedule(name, { ...DOWN, namespaces: [name], downscaleRateLimit: limit });
+    await eventually('the first sleeps', async () => (await cluster.said(name)).progress?.completed === 1);
+    await cluster.patchSchedule(name, { spec: { downscaleRateLimit: { delayBetweenBatches: '1s' } } });
+    await cluster.stands(name, 'Down', 'AsScheduled');
+    expect(await written(name)).toEqual(['deployments a', 'deployments b']);
+  });
+});
 
 describe.concurrent('a HorizontalPodAutoscaler', () => {
   it('is not touched where the workload goes to 0, unless it would put that up again', async () => {
@@ -65,12 +145,12 @@ describe.concurrent('a HorizontalPodAutoscaler', () => {
     const after = await cluster.readHorizontalScaler(name, 'web');
     expect(after.spec).toMatchObject({ minReplicas: 2, maxReplicas: 10 });
     expect([marksOf(after.metadata?.annotations), marksOf(after.metadata?.labels)]).toEqual([{}, {}]);
-    // Before the workload on the way down, after it on the way up.
+    // After the workload on the way down, before it on the way up: its bounds take replicas away.
     expect(await written(name)).toEqual([
-      'horizontalpodautoscalers web',
-      'deployments web',
       'deployments web',
       'horizontalpodautoscalers web',
+      'horizontalpodautoscalers web',
+      'deployments web',
     ]);
   });
 });
@@ -174,79 +254,6 @@ describe.concurrent('priorities', () => {
     const sentence = 'the workload of priority 10 was not ready within 3 s: the next priority was begun';
     expect(await cluster.events(name)).toContain(`ReadinessTimeout: ${sentence}`);
     expect((await cluster.said(name)).facts).toContain(sentence);
-  });
-});
-
-describe.concurrent('batches', () => {
-  it('go through the namespaces in turn, and status and details say how far they are', async () => {
-    const namespaces = ['turn-a', 'turn-b'];
-    for (const namespace of namespaces) {
-      await cluster.namespace(namespace);
-      for (const one of ['one', 'two']) {
-        await cluster.cronJob(namespace, one);
-        await cluster.deployment(namespace, one, 1);
-      }
-    }
-    // More than the ten seconds between two writes of the progress, and long enough to be looked at in the middle of it.
-    const limit = { batchSize: 2, delayBetweenBatches: '15s' };
-    await cluster.schedule('turns', { ...DOWN, namespaces, downscaleRateLimit: limit });
-    const first = await eventually('the first batch is through', async () => {
-      const said = await cluster.said('turns');
-      return said.progress?.completed === 2 && said;
-    });
-    expect(first).toMatchObject({ phase: 'ScalingDown', progress: { total: 8, completed: 2, failed: 0 } });
-    expect(await cluster.details('turns')).toContain('progress: 2 of 8 (2 put to sleep)');
-    // What others write between two batches is taken as it is then.
-    const body = { metadata: { annotations: { note: 'new' } } };
-    for (const namespace of namespaces) {
-      await cluster.patchDeployment(namespace, 'two', body);
-      await cluster.batch.patchNamespacedCronJob({ namespace, name: 'two', body }, merge);
-    }
-    const progress = await eventually('the status says how far it is', async () => {
-      const { status } = await cluster.readSchedule('turns');
-      return (status?.scalingProgress?.completed ?? 0) > 0 && status?.scalingProgress;
-    });
-    expect(progress).toMatchObject({ total: 8, failed: 0, inProgress: true });
-    await cluster.stands('turns', 'Down', 'AsScheduled');
-    expect((await cluster.readSchedule('turns')).status?.scalingProgress).toBeUndefined();
-    const order = (await plane.plane.auditEvents())
-      .filter(
-        ({ user, verb, objectRef, responseStatus }) =>
-          user.username === 'headroom-worker' &&
-          verb === 'patch' &&
-          namespaces.includes(objectRef?.namespace ?? '') &&
-          responseStatus?.code === 200,
-      )
-      .map(({ objectRef }) => objectRef?.namespace ?? '');
-    const batches = [0, 2, 4, 6].map((start) => order.slice(start, start + 2).toSorted());
-    expect(batches).toEqual([namespaces, namespaces, namespaces, namespaces]);
-  }, 240_000);
-
-  it('end in the middle when somebody wakes the schedule', async () => {
-    const name = 'interrupted';
-    await cluster.namespace(name);
-    for (const one of ['a', 'b', 'c']) await cluster.deployment(name, one, 2);
-    const limit = { batchSize: 1, delayBetweenBatches: '1h' };
-    await cluster.schedule(name, { ...DOWN, namespaces: [name], downscaleRateLimit: limit });
-    await eventually('the first sleeps', async () => (await cluster.said(name)).progress?.completed === 1);
-    expect(await cluster.replicas(name, 'a')).toBe(0);
-    await cluster.tell(name, 'wake', { for: '1h' });
-    await cluster.stands(name, 'Down', 'AsScheduled');
-    const now = await Promise.all(['a', 'b', 'c'].map((one) => cluster.replicas(name, one)));
-    expect(now).toEqual([2, 2, 2]);
-    expect(await written(name)).toEqual(['deployments a', 'deployments a']);
-  });
-
-  it('go on when somebody shortens the delay, without waiting for the end of the old one', async () => {
-    const name = 'hurried';
-    await cluster.namespace(name);
-    for (const one of ['a', 'b']) await cluster.deployment(name, one, 2);
-    const limit = { batchSize: 1, delayBetweenBatches: '1h' };
-    await cluster.schedule(name, { ...DOWN, namespaces: [name], downscaleRateLimit: limit });
-    await eventually('the first sleeps', async () => (await cluster.said(name)).progress?.completed === 1);
-    await cluster.patchSchedule(name, { spec: { downscaleRateLimit: { delayBetweenBatches: '1s' } } });
-    await cluster.stands(name, 'Down', 'AsScheduled');
-    expect(await written(name)).toEqual(['deployments a', 'deployments b']);
   });
 });
 

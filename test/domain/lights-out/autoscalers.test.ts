@@ -132,8 +132,8 @@ describe('an autoscaler that is held and changed', () => {
     const scaled = { ...left, replicas: 4, changed: changeBy('kube-controller-manager') };
     expect(writes(scaled, keeping(2))).toBe('ChangedByPerson');
     expect(writes(left, { ...up, ...keeping(2) })).toMatchObject([
-      workload,
       ['HorizontalPodAutoscaler', expect.anything(), { minReplicas: 3, maxReplicas: 10 }],
+      workload,
     ]);
     const paused = scaledObject({ ...held, [KEDA_PAUSED_REPLICAS]: '4' });
     expect(writes(down(paused, { paused: { manager: 'kubectl-annotate', at } }), keeping(2))).toBe('ChangedByPerson');
@@ -164,29 +164,31 @@ describe('a HorizontalPodAutoscaler', () => {
     ]);
   });
 
-  it('is bound to the replicas that the schedule keeps, before the workload, and freed after it', () => {
+  it('is bound to the replicas that the schedule keeps once these are marked, and freed before it is woken: its bounds take replicas away', () => {
     expect(writes(workloadOf({ autoscalers: [autoscaler(3, 10)] }), keeping(2))).toEqual([
+      workload,
       [
         'HorizontalPodAutoscaler',
         { annotations: { [ORIGINAL_BOUNDS]: '3-10', ...marks }, ...label },
         { minReplicas: 2, maxReplicas: 2 },
       ],
-      workload,
     ]);
+    // Cut off between the two.
+    expect(writes(asleep({ replicas: 2, autoscalers: [autoscaler(3, 10)] }), keeping(2))).toHaveLength(1);
     const bound = autoscaler(2, 2, { ...held, [ORIGINAL_BOUNDS]: '3-10' });
     const down = asleep({ replicas: 2, autoscalers: [bound] });
     expect(writes(down, keeping(2))).toBe('AsDesired');
     expect(writes(down, up)).toEqual([
-      workload,
       [
         'HorizontalPodAutoscaler',
         { annotations: { [ORIGINAL_BOUNDS]: null, [MANAGED_BY]: null, [DOWN_SINCE]: null } },
         { minReplicas: 3, maxReplicas: 10 },
       ],
+      workload,
     ]);
     expect(writes(down, keeping(1))).toMatchObject([
-      ['HorizontalPodAutoscaler', { annotations: { [ORIGINAL_BOUNDS]: '3-10' } }, { minReplicas: 1, maxReplicas: 1 }],
       workload,
+      ['HorizontalPodAutoscaler', { annotations: { [ORIGINAL_BOUNDS]: '3-10' } }, { minReplicas: 1, maxReplicas: 1 }],
     ]);
   });
 
@@ -237,12 +239,12 @@ describe('a HorizontalPodAutoscaler', () => {
     const scaled = { ...put, replicas: 6, changed: changeBy('kube-controller-manager') };
     expect(writes({ ...scaled, autoscalers: [autoscaler(2, 10, marks)] })).toBe('ChangedByPerson');
     expect(writes({ ...scaled, autoscalers: [{ ...autoscaler(2, 10, marks), ...label }] }, up)).toEqual([
-      workload,
       [
         'HorizontalPodAutoscaler',
         { annotations: { [MANAGED_BY]: null, [DOWN_SINCE]: null }, labels: { [MANAGED_BY]: null } },
         undefined,
       ],
+      workload,
     ]);
   });
 });
