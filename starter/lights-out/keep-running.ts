@@ -18,7 +18,7 @@ export interface KeepRunningOptions {
   readonly signal: AbortSignal;
 }
 
-/** Until the schedules are listed for the first time, in milliseconds. */
+/** Until the schedules are listed for the first time, and after the first failure twice as long, in milliseconds. */
 const SOON_MS = 1_000;
 
 /**
@@ -43,8 +43,9 @@ export async function keepRunning({
 }: KeepRunningOptions): Promise<void> {
   let isFailing = false;
   let isFirst = true;
+  let pauseMs = Math.min(SOON_MS, everyMs);
   for (;;) {
-    await sleep(isFirst ? Math.min(SOON_MS, everyMs) : everyMs, undefined, { signal }).catch(() => {});
+    await sleep(pauseMs, undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
     // Before the question: one that is made while it is answered has a hint of its own.
     const seen = schedules();
@@ -61,6 +62,7 @@ export async function keepRunning({
       const there = known();
       if (there === null) continue;
       isFirst = false;
+      pauseMs = everyMs;
       for (const schedule of running) {
         if (!there.has(schedule)) hint(scheduleHint({ cluster, schedule }, 'the schedule is gone', ''));
       }
@@ -71,6 +73,8 @@ export async function keepRunning({
       }
       isFailing = true;
       isFirst = false;
+      // What was deleted while nobody watched waits for the first answer; ever longer, as Temporal may be away for a night.
+      pauseMs = Math.min(pauseMs * 2, everyMs);
     }
   }
 }

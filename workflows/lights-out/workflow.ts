@@ -288,12 +288,14 @@ export async function lightsOut(input: LightsOutInput): Promise<LightsOutResult>
 
   async function rest(until: EpochMs | null, summary: string): Promise<void> {
     const isOver = (): boolean => woken || isHistoryLong();
-    timesOwed = isOwed ? timesOwed + 1 : 0;
-    const soon = isOwed ? now() + Math.min(REFUSED_REST_MS * 2 ** (timesOwed - 1), LONGEST_OWED_REST_MS) : null;
+    if (!isOwed) timesOwed = 0;
+    const soon = isOwed ? now() + Math.min(REFUSED_REST_MS * 2 ** timesOwed, LONGEST_OWED_REST_MS) : null;
     isOwed = false;
     const moment = soon === null || until === null ? (soon ?? until) : Math.min(soon, until);
-    if (moment === null) await condition(isOver);
-    else await condition(isOver, Math.max(1, moment - now()), { summary: brief(summary) });
+    if (moment === null) return await condition(isOver);
+    const isWoken = await condition(isOver, Math.max(1, moment - now()), { summary: brief(summary) });
+    // A hint that ends the rest at once says nothing about the next try.
+    if (soon !== null && !isWoken) timesOwed += 1;
   }
 
   /** Does what is to be done, in batches, until it is done or something more recent is known. */

@@ -1,6 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { lightsOutId, taskQueue } from '../../../domain/kernel/target.ts';
 import { keepRunning } from '../../../starter/lights-out/keep-running.ts';
 import { type CuttableLine, startLine } from '../../kernel/servers/cuttable-line.ts';
 import { startTemporal, type TemporalServer } from '../../kernel/servers/temporal.ts';
@@ -49,5 +50,38 @@ it('says once that Temporal does not answer, hints at nothing meanwhile, and goe
   expect(lines.slice(1)).toEqual(['Temporal says again which schedules have a workflow']);
   stop.abort();
   await kept;
+  await connection.close();
+});
+
+it('asks again soon where the first answer did not come: what was deleted while nobody watched waits for it', async () => {
+  const connection = await Connection.connect({ address: `127.0.0.1:${line.port}`, interceptors: [] });
+  const client = new Client({ connection, namespace: temporal.namespace });
+  const gone = lightsOutId({ cluster: 'other', schedule: 'gone' });
+  const started = await client.workflow.start('lightsOut', { workflowId: gone, taskQueue: taskQueue('other') });
+  await eventually(
+    'it is seen to run',
+    async () => (await client.workflow.count("WorkflowType = 'lightsOut'")).count > 0,
+  );
+  const lines: string[] = [];
+  const hinted: string[] = [];
+  const stop = new AbortController();
+  line.cut();
+  const kept = keepRunning({
+    client,
+    cluster: 'other',
+    schedules: () => [],
+    known: () => new Set(),
+    hint: ({ id, about }) => hinted.push(`${about} ${id}`),
+    everyMs: 3_600_000,
+    log: pino({}, { write: (text: string) => lines.push(JSON.parse(text).msg) }),
+    signal: stop.signal,
+  });
+  await eventually('it asked in vain', () => lines.length > 0);
+  line.mend();
+  await eventually('it hints', () => hinted.length > 0);
+  expect(hinted).toEqual([expect.stringContaining(gone)]);
+  stop.abort();
+  await kept;
+  await started.terminate();
   await connection.close();
 });
