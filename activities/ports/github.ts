@@ -187,7 +187,8 @@ export class GitHub {
     const name = asked === '' ? this.#defaultBranch : asked;
     const at = Date.now();
     const branch = name === undefined ? await this.#readDefaultBranch() : await this.#readBranch(name, ref);
-    if (branch.kind === 'branch') this.#bases.set(asked, { at, branch });
+    // Of two that asked at the same time, the one that asked later knows better, whichever is answered first.
+    if (branch.kind === 'branch' && at >= (this.#bases.get(asked)?.at ?? 0)) this.#bases.set(asked, { at, branch });
     return branch;
   }
 

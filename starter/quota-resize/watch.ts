@@ -106,9 +106,9 @@ export async function watchQuotas(options: QuotaWatchOptions): Promise<QuotaWatc
       path: '/api/v1/namespaces',
       listPage: async (page) => await core.listNamespace(page),
       onChange: (namespace, previous) => {
-        if (previous === undefined) return;
-        const sameLife = namespace.metadata?.deletionTimestamp === previous.metadata?.deletionTimestamp;
-        if (sameLife && sameResizerAnnotations(namespace, previous)) return;
+        const sameLife = namespace.metadata?.deletionTimestamp === previous?.metadata?.deletionTimestamp;
+        // One that is new here may still have quotas that are known: they were judged without its annotations.
+        if (previous !== undefined && sameLife && sameResizerAnnotations(namespace, previous)) return;
         for (const quota of quotasOf(namespace.metadata?.name ?? '')) {
           hintQuota(quota, false, 'the namespace changed');
           if (standAnew(quota).now.isPressed) hintQuota(quota, true, 'the namespace changed');
