@@ -3,7 +3,6 @@ import type { QuotaResizeGitHubActivities } from '../../activities/quota-resize/
 import { createPullRequestStateActivities } from '../../activities/quota-resize/pull-request-state.ts';
 import type { PullRequestObservation } from '../../domain/quota-resize/observation.ts';
 import { pullRequestTexts } from '../../domain/quota-resize/pull-request-text.ts';
-import { eventually } from '../kernel/stack/eventually.ts';
 import { asAttempt, type GitOps, MANIFEST, open, PATH, startGitOps, target, type Worker } from './gitops-fixture.ts';
 
 /** Opens a pull request and looks at it once. */
@@ -229,15 +228,18 @@ describe('waiting for a pull request to change', () => {
   });
 
   it('is not woken by the moment in which GitHub computes the mergeability again', async () => {
-    // Long enough to be looked at more than once in the meantime.
-    await using gitops = await startGitOps(undefined, { mergeableDelayMs: 4_000 });
+    // Nobody waits for so long: it stays unknown until somebody tries to merge, which computes it at once.
+    await using gitops = await startGitOps(undefined, { mergeableDelayMs: 3_600_000 });
     const story = await opened(gitops);
     let known = await story.observe();
     expect(known.mergeable).toBeNull();
     expect(await poll(story, known)).toMatchObject({
       message: 'waiting for GitHub to compute whether pull request #1 can be merged',
     });
-    await eventually('it is computed', async () => (await poll(story, known)) === null);
+    await gitops.forge.setDraft(1, true);
+    await expect(gitops.forge.mergePullRequest(1, 'mona')).rejects.toThrow('draft');
+    await gitops.forge.setDraft(1, false);
+    expect(await poll(story, known), 'computed').toBeNull();
     known = await story.observe();
     expect(known.mergeableState).toBe('clean');
     await gitops.forge.pushCommit({ files: { other: 'file' } });

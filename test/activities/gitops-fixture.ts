@@ -199,6 +199,14 @@ export function asAttempt<T>(attempt: number, run: () => Promise<T>, ageMs = 0):
   return new MockActivityEnvironment(info, { logger: new DefaultLogger('ERROR', () => {}) }).run(run);
 }
 
+/**
+ * How many requests it may take to open pull requests: so many, and no more unless it took so long that a look at the base is
+ * too old by then (10 s), or the decision not surely new (30 s). A busy machine may stand still for that.
+ */
+export function requestsFor(expected: number, tookMs: number): readonly number[] {
+  return tookMs < 10_000 ? [expected] : [expected, expected + 1, expected + 2];
+}
+
 /** The decision with its pull request open. */
 export async function open(
   worker: Worker,

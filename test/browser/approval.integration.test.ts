@@ -9,11 +9,14 @@ import { eventually } from '../kernel/stack/eventually.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
 import { refusedUnseen } from '../quota-resize/refused.ts';
+import { restsIn } from '../quota-resize/resting.ts';
 
 const SCREENSHOTS = fileURLToPath(new URL('../../.headroom/screenshots/', import.meta.url));
 
 /** For a browser that starts, or paints a page of the UI, while others have the cores: twice what Playwright waits by itself. */
 const PATIENCE_MS = 60_000;
+/** A page that was opened while nobody answered for an episode may stay without what it asked for: it is opened again. */
+const STALE_MS = 20_000;
 /** A test has several pages, one after the other. */
 const timeout = 5 * PATIENCE_MS;
 
@@ -81,10 +84,15 @@ async function openMetadata(quota: WatchedQuota): Promise<Page> {
 
 /** Waits until a text (or whatever is looked for) is visible, in the page or in one of the frames that Markdown is put into. */
 async function shown(page: Page, what: string | RegExp | ((frame: Frame) => Locator)): Promise<void> {
+  let openedAt = Date.now();
   await eventually(`the page shows ${typeof what === 'function' ? 'the element' : String(what)}`, async () => {
     for (const frame of page.frames()) {
       const found = typeof what === 'function' ? what(frame) : frame.getByText(what);
       if (await found.first().isVisible()) return true;
+    }
+    if (Date.now() > openedAt + STALE_MS) {
+      await page.reload();
+      openedAt = Date.now();
     }
     return false;
   });
@@ -94,7 +102,8 @@ describe('an operator in the Temporal UI', { timeout }, () => {
   it('reads what an episode waits for, approves it with a signal, and sees it merged in their name', async () => {
     const quota = await givenQuota(stack, { namespace: 'approval', hard: { 'requests.cpu': '2' } });
     await refusedUnseen(quota, 4, () => quota.deploy('web', 12, { cpu: '500m' }));
-    await quota.reaches('AwaitingApproval', 'MaxStepExceeded');
+    // Only while it rests does something in the history say what it waits for.
+    await restsIn(quota, 'AwaitingApproval', 'MaxStepExceeded', 90_000);
     const { number } = await quota.pullRequest();
 
     const page = await openMetadata(quota);

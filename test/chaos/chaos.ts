@@ -1,5 +1,6 @@
 /** A random run on real servers: things break and people meddle, and afterwards everything must be as it should be. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { quotaResizeId } from '../../domain/kernel/target.ts';
 import { commandSignals } from '../../workflows/quota-resize/messages.ts';
 import { namespaceFiles, pathOf, QUOTA, quickTimings, statusOf, targetOf } from '../faults/pressed-namespaces.ts';
@@ -149,7 +150,7 @@ class Chaos {
     await Promise.all(this.#starting);
     this.#options.tell('nothing breaks any more');
     await eventually(
-      'every quota is below its threshold and unlocked',
+      'every quota is below its threshold and unlocked, and no episode goes on',
       async () => await this.#isAtRest(),
       RECOVERY_MS,
     );
@@ -165,6 +166,8 @@ class Chaos {
     }
     const quotas = await Promise.all(this.#namespaces.map(async (namespace) => await this.#quota(namespace)));
     if (quotas.some(({ hard, used }) => used >= hard * 0.8)) return false;
+    // One that looked before something was taken away may still be about to raise a limit, and nothing shows it yet.
+    for (const namespace of this.#namespaces) if (await this.#isUnderWay(namespace)) return false;
     if (this.#openPullRequests().length > 0) return false;
     // What was merged last may raise a limit that is not needed any more, so nobody but the syncer waits for it.
     for (const [index, namespace] of this.#namespaces.entries()) {
@@ -312,6 +315,17 @@ class Chaos {
   async #signal(namespace: string, command: 'pause' | 'resume'): Promise<void> {
     const handle = this.#stack.client.workflow.getHandle(quotaResizeId(targetOf(namespace)));
     await handle.signal(commandSignals[command], { by: 'carol' });
+  }
+
+  /** Whether an episode of the namespace goes on. One that begins from now on finds nothing to raise. */
+  async #isUnderWay(namespace: string): Promise<boolean> {
+    const handle = this.#stack.client.workflow.getHandle(quotaResizeId(targetOf(namespace)));
+    try {
+      return (await handle.describe()).status.name === 'RUNNING';
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return false;
+      throw error;
+    }
   }
 
   async #quota(namespace: string): Promise<{ readonly hard: number; readonly used: number }> {

@@ -102,10 +102,20 @@ beforeAll(async () => {
 });
 afterAll(async () => await stack?.stop());
 
-/** Everything that anybody can read about the workflows: their histories, and why their activities fail now. */
-async function toldByTemporal(): Promise<string> {
+/**
+ * Everything that anybody can read about the workflows: their histories, and why their activities fail now.
+ *
+ * @param pressed namespaces whose episodes are there; Temporal lists a workflow a moment after it runs.
+ */
+async function toldByTemporal(pressed: readonly string[]): Promise<string> {
+  const episodes = pressed.map((namespace) => quotaResizeId(targetOf(namespace)));
+  const listed = await eventually('Temporal lists all episodes', async () => {
+    const all: { readonly workflowId: string; readonly runId: string }[] = [];
+    for await (const one of stack.client.workflow.list()) all.push(one);
+    return episodes.every((id) => all.some(({ workflowId }) => workflowId === id)) && all;
+  });
   const texts: string[] = [];
-  for await (const { workflowId, runId } of stack.client.workflow.list()) {
+  for (const { workflowId, runId } of listed) {
     const handle = stack.client.workflow.getHandle(workflowId, runId);
     texts.push(readable(await handle.fetchHistory()), readable((await handle.describe()).raw));
   }
@@ -134,8 +144,8 @@ async function toldByTheLogs(): Promise<string> {
 const PLACES = ['temporal', 'cluster', 'logs'] as const;
 
 /** Each place where people read, with all that it tells. */
-async function told(): Promise<Readonly<Record<(typeof PLACES)[number], string>>> {
-  return { temporal: await toldByTemporal(), cluster: await toldByTheCluster(), logs: await toldByTheLogs() };
+async function told(pressed: readonly string[]): Promise<Readonly<Record<(typeof PLACES)[number], string>>> {
+  return { temporal: await toldByTemporal(pressed), cluster: await toldByTheCluster(), logs: await toldByTheLogs() };
 }
 
 function placesWith(texts: Readonly<Record<string, string>>, secret: string): readonly string[] {
@@ -152,12 +162,13 @@ async function lastFailures(namespace: string): Promise<string> {
 describe('a password in the address of a repository', () => {
   it('is in no history, no Event, no Lease and no line of a log, of an annotation and of an Application', async () => {
     await createApplication();
-    for (const namespace of [MISTYPED, APPLIED]) await press(stack, namespace);
+    const pressed = [MISTYPED, APPLIED];
+    for (const namespace of pressed) await press(stack, namespace);
     await eventually('the first is raised in spite of its annotation', async () => await isRaised(stack, MISTYPED));
     await eventually('the other is blocked and says where it is applied from', async () =>
       JSON.stringify(await statusOf(stack, APPLIED)).includes(SHOWN_ADDRESS),
     );
-    const texts = await told();
+    const texts = await told(pressed);
     expect(placesWith(texts, 'resizer.io/git-repository: ')).toContain('temporal');
     expect(placesWith(texts, SHOWN_ADDRESS)).toEqual(expect.arrayContaining(['temporal', 'cluster']));
     expect(placesWith(texts, PASSWORD)).toEqual([]);
@@ -173,7 +184,7 @@ describe('the token for GitHub', () => {
         return words.includes(HIDDEN) || (await isRaised(stack, namespace));
       });
     }
-    const texts = await told();
+    const texts = await told(namespaces);
     expect(texts.temporal, 'GitHub did send it back').toContain(`${HIDDEN} is what you sent`);
     expect(Object.entries(texts).flatMap(([where, text]) => (text.length > 1000 ? [where] : []))).toEqual(PLACES);
     expect(placesWith(texts, TOKEN)).toEqual([]);

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { createGitHubPermits } from '../../activities/kernel/github-permits.ts';
 import type { GitHubPermits, PermitAsk } from '../../activities/ports/permits.ts';
 import type { BudgetLimits } from '../../domain/github-budget/limits.ts';
@@ -21,6 +21,8 @@ import { eventually } from '../kernel/stack/eventually.ts';
 
 const PROGRAM = fileURLToPath(new URL('worker-main.ts', import.meta.url));
 const HOST = 'github.example';
+/** Milliseconds. A start takes some seconds, and ten times as long where all cores are busy with those of others. */
+const START_MS = 120_000;
 
 export interface BudgetServers {
   readonly temporal: TemporalServer;
@@ -28,7 +30,8 @@ export interface BudgetServers {
   readonly client: Client;
   /** A process that runs budgets, as those of any cluster. */
   startWorker(): Promise<SupervisedProcess>;
-  permits(credentialId: string, limits: BudgetLimits): GitHubPermits;
+  /** @param log of the asker; none unless given. */
+  permits(credentialId: string, limits: BudgetLimits, log?: Logger): GitHubPermits;
   workflowId(credentialId: string): string;
   stop(): Promise<void>;
 }
@@ -39,8 +42,10 @@ export async function startBudgetServers({ workers }: { readonly workers: number
   const connection = await Connection.connect({ address: temporal.address });
   const client = new Client({ connection, namespace: temporal.namespace });
   const processes: SupervisedProcess[] = [];
+  let launched = 0;
   const startWorker = async (): Promise<SupervisedProcess> => {
-    const logFile = join(dir, `worker-${processes.length}.log`);
+    const logFile = join(dir, `worker-${launched}.log`);
+    launched += 1;
     const started = await startProcess({
       name: 'budget worker',
       command: process.execPath,
@@ -48,10 +53,14 @@ export async function startBudgetServers({ workers }: { readonly workers: number
       logFile,
     });
     processes.push(started);
-    await eventually('the worker runs', async () => {
-      if (started.exit() !== undefined) throw new Error(`it ended:\n${await logTail(logFile)}`);
-      return (await readFile(logFile, 'utf8')).includes('running');
-    });
+    await eventually(
+      'the worker runs',
+      async () => {
+        if (started.exit() !== undefined) throw new Error(`it ended:\n${await logTail(logFile)}`);
+        return (await readFile(logFile, 'utf8')).includes('running');
+      },
+      START_MS,
+    );
     return started;
   };
   await Promise.all(Array.from({ length: workers }, startWorker));
@@ -60,8 +69,8 @@ export async function startBudgetServers({ workers }: { readonly workers: number
     processes,
     client,
     startWorker,
-    permits: (credentialId, limits) =>
-      createGitHubPermits({ client, host: HOST, credentialId, limits, log: pino({ enabled: false }) }),
+    permits: (credentialId, limits, log = pino({ enabled: false })) =>
+      createGitHubPermits({ client, host: HOST, credentialId, limits, log }),
     workflowId: (credentialId) => githubBudgetId({ host: HOST, credentialId }),
     stop: async () => {
       await Promise.all(processes.map(async (one) => await one.stop()));

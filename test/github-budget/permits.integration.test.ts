@@ -1,5 +1,6 @@
 /** Permits from a real Temporal, for more askers than there are permits. */
 import { ApplicationFailure } from '@temporalio/common';
+import { type Logger, pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PermitAsk } from '../../activities/ports/permits.ts';
 import type { BudgetLimits } from '../../domain/github-budget/limits.ts';
@@ -12,7 +13,9 @@ import { type BudgetServers, persist, startBudgetServers } from './budget-server
 
 /** Ten in a second, and two more to use a permit in, which is generous to a machine under load. */
 const LIMITS: BudgetLimits = { windows: [{ ms: 1_000, most: 10 }], validMs: 2_000, takenWithinMs: 1_000 };
-const NO_LIMIT: BudgetLimits = { windows: [{ ms: 600_000, most: 100_000 }], validMs: 10_000, takenWithinMs: 5_000 };
+/** For tests that count permits: no answer comes too late to be used, because whoever asks again may have two in the end. */
+const UNHURRIED = { validMs: 60_000, takenWithinMs: 30_000 };
+const NO_LIMIT: BudgetLimits = { windows: [{ ms: 600_000, most: 100_000 }], ...UNHURRIED };
 
 let servers: BudgetServers;
 
@@ -36,8 +39,8 @@ function mostAtOnce(moments: readonly number[], ms: number): number {
 }
 
 /** Writes of two clusters' workers, as they come: each with its own way to the budget. */
-async function writeAll(credential: string, asks: readonly PermitAsk[], limits = LIMITS) {
-  const workers = [servers.permits(credential, limits), servers.permits(credential, limits)];
+async function writeAll(credential: string, asks: readonly PermitAsk[], log?: Logger) {
+  const workers = [servers.permits(credential, LIMITS, log), servers.permits(credential, LIMITS, log)];
   return await Promise.all(
     asks.map(async (one, index) => {
       const permits = workers[index % 2];
@@ -47,11 +50,24 @@ async function writeAll(credential: string, asks: readonly PermitAsk[], limits =
   );
 }
 
+/**
+ * On a machine that starves, an answer may come too late to be used. Whoever waited for it asks again like the others, and
+ * those who asked meanwhile go first.
+ */
+const TOO_LATE = /^no GitHub permit: .* (take|gives no answer)/;
+
 describe('sixty writes of two clusters at once, ten a second', () => {
+  /** The writes that had such an answer and asked again by themselves. */
+  const late = new Set<string>();
+
   it('are never more than ten in any second, the most urgent first, and each knows its place', async () => {
     const urgencies = ['threshold', 'demand', 'approved'] as const;
-    const asks = Array.from({ length: 60 }, (_, index) => ask(`${index}`, urgencies[index % 3]));
-    const written = await writeAll('sixty', asks);
+    const asks = Array.from({ length: 60 }, (_, index) => ({
+      ...ask(`${index}`, urgencies[index % 3]),
+      write: `write ${index}`,
+    }));
+    const log = pino({ level: 'debug' }, { write: (line) => late.add((JSON.parse(line) as PermitAsk).write) });
+    const written = await writeAll('sixty', asks, log);
 
     expect(
       mostAtOnce(
@@ -59,17 +75,18 @@ describe('sixty writes of two clusters at once, ten a second', () => {
         1_000,
       ),
     ).toBeLessThanOrEqual(10);
+    const isInTime = ({ write, waits }: (typeof written)[number]) =>
+      !late.has(write) && !waits.some((message) => TOO_LATE.test(message));
     const lastOf = (urgency: Urgency) =>
-      Math.max(...written.filter((one) => one.urgency === urgency).map(({ at }) => at));
+      Math.max(...written.filter((one) => one.urgency === urgency && isInTime(one)).map(({ at }) => at));
     // The first ten went before anybody else had asked.
     const later = written.toSorted((a, b) => a.at - b.at).slice(10);
-    for (const { at, urgency } of later) {
+    for (const { at, urgency } of later.filter(isInTime)) {
       if (urgency === 'demand') expect(at).toBeGreaterThan(lastOf('approved') - 1_000);
       if (urgency === 'threshold') expect(at).toBeGreaterThan(lastOf('demand') - 1_000);
     }
     const messages = written.flatMap(({ waits }) => waits);
-    // On a machine that starves, an answer may come too late to be used; whoever waited for it asks again like the others.
-    const queued = messages.filter((message) => !/^no GitHub permit: .* (take|gives no answer)/.test(message));
+    const queued = messages.filter((message) => !TOO_LATE.test(message));
     expect(queued.length).toBeGreaterThan(0);
     for (const message of queued) {
       expect(message).toMatch(
@@ -109,7 +126,7 @@ describe('more workers than the server takes updates at once', () => {
 
 describe('a budget', () => {
   it('is one for all: the queue has a place, an urgency and a turn for everybody who waits', async () => {
-    const limits: BudgetLimits = { windows: [{ ms: 60_000, most: 1 }], validMs: 10_000, takenWithinMs: 5_000 };
+    const limits: BudgetLimits = { windows: [{ ms: 60_000, most: 1 }], ...UNHURRIED };
     const [one, other] = [servers.permits('shown', limits), servers.permits('shown', limits)];
     await one.take(ask('first'));
     await expect(one.take(ask('by-threshold', 'threshold'))).rejects.toThrow('place 1 of 1');
@@ -180,7 +197,7 @@ describe('a budget', () => {
 
   it('keeps its count and its queue through continue-as-new in the middle of it', async () => {
     const workflowId = servers.workflowId('continued');
-    await servers.client.workflow.start<typeof githubBudget>('githubBudget', {
+    const { firstExecutionRunId } = await servers.client.workflow.start<typeof githubBudget>('githubBudget', {
       workflowId,
       taskQueue: githubBudgetTaskQueue,
       args: [{ limits: LIMITS, continueAfterEvents: 20 }],
@@ -195,9 +212,8 @@ describe('a budget', () => {
         1_000,
       ),
     ).toBeLessThanOrEqual(10);
-    const described = await servers.client.workflow.getHandle(workflowId).describe();
-    const first = described.raw.workflowExecutionInfo?.firstRunId;
-    expect(described.runId).not.toBe(first);
+    const first = await servers.client.workflow.getHandle(workflowId, firstExecutionRunId).describe();
+    expect(first.status.name).toBe('CONTINUED_AS_NEW');
   });
 
   it('goes on with another worker when its own is killed', async () => {

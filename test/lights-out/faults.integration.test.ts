@@ -61,9 +61,13 @@ async function nextWorker(): Promise<SupervisedProcess> {
   return await plane.startWorker({ KUBECONFIG: await gate.kubeconfigFor(WORKER) });
 }
 
-/** Waits until a request has come to the hold. */
+/** Waits until a request has come to a hold, which is there from now on. */
 async function stopped(rule: HoldRule): Promise<Hold> {
-  const hold = gate.hold(rule);
+  return await reached(gate.hold(rule));
+}
+
+/** Waits until a request has come to the hold. */
+async function reached(hold: Hold): Promise<Hold> {
   let isHeld = false;
   void hold.held.then(() => {
     isHeld = true;
@@ -127,8 +131,10 @@ describe('a load that is put down and up in batches', { timeout: 300_000 }, () =
         const { spec } = await cluster.readSchedule(SCHEDULE);
         return spec.downscale === DOWN.downscale;
       });
+      // The worker begins as soon as the starter is there.
+      const hold = gate.hold({ ...writes, when: 'before', nth: MIDDLE, times: 'always' });
       starter = await plane.startStarter();
-      const hold = await stopped({ ...writes, when: 'before', nth: MIDDLE, times: 'always' });
+      await reached(hold);
       await Promise.all([starter.kill(), worker.kill()]);
       hold.abandon();
       [starter, worker] = await Promise.all([plane.startStarter(), nextWorker()]);

@@ -194,24 +194,6 @@ describe.concurrent('a workload that cannot be written', () => {
   });
 });
 
-describe.concurrent('an Event that cannot be written', () => {
-  it('holds nothing up, and is written soon, although nothing else is to be done until the morning', async () => {
-    const name = 'silenced';
-    await cluster.namespace(name);
-    await cluster.deployment(name, 'web', 2);
-    const speak = await cluster.silence(name);
-    await cluster.schedule(name, { ...DOWN, namespaces: [name] });
-    await cluster.stands(name, 'Down', 'AsScheduled');
-    expect(await cluster.replicas(name, 'web')).toBe(0);
-    expect(await cluster.events(name)).toEqual([]);
-    await speak();
-    const isDown = (event: string): boolean => event.startsWith('ScaledDown: ');
-    // It rests for a minute.
-    await eventually('it is told', async () => (await cluster.events(name)).some(isDown), 120_000);
-    expect((await cluster.events(name)).filter(isDown)).toHaveLength(1);
-  }, 200_000);
-});
-
 describe('the namespaces that keep Headroom running', () => {
   it('are never touched by a schedule that selects every namespace', async () => {
     const spared = ['kube-system', 'namespace-resizer-system', 'temporal'];

@@ -128,7 +128,7 @@ async function isBeingMerged({ workflowId }: WatchedQuota): Promise<boolean> {
   return (raw.pendingActivities ?? []).some(({ activityType }) => activityType?.name === 'ensureMerged');
 }
 
-describe('a write that has to wait', () => {
+describe.concurrent('a write that has to wait', () => {
   it('is not made any more when somebody has said no', async () => {
     const quota = await pressed('late-merge', { 'resizer.io/auto-merge': 'false' });
     await quota.reaches('AwaitingMerge', 'NamespaceAutoMergeOff');

@@ -4,7 +4,9 @@ import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { counted, quotaManifest, WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import { leaderOf } from './leader.ts';
 import { refusedUnseen } from './refused.ts';
+import { podsCome } from './tried-again.ts';
 
 let stack: Stack;
 
@@ -54,20 +56,20 @@ function opened(quotas: readonly WatchedQuota[]): number[] {
   return quotas.flatMap((quota) => quota.pullRequests());
 }
 
-describe('a Deployment that two quotas refuse', () => {
+describe.concurrent('a Deployment that two quotas refuse', () => {
   it('gets one pull request with one commit for both files, and after one merge every pod fits', async () => {
     const quotas = await twoQuotas('two-files', (one, other) => {
       const [first, second] = manifests('two-files');
       return { [one.path]: first, [other.path]: second };
     });
     await refusedUnseen(quotas[0], 5, () => quotas[0].deploy('web', 6, { cpu: '200m' }));
-    await eventually('all six pods are there', async () => (await quotas[0].pods()) === 6, 60_000);
+    const leader = await leaderOf(quotas);
+    await leader.reaches('CoolingDown', 'CoolingDown');
+    await podsCome(leader, 6);
 
     expect(opened(quotas)).toHaveLength(1);
-    const leader = quotas.find((quota) => quota.pullRequests().length === 1) ?? quotas[0];
     const [number = 0] = leader.pullRequests();
     expect(await leader.shown(number)).toMatchObject({ merged: true, commits: 1, changed_files: 2 });
-    await leader.reaches('CoolingDown', 'CoolingDown');
     for (const quota of quotas) {
       expect((await quota.lease())?.holder).toBeNull();
       expect((await quota.lease())?.annotations).toHaveProperty(['resizer.io/last-modified']);
@@ -78,7 +80,9 @@ describe('a Deployment that two quotas refuse', () => {
   it('gets one pull request for one file that holds both', async () => {
     const quotas = await twoQuotas('one-file', (one) => ({ [one.path]: manifests('one-file').join('---\n') }));
     await refusedUnseen(quotas[0], 5, () => quotas[0].deploy('web', 6, { cpu: '200m' }));
-    await eventually('all six pods are there', async () => (await quotas[0].pods()) === 6, 60_000);
+    const leader = await leaderOf(quotas);
+    await leader.reaches('CoolingDown', 'CoolingDown');
+    await podsCome(leader, 6);
     expect(opened(quotas)).toHaveLength(1);
   });
 
@@ -87,12 +91,11 @@ describe('a Deployment that two quotas refuse', () => {
       [one.path]: manifests('both-approved').join('---\n'),
     }));
     await refusedUnseen(quotas[0], 5, () => quotas[0].deploy('web', 12, { cpu: '200m' }));
-    const leader = await eventually('one of them has a pull request', () =>
-      quotas.find((quota) => quota.pullRequests().length === 1),
-    );
+    const leader = await leaderOf(quotas);
     await leader.reaches('AwaitingApproval', 'MaxStepExceeded');
     await leader.command('approve', { by: 'alice' });
-    await eventually('all twelve pods are there', async () => (await quotas[0].pods()) === 12, 60_000);
+    await leader.reaches('CoolingDown', 'CoolingDown');
+    await podsCome(leader, 12);
     expect(opened(quotas)).toHaveLength(1);
   });
 
@@ -106,9 +109,7 @@ describe('a Deployment that two quotas refuse', () => {
       { 'resizer.io/auto-merge': 'false' },
     );
     await refusedUnseen(quotas[0], 5, () => quotas[0].deploy('web', 6, { cpu: '200m' }));
-    const leader = await eventually('one of them has a pull request', () =>
-      quotas.find((quota) => quota.pullRequests().length === 1),
-    );
+    const leader = await leaderOf(quotas);
     const carried = quotas.find((quota) => quota !== leader) ?? quotas[1];
     await leader.reaches('AwaitingMerge', 'NamespaceAutoMergeOff');
     const waiting = await carried.reaches('AwaitingMerge', 'CarriedBySibling');

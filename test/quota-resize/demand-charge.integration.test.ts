@@ -37,6 +37,40 @@ beforeAll(async () => {
 });
 afterAll(async () => await running?.stop());
 
+/**
+ * Waits until admission charges a namespace's pods to its quota. It has a cache of its own: while that is behind the first
+ * count, a pod is refused because nobody has counted yet, or let in and charged to nobody.
+ */
+async function enforced(
+  { admin }: Cluster,
+  namespace: string,
+  tooMuch: Readonly<Record<string, string>>,
+): Promise<void> {
+  const resources = { requests: tooMuch, limits: tooMuch };
+  const body = { metadata: { name: 'too-large' }, spec: { containers: [{ name: 'a', image: 'app', resources }] } };
+  await vi.waitFor(
+    async () =>
+      await expect(admin.core.createNamespacedPod({ namespace, dryRun: 'All', body })).rejects.toThrow(
+        'exceeded quota',
+      ),
+    patience,
+  );
+}
+
+/** Waits until a ReplicaSet's one pod is charged and there, which is not the same moment. @returns what is charged. */
+async function chargedForOne({ admin: { core, apps } }: Cluster, namespace: string): Promise<Record<string, string>> {
+  return await vi.waitFor(async () => {
+    const { items } = await core.listNamespacedEvent({ namespace, fieldSelector: 'reason=FailedCreate' });
+    expect(items.map(({ message }) => message)).toEqual([]);
+    // The pod is in the cache that the controller manager counts from as well: the ReplicaSet's status is made from it.
+    const { status } = await apps.readNamespacedReplicaSet({ name: 'web', namespace });
+    expect(status?.replicas).toBe(1);
+    const quota = await core.readNamespacedResourceQuota({ name: 'compute', namespace });
+    expect(quota.status?.used?.['pods']).toBe('1');
+    return quota.status?.used ?? {};
+  }, patience);
+}
+
 /** What a quota may count of any pod, far out of reach: these do not oblige a pod to state anything. */
 const always = {
   pods: '100',
@@ -169,16 +203,11 @@ describe('a missing pod is charged what admission charges', () => {
       });
     }
     await quotaCounted(cluster, namespace);
+    await enforced(cluster, namespace, { cpu: '1m', memory: '1Mi', 'ephemeral-storage': '2000Gi' });
     const template = { metadata: { labels: { app: 'web' } }, spec };
     await cluster.create(workloadOf('ReplicaSet', namespace, 'web', { replicas: 1, template }));
     const { core, apps } = cluster.admin;
-    const charged = await vi.waitFor(async () => {
-      const quota = await core.readNamespacedResourceQuota({ name: 'compute', namespace });
-      const { items } = await core.listNamespacedEvent({ namespace, fieldSelector: 'reason=FailedCreate' });
-      expect(items.map(({ message }) => message)).toEqual([]);
-      expect(quota.status?.used?.['pods']).toBe('1');
-      return quota.status?.used ?? {};
-    }, patience);
+    const charged = await chargedForOne(cluster, namespace);
 
     // From now on there is room for one pod, and for everything else: the message of a refusal tells the number of pods
     // alone, and what they would be charged is left to calculation.
@@ -246,23 +275,22 @@ describe('status.used that the pods contradict', () => {
     const namespace = 'contradicted';
     await cluster.create(namespaceOf(namespace), quotaOf(namespace, { pods: '10', 'requests.cpu': '2' }));
     await quotaCounted(cluster, namespace);
+    await enforced(cluster, namespace, { cpu: '3' });
     const { core } = cluster.admin;
     const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [container('a', { cpu: '500m' })] } };
     await cluster.create(workloadOf('ReplicaSet', namespace, 'web', { replicas: 1, template }));
-    await vi.waitFor(async () => {
-      const { status } = await core.readNamespacedResourceQuota({ name: 'compute', namespace });
-      expect(status?.used?.['pods']).toBe('1');
-    }, patience);
+    await chargedForOne(cluster, namespace);
     const used = { pods: '9', 'requests.cpu': '1900m' };
     // As after admissions whose pods never came, until Kubernetes counts again.
     await core.patchNamespacedResourceQuotaStatus(
       { name: 'compute', namespace, body: { status: { used } } },
       setHeaderOptions('Content-Type', PatchStrategy.MergePatch),
     );
-    const seen = await cluster.activities().observeQuota({ target: targetOf(namespace) });
-    expect(seen.contradictions).toEqual([
-      { resource: 'pods', used: '9', counted: '1' },
-      { resource: 'requests.cpu', used: '1900m', counted: '500m' },
-    ]);
+    await observed(cluster, targetOf(namespace), ({ contradictions }) => {
+      expect(contradictions).toEqual([
+        { resource: 'pods', used: '9', counted: '1' },
+        { resource: 'requests.cpu', used: '1900m', counted: '500m' },
+      ]);
+    });
   });
 });

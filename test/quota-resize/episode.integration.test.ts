@@ -6,8 +6,12 @@ import { kindsOf, ONE_OF_EACH } from '../faults/decision-writes.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
-import { counted, createQuota, givenQuota, quotaManifest } from '../kernel/stack/watched-quota.ts';
+import { counted, createQuota, givenQuota, quotaManifest, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
 import { isRefused, refusedUnseen } from './refused.ts';
+import { podsCome } from './tried-again.ts';
+
+/** Milliseconds for a whole episode: as many as where its phase is awaited. */
+const EPISODE_MS = 90_000;
 
 let stack: Stack;
 
@@ -117,7 +121,7 @@ describe.concurrent('an episode', () => {
       await refusedUnseen(quota, 4, () => quota.deploy('web', 6, { cpu: '500m' }));
 
       await quota.reaches('CoolingDown', 'CoolingDown');
-      await eventually('6 of 6 pods are there', async () => (await quota.pods()) === 6);
+      await podsCome(quota, 6);
       expect(await quota.hard()).toMatchObject({ 'requests.cpu': '3800m' });
       expect(await quota.inGit()).toBe(file.replace(from, to));
       expect(quota.pullRequests()).toHaveLength(1);
@@ -131,7 +135,9 @@ describe.concurrent('an episode', () => {
     },
   );
 
-  it('rests under pressure until the cooldown is skipped, by an update and by a signal', async () => {
+  it('rests under pressure until the cooldown is skipped, by an update and by a signal', {
+    timeout: 4 * EPISODE_MS,
+  }, async () => {
     const quota = await givenQuota(stack, { namespace: 'cooldown', hard: { pods: '10' } });
     await quota.deploy('web', 8, { cpu: '10m' });
     const first = await quota.reaches('CoolingDown', 'CoolingDown');
@@ -153,21 +159,31 @@ describe.concurrent('an episode', () => {
     expect(await quota.command('skipCooldown', { by: 'alice' })).toBe(
       'cooldown skipped by alice: a need is acted on now, also one that was refused before',
     );
-    await eventually('the second raise is in the cluster', async () => (await quota.hard())['pods'] === '15');
+    await eventually(
+      'the second raise is in the cluster',
+      async () => (await quota.hard())['pods'] === '15',
+      EPISODE_MS,
+    );
     await quota.reaches('CoolingDown', 'CoolingDown');
     expect(quota.pullRequests()).toHaveLength(2);
 
     await quota.scale('web', 13);
     await eventually('13 pods are there', async () => (await quota.pods()) === 13);
     await quota.signal('skipCooldown');
-    await eventually('the third raise is in the cluster', async () => (await quota.hard())['pods'] === '18');
+    await eventually(
+      'the third raise is in the cluster',
+      async () => (await quota.hard())['pods'] === '18',
+      EPISODE_MS,
+    );
     const last = await quota.reaches('CoolingDown', 'CoolingDown');
     expect(last.lastCommand).toMatch(/skipCooldown: cooldown skipped by unknown/);
     expect(quota.pullRequests()).toHaveLength(3);
     expect(await quota.events('QuotaResizeMerged')).toHaveLength(3);
   });
 
-  it('takes what was refused before the last sync as old news, and what is refused after it as a need', async () => {
+  it('takes what was refused before the last sync as old news, and what is refused after it as a need', {
+    timeout: 3 * EPISODE_MS,
+  }, async () => {
     const quota = await givenQuota(stack, {
       namespace: 'old-news',
       hard: { 'requests.cpu': '2' },
@@ -177,21 +193,24 @@ describe.concurrent('an episode', () => {
     const refusal =
       'Error creating: pods "job-x" is forbidden: exceeded quota: compute, requested: requests.cpu=4, used: requests.cpu=0, limited: requests.cpu=2';
     await refuse(quota.target.namespace, refusal);
+    const isRaised = async (cpu: string) => (await quota.hard())['requests.cpu'] === cpu;
+    await eventually('the refusal is acted on', async () => await isRaised('5100m'), EPISODE_MS);
     expect(await quota.ends('BelowThreshold')).toBe(
       'every resource is below its threshold and nothing refused is missing',
     );
     expect(await quota.hard()).toEqual({ 'requests.cpu': '5100m' });
-    const firstRun = await quota.runId();
 
     // 3 are used, and the 4 of the old message would not fit any more.
     await quota.deploy('web', 6, { cpu: '500m' });
     await eventually('6 pods are there', async () => (await quota.pods()) === 6);
+    const touchedAt = Date.now();
     await touchRefusal(quota.target.namespace, { metadata: { labels: { seen: 'again' } } });
-    await quota.ends('BelowThreshold', firstRun);
+    await endsAfterHint(quota, touchedAt);
+    await quota.ends('BelowThreshold');
     expect(quota.pullRequests()).toHaveLength(1);
 
     await touchRefusal(quota.target.namespace, { lastTimestamp: new Date(Date.now() + 1000).toISOString() });
-    await eventually('the new refusal is acted on', async () => (await quota.hard())['requests.cpu'] === '9');
+    await eventually('the new refusal is acted on', async () => await isRaised('9'), EPISODE_MS);
     expect(quota.pullRequests()).toHaveLength(2);
   });
 
@@ -294,6 +313,23 @@ describe.concurrent('an episode', () => {
     expect(quota.pullRequests()).toHaveLength(2);
   });
 });
+
+/**
+ * Waits until an episode is over that was hinted after a moment: a new one, or one that the raised limit itself had begun a
+ * moment before and that looked once more.
+ */
+async function endsAfterHint({ workflowId }: WatchedQuota, since: number): Promise<void> {
+  await eventually('an episode that was hinted is over', async () => {
+    const handle = stack.client.workflow.getHandle(workflowId);
+    const { status } = await handle.describe();
+    const { events } = await handle.fetchHistory();
+    const hints = (events ?? []).filter((event) => event.workflowExecutionSignaledEventAttributes);
+    return (
+      status.name === 'COMPLETED' &&
+      hints.some(({ eventTime }) => Number(eventTime?.seconds) * 1000 + (eventTime?.nanos ?? 0) / 1e6 >= since)
+    );
+  });
+}
 
 /** An Event on an owner of a kind that Headroom does not know, as its controller would write it. */
 async function refuse(namespace: string, message: string): Promise<void> {

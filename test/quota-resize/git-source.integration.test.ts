@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
-import { createQuota, givenQuota, quotaManifest, WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import { counted, createQuota, givenQuota, quotaManifest, WatchedQuota } from '../kernel/stack/watched-quota.ts';
 
 let stack: Stack;
 
@@ -50,6 +50,8 @@ describe.concurrent('the file of a quota', () => {
     const annotations = { 'resizer.io/auto-merge': 'false' };
     const compute = await givenQuota(stack, { namespace, hard: {}, file, annotations });
     const objects = new WatchedQuota(stack, namespace, 'objects');
+    // What comes in before admission knows a quota is charged to it at the next full count only, minutes later.
+    await counted(objects);
     await compute.deploy('web', 9, { cpu: '10m' });
 
     const both = [compute, objects];

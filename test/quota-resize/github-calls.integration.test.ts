@@ -4,6 +4,7 @@ import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import { begun } from './looks.ts';
 
 let stack: Stack;
 
@@ -13,9 +14,9 @@ beforeAll(async () => {
     forge: { checks: 'pending' },
     env: {
       ...quickAutoMerge,
-      // The poll is slow after a second, and the cluster is looked at every second.
+      // The poll is slow at once, and the cluster is looked at every second.
       HEADROOM_CHECKS_POLL_MAX: '1h',
-      HEADROOM_CHECKS_POLL_RAMP: '1s',
+      HEADROOM_CHECKS_POLL_RAMP: '10ms',
       HEADROOM_NEED_GONE: '1s',
       HEADROOM_UPDATE_INTERVAL: '1s',
     },
@@ -23,11 +24,12 @@ beforeAll(async () => {
 });
 afterAll(async () => await stack?.stop());
 
-/** How often the activity was begun in the running episode. */
-async function begun(quota: WatchedQuota, activity: string): Promise<number> {
-  const { events } = await stack.client.workflow.getHandle(quota.workflowId).fetchHistory();
-  return (events ?? []).filter((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === activity)
-    .length;
+/** Whether the watch of the pull request is between two questions, with minutes to the next one. */
+async function isPollSlow({ workflowId }: WatchedQuota): Promise<boolean> {
+  const { raw } = await stack.client.workflow.getHandle(workflowId).describe();
+  const watch = raw.pendingActivities?.find(({ activityType }) => activityType?.name === 'awaitPullRequestChange');
+  const nextAt = (watch?.nextAttemptScheduleTime?.seconds?.toNumber() ?? 0) * 1_000;
+  return nextAt > Date.now() + 3 * 60_000;
 }
 
 it('a pull request that waits costs GitHub nothing when only the cluster is looked at', async () => {
@@ -36,15 +38,8 @@ it('a pull request that waits costs GitHub nothing when only the cluster is look
   await quota.reaches('AwaitingChecks', 'ChecksPending');
   const { head } = await quota.pullRequest();
 
-  // The poll has become slow when the forge is left alone from one look at the cluster to the next few.
-  let looks = 0;
-  let requests = -1;
-  await eventually('the poll is slow', async () => {
-    const [seen, asked] = [await begun(quota, 'observeQuota'), stack.forge.requests];
-    const quiet = asked === requests && seen >= looks + 3;
-    if (asked !== requests) [looks, requests] = [seen, asked];
-    return quiet;
-  });
+  await eventually('the poll is slow', async () => await isPollSlow(quota));
+  const { requests } = stack.forge;
   const observed = await begun(quota, 'observePullRequest');
   const from = await begun(quota, 'observeQuota');
   await eventually(

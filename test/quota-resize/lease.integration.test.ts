@@ -207,7 +207,8 @@ describe.concurrent('a sync', () => {
     const before = (await quota.inGit()) ?? '';
     const { head } = await quota.pullRequest();
     await quota.check(head.sha, 'success');
-    await quota.reaches('AwaitingSync', 'SyncPending');
+    // Overdue already or not: on a machine under load that is soon.
+    await quota.reaches('AwaitingSync');
     await stack.forge.pushCommit({ files: { [quota.path]: before }, message: 'Revert', author: 'alice' });
     await quota.reaches('CoolingDown', 'CoolingDown');
     expect(await quota.inGit()).toBe(before);

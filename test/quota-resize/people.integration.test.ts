@@ -4,6 +4,7 @@ import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { type GivenQuota, givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import { looksThrough } from './looks.ts';
 import { refusedUnseen } from './refused.ts';
 
 let stack: Stack;
@@ -99,7 +100,7 @@ describe.concurrent('a person', () => {
     // Greater by more than an increment, and left to alice all the same.
     await quota.scale('web', 14);
     await eventually('10 pods are there', async () => (await quota.pods()) === 10);
-    await quota.command('reconcileNow');
+    await looksThrough(quota);
     await quota.reaches('AwaitingMerge', 'ForeignCommit');
     expect(quota.writes()).toHaveLength(written);
 

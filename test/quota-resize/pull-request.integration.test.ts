@@ -1,9 +1,9 @@
 /** The pull request as people see it, and what they do to it, through the whole product. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { givenQuota, type ShownPullRequest, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import { looksAgain, looksThrough } from './looks.ts';
 import { refusedUnseen } from './refused.ts';
 
 const UI = 'https://temporal.example.com';
@@ -44,14 +44,6 @@ interface Seen extends ShownPullRequest {
 async function reviewable(quota: WatchedQuota): Promise<Seen> {
   await quota.reaches('AwaitingChecks', 'ReviewRequired');
   return (await quota.pullRequest()) as Seen;
-}
-
-/** How often the running episode has looked at the cluster. */
-async function looks(quota: WatchedQuota): Promise<number> {
-  const { events } = await stack.client.workflow.getHandle(quota.workflowId).fetchHistory();
-  return (events ?? []).filter(
-    (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'observeQuota',
-  ).length;
 }
 
 /** The section of a description below a heading. */
@@ -187,7 +179,7 @@ describe.concurrent('a pull request', () => {
       `pull request #${number} is blocked by a rule of main: a review or a required check that has not started`,
     );
     await stack.forge.requestChanges(number, 'alice', 'Is this really needed?');
-    await quota.command('reconcileNow');
+    await looksThrough(quota);
     await reviewable(quota);
     expect(quota.writes().some(({ path }) => path.endsWith('/merge'))).toBe(false);
 
@@ -205,11 +197,7 @@ describe.concurrent('a pull request', () => {
     // Everything that wakes an episode without a reason to change anything.
     await stack.forge.reviewComment(number, 'alice', 'Looking.');
     await stack.forge.addLabel(number, 'seen', 'alice');
-    for (let round = 0; round < 3; round += 1) {
-      const before = await looks(quota);
-      await quota.command('reconcileNow');
-      await eventually('it has looked again', async () => (await looks(quota)) > before);
-    }
+    for (let round = 0; round < 3; round += 1) await looksAgain(quota);
     await reviewable(quota);
     expect(await quota.comments(number)).toEqual([]);
     expect(quota.writes()).toHaveLength(writes);

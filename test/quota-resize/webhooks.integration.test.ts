@@ -2,7 +2,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { freePort } from '../kernel/servers/free-port.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
@@ -32,13 +31,11 @@ beforeAll(async () => {
       HEADROOM_NEED_GONE: '1h',
     },
   });
-  const port = await freePort();
-  metrics = `127.0.0.1:${await freePort()}`;
-  await stack.startStarter({
-    WEBHOOK_ADDRESS: `127.0.0.1:${port}`,
-    GITHUB_WEBHOOK_SECRET: SECRET,
-    METRICS_ADDRESS: metrics,
-  });
+  // On ports of its own choice, so that nobody takes them first.
+  const { logFile } = await stack.startStarter({ WEBHOOK_ADDRESS: '127.0.0.1:0', GITHUB_WEBHOOK_SECRET: SECRET });
+  const said = (await readFile(logFile, 'utf8')).split('\n');
+  metrics = saidBy(said, 'the starter is starting')['metrics'] ?? '';
+  const { url = '' } = saidBy(said, "the starter takes GitHub's webhooks");
   const app = stack.forge.registerApp({ slug: 'headroom', publicKey });
   const installation = app.install({ account: 'acme' });
   await stack.startWorker({
@@ -48,9 +45,15 @@ beforeAll(async () => {
     GITHUB_PRIVATE_KEY: privateKey.replaceAll('\n', '\\n'),
     GITHUB_WEBHOOKS: 'true',
   });
-  await stack.forge.addHook({ url: `http://127.0.0.1:${port}/webhooks/github`, secret: SECRET });
+  await stack.forge.addHook({ url, secret: SECRET });
 });
 afterAll(async () => await stack?.stop());
+
+/** The fields of the log line with this message. */
+function saidBy(lines: readonly string[], message: string): Readonly<Record<string, string>> {
+  const line = lines.find((one) => one.includes(`"msg":"${message}"`));
+  return JSON.parse(line ?? '{}') as Record<string, string>;
+}
 
 it('a check that passes is told by GitHub and merged, and no secret is in any log', async () => {
   const quota = await givenQuota(stack, { namespace: 'told', hard: { pods: '10' } });
@@ -58,7 +61,7 @@ it('a check that passes is told by GitHub and merged, and no secret is in any lo
   await quota.reaches('AwaitingChecks');
   // What is told of a pull request before the starter has seen it in the Lease is found out by asking again, later.
   await eventually('the starter knows whose pull request it is', async () => {
-    const answer = await fetch(`http://${metrics}/metrics`);
+    const answer = await fetch(`${metrics}/metrics`);
     return /^headroom_starter_webhook_pull_requests\{.*\} 1$/m.test(await answer.text());
   });
   const [opened] = stack.forge.writes.filter(({ path, effect }) => path.endsWith('/pulls') && effect);

@@ -20,7 +20,7 @@ const CONTROLLERS = [
 ];
 
 /** Milliseconds between two resyncs of the original, which heal what its filters let through. */
-export const ORIGINAL_RESYNC_MS = 10_000;
+export const ORIGINAL_RESYNC_MS = 5_000;
 
 /** A control plane whose controller manager runs Kubernetes' own quota controller. */
 export async function startOriginalPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {

@@ -96,7 +96,8 @@ describe('headroom lights-out, where nobody follows the schedules,', () => {
     );
   });
 
-  it('previews a schedule of the cluster without Temporal, and lists without phases', async () => {
+  // These wait for answers that do not come, or ask another cluster: they need not wait for each other.
+  it.concurrent('previews a schedule of the cluster without Temporal, and lists without phases', async () => {
     const away = { TEMPORAL_ADDRESS: '127.0.0.1:1' };
     const preview = await lightsOut(
       ['preview', 'quiet', '--next', '400d', '--from', '2026-06-01T00:00:00Z', '--output', 'json'],
@@ -124,17 +125,7 @@ describe('headroom lights-out, where nobody follows the schedules,', () => {
     expect(JSON.parse(list.stdout)).toMatchObject([{ schedule: 'quiet', state: 'Down', phase: null, notes: [] }]);
   });
 
-  it('previews what the definition lets through and the room does not, and ends with 1', async () => {
-    await cluster.schedule('astray', { ...UP, timezone: 'Europe/Berlyn', namespaces: ['team-z'] });
-    const { code, stdout } = await lightsOut(['preview', '--next', '1d']);
-    expect(code).toBe(1);
-    expect(stdout).toMatch(/^astray: invalid\n {2}spec\.timezone: .*Europe\/Berlyn/);
-    expect(stdout).toContain('\n\nquiet: Down since');
-    expect((await row('astray'))?.notes).toContainEqual(expect.stringMatching(/^invalid: spec\.timezone: /));
-    await cluster.deleteSchedule('astray');
-  });
-
-  it('says how to install the definition where the cluster has none, and what its user may not see', async () => {
+  it.concurrent('says how to install the definition where the cluster has none, and what its user may not see', async () => {
     const without = { KUBECONFIG: bare.adminKubeconfig };
     for (const args of [['list'], ['preview'], ['status', 'nights']]) {
       expect(await fails(1, args, without)).toContain(
@@ -146,7 +137,7 @@ describe('headroom lights-out, where nobody follows the schedules,', () => {
     );
   });
 
-  it('says that no worker answers, where a workflow waits for one', async () => {
+  it.concurrent('says that no worker answers, where a workflow waits for one', async () => {
     await plane.client.workflow.start('lightsOut', {
       workflowId: lightsOutId({ cluster: 'idle', schedule: 'nights' }),
       taskQueue: taskQueue('idle'),
@@ -155,6 +146,16 @@ describe('headroom lights-out, where nobody follows the schedules,', () => {
     expect(await fails(1, ['status', 'nights'], { CLUSTER_NAME: 'idle' })).toMatch(
       /^no worker of idle answered within 10 s: is one running\?/,
     );
+  });
+
+  it('previews what the definition lets through and the room does not, and ends with 1', async () => {
+    await cluster.schedule('astray', { ...UP, timezone: 'Europe/Berlyn', namespaces: ['team-z'] });
+    const { code, stdout } = await lightsOut(['preview', '--next', '1d']);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^astray: invalid\n {2}spec\.timezone: .*Europe\/Berlyn/);
+    expect(stdout).toContain('\n\nquiet: Down since');
+    expect((await row('astray'))?.notes).toContainEqual(expect.stringMatching(/^invalid: spec\.timezone: /));
+    await cluster.deleteSchedule('astray');
   });
 });
 

@@ -12,6 +12,7 @@ import type { QuotaTarget } from '../../../domain/kernel/target.ts';
 import type { QuotaObservation } from '../../../domain/quota-resize/observation.ts';
 import { loadKubeConfig } from '../../../worker/kernel/kubernetes-access.ts';
 import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
+import { untilAllowed } from '../until-allowed.ts';
 
 export const SYSTEM_NAMESPACE = 'namespace-resizer-system';
 /** The API server takes the name of a service account for the account itself, so the manifests bind it as they are. */
@@ -45,6 +46,10 @@ export async function startCluster(): Promise<Cluster> {
     for (const object of list) await objects.create(object);
   };
   for (const file of ['namespace.yaml', 'rbac.yaml']) await create(...(await manifests(file)));
+  await untilAllowed(plane.adminKubeconfig, WORKER, [
+    { verb: 'list', resource: 'resourcequotas' },
+    { verb: 'get', group: 'coordination.k8s.io', resource: 'leases', namespace: SYSTEM_NAMESPACE },
+  ]);
   return {
     plane,
     admin,

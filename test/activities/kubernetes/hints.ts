@@ -109,14 +109,24 @@ export function hintTests(cluster: () => Cluster): void {
     });
 
     it('is the source of the Argo CD Application that tracks it', async () => {
-      await cluster().create(
-        crdOf('argoproj.io', 'v1alpha1', 'Application', 'applications'),
-        crdOf('kustomize.toolkit.fluxcd.io', 'v1', 'Kustomization', 'kustomizations'),
-        crdOf('source.toolkit.fluxcd.io', 'v1', 'GitRepository', 'gitrepositories'),
-      );
+      const kinds = [
+        ['argoproj.io', 'v1alpha1', 'Application', 'applications'],
+        ['kustomize.toolkit.fluxcd.io', 'v1', 'Kustomization', 'kustomizations'],
+        ['source.toolkit.fluxcd.io', 'v1', 'GitRepository', 'gitrepositories'],
+      ] as const;
+      const { admin, create } = cluster();
+      await create(...kinds.map(([group, version, kind, plural]) => crdOf(group, version, kind, plural)));
+      // Objects of each can be listed, and the client finds by which name they are created.
+      for (const [group, version, kind, plural] of kinds) {
+        await vi.waitFor(async () => {
+          await admin.custom.listClusterCustomObject({ group, version, plural });
+          const { resources } = await admin.custom.getAPIResources({ group, version });
+          expect(resources.map((one) => one.kind)).toContain(kind);
+        }, patience);
+      }
       const source = { repoURL: 'https://github.com/acme/gitops.git', path: './teams/a/', targetRevision: 'HEAD' };
       const destination = { namespace: 'hints' };
-      await vi.waitFor(() => cluster().create(applicationOf('team-a', { source, destination })), patience);
+      await create(applicationOf('team-a', { source, destination }));
       const argocd = {
         from: 'argocd',
         repository: 'acme/gitops',

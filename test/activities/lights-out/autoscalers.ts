@@ -125,9 +125,11 @@ export function autoscalerTests(cluster: () => Cluster): void {
       const { admin, at, create, plane, read, schedule } = cluster();
       const ns = 'keda';
       await createDefinition(admin, definition);
+      // The client asks by which name a kind is served, which the API server tells apart from serving it.
       await eventually('ScaledObjects can be created', async () => {
         await admin.custom.listClusterCustomObject(scaledObjects);
-        return true;
+        const { resources } = await admin.custom.getAPIResources(scaledObjects);
+        return resources.some(({ kind }) => kind === 'ScaledObject');
       });
       const workloads = [
         workloadOf('Deployment', ns, 'web', 3),

@@ -17,6 +17,7 @@ import type { Plan } from '../../../domain/lights-out/plan.ts';
 import { loadKubeConfig } from '../../../worker/kernel/kubernetes-access.ts';
 import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
+import { untilAllowed } from '../until-allowed.ts';
 
 const SYSTEM_NAMESPACE = 'namespace-resizer-system';
 /** The API server takes the name of a service account for the account itself, so the manifests bind it as they are. */
@@ -57,7 +58,12 @@ export interface Cluster {
 }
 
 export async function startCluster(): Promise<Cluster> {
-  const plane = await startControlPlane({ users: [{ name: WORKER }] });
+  const plane = await startControlPlane({
+    users: [{ name: WORKER }],
+    // Kubernetes' own autoscaler, which looks every 15 s, does not look while the tests run: between the two writes by which
+    // an autoscaler and its workload are held or let go it would bring the workload to the bounds itself.
+    controllerManagerFlags: ['--horizontal-pod-autoscaler-sync-period=1h'],
+  });
   const admin = connectKubernetes(kubeConfig(plane.adminKubeconfig));
   const worker = connectKubernetes(kubeConfig(plane.kubeconfigFor(WORKER)));
   const objects = kubeConfig(plane.adminKubeconfig).makeApiClient(KubernetesObjectApi);
@@ -72,6 +78,11 @@ export async function startCluster(): Promise<Cluster> {
     await admin.custom.listClusterCustomObject(SCHEDULES);
     return true;
   });
+  await untilAllowed(plane.adminKubeconfig, WORKER, [
+    { verb: 'list', resource: 'namespaces' },
+    { verb: 'get', resource: 'configmaps', ...PAUSE },
+    { verb: 'patch', group: 'apps', resource: 'deployments' },
+  ]);
   const readSchedule: Cluster['readSchedule'] = async (name) => {
     const list = (await admin.custom.listClusterCustomObject(SCHEDULES)) as { items: Object[] };
     return list.items.find(({ metadata }) => metadata?.name === name) ?? null;

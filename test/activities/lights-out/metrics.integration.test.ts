@@ -2,20 +2,16 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { Runtime } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { reconcileMetric, scalingMetrics } from '../../../activities/lights-out/metrics.ts';
-import { concreteAddress } from '../../../worker/kernel/health.ts';
 import { createLog } from '../../../worker/kernel/log.ts';
-import { runtimeOptions } from '../../../worker/kernel/temporal.ts';
+import { forgetRuntime, installRuntime } from '../../worker/kernel/sdk-runtime.ts';
 
 let address: string;
 
 beforeAll(async () => {
-  address = await concreteAddress({ host: '127.0.0.1', port: 0 });
-  // The core's runtime is one for the whole process, and an earlier file may have left one.
-  await Runtime.instance().shutdown();
-  Runtime.install(runtimeOptions(createLog({ name: 'sdk', level: 'error' }), address));
+  address = await installRuntime(createLog({ name: 'sdk', level: 'error' }));
 });
 afterAll(async () => {
-  await Runtime.instance().shutdown();
+  await forgetRuntime();
 });
 
 /** One sample of the endpoint as `name{labels}` with its value; Temporal's own labels are left out. */

@@ -41,6 +41,11 @@ export function waitingTests(cluster: () => Cluster): void {
       await create([namespaceOf(ns), web, gone, cronJobOf(ns, 'report')]);
       await schedule(ns, { namespaces: [ns] });
       const target = targetOf(ns);
+      // A pod that is just being created when its workload goes down is in no status yet, and there for a moment after.
+      await eventually('their pods are there and counted', async () => {
+        const { items } = await admin.apps.listNamespacedDeployment({ namespace: ns });
+        return items.filter(({ status }) => status?.replicas === 1).length === 2;
+      });
       const down = planOf((await scaled(at(NIGHT), lookOf(ns))).seen).items;
       const activities = at(MORNING);
       await eventually('they are down', async () => {

@@ -12,6 +12,7 @@ import { type ControlPlane, startControlPlane } from '../../kernel/servers/contr
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { applyManifests } from '../../kernel/stack/manifests.ts';
 import { connect, SYSTEM_NAMESPACE, targetOf, WORKER } from '../kubernetes/cluster.ts';
+import { untilAllowed } from '../until-allowed.ts';
 
 const QUOTA = 'compute';
 const HARD = { secrets: '9' };
@@ -27,6 +28,11 @@ beforeAll(async () => {
   });
   const deploy = (file: string) => new URL(`../../../deploy/${file}`, import.meta.url);
   await applyManifests(plane.adminKubeconfig, ['namespace.yaml', 'rbac.yaml', 'quota-usage/own/rbac.yaml'].map(deploy));
+  await untilAllowed(plane.adminKubeconfig, WORKER, [
+    { verb: 'create', resource: 'events' },
+    { verb: 'get', resource: 'configmaps', name: 'headroom-pause', namespace: SYSTEM_NAMESPACE },
+    { verb: 'patch', resource: 'resourcequotas', subresource: 'status' },
+  ]);
   admin = connect(plane.adminKubeconfig);
   activities = createQuotaUsageActivities({
     kubernetes: connect(plane.kubeconfigFor(WORKER)),

@@ -89,10 +89,14 @@ describe('a fault', () => {
     await hold.held;
     child.kill('SIGKILL');
     await once(child, 'exit');
+    // The end of the connection comes with the end of the process and takes a few turns to be noticed: a whole request
+    // that is made after it is answered after it.
+    await createBranch('before');
     hold.release();
-    await createBranch('other');
+    // Writes take turns, so what was let go is through once this one is.
+    await createBranch('after');
     expect(await forge.branchTip('never')).toBeUndefined();
-    expect(forge.writes.map(({ branch }) => branch)).toEqual(['other']);
+    expect(forge.writes.map(({ branch }) => branch)).toEqual(['before', 'after']);
   });
 
   it('holds a write after its effect, and a client that is killed there has changed it', async () => {
@@ -129,7 +133,8 @@ describe('a fault', () => {
   });
 });
 
-describe('a hundred clients at once', () => {
+// Every merge makes git compute the others anew: five seconds on an idle machine, and twenty where others want the cores.
+describe('a hundred clients at once', { timeout: 240_000 }, () => {
   it('get a pull request each, merged, with every change on the base', async () => {
     const files = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`ns-${n}/quota.yaml`, 'cpu: 1\n']));
     const fresh = await startFreshForge(files, { checks: 'pass', checkDelayMs: 20 });
@@ -142,7 +147,7 @@ describe('a hundred clients at once', () => {
           content: 'cpu: 2\n',
         });
         const ready = async () => (await client.pulls.get({ ...at, pull_number: number })).data.mergeable;
-        await expect.poll(ready, { timeout: 60_000, interval: 250 }).toBe(true);
+        await expect.poll(ready, { timeout: 180_000, interval: 250 }).toBe(true);
         await client.pulls.merge({ ...at, pull_number: number, sha: headSha, merge_method: 'squash' });
       }),
     );

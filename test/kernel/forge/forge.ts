@@ -111,7 +111,8 @@ export async function startForge(options: ForgeOptions): Promise<Forge> {
   const validation = validate ? new OpenApiValidation(enterprise ? 'ghes-3.19' : 'api.github.com') : undefined;
   const faults = new Faults();
   const writeLog = new WriteLog(options.log);
-  const server = createServer();
+  // A client that is held up for seconds may send its next request while an idle connection is being closed.
+  const server = createServer({ keepAliveTimeout: 0 });
   const ready = Promise.withResolvers<void>();
   const serving = new Set<Promise<void>>();
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {

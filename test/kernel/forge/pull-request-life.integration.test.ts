@@ -130,22 +130,37 @@ describe('a pull request', () => {
   });
 
   it('has mergeable null first and then its answer, again after the base moved', async () => {
-    // Long enough to be asked for in the meantime.
-    const slow = await startFreshForge({ 'README.md': '# GitOps\n' }, { mergeableDelayMs: 3_000 });
+    // Nobody waits for so long: it stays unknown until somebody tries to merge, which computes it at once.
+    const slow = await startFreshForge({ 'README.md': '# GitOps\n' }, { mergeableDelayMs: 3_600_000 });
     const { client, at, forge } = slow;
     const { number } = await openPullRequest(slow, { branch: 'one', path: 'a.yaml', content: '1\n' });
     const get = async () => (await client.pulls.get({ ...at, pull_number: number })).data;
-    const known = async () =>
-      await eventually('it is known whether it merges', async () => {
-        const seen = await get();
-        return seen.mergeable !== null && seen;
-      });
+    const tried = async () => {
+      await forge.setDraft(number, true);
+      expect(await refusal(client.pulls.merge({ ...at, pull_number: number }))).toMatchObject({ status: 405 });
+      await forge.setDraft(number, false);
+    };
     expect(await get()).toMatchObject({ mergeable: null, mergeable_state: 'unknown' });
-    expect(await known()).toMatchObject({ mergeable: true, mergeable_state: 'clean' });
+    await tried();
+    expect(await get()).toMatchObject({ mergeable: true, mergeable_state: 'clean' });
     await forge.pushCommit({ files: { 'other.yaml': '1\n' } });
     expect(await get()).toMatchObject({ mergeable: null, mergeable_state: 'unknown' });
-    expect(await known()).toMatchObject({ mergeable: true, mergeable_state: 'clean' });
+    await tried();
+    expect(await get()).toMatchObject({ mergeable: true, mergeable_state: 'clean' });
     await slow.stop();
+  });
+
+  it('has its answer after a while by itself, again after the base moved', async () => {
+    const { client, at, forge } = fresh;
+    const { number } = await openPullRequest(fresh, { branch: 'one', path: 'a.yaml', content: '1\n' });
+    const known = async () =>
+      await eventually('it is known whether it merges', async () => {
+        const seen = (await client.pulls.get({ ...at, pull_number: number })).data;
+        return seen.mergeable !== null && seen;
+      });
+    expect(await known()).toMatchObject({ mergeable: true, mergeable_state: 'clean' });
+    await forge.pushCommit({ files: { 'other.yaml': '1\n' } });
+    expect(await known()).toMatchObject({ mergeable: true, mergeable_state: 'clean' });
   });
 
   it('is closed, reopened, renamed and commented on by people', async () => {

@@ -9,6 +9,13 @@ import { ServerEndedEarly } from './readiness.ts';
  */
 const LOWEST_PORT = 18_000;
 const HIGHEST_PORT = 32_000;
+/**
+ * Each of the processes in which Vitest runs files has ports of its own: the port of a server that is killed and comes back
+ * looks free in between, and is nobody else's to take.
+ */
+const SLICES = 8;
+const SLICE = (HIGHEST_PORT - LOWEST_PORT) / SLICES;
+const LOWEST_OF_OWN = LOWEST_PORT + (Number(process.env['VITEST_POOL_ID'] ?? 0) % SLICES) * SLICE;
 
 /** Two that start at once may pick one port between the look and the server's own bind; five times in a row they do not. */
 const ATTEMPTS = 5;
@@ -16,7 +23,7 @@ const ATTEMPTS = 5;
 /** A TCP port on 127.0.0.1 that nothing listens on at this moment. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(LOWEST_PORT, HIGHEST_PORT);
+    const port = randomInt(LOWEST_OF_OWN, LOWEST_OF_OWN + SLICE);
     if (await canListen(port)) {
       return port;
     }

@@ -4,6 +4,7 @@ import { Client, Connection } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 import { pinnedServer } from '../../../tools/resolver/pinned-servers.ts';
 import { resolveServer } from '../../../tools/resolver/resolve-server.ts';
+import { eventually } from '../stack/eventually.ts';
 import { temporaryDirectory } from './supervised-process.ts';
 import { startTemporal, type TemporalServer } from './temporal.ts';
 
@@ -37,7 +38,8 @@ describe('the Temporal server', () => {
       expect(Object.keys(customAttributes)).toEqual(
         expect.arrayContaining(['HeadroomController', 'HeadroomTarget', 'HeadroomPhase', 'HeadroomCluster', 'TestRun']),
       );
-      const page = await fetch(`${server.uiUrl}/namespaces/capacity/workflows`);
+      // It is started beside the server itself, which is what a start waits for.
+      const page = await eventually('the web UI answers', () => fetch(`${server.uiUrl}/namespaces/capacity/workflows`));
       expect(page.status).toBe(200);
       expect(await page.text()).toContain('/_app/');
     } finally {

@@ -172,7 +172,8 @@ export class WatchedQuota {
   /** Waits until the newest run is over, with this reason. @returns the detail that it ended with. */
   async ends(reason: Reason, runId?: string): Promise<string> {
     let last = 'no episode';
-    return await eventually(`${this.target.namespace}/${this.target.quota} ends with ${reason}`, async () => {
+    const what = `${this.target.namespace}/${this.target.quota} ends with ${reason}`;
+    const ask = async () => {
       const handle = this.stack.client.workflow.getHandle(this.workflowId);
       const description = await handle.describe();
       last = description.status.name;
@@ -180,7 +181,8 @@ export class WatchedQuota {
       const result = (await handle.result()) as { reason: string; detail: string };
       last = `${result.reason}: ${result.detail}`;
       return result.reason === reason ? result.detail : null;
-    }).catch((error: unknown) => {
+    };
+    return await eventually(what, ask, WITHIN_MS).catch((error: unknown) => {
       throw new Error(`${error instanceof Error ? error.message : String(error)}; the last was ${last}`);
     });
   }

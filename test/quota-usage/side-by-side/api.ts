@@ -16,6 +16,7 @@ export interface ApiObject {
   readonly spec?: { readonly hard?: Readonly<Record<string, string>> };
   readonly status?: {
     readonly phase?: string;
+    readonly replicas?: number;
     readonly hard?: Readonly<Record<string, string>>;
     readonly used?: Readonly<Record<string, string>>;
   };
@@ -48,8 +49,11 @@ const CONTENT_TYPES: Readonly<Record<PatchKind, string>> = {
   merge: 'application/merge-patch+json',
 };
 
-/** Milliseconds: a request of a stalled server is given up and asked again. */
-const REQUEST_TIMEOUT_MS = 15_000;
+/**
+ * Milliseconds: a request of a stalled server is given up, and asked again by those who are patient. One that deletes a
+ * thousand objects takes seconds, and ten times as long where all cores are busy with something else.
+ */
+const REQUEST_TIMEOUT_MS = 60_000;
 
 /** Opens the API of a kubeconfig's cluster. */
 export function openApi(kubeconfig: string): Api {

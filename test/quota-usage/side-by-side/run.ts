@@ -36,8 +36,8 @@ export interface SideBySideReport {
 /** Device classes may stand for extended resources: then pods and claims are charged under one name. */
 const GATES = ['--feature-gates=DRAExtendedResource=true'];
 
-/** Both must say the same, and go on saying it, through a resync of the original and a bit. */
-const REST_MS = ORIGINAL_RESYNC_MS + 2_000;
+/** Both must say the same, and go on saying it, through two resyncs of the original and a bit. */
+const REST_MS = 2 * ORIGINAL_RESYNC_MS + 2_000;
 const SETTLE_MS = 150_000;
 const LOOK_EVERY_MS = 500;
 

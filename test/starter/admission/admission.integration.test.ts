@@ -186,11 +186,16 @@ async function callWebhooksAt(url: string, more: object = {}): Promise<void> {
   }
 }
 
-/** Waits until the API server asks: an impossible schedule is refused with the webhook's own words. */
+/**
+ * Waits until the API server asks both webhooks, which it hears of one by one: an impossible schedule is refused with the own
+ * words of the one, and the other gives a time zone to a schedule that has none.
+ */
 async function asked(): Promise<void> {
-  await eventually('the API server asks the webhook', async () => {
-    const answer = await create('probe', { ...good, timezone: 'Nowhere/Else' }, { dryRun: true });
-    return messageOf(answer).includes('"validate.lightsout.techsupport.mk" denied the request');
+  await eventually('the API server asks the webhooks', async () => {
+    const refused = await create('probe', { ...good, timezone: 'Nowhere/Else' }, { dryRun: true });
+    if (!messageOf(refused).includes('"validate.lightsout.techsupport.mk" denied the request')) return false;
+    const { status, body } = await create('probe', { ...good, timezone: '' }, { dryRun: true });
+    return status === 201 && (body as { spec: { timezone: string } }).spec.timezone === 'UTC';
   });
 }
 

@@ -84,6 +84,7 @@ describe('the starter', () => {
     const metrics = await addressOf(starter, 'metrics');
     const text = async (): Promise<string> => await (await fetch(`${metrics}/metrics`)).text();
     await eventually('the schedule is measured', async () => (await text()).includes('"measured"'));
+    await eventually('its workflow runs', async () => await cluster.handle('measured').describe());
     expect(await text()).toMatch(
       new RegExp(
         `^lightsout_next_transition_seconds\\{schedule="measured",transition_type="upscale",cluster="${CLUSTER}"\\} [\\d.]+$`,
@@ -128,6 +129,10 @@ describe('the starter', () => {
     // told of the other's end goes on for ever.
     await cluster.apps.deleteNamespacedDeployment({ namespace: 'night', name: 'web' });
     await cluster.handle('measured').terminate('no worker ends it here');
+    // The starter asks Temporal's visibility what runs, which hears of an end a moment later.
+    const { client } = headroom;
+    const query = `WorkflowId = '${cluster.handle('measured').workflowId}' AND ExecutionStatus = 'Running'`;
+    await eventually('it is known to be over', async () => (await client.workflow.count(query)).count === 0);
     const starter = await headroom.startStarter();
     const metrics = await addressOf(starter, 'metrics');
     const says = async (line: string): Promise<boolean> =>

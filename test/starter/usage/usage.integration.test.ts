@@ -65,11 +65,16 @@ async function create(...list: readonly object[]): Promise<void> {
   for (const one of list) await objects.create(one);
 }
 
-/** What the controller that is off would write of an empty namespace; from then on admission charges. */
-async function countNothing(namespace: string, name: string): Promise<void> {
+/** What the controller that is off would write of a namespace that uses this much; from then on admission charges. */
+async function count(namespace: string, name: string, used: Readonly<Record<string, string>>): Promise<void> {
   const { spec } = await admin.core.readNamespacedResourceQuota({ namespace, name });
   const hard = spec?.hard ?? {};
-  await say(namespace, name, { hard, used: Object.fromEntries(Object.keys(hard).map((key) => [key, '0'])) });
+  const nothing = Object.fromEntries(Object.keys(hard).map((key) => [key, '0']));
+  await say(namespace, name, { hard, used: { ...nothing, ...used } });
+}
+
+async function countNothing(namespace: string, name: string): Promise<void> {
+  await count(namespace, name, {});
 }
 
 /** Until admission charges what is created at this path; one with too much of what the last quota limits is refused then. */
@@ -89,6 +94,14 @@ const GOLD = 'gold.storageclass.storage.k8s.io/requests.storage';
 
 /** team-a has workloads of every kind and a rollout that does not fit, team-b has room, team-c nothing at all. */
 async function furnish(): Promise<void> {
+  const claim = {
+    metadata: { name: 'data' },
+    spec: { accessModes: ['ReadWriteOnce'], storageClassName: 'gold', resources: { requests: { storage: '5Gi' } } },
+  };
+  const sized = (app: string, cpu: string, memory: string): object => ({
+    metadata: { labels: { app } },
+    spec: { containers: [{ name: 'app', image: 'app', resources: { requests: { cpu, memory } } }] },
+  });
   await create(
     {
       apiVersion: 'storage.k8s.io/v1',
@@ -97,6 +110,29 @@ async function furnish(): Promise<void> {
       provisioner: 'example.com/none',
     },
     namespaceOf('team-a'),
+    workloadOf('StatefulSet', 'team-a', 'db', {
+      replicas: 2,
+      serviceName: 'db',
+      podManagementPolicy: 'Parallel',
+      template: sized('db', '250m', '1Gi'),
+      volumeClaimTemplates: [claim],
+    }),
+    workloadOf('Deployment', 'team-a', 'web', { replicas: 1, template: sized('web', '500m', '512Mi') }),
+    namespaceOf('team-b'),
+    quotaOf('team-b', { pods: '10', 'requests.nvidia.com/gpu': '0' }),
+    namespaceOf('team-c'),
+  );
+  await eventually('team-a has its own ConfigMap, which then nobody has charged', async () => {
+    return (await admin.core.listNamespacedConfigMap({ namespace: 'team-a' })).items.length === 1;
+  });
+  // A controller whose cache is behind creates what has a name of its own once more, which is refused, but charged, and nobody
+  // counts it anew here. So it is there, and its controller says that it sees it, before anything is charged.
+  await eventually('the controllers of db and web see what they made', async () => {
+    const db = await admin.apps.readNamespacedStatefulSet({ namespace: 'team-a', name: 'db' });
+    const web = await admin.apps.readNamespacedDeployment({ namespace: 'team-a', name: 'web' });
+    return db.status?.replicas === 2 && web.status?.replicas === 1;
+  });
+  await create(
     quotaOf('team-a', { 'requests.cpu': '4', 'requests.memory': '8Gi', pods: '20' }),
     quotaOf(
       'team-a',
@@ -110,16 +146,10 @@ async function furnish(): Promise<void> {
       'objects',
     ),
     quotaOf('team-a', { pods: '2' }, 'best-effort', { scopes: ['BestEffort'] }),
-    namespaceOf('team-b'),
-    quotaOf('team-b', { pods: '10', 'requests.nvidia.com/gpu': '0' }),
-    namespaceOf('team-c'),
   );
-  await eventually('team-a has its own ConfigMap, which then nobody has charged', async () => {
-    return (await admin.core.listNamespacedConfigMap({ namespace: 'team-a' })).items.length === 1;
-  });
-  await countNothing('team-a', 'compute');
-  await countNothing('team-a', 'objects');
   await countNothing('team-a', 'best-effort');
+  await count('team-a', 'compute', { 'requests.cpu': '1', 'requests.memory': '2560Mi', pods: '3' });
+  await count('team-a', 'objects', { [GOLD]: '10Gi', 'count/replicasets.apps': '1' });
   const ports = [80, 81, 82, 83].map((port) => ({ name: `p${port}`, port }));
   await charging('/api/v1/namespaces/team-a/services', {
     metadata: { name: 'large' },
@@ -132,23 +162,8 @@ async function furnish(): Promise<void> {
     ],
     type: 'NodePort',
   };
-  const claim = {
-    metadata: { name: 'data' },
-    spec: { accessModes: ['ReadWriteOnce'], storageClassName: 'gold', resources: { requests: { storage: '5Gi' } } },
-  };
-  const sized = (app: string, cpu: string, memory: string): object => ({
-    metadata: { labels: { app } },
-    spec: { containers: [{ name: 'app', image: 'app', resources: { requests: { cpu, memory } } }] },
-  });
   await create(
     { apiVersion: 'v1', kind: 'Service', metadata: { name: 'web', namespace: 'team-a' }, spec: service },
-    workloadOf('StatefulSet', 'team-a', 'db', {
-      replicas: 2,
-      serviceName: 'db',
-      podManagementPolicy: 'Parallel',
-      template: sized('db', '250m', '1Gi'),
-      volumeClaimTemplates: [claim],
-    }),
     {
       apiVersion: 'v1',
       kind: 'Pod',
@@ -156,8 +171,10 @@ async function furnish(): Promise<void> {
       ...bare(sized('debug', '100m', '64Mi')),
     },
   );
-  await pods('team-a', 3);
-  await create(workloadOf('Deployment', 'team-a', 'web', { replicas: 10, template: sized('web', '500m', '512Mi') }));
+  await admin.apps.patchNamespacedDeploymentScale(
+    { namespace: 'team-a', name: 'web', body: { spec: { replicas: 10 } } },
+    setHeaderOptions('Content-Type', PatchStrategy.MergePatch),
+  );
   // 4 CPUs, less 600m, are room for six pods of 500m.
   await pods('team-a', 9);
   await untilRefused('team-a');

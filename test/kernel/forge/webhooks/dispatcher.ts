@@ -55,9 +55,10 @@ export class Dispatcher {
 
   /** Sends a hook its `ping`. */
   async ping(forge: ForgeContext, hook: Hook): Promise<Delivery | undefined> {
+    const { deliverer, inspect } = this.#options;
     const message = pingOf(forge, hook);
-    await this.#options.inspect(message);
-    return this.#options.deliverer.send(this.#targetOf(forge, hook), message);
+    // From here on, so that nobody takes all for delivered while it is looked at.
+    return await deliverer.track(inspect(message).then(() => deliverer.send(this.#targetOf(forge, hook), message)));
   }
 
   /** What was delivered to one hook of a repository, the oldest first. */
