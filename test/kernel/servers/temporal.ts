@@ -143,8 +143,6 @@ function serverArguments(ports: Ports, namespace: string, options: TemporalOptio
     // A hundred episodes at once must not meet the limits (2,400 and 10 a second) that protect a shared namespace.
     '--dynamic-config-value=frontend.namespaceRPS=20000',
     '--dynamic-config-value=frontend.namespaceRPS.visibility=2000',
-    // Its timers may otherwise fire up to a second late, which is most of the time that a test's timers last.
-    '--dynamic-config-value=history.timerProcessorMaxTimeShift="20ms"',
     // Priorities of tasks are behind this switch in server 1.29.
     '--dynamic-config-value=matching.useNewMatcher=true',
     ...(options.dbFile === undefined

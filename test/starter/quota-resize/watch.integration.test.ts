@@ -1,0 +1,114 @@
+import {
+  AuthorizationV1Api,
+  CoreV1Api,
+  type KubeConfig,
+  PatchStrategy,
+  RbacAuthorizationV1Api,
+  setHeaderOptions,
+} from '@kubernetes/client-node';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { QuotaHint } from '../../../starter/quota-resize/hint.ts';
+import { watchQuotas } from '../../../starter/quota-resize/watch.ts';
+import { loadConfig, policyDefaults } from '../../../worker/kernel/config.ts';
+import { loadKubeConfig } from '../../../worker/kernel/kubernetes-access.ts';
+import { untilAllowed } from '../../activities/until-allowed.ts';
+import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
+import { accessOf } from '../../kernel/stack/access.ts';
+import { eventually } from '../../kernel/stack/eventually.ts';
+import { applyObjects } from '../../kernel/stack/manifests.ts';
+
+const WATCHER = 'watcher';
+const RBAC = { apiVersion: 'rbac.authorization.k8s.io/v1' } as const;
+
+let plane: ControlPlane;
+let admin: KubeConfig;
+let core: CoreV1Api;
+
+beforeAll(async () => {
+  // Nobody else may write what a quota uses.
+  plane = await startControlPlane({
+    users: [{ name: WATCHER }],
+    controllerManagerFlags: ['--controllers=*,-resourcequota-controller'],
+  });
+  admin = accessOf(plane.adminKubeconfig);
+  core = admin.makeApiClient(CoreV1Api);
+  await allow('quotas', ['resourcequotas', 'events'], ['list', 'watch']);
+});
+
+afterAll(async () => {
+  await plane?.stop();
+});
+
+/** Binds the watcher to a role of this name, and waits until the API server goes by that. */
+async function allow(name: string, resources: readonly string[], verbs: readonly string[]): Promise<void> {
+  await applyObjects(plane.adminKubeconfig, [
+    { ...RBAC, kind: 'ClusterRole', metadata: { name }, rules: [{ apiGroups: [''], resources, verbs }] } as object,
+    {
+      ...RBAC,
+      kind: 'ClusterRoleBinding',
+      metadata: { name },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: WATCHER }],
+    } as object,
+  ]);
+  const deeds = resources.flatMap((resource) => verbs.map((verb) => ({ verb, resource })));
+  await untilAllowed(plane.adminKubeconfig, WATCHER, deeds);
+}
+
+async function may(verb: string, resource: string): Promise<boolean> {
+  const body = { spec: { user: WATCHER, resourceAttributes: { verb, resource } } };
+  return (await admin.makeApiClient(AuthorizationV1Api).createSubjectAccessReview({ body })).status?.allowed === true;
+}
+
+async function quota(namespace: string, annotations: Readonly<Record<string, string>>, used: string): Promise<void> {
+  const hard = { pods: '10' };
+  const metadata = { namespace, name: 'compute' };
+  await applyObjects(plane.adminKubeconfig, [
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, annotations } },
+    { apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec: { hard } } as object,
+  ]);
+  await core.patchNamespacedResourceQuotaStatus(
+    { ...metadata, body: { status: { hard, used: { pods: used } } } },
+    setHeaderOptions('Content-Type', PatchStrategy.MergePatch),
+  );
+}
+
+describe('a namespace that is seen after its quotas', () => {
+  it('has them judged anew, by what it says', async () => {
+    await allow('namespaces', ['namespaces'], ['list']);
+    const config = loadConfig({ argv: [], env: { CLUSTER_NAME: 'test' } });
+    const hints: QuotaHint[] = [];
+    const stop = new AbortController();
+    const watch = await watchQuotas({
+      kubeConfig: loadKubeConfig(
+        { kubeconfig: plane.kubeconfigFor(WATCHER), context: undefined, requestTimeoutMs: 30_000 },
+        {},
+      ),
+      cluster: 'test',
+      policyDefaults: policyDefaults(config),
+      resyncMs: 3_600_000,
+      hint: (hint) => hints.push(hint),
+      log: pino({ level: 'silent' }),
+      signal: stop.signal,
+    });
+    onTestFinished(async () => {
+      stop.abort();
+      await watch.stop();
+    });
+    // It has listed them once. From here on it hears nothing of namespaces until it may again.
+    await admin.makeApiClient(RbacAuthorizationV1Api).deleteClusterRoleBinding({ name: 'namespaces' });
+    await eventually('the watcher may not list namespaces', async () => !(await may('list', 'namespaces')));
+
+    await quota('half', { 'resizer.io/threshold': '50' }, '6');
+    await quota('full', {}, '10');
+    const started = () => hints.filter(({ starts }) => starts).map(({ target, cause }) => [target.namespace, cause]);
+    await eventually('the quota that was made later is seen', () => started().length > 0);
+    expect(started()).toEqual([['full', 'a threshold is reached']]);
+
+    await allow('namespaces', ['namespaces'], ['list', 'watch']);
+    // It asks ever less often while it may not: once a minute at last.
+    await eventually('the other one is hinted', () => started().some(([namespace]) => namespace === 'half'), 150_000);
+    expect(started()).toContainEqual(['half', 'the namespace changed']);
+  }, 240_000);
+});
