@@ -214,6 +214,8 @@ describe('the caches of a starter', () => {
     await counts('basic', { pods: '2', 'requests.cpu': '350m', services: '1', 'count/secrets': '1' });
     await core.deleteNamespacedPod({ namespace: 'basic', name: 'early', gracePeriodSeconds: 0 });
     await counts('basic', { pods: '1', 'requests.cpu': '250m', services: '1', 'count/secrets': '1' });
+    // A pod whose grace is over is not counted any more, and is there until its deletion is told.
+    await eventually('its end is told', () => told.includes('gone pods basic/early'));
     expect(told.filter((line) => /^(?:new|gone) pods basic\//.test(line))).toEqual([
       'new pods basic/early',
       'new pods basic/late',
