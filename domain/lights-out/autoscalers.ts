@@ -1,8 +1,8 @@
 /**
  * Autoscalers of a workload that is put down. KEDA is told to pause, before the workload is put down and until it is up
  * again. A HorizontalPodAutoscaler leaves a workload without replicas alone; only above that, and where it may scale from
- * none, its bounds are lowered; where replicas are kept, after it is down and until it is woken. Each state is in the autoscaler's own annotations, so that a plan that was cut off is taken
- * up where it ended.
+ * none, its bounds are lowered; where replicas are kept, after it is down and until it is woken. Each state is in the
+ * autoscaler's own annotations, so that a plan that was cut off is taken up where it ended.
  *
  * - free: without marks of a schedule;
  * - held: with the owner's marks and what it was before, or paused;

@@ -82,3 +82,19 @@ export async function isRaised({ core }: { readonly core: CoreV1Api }, namespace
   const quota = await core.readNamespacedResourceQuota({ namespace, name: QUOTA });
   return quota.spec?.hard?.['secrets'] === '2';
 }
+
+/** Waits until the cluster has the raised limit and the episode of the namespace cools down. */
+export async function untilResized(
+  stack: Pick<Stack, 'client' | 'core'>,
+  namespace: string,
+  withinMs: number,
+): Promise<void> {
+  await eventually(
+    `${namespace} is resized and cools down`,
+    async () => {
+      const seen = await statusOf(stack, namespace);
+      return seen?.reason === 'CoolingDown' && (await isRaised(stack, namespace));
+    },
+    withinMs,
+  );
+}

@@ -6,7 +6,7 @@ import type { SupervisedProcess } from '../kernel/servers/supervised-process.ts'
 import { eventually } from '../kernel/stack/eventually.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { ONE_OF_EACH, writtenFor } from './decision-writes.ts';
-import { isRaised, namespaceFiles, press, quickTimings, statusOf, targetOf } from './pressed-namespaces.ts';
+import { namespaceFiles, press, quickTimings, targetOf, untilResized } from './pressed-namespaces.ts';
 
 const namespaces = [
   'starter-alive',
@@ -65,14 +65,7 @@ async function nextStarter(): Promise<SupervisedProcess> {
 }
 
 async function resized(namespace: string): Promise<void> {
-  await eventually(
-    `${namespace} is resized and cools down`,
-    async () => {
-      const seen = await statusOf(stack, namespace);
-      return seen?.reason === 'CoolingDown' && (await isRaised(stack, namespace));
-    },
-    RESIZED_MS,
-  );
+  await untilResized(stack, namespace, RESIZED_MS);
 }
 
 /** The body of `/readyz`. */

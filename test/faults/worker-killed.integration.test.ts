@@ -4,7 +4,7 @@ import { type KubernetesGate, openKubernetesGate } from '../kernel/servers/kuber
 import type { SupervisedProcess } from '../kernel/servers/supervised-process.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { type Stack, startStack, SYSTEM_NAMESPACE } from '../kernel/stack/stack.ts';
-import { isRaised, namespaceFiles, press, QUOTA, quickTimings, statusOf } from './pressed-namespaces.ts';
+import { namespaceFiles, press, QUOTA, quickTimings, untilResized } from './pressed-namespaces.ts';
 import { type JournalledWrite, sameWriteOf, shapeOf, writesOf } from './write-journal.ts';
 
 /** Where a worker dies: the write has not happened, has happened without its answer, or is answered. */
@@ -58,14 +58,7 @@ async function nextWorker(): Promise<SupervisedProcess> {
 }
 
 async function resized(namespace: string): Promise<void> {
-  await eventually(
-    `${namespace} is resized and cools down`,
-    async () => {
-      const seen = await statusOf(stack, namespace);
-      return seen?.reason === 'CoolingDown' && (await isRaised(stack, namespace));
-    },
-    WITHIN_MS,
-  );
+  await untilResized(stack, namespace, WITHIN_MS);
 }
 
 function numbersOf(server: JournalledWrite['server']): readonly number[] {

@@ -6,12 +6,16 @@ import { kindsOf, ONE_OF_EACH } from '../faults/decision-writes.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
-import { counted, createQuota, givenQuota, quotaManifest, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import {
+  counted,
+  createQuota,
+  givenQuota,
+  quotaManifest,
+  type WatchedQuota,
+  EPISODE_MS,
+} from '../kernel/stack/watched-quota.ts';
 import { isRefused, refusedUnseen } from './refused.ts';
 import { podsCome } from './tried-again.ts';
-
-/** Milliseconds for a whole episode: as many as where its phase is awaited. */
-const EPISODE_MS = 90_000;
 
 let stack: Stack;
 

@@ -4,7 +4,7 @@ import { formatInstant } from '../../domain/kernel/time.ts';
 import { eventually, never } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack, SYSTEM_NAMESPACE } from '../kernel/stack/stack.ts';
-import { counted, givenQuota, WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import { counted, givenQuota, WatchedQuota, EPISODE_MS } from '../kernel/stack/watched-quota.ts';
 
 let stack: Stack;
 
@@ -118,7 +118,7 @@ describe.concurrent('the annotations', () => {
 
     await quota.annotate({ 'resizer.io/mode': null });
     // A whole episode, which on a machine under load takes ten times as long as its few seconds.
-    await eventually('the raise is in the cluster', async () => (await quota.hard())['pods'] === '12', 90_000);
+    await eventually('the raise is in the cluster', async () => (await quota.hard())['pods'] === '12', EPISODE_MS);
     await quota.reaches('CoolingDown', 'CoolingDown');
     expect(quota.pullRequests()).toHaveLength(1);
     // The recommendation was told already.

@@ -4,7 +4,7 @@ import { formatInstant } from '../../domain/kernel/time.ts';
 import { eventually, never } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
-import { givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import { givenQuota, type WatchedQuota, EPISODE_MS } from '../kernel/stack/watched-quota.ts';
 
 /** Counted from the push: long enough for a test on a machine under load to see an episode before it is over. */
 const SETTLE_MS = 15_000;
@@ -59,7 +59,7 @@ describe.concurrent('a pull request', () => {
       return seen.detail === detail && seen;
     };
     // As long as for any other phase.
-    const pending = await eventually('it waits for the other check', waits, 90_000);
+    const pending = await eventually('it waits for the other check', waits, EPISODE_MS);
     expect(pending).toMatchObject({ phase: 'AwaitingChecks', reason: 'ChecksPending' });
     expect(quota.writes().some(({ path }) => path.endsWith('/merge'))).toBe(false);
 

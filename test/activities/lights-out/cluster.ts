@@ -17,6 +17,7 @@ import type { Plan } from '../../../domain/lights-out/plan.ts';
 import { loadKubeConfig } from '../../../worker/kernel/kubernetes-access.ts';
 import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
+import { NO_AUTOSCALER_LOOKS } from '../../lights-out/cluster.ts';
 import { untilAllowed } from '../until-allowed.ts';
 
 const SYSTEM_NAMESPACE = 'namespace-resizer-system';
@@ -60,9 +61,7 @@ export interface Cluster {
 export async function startCluster(): Promise<Cluster> {
   const plane = await startControlPlane({
     users: [{ name: WORKER }],
-    // Kubernetes' own autoscaler, which looks every 15 s, does not look while the tests run: between the two writes by which
-    // an autoscaler and its workload are held or let go it would bring the workload to the bounds itself.
-    controllerManagerFlags: ['--horizontal-pod-autoscaler-sync-period=1h'],
+    controllerManagerFlags: [NO_AUTOSCALER_LOOKS],
   });
   const admin = connectKubernetes(kubeConfig(plane.adminKubeconfig));
   const worker = connectKubernetes(kubeConfig(plane.kubeconfigFor(WORKER)));

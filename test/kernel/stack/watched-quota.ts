@@ -21,7 +21,7 @@ import { accessOf } from './access.ts';
  * An episode takes seconds, and on machines whose cores are all busy ten times as long: an activity whose worker was not heard
  * of for ten seconds begins anew.
  */
-const WITHIN_MS = 90_000;
+export const EPISODE_MS = 90_000;
 
 export interface GivenQuota {
   readonly namespace: string;
@@ -153,7 +153,7 @@ export class WatchedQuota {
   }
 
   /** Waits until the running episode is in a phase, for a reason. @returns what it says then. */
-  async reaches(phase: Phase, reason?: Reason, withinMs = WITHIN_MS): Promise<ResizeStatus> {
+  async reaches(phase: Phase, reason?: Reason, withinMs = EPISODE_MS): Promise<ResizeStatus> {
     let last = 'no episode';
     const what = `${this.target.namespace}/${this.target.quota} is ${phase}${reason === undefined ? '' : ` (${reason})`}`;
     return await eventually(
@@ -182,7 +182,7 @@ export class WatchedQuota {
       last = `${result.reason}: ${result.detail}`;
       return result.reason === reason ? result.detail : null;
     };
-    return await eventually(what, ask, WITHIN_MS).catch((error: unknown) => {
+    return await eventually(what, ask, EPISODE_MS).catch((error: unknown) => {
       throw new Error(`${error instanceof Error ? error.message : String(error)}; the last was ${last}`);
     });
   }
@@ -285,7 +285,7 @@ export class WatchedQuota {
     const number = await eventually(
       `a pull request of ${this.target.namespace}/${this.target.quota} is open`,
       () => this.pullRequests()[0],
-      WITHIN_MS,
+      EPISODE_MS,
     );
     const all = this.pullRequests();
     if (all.length > 1) throw new Error(`there are ${all.length} pull requests: ${all.join(', ')}`);
