@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { firstLine } from './first-line.ts';
 
 const PATIENT = { timeout: 30_000, interval: 20 };
 
@@ -25,8 +25,7 @@ async function programWithServers(): Promise<{ program: ChildProcess; started: S
     // A process group of its own, as a shell gives to what is started in the foreground.
     detached: true,
   });
-  const [line] = (await once(program.stdout.setEncoding('utf8'), 'data')) as [string];
-  return { program, started: JSON.parse(line) as Started };
+  return { program, started: JSON.parse(await firstLine(program)) as Started };
 }
 
 function isAlive(pid: number): boolean {

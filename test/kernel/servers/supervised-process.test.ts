@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { firstLine } from './first-line.ts';
 import { logTail, startProcess, temporaryDirectory } from './supervised-process.ts';
 
 const PATIENT = { timeout: 30_000, interval: 20 };
@@ -75,8 +76,7 @@ describe('when the program that started it ends', () => {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     const exited = once(parent, 'exit');
-    const [line] = (await once(parent.stdout.setEncoding('utf8'), 'data')) as [string];
-    const { pid, dir } = JSON.parse(line) as { pid: number; dir: string };
+    const { pid, dir } = JSON.parse(await firstLine(parent)) as { pid: number; dir: string };
     return { parent, exited, pid, dir };
   }
 

@@ -156,14 +156,20 @@ function serverArguments(ports: Ports, namespace: string, options: TemporalOptio
   ];
 }
 
+/** How long a server that is up may take to answer two questions, in milliseconds, before they are asked anew. */
+const ANSWER_MILLISECONDS = 5000;
+
 async function answersFor(namespace: string, address: string, connectTimeout: number): Promise<boolean> {
   const connection = await Connection.connect({ address, connectTimeout });
   try {
-    await connection.workflowService.describeNamespace({ namespace });
-    await connection.workflowService.listWorkflowExecutions({
-      namespace,
-      query: "HeadroomPhase = 'ready'",
-      pageSize: 1,
+    // A call has no end of its own: one that came while the server was half up would be waited for, and not made again.
+    await connection.withDeadline(Date.now() + ANSWER_MILLISECONDS, async () => {
+      await connection.workflowService.describeNamespace({ namespace });
+      await connection.workflowService.listWorkflowExecutions({
+        namespace,
+        query: "HeadroomPhase = 'ready'",
+        pageSize: 1,
+      });
     });
     return true;
   } finally {
