@@ -13,8 +13,10 @@ export default defineConfig({
           exclude: ['test/**/*.integration.test.ts', 'node_modules/**'],
           // All cores: the default leaves one idle, and the longest files mostly wait for commands that they start.
           maxWorkers: availableParallelism(),
-          // Some start programs, and some try hundreds of inputs: a second or two, and more where others use the cores.
-          testTimeout: 30_000,
+          // Some start programs, and some try hundreds of inputs: a second or two, and thirty times as long where a machine
+          // serves many others. What waits for something has a limit of its own, which says what.
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
         },
       },
       {
@@ -33,7 +35,8 @@ export default defineConfig({
           globalSetup: ['test/kernel/stack/workflow-bundle.ts'],
           // A whole episode on real servers takes seconds; the first test of a file also starts its servers.
           testTimeout: 120_000,
-          hookTimeout: 180_000,
+          // The servers, one after the other, and then worker and starter: each has a limit of its own, which says more.
+          hookTimeout: 300_000,
         },
       },
     ],

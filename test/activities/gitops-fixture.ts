@@ -164,8 +164,9 @@ export async function startGitOps(
         repositories: [{ owner, repo, baseBranch: baseBranch ?? undefined }, ...others],
         log,
         writeSpacingMs: 0,
-        // As in production: a read that takes longer is sent again, and tests count requests.
-        requestTimeoutMs: 30_000,
+        // Longer than in production: a read that takes longer is sent again, and tests count requests. The forge is in this
+        // very process, and in its first exchanges it compiles GitHub's description, for half a minute where all cores are busy.
+        requestTimeoutMs: 90_000,
         ...overrides,
       });
       const timings = { checksPollMin: 1000, checksPollMax: 11_000, checksPollRamp: 100_000 };

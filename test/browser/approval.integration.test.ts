@@ -15,10 +15,13 @@ const SCREENSHOTS = fileURLToPath(new URL('../../.headroom/screenshots/', import
 
 /** For a browser that starts, or paints a page of the UI, while others have the cores: twice what Playwright waits by itself. */
 const PATIENCE_MS = 60_000;
-/** A page that was opened while nobody answered for an episode may stay without what it asked for: it is opened again. */
+/**
+ * A page that was opened while nobody answered for an episode may stay without what it asked for: it is opened again. The
+ * first time after this long, and then after twice as long each time, as it may just as well be slow.
+ */
 const STALE_MS = 20_000;
-/** A test has several pages, one after the other. */
-const timeout = 5 * PATIENCE_MS;
+/** A test has several pages, one after the other, and an episode before them. */
+const timeout = 8 * PATIENCE_MS;
 
 let stack: Stack;
 let browser: Browser;
@@ -85,17 +88,21 @@ async function openMetadata(quota: WatchedQuota): Promise<Page> {
 /** Waits until a text (or whatever is looked for) is visible, in the page or in one of the frames that Markdown is put into. */
 async function shown(page: Page, what: string | RegExp | ((frame: Frame) => Locator)): Promise<void> {
   let openedAt = Date.now();
-  await eventually(`the page shows ${typeof what === 'function' ? 'the element' : String(what)}`, async () => {
+  let stale = STALE_MS;
+  const isShown = async () => {
     for (const frame of page.frames()) {
       const found = typeof what === 'function' ? what(frame) : frame.getByText(what);
       if (await found.first().isVisible()) return true;
     }
-    if (Date.now() > openedAt + STALE_MS) {
+    if (Date.now() > openedAt + stale) {
       await page.reload();
       openedAt = Date.now();
+      stale *= 2;
     }
     return false;
-  });
+  };
+  const said = typeof what === 'function' ? 'the element' : String(what);
+  await eventually(`the page shows ${said}`, isShown, 2 * PATIENCE_MS);
 }
 
 describe('an operator in the Temporal UI', { timeout }, () => {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   bareAnnotation,
   fittingDeficit,
@@ -123,9 +123,6 @@ describe('the kinds of the resizer', () => {
     expect(lines).toEqual(['5 passed, 0 failed, 0 skipped']);
   });
 });
-
-// Each test starts the command several times: a second of a core that is free.
-vi.setConfig({ testTimeout: 30_000 });
 
 describe('the command', () => {
   it('names a case that disagrees, with both answers, and ends with 1', () => {

@@ -3,19 +3,23 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { temporaryDirectory } from '../kernel/servers/supervised-process.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
+import { EPISODE_MS } from '../kernel/stack/watched-quota.ts';
+import { TEST_BUNDLE } from '../kernel/stack/workflow-bundle.ts';
 import { createDeployment } from '../kernel/stack/workloads.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
+/** Admission comes to know the quota, and then an episode takes its time. */
+const timeout = 2 * EPISODE_MS;
+
 let stack: Stack;
-let bundle: string;
 
 beforeAll(async () => {
-  bundle = join(await temporaryDirectory('bundle'), 'workflow-bundle.js');
-  await promisify(execFile)(process.execPath, [join(ROOT, 'worker/bundle-main.ts'), bundle], { cwd: ROOT });
+  // Compiled for all tests, by the very command that an image is made with.
+  const bundle = process.env[TEST_BUNDLE];
+  if (bundle === undefined) throw new Error(`the run has made no bundle: ${TEST_BUNDLE} is not set`);
   stack = await startStack({
     files: {
       'managed-resources/test/team-a/all.yaml': `apiVersion: v1
@@ -35,7 +39,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-it('a worker with the bundle of an image takes an episode to its recommendation', async () => {
+it('a worker with the bundle of an image takes an episode to its recommendation', { timeout }, async () => {
   const { core, apps } = stack;
   // Admission has a cache of its own, and while that is behind the first count, a pod is let in that nobody charges.
   await eventually('admission goes by the quota', async () => {
@@ -49,10 +53,11 @@ it('a worker with the bundle of an image takes an episode to its recommendation'
     return true;
   });
   await createDeployment(apps, { namespace: 'team-a', name: 'web', replicas: 1, requests: { cpu: '900m' } });
-  const event = await eventually('the recommendation is an Event on the quota', async () => {
+  const recommendation = async () => {
     const { items } = await core.listNamespacedEvent({ namespace: 'team-a' });
     return items.find(({ reason }) => reason === 'QuotaResizeRecommended');
-  });
+  };
+  const event = await eventually('the recommendation is an Event on the quota', recommendation, EPISODE_MS);
   expect(event.message).toContain('requests.cpu should be raised from 1 to 1200m');
 });
 

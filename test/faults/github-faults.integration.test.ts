@@ -34,8 +34,10 @@ beforeAll(async () => {
   worker = await nextWorker();
   await press(stack, RECORDED);
   await resized(RECORDED);
-  endpoints = [...stack.forge.endpoints];
-});
+  // A branch is moved only where an attempt was repeated, which happens here once in a while and in the other episodes not.
+  endpoints = [...stack.forge.endpoints].filter((endpoint) => !endpoint.startsWith('PATCH'));
+  // The servers, and a whole episode.
+}, RESIZED_MS + 180_000);
 
 afterAll(async () => {
   await stack?.stop();
@@ -81,12 +83,15 @@ async function failuresOf(namespace: string): Promise<readonly string[]> {
 
 /** It is waited for a second or two: whoever looks later finds it in the history. */
 async function saysWhatItWaitsFor(namespace: string, words: RegExp): Promise<void> {
-  await eventually(`the episode of ${namespace} says ${words}`, async () =>
-    (await failuresOf(namespace)).some((message) => words.test(message)),
+  await eventually(
+    `the episode of ${namespace} says ${words}`,
+    async () => (await failuresOf(namespace)).some((message) => words.test(message)),
+    RESIZED_MS,
   );
 }
 
-describe('GitHub in trouble', { timeout: RESIZED_MS + 60_000 }, () => {
+// A worker that starts, what its episode says, and its end: each of these waits has its own end, and says what did not come.
+describe('GitHub in trouble', { timeout: 2 * RESIZED_MS + 180_000 }, () => {
   it('is asked by an episode for more than a dozen kinds of things', async () => {
     expect(endpoints.length).toBeGreaterThan(12);
     expect(await writtenFor(stack, RECORDED)).toEqual(ONE_OF_EACH);
@@ -126,7 +131,7 @@ describe('GitHub in trouble', { timeout: RESIZED_MS + 60_000 }, () => {
       retryAfterSeconds: 3,
     });
     await press(stack, 'secondary');
-    await eventually('GitHub has limited a request', () => limit.hits === 1);
+    await eventually('GitHub has limited a request', () => limit.hits === 1, RESIZED_MS);
     const asked = stack.forge.requests;
     await saysWhatItWaitsFor('secondary', /GitHub limits the requests for acme\/gitops.*asking again in 3 s/);
     await resized('secondary');

@@ -141,6 +141,14 @@ async function toldByTheLogs(): Promise<string> {
   return (await Promise.all(stack.processes.map(async ({ logFile }) => await readFile(logFile, 'utf8')))).join('\n');
 }
 
+/**
+ * Milliseconds until an episode comes to something: a worker that starves is noticed after ten seconds, and what it had under
+ * way may back off for 30 s before its next attempt.
+ */
+const EPISODE_MS = 120_000;
+/** Half a dozen episodes, one after the other; each has an end of its own, which says what did not come. */
+const timeout = 480_000;
+
 const PLACES = ['temporal', 'cluster', 'logs'] as const;
 
 /** Each place where people read, with all that it tells. */
@@ -159,14 +167,20 @@ async function lastFailures(namespace: string): Promise<string> {
   return (raw.pendingActivities ?? []).map(({ lastFailure }) => lastFailure?.message ?? '').join('\n');
 }
 
-describe('a password in the address of a repository', () => {
+describe('a password in the address of a repository', { timeout }, () => {
   it('is in no history, no Event, no Lease and no line of a log, of an annotation and of an Application', async () => {
     await createApplication();
     const pressed = [MISTYPED, APPLIED];
     for (const namespace of pressed) await press(stack, namespace);
-    await eventually('the first is raised in spite of its annotation', async () => await isRaised(stack, MISTYPED));
-    await eventually('the other is blocked and says where it is applied from', async () =>
-      JSON.stringify(await statusOf(stack, APPLIED)).includes(SHOWN_ADDRESS),
+    await eventually(
+      'the first is raised in spite of its annotation',
+      async () => await isRaised(stack, MISTYPED),
+      EPISODE_MS,
+    );
+    await eventually(
+      'the other is blocked and says where it is applied from',
+      async () => JSON.stringify(await statusOf(stack, APPLIED)).includes(SHOWN_ADDRESS),
+      EPISODE_MS,
     );
     const texts = await told(pressed);
     expect(placesWith(texts, 'resizer.io/git-repository: ')).toContain('temporal');
@@ -175,14 +189,18 @@ describe('a password in the address of a repository', () => {
   });
 });
 
-describe('the token for GitHub', () => {
+describe('the token for GitHub', { timeout }, () => {
   it('is in no history, no Event, no Lease and no line of a log after failures of every kind', async () => {
     for (const namespace of namespaces) {
       await press(stack, namespace);
-      await eventually(`the episode of ${namespace} has met its failure`, async () => {
-        const words = `${await lastFailures(namespace)} ${JSON.stringify(await statusOf(stack, namespace))}`;
-        return words.includes(HIDDEN) || (await isRaised(stack, namespace));
-      });
+      await eventually(
+        `the episode of ${namespace} has met its failure`,
+        async () => {
+          const words = `${await lastFailures(namespace)} ${JSON.stringify(await statusOf(stack, namespace))}`;
+          return words.includes(HIDDEN) || (await isRaised(stack, namespace));
+        },
+        EPISODE_MS,
+      );
     }
     const texts = await told(namespaces);
     expect(texts.temporal, 'GitHub did send it back').toContain(`${HIDDEN} is what you sent`);

@@ -2,6 +2,8 @@ import { copyFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { quotaResizeId } from '../../domain/kernel/target.ts';
+import type { Hold } from '../kernel/forge/http/faults.ts';
+import { untilHeld } from '../kernel/forge/until-held.ts';
 import type { SupervisedProcess } from '../kernel/servers/supervised-process.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
@@ -26,8 +28,11 @@ const namespaces = [
  * server was away for several steps of an episode.
  */
 const RESIZED_MS = 120_000;
-/** A test waits for two episodes, one after the other, and for processes that start. */
-const timeout = 2 * RESIZED_MS + 120_000;
+/**
+ * A test waits until an episode stands somewhere, for two episodes, one after the other, and for processes and servers that
+ * start; each of these waits has its own end, and says what did not come.
+ */
+const timeout = 3 * RESIZED_MS + 180_000;
 
 let stack: Stack;
 let worker: SupervisedProcess;
@@ -66,6 +71,16 @@ async function nextStarter(): Promise<SupervisedProcess> {
 
 async function resized(namespace: string): Promise<void> {
   await untilResized(stack, namespace, RESIZED_MS);
+}
+
+/** Waits until the episode of a namespace stands at a request to GitHub. */
+async function standsAt(hold: Hold, namespace: string): Promise<void> {
+  await untilHeld(hold, `a request of ${namespace} is held`, RESIZED_MS);
+}
+
+/** How a process ended that was told to stop. */
+async function ended(process: SupervisedProcess) {
+  return await eventually(`the ${process.name} has ended`, () => process.exit());
 }
 
 /** The body of `/readyz`. */
@@ -111,7 +126,7 @@ describe('a starter', { timeout }, () => {
 
   it('stops with 0 on SIGTERM, and the next one goes on', async () => {
     starter.signal('SIGTERM');
-    expect(await starter.exited).toEqual({ code: 0, signal: null });
+    expect(await ended(starter)).toEqual({ code: 0, signal: null });
     await press(stack, 'starter-stops');
     starter = await nextStarter();
     await resized('starter-stops');
@@ -122,11 +137,11 @@ describe('a worker', { timeout }, () => {
   it('that gets SIGTERM ends the write that it is at, stops with 0, and the next one goes on', async () => {
     const hold = stack.forge.hold({ method: 'POST', path: '/pulls', body: 'worker-stops', when: 'after' });
     await press(stack, 'worker-stops');
-    await hold.held;
+    await standsAt(hold, 'worker-stops');
     worker.signal('SIGTERM');
     await logs(worker, /stopping: SIGTERM/);
     hold.release();
-    expect(await worker.exited).toEqual({ code: 0, signal: null });
+    expect(await ended(worker)).toEqual({ code: 0, signal: null });
     worker = await nextWorker();
     await resized('worker-stops');
   });
@@ -134,9 +149,9 @@ describe('a worker', { timeout }, () => {
   it('that gets SIGTERM while GitHub does not answer stops with 0 within its grace, and the next one goes on', async () => {
     const hold = stack.forge.hold({ method: 'POST', path: '/pulls', body: 'worker-stops-unanswered', when: 'after' });
     await press(stack, 'worker-stops-unanswered');
-    await hold.held;
+    await standsAt(hold, 'worker-stops-unanswered');
     worker.signal('SIGTERM');
-    expect(await worker.exited).toEqual({ code: 0, signal: null });
+    expect(await ended(worker)).toEqual({ code: 0, signal: null });
     hold.abandon();
     worker = await nextWorker();
     await resized('worker-stops-unanswered');
@@ -147,7 +162,7 @@ describe('an API server', { timeout }, () => {
   it('that is away is waited for, visibly, and then everything goes on', async () => {
     const hold = stack.forge.hold({ method: 'PUT', path: '/pulls/*/merge', body: 'cluster-away', when: 'before' });
     await press(stack, 'cluster-away');
-    await hold.held;
+    await standsAt(hold, 'cluster-away');
     await stack.controlPlane.killApiServer();
     hold.release();
     await saysWhatItWaitsFor('cluster-away', /the Kubernetes API does not answer: .*ECONNREFUSED/);
@@ -155,7 +170,7 @@ describe('an API server', { timeout }, () => {
       await saysInReadiness(process, /waiting for Kubernetes at https:\S+: .*ECONNREFUSED/);
       await logs(process, /"waiting for Kubernetes at https:[^"]*ECONNREFUSED/);
     }
-    await saysInReadiness(starter, /"watch resourcequotas":\{"ready":false,"reason":"broken for \d+ s"/);
+    await saysInReadiness(starter, /"watch resourcequotas":\{"ready":false,"reason":"broken for \d+ (?:s|min)"/);
     await logs(starter, /"waiting for Kubernetes to watch resourcequotas"/);
     await stack.controlPlane.startApiServer();
     await resized('cluster-away');
@@ -181,7 +196,7 @@ describe('Temporal', { timeout }, () => {
   it('that is away is waited for, visibly, and then the episode is finished', async () => {
     const hold = stack.forge.hold({ method: 'PUT', path: '/pulls/*/merge', body: 'temporal-away', when: 'after' });
     await press(stack, 'temporal-away');
-    await hold.held;
+    await standsAt(hold, 'temporal-away');
     await stack.temporal.kill();
     hold.release();
     await press(stack, 'temporal-missed');

@@ -55,12 +55,10 @@ export async function startBudgetServers({ workers }: { readonly workers: number
     processes.push(started);
     await eventually(
       'the worker runs',
-      async () => {
-        if (started.exit() !== undefined) throw new Error(`it ended:\n${await logTail(logFile)}`);
-        return (await readFile(logFile, 'utf8')).includes('running');
-      },
+      async () => started.exit() !== undefined || (await readFile(logFile, 'utf8')).includes('running'),
       START_MS,
     );
+    if (started.exit() !== undefined) throw new Error(`the budget worker ended:\n${await logTail(logFile)}`);
     return started;
   };
   await Promise.all(Array.from({ length: workers }, startWorker));

@@ -1,7 +1,8 @@
 /** Whole episodes under a small budget: what GitHub's own log shows. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { quotaResizeId } from '../../domain/kernel/target.ts';
 import { type BudgetStatus, status } from '../../workflows/github-budget/messages.ts';
-import { isRaised, namespaceFiles, press, quickTimings } from '../faults/pressed-namespaces.ts';
+import { isRaised, namespaceFiles, press, quickTimings, targetOf } from '../faults/pressed-namespaces.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 
@@ -42,31 +43,51 @@ async function budget(): Promise<BudgetStatus | null> {
   return null;
 }
 
+async function areAllRaised(): Promise<boolean> {
+  return (await Promise.all(namespaces.map(async (one) => await isRaised(stack, one)))).every(Boolean);
+}
+
+/** Whether a write of this namespace was told that its turn is more than some seconds away. */
+async function hasWaitedLong(namespace: string): Promise<boolean> {
+  const { events } = await stack.client.workflow.getHandle(quotaResizeId(targetOf(namespace))).fetchHistory();
+  const failures = (events ?? []).map((event) => event.activityTaskStartedEventAttributes?.lastFailure?.message ?? '');
+  return failures.some((message) => message.startsWith('waits for a GitHub permit'));
+}
+
+/** The most of these moments that lie in any span of this length. */
+function mostIn(ms: number, moments: readonly number[]): number {
+  return Math.max(...moments.map((first) => moments.filter((at) => at >= first && at < first + ms).length));
+}
+
 describe('twelve quotas under pressure at once, with two workers and a budget of 40 writes in 18 s', () => {
   it(
     'are all raised, and never are there more writes in any 18 s of the forge’s log',
     async () => {
       await Promise.all(namespaces.map(async (namespace) => await press(stack, namespace)));
-      const waiting = await eventually('some wait for a permit', async () => {
-        const queue = (await budget())?.queue ?? [];
-        return queue.length > 0 ? queue : null;
-      });
-      expect(waiting[0]).toMatchObject({ place: 1, urgency: 'threshold', cluster: 'test' });
-
-      await eventually(
-        'all are raised',
-        async () => (await Promise.all(namespaces.map(async (one) => await isRaised(stack, one)))).every(Boolean),
+      const waiting = await eventually(
+        'some wait for a permit, or all are raised',
+        async () => {
+          const queue = (await budget())?.queue ?? [];
+          return queue.length > 0 || (await areAllRaised()) ? queue : null;
+        },
         PATIENCE_MS,
       );
+      await eventually('all are raised', areAllRaised, PATIENCE_MS);
       const moments = stack.forge.writeTimes('headroom-bot');
-      const inSpan = moments.map((first) => moments.filter((at) => at >= first && at < first + SPAN_MS).length);
       process.stdout.write(
-        `${moments.length} writes in ${((moments.at(-1) ?? 0) - (moments[0] ?? 0)) / 1_000} s, at most ${Math.max(...inSpan)} in ${SPAN_MS / 1_000} s\n`,
+        `${moments.length} writes in ${((moments.at(-1) ?? 0) - (moments[0] ?? 0)) / 1_000} s, at most ${mostIn(SPAN_MS, moments)} in ${SPAN_MS / 1_000} s\n`,
       );
       expect(moments.length).toBeGreaterThanOrEqual(namespaces.length * 4);
-      expect(Math.max(...inSpan)).toBeLessThanOrEqual(MOST);
+      expect(mostIn(SPAN_MS, moments)).toBeLessThanOrEqual(MOST);
+      if (waiting.length > 0) {
+        expect(waiting[0]).toMatchObject({ place: 1, urgency: 'threshold', cluster: 'test' });
+      } else {
+        // A machine that has others to serve may be slower than the budget: nobody waits then, or nobody for long.
+        const waited = await Promise.all(namespaces.map(hasWaitedLong));
+        expect(namespaces.filter((_, index) => waited[index])).toEqual([]);
+      }
     },
-    // The wait says what has not come before this ends it.
-    PATIENCE_MS + 120_000,
+    // The waits say what has not come before this ends it.
+    2 * PATIENCE_MS + 120_000,
   );
 });

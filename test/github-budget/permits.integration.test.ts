@@ -231,7 +231,8 @@ describe('a budget', () => {
         1_000,
       ),
     ).toBeLessThanOrEqual(10);
-  });
+    // A worker that starts, and writes that wait meanwhile for one that is gone.
+  }, 300_000);
 
   it('that nobody runs is named by whoever waits for it', async () => {
     await Promise.all(servers.processes.map(async (one) => await one.kill()));

@@ -1,10 +1,13 @@
 /** Headroom that was away, or whose workflows were: what was missed is done late, and nothing that was said is lost. */
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { SupervisedProcess } from '../kernel/servers/supervised-process.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import type { HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
 import { DOWN, LightsOutCluster, startLightsOutPlane, UP } from './cluster.ts';
+
+// A test ends worker and starter and starts them again, between two nights.
+vi.setConfig({ testTimeout: 240_000 });
 
 let plane: HeadroomPlane;
 let cluster: LightsOutCluster;

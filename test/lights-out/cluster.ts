@@ -34,6 +34,7 @@ import {
   startHeadroomPlane,
 } from '../kernel/stack/headroom-plane.ts';
 import { accessOf } from '../kernel/stack/access.ts';
+import { untilAllowed } from '../activities/until-allowed.ts';
 
 /**
  * For the controller manager: Kubernetes' own autoscaler, which looks every 15 s, does not look while a file runs. A look
@@ -90,6 +91,11 @@ const scaledObjectDefinition = {
   },
 };
 
+/** Until a question is answered, in milliseconds; it can be asked again. */
+const QUERY_MS = 30_000;
+/** Until a command is answered, in milliseconds: as long as a worker takes that was killed and is started on a busy machine. */
+const UPDATE_MS = 90_000;
+
 const template = {
   metadata: { labels: { app: 'x' } },
   spec: { containers: [{ name: 'main', image: 'registry.example/app:1' }] },
@@ -97,7 +103,7 @@ const template = {
 
 /** Starts a plane whose worker and starter follow LightsOutSchedules; neither of them is started yet. */
 export async function startLightsOutPlane(options: Partial<HeadroomPlaneOptions> = {}): Promise<HeadroomPlane> {
-  return await startHeadroomPlane({
+  const plane = await startHeadroomPlane({
     ...options,
     manifests: ['lights-out/crd.yaml', 'lights-out/rbac.yaml', ...(options.manifests ?? [])],
     env: {
@@ -109,6 +115,31 @@ export async function startLightsOutPlane(options: Partial<HeadroomPlaneOptions>
       ...options.env,
     },
   });
+  try {
+    await untilInForce(plane.plane.adminKubeconfig);
+  } catch (error) {
+    await plane.stop();
+    throw error;
+  }
+  return plane;
+}
+
+/** A definition is stored before it is served, and a binding before it is gone by: what is refused until then would be told as a gap. */
+async function untilInForce(adminKubeconfig: string): Promise<void> {
+  const custom = accessOf(adminKubeconfig).makeApiClient(CustomObjectsApi);
+  await eventually('schedules are served', async () => {
+    await custom.listClusterCustomObject({ group: GROUP, version: VERSION, plural: PLURAL });
+    return true;
+  });
+  await untilAllowed(adminKubeconfig, 'headroom-worker', [
+    { verb: 'get', resource: 'configmaps', name: 'headroom-pause', namespace: 'namespace-resizer-system' },
+    { verb: 'get', resource: 'namespaces' },
+    { verb: 'patch', group: 'apps', resource: 'deployments' },
+  ]);
+  await untilAllowed(adminKubeconfig, 'headroom-starter', [
+    { verb: 'watch', resource: 'resourcequotas' },
+    { verb: 'watch', group: 'keda.sh', resource: 'scaledobjects' },
+  ]);
 }
 
 interface Denial {
@@ -288,7 +319,12 @@ export class LightsOutCluster {
   }
 
   async said(schedule: string): Promise<LightsOutStatus> {
-    return await this.handle(schedule).query(status);
+    return await this.#answered(QUERY_MS, async () => await this.handle(schedule).query(status));
+  }
+
+  /** What a worker answers; one that is gone would be waited for without an end, and without a word why. */
+  async #answered<T>(withinMs: number, ask: () => Promise<T>): Promise<T> {
+    return await this.plane.client.withDeadline(Date.now() + withinMs, ask);
   }
 
   /** Until the schedule stands in a phase for a reason, and nothing is under way: what there is to write is written. */
@@ -316,7 +352,11 @@ export class LightsOutCluster {
   }
 
   async tell(schedule: string, command: LightsOutCommand, input: LightsOutCommandInput = {}): Promise<string> {
-    return await this.handle(schedule).executeUpdate(commandUpdates[command], { args: [{ by: 'alice', ...input }] });
+    const args: [LightsOutCommandInput] = [{ by: 'alice', ...input }];
+    return await this.#answered(
+      UPDATE_MS,
+      async () => await this.handle(schedule).executeUpdate(commandUpdates[command], { args }),
+    );
   }
 
   /** `reason: message` of the Events on a schedule. */
@@ -339,8 +379,15 @@ export class LightsOutCluster {
    * done in the very second counts as done before.
    */
   async wellInto(schedule: string): Promise<void> {
-    const { stateSince = '', lastDownscaleTime = stateSince } = (await this.readSchedule(schedule)).status ?? {};
-    const since = Math.max(Date.parse(stateSince), Date.parse(lastDownscaleTime));
+    // A status that could not be written is written a minute later.
+    const since = await eventually(
+      `the status of ${schedule} says since when`,
+      async () => {
+        const { stateSince, lastDownscaleTime = stateSince } = (await this.readSchedule(schedule)).status ?? {};
+        return Math.max(Date.parse(stateSince ?? ''), Date.parse(lastDownscaleTime ?? '')) || null;
+      },
+      90_000,
+    );
     await eventually('the next second', () => Math.floor(Date.now() / 1000) * 1000 > since);
   }
 
@@ -491,8 +538,9 @@ export class LightsOutCluster {
 
   /** What the Temporal UI shows of a schedule's workflow: its current details. */
   async details(schedule: string): Promise<string> {
-    const { currentDetails = '' } = await this.handle(schedule).query<{ currentDetails?: string }>(
-      '__temporal_workflow_metadata',
+    const { currentDetails = '' } = await this.#answered(
+      QUERY_MS,
+      async () => await this.handle(schedule).query<{ currentDetails?: string }>('__temporal_workflow_metadata'),
     );
     return currentDetails;
   }
@@ -511,17 +559,22 @@ export class LightsOutCluster {
     );
   }
 
-  /** The writes of the worker that took effect, to one object or everything in a namespace, the oldest first. */
+  /**
+   * The writes of the worker that took effect, to one object or everything in a namespace, the oldest first: by when they came
+   * in, as a write is logged after its answer, and by then the next one may be logged already.
+   */
   async writes(namespace: string, name?: string): Promise<readonly AuditEvent[]> {
     const events = await this.plane.plane.auditEvents();
-    return events.filter(
-      ({ user, objectRef, verb, responseStatus }) =>
-        user.username === 'headroom-worker' &&
-        ['create', 'update', 'patch', 'delete'].includes(verb) &&
-        (responseStatus?.code ?? 0) < 300 &&
-        objectRef?.namespace === namespace &&
-        (name === undefined || objectRef.name === name),
-    );
+    return events
+      .filter(
+        ({ user, objectRef, verb, responseStatus }) =>
+          user.username === 'headroom-worker' &&
+          ['create', 'update', 'patch', 'delete'].includes(verb) &&
+          (responseStatus?.code ?? 0) < 300 &&
+          objectRef?.namespace === namespace &&
+          (name === undefined || objectRef.name === name),
+      )
+      .toSorted((a, b) => (a.requestReceivedTimestamp < b.requestReceivedTimestamp ? -1 : 1));
   }
 
   /**

@@ -4,8 +4,8 @@ import { SLEEP_UNTIL, WAKE_UNTIL } from '../../domain/lights-out/names.ts';
 import { commandSignals } from '../../workflows/lights-out/messages.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { CLUSTER, type HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
-import { headroom } from '../starter/run-program.ts';
 import { DOWN, LightsOutCluster, startLightsOutPlane, UP } from './cluster.ts';
+import { lightsOutProgram } from './program.ts';
 
 let plane: HeadroomPlane;
 let cluster: LightsOutCluster;
@@ -56,8 +56,8 @@ describe.concurrent('a schedule that is woken', () => {
     };
     /** Says when it ends. */
     const wake = async (span: string): Promise<string> => {
-      const args = ['lights-out', 'wake', 'by-cli', '--for', span, '--by', 'alice', '--reason', 'release'];
-      const { code, stdout, stderr } = await headroom(args, environment);
+      const args = ['wake', 'by-cli', '--for', span, '--by', 'alice', '--reason', 'release'];
+      const { code, stdout, stderr } = await lightsOutProgram(args, environment);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       const said = /^awake until (\S+Z) \(by alice: release\)\n$/;
       expect(stdout).toMatch(said);

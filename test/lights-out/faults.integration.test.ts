@@ -53,8 +53,9 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await gate?.stop();
+  // Whoever is being connected to the gate while that closes would keep it open.
   await plane?.stop();
+  await gate?.stop();
 });
 
 async function nextWorker(): Promise<SupervisedProcess> {
@@ -165,7 +166,8 @@ describe('a load that is put down and up in batches', { timeout: 300_000 }, () =
   });
 });
 
-describe('a priority that is waited for', () => {
+// Two waits for pods, and the start of a starter in between.
+describe('a priority that is waited for', { timeout: 240_000 }, () => {
   /** The wait that is under way now. */
   const waitOf = async (schedule: string): Promise<string | undefined> => {
     const { raw } = await cluster.handle(schedule).describe();

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { KEDA_PAUSED_REPLICAS } from '../../domain/lights-out/names.ts';
+import type { ScheduleStatus } from '../../domain/lights-out/schedule.ts';
 import type { AuditEvent } from '../kernel/servers/audit-log.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import type { HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
@@ -30,6 +31,17 @@ async function written(namespace: string): Promise<readonly string[]> {
   return (await cluster.writes(namespace)).map(({ objectRef }) => `${objectRef?.resource} ${objectRef?.name}`);
 }
 
+/** Whether the worker has read one object of a resource by its name: it does so when it meets another version than it had seen. */
+async function isReadAnew(resource: string, namespaces: readonly string[]): Promise<boolean> {
+  return (await plane.plane.auditEvents()).some(
+    ({ user, verb, objectRef }) =>
+      user.username === 'headroom-worker' &&
+      verb === 'get' &&
+      objectRef?.resource === resource &&
+      namespaces.includes(objectRef.namespace ?? ''),
+  );
+}
+
 // What takes longest comes first, and the others run meanwhile.
 describe.concurrent('batches', () => {
   it('go through the namespaces in turn, and status and details say how far they are', async () => {
@@ -48,10 +60,11 @@ describe.concurrent('batches', () => {
     });
     expect(first).toMatchObject({ phase: 'ScalingDown', progress: { total: 6, completed: 2, failed: 0 } });
     expect(await cluster.details('turns')).toContain('progress: 2 of 6 (2 put to sleep)');
-    // What others write between two batches is taken as it is then. They do so every second: a hint may have the schedule look
-    // once more meanwhile, and what it has seen then is no surprise.
+    // What others write between two batches is taken as it is then. They do so every second, and until one of them is read
+    // anew: a hint may have the schedule look once more meanwhile, and what it has seen then is no surprise.
     let notedAt = 0;
-    const progress = await eventually('the status says how far it is', async () => {
+    const told: NonNullable<ScheduleStatus['scalingProgress']>[] = [];
+    const progress = await eventually('the status says how far it is, and a CronJob is read anew', async () => {
       if (Date.now() - notedAt >= 1_000) {
         notedAt = Date.now();
         const body = { metadata: { annotations: { note: `${notedAt}` } } };
@@ -60,8 +73,9 @@ describe.concurrent('batches', () => {
           await cluster.batch.patchNamespacedCronJob({ namespace, name: 'two', body }, merge);
         }
       }
-      const { status } = await cluster.readSchedule('turns');
-      return (status?.scalingProgress?.completed ?? 0) > 0 && status?.scalingProgress;
+      const { scalingProgress } = (await cluster.readSchedule('turns')).status ?? {};
+      if (scalingProgress !== undefined && scalingProgress.completed > 0) told.push(scalingProgress);
+      return (await isReadAnew('cronjobs', namespaces)) && told[0];
     });
     expect(progress).toMatchObject({ total: 6, failed: 0, inProgress: true });
     await cluster.stands('turns', 'Down', 'AsScheduled');

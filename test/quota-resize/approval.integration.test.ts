@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, never } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
-import { givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import { EPISODE_MS, givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import { SEVERAL_PHASES } from './phases.ts';
 import { restsIn } from './resting.ts';
 
 let stack: Stack;
@@ -24,7 +25,7 @@ async function pressed(namespace: string, annotations: Record<string, string>): 
   return quota;
 }
 
-describe.concurrent('an approval before the pull request', () => {
+describe.concurrent('an approval before the pull request', SEVERAL_PHASES, () => {
   const annotations = { 'resizer.io/approval': 'before-pull-request' };
 
   it('is waited for with nothing on GitHub, and its giver, reason and moment are everywhere', async () => {
@@ -74,14 +75,18 @@ describe.concurrent('an approval before the pull request', () => {
   });
 });
 
-describe.concurrent('an approval before the merge', () => {
+describe.concurrent('an approval before the merge', SEVERAL_PHASES, () => {
   it('is waited for with the pull request open, and no answer in time is a no', async () => {
     const quota = await pressed('timed-out', {
       'resizer.io/approval': 'before-merge',
       'resizer.io/approval-reminder': '1s',
     });
     const { number } = await quota.pullRequest();
-    await eventually('people are reminded', async () => (await quota.events('QuotaResizeApprovalOverdue')).length > 0);
+    await eventually(
+      'people are reminded',
+      async () => (await quota.events('QuotaResizeApprovalOverdue')).length > 0,
+      EPISODE_MS,
+    );
     expect(await quota.shown(number)).toMatchObject({ state: 'open' });
     await quota.annotate({ 'resizer.io/approval-timeout': '1s' });
     await quota.reaches('CoolingDown', 'Refused');
@@ -91,7 +96,7 @@ describe.concurrent('an approval before the merge', () => {
   });
 });
 
-describe.concurrent('a merge', () => {
+describe.concurrent('a merge', SEVERAL_PHASES, () => {
   it('waits for the end of a freeze, says so on the pull request, and follows when the freeze is lifted', async () => {
     const until = new Date(Date.now() + 3_600_000).toISOString();
     const quota = await pressed('frozen', { 'resizer.io/freeze-until': until });
@@ -128,7 +133,7 @@ async function isBeingMerged({ workflowId }: WatchedQuota): Promise<boolean> {
   return (raw.pendingActivities ?? []).some(({ activityType }) => activityType?.name === 'ensureMerged');
 }
 
-describe.concurrent('a write that has to wait', () => {
+describe.concurrent('a write that has to wait', SEVERAL_PHASES, () => {
   it('is not made any more when somebody has said no', async () => {
     const quota = await pressed('late-merge', { 'resizer.io/auto-merge': 'false' });
     await quota.reaches('AwaitingMerge', 'NamespaceAutoMergeOff');
@@ -170,7 +175,7 @@ describe.concurrent('a write that has to wait', () => {
   });
 });
 
-describe.concurrent('a maximum', () => {
+describe.concurrent('a maximum', SEVERAL_PHASES, () => {
   it('caps a raise, and at the maximum people are told and nothing is opened', async () => {
     const quota = await pressed('at-maximum', { 'resizer.io/pods-max': '10' });
     // A threshold at the maximum is as people want it; what is refused is news.

@@ -10,7 +10,8 @@ import type { quotaResize } from '../../workflows/quota-resize/workflow.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { quickSettings } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
-import { createQuota, quotaManifest, WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import { createQuota, EPISODE_MS, quotaManifest, WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import { SEVERAL_PHASES } from './phases.ts';
 import { restsIn } from './resting.ts';
 
 const HARD = { pods: '20', 'requests.cpu': '2' };
@@ -30,6 +31,8 @@ beforeAll(async () => {
       HEADROOM_USAGE_MODE: 'audit',
       // There are no checks: a pull request waits for them for as long as these tests look at it.
       HEADROOM_SETTLE: '10m',
+      // A starter that starves does not answer in time either, and is to be asked again within a test.
+      HEADROOM_HOLD_RETRY: '2s',
     },
     controlPlane: { controllerManagerFlags: ['--controllers=*,-resourcequota-controller'] },
     // What the tests set stays as they set it.
@@ -82,7 +85,7 @@ async function start({ workflowId, target }: WatchedQuota) {
   });
 }
 
-describe.concurrent('a status that says too little', () => {
+describe.concurrent('a status that says too little', SEVERAL_PHASES, () => {
   const SAID =
     "requests.cpu: Kubernetes' status says 200m, the objects are charged 1800m; Headroom goes by what it counted";
 
@@ -118,16 +121,20 @@ describe.concurrent('a status that says too little', () => {
   });
 });
 
-describe.concurrent('a status that says too much', () => {
+describe.concurrent('a status that says too much', SEVERAL_PHASES, () => {
   it('raises nothing, and the episode says both numbers', async () => {
     const quota = await given('too-much');
     await deployed(quota, 'web', 1, '200m');
     await say(quota, { pods: '9', 'requests.cpu': '1800m' });
     // What the starter has not seen of the status yet contradicts nothing: such an episode is right, and has less to say.
-    const { reason, detail } = await eventually('the starter knows what the status says', async () => {
-      const ended = await (await start(quota)).result();
-      return (ended.reason !== 'BelowThreshold' || ended.detail.includes("Kubernetes' status says")) && ended;
-    });
+    const { reason, detail } = await eventually(
+      'the starter knows what the status says',
+      async () => {
+        const ended = await (await start(quota)).result();
+        return (ended.reason !== 'BelowThreshold' || ended.detail.includes("Kubernetes' status says")) && ended;
+      },
+      EPISODE_MS,
+    );
     expect(reason).toBe('BelowThreshold');
     expect(detail).toContain(
       "requests.cpu: Kubernetes' status says 1800m, the objects are charged 200m; Headroom goes by what it counted",
@@ -136,8 +143,8 @@ describe.concurrent('a status that says too much', () => {
   });
 });
 
-// Two counts that nobody answers for 20 s each, a starter that starts, and an episode.
-describe('while no starter can be asked', { timeout: 240_000 }, () => {
+// Two counts that nobody answers for 20 s each, a starter that starts, and an episode: up to as long each as its wait says.
+describe('while no starter can be asked', { timeout: 400_000 }, () => {
   it('nothing is raised by the status alone, and it goes on once one is back', async () => {
     const quota = await given('nobody-counts', { 'resizer.io/enabled': 'false' });
     await deployed(quota, 'web', 9, '200m');

@@ -4,9 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
-import { counted, givenQuota, quotaManifest, WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import { counted, EPISODE_MS, givenQuota, quotaManifest, WatchedQuota } from '../kernel/stack/watched-quota.ts';
 import { leaderOf } from './leader.ts';
 import { looksThrough } from './looks.ts';
+import { SEVERAL_PHASES } from './phases.ts';
 import { refusedUnseen } from './refused.ts';
 import { podsCome, tryAgain } from './tried-again.ts';
 
@@ -36,7 +37,7 @@ function pullRequestsOf(namespace: string): number {
   ).length;
 }
 
-describe.concurrent('a burst', () => {
+describe.concurrent('a burst', SEVERAL_PHASES, () => {
   it('of ten missing pods fits after one pull request, and is below the threshold then', async () => {
     const quota = await givenQuota(stack, { namespace: 'ten', hard: { 'requests.cpu': '2' }, annotations });
     await refusedUnseen(quota, 4, () => quota.deploy('web', 14, { cpu: '500m' }));
@@ -172,16 +173,25 @@ describe.concurrent('a burst', () => {
       },
     });
     await eventually('the 4 small pods run', async () => (await run(namespace, '200m')) === 4);
-    await stack.apps.patchNamespacedDeployment(
-      { name: 'web', namespace, body: { spec: { template: template('500m') } } },
-      mergePatch,
-    );
-    await quota.reaches('CoolingDown', 'CoolingDown');
-    await eventually('the 4 large pods run, and no other', async () => {
-      const large = await run(namespace, '500m');
-      if (large === 0) await tryAgain(quota);
-      return large === 4 && (await quota.pods()) === 4;
+    await refusedUnseen(quota, 4, async () => {
+      const body = { spec: { template: template('500m') } };
+      await stack.apps.patchNamespacedDeployment({ name: 'web', namespace, body }, mergePatch);
+      // The new ReplicaSet is there before the Deployment says that it is the newest, by which the update is known.
+      await eventually('the Deployment says which ReplicaSet it updates to', async () => {
+        const { metadata } = await stack.apps.readNamespacedDeployment({ name: 'web', namespace });
+        return metadata?.annotations?.['deployment.kubernetes.io/revision'] === '2';
+      });
     });
+    await quota.reaches('CoolingDown', 'CoolingDown');
+    await eventually(
+      'the 4 large pods run, and no other',
+      async () => {
+        const large = await run(namespace, '500m');
+        if (large === 0) await tryAgain(quota);
+        return large === 4 && (await quota.pods()) === 4;
+      },
+      EPISODE_MS,
+    );
     // 4 × 500m, and 200m of the last old one: 2200m are less than 80 % of it.
     expect(await quota.hard()).toEqual({ 'requests.cpu': '2800m' });
     expect(quota.pullRequests()).toHaveLength(1);

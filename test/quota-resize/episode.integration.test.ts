@@ -14,6 +14,7 @@ import {
   type WatchedQuota,
   EPISODE_MS,
 } from '../kernel/stack/watched-quota.ts';
+import { SEVERAL_PHASES } from './phases.ts';
 import { isRefused, refusedUnseen } from './refused.ts';
 import { podsCome } from './tried-again.ts';
 
@@ -30,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await stack?.stop());
 
-describe.concurrent('an episode', () => {
+describe.concurrent('an episode', SEVERAL_PHASES, () => {
   it('goes from a threshold that is reached to merged, synced and cooling down, and says so everywhere', async () => {
     const quota = await givenQuota(stack, { namespace: 'threshold', hard: { pods: '10' } });
     const before = await quota.inGit();
@@ -147,7 +148,7 @@ describe.concurrent('an episode', () => {
     const first = await quota.reaches('CoolingDown', 'CoolingDown');
 
     await quota.scale('web', 10);
-    await eventually('10 pods are there', async () => (await quota.pods()) === 10);
+    await comeTo(quota, 10);
     expect(await quota.command('reconcileNow', { by: 'alice' })).toBe('looking again now, asked by alice');
     const pressed = await eventually('the pressure shows', async () => {
       const seen = await quota.status();
@@ -172,7 +173,7 @@ describe.concurrent('an episode', () => {
     expect(quota.pullRequests()).toHaveLength(2);
 
     await quota.scale('web', 13);
-    await eventually('13 pods are there', async () => (await quota.pods()) === 13);
+    await comeTo(quota, 13);
     await quota.signal('skipCooldown');
     await eventually(
       'the third raise is in the cluster',
@@ -304,11 +305,16 @@ describe.concurrent('an episode', () => {
     await counted(quota);
     await quota.command('resume');
 
-    await eventually('the first pull request is closed', async () => (await quota.shown(number)).state === 'closed');
+    await eventually(
+      'the first pull request is closed',
+      async () => (await quota.shown(number)).state === 'closed',
+      EPISODE_MS,
+    );
     expect((await quota.comments(number))[0]).toContain(
       'Closed by Headroom: the ResourceQuota was deleted and another one has its name.',
     );
-    expect(await firstRun.result()).toMatchObject({ reason: 'QuotaReplaced' });
+    const ended = await eventually('the first run is over', async () => await firstRun.result(), EPISODE_MS);
+    expect(ended).toMatchObject({ reason: 'QuotaReplaced' });
     // The hints of the new quota may have gone to the run that ended; the next change hints again.
     await quota.scale('web', 9);
     const { decision } = await quota.reaches('AwaitingMerge', 'NamespaceAutoMergeOff');
@@ -317,6 +323,13 @@ describe.concurrent('an episode', () => {
     expect(quota.pullRequests()).toHaveLength(2);
   });
 });
+
+/** Waits until so many pods are there and the quota says so: in a cooldown nobody looks again when it says so later. */
+async function comeTo(quota: WatchedQuota, pods: number): Promise<void> {
+  await eventually(`${pods} pods are there and counted`, async () => {
+    return (await quota.pods()) === pods && (await quota.used())['pods'] === String(pods);
+  });
+}
 
 /**
  * Waits until an episode is over that was hinted after a moment: a new one, or one that the raised limit itself had begun a

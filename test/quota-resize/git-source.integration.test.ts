@@ -3,7 +3,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
-import { counted, createQuota, givenQuota, quotaManifest, WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import {
+  counted,
+  createQuota,
+  EPISODE_MS,
+  givenQuota,
+  quotaManifest,
+  WatchedQuota,
+} from '../kernel/stack/watched-quota.ts';
+import { SEVERAL_PHASES } from './phases.ts';
 
 let stack: Stack;
 
@@ -26,7 +34,7 @@ async function expectUntouched(quota: WatchedQuota): Promise<void> {
   expect((await quota.lease())?.holder ?? null).toBeNull();
 }
 
-describe.concurrent('the file of a quota', () => {
+describe.concurrent('the file of a quota', SEVERAL_PHASES, () => {
   it('that holds the value already is not changed: the episode awaits the sync, and rests', async () => {
     const file = quotaManifest({ hard: { pods: '30' } });
     const quota = await givenQuota(stack, { namespace: 'in-git', hard: { pods: '10' }, file, synced: false });
@@ -55,7 +63,11 @@ describe.concurrent('the file of a quota', () => {
     await compute.deploy('web', 9, { cpu: '10m' });
 
     const both = [compute, objects];
-    const first = await eventually('one of them has a pull request', () => both.find((one) => one.pullRequests()[0]));
+    const first = await eventually(
+      'one of them has a pull request',
+      () => both.find((one) => one.pullRequests()[0]),
+      EPISODE_MS,
+    );
     const second = first === compute ? objects : compute;
     const busy = await second.reaches('Blocked', 'FileBusy');
     expect(busy.detail).toMatch(
@@ -130,7 +142,11 @@ describe.concurrent('the file of a quota', () => {
     await expectUntouched(quota);
 
     await quota.annotate({ 'resizer.io/git-path': 'managed-resources/test/twice/compute.yaml' });
-    await eventually('the one that was named is changed', async () => (await quota.inGit())?.includes('"12"'));
+    await eventually(
+      'the one that was named is changed',
+      async () => (await quota.inGit())?.includes('"12"'),
+      EPISODE_MS,
+    );
     expect(await stack.forge.readFile('main', 'managed-resources/test/twice/old/quota.yaml')).toContain('"10"');
   });
 

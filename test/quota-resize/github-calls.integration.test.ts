@@ -5,6 +5,7 @@ import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
 import { begun } from './looks.ts';
+import { SEVERAL_PHASES } from './phases.ts';
 
 let stack: Stack;
 
@@ -32,7 +33,7 @@ async function isPollSlow({ workflowId }: WatchedQuota): Promise<boolean> {
   return nextAt > Date.now() + 3 * 60_000;
 }
 
-it('a pull request that waits costs GitHub nothing when only the cluster is looked at', async () => {
+it('a pull request that waits costs GitHub nothing when only the cluster is looked at', SEVERAL_PHASES, async () => {
   const quota = await givenQuota(stack, { namespace: 'quiet', hard: { pods: '10' } });
   await quota.deploy('web', 8, { cpu: '10m' });
   await quota.reaches('AwaitingChecks', 'ChecksPending');

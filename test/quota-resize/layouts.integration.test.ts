@@ -7,6 +7,7 @@ import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { counted, WatchedQuota } from '../kernel/stack/watched-quota.ts';
 import { accessOf } from '../kernel/stack/access.ts';
+import { SEVERAL_PHASES } from './phases.ts';
 
 let stack: Stack;
 
@@ -99,7 +100,7 @@ async function expectFollowed(quota: WatchedQuota, hard: Readonly<Record<string,
   expect((await quota.lease())?.holder).toBeNull();
 }
 
-describe.concurrent('a quota of a kustomization', () => {
+describe.concurrent('a quota of a kustomization', SEVERAL_PHASES, () => {
   it('is raised in the patch of its overlay', async () => {
     const quota = await givenApplied({ namespace: 'strategic', hard: { pods: '20', 'requests.cpu': '6' } });
     await quota.deploy('web', 5, { cpu: '1' });
@@ -124,7 +125,7 @@ describe.concurrent('a quota of a kustomization', () => {
   });
 });
 
-describe.concurrent('a quota of a Helm chart', () => {
+describe.concurrent('a quota of a Helm chart', SEVERAL_PHASES, () => {
   it('is raised in the values file', async () => {
     const quota = await givenApplied({ namespace: 'helm-one', hard: { 'requests.cpu': '2', pods: '10' } });
     await quota.deploy('web', 8, { cpu: '10m' });
@@ -154,7 +155,7 @@ describe.concurrent('a quota of a Helm chart', () => {
   });
 });
 
-describe.concurrent('a quota that Argo CD applies', () => {
+describe.concurrent('a quota that Argo CD applies', SEVERAL_PHASES, () => {
   const application = (name: string, source: object) => ({
     apiVersion: 'argoproj.io/v1alpha1',
     kind: 'Application',
@@ -202,7 +203,7 @@ describe.concurrent('a quota that Argo CD applies', () => {
   });
 });
 
-describe.concurrent('a quota that Flux applies', () => {
+describe.concurrent('a quota that Flux applies', SEVERAL_PHASES, () => {
   it('is raised in the folder of its Kustomization', async () => {
     const metadata = { name: 'team-a', namespace: 'flux-system' };
     const sourceRef = { kind: 'GitRepository', name: 'gitops' };

@@ -1,10 +1,12 @@
 /** The lock and the memory of an episode: what a run finds that others left, and what it leaves to the next. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatInstant } from '../../domain/kernel/time.ts';
+import { untilHeld } from '../kernel/forge/until-held.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
-import { givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import { EPISODE_MS, givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import { SEVERAL_PHASES } from './phases.ts';
 
 /** Long enough for a test on a machine under load to see an episode before it. */
 const OVERDUE_MS = 15_000;
@@ -44,9 +46,9 @@ async function succeeded(quota: WatchedQuota): Promise<void> {
 
 /** The check passes, the cluster follows, and one pull request with one commit has done it. */
 async function finishes(quota: WatchedQuota): Promise<void> {
-  const { head } = await eventually('the pull request', async () => await quota.pullRequest());
+  const { head } = await quota.pullRequest();
   await quota.check(head.sha, 'success');
-  await eventually('it is merged', async () => (await quota.inGit())?.includes('"12"'));
+  await eventually('it is merged', async () => (await quota.inGit())?.includes('"12"'), EPISODE_MS);
   await quota.setHard({ pods: '12' });
   await quota.reaches('CoolingDown', 'CoolingDown');
   expect(await quota.pullRequest()).toMatchObject({ merged: true, commits: 1 });
@@ -58,12 +60,12 @@ async function finishes(quota: WatchedQuota): Promise<void> {
   expect(await quota.events('QuotaResizeMerged')).toHaveLength(1);
 }
 
-describe.concurrent('a run that is terminated', () => {
+describe.concurrent('a run that is terminated', SEVERAL_PHASES, () => {
   it('when the Lease is written is succeeded by one that opens the pull request of that decision', async () => {
     const branches = /^\/repos\/acme\/gitops\/git\/refs$/;
     const hold = stack.forge.hold({ method: 'POST', path: branches, body: 'at-lease', when: 'before' });
     const quota = await pressedQuota('at-lease');
-    await hold.held;
+    await untilHeld(hold, 'the branch of at-lease is about to be made', EPISODE_MS);
     const holder = (await quota.lease())?.holder;
     expect(holder).toMatch(/^headroom\/[0-9a-f]{8}$/);
     expect(quota.writes()).toEqual([]);
@@ -79,7 +81,7 @@ describe.concurrent('a run that is terminated', () => {
   it('when the branch is written is succeeded by one that finds it', async () => {
     const hold = stack.forge.hold({ method: 'PUT', path: '/contents/**', body: 'at-branch', when: 'before' });
     const quota = await pressedQuota('at-branch');
-    await hold.held;
+    await untilHeld(hold, 'the commit of at-branch is about to be made', EPISODE_MS);
     expect(await quota.branches()).toHaveLength(1);
     await succeeded(quota);
     hold.abandon();
@@ -124,7 +126,7 @@ describe.concurrent('a run that is terminated', () => {
   });
 });
 
-describe.concurrent('a Lease', () => {
+describe.concurrent('a Lease', SEVERAL_PHASES, () => {
   it('of another holder is respected until it is given back', async () => {
     const quota = await givenQuota(stack, { namespace: 'foreign', hard: { pods: '10' }, synced: false });
     await quota.createLease('operator-of-somebody-else');
@@ -169,7 +171,7 @@ describe.concurrent('a Lease', () => {
   });
 });
 
-describe.concurrent('a sync', () => {
+describe.concurrent('a sync', SEVERAL_PHASES, () => {
   it('that does not come is warned about once, and nothing new is opened meanwhile', async () => {
     const quota = await pressedQuota('overdue');
     await quota.reaches('AwaitingChecks', 'ChecksPending');

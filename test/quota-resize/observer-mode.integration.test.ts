@@ -5,6 +5,7 @@ import { quickSettings } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { givenQuota } from '../kernel/stack/watched-quota.ts';
 import { looksThrough } from './looks.ts';
+import { SEVERAL_PHASES } from './phases.ts';
 import { isRefused, refusedUnseen } from './refused.ts';
 
 let stack: Stack;
@@ -24,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await stack?.stop());
 
-describe.concurrent('observer mode, the default', () => {
+describe.concurrent('observer mode, the default', SEVERAL_PHASES, () => {
   it('recommends once, as an Event and a line of the log, and rests for the cooldown whatever comes', async () => {
     const quota = await givenQuota(stack, { namespace: 'observed', hard: { 'requests.cpu': '2' } });
     await refusedUnseen(quota, 4, () => quota.deploy('web', 6, { cpu: '500m' }));
@@ -108,7 +109,7 @@ describe('GitHub', () => {
   });
 });
 
-describe.concurrent('a namespace that is switched to propose', () => {
+describe.concurrent('a namespace that is switched to propose', SEVERAL_PHASES, () => {
   it('gets its pull request, which people merge: auto-merge is off globally, and no approval overrides that', async () => {
     const quota = await givenQuota(stack, {
       namespace: 'proposed',
@@ -160,7 +161,7 @@ describe.concurrent('a namespace that is switched to propose', () => {
   });
 });
 
-describe('a worker without a repository', () => {
+describe('a worker without a repository', SEVERAL_PHASES, () => {
   it('recommends, and says GitHubNotConfigured where it should propose', async () => {
     for (const worker of stack.processes.filter(({ name }) => name === 'worker')) await worker.stop();
     const unset = { GITHUB_OWNER: '', GITHUB_REPO: '', GITHUB_TOKEN: '', GITHUB_API_URL: '' };

@@ -3,9 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
-import { type GivenQuota, givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import { EPISODE_MS, type GivenQuota, givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
 import { looksThrough } from './looks.ts';
+import { SEVERAL_PHASES } from './phases.ts';
 import { refusedUnseen } from './refused.ts';
+import { podsCome } from './tried-again.ts';
 
 let stack: Stack;
 
@@ -36,7 +38,7 @@ function merges(quota: WatchedQuota): number {
   return quota.writes().filter(({ path }) => path.endsWith('/merge')).length;
 }
 
-describe.concurrent('a person', () => {
+describe.concurrent('a person', SEVERAL_PHASES, () => {
   it('who closes a pull request refuses its values: they are not asked for again, also not by another run', async () => {
     const quota = await openedEpisode('closed');
     const { number } = await quota.pullRequest();
@@ -108,7 +110,7 @@ describe.concurrent('a person', () => {
     await quota.reaches('CoolingDown', 'CoolingDown');
     expect(await quota.hard()).toEqual({ pods: '16' });
     expect(await quota.inGit()).toBe(theirs);
-    await eventually('14 pods are there', async () => (await quota.pods()) === 14);
+    await podsCome(quota, 14);
     expect(quota.pullRequests()).toEqual([number]);
   });
 
@@ -136,7 +138,7 @@ describe.concurrent('a person', () => {
   it('has to approve a step above max-step, and their name stays with it', async () => {
     const quota = await givenQuota(stack, { namespace: 'max-step', hard: { 'requests.cpu': '1' } });
     await refusedUnseen(quota, 2, () => quota.deploy('web', 6, { cpu: '500m' }));
-    const { head, number, body } = await eventually('the pull request', async () => await quota.pullRequest());
+    const { head, number, body } = await quota.pullRequest();
     expect(body).toContain('**An approval is needed** before Headroom merges this: requests.cpu from 1 to 3800m');
     await quota.check(head.sha, 'success');
     const waiting = await quota.reaches('AwaitingApproval', 'MaxStepExceeded');
@@ -151,13 +153,13 @@ describe.concurrent('a person', () => {
     const done = await quota.reaches('CoolingDown', 'CoolingDown');
     expect(done.lastCommand).toContain('approve: approved by alice');
     expect(await quota.hard()).toEqual({ 'requests.cpu': '3800m' });
-    await eventually('6 of 6 pods are there', async () => (await quota.pods()) === 6);
+    await podsCome(quota, 6);
   });
 
   it('has to approve a raise from 0, also by a bare signal, which is of unknown', async () => {
     const quota = await givenQuota(stack, { namespace: 'from-zero', hard: { pods: '0' } });
     await quota.deploy('web', 2, { cpu: '10m' });
-    const { head } = await eventually('the pull request', async () => await quota.pullRequest());
+    const { head } = await quota.pullRequest();
     await quota.check(head.sha, 'success');
     const waiting = await quota.reaches('AwaitingApproval', 'RaiseFromZero');
     expect(waiting.detail).toMatch(/pods is 0 on purpose, raising it to 3 needs an approval; send approve or reject$/);
@@ -215,23 +217,26 @@ describe.concurrent('a person', () => {
   });
 });
 
-describe.concurrent('an open pull request', () => {
+describe.concurrent('an open pull request', SEVERAL_PHASES, () => {
   it('is updated, and stays one, when the need outgrows it', async () => {
     const quota = await openedEpisode('grown');
     const { number, head } = await quota.pullRequest();
     await quota.scale('web', 13);
     // The comment ends the rebuilding. There are two where the tenth pod was seen before the others were refused.
-    await eventually('it says that the need grew', async () =>
-      (await quota.comments(number)).some((comment) =>
-        /^Rebuilt on main at .*: the need grew \(pods 10 → 17\)/.test(comment),
-      ),
+    await eventually(
+      'it says that the need grew',
+      async () =>
+        (await quota.comments(number)).some((comment) =>
+          /^Rebuilt on main at .*: the need grew \(pods 10 → 17\)/.test(comment),
+        ),
+      EPISODE_MS,
     );
     const grown = await quota.rebuilt({ number, head });
     expect(grown).toMatchObject({ title: 'Raise quota grown/compute: pods 10 → 17', commits: 1, changed_files: 1 });
     await quota.reaches('AwaitingChecks', 'ChecksPending');
     await quota.check(grown.head.sha, 'success');
     await quota.reaches('CoolingDown', 'CoolingDown');
-    await eventually('13 of 13 pods are there', async () => (await quota.pods()) === 13);
+    await podsCome(quota, 13);
     expect(quota.pullRequests()).toEqual([number]);
   });
 
@@ -253,7 +258,7 @@ describe.concurrent('an open pull request', () => {
   });
 });
 
-describe.concurrent('a history that grows too long', () => {
+describe.concurrent('a history that grows too long', SEVERAL_PHASES, () => {
   it('is continued as a new one, with the approval that was given', async () => {
     const quota = await openedEpisode('renewed', { annotations: { 'resizer.io/max-step': '1.1' } });
     const { head, number } = await quota.pullRequest();
@@ -297,7 +302,7 @@ describe.concurrent('a history that grows too long', () => {
   });
 });
 
-describe('a token that may not read the checks', () => {
+describe('a token that may not read the checks', SEVERAL_PHASES, () => {
   it('blocks the episode with what GitHub says, and nothing is lost when it may', async () => {
     const quota = await openedEpisode('no-checks-read');
     const { head, number } = await quota.pullRequest();

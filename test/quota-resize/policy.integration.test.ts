@@ -5,6 +5,7 @@ import { eventually, never } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack, SYSTEM_NAMESPACE } from '../kernel/stack/stack.ts';
 import { counted, givenQuota, WatchedQuota, EPISODE_MS } from '../kernel/stack/watched-quota.ts';
+import { SEVERAL_PHASES } from './phases.ts';
 
 let stack: Stack;
 
@@ -19,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await stack?.stop());
 
-describe.concurrent('the annotations', () => {
+describe.concurrent('the annotations', SEVERAL_PHASES, () => {
   it('stop everything at once when a namespace opts out, and act at once when they are taken off', async () => {
     const quota = await givenQuota(stack, {
       namespace: 'opt-out',
@@ -182,7 +183,7 @@ describe.concurrent('the annotations', () => {
   });
 });
 
-describe('the global pause', () => {
+describe('the global pause', SEVERAL_PHASES, () => {
   it('stops every write at once, names who paused and why, and lets go on when it is taken away', async () => {
     const open = await givenQuota(stack, {
       namespace: 'pause-open',

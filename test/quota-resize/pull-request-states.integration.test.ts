@@ -1,10 +1,12 @@
 /** What an episode makes of the state in which GitHub shows its pull request. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { formatInstant } from '../../domain/kernel/time.ts';
+import { untilHeld } from '../kernel/forge/until-held.ts';
 import { eventually, never } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { givenQuota, type WatchedQuota, EPISODE_MS } from '../kernel/stack/watched-quota.ts';
+import { SEVERAL_PHASES } from './phases.ts';
 
 /** Counted from the push: long enough for a test on a machine under load to see an episode before it is over. */
 const SETTLE_MS = 15_000;
@@ -40,7 +42,7 @@ async function endsMerged(quota: WatchedQuota, pods = '12'): Promise<void> {
   expect(await quota.branches()).toEqual([]);
 }
 
-describe.concurrent('a pull request', () => {
+describe.concurrent('a pull request', SEVERAL_PHASES, () => {
   it('waits while its checks are pending and while they fail, and is merged when they pass', async () => {
     const quota = await openedEpisode('checks');
     const { number, head } = await quota.pullRequest();
@@ -101,7 +103,7 @@ describe.concurrent('a pull request', () => {
     const { number, head } = await quota.pullRequest();
     const hold = stack.forge.hold({ method: 'PUT', path: `/pulls/${number}/merge`, when: 'before' });
     await quota.check(head.sha, 'success');
-    await hold.held;
+    await untilHeld(hold, 'the merge of head-moved is about to be made', EPISODE_MS);
     expect(await quota.status()).toMatchObject({ phase: 'Merging', reason: 'ReadyToMerge' });
     await stack.forge.pushCommit({ branch: head.ref, files: { 'NOTES.md': 'wait for me\n' }, author: 'alice' });
     hold.release();
@@ -117,7 +119,7 @@ describe.concurrent('a pull request', () => {
   });
 });
 
-describe('a pull request into a branch with rules', () => {
+describe('a pull request into a branch with rules', SEVERAL_PHASES, () => {
   afterEach(async () => {
     stack.forge.setDefaultChecks('pending');
     await stack.forge.protectBranch('main', undefined);

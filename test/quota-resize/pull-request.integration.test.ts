@@ -1,9 +1,11 @@
 /** The pull request as people see it, and what they do to it, through the whole product. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { untilHeld } from '../kernel/forge/until-held.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
-import { givenQuota, type ShownPullRequest, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import { EPISODE_MS, givenQuota, type ShownPullRequest, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
 import { looksAgain, looksThrough } from './looks.ts';
+import { SEVERAL_PHASES } from './phases.ts';
 import { refusedUnseen } from './refused.ts';
 
 const UI = 'https://temporal.example.com';
@@ -51,7 +53,7 @@ function section(body: string, heading: string): string {
   return body.split(`### ${heading}\n`)[1]?.split('\n### ')[0] ?? '';
 }
 
-it('is open after six requests to GitHub, although the folder has more files', async () => {
+it('is open after six requests to GitHub, although the folder has more files', SEVERAL_PHASES, async () => {
   const folder = 'managed-resources/test/counted';
   const others = ['limits', 'network', 'roles', 'alerts'].map((name) => [
     `${folder}/${name}.yaml`,
@@ -61,10 +63,15 @@ it('is open after six requests to GitHub, although the folder has more files', a
   const quota = await givenQuota(stack, { namespace: 'counted', hard: { pods: '10' } });
   const opening = stack.forge.hold({ method: 'POST', path: '/pulls', when: 'after' });
   const before = stack.forge.requests;
+  const began = Date.now();
   await quota.deploy('web', 8, { cpu: '10m' });
-  await opening.held;
-  expect(stack.forge.requests - before).toBe(6);
+  await untilHeld(opening, 'the pull request is opened', EPISODE_MS);
+  const requests = stack.forge.requests - before;
+  // What is known of the base is asked again after ten seconds, and a decision of thirty is not surely new: a machine under
+  // load may take as long.
+  const expected = Date.now() - began < 10_000 ? [6] : [6, 7, 8];
   opening.release();
+  expect(expected).toContain(requests);
   const { labels } = await reviewable(quota);
   expect(
     labels.map(({ name }) => name),
@@ -72,7 +79,7 @@ it('is open after six requests to GitHub, although the folder has more files', a
   ).toEqual(['quota', 'cluster/test']);
 });
 
-describe.concurrent('a pull request', () => {
+describe.concurrent('a pull request', SEVERAL_PHASES, () => {
   it('says what is raised, why, by which policy, and what people can do', async () => {
     const quota = await givenQuota(stack, {
       namespace: 'shown',

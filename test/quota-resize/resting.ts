@@ -1,7 +1,7 @@
 import type { Phase, Reason } from '../../domain/quota-resize/verdict.ts';
 import type { ResizeStatus } from '../../workflows/quota-resize/messages.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
-import type { WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import { EPISODE_MS, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
 
 /**
  * Waits until an episode rests in a phase. What people are told there, an Event or a comment, is written in the same phase
@@ -11,7 +11,7 @@ export async function restsIn(
   quota: WatchedQuota,
   phase: Phase,
   reason: Reason,
-  withinMs?: number,
+  withinMs = EPISODE_MS,
 ): Promise<ResizeStatus> {
   return await eventually(
     `${quota.workflowId} rests in ${phase} (${reason})`,

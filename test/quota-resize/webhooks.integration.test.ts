@@ -6,6 +6,7 @@ import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { givenQuota } from '../kernel/stack/watched-quota.ts';
+import { SEVERAL_PHASES } from './phases.ts';
 
 const SECRET = 'webhook-secret-of-this-run';
 const { publicKey, privateKey } = generateKeyPairSync('rsa', {
@@ -55,13 +56,13 @@ function saidBy(lines: readonly string[], message: string): Readonly<Record<stri
   return JSON.parse(line ?? '{}') as Record<string, string>;
 }
 
-it('a check that passes is told by GitHub and merged, and no secret is in any log', async () => {
+it('a check that passes is told by GitHub and merged, and no secret is in any log', SEVERAL_PHASES, async () => {
   const quota = await givenQuota(stack, { namespace: 'told', hard: { pods: '10' } });
   await quota.deploy('web', 8, { cpu: '10m' });
   await quota.reaches('AwaitingChecks');
   // What is told of a pull request before the starter has seen it in the Lease is found out by asking again, later.
   await eventually('the starter knows whose pull request it is', async () => {
-    const answer = await fetch(`${metrics}/metrics`);
+    const answer = await fetch(`${metrics}/metrics`, { signal: AbortSignal.timeout(10_000) });
     return /^headroom_starter_webhook_pull_requests\{.*\} 1$/m.test(await answer.text());
   });
   const [opened] = stack.forge.writes.filter(({ path, effect }) => path.endsWith('/pulls') && effect);

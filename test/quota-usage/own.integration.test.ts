@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { quotaUsageId } from '../../domain/kernel/target.ts';
@@ -17,6 +18,11 @@ const QUOTA = 'limits';
 const NO_RESYNC = { HEADROOM_USAGE_RESYNC: '0' };
 /** The longest time between two counts of a busy namespace, which is the setting's default. */
 const MAX_GAP_MS = 5_000;
+/**
+ * Milliseconds: a thousand changes, or hundreds with two starts and the ten seconds after which another starter has the counts
+ * of a killed one, take a minute on a machine that has others to serve, and more on one that starves.
+ */
+const LONG_MS = 240_000;
 const FINALIZER = 'example.com/kept';
 const NODE = 'lost';
 const [HIGH, LOW] = ['own-high', 'own-low'];
@@ -218,7 +224,7 @@ describe.concurrent('a quota whose status Headroom keeps', () => {
     expect((await statusWrites(namespace)) - writesBefore).toBe(falsehoods.length);
   });
 
-  it('costs a few writes when a thousand objects come and go', async () => {
+  it('costs a few writes when a thousand objects come and go', { timeout: LONG_MS }, async () => {
     const namespace = 'burst';
     await givenQuota(namespace, { configmaps: '5k' });
     await untilUsed(namespace, { configmaps: '1' });
@@ -414,7 +420,10 @@ describe('Headroom that is paused in the whole cluster', () => {
 
     await remove(`${pauseAt}/headroom-pause`);
     const handle = headroom.client.workflow.getHandle(idOf('frozen'));
-    await handle.executeUpdate(commandUpdates.reconcileNow, { args: [{ by: 'alice' }] });
+    await handle.executeUpdate(commandUpdates.reconcileNow, { args: [{ by: 'alice' }] }).catch((error: unknown) => {
+      // It rests for half a minute by itself, which may be over just now on a machine that starves.
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    });
     await untilUsed('frozen', { pods: '0' });
     await untilEnded(idOf('frozen'));
     await eventually('its write is written down', async () => (await statusWrites('frozen')) > takenBefore);
@@ -428,7 +437,9 @@ describe('two starters', () => {
   const namespaces = ['streamed-a', 'streamed-b', 'streamed-c', 'streamed-d'];
   let latest: SupervisedProcess;
 
-  it('of which one is killed in the middle of changes leave every status true, and it writes nothing when it is back', async () => {
+  it('of which one is killed in the middle of changes leave every status true, and it writes nothing when it is back', {
+    timeout: LONG_MS,
+  }, async () => {
     await headroom.startStarter(NO_RESYNC);
     for (const namespace of namespaces) {
       await givenQuota(namespace, { ...PODS, configmaps: '1k', services: '1k' });

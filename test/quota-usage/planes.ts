@@ -56,10 +56,15 @@ export async function startUsagePlane(options: UsagePlaneOptions = {}): Promise<
   });
 }
 
+/** Milliseconds: a starter that does not tell its metrics for so long does not run any more. */
+const METRICS_WITHIN_MS = 30_000;
+
 /** What a starter tells Prometheus now. */
 export async function metricsOf({ logFile }: SupervisedProcess): Promise<string> {
   const [, url] = /"metrics":"([^"]+)"/.exec(await readFile(logFile, 'utf8')) ?? [];
-  return await (await fetch(`${url}/metrics`)).text();
+  // A kept connection is closed by the starter after five seconds, perhaps in the moment in which it is used again.
+  const headers = { connection: 'close' };
+  return await (await fetch(`${url}/metrics`, { headers, signal: AbortSignal.timeout(METRICS_WITHIN_MS) })).text();
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The replay gate: code that would do something else than recorded histories did must not be deployed. */
 import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import * as workflows from '../../workflows/index.ts';
 import { declaredActivities } from '../kernel/activity-names.ts';
 import { type Change, changedWorkflows } from './changed-workflows.ts';
@@ -9,9 +9,6 @@ import { attributesOf, readHistories, type RecordedHistory, textsOf, UNRELEASED 
 const RECORD = 'npm run replay:record';
 const NONDETERMINISM = /nondeterminism/i;
 const CONTINUED = 'EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW';
-
-// Each test compiles the workflows, which takes two seconds of a core that is free, and replays every history there is.
-vi.setConfig({ testTimeout: 60_000 });
 
 let recorded: RecordedHistory[];
 

@@ -1,8 +1,5 @@
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-import { expect, it, vi } from 'vitest';
-
-// The workflows are compiled, which takes two seconds of a core that is free.
-vi.setConfig({ testTimeout: 60_000 });
+import { expect, it } from 'vitest';
 
 /** Modules and words of the platform that know time zones. */
 const KNOW_ZONES = ['croner', 'lights-out/cron', 'lights-out/local-day', 'lights-out/moment', 'Intl.', '.toLocale'];

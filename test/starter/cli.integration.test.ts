@@ -11,8 +11,9 @@ import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
 import { headroom as program, type ProgramOutcome } from './run-program.ts';
 
-// A test starts up to eight processes, one after the other, beside those of the tests that run at the same time.
-vi.setConfig({ testTimeout: 300_000 });
+// A test starts up to eight processes, one after the other, beside those of the tests that run at the same time: half a minute
+// each where all cores are busy, and the episode comes on top.
+vi.setConfig({ testTimeout: 480_000 });
 
 let stack: Stack;
 const me = userInfo().username;
@@ -27,6 +28,9 @@ beforeAll(async () => {
       HEADROOM_DEMAND_SETTLE: '300ms',
       HEADROOM_CHECKS_POLL_MIN: '200ms',
       HEADROOM_SYNC_POLL: '200ms',
+      // Rounds are due at whole multiples of this since 1970: the default's would be at noon and at midnight, also in the middle
+      // of a test that has none but its own.
+      HEADROOM_LEASE_GC_INTERVAL: '500h',
     },
   });
 });
@@ -37,8 +41,19 @@ function environment(): Record<string, string> {
   return { CLUSTER_NAME: stack.cluster, TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE };
 }
 
+/** So often a command is begun anew before it is taken for a Temporal that is away. */
+const ATTEMPTS = 5;
+
+/**
+ * Runs a command to its end. For a connection to Temporal it has five seconds, which a busy machine may need more than: it has
+ * asked for nothing by then, and is begun anew.
+ */
 async function headroom(...args: string[]): Promise<ProgramOutcome> {
-  return await program(args, environment());
+  for (let attempt = 1; ; attempt += 1) {
+    const outcome = await program(args, environment());
+    const isUnreached = `${outcome.stdout}${outcome.stderr}`.includes('Temporal cannot be reached at');
+    if (!isUnreached || attempt === ATTEMPTS) return outcome;
+  }
 }
 
 /** What a command that must succeed prints. */
@@ -55,12 +70,15 @@ async function fails(...args: string[]): Promise<string> {
   return stderr.trimEnd();
 }
 
+/** Of the ten pods that there may be, nine reach it and eight do not: what is decided is about all nine, however they come. */
+const ALL_NINE = { 'resizer.io/threshold': '85' } as const;
+
 /** An episode whose pull request waits for a person. */
 async function waiting(namespace: string): Promise<WatchedQuota> {
   const quota = await givenQuota(stack, {
     namespace,
     hard: { pods: '10' },
-    annotations: { 'resizer.io/auto-merge': 'false' },
+    annotations: { ...ALL_NINE, 'resizer.io/auto-merge': 'false' },
   });
   await quota.deploy('web', 9, { cpu: '10m' });
   await quota.reaches('AwaitingMerge', 'NamespaceAutoMergeOff');
@@ -76,7 +94,7 @@ describe.concurrent('headroom', () => {
     expect(text).toContain(
       `pull request #${number} is ready and waits for a person to merge it: auto-merge is off for this namespace`,
     );
-    expect(text).toContain('  pods 10 -> 12: used 9 of 10 is 90 %, the threshold is 80 %\n');
+    expect(text).toContain('  pods 10 -> 12: used 9 of 10 is 90 %, the threshold is 85 %\n');
     expect(text).toContain(`  pull request #${number} ${stack.forge.url}/acme/gitops/pull/${number}\n`);
     expect(JSON.parse(await says('status', 'shown/compute', '--output', 'json'))).toMatchObject({
       target: { cluster: 'test', namespace: 'shown', quota: 'compute' },
@@ -106,7 +124,7 @@ describe.concurrent('headroom', () => {
   });
 
   it('approves what waits for it, and the episode merges', async () => {
-    const annotations = { 'resizer.io/max-step': '1' };
+    const annotations = { ...ALL_NINE, 'resizer.io/max-step': '1' };
     const quota = await givenQuota(stack, { namespace: 'approved', hard: { pods: '10' }, annotations });
     await quota.deploy('web', 9, { cpu: '10m' });
     await quota.reaches('AwaitingApproval');
@@ -198,7 +216,7 @@ describe.concurrent('headroom', () => {
 
     const { last, next } = JSON.parse(await says('gc', '--output', 'json')) as { last: string | null; next: string };
     expect(last).toBeNull();
-    expect(Date.parse(next) - Date.now()).toBeLessThanOrEqual(12 * 3_600_000);
+    expect(Date.parse(next) - Date.now()).toBeLessThanOrEqual(500 * 3_600_000);
     expect(await says('gc')).toBe(`last round: none yet\nnext round: ${next}\nheadroom gc --now runs one now.\n`);
     const other = await program(['gc'], { ...environment(), CLUSTER_NAME: 'other' });
     expect(other).toMatchObject({
@@ -225,6 +243,8 @@ describe.concurrent('headroom', () => {
       {
         cwd: fileURLToPath(new URL('../../', import.meta.url)),
         env: { ...process.env, ...environment() },
+        // One that does not end is told as that, with what it has said.
+        timeout: 120_000,
       },
     );
     expect(JSON.parse(stdout)).toBeInstanceOf(Array);

@@ -8,7 +8,8 @@ import { type ControlPlane, startControlPlane } from '../kernel/servers/control-
 import { eventually } from '../kernel/stack/eventually.ts';
 import type { HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
 import { DOWN, LightsOutCluster, startLightsOutPlane, UP } from '../lights-out/cluster.ts';
-import { headroom as program, type ProgramOutcome } from './run-program.ts';
+import { lightsOutProgram } from '../lights-out/program.ts';
+import type { ProgramOutcome } from './run-program.ts';
 
 // A test starts up to seven processes, one after the other.
 vi.setConfig({ testTimeout: 300_000 });
@@ -37,7 +38,7 @@ function environment(): Record<string, string> {
 }
 
 async function lightsOut(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<ProgramOutcome> {
-  return await program(['lights-out', ...args], { ...environment(), ...env });
+  return await lightsOutProgram(args, environment(), env);
 }
 
 /** What a command that must succeed prints. */

@@ -20,8 +20,8 @@ import { statusText } from '../../starter/cli/lights-out/status-text.ts';
 import type { LightsOutStatus } from '../../workflows/lights-out/messages.ts';
 import { headroom, type ProgramOutcome } from './run-program.ts';
 
-// Each starts a process of its own, and many start at once.
-vi.setConfig({ testTimeout: 60_000 });
+// Each starts processes, up to four one after the other, and many start at once.
+vi.setConfig({ testTimeout: 180_000 });
 
 const CLUSTER = { CLUSTER_NAME: 'test' };
 

@@ -3,7 +3,11 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
+/** Milliseconds: less than a test's own limit, so that the test shows what a program that hangs had said until then. */
+const ENDS_WITHIN_MS = 100_000;
+
 export interface ProgramOutcome {
+  /** -1 where it had to be killed. */
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -22,7 +26,7 @@ export async function runProgram(
     execFile(
       process.execPath,
       [program, ...args],
-      { cwd: ROOT, env: { ...nodeEnvironment(), ...env } },
+      { cwd: ROOT, env: { ...nodeEnvironment(), ...env }, timeout: ENDS_WITHIN_MS, killSignal: 'SIGKILL' },
       (error, stdout, stderr) => {
         const code = error === null ? 0 : Number(error.code ?? -1);
         resolve({ code, stdout, stderr });

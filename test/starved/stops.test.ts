@@ -42,4 +42,6 @@ it.skipIf(process.platform !== 'linux')(
     expect([...seenOfOthers]).not.toContain('T');
     await eventually('it goes on', async () => (await state(own)) === 'S');
   },
+  // Each of the two waits says after a minute what it waited for.
+  150_000,
 );

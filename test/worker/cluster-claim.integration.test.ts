@@ -1,11 +1,14 @@
 /** Whose a cluster's name is, and the Schedule that records it, with the real processes. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { leaseGcId, taskQueue } from '../../domain/kernel/target.ts';
 import { claimCluster, ClusterNameTaken } from '../../worker/kernel/cluster-claim.ts';
 import { type ControlPlane, startControlPlane } from '../kernel/servers/control-plane.ts';
 import { applyManifests } from '../kernel/stack/manifests.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { runProgram } from '../starter/run-program.ts';
+
+// A test starts up to two processes, one after the other, and each may take up to two minutes where all cores are busy.
+vi.setConfig({ testTimeout: 300_000 });
 
 const HOUR_MS = 3_600_000;
 const MANIFESTS = ['../../deploy/namespace.yaml', '../../deploy/rbac.yaml', '../kernel/stack/user-bindings.yaml'].map(

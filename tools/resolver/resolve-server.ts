@@ -56,8 +56,9 @@ async function findOnPath(server: PinnedServer, environment: Environment): Promi
 
 async function fits(binary: string, server: PinnedServer): Promise<boolean> {
   try {
-    // A binary that does not answer in this time (milliseconds) is not the server that it is called.
-    const { stdout, stderr } = await promisify(execFile)(binary, ['--version'], { timeout: 10_000 });
+    // A binary that does not answer in this time (milliseconds) is not the server that it is called. The right one is a hundred
+    // megabytes that a busy machine reads for seconds, and to pass it over costs a build of minutes.
+    const { stdout, stderr } = await promisify(execFile)(binary, ['--version'], { timeout: 60_000 });
     const found = server.printedVersion.exec(`${stdout}\n${stderr}`)?.[1];
     return found !== undefined && majorMinor(found) === majorMinor(server.version);
   } catch {

@@ -2,9 +2,9 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
  * The folders whose files take longest, minutes where others take seconds: they kill servers and wait for what comes back,
- * or work through dozens of quotas.
+ * work through dozens of quotas, or start a program for every command. A short file may take longest.
  */
-const LONG = /\/test\/(?:faults|quota-usage|github-budget|chaos)\//;
+const LONG = /\/test\/(?:faults|quota-usage|github-budget|chaos|lights-out|starter|browser)\//;
 
 /**
  * Starts the long files first: one that began last would run on alone when the others are through. Among the long ones and

@@ -56,7 +56,8 @@ async function main(): Promise<number> {
       outcomes.push(await step());
     }
   }
-  await rm(reports, { recursive: true, force: true });
+  // Again for as long as a process that is ending still writes what it has compiled.
+  await rm(reports, { recursive: true, force: true, maxRetries: 10 });
   const passed = outcomes.reduce((total, outcome) => total + outcome.passed, 0);
   const failures = outcomes.flatMap((outcome) => outcome.failures);
   // Once more at the end, where somebody who has only the last lines finds them.

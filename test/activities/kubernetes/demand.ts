@@ -58,11 +58,12 @@ export function demandTests(cluster: () => Cluster): void {
       await observed(cluster(), targetOf(namespace), ({ demand }) => expect(demand).toMatchObject([{ missing: 4 }]));
       await admin.apps.deleteNamespacedReplicaSet({ name: 'web', namespace });
       await observed(cluster(), targetOf(namespace), ({ demand }) => expect(demand).toEqual([]));
-      // Its pod goes after it, and would leave no room for that of the namesake.
-      await vi.waitFor(async () => {
-        const { status } = await admin.core.readNamespacedResourceQuota({ name: 'compute', namespace });
-        expect(status?.used?.['pods']).toBe('0');
-      }, patience);
+      // Its pod goes after it, and would leave no room for that of the namesake; admission learns of that last.
+      const pod = { metadata: { name: 'tried' }, spec: { containers: [{ name: 'app', image: 'app' }] } };
+      await vi.waitFor(
+        async () => await admin.core.createNamespacedPod({ namespace, dryRun: 'All', body: pod }),
+        patience,
+      );
       await create(replicas(1));
       const { demand } = await observed(cluster(), targetOf(namespace), () => {});
       const events = await admin.core.listNamespacedEvent({ namespace, fieldSelector: 'reason=FailedCreate' });

@@ -176,6 +176,8 @@ export function autoscalerTests(cluster: () => Cluster): void {
               responseStatus?.code === 200 &&
               objectRef?.namespace === ns,
           )
+          // A write is logged after its answer, and by then the next one may be logged already.
+          .toSorted((a, b) => (a.requestReceivedTimestamp < b.requestReceivedTimestamp ? -1 : 1))
           .map(({ objectRef }) => objectRef?.name ?? '');
         return writes.length >= 12 && writes;
       });

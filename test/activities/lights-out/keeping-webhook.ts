@@ -44,6 +44,8 @@ export async function startKeepingWebhook(least: number, label: string): Promise
           namespaceSelector: { matchLabels: { [label]: 'yes' } },
           admissionReviewVersions: ['v1'],
           sideEffects: 'None',
+          // Seconds, the most that there are: it answers from a test's own process, which may have to wait for its turn.
+          timeoutSeconds: 30,
         },
       ],
     },

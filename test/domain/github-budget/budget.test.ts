@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from '../../kernel/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import type { Answer, Ask } from '../../../domain/github-budget/ask.ts';
 import {

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from '../../kernel/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import { batchesOf, inOrder, stepsOf } from '../../../domain/lights-out/order.ts';
 import { itemOf } from './planned.ts';

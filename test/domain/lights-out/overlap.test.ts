@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from '../../kernel/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import { mayClash, schedulesOverlap } from '../../../domain/lights-out/overlap.ts';
 import type { LabelSelector, ScheduleSpec } from '../../../domain/lights-out/schedule.ts';

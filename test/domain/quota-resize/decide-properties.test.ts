@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import * as fc from '../../kernel/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import { equalLists } from '../../../domain/kernel/resource-list.ts';
 import { command, type OperatorCommand } from '../../../domain/quota-resize/commands.ts';
@@ -13,8 +13,6 @@ import { Episode, World } from './resize-world.ts';
 /** Fixed, so that the stories that have to be reached are reached in every run. */
 const SEED = 1;
 const RUNS = 2_000;
-/** They take a second or two; a machine that runs servers beside them may take ten times that. */
-const TIMEOUT_MS = 60_000;
 
 /** What may happen between two looks. */
 interface Happening {
@@ -246,7 +244,7 @@ function calm(world: World, episode: Episode): void {
   if (outcome.kind === 'done') episode.memory = outcome.memory;
 }
 
-describe('whatever happens', { timeout: TIMEOUT_MS }, () => {
+describe('whatever happens', () => {
   it('the machine never acts where it must not, never loops, and ends when nothing is needed any more', () => {
     const seen = new Set<string>();
     fc.assert(

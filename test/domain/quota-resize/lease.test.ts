@@ -1,4 +1,4 @@
-import { array, assert, property, stringMatching } from 'fast-check';
+import { array, assert, property, stringMatching } from '../../kernel/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import type { Decision } from '../../../domain/quota-resize/decision.ts';
 import {

@@ -1,5 +1,5 @@
 /** Random YAML files for property tests: nested, in every style, with comments, anchors, aliases and merge keys. */
-import * as fc from 'fast-check';
+import * as fc from '../../kernel/fast-check.ts';
 
 /** A file and the places of the single values in it, as they were built and not as any parser reads them. */
 export interface YamlFile {

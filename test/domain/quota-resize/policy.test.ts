@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import * as fc from '../../kernel/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import { parseMaxStep } from '../../../domain/quota-resize/max-step.ts';
 import { PLAIN_SETTINGS } from '../../../domain/quota-resize/policy-annotations.ts';

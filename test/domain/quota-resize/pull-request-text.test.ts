@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import * as fc from 'fast-check';
+import * as fc from '../../kernel/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import type { LimitChange } from '../../../domain/quota-resize/decision.ts';
 import type { BodyFacts } from '../../../domain/quota-resize/pull-request-body.ts';

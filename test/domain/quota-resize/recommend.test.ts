@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import * as fc from '../../kernel/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import { addQuantities, compareQuantities, multiplyByRatio, parseQuantity } from '../../../domain/kernel/quantity.ts';
 import { assess, recommend, type RaiseRules } from '../../../domain/quota-resize/recommend.ts';

@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import * as fc from '../../kernel/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import { compareQuantities, isQuantity, parseQuantity } from '../../../domain/kernel/quantity.ts';
 import { isCountable, roundLimitUp, roundLimitWithin, tidyUp } from '../../../domain/quota-resize/round.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import * as fc from 'fast-check';
+import * as fc from '../../kernel/fast-check.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FileEdit } from '../../../domain/quota-resize/source/place.ts';
 import { unifiedDiff } from '../../../domain/quota-resize/unified-diff.ts';
@@ -252,5 +252,5 @@ describe('unifiedDiff', () => {
       }),
       { numRuns: 60 },
     );
-  }, 60_000);
+  });
 });

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from '../../kernel/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import { type GroupResource, groupResourceName } from '../../../domain/kernel/group-resource.ts';
 import { addLists, equalLists, maskList, type ResourceList } from '../../../domain/kernel/resource-list.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from '../../kernel/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import { equalLists } from '../../../domain/kernel/resource-list.ts';
 import { rebase } from '../../../domain/quota-usage/rebase.ts';

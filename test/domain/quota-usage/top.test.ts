@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import * as fc from '../../kernel/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import { bar, barWithPercent, percentUsed } from '../../../domain/quota-usage/bar.ts';
 import { topUsage } from '../../../domain/quota-usage/top.ts';

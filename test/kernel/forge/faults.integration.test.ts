@@ -1,7 +1,9 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type FreshForge, openPullRequest, refusal, startFreshForge } from './fresh-forge.ts';
+import type { Hold } from './http/faults.ts';
+import { untilHeld } from './until-held.ts';
 
 describe('a fault', () => {
   let fresh: FreshForge;
@@ -72,23 +74,36 @@ describe('a fault', () => {
   });
 
   // A client of its own process, so that it can be killed as a worker is.
-  const clientProcess = (branch: string) =>
-    spawn(
+  const clientProcess = (branch: string): ChildProcess => {
+    const client = spawn(
       process.execPath,
       [
         '-e',
         `fetch('${fresh.forge.url}/repos/acme/gitops/git/refs', { method: 'POST', body: JSON.stringify({ ref: 'refs/heads/${branch}', sha: '${main}' }) })`,
       ],
-      { stdio: 'ignore' },
+      { stdio: ['ignore', 'ignore', 'inherit'] },
     );
+    onTestFinished(() => {
+      client.kill('SIGKILL');
+    });
+    return client;
+  };
+
+  /** Kills a client over its request. @throws Error when it ends before the request is held */
+  const killedAt = async (hold: Hold, client: ChildProcess): Promise<void> => {
+    const exited = once(client, 'exit');
+    const early = exited.then(() => {
+      throw new Error('the client ended before its request was held');
+    });
+    await Promise.race([untilHeld(hold, 'the request of the client is held'), early]);
+    client.kill('SIGKILL');
+    await exited;
+  };
 
   it('holds a write before its effect, and a client that is killed there has changed nothing', async () => {
     const { forge } = fresh;
     const hold = forge.hold({ method: 'POST', path: '/git/refs', when: 'before' });
-    const child = clientProcess('never');
-    await hold.held;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
+    await killedAt(hold, clientProcess('never'));
     // The end of the connection comes with the end of the process and takes a few turns to be noticed: a whole request
     // that is made after it is answered after it.
     await createBranch('before');
@@ -102,10 +117,7 @@ describe('a fault', () => {
   it('holds a write after its effect, and a client that is killed there has changed it', async () => {
     const { forge } = fresh;
     const hold = forge.hold({ method: 'POST', path: '/git/refs', when: 'after' });
-    const child = clientProcess('done');
-    await hold.held;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
+    await killedAt(hold, clientProcess('done'));
     hold.release();
     expect(await forge.branchTip('done')).toBe(main);
     expect(await refusal(createBranch('done'))).toMatchObject({ status: 422, message: 'Reference already exists' });

@@ -1,11 +1,11 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../stack/eventually.ts';
 import { clientOf, openPullRequest } from './fresh-forge.ts';
 import { startForge } from './forge.ts';
@@ -70,18 +70,41 @@ describe('a forge that is started again', () => {
 describe('npm run forge', () => {
   const refusedWith = async (...args: string[]): Promise<{ code: number | null; message: string }> =>
     new Promise((resolve) => {
-      const child = execFile(process.execPath, [MAIN, ...args], (_error, _stdout, stderr) => {
+      // Milliseconds, many times what it takes: one that serves in place of refusing is ended, and has said where it serves.
+      const child = execFile(process.execPath, [MAIN, ...args], { timeout: 60_000 }, (_error, _stdout, stderr) => {
         resolve({ code: child.exitCode, message: stderr.trim() });
       });
     });
-  const started = async (...args: string[]): Promise<{ child: ChildProcess; line: string; url: string }> => {
+  interface Started {
+    readonly url: string;
+    /** Sends the signal, and returns how it ended and what it logged. */
+    readonly end: (signal: NodeJS.Signals) => Promise<{ readonly code: number | null; readonly log: string }>;
+  }
+  /** @throws Error with what it said when it ends, or says nothing, instead of serving. */
+  const started = async (...args: string[]): Promise<Started> => {
     const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-    let line = '';
-    for await (const chunk of child.stderr) {
-      line += String(chunk);
-      if (line.includes('\n')) break;
-    }
-    return { child, line, url: /API (\S+),/.exec(line)?.[1] ?? '' };
+    onTestFinished(() => {
+      child.kill('SIGKILL');
+    });
+    let log = '';
+    let said = '';
+    let exit: { readonly code: number | null } | undefined;
+    child.stdout.on('data', (chunk: Buffer) => (log += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    child.once('close', (code) => (exit = { code }));
+    const url = await eventually(
+      () => `the forge says where it serves, which this does not: ${said}`,
+      () => /API (\S+),/.exec(said)?.[1] ?? (exit && 'nowhere'),
+    );
+    if (exit) throw new Error(`the forge ended with ${exit.code}: ${said}`);
+    return {
+      url,
+      end: async (signal) => {
+        child.kill(signal);
+        const { code } = await eventually(`the forge ends on ${signal}`, () => exit);
+        return { code, log };
+      },
+    };
   };
 
   it.each([
@@ -150,7 +173,7 @@ describe('npm run forge', () => {
     const first = ['--git-dir', gitDir, '--owner', 'acme', '--repo', 'gitops', '--port', '0'];
     const more = ['--enterprise', '--repository', `globex/clusters=${another}`];
     const hook = ['--webhook-url', receiver.url, '--webhook-secret', 'secret'];
-    const { child, url } = await started(...first, ...more, ...hook);
+    const { url, end } = await started(...first, ...more, ...hook);
     expect(url).toMatch(/\/api\/v3$/);
     const client = clientOf({ url });
     expect((await client.repos.get({ owner: 'globex', repo: 'clusters' })).data.default_branch).toBe('main');
@@ -166,15 +189,14 @@ describe('npm run forge', () => {
     const publicKey = keys.publicKey.export({ type: 'spki', format: 'pem' });
     const app = await control('/_forge/apps', { slug: 'headroom', publicKey, install: [{ account: 'acme' }] });
     expect(await app.json()).toMatchObject({ bot: 'headroom[bot]', installations: [expect.any(Number)] });
-    child.kill();
-    await once(child, 'close');
+    await end('SIGTERM');
     await receiver.stop();
   });
 
   it.each(['SIGINT', 'SIGTERM'] as const)(
     'serves, logs every write as a line of JSON, and ends cleanly on %s',
     async (signal) => {
-      const { child, url } = await started(
+      const { url, end } = await started(
         '--git-dir',
         gitDir,
         '--owner',
@@ -188,17 +210,12 @@ describe('npm run forge', () => {
         '--checks',
         'pass',
       );
-      let log = '';
-      child.stdout?.on('data', (chunk: Buffer) => {
-        log += chunk.toString();
-      });
       const at = { owner: 'acme', repo: 'gitops' };
       await openPullRequest(
         { client: clientOf({ url }, 't'), at },
         { branch: 'headroom/d1', path: 'a.yaml', content: '2\n' },
       );
-      child.kill(signal);
-      const [code] = (await once(child, 'close')) as [number | null];
+      const { code, log } = await end(signal);
       expect(code).toBe(0);
       const lines = log
         .trim()

@@ -284,8 +284,12 @@ class RunningControlPlane {
       cwd: this.#dir,
       logFile: this.#file('kube-controller-manager.log'),
     });
-    if (flags.some((flag) => flag.startsWith('--controllers'))) {
-      return; // the caller's choice may not include the controller whose work is awaited below
+    const chosen = flags
+      .findLast((flag) => flag.startsWith('--controllers='))
+      ?.replace('--controllers=', '')
+      .split(',');
+    if (chosen !== undefined && (!chosen.includes('*') || chosen.includes('-serviceaccount-controller'))) {
+      return; // the controller whose work is awaited below is not among them
     }
     await untilReady(this.#controllerManager, async () => {
       const answer = await this.#getAsAdmin('/api/v1/namespaces/default/serviceaccounts/default');

@@ -16,14 +16,21 @@ const HIGHEST_PORT = 32_000;
 const SLICES = 8;
 const SLICE = (HIGHEST_PORT - LOWEST_PORT) / SLICES;
 const LOWEST_OF_OWN = LOWEST_PORT + (Number(process.env['VITEST_POOL_ID'] ?? 0) % SLICES) * SLICE;
+/**
+ * One after the other, and round: a port that is given away looks free for the seconds until its server listens, and to
+ * draw it again meanwhile would happen to one start of servers in a few hundred. Programs that a process starts have its
+ * slice too, so each begins anywhere in it.
+ */
+let offset = randomInt(SLICE);
 
-/** Two that start at once may pick one port between the look and the server's own bind; five times in a row they do not. */
+/** A program of another process may take a port between the look and the server's own bind; not five times in a row. */
 const ATTEMPTS = 5;
 
-/** A TCP port on 127.0.0.1 that nothing listens on at this moment. */
+/** A TCP port on 127.0.0.1 that nothing listens on at this moment, and that this program has not been given lately. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(LOWEST_OF_OWN, LOWEST_OF_OWN + SLICE);
+    const port = LOWEST_OF_OWN + offset;
+    offset = (offset + 1) % SLICE;
     if (await canListen(port)) {
       return port;
     }

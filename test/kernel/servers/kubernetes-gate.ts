@@ -4,6 +4,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import { Agent, createServer, request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { parse, stringify } from 'yaml';
 import { Faults, type Hold, type HoldRule, waitAt } from '../forge/http/faults.ts';
@@ -73,9 +74,15 @@ export async function openKubernetesGate(plane: ControlPlane): Promise<Kubernete
     return { status: answer.statusCode ?? 500, headers: answered, body: await buffer(answer) };
   };
 
-  const server = createServer({ cert, key }, (request, response) => {
+  // A client that is held up for seconds may send its next request while an idle connection is being closed.
+  const server = createServer({ cert, key, keepAliveTimeout: 0 }, (request, response) => {
     // A broken connection on either side is a broken connection on the other.
     pass(request, response).catch(() => request.socket.destroy());
+  });
+  const sockets = new Set<Duplex>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -96,7 +103,8 @@ export async function openKubernetesGate(plane: ControlPlane): Promise<Kubernete
       faults.clear();
       const closed = once(server, 'close');
       server.close();
-      server.closeAllConnections();
+      // Those too that are still in their handshake, of which the server of HTTP does not know yet.
+      for (const socket of sockets) socket.destroy();
       await closed;
       agent.destroy();
     },

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { firstLine } from './first-line.ts';
 
-const PATIENT = { timeout: 30_000, interval: 20 };
+const PATIENT = { timeout: 60_000, interval: 20 };
 
 interface Started {
   readonly pids: readonly number[];
@@ -24,6 +24,10 @@ async function programWithServers(): Promise<{ program: ChildProcess; started: S
     stdio: ['ignore', 'pipe', 'inherit'],
     // A process group of its own, as a shell gives to what is started in the foreground.
     detached: true,
+  });
+  // Where the test fails, and the program stays up with its servers.
+  onTestFinished(() => {
+    program.kill('SIGKILL');
   });
   return { program, started: JSON.parse(await firstLine(program)) as Started };
 }

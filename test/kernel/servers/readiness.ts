@@ -17,6 +17,8 @@ export class ServerEndedEarly extends Error {
 const ASK_MILLISECONDS = 25;
 /** A machine with all cores busy takes ten times as long as an idle one. */
 const PATIENCE_MILLISECONDS = 60_000;
+/** A server in Go may say that its port is taken and then panic, which prints a hundred lines more. */
+const LINES_OF_A_PANIC = 300;
 
 /**
  * Waits until a server answers.
@@ -54,6 +56,8 @@ async function endedEarly(server: SupervisedProcess): Promise<ServerEndedEarly> 
   const lastWords = await logTail(server.logFile);
   return new ServerEndedEarly(
     `${server.name} ended with ${signal ?? code} before it was ready; the end of its log:\n${lastWords}`,
-    /address already in use|can't set .*port|can't use default UI port/i.test(lastWords),
+    /address already in use|can't set .*port|can't use default UI port/i.test(
+      await logTail(server.logFile, LINES_OF_A_PANIC),
+    ),
   );
 }

@@ -7,8 +7,6 @@ import { firstLine } from './first-line.ts';
 import { logTail, startProcess, temporaryDirectory } from './supervised-process.ts';
 
 const PATIENT = { timeout: 30_000, interval: 20 };
-// Each starts programs that start processes, and other files do so at the same time.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let dir: string;
 
@@ -45,7 +43,7 @@ describe('a supervised process', () => {
   it('stop lets it end by itself', async () => {
     const child = await shell('polite', 'trap "exit 7" TERM; echo up; while :; do sleep 0.02; done');
     await vi.waitUntil(() => readFileSync(child.logFile, 'utf8') === 'up\n', PATIENT);
-    expect(await child.stop()).toEqual({ code: 7, signal: null });
+    expect(await child.stop(PATIENT.timeout)).toEqual({ code: 7, signal: null });
   });
 
   it('stop kills one that ignores SIGTERM when its grace is over', async () => {

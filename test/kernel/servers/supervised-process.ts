@@ -63,7 +63,11 @@ export async function logTail(logFile: string, lines = 15): Promise<string> {
 let reaperOfThisProgram: Promise<Reaper> | undefined;
 
 function runningReaper(): Promise<Reaper> {
-  reaperOfThisProgram ??= Reaper.launch();
+  reaperOfThisProgram ??= Reaper.launch().catch((error: unknown) => {
+    // One that could not be started once is no reason for every later one to fail.
+    reaperOfThisProgram = undefined;
+    throw error;
+  });
   return reaperOfThisProgram;
 }
 
@@ -179,7 +183,12 @@ class Reaper {
   }
 
   #request(request: ReaperRequest): void {
-    this.#channel.send(request);
+    // A reaper that has ended meanwhile answers nothing; what it had started is told by its end.
+    this.#channel.send(request, (error) => {
+      if (error !== null && request.type === 'start') {
+        this.#receive({ type: 'failed', id: request.id, message: error.message });
+      }
+    });
   }
 
   #receive(report: ReaperReport): void {

@@ -1,4 +1,5 @@
 import { mkdir, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { resolveServer } from '../../../tools/resolver/resolve-server.ts';
@@ -68,18 +69,9 @@ export async function startTemporal(options: TemporalOptions = {}): Promise<Temp
       env: { ...goMemory(512), HOME: dir, XDG_CONFIG_HOME: dir },
       logFile,
     });
-    // Milliseconds: a connection to a server that is not up yet would otherwise wait for the client's own back-off. A machine
-    // that is slow needs more for a connection to one that is up.
-    let connectTimeout = 500;
     try {
-      await untilReady(server, async () => {
-        try {
-          return await answersFor(namespace, `127.0.0.1:${ports.frontend}`, connectTimeout);
-        } catch (error) {
-          connectTimeout = Math.min(connectTimeout * 1.2, 10_000);
-          throw error;
-        }
-      });
+      // A client of gRPC whose first connection is refused comes back after a second, and then later and later.
+      await untilReady(server, async () => (await listens(ports.frontend)) && (await answersFor(namespace, ports)));
     } catch (error) {
       await server.kill();
       throw error;
@@ -156,12 +148,31 @@ function serverArguments(ports: Ports, namespace: string, options: TemporalOptio
   ];
 }
 
-/** How long a server that is up may take to answer two questions, in milliseconds, before they are asked anew. */
-const ANSWER_MILLISECONDS = 5000;
+/** How long a server that listens may take to answer, in milliseconds, before it is asked anew. */
+const ANSWER_MILLISECONDS = 10_000;
 
-async function answersFor(namespace: string, address: string, connectTimeout: number): Promise<boolean> {
-  const connection = await Connection.connect({ address, connectTimeout });
+async function listens(port: number): Promise<boolean> {
+  const socket = connect({ host: '127.0.0.1', port, timeout: ANSWER_MILLISECONDS });
   try {
+    return await new Promise<boolean>((resolve) => {
+      socket.once('connect', () => resolve(true));
+      socket.once('timeout', () => resolve(false));
+      socket.once('error', () => resolve(false));
+    });
+  } finally {
+    socket.destroy();
+  }
+}
+
+async function answersFor(namespace: string, { frontend }: Ports): Promise<boolean> {
+  const connection = Connection.lazy({
+    address: `127.0.0.1:${frontend}`,
+    connectTimeout: ANSWER_MILLISECONDS,
+    // A connection that failed before is not waited for.
+    channelArgs: { 'grpc.use_local_subchannel_pool': 1 },
+  });
+  try {
+    await connection.ensureConnected();
     // A call has no end of its own: one that came while the server was half up would be waited for, and not made again.
     await connection.withDeadline(Date.now() + ANSWER_MILLISECONDS, async () => {
       await connection.workflowService.describeNamespace({ namespace });
@@ -173,6 +184,7 @@ async function answersFor(namespace: string, address: string, connectTimeout: nu
     });
     return true;
   } finally {
+    // Also where it never was one: it would try again for as long as this program runs.
     await connection.close();
   }
 }

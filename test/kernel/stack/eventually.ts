@@ -11,6 +11,21 @@ function pause(waitedMs: number, askedForMs: number): number {
   return Math.max(EVERY_MS, Math.min(waitedMs / 20, 250), Math.min(askedForMs * 2, 500));
 }
 
+/** Milliseconds that a question asked at the last moment may take. One without an end would say nothing of what it was. */
+const LAST_ANSWER_MS = 20_000;
+
+async function answerOf<T>(ask: () => Promise<T> | T, withinMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const overdue = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('the last question was not answered')), withinMs);
+  });
+  try {
+    return await Promise.race([ask(), overdue]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /**
  * Asks until the answer is not undefined, null or false.
  *
@@ -27,7 +42,7 @@ export async function eventually<T>(
     const asked = Date.now();
     let problem = '';
     try {
-      const answer = await ask();
+      const answer = await answerOf(ask, started + withinMs - asked + LAST_ANSWER_MS);
       if (answer !== undefined && answer !== null && answer !== false) return answer;
     } catch (error) {
       problem = ` (${error instanceof Error ? error.message : String(error)})`;

@@ -7,6 +7,7 @@ import { Client, Connection } from '@temporalio/client';
 import { type ControlPlane, startControlPlane } from '../servers/control-plane.ts';
 import { type SupervisedProcess, temporaryDirectory } from '../servers/supervised-process.ts';
 import { startTemporal, type TemporalServer } from '../servers/temporal.ts';
+import { allSettled } from './all-settled.ts';
 import { launchProgram } from './launch-program.ts';
 import { applyManifests, applyObjects, readManifests } from './manifests.ts';
 import { TEST_BUNDLE } from './workflow-bundle.ts';
@@ -52,7 +53,7 @@ export async function startHeadroomPlane(options: HeadroomPlaneOptions): Promise
     if (failures.length > 0) throw failures[0];
   };
   try {
-    const [plane, temporal] = await Promise.all([
+    const [plane, temporal] = await allSettled([
       startControlPlane({
         users: [{ name: WORKER_USER }, { name: STARTER_USER }],
         apiServerFlags: options.apiServerFlags ?? [],
@@ -87,17 +88,20 @@ export async function startHeadroomPlane(options: HeadroomPlaneOptions): Promise
       starter: { ...shared, KUBECONFIG: plane.kubeconfigFor(STARTER_USER), ...options.env },
     };
     const processes: SupervisedProcess[] = [];
+    let launched = 0;
     const launch = async (
       name: 'worker' | 'starter',
       extra: Readonly<Record<string, string>>,
     ): Promise<SupervisedProcess> => {
-      const started = await launchProgram({
+      // Its own, also where two start at once: a log says when its process is ready.
+      const logFile = join(dir, `${name}-${launched}.log`);
+      launched += 1;
+      return await launchProgram({
         name,
         env: { ...env[name], ...extra },
-        logFile: join(dir, `${name}-${processes.length}.log`),
+        logFile,
         onStarted: (one) => processes.push(one),
       });
-      return started;
     };
     undo.push(async () => {
       await Promise.all(processes.map(async (started) => await started.stop()));

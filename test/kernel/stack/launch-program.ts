@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../servers/free-port.ts';
 import { logTail, type SupervisedProcess, startProcess } from '../servers/supervised-process.ts';
 import { eventually } from './eventually.ts';
 
@@ -27,7 +28,14 @@ const READY = { worker: '"the worker is running"', starter: '"the starter is wat
  */
 export async function launchProgram({ name, env, logFile, onStarted }: LaunchOptions): Promise<SupervisedProcess> {
   const args = [join(ROOT, name, 'main.ts')];
-  const started = await startProcess({ name, command: process.execPath, args, cwd: ROOT, env, logFile });
+  const started = await startProcess({
+    name,
+    command: process.execPath,
+    args,
+    cwd: ROOT,
+    env: await withMetricsPort(env),
+    logFile,
+  });
   onStarted(started);
   await eventually(
     `the ${name} is ready`,
@@ -39,6 +47,11 @@ export async function launchProgram({ name, env, logFile, onStarted }: LaunchOpt
     throw new Error(`the ${name} ended with ${exit.code ?? exit.signal}:\n${await logTail(logFile)}`);
   }
   return started;
+}
+
+/** A worker chooses a port itself and then has the SDK listen on it: one of the system's choice is anybody's in between. */
+async function withMetricsPort(env: LaunchOptions['env']): Promise<LaunchOptions['env']> {
+  return env['METRICS_ADDRESS'] === '127.0.0.1:0' ? { ...env, METRICS_ADDRESS: `127.0.0.1:${await freePort()}` } : env;
 }
 
 async function logHas(file: string, text: string): Promise<boolean> {

@@ -9,6 +9,7 @@ import { startTemporal, type TemporalServer } from '../servers/temporal.ts';
 import { type Forge, startForge } from '../forge/forge.ts';
 import type { ForgeOptions } from '../forge/options.ts';
 import { createGitOpsRepository } from './gitops-repository.ts';
+import { allSettled } from './all-settled.ts';
 import { launchProgram } from './launch-program.ts';
 import { applyManifests } from './manifests.ts';
 import { TEST_BUNDLE } from './workflow-bundle.ts';
@@ -80,7 +81,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   };
   try {
     await createGitOpsRepository(gitDir, options.files);
-    const [controlPlane, temporal, forge] = await Promise.all([
+    const [controlPlane, temporal, forge] = await allSettled([
       startControlPlane({ ...options.controlPlane, users: [{ name: WORKER_USER }, { name: STARTER_USER }] }).then(
         (plane) => {
           undo.push(async () => await plane.stop());
@@ -169,7 +170,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const syncer = startSyncer({ gitDir, kubeconfig: controlPlane.adminKubeconfig });
     if (options.sync === false) syncer.pause();
     undo.push(async () => await syncer.stop());
-    await Promise.all([
+    await allSettled([
       ...Array.from({ length: options.workers ?? 1 }, async () => await startWorker()),
       ...Array.from({ length: options.starters ?? 1 }, async () => await startStarter()),
     ]);

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { PatchStrategy, setHeaderOptions, CoordinationV1Api } from '@kubernetes/client-node';
+import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import type { CommandInput } from '../../../domain/kernel/command-input.ts';
 import { quotaResizeId, type QuotaTarget, taskQueue } from '../../../domain/kernel/target.ts';
 import type { OperatorCommand } from '../../../domain/quota-resize/commands.ts';
@@ -15,7 +15,6 @@ import type { WriteExchange } from '../forge/http/write-log.ts';
 import { eventually } from './eventually.ts';
 import { type Stack, SYSTEM_NAMESPACE } from './stack.ts';
 import { createDeployment } from './workloads.ts';
-import { accessOf } from './access.ts';
 
 /**
  * An episode takes seconds, and on machines whose cores are all busy ten times as long: an activity whose worker was not heard
@@ -178,7 +177,9 @@ export class WatchedQuota {
       const description = await handle.describe();
       last = description.status.name;
       if (last !== 'COMPLETED' || description.runId === runId) return null;
-      const result = (await handle.result()) as { reason: string; detail: string };
+      // Of this run: there may be a newer one by now, which goes on for long.
+      const ended = this.stack.client.workflow.getHandle(this.workflowId, description.runId);
+      const result = (await ended.result()) as { reason: string; detail: string };
       last = `${result.reason}: ${result.detail}`;
       return result.reason === reason ? result.detail : null;
     };
@@ -234,7 +235,7 @@ export class WatchedQuota {
   /** What the Lease holds, or null where there is none. */
   async lease(): Promise<{ holder: string | null; annotations: Readonly<Record<string, string>> } | null> {
     const { namespace, quota } = this.target;
-    const { items } = await leases(this.stack).listNamespacedLease({ namespace: SYSTEM_NAMESPACE });
+    const { items } = await this.stack.coordination.listNamespacedLease({ namespace: SYSTEM_NAMESPACE });
     const found = items.find(({ metadata }) => metadata?.name === `state-${namespace}-${quota}`);
     if (found === undefined) return null;
     return { holder: found.spec?.holderIdentity || null, annotations: found.metadata?.annotations ?? {} };
@@ -243,7 +244,7 @@ export class WatchedQuota {
   /** Creates the Lease as somebody else would have left it. */
   async createLease(holderIdentity: string): Promise<void> {
     const { namespace, quota } = this.target;
-    await leases(this.stack).createNamespacedLease({
+    await this.stack.coordination.createNamespacedLease({
       namespace: SYSTEM_NAMESPACE,
       body: {
         metadata: {
@@ -258,7 +259,7 @@ export class WatchedQuota {
   /** Somebody gives the Lease back. */
   async unlockLease(): Promise<void> {
     const { namespace, quota } = this.target;
-    await leases(this.stack).patchNamespacedLease(
+    await this.stack.coordination.patchNamespacedLease(
       {
         name: `state-${namespace}-${quota}`,
         namespace: SYSTEM_NAMESPACE,
@@ -298,10 +299,13 @@ export class WatchedQuota {
 
   /** Waits until the branch was rebuilt in place of a head, and the comment that ends the rebuilding says why. */
   async rebuilt({ number, head }: Pick<ShownPullRequest, 'number' | 'head'>): Promise<ShownPullRequest> {
-    return await eventually(`the branch of pull request #${number} is rebuilt`, async () => {
+    const rebuiltAndTold = async (): Promise<ShownPullRequest | false> => {
+      // The comment is the last that is written, so what is read after it has the new title too.
+      const isTold = (await this.comments(number)).length > 0;
       const shown = await this.shown(number);
-      return shown.head.sha !== head.sha && (await this.comments(number)).length > 0 && shown;
-    });
+      return isTold && shown.head.sha !== head.sha && shown;
+    };
+    return await eventually(`the branch of pull request #${number} is rebuilt`, rebuiltAndTold, EPISODE_MS);
   }
 
   async comments(number: number): Promise<string[]> {
@@ -330,7 +334,7 @@ export class WatchedQuota {
     const logs = this.stack.processes.filter(({ name }) => name === 'worker').map(({ logFile }) => logFile);
     const texts = await Promise.all(logs.map(async (file) => await readFile(file, 'utf8')));
     return texts
-      .flatMap((text) => text.split('\n'))
+      .flatMap((text) => text.split('\n').slice(0, -1)) // what follows the last line's end is still being written
       .filter((line) => line.includes(`"msg":"${message}"`))
       .map((line) => JSON.parse(line) as Record<string, unknown>)
       .filter((line) => line['namespace'] === namespace && line['quota'] === quota);
@@ -346,7 +350,8 @@ export class WatchedQuota {
   async #ask(path: string): Promise<unknown> {
     const { forge, env } = this.stack;
     const answer = await fetch(`${forge.url}/repos/acme/gitops/${path}`, {
-      headers: { authorization: `Bearer ${env.worker['GITHUB_TOKEN']}` },
+      // Not kept: the forge closes a connection after five seconds, perhaps in the moment in which it is used again.
+      headers: { authorization: `Bearer ${env.worker['GITHUB_TOKEN']}`, connection: 'close' },
     });
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
     return await answer.json();
@@ -408,11 +413,6 @@ export function quotaManifest({
 }
 
 const mergePatch = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
-
-function leases({ controlPlane }: Stack): CoordinationV1Api {
-  const config = accessOf(controlPlane.adminKubeconfig);
-  return config.makeApiClient(CoordinationV1Api);
-}
 
 function numberOf({ responseBody }: WriteExchange): number {
   return (responseBody as { number: number }).number;

@@ -54,6 +54,11 @@ const CONTENT_TYPES: Readonly<Record<PatchKind, string>> = {
  * thousand objects takes seconds, and ten times as long where all cores are busy with something else.
  */
 const REQUEST_TIMEOUT_MS = 60_000;
+/**
+ * Milliseconds: a connection that nobody has used for so long is closed here. The API server closes it after 90 s, and a
+ * request that is sent on it just then fails.
+ */
+const IDLE_TIMEOUT_MS = 30_000;
 
 /** Opens the API of a kubeconfig's cluster. */
 export function openApi(kubeconfig: string): Api {
@@ -62,7 +67,7 @@ export function openApi(kubeconfig: string): Api {
   const server = new URL(config.getCurrentCluster()?.server ?? '');
   const authority = Buffer.from(config.getCurrentCluster()?.caData ?? '', 'base64').toString('utf8');
   const token = config.getCurrentUser()?.token ?? '';
-  const agent = new Agent({ keepAlive: true, ca: authority });
+  const agent = new Agent({ keepAlive: true, ca: authority, timeout: IDLE_TIMEOUT_MS });
   return {
     ask: async (method, path, body, patch) => {
       const content = body === undefined ? undefined : JSON.stringify(body);

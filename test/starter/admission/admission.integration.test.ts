@@ -181,6 +181,8 @@ async function callWebhooksAt(url: string, more: object = {}): Promise<void> {
       const path = webhook.clientConfig.service?.path;
       webhook.clientConfig = { url: `${url}${path}`, ...more };
       webhook.failurePolicy = 'Fail';
+      // The most that there are: this process serves them between all else that it does, and may have to wait for its turn.
+      webhook.timeoutSeconds = 30;
     }
     await objects.patch(object, undefined, undefined, 'headroom-setup', true, PatchStrategy.ServerSideApply);
   }

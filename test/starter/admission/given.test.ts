@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Pair } from '../../../starter/admission/certificate.ts';
 import { givenCertificate } from '../../../starter/admission/given.ts';
 import { issueAuthority, issueServer } from '../../../starter/admission/issue.ts';
@@ -11,9 +11,6 @@ import { Readiness } from '../../../worker/kernel/health.ts';
 import { createLog } from '../../../worker/kernel/log.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { shownSerial } from './tls.ts';
-
-// What is waited for comes by itself, and many files run at once.
-vi.setConfig({ testTimeout: 60_000 });
 
 const DAY_MS = 86_400_000;
 const authority = await issueAuthority(Date.now());

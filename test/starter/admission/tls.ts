@@ -22,7 +22,10 @@ export interface Answer {
   readonly body: unknown;
 }
 
-/** Sends a request over a connection of its own; a body that is no text is sent as JSON. */
+/** Until a request is answered, in milliseconds: twice as long as the API server may wait for a webhook. */
+const ANSWER_MS = 60_000;
+
+/** Sends a request over a connection of its own; a body that is no text is sent as JSON. @throws the signal's error after a minute. */
 export async function send(
   url: string,
   {
@@ -43,6 +46,7 @@ export async function send(
       method,
       ca,
       agent: new Agent({ keepAlive: false }),
+      signal: AbortSignal.timeout(ANSWER_MS),
       headers: { 'content-type': 'application/json', ...headers },
     });
     request.once('response', (response) => {

@@ -32,7 +32,8 @@ function kubeconfig(name: string, current: string | undefined, ...contexts: stri
 }
 
 function load(path: string | undefined, context?: string, env: Record<string, string> = {}) {
-  return loadKubeConfig({ kubeconfig: path, context, requestTimeoutMs: 1000 }, env);
+  // Longer than a machine may take that does something else for some seconds: both ends of the requests are this process.
+  return loadKubeConfig({ kubeconfig: path, context, requestTimeoutMs: 30_000 }, env);
 }
 
 function refusal(run: () => unknown): string {

@@ -1,9 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { describe, expect, it, vi } from 'vitest';
-
-// Each starts a process of its own, and other files do so at the same time.
-vi.setConfig({ testTimeout: 60_000 });
+import { describe, expect, it, onTestFinished } from 'vitest';
 
 const program = new URL('fixtures/stoppable-process.ts', import.meta.url).pathname;
 
@@ -16,6 +13,7 @@ interface Ended {
 /** Runs the process and sends it a signal at each of the given messages. */
 async function run(way: string, signals: Readonly<Record<string, NodeJS.Signals>>): Promise<Ended> {
   const child = spawn(process.execPath, [program, way], { stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
   const exit = new Promise<number | null>((resolve) => child.once('exit', resolve));
   const messages: string[] = [];
   for await (const line of createInterface({ input: child.stdout })) {

@@ -85,7 +85,8 @@ export async function deliver(
   try {
     const answer = await fetch(url, {
       method: 'POST',
-      headers: request.headers,
+      // On a connection of its own: one that was kept may be closed by the other side just then, and nothing is sent twice.
+      headers: { ...request.headers, connection: 'close' },
       body: request.body,
       redirect: 'manual',
       signal: AbortSignal.any([signal, late.signal]),

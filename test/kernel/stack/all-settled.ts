@@ -1,0 +1,10 @@
+/**
+ * Waits for all of them, as `Promise.all`, but also when one has failed: what the others have started is known by then to whom
+ * has to end it.
+ */
+export async function allSettled<T extends readonly unknown[]>(
+  starts: { readonly [K in keyof T]: Promise<T[K]> },
+): Promise<T> {
+  await Promise.allSettled(starts);
+  return await Promise.all(starts);
+}
