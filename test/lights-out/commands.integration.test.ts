@@ -5,7 +5,7 @@ import { commandSignals } from '../../workflows/lights-out/messages.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { CLUSTER, type HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
 import { DOWN, LightsOutCluster, startLightsOutPlane, UP } from './cluster.ts';
-import { lightsOutProgram } from './program.ts';
+import { headroomWithTemporal } from '../starter/run-program.ts';
 
 let plane: HeadroomPlane;
 let cluster: LightsOutCluster;
@@ -56,8 +56,8 @@ describe.concurrent('a schedule that is woken', () => {
     };
     /** Says when it ends. */
     const wake = async (span: string): Promise<string> => {
-      const args = ['wake', 'by-cli', '--for', span, '--by', 'alice', '--reason', 'release'];
-      const { code, stdout, stderr } = await lightsOutProgram(args, environment);
+      const args = ['lights-out', 'wake', 'by-cli', '--for', span, '--by', 'alice', '--reason', 'release'];
+      const { code, stdout, stderr } = await headroomWithTemporal(args, environment);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       const said = /^awake until (\S+Z) \(by alice: release\)\n$/;
       expect(stdout).toMatch(said);

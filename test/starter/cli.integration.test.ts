@@ -9,7 +9,7 @@ import type { Explanation } from '../../starter/cli/explain/facts.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
-import { headroom as program, type ProgramOutcome } from './run-program.ts';
+import { headroom as program, headroomWithTemporal, type ProgramOutcome } from './run-program.ts';
 
 // A test starts up to eight processes, one after the other, beside those of the tests that run at the same time: half a minute
 // each where all cores are busy, and the episode comes on top.
@@ -41,19 +41,8 @@ function environment(): Record<string, string> {
   return { CLUSTER_NAME: stack.cluster, TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE };
 }
 
-/** So often a command is begun anew before it is taken for a Temporal that is away. */
-const ATTEMPTS = 5;
-
-/**
- * Runs a command to its end. For a connection to Temporal it has five seconds, which a busy machine may need more than: it has
- * asked for nothing by then, and is begun anew.
- */
 async function headroom(...args: string[]): Promise<ProgramOutcome> {
-  for (let attempt = 1; ; attempt += 1) {
-    const outcome = await program(args, environment());
-    const isUnreached = `${outcome.stdout}${outcome.stderr}`.includes('Temporal cannot be reached at');
-    if (!isUnreached || attempt === ATTEMPTS) return outcome;
-  }
+  return await headroomWithTemporal(args, environment());
 }
 
 /** What a command that must succeed prints. */

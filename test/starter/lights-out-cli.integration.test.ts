@@ -8,8 +8,7 @@ import { type ControlPlane, startControlPlane } from '../kernel/servers/control-
 import { eventually } from '../kernel/stack/eventually.ts';
 import type { HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
 import { DOWN, LightsOutCluster, startLightsOutPlane, UP } from '../lights-out/cluster.ts';
-import { lightsOutProgram } from '../lights-out/program.ts';
-import type { ProgramOutcome } from './run-program.ts';
+import { headroom, headroomWithTemporal, type ProgramOutcome } from './run-program.ts';
 
 // A test starts up to seven processes, one after the other.
 vi.setConfig({ testTimeout: 300_000 });
@@ -38,7 +37,9 @@ function environment(): Record<string, string> {
 }
 
 async function lightsOut(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<ProgramOutcome> {
-  return await lightsOutProgram(args, environment(), env);
+  // Where a test says that Temporal is elsewhere, it is not there.
+  const run = 'TEMPORAL_ADDRESS' in env ? headroom : headroomWithTemporal;
+  return await run(['lights-out', ...args], { ...environment(), ...env });
 }
 
 /** What a command that must succeed prints. */

@@ -47,3 +47,21 @@ export async function headroom(
 ): Promise<ProgramOutcome> {
   return await runProgram('starter/cli.ts', args, env);
 }
+
+/** So often a command is begun anew before it is taken for a Temporal that is away. */
+const ATTEMPTS = 5;
+
+/**
+ * `headroom …` where Temporal is there. For a connection to it a command has five seconds, which a busy machine may need more
+ * than: it has asked for nothing by then, and is begun anew.
+ */
+export async function headroomWithTemporal(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<ProgramOutcome> {
+  for (let attempt = 1; ; attempt += 1) {
+    const outcome = await headroom(args, env);
+    const isUnreached = `${outcome.stdout}${outcome.stderr}`.includes('Temporal cannot be reached at');
+    if (!isUnreached || attempt === ATTEMPTS) return outcome;
+  }
+}
