@@ -1,8 +1,8 @@
 /** The process that watches a cluster, counts from what it has seen, and starts and wakes workflows. It writes nothing to the cluster. */
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
-import { policyDefaults } from '../worker/kernel/config.ts';
-import { serveHealth, serveMetrics } from '../worker/kernel/health.ts';
-import { connectProcess, type HeadroomProcess, runProcess } from '../worker/kernel/process.ts';
+import { policyDefaults } from '../platform/config/config.ts';
+import { serveHealth, serveMetrics } from '../platform/health/health.ts';
+import { connectProcess, type HeadroomProcess, runProcess } from '../platform/process/process.ts';
 import { HintQueue } from './kernel/hint-queue.ts';
 import { type RunningLightsOut, startLightsOut } from './lights-out/start.ts';
 import { createQuotaHintSender, isHopelessHint, type QuotaHint } from './quota-resize/hint.ts';

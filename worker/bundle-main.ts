@@ -1,6 +1,6 @@
 /** `npm run bundle -- PATH`: writes the workflows' bundle for a worker that is not to make it itself, as in an image. */
-import { exitCodes } from './kernel/exit-codes.ts';
-import { writeWorkflowBundle } from './kernel/workflow-code.ts';
+import { exitCodes } from '../platform/process/exit-codes.ts';
+import { writeWorkflowBundle } from './workflow-code.ts';
 
 const [path, ...rest] = process.argv.slice(2);
 if (path === undefined || rest.length > 0) {

@@ -2,11 +2,11 @@
 import { Runtime, Worker } from '@temporalio/worker';
 import { taskQueue } from '../domain/kernel/target.ts';
 import { createGitHubBudgetWorker } from './github-budget/worker.ts';
-import { concreteAddress, serveHealth } from './kernel/health.ts';
-import { HEARTBEAT_INTERVAL_MS, heartbeatWhileRunning } from './kernel/heartbeat.ts';
-import { connectProcess, type HeadroomProcess, runProcess } from './kernel/process.ts';
-import { connectWorker, runtimeOptions } from './kernel/temporal.ts';
-import { workflowBundle } from './kernel/workflow-code.ts';
+import { concreteAddress, serveHealth } from '../platform/health/health.ts';
+import { HEARTBEAT_INTERVAL_MS, heartbeatWhileRunning } from '../platform/temporal/heartbeat.ts';
+import { connectProcess, type HeadroomProcess, runProcess } from '../platform/process/process.ts';
+import { connectWorker, runtimeOptions } from '../platform/temporal/temporal.ts';
+import { workflowBundle } from './workflow-code.ts';
 import { createAllActivities } from './registry.ts';
 
 runProcess('worker', run);

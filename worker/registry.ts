@@ -1,6 +1,6 @@
 import type { ControllerName } from '../domain/kernel/controllers.ts';
 import { githubBudgetRoom } from './github-budget/room.ts';
-import type { Room, RoomContext } from './kernel/room.ts';
+import type { Room, RoomContext } from './room.ts';
 import { leaseGcRoom } from './lease-gc/room.ts';
 import { lightsOutRoom } from './lights-out/room.ts';
 import { quotaResizeRoom } from './quota-resize/room.ts';

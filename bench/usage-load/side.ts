@@ -2,7 +2,7 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import { inParallel } from '../../activities/kernel/in-parallel.ts';
 import { orNull } from '../../activities/ports/kubernetes-failure.ts';
 import { eventually } from '../../test/kernel/stack/eventually.ts';
-import { loadKubeConfig } from '../../worker/kernel/kubernetes-access.ts';
+import { loadKubeConfig } from '../../platform/kubernetes/kubernetes-access.ts';
 import { Hand } from './apply.ts';
 import { LagBook } from './lag-book.ts';
 import { type NamespaceModel, usedOf } from './namespace-model.ts';

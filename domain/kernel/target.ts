@@ -3,6 +3,8 @@
  * strings, so that an id is always the same lock.
  */
 
+import type { ControllerName } from './controllers.ts';
+
 /** A ResourceQuota in a namespace of a named cluster: what one quota-resize workflow is about. */
 export interface QuotaTarget {
   readonly cluster: string;
@@ -63,9 +65,17 @@ export function githubBudgetTarget(workflowId: string): string {
  */
 export const githubBudgetTaskQueue = 'headroom-github';
 
-/** Task queue of a cluster's workflows and activities. It carries the cluster's name so that no cluster runs another's. */
+/** Task queue of a cluster's workflows. It carries the cluster's name so that no cluster runs another's. */
 export function taskQueue(cluster: string): string {
   return `headroom/${cluster}`;
+}
+
+/**
+ * Task queue of the activities of one controller in a cluster. Each has slots of its own, so that a backlog of one
+ * controller delays no other.
+ */
+export function activityTaskQueue(cluster: string, controller: ControllerName): string {
+  return `${taskQueue(cluster)}/${controller}`;
 }
 
 /** Task queue of the activities that read the informer caches of a cluster; its starters poll it. */

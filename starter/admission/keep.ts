@@ -1,8 +1,8 @@
 /** Keeps a server's certificate the one that its source has. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatInstant } from '../../domain/kernel/time.ts';
-import { untilAvailable } from '../../worker/kernel/availability.ts';
-import type { Log } from '../../worker/kernel/log.ts';
+import { untilAvailable } from '../../platform/process/availability.ts';
+import type { Log } from '../../platform/log/log.ts';
 import { failureOf } from '../kernel/api-get.ts';
 import type { ServerCertificate } from './certificate.ts';
 

@@ -2,7 +2,7 @@
 import { CoreV1Api, type KubeConfig, type V1Secret } from '@kubernetes/client-node';
 import { orNull, statusCode } from '../../activities/ports/kubernetes-failure.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
-import type { Log } from '../../worker/kernel/log.ts';
+import type { Log } from '../../platform/log/log.ts';
 import { failureOf } from '../kernel/api-get.ts';
 import { createBundleWriter } from './ca-bundle.ts';
 import { type Chain, type CheckedChain, reviewChain } from './chain.ts';

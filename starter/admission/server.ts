@@ -3,9 +3,9 @@ import type { Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { fastify, type FastifyError, type FastifyReply } from 'fastify';
 import type { Counter } from 'prom-client';
-import type { ListeningServer } from '../../worker/kernel/health.ts';
-import type { Log } from '../../worker/kernel/log.ts';
-import type { ListenAddress } from '../../worker/kernel/settings.ts';
+import type { ListeningServer } from '../../platform/health/health.ts';
+import type { Log } from '../../platform/log/log.ts';
+import type { ListenAddress } from '../../platform/config/settings.ts';
 import type { Pair } from './certificate.ts';
 import {
   type AdmissionRequest,

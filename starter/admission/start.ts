@@ -2,11 +2,11 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { type EpochMs, formatInstant } from '../../domain/kernel/time.ts';
-import type { Readiness } from '../../worker/kernel/health.ts';
-import type { Log } from '../../worker/kernel/log.ts';
-import type { HeadroomProcess } from '../../worker/kernel/process.ts';
-import { protectedNamespaces } from '../../worker/kernel/protected-namespaces.ts';
-import type { ListenAddress } from '../../worker/kernel/settings.ts';
+import type { Readiness } from '../../platform/health/health.ts';
+import type { Log } from '../../platform/log/log.ts';
+import type { HeadroomProcess } from '../../platform/process/process.ts';
+import { protectedNamespaces } from '../../platform/config/protected-namespaces.ts';
+import type { ListenAddress } from '../../platform/config/settings.ts';
 import type { ServerCertificate } from './certificate.ts';
 import { givenCertificate } from './given.ts';
 import { type CertificateSource, keepCertificate } from './keep.ts';

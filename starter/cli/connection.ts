@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
-import type { Config } from '../../worker/kernel/config.ts';
-import { clientConnectionOptions } from '../../worker/kernel/temporal.ts';
+import type { Config } from '../../platform/config/config.ts';
+import { clientConnectionOptions } from '../../platform/temporal/temporal.ts';
 
 /** How long a command waits for Temporal: a person is waiting too. */
 const CONNECT_MS = 5_000;

@@ -10,7 +10,7 @@ import { editPlace, editPlaces, limitsInGit, refusalOf } from '../../domain/quot
 import type { FileEdit, QuotaPlace } from '../../domain/quota-resize/source/place.ts';
 import type { Scan } from '../../domain/quota-resize/source/scan.ts';
 import { unifiedDiff } from '../../domain/quota-resize/unified-diff.ts';
-import { exitCodes } from '../../worker/kernel/exit-codes.ts';
+import { exitCodes } from '../../platform/process/exit-codes.ts';
 import type { Checkout } from './checkout.ts';
 import { fail, type SharedOptions } from './shared.ts';
 import { withCheckout, withSourceOptions } from './sources.ts';

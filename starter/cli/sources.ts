@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { GitPathError } from '../../domain/quota-resize/git-path.ts';
 import { type Scan, scanQuotas, type ScanOptions } from '../../domain/quota-resize/source/scan.ts';
-import { exitCodes } from '../../worker/kernel/exit-codes.ts';
+import { exitCodes } from '../../platform/process/exit-codes.ts';
 import { answered, type Checkout, CheckoutError, readCheckout } from './checkout.ts';
 import { fail, print, type SharedOptions } from './shared.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { lightsOutId, taskQueue } from '../../domain/kernel/target.ts';
-import type { Log } from '../../worker/kernel/log.ts';
+import type { Log } from '../../platform/log/log.ts';
 import { type ScheduleQueuedHint, scheduleHint, startHint } from './hint.ts';
 
 export interface KeepRunningOptions {

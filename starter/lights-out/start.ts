@@ -1,8 +1,8 @@
 import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
 import type { Registry } from 'prom-client';
-import type { HeadroomProcess } from '../../worker/kernel/process.ts';
-import { protectedNamespaces } from '../../worker/kernel/protected-namespaces.ts';
+import type { HeadroomProcess } from '../../platform/process/process.ts';
+import { protectedNamespaces } from '../../platform/config/protected-namespaces.ts';
 import { startAdmission } from '../admission/start.ts';
 import { HintQueue } from '../kernel/hint-queue.ts';
 import type { Informer } from '../kernel/informer.ts';

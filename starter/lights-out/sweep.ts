@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { judge } from '../../domain/lights-out/judge.ts';
 import { type ScopedNamespace, type Workload, workloadName } from '../../domain/lights-out/workload.ts';
-import type { Log } from '../../worker/kernel/log.ts';
+import type { Log } from '../../platform/log/log.ts';
 import type { Judge, WatchedSchedule } from './schedule-book.ts';
 
 export interface PlacedWorkload {

@@ -10,7 +10,7 @@ import {
   type Workload,
   workloadName,
 } from '../../domain/lights-out/workload.ts';
-import type { Log } from '../../worker/kernel/log.ts';
+import type { Log } from '../../platform/log/log.ts';
 import { type Informer, openInformer } from '../kernel/informer.ts';
 import {
   attention,

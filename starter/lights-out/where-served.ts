@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
-import type { Log } from '../../worker/kernel/log.ts';
+import type { Log } from '../../platform/log/log.ts';
 import { createApiGet, failureOf, listPath } from '../kernel/api-get.ts';
 import { type Informer, type InformerOptions, openInformer } from '../kernel/informer.ts';
 

@@ -11,7 +11,7 @@ import type { PolicyDefaults } from '../../domain/quota-resize/policy.ts';
 import { isUnderPressure } from '../../domain/quota-resize/pressure.ts';
 import { resolvePolicy } from '../../domain/quota-resize/resolve-policy.ts';
 import { type Informer, startInformer } from '../kernel/informer.ts';
-import type { Log } from '../../worker/kernel/log.ts';
+import type { Log } from '../../platform/log/log.ts';
 import { type QuotaHint, quotaHint } from './hint.ts';
 
 export interface QuotaWatchOptions {

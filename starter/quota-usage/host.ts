@@ -3,7 +3,7 @@ import type { UsageCache } from '../../activities/ports/usage-cache.ts';
 import { createUsageCacheActivities } from '../../activities/quota-usage/cache-activities.ts';
 import type { UsagePolicy } from '../../domain/quota-usage/observation.ts';
 import { cacheTaskQueue } from '../../domain/kernel/target.ts';
-import { HEARTBEAT_INTERVAL_MS, heartbeatWhileRunning } from '../../worker/kernel/heartbeat.ts';
+import { HEARTBEAT_INTERVAL_MS, heartbeatWhileRunning } from '../../platform/temporal/heartbeat.ts';
 
 export interface CacheHostOptions {
   readonly connection: NativeConnection;

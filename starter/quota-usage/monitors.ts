@@ -5,7 +5,7 @@ import type { CountedObject, Evaluator } from '../../domain/quota-usage/evaluato
 import { evaluatorsFor } from '../../domain/quota-usage/evaluators.ts';
 import { type Discovery, type Monitored, neededResources, nextMonitors } from '../../domain/quota-usage/monitors.ts';
 import type { CountingQuota } from '../../domain/quota-usage/scopes.ts';
-import type { Log } from '../../worker/kernel/log.ts';
+import type { Log } from '../../platform/log/log.ts';
 import { createApiGet, listPath } from '../kernel/api-get.ts';
 import { type Informer, openInformer } from '../kernel/informer.ts';
 import type { Bell } from './bell.ts';

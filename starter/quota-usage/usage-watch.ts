@@ -8,7 +8,7 @@ import type { CountedObject } from '../../domain/quota-usage/evaluator.ts';
 import type { CachedQuota, Reached, UsagePolicy } from '../../domain/quota-usage/observation.ts';
 import { furthest } from '../../domain/quota-usage/reached.ts';
 import { isUrgent, trueStatus } from '../../domain/quota-usage/status.ts';
-import type { Log } from '../../worker/kernel/log.ts';
+import type { Log } from '../../platform/log/log.ts';
 import { Alarms } from './alarms.ts';
 import { AuditBook, type WrongQuota } from './audit-book.ts';
 import type { RunningUsageCache } from './cache.ts';

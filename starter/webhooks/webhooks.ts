@@ -2,9 +2,9 @@
 import { CoordinationV1Api, type KubeConfig, type V1Lease } from '@kubernetes/client-node';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { leaseSelector } from '../../domain/quota-resize/lease.ts';
-import type { Log } from '../../worker/kernel/log.ts';
-import type { Secret } from '../../worker/kernel/secret.ts';
-import type { ListenAddress } from '../../worker/kernel/settings.ts';
+import type { Log } from '../../platform/log/log.ts';
+import type { Secret } from '../../platform/config/secret.ts';
+import type { ListenAddress } from '../../platform/config/settings.ts';
 import { type Informer, startInformer } from '../kernel/informer.ts';
 import type { QuotaHint } from '../quota-resize/hint.ts';
 import { PullRequestIndex } from './pull-request-index.ts';

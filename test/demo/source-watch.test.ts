@@ -14,7 +14,7 @@ let told: Promise<{ files: readonly string[]; processes: readonly ProcessName[] 
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'source-watch-'));
-  for (const folder of ['domain', 'activities/room', 'workflows', 'worker', 'starter/cli']) {
+  for (const folder of ['domain', 'platform', 'activities/room', 'workflows', 'worker', 'starter/cli']) {
     await mkdir(join(root, folder), { recursive: true });
   }
   ({ promise: told, resolve: tell } = Promise.withResolvers<Awaited<typeof told>>());
@@ -47,7 +47,7 @@ it('a file that an editor writes aside and moves into place is seen, and what is
   await write('worker/main.ts.swp');
   await write('starter/notes.md');
   await rename(join(root, 'worker/main.ts.swp'), join(root, 'worker/main.ts'));
-  await expect(told).resolves.toEqual({ files: ['worker/main.ts'], processes: ['worker', 'starter'] });
+  await expect(told).resolves.toEqual({ files: ['worker/main.ts'], processes: ['worker'] });
 });
 
 async function write(file: string): Promise<void> {

@@ -7,10 +7,11 @@ export type ProcessName = 'worker' | 'starter';
 /** The folders of the product's source, each with the processes that run what is in it. */
 const RUN_BY: Readonly<Record<string, readonly ProcessName[]>> = {
   domain: ['worker', 'starter'],
+  platform: ['worker', 'starter'],
   activities: ['worker'],
-  // The starter takes the messages of the workflows and the configuration of the worker from there.
+  // The starter takes the messages of the workflows from there.
   workflows: ['worker', 'starter'],
-  worker: ['worker', 'starter'],
+  worker: ['worker'],
   starter: ['starter'],
 };
 

@@ -16,8 +16,8 @@ import {
 } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { loadConfig } from '../../worker/kernel/config.ts';
-import { configFileSetting, placedSettings } from '../../worker/kernel/settings.ts';
+import { loadConfig } from '../../platform/config/config.ts';
+import { configFileSetting, placedSettings } from '../../platform/config/settings.ts';
 import { type ControlPlane, startControlPlane } from '../kernel/servers/control-plane.ts';
 import { accessOf } from '../kernel/stack/access.ts';
 

@@ -9,7 +9,7 @@ import { readSchedule } from '../../domain/lights-out/read-schedule.ts';
 import { scheduleSpec, scheduleStatus } from '../../domain/lights-out/schedule.ts';
 import { SYSTEM_NAMESPACES } from '../../domain/lights-out/scope.ts';
 import { createCommandLine } from '../../starter/cli/command-line.ts';
-import { placedSettings } from '../../worker/kernel/settings.ts';
+import { placedSettings } from '../../platform/config/settings.ts';
 import { lightsOutCommands } from '../../workflows/lights-out/messages.ts';
 import { firstCells, read, ROOT, sectionOf, unionMembers } from './reading.ts';
 

@@ -1,7 +1,7 @@
 /** A process that runs budgets and nothing else, for tests that kill it: the product's own second worker. */
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { createGitHubBudgetWorker } from '../../worker/github-budget/worker.ts';
-import { workflowBundle } from '../../worker/kernel/workflow-code.ts';
+import { workflowBundle } from '../../worker/workflow-code.ts';
 import { TEST_BUNDLE } from '../kernel/stack/workflow-bundle.ts';
 
 const [address = '', namespace = ''] = process.argv.slice(2);

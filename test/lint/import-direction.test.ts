@@ -28,6 +28,12 @@ const forbidden: Readonly<Record<string, readonly [source: string, says: string]
   'workflows/sleeps.ts': [from('node:timers/promises'), 'workflows are deterministic'],
   'worker/imports-the-starter.ts': [from('../starter/main.ts'), 'the worker does not know the starter'],
   'worker/imports-a-test.ts': [from('../test/kernel/stack/stack.ts'), 'the worker does not know the starter'],
+  'platform/imports-a-controller.ts': [from('../domain/quota-resize/decide.ts'), 'the platform knows no controller'],
+  'platform/imports-an-activity.ts': [from('../activities/ports/kubernetes.ts'), 'the platform knows no controller'],
+  'platform/imports-the-worker.ts': [from('../worker/registry.ts'), 'the platform knows no controller'],
+  'domain/imports-the-platform.ts': [from('../platform/log/log.ts'), 'domain is pure'],
+  'activities/imports-the-platform.ts': [from('../platform/log/log.ts'), 'activities import the domain'],
+  'starter/imports-the-worker.ts': [from('../worker/registry.ts'), 'the starter does not know the worker'],
   'starter/imports-a-test.ts': [from('../test/kernel/stack/stack.ts'), 'the product does not import its tests'],
 };
 
@@ -40,7 +46,8 @@ const allowed: Readonly<Record<string, string>> = {
   'workflows/imports-an-activity-as-a-type.ts':
     "import type { thing } from '../activities/quota-resize/interface.ts';\nexport type Thing = typeof thing;\n",
   'worker/imports-workflows-and-activities.ts': `${from('../workflows/index.ts')}${from('../activities/ports/kubernetes.ts', 'other')}`,
-  'starter/imports-the-worker.ts': from('../worker/registry.ts'),
+  'platform/imports-the-kernel.ts': from('../domain/kernel/target.ts'),
+  'starter/imports-the-platform.ts': from('../platform/log/log.ts'),
 };
 
 function from(module: string, name = 'thing'): string {

@@ -7,7 +7,7 @@ import { cacheTaskQueue, quotaUsageId, taskQueue } from '../../domain/kernel/tar
 import { createUsageHintSender, hintPriorities, usageHint } from '../../starter/quota-usage/hint.ts';
 import { commandSignals, status, usageChanged, type UsageCommandInput } from '../../workflows/quota-usage/messages.ts';
 import type { quotaUsage } from '../../workflows/quota-usage/workflow.ts';
-import { workflowBundle } from '../../worker/kernel/workflow-code.ts';
+import { workflowBundle } from '../../worker/workflow-code.ts';
 import { startTemporal, type TemporalServer } from '../kernel/servers/temporal.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { TEST_BUNDLE } from '../kernel/stack/workflow-bundle.ts';

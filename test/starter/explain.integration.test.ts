@@ -6,7 +6,7 @@ import type { Explanation } from '../../starter/cli/explain/facts.ts';
 import { explainQuota } from '../../starter/cli/explain/quota.ts';
 import { nothingElse, readWhatIf } from '../../starter/cli/explain/what-if.ts';
 import type { QuotaArgument } from '../../starter/cli/shared.ts';
-import { loadConfig } from '../../worker/kernel/config.ts';
+import { loadConfig } from '../../platform/config/config.ts';
 import {
   type Cluster,
   namespaceOf,

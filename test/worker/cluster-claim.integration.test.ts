@@ -1,7 +1,7 @@
 /** Whose a cluster's name is, and the Schedule that records it, with the real processes. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { leaseGcId, taskQueue } from '../../domain/kernel/target.ts';
-import { claimCluster, ClusterNameTaken } from '../../worker/kernel/cluster-claim.ts';
+import { claimCluster, ClusterNameTaken } from '../../platform/temporal/cluster-claim.ts';
 import { type ControlPlane, startControlPlane } from '../kernel/servers/control-plane.ts';
 import { applyManifests } from '../kernel/stack/manifests.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';

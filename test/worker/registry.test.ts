@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { UsageCache } from '../../activities/ports/usage-cache.ts';
 import { createUsageCacheActivities } from '../../activities/quota-usage/cache-activities.ts';
 import { controllerNames } from '../../domain/kernel/controllers.ts';
-import { loadConfig } from '../../worker/kernel/config.ts';
+import { loadConfig } from '../../platform/config/config.ts';
 import { createAllActivities, rooms } from '../../worker/registry.ts';
 import * as workflows from '../../workflows/index.ts';
 import { declaredActivities } from '../kernel/activity-names.ts';

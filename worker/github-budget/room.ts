@@ -1,4 +1,4 @@
-import type { Room } from '../kernel/room.ts';
+import type { Room } from '../room.ts';
 
 /** Its workflow has no activities: it only answers those who ask. */
 export const githubBudgetRoom: Room = {

@@ -1,7 +1,7 @@
 import { connectKubernetes } from '../../activities/ports/kubernetes.ts';
 import type { LeaseGcActivities } from '../../activities/lease-gc/interface.ts';
 import { createLeaseGcActivities } from '../../activities/lease-gc/kubernetes-activities.ts';
-import type { Room, RoomContext } from '../kernel/room.ts';
+import type { Room, RoomContext } from '../room.ts';
 
 export const leaseGcRoom: Room = {
   workflowTypes: ['leaseGc'],

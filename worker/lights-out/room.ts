@@ -1,8 +1,8 @@
 import type { LightsOutActivities } from '../../activities/lights-out/interface.ts';
 import { createLightsOutActivities } from '../../activities/lights-out/kubernetes-activities.ts';
 import { connectKubernetes } from '../../activities/ports/kubernetes.ts';
-import { protectedNamespaces } from '../kernel/protected-namespaces.ts';
-import type { Room, RoomContext } from '../kernel/room.ts';
+import { protectedNamespaces } from '../../platform/config/protected-namespaces.ts';
+import type { Room, RoomContext } from '../room.ts';
 
 export const lightsOutRoom: Room = {
   workflowTypes: ['lightsOut'],

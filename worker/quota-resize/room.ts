@@ -11,9 +11,9 @@ import { createQuotaResizeGitHubActivities } from '../../activities/quota-resize
 import { createPolicyGuard } from '../../activities/quota-resize/policy-guard.ts';
 import { createQuotaResizeKubernetesActivities } from '../../activities/quota-resize/kubernetes-activities.ts';
 import { pullRequestTexts } from '../../domain/quota-resize/pull-request-text.ts';
-import { type Config, policyDefaults } from '../kernel/config.ts';
-import { createGitHubCredentials } from '../kernel/github-credential.ts';
-import type { Room, RoomContext } from '../kernel/room.ts';
+import { type Config, policyDefaults } from '../../platform/config/config.ts';
+import { createGitHubCredentials } from '../../platform/config/github-credential.ts';
+import type { Room, RoomContext } from '../room.ts';
 
 export const quotaResizeRoom: Room = {
   workflowTypes: ['quotaResize'],

@@ -1,7 +1,7 @@
 import { connectKubernetes } from '../../activities/ports/kubernetes.ts';
 import type { QuotaUsageActivities } from '../../activities/quota-usage/interface.ts';
 import { createQuotaUsageActivities } from '../../activities/quota-usage/kubernetes-activities.ts';
-import type { Room, RoomContext } from '../kernel/room.ts';
+import type { Room, RoomContext } from '../room.ts';
 
 /** Its counts are not among them: starters host those, beside their caches. */
 export const quotaUsageRoom: Room = {

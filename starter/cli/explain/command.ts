@@ -1,7 +1,7 @@
 /** `headroom explain quota-resize <namespace>/<quota>`: what would happen now and why, and what would if. */
 import { type Command, Option } from 'commander';
-import type { Config } from '../../../worker/kernel/config.ts';
-import { placedSettings, type Setting } from '../../../worker/kernel/settings.ts';
+import type { Config } from '../../../platform/config/config.ts';
+import { placedSettings, type Setting } from '../../../platform/config/settings.ts';
 import { print, type QuotaArgument, quotaArgument, type SharedOptions } from '../shared.ts';
 import { explanationText } from './text.ts';
 import { nothingElse, readWhatIf, type WhatIf } from './what-if.ts';

@@ -1,8 +1,8 @@
 /** `headroom lights-out …`: what schedules do, what an operator may tell them, and what they would do. */
 import { type Command, Option } from 'commander';
 import { type EpochMs, formatInstant } from '../../../domain/kernel/time.ts';
-import type { Config } from '../../../worker/kernel/config.ts';
-import { exitCodes } from '../../../worker/kernel/exit-codes.ts';
+import type { Config } from '../../../platform/config/config.ts';
+import { exitCodes } from '../../../platform/process/exit-codes.ts';
 import type { LightsOutCommand } from '../../../workflows/lights-out/messages.ts';
 import { fail, type SharedOptions, userName } from '../shared.ts';
 import { UnknownName } from '../usage/argument.ts';

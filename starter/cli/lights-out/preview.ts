@@ -1,6 +1,6 @@
 /** `headroom lights-out preview`: reads schedules from the cluster or a file, and prints what they would do. */
-import type { Config } from '../../../worker/kernel/config.ts';
-import { exitCodes } from '../../../worker/kernel/exit-codes.ts';
+import type { Config } from '../../../platform/config/config.ts';
+import { exitCodes } from '../../../platform/process/exit-codes.ts';
 import { fail, print, type SharedOptions } from '../shared.ts';
 import { UnknownName } from '../usage/argument.ts';
 import { terminalOf } from '../usage/terminal.ts';

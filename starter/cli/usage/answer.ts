@@ -1,6 +1,6 @@
 /** Reads the cluster and prints what `headroom usage` was asked for. */
-import type { Config } from '../../../worker/kernel/config.ts';
-import { exitCodes } from '../../../worker/kernel/exit-codes.ts';
+import type { Config } from '../../../platform/config/config.ts';
+import { exitCodes } from '../../../platform/process/exit-codes.ts';
 import { CommandFailed, fail, print, type SharedOptions } from '../shared.ts';
 import { UnknownName, type UsageArgument } from './argument.ts';
 import { connect, readingFailure } from './cluster.ts';

@@ -1,6 +1,6 @@
 /** What `headroom usage` is asked about, and what is wrong with that. */
 import { InvalidArgumentError } from 'commander';
-import { closest } from '../../../worker/kernel/closest.ts';
+import { closest } from '../../../platform/config/closest.ts';
 
 /** A namespace, or one quota of it. */
 export interface UsageArgument {

@@ -10,7 +10,7 @@ import {
 } from '../../../activities/quota-resize/kubernetes-activities.ts';
 import type { QuotaTarget } from '../../../domain/kernel/target.ts';
 import type { QuotaObservation } from '../../../domain/quota-resize/observation.ts';
-import { loadKubeConfig } from '../../../worker/kernel/kubernetes-access.ts';
+import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
 import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
 import { untilAllowed } from '../until-allowed.ts';
 

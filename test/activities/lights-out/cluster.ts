@@ -14,7 +14,7 @@ import type { EpochMs } from '../../../domain/kernel/time.ts';
 import { GROUP, KIND, PLURAL, VERSION } from '../../../domain/lights-out/names.ts';
 import type { LightsOutObservation } from '../../../domain/lights-out/observation.ts';
 import type { Plan } from '../../../domain/lights-out/plan.ts';
-import { loadKubeConfig } from '../../../worker/kernel/kubernetes-access.ts';
+import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
 import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { NO_AUTOSCALER_LOOKS } from '../../lights-out/cluster.ts';

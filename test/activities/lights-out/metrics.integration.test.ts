@@ -2,8 +2,8 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { Runtime } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { reconcileMetric, scalingMetrics } from '../../../activities/lights-out/metrics.ts';
-import { createLog } from '../../../worker/kernel/log.ts';
-import { forgetRuntime, installRuntime } from '../../worker/kernel/sdk-runtime.ts';
+import { createLog } from '../../../platform/log/log.ts';
+import { forgetRuntime, installRuntime } from '../../platform/process/sdk-runtime.ts';
 
 let address: string;
 

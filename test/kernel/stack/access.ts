@@ -1,5 +1,5 @@
 import type { KubeConfig } from '@kubernetes/client-node';
-import { loadKubeConfig } from '../../../worker/kernel/kubernetes-access.ts';
+import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
 
 /** As long as a machine that starts servers beside this may need for an answer, in milliseconds. */
 const REQUEST_TIMEOUT_MS = 60_000;

@@ -7,8 +7,8 @@ import type { Pair } from '../../../starter/admission/certificate.ts';
 import { givenCertificate } from '../../../starter/admission/given.ts';
 import { issueAuthority, issueServer } from '../../../starter/admission/issue.ts';
 import { type RunningAdmission, runAdmission } from '../../../starter/admission/start.ts';
-import { Readiness } from '../../../worker/kernel/health.ts';
-import { createLog } from '../../../worker/kernel/log.ts';
+import { Readiness } from '../../../platform/health/health.ts';
+import { createLog } from '../../../platform/log/log.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { shownSerial } from './tls.ts';
 

@@ -5,7 +5,7 @@ import { Counter, Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { issueAuthority, issueServer } from '../../../starter/admission/issue.ts';
 import { type AdmissionServer, serveAdmission } from '../../../starter/admission/server.ts';
-import { createLog } from '../../../worker/kernel/log.ts';
+import { createLog } from '../../../platform/log/log.ts';
 import { send, shownSerial } from './tls.ts';
 
 const authority = await issueAuthority(Date.now());

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { inParallel } from '../../../activities/kernel/in-parallel.ts';
 import { hasReached } from '../../../domain/kernel/resource-version.ts';
 import { type InformerOptions, startInformer } from '../../../starter/kernel/informer.ts';
-import { loadKubeConfig } from '../../../worker/kernel/kubernetes-access.ts';
+import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
 import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
 import { type CuttableLine, kubeconfigThrough, startLine } from '../../kernel/servers/cuttable-line.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';

@@ -29,7 +29,7 @@ import type { Informer } from '../../../starter/kernel/informer.ts';
 import type { ScheduleQueuedHint } from '../../../starter/lights-out/hint.ts';
 import type { Shaped } from '../../../starter/lights-out/shape.ts';
 import { watchSchedules } from '../../../starter/lights-out/watch.ts';
-import { loadKubeConfig } from '../../../worker/kernel/kubernetes-access.ts';
+import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
 import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { applyManifests } from '../../kernel/stack/manifests.ts';

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { groupResourceName } from '../../../domain/kernel/group-resource.ts';
 import type { CachedQuota } from '../../../domain/quota-usage/observation.ts';
 import { createUsageCache, type UsageCacheSetup } from '../../../starter/quota-usage/cache.ts';
-import { loadKubeConfig } from '../../../worker/kernel/kubernetes-access.ts';
+import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
 import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { applyManifests } from '../../kernel/stack/manifests.ts';

@@ -11,8 +11,8 @@ import { type Cluster, connect as connectCluster } from '../../../starter/cli/us
 import { type Comparison, compareQuotas } from '../../../starter/cli/usage/compare.ts';
 import { namespaceText } from '../../../starter/cli/usage/namespace-text.ts';
 import { type NamespaceUsage, namespaceUsageOf, type Overview } from '../../../starter/cli/usage/report.ts';
-import { loadConfig } from '../../../worker/kernel/config.ts';
-import { loadKubeConfig } from '../../../worker/kernel/kubernetes-access.ts';
+import { loadConfig } from '../../../platform/config/config.ts';
+import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
 import { connect, namespaceOf, NOBODY, quotaOf, workloadOf } from '../../activities/kubernetes/cluster.ts';
 import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';

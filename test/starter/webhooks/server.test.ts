@@ -2,8 +2,8 @@ import { Counter, Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createReceiver } from '../../../starter/webhooks/receive.ts';
 import { serveWebhooks } from '../../../starter/webhooks/server.ts';
-import type { ListeningServer } from '../../../worker/kernel/health.ts';
-import { createLog } from '../../../worker/kernel/log.ts';
+import type { ListeningServer } from '../../../platform/health/health.ts';
+import { createLog } from '../../../platform/log/log.ts';
 import { payloads, SECRET, signed } from './payloads.ts';
 
 let server: ListeningServer;

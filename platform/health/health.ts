@@ -1,0 +1,126 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import type { Registry } from 'prom-client';
+import type { ListenAddress } from '../config/settings.ts';
+
+/** Whether one thing that the process needs is there, and if not, why. */
+export type ConditionStatus = { readonly ready: true } | { readonly ready: false; readonly reason: string };
+
+/** What a process needs before it is ready, by name. It is ready when every condition is, and there is at least one. */
+export class Readiness {
+  readonly #conditions = new Map<string, () => ConditionStatus>();
+
+  /** States a condition; stated again, it is replaced. */
+  set(name: string, status: ConditionStatus): void {
+    this.#conditions.set(name, () => status);
+  }
+
+  /** A condition that is looked at whenever somebody asks. */
+  watch(name: string, look: () => ConditionStatus): void {
+    this.#conditions.set(name, look);
+  }
+
+  /** The body of `/readyz`. */
+  report(): { readonly ready: boolean; readonly conditions: Readonly<Record<string, ConditionStatus>> } {
+    const conditions = Object.fromEntries([...this.#conditions].map(([name, look]) => [name, look()]));
+    const statuses = Object.values(conditions);
+    return { ready: statuses.length > 0 && statuses.every((status) => status.ready), conditions };
+  }
+}
+
+/** A server that listens. */
+export interface ListeningServer {
+  /** `http://host:port`, with the port that was taken. */
+  readonly url: string;
+  /** Stops it at once, open connections included. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves `/healthz` (200 while the process can answer at all), `/readyz` (200 or 503, with every condition and its reason
+ * as JSON) and, with a registry, `/metrics`.
+ *
+ * @throws the system's error when the address cannot be listened on.
+ */
+export async function serveHealth(
+  address: ListenAddress,
+  readiness: Readiness,
+  metrics?: Registry,
+): Promise<ListeningServer> {
+  return await serve(address, {
+    '/healthz': (response) => sendJson(response, 200, { alive: true }),
+    '/readyz': (response) => {
+      const report = readiness.report();
+      sendJson(response, report.ready ? 200 : 503, report);
+    },
+    ...(metrics === undefined ? {} : { '/metrics': async (response) => await sendMetrics(response, metrics) }),
+  });
+}
+
+/** Serves `/metrics` alone. */
+export async function serveMetrics(address: ListenAddress, metrics: Registry): Promise<ListeningServer> {
+  return await serve(address, { '/metrics': async (response) => await sendMetrics(response, metrics) });
+}
+
+type Routes = Readonly<Record<string, (response: ServerResponse) => void | Promise<void>>>;
+
+async function serve(address: ListenAddress, routes: Routes): Promise<ListeningServer> {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
+    const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
+    if (route === undefined) sendJson(response, 404, { error: `expected one of ${Object.keys(routes).join(', ')}` });
+    else if (request.method !== 'GET' && request.method !== 'HEAD') sendJson(response, 405, { error: 'expected GET' });
+    else await route(response);
+  };
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) => {
+      response.destroy(error instanceof Error ? error : undefined);
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(address.port, address.host, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${formatHost(address.host)}:${port}`,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+  response.end(`${JSON.stringify(body)}\n`);
+}
+
+async function sendMetrics(response: ServerResponse, metrics: Registry): Promise<void> {
+  const text = await metrics.metrics();
+  response.writeHead(200, { 'content-type': metrics.contentType });
+  response.end(text);
+}
+
+/**
+ * The address as `host:port` with a real port, for a server that cannot say which free one it took, such as that of
+ * Temporal's SDK. Between the asking and the taking another process may take it; that server then fails to start.
+ */
+export async function concreteAddress({ host, port }: ListenAddress): Promise<string> {
+  if (port !== 0) return `${formatHost(host)}:${port}`;
+  const probe = createTcpServer();
+  await new Promise<void>((resolve, reject) => {
+    probe.once('error', reject);
+    probe.listen(0, host, resolve);
+  });
+  const free = (probe.address() as AddressInfo).port;
+  await new Promise<void>((resolve) => {
+    probe.close(() => resolve());
+  });
+  return `${formatHost(host)}:${free}`;
+}
+
+function formatHost(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}

@@ -1,0 +1,314 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import type { RequestOptions } from 'node:https';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import {
+  type ApiConstructor,
+  ApiException,
+  type ApiType,
+  CoreV1Api,
+  createConfiguration,
+  type HttpLibrary,
+  IsomorphicFetchHttpLibrary,
+  KubeConfig,
+  Observable,
+  type RequestContext,
+  type ResponseContext,
+  ServerConfiguration,
+} from '@kubernetes/client-node';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { requestCancellation } from '../../activities/kernel/cancellation.ts';
+import { apiMessage } from '../../activities/ports/kubernetes-failure.ts';
+import { untilAvailable, type WaitOptions, watchAvailability } from '../process/availability.ts';
+
+const SERVICE_ACCOUNT_TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/token';
+
+/** What decides which cluster is used, and how. */
+export interface KubernetesAccess {
+  /** One path, or several joined as in `KUBECONFIG`. */
+  readonly kubeconfig: string | undefined;
+  readonly context: string | undefined;
+  /** How long one request may take, answer included, in milliseconds; watches have their own. */
+  readonly requestTimeoutMs: number;
+}
+
+/** There is no cluster to talk to; the message names what was tried. */
+export class KubernetesAccessError extends Error {
+  override readonly name = 'KubernetesAccessError';
+}
+
+/**
+ * The access to the cluster: the given kubeconfig, else the pod's service account, and never a guess such as
+ * `localhost:8080`. Its API clients give up after the request timeout, keep their connections, read rotated tokens, and
+ * try once more with a fresh credential when the API server refuses the one they have.
+ *
+ * @throws {KubernetesAccessError} when there is no usable configuration.
+ */
+export function loadKubeConfig(
+  access: KubernetesAccess,
+  env: Readonly<Record<string, string | undefined>>,
+): KubeConfig {
+  const kubeConfig = new RenewingKubeConfig(() => readAccess(access, env), access.requestTimeoutMs);
+  kubeConfig.reload();
+  return kubeConfig;
+}
+
+/** The configuration as it is now, with the wanted context as its current one. */
+function readAccess(access: KubernetesAccess, env: Readonly<Record<string, string | undefined>>): KubeConfig {
+  const kubeConfig = new KubeConfig();
+  if (access.kubeconfig !== undefined) loadFiles(kubeConfig, access.kubeconfig.split(delimiter).filter(Boolean));
+  else if (env['KUBERNETES_SERVICE_HOST'] && existsSync(SERVICE_ACCOUNT_TOKEN)) kubeConfig.loadFromCluster();
+  else throw new KubernetesAccessError(nothingFound(env));
+
+  const contexts = kubeConfig.getContexts().map((context) => context.name);
+  const wanted = access.context ?? kubeConfig.getCurrentContext();
+  const source = access.kubeconfig ?? 'the service account';
+  if (wanted === undefined || wanted === '') {
+    throw new KubernetesAccessError(
+      `${source} has no current context: choose one with --context (${contexts.join(', ')})`,
+    );
+  }
+  if (!contexts.includes(wanted)) {
+    throw new KubernetesAccessError(
+      `${source} has no context "${wanted}": ${contexts.length === 0 ? 'it has none' : `it has ${contexts.join(', ')}`}`,
+    );
+  }
+  kubeConfig.setCurrentContext(wanted);
+  const cluster = kubeConfig.getCurrentCluster();
+  if (cluster === null || cluster.server === '') {
+    throw new KubernetesAccessError(`the context "${wanted}" of ${source} names no cluster with a server`);
+  }
+  if (kubeConfig.getCurrentUser() === null) {
+    throw new KubernetesAccessError(`the context "${wanted}" of ${source} names a user that it does not have`);
+  }
+  return kubeConfig;
+}
+
+/**
+ * The UID of the namespace `kube-system`, which tells one cluster from every other, once the API server answers and
+ * lets us read it; until then it says what it waits for and tries again.
+ *
+ * @throws the signal's reason when the process stops first.
+ */
+export async function waitForKubernetes(kubeConfig: KubeConfig, options: WaitOptions): Promise<string> {
+  return await untilAvailable(nameOf(kubeConfig), clusterUid(kubeConfig), kubernetesReason, options);
+}
+
+/** Goes on looking whether the API server answers and accepts the credentials, for the readiness of the process. */
+export async function watchKubernetes(kubeConfig: KubeConfig, options: WaitOptions): Promise<void> {
+  await watchAvailability(nameOf(kubeConfig), clusterUid(kubeConfig), kubernetesReason, options);
+}
+
+function nameOf(kubeConfig: KubeConfig): string {
+  return `Kubernetes at ${kubeConfig.getCurrentCluster()?.server}`;
+}
+
+function clusterUid(kubeConfig: KubeConfig): () => Promise<string> {
+  const core = kubeConfig.makeApiClient(CoreV1Api);
+  return async () => {
+    const { metadata } = await core.readNamespace({ name: 'kube-system' });
+    if (metadata?.uid === undefined) throw new Error('the namespace kube-system has no UID');
+    return metadata.uid;
+  };
+}
+
+/** One line from an error of the Kubernetes client: the API server's own words, or what the network said. */
+function kubernetesReason(error: unknown): string {
+  // The client throws the server's words of a 401 away.
+  if (error instanceof ApiException && error.code === UNAUTHORIZED) {
+    return '401 Unauthorized: it does not accept the credentials, which are read again each time';
+  }
+  if (error instanceof ApiException) return `${error.code} ${apiMessage(error) ?? 'without a message'}`;
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause instanceof Error ? error.cause : undefined;
+  return cause === undefined ? error.message : `${error.message} (${cause.message})`;
+}
+
+function nothingFound(env: Readonly<Record<string, string | undefined>>): string {
+  const home = env['HOME'] === undefined ? undefined : join(env['HOME'], '.kube', 'config');
+  const hint =
+    home !== undefined && existsSync(home)
+      ? `To use your own: KUBECONFIG=${home}`
+      : 'Set KUBECONFIG or --kubeconfig, or run in a pod with a service account.';
+  const inCluster = !env['KUBERNETES_SERVICE_HOST']
+    ? 'KUBERNETES_SERVICE_HOST is not set, so this is no pod'
+    : `the pod has no service account token at ${SERVICE_ACCOUNT_TOKEN}`;
+  return `There is no cluster to talk to: neither KUBECONFIG nor --kubeconfig is set, and ${inCluster}. ${hint}`;
+}
+
+function loadFiles(kubeConfig: KubeConfig, files: readonly string[]): void {
+  for (const [index, file] of files.entries()) {
+    try {
+      const one = new KubeConfig();
+      one.loadFromFile(file);
+      useTokenFiles(one, file);
+      // As with kubectl, the first file that names a current context decides.
+      kubeConfig.mergeConfig(one, index > 0 && Boolean(kubeConfig.getCurrentContext()));
+    } catch (error) {
+      throw new KubernetesAccessError(
+        `cannot use the kubeconfig "${file}": ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
+  }
+}
+
+const usersWithTokenFile = z.object({
+  users: z
+    .array(z.object({ name: z.string(), user: z.object({ tokenFile: z.string().optional() }).nullish() }))
+    .nullish(),
+});
+
+/** `tokenFile` of a kubeconfig's user outranks its `token`; the client knows it only as an auth provider of its own. */
+function useTokenFiles(kubeConfig: KubeConfig, file: string): void {
+  const { users } = usersWithTokenFile.parse(parse(readFileSync(file, 'utf8')));
+  for (const { name, user } of users ?? []) {
+    if (user?.tokenFile === undefined) continue;
+    const tokenFile = isAbsolute(user.tokenFile) ? user.tokenFile : join(dirname(file), user.tokenFile);
+    kubeConfig.users = kubeConfig.users.map((known) => {
+      if (known.name !== name) return known;
+      const { token: _outranked, ...rest } = known;
+      return { ...rest, authProvider: { name: 'tokenFile', config: { tokenFile } } };
+    });
+  }
+}
+
+type DispatcherOptions = ReturnType<KubeConfig['createDispatcherOptions']>;
+
+/**
+ * A KubeConfig whose credentials are renewed and whose connections are kept. The client of the library reads a kubeconfig
+ * once and a token file once a minute, keeps a credential from a plugin until the expiry it came with, and opens a new
+ * connection for every request, because it makes a dispatcher for each.
+ */
+class RenewingKubeConfig extends KubeConfig {
+  readonly #read: () => KubeConfig;
+  readonly #requestTimeoutMs: number;
+  /** The connections, with a digest of the certificates that they were opened with. */
+  #dispatcher: { readonly key: string; readonly value: ReturnType<RequestContext['getDispatcher']> } | undefined;
+
+  constructor(read: () => KubeConfig, requestTimeoutMs: number) {
+    super();
+    this.#read = read;
+    this.#requestTimeoutMs = requestTimeoutMs;
+  }
+
+  /** Reads everything again, and forgets every credential that the library's authenticators keep. */
+  reload(): void {
+    const fresh = this.#read();
+    const before = { context: this.getCurrentContext(), cluster: this.getCurrentCluster() };
+    if (before.cluster !== null) {
+      // The file's current context may be another one by now; this process began with its cluster and stays with it.
+      fresh.setCurrentContext(before.context);
+      const server = fresh.getCurrentCluster()?.server;
+      if (server !== before.cluster.server) {
+        throw new KubernetesAccessError(
+          `the context "${before.context}" named ${before.cluster.server} when this process started and names ${server ?? 'no server'} now: start it again to use that cluster`,
+        );
+      }
+    }
+    this.loadFromOptions({
+      clusters: fresh.getClusters(),
+      users: fresh.getUsers(),
+      contexts: fresh.getContexts(),
+      currentContext: fresh.getCurrentContext(),
+    });
+    // Private to the library, and the only place where a plugin's refused credential can be dropped.
+    type WithAuthenticators = { authenticators: unknown };
+    (this as unknown as WithAuthenticators).authenticators = (fresh as unknown as WithAuthenticators).authenticators;
+  }
+
+  /**
+   * One connection for each request that is under way, as HTTP/1.1 has it. Over HTTP/2 all of them share one, and when the
+   * API server died on a busy machine, the library was seen to go on with the dead one: watches stayed "connected" and new
+   * requests timed out one after the other, for a minute and more, also when the server was back (ADR 22).
+   */
+  override createDispatcherOptions(...given: Parameters<KubeConfig['createDispatcherOptions']>): DispatcherOptions {
+    const options = super.createDispatcherOptions(...given);
+    switch (options.type) {
+      case 'agent':
+        return { ...options, connect: { ...options.connect, ...HTTP_1 } };
+      case 'proxy':
+        return { ...options, requestTls: { ...options.requestTls, ...HTTP_1 } };
+      // Neither offers HTTP/2.
+      case 'socks':
+      case 'none':
+        return options;
+    }
+  }
+
+  override makeApiClient<T extends ApiType>(apiClientType: ApiConstructor<T>): T {
+    const cluster = this.getCurrentCluster();
+    if (cluster === null) throw new KubernetesAccessError('no current cluster');
+    return new apiClientType(
+      createConfiguration({
+        baseServer: new ServerConfiguration(cluster.server, {}),
+        authMethods: { default: this },
+        httpApi: new RenewingHttp(this, this.#requestTimeoutMs),
+      }),
+    );
+  }
+
+  override async applySecurityAuthentication(context: RequestContext): Promise<void> {
+    const options: RequestOptions = {};
+    await this.applyToHTTPSOptions(options);
+    const { ca, cert, key: privateKey, rejectUnauthorized, servername } = options;
+    const material = JSON.stringify([ca, cert, privateKey, rejectUnauthorized, servername]);
+    const key = createHash('sha256').update(material).digest('hex');
+    if (this.#dispatcher?.key === key) {
+      const basic =
+        options.auth == null ? {} : { Authorization: `Basic ${Buffer.from(options.auth).toString('base64')}` };
+      const headers = { ...basic, ...(options.headers as Readonly<Record<string, string>> | undefined) };
+      for (const [name, value] of Object.entries(headers)) context.setHeaderParam(name, value);
+      if (this.#dispatcher.value !== undefined) context.setDispatcher(this.#dispatcher.value);
+    } else {
+      await super.applySecurityAuthentication(context);
+      this.#dispatcher = { key, value: context.getDispatcher() };
+    }
+    // A token file may end in a line break, which no header may hold.
+    const authorization = context.getHeaders()['Authorization'];
+    if (authorization !== undefined) context.setHeaderParam('Authorization', authorization.trim());
+  }
+}
+
+/** An option of the connections of undici, which the library's type does not name. */
+const HTTP_1 = { allowH2: false };
+
+const UNAUTHORIZED = 401;
+
+/** Sends requests with a time limit; a refused credential is renewed and the request sent once more. */
+class RenewingHttp implements HttpLibrary {
+  readonly #inner = new IsomorphicFetchHttpLibrary();
+  readonly #kubeConfig: RenewingKubeConfig;
+  readonly #timeoutMs: number;
+
+  constructor(kubeConfig: RenewingKubeConfig, timeoutMs: number) {
+    this.#kubeConfig = kubeConfig;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  send(request: RequestContext): Observable<ResponseContext> {
+    return new Observable(this.#send(request));
+  }
+
+  async #send(request: RequestContext): Promise<ResponseContext> {
+    const given = request.getSignal();
+    const limit = AbortSignal.timeout(this.#timeoutMs);
+    const signals = [given, limit, requestCancellation(request.getHttpMethod())];
+    request.setSignal(AbortSignal.any(signals.filter((signal) => signal !== undefined)));
+    const response = await this.#inner.send(request).toPromise();
+    if (response.httpStatusCode !== UNAUTHORIZED) return response;
+
+    const refused = request.getHeaders()['Authorization'];
+    try {
+      this.#kubeConfig.reload();
+      await this.#kubeConfig.applySecurityAuthentication(request);
+    } catch {
+      // The refusal itself says more than a kubeconfig that is just being written.
+      return response;
+    }
+    // The same credential would be refused again. A refused request took no effect, so it can be repeated.
+    if (request.getHeaders()['Authorization'] === refused) return response;
+    await response.body.text();
+    return await this.#inner.send(request).toPromise();
+  }
+}

@@ -1,0 +1,83 @@
+import type { LogLevel, LogMetadata, Logger as TemporalLogger } from '@temporalio/common';
+import pino from 'pino';
+import { redactFields, scrub } from './redaction.ts';
+import type { Secret } from '../config/secret.ts';
+
+export type Log = pino.Logger;
+
+export interface LogOptions {
+  /** The program: the field `name` of every line. */
+  readonly name: string;
+  readonly level: pino.Level;
+  /** Values that must never be in a line, whatever their form and wherever they come from. */
+  readonly secrets?: readonly Secret<string | readonly string[]>[];
+  /** Standard output when absent. */
+  readonly destination?: pino.DestinationStream;
+}
+
+// A shorter text is no credential, and replacing it everywhere would tear ordinary words.
+const SHORTEST_SECRET = 8;
+
+/**
+ * A log of JSON lines: `time` (ISO 8601, UTC), `level` in words, `name`, the fields, `msg`. Credentials are taken out by
+ * the name of their field, by their form, and by their value.
+ */
+export function createLog({ name, level, secrets = [], destination }: LogOptions): Log {
+  const options: pino.LoggerOptions = {
+    base: { name },
+    level,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    // Errors are written by `redactFields`, which also looks into their own fields.
+    serializers: { err: (error: unknown) => error },
+    formatters: {
+      level: (label) => ({ level: label }),
+      bindings: redactFields,
+      log: redactFields,
+    },
+    hooks: { streamWrite: (line) => withoutValues(scrub(line), secrets) },
+  };
+  // Synchronous, so that the lines before a crash or an exit are written: they are the ones that somebody will look for.
+  return pino(options, destination ?? pino.destination({ dest: 1, sync: true }));
+}
+
+function withoutValues(line: string, secrets: readonly Secret<string | readonly string[]>[]): string {
+  let clean = line;
+  for (const value of secrets.flatMap((secret) => secret.reveal())) {
+    if (value.length < SHORTEST_SECRET) continue;
+    // In a line of JSON a value may stand with its quotes and line breaks escaped.
+    for (const form of [value, JSON.stringify(value).slice(1, -1)]) clean = clean.replaceAll(form, '[redacted]');
+  }
+  return clean;
+}
+
+const PINO_LEVELS: Readonly<Record<LogLevel, pino.Level>> = {
+  TRACE: 'trace',
+  DEBUG: 'debug',
+  INFO: 'info',
+  WARN: 'warn',
+  ERROR: 'error',
+};
+
+/** Where the core warns of each retry of each poll, ten lines a second, while a server is away that is waited for anyway. */
+const CORE_RETRIES = 'temporalio_client::retry';
+
+/** What Temporal's SDK, its native core, workflows and activities log, as lines of the given log. */
+export function temporalLogger(log: Log): TemporalLogger {
+  const write = (level: LogLevel, message: string, meta: LogMetadata = {}): void => {
+    const { error, ...fields } = meta;
+    const isRetry = level === 'WARN' && fields['target'] === CORE_RETRIES;
+    // Errors stand in `err` in every line, as pino and everything that reads its lines expect.
+    log[isRetry ? 'debug' : PINO_LEVELS[level]](
+      error === undefined ? fields : { ...fields, err: error as unknown },
+      message,
+    );
+  };
+  return {
+    log: write,
+    trace: (message, meta) => write('TRACE', message, meta),
+    debug: (message, meta) => write('DEBUG', message, meta),
+    info: (message, meta) => write('INFO', message, meta),
+    warn: (message, meta) => write('WARN', message, meta),
+    error: (message, meta) => write('ERROR', message, meta),
+  };
+}

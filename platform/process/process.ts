@@ -1,0 +1,116 @@
+import type { KubeConfig } from '@kubernetes/client-node';
+import type { Client } from '@temporalio/client';
+import { untilAvailable } from './availability.ts';
+import { ClusterNameTaken, claimCluster } from '../temporal/cluster-claim.ts';
+import { type Config, loadConfig } from '../config/config.ts';
+import { ConfigError } from '../config/config-problem.ts';
+import { configurationHelp } from '../config/config-table.ts';
+import { exitCodes } from './exit-codes.ts';
+import { Readiness } from '../health/health.ts';
+import {
+  KubernetesAccessError,
+  loadKubeConfig,
+  waitForKubernetes,
+  watchKubernetes,
+} from '../kubernetes/kubernetes-access.ts';
+import { createLog, type Log } from '../log/log.ts';
+import { ensureSearchAttributes, SearchAttributesError } from '../temporal/search-attributes.ts';
+import { installShutdown, type Shutdown } from './shutdown.ts';
+import { connectClient, watchTemporal } from '../temporal/temporal.ts';
+
+/** What every process of Headroom has from its start. */
+export interface HeadroomProcess extends Shutdown {
+  readonly config: Config;
+  readonly cluster: string;
+  readonly log: Log;
+  readonly readiness: Readiness;
+  /** How this process is named in Temporal's histories. */
+  readonly identity: string;
+}
+
+/**
+ * Runs a process: configuration, log and shutdown in the same way for all. What only a person can mend (a bad
+ * configuration, a cluster's name that is taken) ends it with 2 and one sentence, any other error with 1.
+ */
+export function runProcess(program: 'worker' | 'starter', run: (process: HeadroomProcess) => Promise<void>): void {
+  const config = readConfig(program);
+  const cluster = config.kubernetes.clusterName;
+  const log = createLog({
+    name: `headroom-${program}`,
+    level: config.process.logLevel,
+    secrets: config.secrets,
+  });
+  const shutdown = installShutdown({ log, graceMs: config.process.shutdownGrace });
+  const identity = `headroom-${program}@${cluster}/${process.pid}`;
+  for (const notice of config.notices) log.warn(notice);
+  run({ ...shutdown, config, cluster, log, readiness: new Readiness(), identity }).catch((error: unknown) => {
+    if (shutdown.signal.aborted) return;
+    if (
+      error instanceof ClusterNameTaken ||
+      error instanceof KubernetesAccessError ||
+      error instanceof SearchAttributesError
+    ) {
+      log.fatal(error.message);
+      process.exit(exitCodes.configuration);
+    }
+    shutdown.stop(`the ${program} failed`, error);
+  });
+}
+
+/**
+ * Connects to the cluster and to Temporal, however long that takes, and makes sure that they belong together: the name of
+ * the cluster is this cluster's. From then on the readiness of the process says when one of them is away.
+ *
+ * @throws {ClusterNameTaken} {@link KubernetesAccessError} {@link SearchAttributesError} for what waiting does not mend.
+ */
+export async function connectProcess(headroom: HeadroomProcess): Promise<{ kubeConfig: KubeConfig; client: Client }> {
+  const { config, cluster, log, signal, readiness, onStop, identity } = headroom;
+  const waiting = (name: string) => (reason: string | undefined) =>
+    readiness.set(name, reason === undefined ? { ready: true } : { ready: false, reason });
+  waiting('kubernetes')('not connected yet');
+  waiting('temporal')('not connected yet');
+  const kubeConfig = loadKubeConfig(
+    { ...config.kubernetes, requestTimeoutMs: config.timings.requestTimeout },
+    process.env,
+  );
+  const kubernetes = { log, signal, onWait: waiting('kubernetes') };
+  const temporal = { log, signal, onWait: waiting('temporal') };
+  const uid = await waitForKubernetes(kubeConfig, kubernetes);
+  const client = await connectClient(config.temporal, { ...temporal, identity });
+  onStop('Temporal client', async () => await client.connection.close());
+  const refusal = await untilAvailable(
+    `Temporal at ${config.temporal.address}`,
+    async () => {
+      try {
+        await ensureSearchAttributes(client, { log, signal });
+        await claimCluster(client, { cluster, uid, leaseGcIntervalMs: config.timings.leaseGcInterval });
+        return null;
+      } catch (error) {
+        if (error instanceof SearchAttributesError || error instanceof ClusterNameTaken) return error;
+        throw error;
+      }
+    },
+    (error) => (error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error)),
+    temporal,
+  );
+  if (refusal !== null) throw refusal;
+  void watchKubernetes(kubeConfig, kubernetes);
+  void watchTemporal(config.temporal, client, temporal);
+  return { kubeConfig, client };
+}
+
+function readConfig(program: 'worker' | 'starter'): Config {
+  const argv = process.argv.slice(2);
+  if (argv.includes('--help') || argv.includes('-h')) {
+    process.stdout.write(configurationHelp(program));
+    process.exit(exitCodes.stopped);
+  }
+  try {
+    const isWorker = program === 'worker';
+    return loadConfig({ env: process.env, argv, writesToGitHub: isWorker, takesWebhooks: !isWorker });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(exitCodes.configuration);
+  }
+}

@@ -1,0 +1,128 @@
+import { loadClientConfigProfile, toClientOptions } from '@temporalio/envconfig';
+import type { NativeConnectionOptions } from '@temporalio/worker';
+import type { ConfigProblem, WrittenValue } from '../config/config-problem.ts';
+import { Secret } from '../config/secret.ts';
+import { placedSettings, type SettingValues } from '../config/settings.ts';
+
+/** Temporal's frontend, with everything that is needed to connect to it. */
+export interface TemporalTarget {
+  readonly address: string;
+  readonly namespace: string;
+  /** Options of a native connection; a client connection takes its address, TLS, API key and metadata. */
+  readonly connection: Secret<NativeConnectionOptions>;
+}
+
+/**
+ * Temporal's target from Temporal's own environment configuration (its variables and the profiles of its TOML file),
+ * with Headroom's flags above it and Headroom's file between the variables and the profile. Certificates are read here.
+ *
+ * @param settings the temporal group, as far as its values are valid.
+ * @param problems gets what is wrong; then there is no target.
+ */
+export function resolveTemporal(
+  settings: SettingValues['temporal'],
+  written: ReadonlyMap<string, WrittenValue>,
+  env: Readonly<Record<string, string | undefined>>,
+  readFile: (path: string) => string,
+  problems: ConfigProblem[],
+): TemporalTarget | undefined {
+  const before = problems.length;
+  checkTls(written, env, problems);
+  checkReadable(settings, written, readFile, problems);
+  if (problems.length > before) return undefined;
+
+  try {
+    const profile = loadClientConfigProfile({
+      overrideEnvVars: temporalEnvironment(settings, written, env),
+      // A key that Temporal's file format does not know would otherwise be dropped without a word.
+      configFileStrict: true,
+    });
+    if ((profile.tls?.clientCert === undefined) !== (profile.tls?.clientKey === undefined)) {
+      // The library would connect without either.
+      throw new Error(
+        'a client certificate needs its private key, and the key its certificate: one of them is missing',
+      );
+    }
+    const address = profile.address ?? settings.address;
+    const { connectionOptions } = toClientOptions({ ...profile, address });
+    return {
+      address,
+      namespace: profile.namespace ?? settings.namespace,
+      connection: new Secret(() => connectionOptions),
+    };
+  } catch (error) {
+    problems.push({ where: "Temporal's configuration", message: firstLine(error) });
+    return undefined;
+  }
+}
+
+/** The variables that the library reads: ours where we know better, and none that is empty. */
+function temporalEnvironment(
+  settings: SettingValues['temporal'],
+  written: ReadonlyMap<string, WrittenValue>,
+  env: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const variables: Record<string, string> = {};
+  for (const [name, text] of Object.entries(env)) {
+    // An empty GRPC_META variable is the library's way to take a header of the profile off.
+    if (text !== undefined && (text !== '' || name.startsWith('TEMPORAL_GRPC_META_'))) variables[name] = text;
+  }
+  for (const { path, group, setting } of placedSettings) {
+    const value = written.get(path);
+    if (group !== 'temporal' || value === undefined) continue;
+    // The library takes every text but "true" and "1" for false.
+    variables[setting.env] = path === 'temporal.tls' ? String(settings.tls) : value.text;
+  }
+  return variables;
+}
+
+/** Combinations that the library drops or that it names by other names than the user knows. */
+function checkTls(
+  written: ReadonlyMap<string, WrittenValue>,
+  env: Readonly<Record<string, string | undefined>>,
+  problems: ConfigProblem[],
+): void {
+  const where = (path: string): string => written.get(path)?.where ?? path;
+  for (const [inPath, inData] of [
+    ['temporal.tlsClientCertPath', 'temporal.tlsClientCertData'],
+    ['temporal.tlsClientKeyPath', 'temporal.tlsClientKeyData'],
+    ['temporal.tlsServerCaCertPath', 'temporal.tlsServerCaCertData'],
+  ] as const) {
+    if (written.has(inPath) && written.has(inData)) {
+      problems.push({ where: where(inPath), message: `is set and ${where(inData)} is set as well: keep one of them` });
+    }
+  }
+  const off = env['TEMPORAL_TLS_DISABLE_HOST_VERIFICATION']?.toLowerCase();
+  if (off === 'true' || off === '1') {
+    problems.push({
+      where: 'TEMPORAL_TLS_DISABLE_HOST_VERIFICATION',
+      message:
+        "is not supported, the server's certificate is always verified: set TEMPORAL_TLS_SERVER_CA_CERT_PATH or TEMPORAL_TLS_SERVER_NAME",
+    });
+  }
+}
+
+/** The files are read by the library, which takes a missing configuration file for an empty one. */
+function checkReadable(
+  settings: SettingValues['temporal'],
+  written: ReadonlyMap<string, WrittenValue>,
+  readFile: (path: string) => string,
+  problems: ConfigProblem[],
+): void {
+  const keys = ['configFile', 'tlsClientCertPath', 'tlsClientKeyPath', 'tlsServerCaCertPath'] as const;
+  for (const key of keys) {
+    const path = settings[key];
+    if (path === undefined) continue;
+    try {
+      readFile(path);
+    } catch (error) {
+      const where = written.get(`temporal.${key}`)?.where ?? `temporal.${key}`;
+      problems.push({ where, message: `cannot read "${path}": ${firstLine(error)}` });
+    }
+  }
+}
+
+/** A TOML error goes on with an excerpt of the file, which may hold the API key. */
+function firstLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';
+}
