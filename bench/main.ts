@@ -4,10 +4,10 @@
  * run, never a figure with a limit.
  */
 import { formatQuantity, parseQuantity } from '../domain/kernel/quantity.ts';
-import { parseAdmissionMessage } from '../domain/quota-resize/event-message.ts';
-import { editPlace } from '../domain/quota-resize/source/edit-place.ts';
-import { placeQuota } from '../domain/quota-resize/source/place-quota.ts';
-import { decideOpenAt, NOW } from '../test/domain/quota-resize/observations.ts';
+import { parseAdmissionMessage } from '../domain/quota-resize/demand/event-message.ts';
+import { editPlace } from '../domain/quota-resize/git/locate/edit-location.ts';
+import { placeQuota } from '../domain/quota-resize/git/locate/locate-quota.ts';
+import { decideOpenAt, NOW } from '../test/domain/quota-resize/model/observations.ts';
 import { benchCheckouts } from './checkouts.ts';
 
 const ROUNDS = 9;

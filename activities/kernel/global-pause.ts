@@ -1,7 +1,7 @@
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
-import type { Kubernetes } from '../ports/kubernetes.ts';
+import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { failure } from './failure.ts';
-import { orNull, withKubernetesFailures } from '../ports/kubernetes-failure.ts';
+import { orNull, withKubernetesFailures } from '../kubernetes/failure.ts';
 
 /** The ConfigMap in Headroom's own namespace that stops every write of Headroom in the cluster. */
 const PAUSE_CONFIG_MAP = 'headroom-pause';

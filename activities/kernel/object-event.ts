@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Kubernetes } from '../ports/kubernetes.ts';
-import { isNamespaceTerminating, statusCode } from '../ports/kubernetes-failure.ts';
+import type { Kubernetes } from '../kubernetes/kubernetes.ts';
+import { isNamespaceTerminating, statusCode } from '../kubernetes/failure.ts';
 
 /** The longest message that the API server takes in an Event. */
 const MAX_MESSAGE_LENGTH = 1024;

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
-import type { Kubernetes } from '../ports/kubernetes.ts';
+import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { ensureObjectEvent } from './object-event.ts';
 
 export interface QuotaEventOptions {

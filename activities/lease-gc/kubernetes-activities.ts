@@ -1,12 +1,12 @@
 import type { V1Lease } from '@kubernetes/client-node';
 import type { Logger } from 'pino';
 import { judgeLease, type Surroundings } from '../../domain/lease-gc/judge-lease.ts';
-import { isFileLease, leaseSelector } from '../../domain/quota-resize/lease.ts';
+import { isFileLease, leaseSelector } from '../../domain/quota-resize/model/lease.ts';
 import { failure } from '../kernel/failure.ts';
 import { readGlobalPause } from '../kernel/global-pause.ts';
-import type { Kubernetes } from '../ports/kubernetes.ts';
-import { statusCode, withKubernetesFailures } from '../ports/kubernetes-failure.ts';
-import { listAll } from '../ports/kubernetes-list.ts';
+import type { Kubernetes } from '../kubernetes/kubernetes.ts';
+import { statusCode, withKubernetesFailures } from '../kubernetes/failure.ts';
+import { listAll } from '../kubernetes/list.ts';
 import { deleteLease, replaceLease } from '../quota-resize/lease.ts';
 import type { LeaseGcActivities, LeaseGcResult } from './interface.ts';
 

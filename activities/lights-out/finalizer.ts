@@ -1,5 +1,5 @@
 import { FINALIZER } from '../../domain/lights-out/names.ts';
-import type { Kubernetes } from '../ports/kubernetes.ts';
+import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import type { LightsOutActivities } from './interface.ts';
 import { scheduleMetadata } from './read-schedule-object.ts';
 import { writeSchedule } from './write-schedule.ts';

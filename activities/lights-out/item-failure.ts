@@ -1,5 +1,5 @@
 import { ApiException } from '@kubernetes/client-node';
-import { apiMessage } from '../ports/kubernetes-failure.ts';
+import { apiMessage } from '../kubernetes/failure.ts';
 import { SetBack } from './write-object.ts';
 
 /** Answers that say nothing of the object: the credentials are refused, too much is asked, the server is starting. */

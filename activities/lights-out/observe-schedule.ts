@@ -5,7 +5,7 @@ import type { LightsOutObservation, LightsOutTimings } from '../../domain/lights
 import type { Period } from '../../domain/lights-out/period.ts';
 import { NOTES_LIMIT, type Plan, planSchedule } from '../../domain/lights-out/plan.ts';
 import { pauseSentence, readGlobalPause } from '../kernel/global-pause.ts';
-import type { Kubernetes } from '../ports/kubernetes.ts';
+import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import type { ScheduleLook } from './interface.ts';
 import { reconcileMetric } from './metrics.ts';
 import { type ContextSettings, inEffectOf, othersThan, planContext } from './plan-context.ts';

@@ -2,9 +2,9 @@ import type { V1ListMeta } from '@kubernetes/client-node';
 import { z } from 'zod';
 import { GROUP, PLURAL, VERSION } from '../../domain/lights-out/names.ts';
 import type { ScopedNamespace, Workload } from '../../domain/lights-out/workload.ts';
-import type { Kubernetes } from '../ports/kubernetes.ts';
-import { orNull, statusCode } from '../ports/kubernetes-failure.ts';
-import { listAll } from '../ports/kubernetes-list.ts';
+import type { Kubernetes } from '../kubernetes/kubernetes.ts';
+import { orNull, statusCode } from '../kubernetes/failure.ts';
+import { listAll } from '../kubernetes/list.ts';
 import {
   cronJobOf,
   deploymentOf,

@@ -3,9 +3,9 @@ import type { ScheduleState, WorkloadType } from '../../domain/lights-out/names.
 import { workloadName } from '../../domain/lights-out/workload.ts';
 import { inParallel } from '../kernel/in-parallel.ts';
 import { notYet } from '../kernel/not-yet.ts';
-import type { Kubernetes } from '../ports/kubernetes.ts';
-import { orNull } from '../ports/kubernetes-failure.ts';
-import { listAll } from '../ports/kubernetes-list.ts';
+import type { Kubernetes } from '../kubernetes/kubernetes.ts';
+import { orNull } from '../kubernetes/failure.ts';
+import { listAll } from '../kubernetes/list.ts';
 import type { ReadinessWait } from './interface.ts';
 
 type Awaited = ReadinessWait['items'][number];

@@ -5,8 +5,8 @@ import { KEDA_PAUSED_REPLICAS, MANAGED_BY } from '../../domain/lights-out/names.
 import type { Judgement, PlanContext, PlanItem } from '../../domain/lights-out/plan.ts';
 import { type ScopedNamespace, type Workload, workloadName } from '../../domain/lights-out/workload.ts';
 import { inParallel } from '../kernel/in-parallel.ts';
-import type { Kubernetes } from '../ports/kubernetes.ts';
-import { statusCode } from '../ports/kubernetes-failure.ts';
+import type { Kubernetes } from '../kubernetes/kubernetes.ts';
+import { statusCode } from '../kubernetes/failure.ts';
 import type { Batch, BatchOutcome, ItemOutcome } from './interface.ts';
 import { itemFailure } from './item-failure.ts';
 import { type ScalingMetrics, scalingMetrics } from './metrics.ts';

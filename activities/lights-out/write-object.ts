@@ -1,7 +1,7 @@
 import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import { FIELD_MANAGER } from '../../domain/lights-out/names.ts';
 import type { ObjectChange } from '../../domain/lights-out/plan.ts';
-import type { Kubernetes } from '../ports/kubernetes.ts';
+import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { SCALED_OBJECTS } from './read-cluster.ts';
 
 /** What a merge patch of the API server goes by. */

@@ -1,6 +1,6 @@
 import { FIELD_MANAGER } from '../../domain/lights-out/names.ts';
-import type { Kubernetes } from '../ports/kubernetes.ts';
-import { statusCode } from '../ports/kubernetes-failure.ts';
+import type { Kubernetes } from '../kubernetes/kubernetes.ts';
+import { statusCode } from '../kubernetes/failure.ts';
 import type { ScheduleEvent } from './interface.ts';
 import { readScheduleObject, SCHEDULES } from './read-cluster.ts';
 import { scheduleMetadata } from './read-schedule-object.ts';

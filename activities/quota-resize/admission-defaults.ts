@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 import type { ResourceClaim } from '../../domain/quota-usage/device-charge.ts';
-import { statusCode } from '../ports/kubernetes-failure.ts';
-import { listAll } from '../ports/kubernetes-list.ts';
+import { statusCode } from '../kubernetes/failure.ts';
+import { listAll } from '../kubernetes/list.ts';
 import type { NamespaceView } from './namespace-view.ts';
 
 const DEFAULT_STORAGE_CLASS = 'storageclass.kubernetes.io/is-default-class';

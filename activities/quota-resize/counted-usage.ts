@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { V1ResourceQuota } from '@kubernetes/client-node';
-import type { UsageContradiction } from '../../domain/quota-resize/observation.ts';
-import { contradictionsOf } from '../../domain/quota-resize/stale-usage.ts';
+import type { UsageContradiction } from '../../domain/quota-resize/model/observation.ts';
+import { contradictionsOf } from '../../domain/quota-resize/demand/stale-usage.ts';
 import { countedUsage, countsClaims, countsPods } from '../../domain/quota-usage/usage.ts';
 import { NamespaceView } from './namespace-view.ts';
 

@@ -4,10 +4,10 @@
  */
 import { ApiException, type V1ObjectMeta } from '@kubernetes/client-node';
 import { z } from 'zod';
-import { shownUrl } from '../../domain/quota-resize/shown-url.ts';
-import { pathFrom } from '../../domain/quota-resize/source/paths.ts';
-import { parseRepositoryUrl } from '../../domain/quota-resize/source/repository-url.ts';
-import type { Kubernetes } from '../ports/kubernetes.ts';
+import { shownUrl } from '../../domain/quota-resize/pull-request/shown-url.ts';
+import { pathFrom } from '../../domain/quota-resize/git/locate/paths.ts';
+import { parseRepositoryUrl } from '../../domain/quota-resize/git/locate/repository-url.ts';
+import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 
 /** A source of Argo CD or Flux. */
 export interface Delivery {

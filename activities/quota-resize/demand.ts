@@ -8,9 +8,9 @@ import {
   demandOfMessages,
   demandOfMissing,
   type RefusedWorkload,
-} from '../../domain/quota-resize/demand.ts';
-import type { Missing } from '../../domain/quota-resize/missing.ts';
-import type { WorkloadDemand, WorkloadRef } from '../../domain/quota-resize/observation.ts';
+} from '../../domain/quota-resize/demand/demand.ts';
+import type { Missing } from '../../domain/quota-resize/demand/missing.ts';
+import type { WorkloadDemand, WorkloadRef } from '../../domain/quota-resize/model/observation.ts';
 import { inParallel } from '../kernel/in-parallel.ts';
 import { AdmissionDefaults } from './admission-defaults.ts';
 import { readMissing } from './missing.ts';

@@ -1,10 +1,10 @@
 /** Everything that a decision changes in Git, at one commit of one base branch: one commit and one pull request. */
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
-import { type Decision, decidedLimits, type LimitChange } from '../../domain/quota-resize/decision.ts';
-import type { RaisedQuota } from '../../domain/quota-resize/pull-request-body.ts';
-import type { FileChange } from '../ports/github.ts';
-import type { Repositories } from '../ports/repositories.ts';
+import { type Decision, decidedLimits, type LimitChange } from '../../domain/quota-resize/model/decision.ts';
+import type { RaisedQuota } from '../../domain/quota-resize/pull-request/body.ts';
+import type { FileChange } from '../forge/github/github.ts';
+import type { Repositories } from '../forge/repositories.ts';
 import { type GitTree, GitTrees } from './git-tree.ts';
 import type { QuotaHints } from './interface.ts';
 import { findQuotaFile, type QuotaFile, type QuotaFileProblem } from './quota-file.ts';

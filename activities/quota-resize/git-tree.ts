@@ -1,8 +1,8 @@
 /**
  * A repository at one commit of its base branch, read only as far as somebody asks, with what is changed in it laid over.
  */
-import type { FileEdit, KnownTree, NeedsFiles } from '../../domain/quota-resize/source/place.ts';
-import { type BaseBranch, type FileChange, type GitHub, PLAIN_FILE, type TreeEntry } from '../ports/github.ts';
+import type { FileEdit, KnownTree, NeedsFiles } from '../../domain/quota-resize/git/locate/location.ts';
+import { type BaseBranch, type FileChange, type GitHub, PLAIN_FILE, type TreeEntry } from '../forge/github/github.ts';
 import { readAhead } from './read-ahead.ts';
 
 interface Files {

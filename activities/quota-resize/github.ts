@@ -1,4 +1,4 @@
-import type { Decision } from '../../domain/quota-resize/decision.ts';
+import type { Decision } from '../../domain/quota-resize/model/decision.ts';
 import type { QuotaResizeActivities } from './interface.ts';
 import { noRepository, type PullRequestDependencies, repositoryOf } from './own-work.ts';
 import { createPullRequestActivities } from './pull-request.ts';

@@ -4,13 +4,13 @@
  */
 import type { V1ObjectMeta } from '@kubernetes/client-node';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
-import { GitPathError, parsePathTemplate, renderPath } from '../../domain/quota-resize/git-path.ts';
-import type { ResizePolicy } from '../../domain/quota-resize/policy.ts';
-import { shownUrl } from '../../domain/quota-resize/shown-url.ts';
-import type { SourceHint } from '../../domain/quota-resize/source/hint.ts';
-import { hostOfRepositories, parseRepositoryUrl } from '../../domain/quota-resize/source/repository-url.ts';
-import type { Kubernetes } from '../ports/kubernetes.ts';
-import type { Repositories } from '../ports/repositories.ts';
+import { GitPathError, parsePathTemplate, renderPath } from '../../domain/quota-resize/git/locate/path-template.ts';
+import type { ResizePolicy } from '../../domain/quota-resize/policy/policy.ts';
+import { shownUrl } from '../../domain/quota-resize/pull-request/shown-url.ts';
+import type { SourceHint } from '../../domain/quota-resize/git/locate/source-candidate.ts';
+import { hostOfRepositories, parseRepositoryUrl } from '../../domain/quota-resize/git/locate/repository-url.ts';
+import type { Kubernetes } from '../kubernetes/kubernetes.ts';
+import type { Repositories } from '../forge/repositories.ts';
 import { type Delivery, readArgoCd, readFlux } from './delivery.ts';
 
 export interface HintOptions {

@@ -1,14 +1,14 @@
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
-import type { Decision, LimitChange, PullRequestRef, Refusal } from '../../domain/quota-resize/decision.ts';
+import type { Decision, LimitChange, PullRequestRef, Refusal } from '../../domain/quota-resize/model/decision.ts';
 import type {
   PullRequestObservation,
   QuotaObservation,
   SourceObservation,
-} from '../../domain/quota-resize/observation.ts';
-import type { ResizePolicy } from '../../domain/quota-resize/policy.ts';
-import type { SourceHint } from '../../domain/quota-resize/source/hint.ts';
+} from '../../domain/quota-resize/model/observation.ts';
+import type { ResizePolicy } from '../../domain/quota-resize/policy/policy.ts';
+import type { SourceHint } from '../../domain/quota-resize/git/locate/source-candidate.ts';
 import type { QuotaEvent } from '../kernel/quota-event.ts';
 
 export type LeaseOutcome =

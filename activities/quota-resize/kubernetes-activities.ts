@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
-import type { PolicyDefaults } from '../../domain/quota-resize/policy.ts';
-import type { ResizeTimings } from '../../domain/quota-resize/timings.ts';
+import type { PolicyDefaults } from '../../domain/quota-resize/policy/policy.ts';
+import type { ResizeTimings } from '../../domain/quota-resize/model/timings.ts';
 import type { UsageMode } from '../../domain/quota-usage/mode.ts';
 import { ensureQuotaEvent } from '../kernel/quota-event.ts';
 import { createGlobalPauseGuard } from '../kernel/global-pause.ts';
 import type { PollPace } from '../../domain/kernel/poll-pace.ts';
-import type { Kubernetes } from '../ports/kubernetes.ts';
-import { withKubernetesFailures } from '../ports/kubernetes-failure.ts';
+import type { Kubernetes } from '../kubernetes/kubernetes.ts';
+import { withKubernetesFailures } from '../kubernetes/failure.ts';
 import type { HintOptions } from './hints.ts';
 import type { QuotaResizeActivities } from './interface.ts';
 import { LeaseStore } from './lease.ts';

@@ -8,7 +8,7 @@ import {
   decidedLimits,
   leaseHolder,
   type Refusal,
-} from '../../domain/quota-resize/decision.ts';
+} from '../../domain/quota-resize/model/decision.ts';
 import {
   fileKey,
   fileLeaseAnnotations,
@@ -27,11 +27,11 @@ import {
   targetOfLease,
   withLocks,
   withMemory,
-} from '../../domain/quota-resize/lease.ts';
-import type { LeaseRecord } from '../../domain/quota-resize/observation.ts';
+} from '../../domain/quota-resize/model/lease.ts';
+import type { LeaseRecord } from '../../domain/quota-resize/model/observation.ts';
 import { failure } from '../kernel/failure.ts';
-import type { Kubernetes } from '../ports/kubernetes.ts';
-import { orNull, statusCode } from '../ports/kubernetes-failure.ts';
+import type { Kubernetes } from '../kubernetes/kubernetes.ts';
+import { orNull, statusCode } from '../kubernetes/failure.ts';
 import type { LeaseOutcome } from './interface.ts';
 
 interface LeaseOptions {

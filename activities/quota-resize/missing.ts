@@ -9,12 +9,12 @@ import {
   missingOfJob,
   missingOfReplicated,
   missingOfStatefulSet,
-} from '../../domain/quota-resize/missing.ts';
-import type { WorkloadRef } from '../../domain/quota-resize/observation.ts';
-import { chargedPods, deploymentUidOf, templateSince } from '../../domain/quota-resize/owner.ts';
-import { rollingSurge, rolloutOf } from '../../domain/quota-resize/rollout.ts';
-import { orNull, statusCode } from '../ports/kubernetes-failure.ts';
-import { listAll } from '../ports/kubernetes-list.ts';
+} from '../../domain/quota-resize/demand/missing.ts';
+import type { WorkloadRef } from '../../domain/quota-resize/model/observation.ts';
+import { chargedPods, deploymentUidOf, templateSince } from '../../domain/quota-resize/demand/owner.ts';
+import { rollingSurge, rolloutOf } from '../../domain/quota-resize/demand/rolling-update.ts';
+import { orNull, statusCode } from '../kubernetes/failure.ts';
+import { listAll } from '../kubernetes/list.ts';
 import type { NamespaceView } from './namespace-view.ts';
 import type { SeenWorkload } from './refusals.ts';
 

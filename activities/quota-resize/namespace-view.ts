@@ -1,9 +1,9 @@
 import type { V1LimitRange } from '@kubernetes/client-node';
-import type { refusalReasons } from '../../domain/quota-resize/event-message.ts';
+import type { refusalReasons } from '../../domain/quota-resize/demand/event-message.ts';
 import type { LimitRange } from '../../domain/quota-usage/limit-range.ts';
-import type { Kubernetes } from '../ports/kubernetes.ts';
-import { orNull } from '../ports/kubernetes-failure.ts';
-import { listAll } from '../ports/kubernetes-list.ts';
+import type { Kubernetes } from '../kubernetes/kubernetes.ts';
+import { orNull } from '../kubernetes/failure.ts';
+import { listAll } from '../kubernetes/list.ts';
 
 /** What one look reads of a namespace: each list, and each Deployment, is asked for at most once. */
 export class NamespaceView {

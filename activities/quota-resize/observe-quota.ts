@@ -2,25 +2,25 @@ import type { V1Namespace, V1ResourceQuota } from '@kubernetes/client-node';
 import type { Logger } from 'pino';
 import { maskList, type ResourceList } from '../../domain/kernel/resource-list.ts';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
-import { mergeHold } from '../../domain/quota-resize/merge-window.ts';
+import { mergeHold } from '../../domain/quota-resize/policy/merge-window.ts';
 import type {
   QuotaObservation,
   SiblingQuota,
   UsageContradiction,
   WorkloadDemand,
-} from '../../domain/quota-resize/observation.ts';
-import type { PolicyDefaults, ResizePolicy } from '../../domain/quota-resize/policy.ts';
-import { isUnderPressure } from '../../domain/quota-resize/pressure.ts';
-import type { SourceHint } from '../../domain/quota-resize/source/hint.ts';
-import { resolvePolicy } from '../../domain/quota-resize/resolve-policy.ts';
-import type { ResizeTimings } from '../../domain/quota-resize/timings.ts';
-import { lacksRoom } from '../../domain/quota-resize/unmet-demand.ts';
+} from '../../domain/quota-resize/model/observation.ts';
+import type { PolicyDefaults, ResizePolicy } from '../../domain/quota-resize/policy/policy.ts';
+import { isUnderPressure } from '../../domain/quota-resize/sizing/over-threshold.ts';
+import type { SourceHint } from '../../domain/quota-resize/git/locate/source-candidate.ts';
+import { resolvePolicy } from '../../domain/quota-resize/policy/resolve.ts';
+import type { ResizeTimings } from '../../domain/quota-resize/model/timings.ts';
+import { lacksRoom } from '../../domain/quota-resize/demand/unmet-demand.ts';
 import type { UsageMode } from '../../domain/quota-usage/mode.ts';
 import { readGlobalPause } from '../kernel/global-pause.ts';
 import { inParallel } from '../kernel/in-parallel.ts';
-import type { Kubernetes } from '../ports/kubernetes.ts';
-import { orNull } from '../ports/kubernetes-failure.ts';
-import { listAll } from '../ports/kubernetes-list.ts';
+import type { Kubernetes } from '../kubernetes/kubernetes.ts';
+import { orNull } from '../kubernetes/failure.ts';
+import { listAll } from '../kubernetes/list.ts';
 import { isSame, readContradictions } from './counted-usage.ts';
 import { readDemand } from './demand.ts';
 import { type HintInput, type HintOptions, readHints } from './hints.ts';

@@ -7,19 +7,19 @@ import type { Logger } from 'pino';
 import type { Urgency } from '../../domain/github-budget/urgency.ts';
 import { isZero, parseQuantity } from '../../domain/kernel/quantity.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
-import type { Decision, PullRequestRef } from '../../domain/quota-resize/decision.ts';
+import type { Decision, PullRequestRef } from '../../domain/quota-resize/model/decision.ts';
 import {
   commentMarker,
   decisionOfCommit,
   markedComment,
   type PullRequestTexts,
-} from '../../domain/quota-resize/pull-request-text.ts';
+} from '../../domain/quota-resize/pull-request/text.ts';
 import { failure } from '../kernel/failure.ts';
 import type { GuardedDeed } from './policy-guard.ts';
-import type { GitHub, PullRequest } from '../ports/github.ts';
-import type { PullRequestPollTimings } from '../../domain/quota-resize/pull-request-poll.ts';
-import type { GitHubPermits } from '../ports/permits.ts';
-import type { Repositories } from '../ports/repositories.ts';
+import type { GitHub, PullRequest } from '../forge/github/github.ts';
+import type { PullRequestPollTimings } from '../../domain/quota-resize/pull-request/poll.ts';
+import type { GitHubPermits } from '../forge/github/permits.ts';
+import type { Repositories } from '../forge/repositories.ts';
 
 /** Throws the failure `GloballyPaused` while the global pause is set. */
 type Guard = (target: QuotaTarget) => Promise<void>;

@@ -1,10 +1,10 @@
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
-import { mergeHold } from '../../domain/quota-resize/merge-window.ts';
-import type { PolicyDefaults } from '../../domain/quota-resize/policy.ts';
-import { resolvePolicy } from '../../domain/quota-resize/resolve-policy.ts';
+import { mergeHold } from '../../domain/quota-resize/policy/merge-window.ts';
+import type { PolicyDefaults } from '../../domain/quota-resize/policy/policy.ts';
+import { resolvePolicy } from '../../domain/quota-resize/policy/resolve.ts';
 import { failure } from '../kernel/failure.ts';
-import type { Kubernetes } from '../ports/kubernetes.ts';
-import { orNull, withKubernetesFailures } from '../ports/kubernetes-failure.ts';
+import type { Kubernetes } from '../kubernetes/kubernetes.ts';
+import { orNull, withKubernetesFailures } from '../kubernetes/failure.ts';
 
 /** What is about to be done: a branch and a pull request, or a merge. */
 export type GuardedDeed = 'propose' | 'merge';

@@ -2,9 +2,9 @@
  * The ends of a pull request: merged, closed, and its branch cleared away.
  */
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
-import type { Decision } from '../../domain/quota-resize/decision.ts';
+import type { Decision } from '../../domain/quota-resize/model/decision.ts';
 import { failure } from '../kernel/failure.ts';
-import type { PullRequest } from '../ports/github.ts';
+import type { PullRequest } from '../forge/github/github.ts';
 import type { MergeOutcome, QuotaResizeActivities } from './interface.ts';
 import {
   branchOf,

@@ -1,14 +1,14 @@
 /**
  * Looking at a pull request, once or until something about it is different. Nothing is written.
  */
-import { type Decision, decidedLimits } from '../../domain/quota-resize/decision.ts';
-import { valuesInGit } from '../../domain/quota-resize/manifest.ts';
-import type { PullRequestObservation } from '../../domain/quota-resize/observation.ts';
+import { type Decision, decidedLimits } from '../../domain/quota-resize/model/decision.ts';
+import { valuesInGit } from '../../domain/quota-resize/git/yaml/manifest.ts';
+import type { PullRequestObservation } from '../../domain/quota-resize/model/observation.ts';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
-import { pullRequestPoll } from '../../domain/quota-resize/pull-request-poll.ts';
+import { pullRequestPoll } from '../../domain/quota-resize/pull-request/poll.ts';
 import { notYet } from '../kernel/not-yet.ts';
-import type { Checks, GitHub, PullRequest } from '../ports/github.ts';
+import type { Checks, GitHub, PullRequest } from '../forge/github/github.ts';
 import type { QuotaResizeActivities } from './interface.ts';
 import { headIsOurs, type PullRequestDependencies, pullRequestRef, repositoryOf } from './own-work.ts';
 

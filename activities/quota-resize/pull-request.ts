@@ -2,11 +2,11 @@
  * Opening the pull request of a decision and keeping it up to date, so that whatever call gets lost, there is one branch,
  * one commit and one pull request.
  */
-import { type Decision, decidedLimits, type PullRequestRef } from '../../domain/quota-resize/decision.ts';
-import type { ChangeFacts } from '../../domain/quota-resize/pull-request-text.ts';
+import { type Decision, decidedLimits, type PullRequestRef } from '../../domain/quota-resize/model/decision.ts';
+import type { ChangeFacts } from '../../domain/quota-resize/pull-request/text.ts';
 import { failure } from '../kernel/failure.ts';
-import { blobSha } from '../ports/git-blob.ts';
-import type { FileChange, PullRequest } from '../ports/github.ts';
+import { blobSha } from '../forge/git-blob.ts';
+import type { FileChange, PullRequest } from '../forge/github/github.ts';
 import { type DecisionEdit, editDecision } from './edit.ts';
 import type { PullRequestOutcome, QuotaResizeActivities } from './interface.ts';
 import {

@@ -5,14 +5,14 @@
 import { compareQuantities } from '../../domain/kernel/quantity.ts';
 import { quantityIn, type ResourceList } from '../../domain/kernel/resource-list.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
-import { valuesInGit } from '../../domain/quota-resize/manifest.ts';
-import type { SourceProblem } from '../../domain/quota-resize/observation.ts';
-import { editPlace, limitsInGit } from '../../domain/quota-resize/source/edit-place.ts';
-import type { SourceHint } from '../../domain/quota-resize/source/hint.ts';
-import type { FileEdit, QuotaPlace } from '../../domain/quota-resize/source/place.ts';
-import { placeQuota } from '../../domain/quota-resize/source/place-quota.ts';
-import type { GitHub, MissingBase } from '../ports/github.ts';
-import type { Repositories } from '../ports/repositories.ts';
+import { valuesInGit } from '../../domain/quota-resize/git/yaml/manifest.ts';
+import type { SourceProblem } from '../../domain/quota-resize/model/observation.ts';
+import { editPlace, limitsInGit } from '../../domain/quota-resize/git/locate/edit-location.ts';
+import type { SourceHint } from '../../domain/quota-resize/git/locate/source-candidate.ts';
+import type { FileEdit, QuotaPlace } from '../../domain/quota-resize/git/locate/location.ts';
+import { placeQuota } from '../../domain/quota-resize/git/locate/locate-quota.ts';
+import type { GitHub, MissingBase } from '../forge/github/github.ts';
+import type { Repositories } from '../forge/repositories.ts';
 import { type GitTree, GitTrees } from './git-tree.ts';
 
 /** A quota in Git at one base commit, and what it becomes. */

@@ -2,8 +2,8 @@
  * The files that are likely to be asked for after others, so that they come with the same request. A guess that is wrong
  * costs some bytes; what is read is decided elsewhere.
  */
-import { isKustomizationFile } from '../../domain/quota-resize/source/kustomization.ts';
-import { isManifestFile } from '../../domain/quota-resize/source/paths.ts';
+import { isKustomizationFile } from '../../domain/quota-resize/git/locate/kustomization.ts';
+import { isManifestFile } from '../../domain/quota-resize/git/locate/paths.ts';
 
 /** So many kustomizations are all read, to see who shares a base. */
 const FEW_KUSTOMIZATIONS = 30;

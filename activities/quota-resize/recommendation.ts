@@ -1,5 +1,5 @@
 import { targetName } from '../../domain/kernel/target.ts';
-import type { LimitChange } from '../../domain/quota-resize/decision.ts';
+import type { LimitChange } from '../../domain/quota-resize/model/decision.ts';
 import { digest } from '../kernel/object-event.ts';
 import { ensureQuotaEvent, type QuotaEventOptions } from '../kernel/quota-event.ts';
 import type { QuotaResizeActivities } from './interface.ts';

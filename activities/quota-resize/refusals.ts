@@ -1,8 +1,12 @@
 import type { CoreV1Event } from '@kubernetes/client-node';
 import type { EpochMs } from '../../domain/kernel/time.ts';
-import type { SeenRefusal } from '../../domain/quota-resize/demand.ts';
-import { eventLastSeen, parseAdmissionMessage, refusalReasons } from '../../domain/quota-resize/event-message.ts';
-import type { WorkloadRef } from '../../domain/quota-resize/observation.ts';
+import type { SeenRefusal } from '../../domain/quota-resize/demand/demand.ts';
+import {
+  eventLastSeen,
+  parseAdmissionMessage,
+  refusalReasons,
+} from '../../domain/quota-resize/demand/event-message.ts';
+import type { WorkloadRef } from '../../domain/quota-resize/model/observation.ts';
 import type { NamespaceView } from './namespace-view.ts';
 
 /** A workload with what was refused of it. */

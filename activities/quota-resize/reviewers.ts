@@ -2,7 +2,7 @@
  * Asking people to review. Without names of the policy nothing is asked: GitHub itself asks the code owners of the changed
  * files when a pull request opens.
  */
-import { type PullRequest, teamSlug } from '../ports/github.ts';
+import { type PullRequest, teamSlug } from '../forge/github/github.ts';
 import type { GitHubActivityDependencies, Write } from './own-work.ts';
 
 /**

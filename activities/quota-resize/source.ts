@@ -1,5 +1,5 @@
-import type { SourceObservation } from '../../domain/quota-resize/observation.ts';
-import type { Repositories } from '../ports/repositories.ts';
+import type { SourceObservation } from '../../domain/quota-resize/model/observation.ts';
+import type { Repositories } from '../forge/repositories.ts';
 import type { QuotaResizeActivities } from './interface.ts';
 import { findQuotaFile } from './quota-file.ts';
 

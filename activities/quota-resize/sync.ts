@@ -1,10 +1,10 @@
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
-import { isSynced } from '../../domain/quota-resize/await-sync.ts';
+import { isSynced } from '../../domain/quota-resize/decide/await-sync.ts';
 import { type GlobalPauseOptions, readGlobalPause } from '../kernel/global-pause.ts';
 import type { PollPace } from '../../domain/kernel/poll-pace.ts';
 import { notYet } from '../kernel/not-yet.ts';
-import type { Kubernetes } from '../ports/kubernetes.ts';
+import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { hardOf, readQuota } from './observe-quota.ts';
 
 /**

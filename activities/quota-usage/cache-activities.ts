@@ -6,7 +6,7 @@ import { fingerprint } from '../../domain/quota-usage/decide.ts';
 import type { CachedQuota, UsageObservation, UsagePolicy } from '../../domain/quota-usage/observation.ts';
 import { failure } from '../kernel/failure.ts';
 import { notYet } from '../kernel/not-yet.ts';
-import type { UsageCache } from '../ports/usage-cache.ts';
+import type { UsageCache } from './usage-cache.ts';
 import type { CountedQuota, UsageCacheActivities, UsageLook } from './interface.ts';
 
 export interface UsageCacheOptions {

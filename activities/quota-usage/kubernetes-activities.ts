@@ -10,8 +10,8 @@ import {
 import { rebase } from '../../domain/quota-usage/rebase.ts';
 import { createGlobalPauseGuard } from '../kernel/global-pause.ts';
 import { ensureQuotaEvent } from '../kernel/quota-event.ts';
-import type { Kubernetes } from '../ports/kubernetes.ts';
-import { orNull, statusCode, withKubernetesFailures } from '../ports/kubernetes-failure.ts';
+import type { Kubernetes } from '../kubernetes/kubernetes.ts';
+import { orNull, statusCode, withKubernetesFailures } from '../kubernetes/failure.ts';
 import type { QuotaUsageActivities, UsageStatusOutcome, UsageStatusWrite } from './interface.ts';
 
 export interface QuotaUsageOptions {

@@ -6,7 +6,7 @@ import {
   PatchStrategy,
   setHeaderOptions,
 } from '@kubernetes/client-node';
-import { statusCode } from '../../activities/ports/kubernetes-failure.ts';
+import { statusCode } from '../../activities/kubernetes/failure.ts';
 import type { Operation } from './plan.ts';
 import { actuated, type LoadPod, podLabels } from './shapes.ts';
 

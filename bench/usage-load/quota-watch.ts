@@ -1,5 +1,5 @@
 import { CoreV1Api, type KubeConfig, Watch } from '@kubernetes/client-node';
-import { listSnapshot } from '../../activities/ports/kubernetes-list.ts';
+import { listSnapshot } from '../../activities/kubernetes/list.ts';
 import type { LagBook } from './lag-book.ts';
 import { statusWriter, type WrittenQuota } from './status-writer.ts';
 import { usedKey } from './used-key.ts';

@@ -1,6 +1,6 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import { inParallel } from '../../activities/kernel/in-parallel.ts';
-import { orNull } from '../../activities/ports/kubernetes-failure.ts';
+import { orNull } from '../../activities/kubernetes/failure.ts';
 import { eventually } from '../../test/kernel/stack/eventually.ts';
 import { loadKubeConfig } from '../../platform/kubernetes/kubernetes-access.ts';
 import { Hand } from './apply.ts';

@@ -7,7 +7,7 @@ import {
   type LeaseObject,
   legacyNamespaces,
   targetOfLease,
-} from '../quota-resize/lease.ts';
+} from '../quota-resize/model/lease.ts';
 
 /** What is so in the cluster and in Temporal, read after the Leases were. */
 export interface Surroundings {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { type BudgetLimits, budgetLimits } from '../../domain/github-budget/limits.ts';
-import type { RepositoryName } from '../../activities/ports/repositories.ts';
-import type { PathTemplate } from '../../domain/quota-resize/git-path.ts';
-import type { PolicyDefaults } from '../../domain/quota-resize/policy.ts';
+import type { RepositoryName } from '../../activities/forge/repositories.ts';
+import type { PathTemplate } from '../../domain/quota-resize/git/locate/path-template.ts';
+import type { PolicyDefaults } from '../../domain/quota-resize/policy/policy.ts';
 import { closest } from './closest.ts';
 import { readCommandLine } from './command-line.ts';
 import { readConfigFile } from './config-file.ts';

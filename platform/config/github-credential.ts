@@ -1,6 +1,6 @@
 /** Who Headroom is to GitHub, from the configuration: a token, or an App. */
-import { appCredentials } from '../../activities/ports/github-app.ts';
-import { type GitHubCredentials, tokenCredentials } from '../../activities/ports/github-credentials.ts';
+import { appCredentials } from '../../activities/forge/github/app.ts';
+import { type GitHubCredentials, tokenCredentials } from '../../activities/forge/github/credentials.ts';
 import type { WrittenValue } from './config-problem.ts';
 import type { Secret } from './secret.ts';
 import { readSecretSetting, type SecretSources } from './secret-setting.ts';

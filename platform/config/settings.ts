@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { DURATION_FORM, parseDuration } from '../../domain/kernel/duration.ts';
-import { readPrivateKey } from '../../activities/ports/github-private-key.ts';
-import type { RepositoryName } from '../../activities/ports/repositories.ts';
+import { readPrivateKey } from '../../activities/forge/github/private-key.ts';
+import type { RepositoryName } from '../../activities/forge/repositories.ts';
 import { parsePercent } from '../../domain/kernel/percent.ts';
-import { defaultPathTemplate, parsePathTemplate } from '../../domain/quota-resize/git-path.ts';
-import { parseMaxStep } from '../../domain/quota-resize/max-step.ts';
+import { defaultPathTemplate, parsePathTemplate } from '../../domain/quota-resize/git/locate/path-template.ts';
+import { parseMaxStep } from '../../domain/quota-resize/policy/max-step.ts';
 import { usageModes } from '../../domain/quota-usage/mode.ts';
-import { templateChecks } from '../../domain/quota-resize/pull-request-text.ts';
-import { readMergeWindows, WINDOWS_FORM } from '../../domain/quota-resize/merge-window.ts';
+import { templateChecks } from '../../domain/quota-resize/pull-request/text.ts';
+import { readMergeWindows, WINDOWS_FORM } from '../../domain/quota-resize/policy/merge-window.ts';
 import {
   APPROVAL_FORM,
   BURST_FORM,
@@ -20,7 +20,7 @@ import {
   SPAN_OR_NEVER_FORM,
   STEPS_FORM,
   WrongValue,
-} from '../../domain/quota-resize/policy-values.ts';
+} from '../../domain/quota-resize/policy/values.ts';
 
 /**
  * One setting of the processes. Reading, `--help` and the table in the documentation all come from this; its path in

@@ -19,7 +19,7 @@ import {
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { requestCancellation } from '../../activities/kernel/cancellation.ts';
-import { apiMessage } from '../../activities/ports/kubernetes-failure.ts';
+import { apiMessage } from '../../activities/kubernetes/failure.ts';
 import { untilAvailable, type WaitOptions, watchAvailability } from '../process/availability.ts';
 
 const SERVICE_ACCOUNT_TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/token';

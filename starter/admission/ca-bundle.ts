@@ -1,6 +1,6 @@
 /** Tells the API server which authorities to trust when it calls the webhooks. */
 import { AdmissionregistrationV1Api, type KubeConfig, PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
-import { orNull, statusCode } from '../../activities/ports/kubernetes-failure.ts';
+import { orNull, statusCode } from '../../activities/kubernetes/failure.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { failureOf } from '../kernel/api-get.ts';
 

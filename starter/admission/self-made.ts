@@ -1,6 +1,6 @@
 /** The certificate that the starters make for themselves, keep in a Secret and renew. */
 import { CoreV1Api, type KubeConfig, type V1Secret } from '@kubernetes/client-node';
-import { orNull, statusCode } from '../../activities/ports/kubernetes-failure.ts';
+import { orNull, statusCode } from '../../activities/kubernetes/failure.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { failureOf } from '../kernel/api-get.ts';

@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { type Client, ScheduleNotFoundError } from '@temporalio/client';
 import type { CommandInput } from '../../domain/kernel/command-input.ts';
 import { leaseGcId, quotaResizeId, taskQueue } from '../../domain/kernel/target.ts';
-import type { OperatorCommand } from '../../domain/quota-resize/commands.ts';
+import type { OperatorCommand } from '../../domain/quota-resize/decide/commands.ts';
 import { type Config, loadConfig } from '../../platform/config/config.ts';
 import { ConfigError } from '../../platform/config/config-problem.ts';
 import { exitCodes } from '../../platform/process/exit-codes.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type KubeConfig, type KubernetesObject, ListWatch, type RequestContext, Watch } from '@kubernetes/client-node';
-import { type ListPage, listSnapshot } from '../../activities/ports/kubernetes-list.ts';
+import { type ListPage, listSnapshot } from '../../activities/kubernetes/list.ts';
 import { hasReached } from '../../domain/kernel/resource-version.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { createApiGet, failureOf, listPlainPages } from './api-get.ts';

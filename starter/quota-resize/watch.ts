@@ -6,10 +6,10 @@ import {
   type V1ResourceQuota,
 } from '@kubernetes/client-node';
 import { equalLists, type ResourceList } from '../../domain/kernel/resource-list.ts';
-import { parseAdmissionMessage, refusalReasons } from '../../domain/quota-resize/event-message.ts';
-import type { PolicyDefaults } from '../../domain/quota-resize/policy.ts';
-import { isUnderPressure } from '../../domain/quota-resize/pressure.ts';
-import { resolvePolicy } from '../../domain/quota-resize/resolve-policy.ts';
+import { parseAdmissionMessage, refusalReasons } from '../../domain/quota-resize/demand/event-message.ts';
+import type { PolicyDefaults } from '../../domain/quota-resize/policy/policy.ts';
+import { isUnderPressure } from '../../domain/quota-resize/sizing/over-threshold.ts';
+import { resolvePolicy } from '../../domain/quota-resize/policy/resolve.ts';
 import { type Informer, startInformer } from '../kernel/informer.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { type QuotaHint, quotaHint } from './hint.ts';

@@ -1,5 +1,5 @@
 import type { KubeConfig, KubernetesObject, V1ResourceQuota } from '@kubernetes/client-node';
-import type { UsageCache } from '../../activities/ports/usage-cache.ts';
+import type { UsageCache } from '../../activities/quota-usage/usage-cache.ts';
 import { chargeEndsAt } from '../../domain/quota-usage/changes.ts';
 import { calculateUsage, type UsageCount } from '../../domain/quota-usage/calculate.ts';
 import type { Evaluator, UsageContext } from '../../domain/quota-usage/evaluator.ts';

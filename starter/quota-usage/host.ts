@@ -1,5 +1,5 @@
 import { type NativeConnection, Worker } from '@temporalio/worker';
-import type { UsageCache } from '../../activities/ports/usage-cache.ts';
+import type { UsageCache } from '../../activities/quota-usage/usage-cache.ts';
 import { createUsageCacheActivities } from '../../activities/quota-usage/cache-activities.ts';
 import type { UsagePolicy } from '../../domain/quota-usage/observation.ts';
 import { cacheTaskQueue } from '../../domain/kernel/target.ts';

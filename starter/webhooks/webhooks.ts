@@ -1,7 +1,7 @@
 /** Webhooks of GitHub, from the port to the hint: the pull requests that the cluster's Leases name are watched by them. */
 import { CoordinationV1Api, type KubeConfig, type V1Lease } from '@kubernetes/client-node';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { leaseSelector } from '../../domain/quota-resize/lease.ts';
+import { leaseSelector } from '../../domain/quota-resize/model/lease.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { Secret } from '../../platform/config/secret.ts';
 import type { ListenAddress } from '../../platform/config/settings.ts';

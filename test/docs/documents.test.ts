@@ -2,13 +2,13 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { blockedReasons } from '../../domain/quota-resize/memory.ts';
+import { blockedReasons } from '../../domain/quota-resize/model/memory.ts';
 import { failureTypes } from '../../domain/kernel/failures.ts';
 import { commandSignals } from '../../workflows/quota-resize/messages.ts';
 import { firstCells, read, ROOT, unionMembers } from './reading.ts';
 
-const phases = unionMembers('domain/quota-resize/verdict.ts', 'Phase');
-const reasons = unionMembers('domain/quota-resize/verdict.ts', 'Reason');
+const phases = unionMembers('domain/quota-resize/model/verdict.ts', 'Phase');
+const reasons = unionMembers('domain/quota-resize/model/verdict.ts', 'Reason');
 
 describe('the runbook', () => {
   const runbook = read('docs/operations.md');
@@ -71,7 +71,7 @@ describe('the README', () => {
   });
 
   it('has every annotation', () => {
-    const [, list = ''] = /PLAIN_SETTINGS = \[([^\]]+)\]/.exec(read('domain/quota-resize/policy-annotations.ts')) ?? [];
+    const [, list = ''] = /PLAIN_SETTINGS = \[([^\]]+)\]/.exec(read('domain/quota-resize/policy/annotations.ts')) ?? [];
     const plain = [...list.matchAll(/'([\w-]+)'/g)].map(([, name]) => `resizer.io/${name}`);
     const documented = firstCells(section('## Annotations', '## Configuration'));
     const perResource = ['threshold', 'increment', 'min', 'max'].map((name) => `resizer.io/<resource>-${name}`);

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { V1ClusterRole } from '@kubernetes/client-node';
 import { parseAllDocuments } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fileLeaseName, readLeaseMemory } from '../../domain/quota-resize/lease.ts';
+import { fileLeaseName, readLeaseMemory } from '../../domain/quota-resize/model/lease.ts';
 import type { AuditEvent } from '../kernel/servers/audit-log.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { type Stack, startStack, SYSTEM_NAMESPACE } from '../kernel/stack/stack.ts';

@@ -1,5 +1,5 @@
 /** The writes of one episode to GitHub and to Kubernetes, and how the same writes of another episode are recognised. */
-import { fileLeaseName } from '../../domain/quota-resize/lease.ts';
+import { fileLeaseName } from '../../domain/quota-resize/model/lease.ts';
 import type { Forge } from '../kernel/forge/forge.ts';
 import type { RequestPattern } from '../kernel/forge/http/request-pattern.ts';
 import type { KubernetesGate } from '../kernel/servers/kubernetes-gate.ts';

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { type Logger, pino } from 'pino';
-import { createGitHubPermits } from '../../activities/kernel/github-permits.ts';
-import type { GitHubPermits, PermitAsk } from '../../activities/ports/permits.ts';
+import { createGitHubPermits } from '../../activities/forge/github/budget-permits.ts';
+import type { GitHubPermits, PermitAsk } from '../../activities/forge/github/permits.ts';
 import type { BudgetLimits } from '../../domain/github-budget/limits.ts';
 import { githubBudgetId } from '../../domain/kernel/target.ts';
 import {
@@ -19,7 +19,7 @@ import {
 import { startTemporal, type TemporalServer } from '../kernel/servers/temporal.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 
-const PROGRAM = fileURLToPath(new URL('worker-main.ts', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('./worker-main.ts', import.meta.url));
 const HOST = 'github.example';
 /** Milliseconds. A start takes some seconds, and ten times as long where all cores are busy with those of others. */
 const START_MS = 120_000;

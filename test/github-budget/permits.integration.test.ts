@@ -2,7 +2,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { type Logger, pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { PermitAsk } from '../../activities/ports/permits.ts';
+import type { PermitAsk } from '../../activities/forge/github/permits.ts';
 import type { BudgetLimits } from '../../domain/github-budget/limits.ts';
 import type { Urgency } from '../../domain/github-budget/urgency.ts';
 import { githubBudgetTaskQueue } from '../../domain/kernel/target.ts';

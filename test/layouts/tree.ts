@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { KnownTree, NeedsFiles } from '../../domain/quota-resize/source/place.ts';
+import type { KnownTree, NeedsFiles } from '../../domain/quota-resize/git/locate/location.ts';
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
 

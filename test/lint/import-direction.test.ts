@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /** What may not be, by the file that does it, and what the rule says. */
 const forbidden: Readonly<Record<string, readonly [source: string, says: string]>> = {
-  'domain/imports-an-activity.ts': [from('../activities/ports/kubernetes.ts'), 'domain is pure'],
+  'domain/imports-an-activity.ts': [from('../activities/kubernetes/kubernetes.ts'), 'domain is pure'],
   'domain/quota-resize/imports-a-workflow.ts': [from('../../workflows/index.ts'), 'domain is pure'],
   'domain/imports-temporal.ts': [from('@temporalio/workflow'), 'domain is pure'],
   'domain/imports-kubernetes.ts': [from('@kubernetes/client-node'), 'domain is pure'],
@@ -28,8 +28,14 @@ const forbidden: Readonly<Record<string, readonly [source: string, says: string]
   'workflows/sleeps.ts': [from('node:timers/promises'), 'workflows are deterministic'],
   'worker/imports-the-starter.ts': [from('../starter/main.ts'), 'the worker does not know the starter'],
   'worker/imports-a-test.ts': [from('../test/kernel/stack/stack.ts'), 'the worker does not know the starter'],
-  'platform/imports-a-controller.ts': [from('../domain/quota-resize/decide.ts'), 'the platform knows no controller'],
-  'platform/imports-an-activity.ts': [from('../activities/ports/kubernetes.ts'), 'the platform knows no controller'],
+  'platform/imports-a-controller.ts': [
+    from('../domain/quota-resize/decide/decide.ts'),
+    'the platform knows no controller',
+  ],
+  'platform/imports-an-activity.ts': [
+    from('../activities/kubernetes/kubernetes.ts'),
+    'the platform knows no controller',
+  ],
   'platform/imports-the-worker.ts': [from('../worker/registry.ts'), 'the platform knows no controller'],
   'domain/imports-the-platform.ts': [from('../platform/log/log.ts'), 'domain is pure'],
   'activities/imports-the-platform.ts': [from('../platform/log/log.ts'), 'activities import the domain'],
@@ -45,7 +51,7 @@ const allowed: Readonly<Record<string, string>> = {
   'workflows/imports-the-domain.ts': from('../domain/kernel/quantity.ts'),
   'workflows/imports-an-activity-as-a-type.ts':
     "import type { thing } from '../activities/quota-resize/interface.ts';\nexport type Thing = typeof thing;\n",
-  'worker/imports-workflows-and-activities.ts': `${from('../workflows/index.ts')}${from('../activities/ports/kubernetes.ts', 'other')}`,
+  'worker/imports-workflows-and-activities.ts': `${from('../workflows/index.ts')}${from('../activities/kubernetes/kubernetes.ts', 'other')}`,
   'platform/imports-the-kernel.ts': from('../domain/kernel/target.ts'),
   'starter/imports-the-platform.ts': from('../platform/log/log.ts'),
 };

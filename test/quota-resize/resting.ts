@@ -1,4 +1,4 @@
-import type { Phase, Reason } from '../../domain/quota-resize/verdict.ts';
+import type { Phase, Reason } from '../../domain/quota-resize/model/verdict.ts';
 import type { ResizeStatus } from '../../workflows/quota-resize/messages.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { EPISODE_MS, type WatchedQuota } from '../kernel/stack/watched-quota.ts';

@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { UsageCache } from '../../activities/ports/usage-cache.ts';
+import type { UsageCache } from '../../activities/quota-usage/usage-cache.ts';
 import { createUsageCacheActivities } from '../../activities/quota-usage/cache-activities.ts';
 import { cacheTaskQueue, quotaUsageId, taskQueue } from '../../domain/kernel/target.ts';
 import { createUsageHintSender, hintPriorities, usageHint } from '../../starter/quota-usage/hint.ts';

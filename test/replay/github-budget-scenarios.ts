@@ -1,8 +1,8 @@
 /** Budgets of writes to GitHub, to be recorded: they need Temporal and a worker, and nothing else. */
 import type { Client } from '@temporalio/client';
 import { pino } from 'pino';
-import { createGitHubPermits } from '../../activities/kernel/github-permits.ts';
-import type { GitHubPermits, PermitAsk } from '../../activities/ports/permits.ts';
+import { createGitHubPermits } from '../../activities/forge/github/budget-permits.ts';
+import type { GitHubPermits, PermitAsk } from '../../activities/forge/github/permits.ts';
 import type { BudgetLimits } from '../../domain/github-budget/limits.ts';
 import { type Urgency, urgencies } from '../../domain/github-budget/urgency.ts';
 import { githubBudgetId, githubBudgetTaskQueue } from '../../domain/kernel/target.ts';

@@ -96,7 +96,7 @@ describe('the replay gate', () => {
   it('fails for a decision that comes out differently, far away in the domain', async () => {
     const outcomes = failed(
       await replayChanged({
-        file: 'domain/quota-resize/decide-in-hand.ts',
+        file: 'domain/quota-resize/decide/decide-decision.ts',
         from: "if (policy.mode === 'observe') {",
         to: "if (policy.mode !== 'observe') {",
       }),
@@ -108,7 +108,7 @@ describe('the replay gate', () => {
     const outcomes = await replayChanged(
       { file, from: look, to: `if (patched('look-twice')) await observing.observeQuota({ target });${look}` },
       { file, from: '  log,\n', to: '  log,\n  patched,\n' },
-      { file: 'domain/quota-resize/decide-idle.ts', from: 'cooling down until ', to: 'resting until ' },
+      { file: 'domain/quota-resize/decide/decide-idle.ts', from: 'cooling down until ', to: 'resting until ' },
     );
     expect(failed(outcomes)).toEqual({});
   });

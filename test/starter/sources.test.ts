@@ -4,9 +4,9 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, syml
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { editPlace } from '../../domain/quota-resize/source/edit-place.ts';
-import { scanQuotas } from '../../domain/quota-resize/source/scan.ts';
-import { unifiedDiff } from '../../domain/quota-resize/unified-diff.ts';
+import { editPlace } from '../../domain/quota-resize/git/locate/edit-location.ts';
+import { scanQuotas } from '../../domain/quota-resize/git/locate/scan.ts';
+import { unifiedDiff } from '../../domain/quota-resize/git/yaml/unified-diff.ts';
 import { answered, readCheckout } from '../../starter/cli/checkout.ts';
 import { generateCheckout, shapeNames } from '../layouts/generate.ts';
 import { type Files, layoutFiles } from '../layouts/tree.ts';

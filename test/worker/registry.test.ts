@@ -2,7 +2,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import type { UsageCache } from '../../activities/ports/usage-cache.ts';
+import type { UsageCache } from '../../activities/quota-usage/usage-cache.ts';
 import { createUsageCacheActivities } from '../../activities/quota-usage/cache-activities.ts';
 import { controllerNames } from '../../domain/kernel/controllers.ts';
 import { loadConfig } from '../../platform/config/config.ts';

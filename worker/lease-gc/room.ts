@@ -1,4 +1,4 @@
-import { connectKubernetes } from '../../activities/ports/kubernetes.ts';
+import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import type { LeaseGcActivities } from '../../activities/lease-gc/interface.ts';
 import { createLeaseGcActivities } from '../../activities/lease-gc/kubernetes-activities.ts';
 import type { Room, RoomContext } from '../room.ts';

@@ -1,6 +1,6 @@
 import type { LightsOutActivities } from '../../activities/lights-out/interface.ts';
 import { createLightsOutActivities } from '../../activities/lights-out/kubernetes-activities.ts';
-import { connectKubernetes } from '../../activities/ports/kubernetes.ts';
+import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import { protectedNamespaces } from '../../platform/config/protected-namespaces.ts';
 import type { Room, RoomContext } from '../room.ts';
 

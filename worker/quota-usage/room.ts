@@ -1,4 +1,4 @@
-import { connectKubernetes } from '../../activities/ports/kubernetes.ts';
+import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import type { QuotaUsageActivities } from '../../activities/quota-usage/interface.ts';
 import { createQuotaUsageActivities } from '../../activities/quota-usage/kubernetes-activities.ts';
 import type { Room, RoomContext } from '../room.ts';

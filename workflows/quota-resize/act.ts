@@ -2,17 +2,22 @@ import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import { uuid4 } from '@temporalio/workflow';
 import type { LeaseOutcome, PullRequestOutcome, QuotaHints } from '../../activities/quota-resize/interface.ts';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
-import * as absorb from '../../domain/quota-resize/absorb.ts';
-import type { Seen } from '../../domain/quota-resize/seen.ts';
-import { summary } from '../../domain/quota-resize/wording.ts';
-import { type Companion, type Decision, decidedLimits, FOUND_IN_GIT } from '../../domain/quota-resize/decision.ts';
-import { type BlockedReason, blockedReasons, type ResizeMemory } from '../../domain/quota-resize/memory.ts';
-import { gateOfDecision } from '../../domain/quota-resize/gate.ts';
+import * as absorb from '../../domain/quota-resize/decide/apply-outcome.ts';
+import type { Seen } from '../../domain/quota-resize/model/episode-observation.ts';
+import { summary } from '../../domain/quota-resize/pull-request/wording.ts';
+import {
+  type Companion,
+  type Decision,
+  decidedLimits,
+  FOUND_IN_GIT,
+} from '../../domain/quota-resize/model/decision.ts';
+import { type BlockedReason, blockedReasons, type ResizeMemory } from '../../domain/quota-resize/model/memory.ts';
+import { gateOfDecision } from '../../domain/quota-resize/decide/approval-requirement.ts';
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
-import type { ResizePolicy } from '../../domain/quota-resize/policy.ts';
-import { asWritten, coveredBy } from '../../domain/quota-resize/need.ts';
-import type { SourceObservation } from '../../domain/quota-resize/observation.ts';
-import type { Verdict } from '../../domain/quota-resize/verdict.ts';
+import type { ResizePolicy } from '../../domain/quota-resize/policy/policy.ts';
+import { asWritten, coveredBy } from '../../domain/quota-resize/sizing/requirement.ts';
+import type { SourceObservation } from '../../domain/quota-resize/model/observation.ts';
+import type { Verdict } from '../../domain/quota-resize/model/verdict.ts';
 import { brief } from '../kernel/visibility.ts';
 import { ensuring, observing } from './activities.ts';
 

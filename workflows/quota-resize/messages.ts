@@ -1,10 +1,10 @@
 import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { CommandInput } from '../../domain/kernel/command-input.ts';
-import type { Decision } from '../../domain/quota-resize/decision.ts';
-import type { OperatorCommand } from '../../domain/quota-resize/commands.ts';
-import type { ResizeMemory } from '../../domain/quota-resize/memory.ts';
-import type { Phase, Reason } from '../../domain/quota-resize/verdict.ts';
+import type { Decision } from '../../domain/quota-resize/model/decision.ts';
+import type { OperatorCommand } from '../../domain/quota-resize/decide/commands.ts';
+import type { ResizeMemory } from '../../domain/quota-resize/model/memory.ts';
+import type { Phase, Reason } from '../../domain/quota-resize/model/verdict.ts';
 
 /** A hint that something happened, never the data to act on. */
 export interface Hint {

@@ -1,9 +1,9 @@
 /** What a namespace uses, counted by the command itself where an episode would ask a starter for it. */
-import { listAll } from '../../../activities/ports/kubernetes-list.ts';
+import { listAll } from '../../../activities/kubernetes/list.ts';
 import type { CountedQuota } from '../../../activities/quota-usage/interface.ts';
 import type { QuotaTarget } from '../../../domain/kernel/target.ts';
-import { withCounts } from '../../../domain/quota-resize/counted-usage.ts';
-import type { QuotaObservation } from '../../../domain/quota-resize/observation.ts';
+import { withCounts } from '../../../domain/quota-resize/demand/counted-usage.ts';
+import type { QuotaObservation } from '../../../domain/quota-resize/model/observation.ts';
 import type { Cluster } from '../usage/cluster.ts';
 import { countQuotas, limitsOf } from '../usage/count.ts';
 import type { HypotheticalCluster } from './hypothetical-cluster.ts';

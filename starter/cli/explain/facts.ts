@@ -3,13 +3,13 @@ import { isZero, parseQuantity } from '../../../domain/kernel/quantity.ts';
 import { addLists, type ResourceList } from '../../../domain/kernel/resource-list.ts';
 import type { QuotaTarget } from '../../../domain/kernel/target.ts';
 import { type EpochMs, formatInstant } from '../../../domain/kernel/time.ts';
-import { said } from '../../../domain/quota-resize/absorb.ts';
-import { usageFacts } from '../../../domain/quota-resize/counted-usage.ts';
-import { decide } from '../../../domain/quota-resize/decide.ts';
-import { decidedLimits } from '../../../domain/quota-resize/decision.ts';
-import { emptyMemory, type ResizeMemory } from '../../../domain/quota-resize/memory.ts';
-import { cappedNeed, computeNeed, describeChange, outgrows } from '../../../domain/quota-resize/need.ts';
-import type { QuotaObservation } from '../../../domain/quota-resize/observation.ts';
+import { said } from '../../../domain/quota-resize/decide/apply-outcome.ts';
+import { usageFacts } from '../../../domain/quota-resize/demand/counted-usage.ts';
+import { decide } from '../../../domain/quota-resize/decide/decide.ts';
+import { decidedLimits } from '../../../domain/quota-resize/model/decision.ts';
+import { emptyMemory, type ResizeMemory } from '../../../domain/quota-resize/model/memory.ts';
+import { cappedNeed, computeNeed, describeChange, outgrows } from '../../../domain/quota-resize/sizing/requirement.ts';
+import type { QuotaObservation } from '../../../domain/quota-resize/model/observation.ts';
 import {
   incrementFor,
   maximumFor,
@@ -17,11 +17,11 @@ import {
   settingFor,
   stepFor,
   thresholdFor,
-} from '../../../domain/quota-resize/policy.ts';
-import { recall } from '../../../domain/quota-resize/recall.ts';
-import type { SourceHint } from '../../../domain/quota-resize/source/hint.ts';
-import { unmetDemand } from '../../../domain/quota-resize/unmet-demand.ts';
-import type { Proposal, Verdict } from '../../../domain/quota-resize/verdict.ts';
+} from '../../../domain/quota-resize/policy/policy.ts';
+import { recall } from '../../../domain/quota-resize/decide/hydrate.ts';
+import type { SourceHint } from '../../../domain/quota-resize/git/locate/source-candidate.ts';
+import { unmetDemand } from '../../../domain/quota-resize/demand/unmet-demand.ts';
+import type { Proposal, Verdict } from '../../../domain/quota-resize/model/verdict.ts';
 import type { UsageMode } from '../../../domain/quota-usage/mode.ts';
 import type { ResizeStatus } from '../../../workflows/quota-resize/messages.ts';
 import { withoutLinks } from '../shared.ts';

@@ -11,13 +11,13 @@ import type {
   V1ResourceQuota,
   V1StatefulSet,
 } from '@kubernetes/client-node';
-import type { Kubernetes } from '../../../activities/ports/kubernetes.ts';
-import { orNull, statusCode } from '../../../activities/ports/kubernetes-failure.ts';
-import { listAll } from '../../../activities/ports/kubernetes-list.ts';
+import type { Kubernetes } from '../../../activities/kubernetes/kubernetes.ts';
+import { orNull, statusCode } from '../../../activities/kubernetes/failure.ts';
+import { listAll } from '../../../activities/kubernetes/list.ts';
 import { maskList, type ResourceList, subtractListsToZero } from '../../../domain/kernel/resource-list.ts';
 import type { QuotaTarget } from '../../../domain/kernel/target.ts';
 import type { EpochMs } from '../../../domain/kernel/time.ts';
-import { chargedPods } from '../../../domain/quota-resize/owner.ts';
+import { chargedPods } from '../../../domain/quota-resize/demand/owner.ts';
 import { podCharge } from '../../../domain/quota-usage/pod-charge.ts';
 import { podInScopes } from '../../../domain/quota-usage/scopes.ts';
 import { CommandFailed } from '../shared.ts';

@@ -1,9 +1,9 @@
 /** The policy in force, setting by setting, each as an annotation would say it, with the layer that it comes from. */
 import { formatDuration } from '../../../domain/kernel/duration.ts';
 import { formatInstant } from '../../../domain/kernel/time.ts';
-import { formatWindow } from '../../../domain/quota-resize/merge-window.ts';
-import type { PolicyLayer, PolicySource, ResizePolicy } from '../../../domain/quota-resize/policy.ts';
-import { ANNOTATION_PREFIX, type PlainSetting } from '../../../domain/quota-resize/policy-annotations.ts';
+import { formatWindow } from '../../../domain/quota-resize/policy/merge-window.ts';
+import type { PolicyLayer, PolicySource, ResizePolicy } from '../../../domain/quota-resize/policy/policy.ts';
+import { ANNOTATION_PREFIX, type PlainSetting } from '../../../domain/quota-resize/policy/annotations.ts';
 import type { Config } from '../../../platform/config/config.ts';
 
 /** Where a value comes from. */

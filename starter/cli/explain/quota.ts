@@ -1,9 +1,9 @@
 /** Looks at a quota, its cluster and its episode, and explains what would happen to it. */
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { Kubernetes } from '../../../activities/ports/kubernetes.ts';
-import { kubernetesFailure, orNull } from '../../../activities/ports/kubernetes-failure.ts';
-import { listAll } from '../../../activities/ports/kubernetes-list.ts';
+import type { Kubernetes } from '../../../activities/kubernetes/kubernetes.ts';
+import { kubernetesFailure, orNull } from '../../../activities/kubernetes/failure.ts';
+import { listAll } from '../../../activities/kubernetes/list.ts';
 import { createQuotaResizeKubernetesActivities } from '../../../activities/quota-resize/kubernetes-activities.ts';
 import { type QuotaTarget, quotaResizeId } from '../../../domain/kernel/target.ts';
 import { type Config, policyDefaults } from '../../../platform/config/config.ts';

@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import { formatQuantity, isQuantity, parseQuantity } from '../../../domain/kernel/quantity.ts';
 import type { ResourceList } from '../../../domain/kernel/resource-list.ts';
-import type { QuotaObservation } from '../../../domain/quota-resize/observation.ts';
+import type { QuotaObservation } from '../../../domain/quota-resize/model/observation.ts';
 import { CommandFailed } from '../shared.ts';
 
 const scalableKinds = ['Deployment', 'StatefulSet', 'ReplicaSet'] as const;

@@ -1,8 +1,8 @@
 /** The LightsOutSchedules of a cluster, as they are there, with the rights of whoever asks. */
 import { ApiException, type KubernetesListObject, type KubernetesObject } from '@kubernetes/client-node';
 import { ApplicationFailure } from '@temporalio/common';
-import { apiMessage, kubernetesFailure, statusCode } from '../../../activities/ports/kubernetes-failure.ts';
-import { listAll } from '../../../activities/ports/kubernetes-list.ts';
+import { apiMessage, kubernetesFailure, statusCode } from '../../../activities/kubernetes/failure.ts';
+import { listAll } from '../../../activities/kubernetes/list.ts';
 import { GROUP, KIND, PLURAL, VERSION } from '../../../domain/lights-out/names.ts';
 import type { Config } from '../../../platform/config/config.ts';
 import { CommandFailed } from '../shared.ts';

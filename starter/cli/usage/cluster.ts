@@ -1,9 +1,9 @@
 /** The cluster as `headroom usage` reads it, with the rights of whoever asks. */
 import { ApiException, type V1ResourceQuota } from '@kubernetes/client-node';
 import { ApplicationFailure } from '@temporalio/common';
-import { connectKubernetes, type Kubernetes } from '../../../activities/ports/kubernetes.ts';
-import { apiMessage, kubernetesFailure, orNull, statusCode } from '../../../activities/ports/kubernetes-failure.ts';
-import { listAll } from '../../../activities/ports/kubernetes-list.ts';
+import { connectKubernetes, type Kubernetes } from '../../../activities/kubernetes/kubernetes.ts';
+import { apiMessage, kubernetesFailure, orNull, statusCode } from '../../../activities/kubernetes/failure.ts';
+import { listAll } from '../../../activities/kubernetes/list.ts';
 import { groupOf } from '../../../domain/kernel/group-resource.ts';
 import type { Evaluator } from '../../../domain/quota-usage/evaluator.ts';
 import { evaluatorsFor } from '../../../domain/quota-usage/evaluators.ts';

@@ -1,9 +1,9 @@
 /** `headroom usage --diff`: counts everything itself and tells where the status of a quota says something else. */
 import type { V1ResourceQuota } from '@kubernetes/client-node';
-import { statusCode } from '../../../activities/ports/kubernetes-failure.ts';
-import { listAll } from '../../../activities/ports/kubernetes-list.ts';
+import { statusCode } from '../../../activities/kubernetes/failure.ts';
+import { listAll } from '../../../activities/kubernetes/list.ts';
 import { formatInstant } from '../../../domain/kernel/time.ts';
-import { eventLastSeen } from '../../../domain/quota-resize/event-message.ts';
+import { eventLastSeen } from '../../../domain/quota-resize/demand/event-message.ts';
 import type { UsageArgument } from './argument.ts';
 import { type Cluster, type Counting, readQuotas } from './cluster.ts';
 import { countQuotas, FEW_NAMESPACES, limitsOf } from './count.ts';

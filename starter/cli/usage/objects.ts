@@ -1,8 +1,8 @@
 /** The objects that quotas count, read from the API when they are asked for, each resource once. */
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { inParallel } from '../../../activities/kernel/in-parallel.ts';
-import { statusCode } from '../../../activities/ports/kubernetes-failure.ts';
-import { type ListPage, listAll } from '../../../activities/ports/kubernetes-list.ts';
+import { statusCode } from '../../../activities/kubernetes/failure.ts';
+import { type ListPage, listAll } from '../../../activities/kubernetes/list.ts';
 import { type GroupResource, groupResourceName } from '../../../domain/kernel/group-resource.ts';
 import type { ObjectsOf } from '../../../domain/quota-usage/calculate.ts';
 import type { UsageContext } from '../../../domain/quota-usage/evaluator.ts';

@@ -8,7 +8,7 @@ import { readRefusals, type SeenWorkload } from '../../../activities/quota-resiz
 import { groupResourceName } from '../../../domain/kernel/group-resource.ts';
 import { maskList, multiplyList, type ResourceList, withoutZeros } from '../../../domain/kernel/resource-list.ts';
 import { formatInstant } from '../../../domain/kernel/time.ts';
-import type { Missing } from '../../../domain/quota-resize/missing.ts';
+import type { Missing } from '../../../domain/quota-resize/demand/missing.ts';
 import { admit } from '../../../domain/quota-usage/admission.ts';
 import type { UsageContext } from '../../../domain/quota-usage/evaluator.ts';
 import { evaluatorFor } from '../../../domain/quota-usage/evaluators.ts';

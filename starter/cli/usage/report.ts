@@ -1,7 +1,7 @@
 /** What `headroom usage` tells: of the whole cluster, or of a namespace with what uses it and what waits for room. */
 import type { V1ResourceQuota } from '@kubernetes/client-node';
-import { statusCode } from '../../../activities/ports/kubernetes-failure.ts';
-import { listAll } from '../../../activities/ports/kubernetes-list.ts';
+import { statusCode } from '../../../activities/kubernetes/failure.ts';
+import { listAll } from '../../../activities/kubernetes/list.ts';
 import { NamespaceView } from '../../../activities/quota-resize/namespace-view.ts';
 import { formatInstant } from '../../../domain/kernel/time.ts';
 import { type ObjectsOf, resourcesToCount } from '../../../domain/quota-usage/calculate.ts';

@@ -2,11 +2,11 @@
 import type { Logger } from 'pino';
 import { AdmissionDefaults } from '../../../activities/quota-resize/admission-defaults.ts';
 import type { NamespaceView } from '../../../activities/quota-resize/namespace-view.ts';
-import { statusCode } from '../../../activities/ports/kubernetes-failure.ts';
+import { statusCode } from '../../../activities/kubernetes/failure.ts';
 import type { GroupResource } from '../../../domain/kernel/group-resource.ts';
-import { claimTemplatesOf } from '../../../domain/quota-resize/demand.ts';
-import type { Missing } from '../../../domain/quota-resize/missing.ts';
-import { storedClaim, storedPod } from '../../../domain/quota-resize/stored-object.ts';
+import { claimTemplatesOf } from '../../../domain/quota-resize/demand/demand.ts';
+import type { Missing } from '../../../domain/quota-resize/demand/missing.ts';
+import { storedClaim, storedPod } from '../../../domain/quota-resize/demand/stored-object.ts';
 import type { CountedObject } from '../../../domain/quota-usage/evaluator.ts';
 
 /** An object that is not there yet. */

@@ -2,14 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { type KubernetesObject, KubernetesObjectApi, loadAllYaml } from '@kubernetes/client-node';
 import { pino } from 'pino';
 import { vi } from 'vitest';
-import { connectKubernetes, type Kubernetes } from '../../../activities/ports/kubernetes.ts';
+import { connectKubernetes, type Kubernetes } from '../../../activities/kubernetes/kubernetes.ts';
 import type { QuotaResizeActivities } from '../../../activities/quota-resize/interface.ts';
 import {
   createQuotaResizeKubernetesActivities,
   type QuotaResizeKubernetesOptions,
 } from '../../../activities/quota-resize/kubernetes-activities.ts';
 import type { QuotaTarget } from '../../../domain/kernel/target.ts';
-import type { QuotaObservation } from '../../../domain/quota-resize/observation.ts';
+import type { QuotaObservation } from '../../../domain/quota-resize/model/observation.ts';
 import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
 import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
 import { untilAllowed } from '../until-allowed.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { type HintOptions, readHints } from '../../../activities/quota-resize/hints.ts';
-import type { SourceHint } from '../../../domain/quota-resize/source/hint.ts';
-import { resolve } from '../../domain/quota-resize/policies.ts';
+import type { SourceHint } from '../../../domain/quota-resize/git/locate/source-candidate.ts';
+import { resolve } from '../../domain/quota-resize/policy/policies.ts';
 import { type Cluster, namespaceOf, patience, quotaOf, targetOf } from './cluster.ts';
 
 const TEMPLATE = 'clusters/{{ .Cluster }}/{{ .Namespace }}';

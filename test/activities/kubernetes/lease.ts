@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { V1Lease } from '@kubernetes/client-node';
-import type { Decision } from '../../../domain/quota-resize/decision.ts';
-import { fileLeaseName } from '../../../domain/quota-resize/lease.ts';
+import type { Decision } from '../../../domain/quota-resize/model/decision.ts';
+import { fileLeaseName } from '../../../domain/quota-resize/model/lease.ts';
 import { type Cluster, SYSTEM_NAMESPACE, targetOf } from './cluster.ts';
 
 const labels = { 'app.kubernetes.io/managed-by': 'namespace-resizer' };

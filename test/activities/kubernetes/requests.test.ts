@@ -2,8 +2,8 @@ import { ApiException } from '@kubernetes/client-node';
 import { describe, expect, it } from 'vitest';
 import { inParallel } from '../../../activities/kernel/in-parallel.ts';
 import { pollDelay } from '../../../domain/kernel/poll-pace.ts';
-import { kubernetesFailure } from '../../../activities/ports/kubernetes-failure.ts';
-import { listAll } from '../../../activities/ports/kubernetes-list.ts';
+import { kubernetesFailure } from '../../../activities/kubernetes/failure.ts';
+import { listAll } from '../../../activities/kubernetes/list.ts';
 
 function answer(code: number, body: unknown, headers: Record<string, string> = {}): ApiException<unknown> {
   return new ApiException(code, '', typeof body === 'string' ? body : JSON.stringify(body), headers);

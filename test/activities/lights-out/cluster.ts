@@ -9,7 +9,7 @@ import { readFile } from 'node:fs/promises';
 import { pino } from 'pino';
 import type { BatchOutcome, LightsOutActivities, ScheduleLook } from '../../../activities/lights-out/interface.ts';
 import { createLightsOutActivities } from '../../../activities/lights-out/kubernetes-activities.ts';
-import { connectKubernetes, type Kubernetes } from '../../../activities/ports/kubernetes.ts';
+import { connectKubernetes, type Kubernetes } from '../../../activities/kubernetes/kubernetes.ts';
 import type { EpochMs } from '../../../domain/kernel/time.ts';
 import { GROUP, KIND, PLURAL, VERSION } from '../../../domain/lights-out/names.ts';
 import type { LightsOutObservation } from '../../../domain/lights-out/observation.ts';

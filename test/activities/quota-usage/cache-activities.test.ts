@@ -1,6 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, it } from 'vitest';
-import type { UsageCache } from '../../../activities/ports/usage-cache.ts';
+import type { UsageCache } from '../../../activities/quota-usage/usage-cache.ts';
 import { createUsageCacheActivities } from '../../../activities/quota-usage/cache-activities.ts';
 import { fingerprint } from '../../../domain/quota-usage/decide.ts';
 import type { CachedQuota, UsagePolicy } from '../../../domain/quota-usage/observation.ts';

@@ -5,7 +5,7 @@
 import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Kubernetes } from '../../../activities/ports/kubernetes.ts';
+import type { Kubernetes } from '../../../activities/kubernetes/kubernetes.ts';
 import type { QuotaUsageActivities, UsageStatusWrite } from '../../../activities/quota-usage/interface.ts';
 import { createQuotaUsageActivities } from '../../../activities/quota-usage/kubernetes-activities.ts';
 import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';

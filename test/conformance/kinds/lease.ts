@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { formatInstant } from '../../../domain/kernel/time.ts';
 import { judgeLease } from '../../../domain/lease-gc/judge-lease.ts';
-import { type LeaseObject, quotaLeaseLabels, readLeaseMemory } from '../../../domain/quota-resize/lease.ts';
+import { type LeaseObject, quotaLeaseLabels, readLeaseMemory } from '../../../domain/quota-resize/model/lease.ts';
 import { type Adapter, adapter, LATER_STRATEGY, LeftOut } from '../adapter.ts';
 import { sameJson } from '../compare.ts';
 

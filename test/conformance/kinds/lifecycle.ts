@@ -1,9 +1,9 @@
 /** The cases of an existing resizer about the life of a pull request and its lock, through Headroom's state machine. */
 import * as z from 'zod';
-import { decide } from '../../../domain/quota-resize/decide.ts';
-import type { Decision } from '../../../domain/quota-resize/decision.ts';
-import { pullRequestTexts } from '../../../domain/quota-resize/pull-request-text.ts';
-import type { Verdict } from '../../../domain/quota-resize/verdict.ts';
+import { decide } from '../../../domain/quota-resize/decide/decide.ts';
+import type { Decision } from '../../../domain/quota-resize/model/decision.ts';
+import { pullRequestTexts } from '../../../domain/quota-resize/pull-request/text.ts';
+import type { Verdict } from '../../../domain/quota-resize/model/verdict.ts';
 import {
   decision,
   HOUR,
@@ -16,7 +16,7 @@ import {
   quota,
   ref,
   seenWith,
-} from '../../domain/quota-resize/observations.ts';
+} from '../../domain/quota-resize/model/observations.ts';
 import { type Adapter, adapter, LATER_STRATEGY, LeftOut } from '../adapter.ts';
 import { sameExpectedKeys, sameJson } from '../compare.ts';
 import { widerTable } from '../deviations.ts';

@@ -1,11 +1,11 @@
 /** The cases of an existing resizer about its edit of a manifest and its merge of a pull request. */
 import * as z from 'zod';
 import type { ResourceList } from '../../../domain/kernel/resource-list.ts';
-import { mergeReadiness } from '../../../domain/quota-resize/merge-readiness.ts';
-import type { PullRequestObservation } from '../../../domain/quota-resize/observation.ts';
-import { resolvePolicy } from '../../../domain/quota-resize/resolve-policy.ts';
-import { editPlace } from '../../../domain/quota-resize/source/edit-place.ts';
-import { scanQuotas } from '../../../domain/quota-resize/source/scan.ts';
+import { mergeReadiness } from '../../../domain/quota-resize/decide/merge-readiness.ts';
+import type { PullRequestObservation } from '../../../domain/quota-resize/model/observation.ts';
+import { resolvePolicy } from '../../../domain/quota-resize/policy/resolve.ts';
+import { editPlace } from '../../../domain/quota-resize/git/locate/edit-location.ts';
+import { scanQuotas } from '../../../domain/quota-resize/git/locate/scan.ts';
 import { type Adapter, adapter, LATER_STRATEGY, LeftOut } from '../adapter.ts';
 import { sameJson } from '../compare.ts';
 import { UNCONFIGURED } from './unconfigured.ts';

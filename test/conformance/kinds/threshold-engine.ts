@@ -10,11 +10,11 @@ import {
   quantityIn,
   type ResourceList,
 } from '../../../domain/kernel/resource-list.ts';
-import { parseAdmissionMessage } from '../../../domain/quota-resize/event-message.ts';
-import type { ResizePolicy } from '../../../domain/quota-resize/policy.ts';
-import { resolvePolicy } from '../../../domain/quota-resize/resolve-policy.ts';
-import { recommend, type Raise, rulesOf } from '../../../domain/quota-resize/recommend.ts';
-import { isCountable, roundLimitUp } from '../../../domain/quota-resize/round.ts';
+import { parseAdmissionMessage } from '../../../domain/quota-resize/demand/event-message.ts';
+import type { ResizePolicy } from '../../../domain/quota-resize/policy/policy.ts';
+import { resolvePolicy } from '../../../domain/quota-resize/policy/resolve.ts';
+import { recommend, type Raise, rulesOf } from '../../../domain/quota-resize/sizing/recommend.ts';
+import { isCountable, roundLimitUp } from '../../../domain/quota-resize/sizing/round.ts';
 import type { Container } from '../../../domain/quota-usage/pod.ts';
 import { podCharge } from '../../../domain/quota-usage/pod-charge.ts';
 import { type Adapter, adapter } from '../adapter.ts';

@@ -1,4 +1,4 @@
-import type { PolicyDefaults } from '../../../domain/quota-resize/policy.ts';
+import type { PolicyDefaults } from '../../../domain/quota-resize/policy/policy.ts';
 
 /** What a process without any configuration works with. */
 export const UNCONFIGURED: PolicyDefaults = {

@@ -5,7 +5,7 @@ import {
   fileLeaseLabels,
   quotaLeaseLabels,
   withMemory,
-} from '../../../domain/quota-resize/lease.ts';
+} from '../../../domain/quota-resize/model/lease.ts';
 
 const now = Date.UTC(2026, 10, 20);
 const MINUTE = 60_000;

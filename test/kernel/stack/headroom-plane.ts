@@ -124,7 +124,7 @@ export async function startHeadroomPlane(options: HeadroomPlaneOptions): Promise
 /** Gives the two users the roles that the product is deployed with, those of the manifests included. */
 async function bindRoles(kubeconfig: string, manifests: readonly string[]): Promise<void> {
   await applyManifests(kubeconfig, [join(DEPLOY, 'namespace.yaml'), join(DEPLOY, 'rbac.yaml')]);
-  await applyManifests(kubeconfig, [new URL('user-bindings.yaml', import.meta.url)]);
+  await applyManifests(kubeconfig, [new URL('./user-bindings.yaml', import.meta.url)]);
   await applyObjects(kubeconfig, await objectsOf(manifests));
 }
 

@@ -112,7 +112,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     ]);
     const manifest = (name: string) => join(ROOT, 'deploy', name);
     await applyManifests(controlPlane.adminKubeconfig, [manifest('namespace.yaml'), manifest('rbac.yaml')]);
-    await applyManifests(controlPlane.adminKubeconfig, [new URL('user-bindings.yaml', import.meta.url)]);
+    await applyManifests(controlPlane.adminKubeconfig, [new URL('./user-bindings.yaml', import.meta.url)]);
     await grantUsage(controlPlane.adminKubeconfig, options.env?.['HEADROOM_USAGE_MODE']);
     const admin = accessOf(controlPlane.adminKubeconfig);
 

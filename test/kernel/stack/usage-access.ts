@@ -5,5 +5,5 @@ export async function grantUsage(adminKubeconfig: string, mode: string | undefin
   if (mode === undefined || mode === 'off') return;
   const manifest = (name: string) => new URL(`../../../deploy/quota-usage/${name}/rbac.yaml`, import.meta.url);
   const roles = mode === 'own' ? [manifest('reading'), manifest('own')] : [manifest('reading')];
-  await applyManifests(adminKubeconfig, [...roles, new URL('usage-bindings.yaml', import.meta.url)]);
+  await applyManifests(adminKubeconfig, [...roles, new URL('./usage-bindings.yaml', import.meta.url)]);
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-const program = new URL('stoppable-process.ts', import.meta.url).pathname;
+const program = new URL('./stoppable-process.ts', import.meta.url).pathname;
 
 interface Ended {
   readonly code: number | null;

@@ -1,10 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { resolvePolicy } from '../../../domain/quota-resize/resolve-policy.ts';
+import { resolvePolicy } from '../../../domain/quota-resize/policy/resolve.ts';
 import { explain, type Explanation, type ExplainInput } from '../../../starter/cli/explain/facts.ts';
 import { explanationText } from '../../../starter/cli/explain/text.ts';
 import { loadConfig, policyDefaults } from '../../../platform/config/config.ts';
-import type { QuotaObservation } from '../../../domain/quota-resize/observation.ts';
-import { decision, demand, lease, NOW, observation, openDecision } from '../../domain/quota-resize/observations.ts';
+import type { QuotaObservation } from '../../../domain/quota-resize/model/observation.ts';
+import {
+  decision,
+  demand,
+  lease,
+  NOW,
+  observation,
+  openDecision,
+} from '../../domain/quota-resize/model/observations.ts';
 
 const target = { cluster: 'prod', namespace: 'team-a', quota: 'compute' };
 

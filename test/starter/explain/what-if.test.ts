@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readWhatIf, withUsage } from '../../../starter/cli/explain/what-if.ts';
-import { observation } from '../../domain/quota-resize/observations.ts';
+import { observation } from '../../domain/quota-resize/model/observations.ts';
 
 describe('--what-if', () => {
   it('adds up usage and replicas, in any order', () => {

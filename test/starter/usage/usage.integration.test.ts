@@ -4,7 +4,7 @@
  */
 import { KubernetesObjectApi, PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Kubernetes } from '../../../activities/ports/kubernetes.ts';
+import type { Kubernetes } from '../../../activities/kubernetes/kubernetes.ts';
 import { ensureQuotaEvent } from '../../../activities/kernel/quota-event.ts';
 import { type UsageArgument, usageArgument } from '../../../starter/cli/usage/argument.ts';
 import { type Cluster, connect as connectCluster } from '../../../starter/cli/usage/cluster.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fileLeaseAnnotations, fileLeaseLabels } from '../../../domain/quota-resize/lease.ts';
+import { fileLeaseAnnotations, fileLeaseLabels } from '../../../domain/quota-resize/model/lease.ts';
 import { readDelivery } from '../../../starter/webhooks/delivery.ts';
 import { PullRequestIndex } from '../../../starter/webhooks/pull-request-index.ts';
 import { HEAD, lease, NOW, payloads } from './payloads.ts';

@@ -4,7 +4,7 @@ import { type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { QuotaTarget } from '../../../domain/kernel/target.ts';
 import { quotaResizeId, taskQueue } from '../../../domain/kernel/target.ts';
-import { quotaLeaseLabels, withMemory } from '../../../domain/quota-resize/lease.ts';
+import { quotaLeaseLabels, withMemory } from '../../../domain/quota-resize/model/lease.ts';
 import type { Delivery } from '../../kernel/forge/webhooks/delivery.ts';
 import type { SupervisedProcess } from '../../kernel/servers/supervised-process.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';

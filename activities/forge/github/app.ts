@@ -1,0 +1,183 @@
+/**
+ * A GitHub App as the credential: its private key is exchanged for an installation token, which lives for an hour and is
+ * replaced before it ends.
+ */
+import { createAppAuth } from '@octokit/auth-app';
+import { RequestError } from '@octokit/request-error';
+import { Octokit } from '@octokit/rest';
+import type { ApplicationFailure } from '@temporalio/common';
+import { fingerprint, type GitHubCredentials, hostOf, KnownSecrets, REFUSED_REST_MS } from './credentials.ts';
+import { failureOf, rateLimitWait, unauthorized } from './failures.ts';
+import { fetchWhole } from './fetch.ts';
+import { readPrivateKey } from './private-key.ts';
+
+export interface AppOptions {
+  /** The base of the REST API, of GitHub Enterprise too: the exchange goes there. */
+  readonly apiUrl: string;
+  /** The App's number or client id. */
+  readonly appId: () => string;
+  readonly installationId: () => string;
+  /** As `readPrivateKey` takes it. All three are asked at every exchange, so that they are replaced without a restart. */
+  readonly privateKey: () => string;
+  /** How long an exchange may take. Default: 30,000. */
+  readonly requestTimeoutMs?: number;
+}
+
+/** A token with less time left than this is replaced, because a request may queue before it is sent. */
+const RENEW_BEFORE_MS = 120_000;
+/** GitHub's own replicas may not know a token for a few seconds after it was made. */
+const REPLICATION_MS = 5_000;
+/** However the clocks differ, a token is not replaced sooner than this for its age. */
+const SHORTEST_LIFE_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+/** A line of a PEM is 64 characters; shorter ends are no secret by themselves. */
+const SHORTEST_KEY_LINE = 32;
+
+const ADVICE =
+  'check GITHUB_APP_ID, GITHUB_INSTALLATION_ID and the private key, and that the App is still installed and not suspended; no restart is needed where they are read from files';
+
+interface InstallationToken {
+  readonly value: string;
+  readonly obtainedAt: number;
+  readonly expiresAt: number;
+  readonly renewAt: number;
+  /** Of which installation. */
+  readonly of: string;
+}
+
+interface AppValues {
+  readonly appId: string;
+  readonly installationId: string;
+  readonly privateKey: string;
+}
+
+/** The credential of a GitHub App's installation. */
+export function appCredentials(options: AppOptions): GitHubCredentials {
+  return new AppCredentials(options);
+}
+
+class AppCredentials implements GitHubCredentials {
+  readonly host: string;
+  readonly advice = ADVICE;
+  readonly #options: AppOptions;
+  readonly #known = new KnownSecrets();
+  readonly #request: Octokit['request'];
+  #token: InstallationToken | null = null;
+  #exchanging: Promise<InstallationToken> | null = null;
+  /** GitHub refused to give a token: the same values are not sent again for a while. */
+  #refusal: { readonly values: string; readonly failure: ApplicationFailure; readonly askAgainAt: number } | null =
+    null;
+
+  constructor(options: AppOptions) {
+    this.#options = options;
+    this.host = hostOf(options.apiUrl);
+    const timeoutMs = options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
+    const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+    const octokit = new Octokit({
+      baseUrl: options.apiUrl.replace(/\/+$/, ''),
+      userAgent: 'headroom',
+      log: silent,
+      // One exchange serves every activity that waits for it.
+      request: { fetch: fetchWhole({ timeoutMs, endsWithActivity: false }) },
+    });
+    this.#request = octokit.request;
+  }
+
+  get id(): string {
+    const { appId, installationId } = this.#values();
+    return `app-${appId}-installation-${installationId}`;
+  }
+
+  async authorization(): Promise<string> {
+    const values = this.#values();
+    const token = this.#token;
+    if (token?.of === installationOf(values) && Date.now() < token.renewAt) return header(token);
+    const refusal = this.#refusal;
+    if (refusal?.values === fingerprintOf(values) && Date.now() < refusal.askAgainAt) throw refusal.failure;
+    this.#exchanging ??= this.#exchange(values).finally(() => {
+      this.#exchanging = null;
+    });
+    return header(await this.#exchanging);
+  }
+
+  refused(authorization: string): number {
+    const token = this.#token;
+    if (token === null || authorization !== header(token)) return 0;
+    const now = Date.now();
+    const age = now - token.obtainedAt;
+    if (now < token.expiresAt && age < REPLICATION_MS) return REPLICATION_MS;
+    // A token as young as this was refused for another reason than its age; the next one would be as well.
+    if (now < token.expiresAt && age < REFUSED_REST_MS) return REFUSED_REST_MS;
+    this.#token = null;
+    return 0;
+  }
+
+  redact(text: string): string {
+    this.#values();
+    return this.#known.redact(text);
+  }
+
+  async #exchange(values: AppValues): Promise<InstallationToken> {
+    const { appId, installationId } = values;
+    try {
+      const auth = createAppAuth({
+        appId,
+        installationId,
+        privateKey: readPrivateKey(values.privateKey),
+        request: this.#request,
+        log: { warn: () => {} },
+      });
+      const answer = await auth({ type: 'installation', refresh: true });
+      const { token: value } = answer;
+      this.#known.remember(value);
+      const obtainedAt = Date.now();
+      const expiresAt = Date.parse(answer.expiresAt);
+      const renewAt = Math.max(expiresAt - RENEW_BEFORE_MS, obtainedAt + SHORTEST_LIFE_MS);
+      this.#token = { value, obtainedAt, expiresAt, renewAt, of: installationOf(values) };
+      this.#refusal = null;
+      return this.#token;
+    } catch (error) {
+      throw this.#failureOf(error, values);
+    }
+  }
+
+  #failureOf(error: unknown, values: AppValues): Error {
+    const now = Date.now();
+    const isAnswer = error instanceof RequestError;
+    const isRefusal = isAnswer && error.response !== undefined && error.status < 500 && error.status !== 408;
+    // Without an answer it may be the network; an error of another kind is about the key, which no retry mends.
+    if (isAnswer && (!isRefusal || rateLimitWait(error, now) !== undefined)) {
+      return failureOf(error, `an installation token on ${this.host}`, now, (text) => this.redact(text));
+    }
+    const words = this.redact(error instanceof Error ? error.message : String(error));
+    const failure = unauthorized(
+      `App ${values.appId} a token for installation ${values.installationId}`,
+      isAnswer ? `${error.status}: ${words}` : words,
+      this.advice,
+    );
+    this.#refusal = { values: fingerprintOf(values), failure, askAgainAt: now + REFUSED_REST_MS };
+    return failure;
+  }
+
+  /** The values of now; whatever of them is secret is in no text from here on. */
+  #values(): AppValues {
+    const { appId, installationId, privateKey } = this.#options;
+    const values = { appId: appId().trim(), installationId: installationId().trim(), privateKey: privateKey() };
+    for (const line of values.privateKey.split(/\\n|\s+/)) {
+      if (line.length >= SHORTEST_KEY_LINE) this.#known.remember(line);
+    }
+    return values;
+  }
+}
+
+function header(token: InstallationToken): string {
+  return `Bearer ${token.value}`;
+}
+
+function installationOf({ appId, installationId }: AppValues): string {
+  return `${appId}/${installationId}`;
+}
+
+function fingerprintOf(values: AppValues): string {
+  return fingerprint(JSON.stringify(values));
+}

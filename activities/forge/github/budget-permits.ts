@@ -1,0 +1,193 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { asyncLocalStorage } from '@temporalio/activity';
+import type { Client } from '@temporalio/client';
+import { CancelledFailure } from '@temporalio/common';
+import type { Logger } from 'pino';
+import {
+  type Answer,
+  type Answers,
+  answersKey,
+  type Ask,
+  ASKED,
+  LIMITED,
+  type Limited,
+  type Questions,
+} from '../../../domain/github-budget/ask.ts';
+import type { BudgetLimits } from '../../../domain/github-budget/limits.ts';
+import { githubBudgetId, githubBudgetTaskQueue } from '../../../domain/kernel/target.ts';
+import { formatSpan } from '../../../domain/kernel/time.ts';
+import type { GitHubPermits, PermitAsk } from './permits.ts';
+import { inBatches } from '../../kernel/batch.ts';
+import { failure } from '../../kernel/failure.ts';
+
+export interface GitHubPermitsOptions {
+  readonly client: Client;
+  /** Of GitHub: `api.github.com`. */
+  readonly host: string;
+  /** Names the credential that the writes are made with, and gives nothing of it away. */
+  readonly credentialId: string;
+  readonly limits: BudgetLimits;
+  readonly log: Logger;
+}
+
+/** An answer, and when its question was sent. */
+interface Sent {
+  readonly at: number;
+  readonly answer: Answer;
+}
+
+type BudgetWorkflow = (input: { readonly limits: BudgetLimits }) => Promise<void>;
+
+/** The name of the workflow type in `workflows/github-budget`. */
+const WORKFLOW_TYPE = 'githubBudget';
+
+/** After how long another worker takes the task of one that was killed over it, in milliseconds; a task takes some ten. */
+const TASK_MS = 5_000;
+/** How long the budget may take to answer, in milliseconds: as long as two tasks that were lost. */
+const ANSWER_MS = 15_000;
+/** The answers are looked for after so many milliseconds, and then after twice as many each time. */
+const FIRST_LOOK_MS = 10;
+const LONGEST_LOOK_MS = 250;
+/** Up to so many milliseconds are waited here: the activity would ask GitHub again for all that it knows by now. */
+const PATIENCE_MS = 5_000;
+/** Timers fire up to a millisecond early, which would cost another question. */
+const TOO_EARLY_MS = 2;
+/** After how long a budget that did not answer is asked again, in milliseconds. */
+const NO_ANSWER_RETRY_MS = 5_000;
+
+/**
+ * The permits of one credential, from the workflow that all workers with this credential ask.
+ *
+ * A permit is good for one write, which must begin at once. Its time is measured here, from before the question was sent:
+ * the grant cannot have been earlier, so no two clocks are compared, and an answer that comes too late is asked for again.
+ */
+export function createGitHubPermits({ client, host, credentialId, limits, log }: GitHubPermitsOptions): GitHubPermits {
+  const workflowId = githubBudgetId({ host, credentialId });
+  const start = {
+    workflowId,
+    taskQueue: githubBudgetTaskQueue,
+    workflowTaskTimeout: TASK_MS,
+    args: [{ limits }] as [{ readonly limits: BudgetLimits }],
+  };
+
+  // Short, because the server warns of a memo of more than 2 KB.
+  const from = randomUUID().slice(0, 8);
+  let batches = 0;
+  /** One signal at a time, with all the questions that there are by then. */
+  const ask = inBatches<Ask, Sent>(async (asks) => {
+    const at = performance.now();
+    const batch = (batches += 1);
+    const answers = await client.withDeadline(Date.now() + ANSWER_MS, async () => {
+      await client.workflow.signalWithStart<BudgetWorkflow, [Questions]>(WORKFLOW_TYPE, {
+        ...start,
+        signal: ASKED,
+        signalArgs: [{ from, batch, asks, limits }],
+      });
+      return await answersTo(batch, at + ANSWER_MS);
+    });
+    return answers.map((answer) => ({ at, answer }));
+  });
+
+  /** Looks for the answers in the memo, which needs no worker and adds nothing to the history. */
+  async function answersTo(batch: number, giveUpAt: number): Promise<readonly Answer[]> {
+    const handle = client.workflow.getHandle(workflowId);
+    for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_LOOK_MS)) {
+      await sleep(pauseMs);
+      const { memo } = await handle.describe();
+      const found = memo?.[answersKey(from)] as Answers | undefined;
+      if (found?.batch === batch) return found.answers;
+      if (performance.now() > giveUpAt) throw new Error(`no answer within ${formatSpan(ANSWER_MS)}`);
+    }
+  }
+
+  /** @throws {ApplicationFailure} GitHubBudget when there is no answer in time. */
+  async function answerTo(question: Ask): Promise<Sent> {
+    try {
+      return await unlessCancelled(ask(question), workflowId);
+    } catch (error) {
+      if (error instanceof CancelledFailure) throw error;
+      throw failure({
+        type: 'GitHubBudget',
+        message: `no GitHub permit: ${workflowId} on the task queue ${githubBudgetTaskQueue} gives no answer: ${reasonOf(error)}`,
+        nextRetryDelayMs: NO_ANSWER_RETRY_MS,
+        ...(error instanceof Error ? { cause: error } : {}),
+      });
+    }
+  }
+
+  return {
+    async take(wanted: PermitAsk): Promise<void> {
+      const question: Ask = { ...wanted, call: randomUUID() };
+      let patience = PATIENCE_MS;
+      for (;;) {
+        const { at, answer } = await answerTo(question);
+        if (answer.granted) {
+          const late = performance.now() - at;
+          if (late <= limits.takenWithinMs) return;
+          log.debug({ budget: workflowId, write: wanted.write, ms: late }, 'a GitHub permit came too late to be used');
+          patience -= late;
+          if (patience <= 0) {
+            throw failure({
+              type: 'GitHubBudget',
+              message: `no GitHub permit: the answers of ${workflowId} take ${formatSpan(late)}, longer than a permit is good for`,
+              nextRetryDelayMs: NO_ANSWER_RETRY_MS,
+            });
+          }
+        } else if (answer.waitMs > patience) {
+          throw failure({
+            type: 'GitHubBudget',
+            message: waitMessage(answer, workflowId),
+            nextRetryDelayMs: answer.waitMs,
+            benign: true,
+          });
+        } else {
+          patience -= answer.waitMs;
+          await unlessCancelled(sleep(answer.waitMs + TOO_EARLY_MS), workflowId);
+        }
+      }
+    },
+
+    async limited(waitMs: number, words: string): Promise<void> {
+      try {
+        await client.withDeadline(Date.now() + ANSWER_MS, async () =>
+          client.workflow.signalWithStart<BudgetWorkflow, [Limited]>(WORKFLOW_TYPE, {
+            ...start,
+            signal: LIMITED,
+            signalArgs: [{ waitMs, words }],
+          }),
+        );
+      } catch (error) {
+        // Whoever calls is about to report GitHub's refusal, which matters more; the others will be refused, too.
+        log.warn(
+          { budget: workflowId, waitMs, error: reasonOf(error) },
+          'could not tell the others that GitHub limits',
+        );
+      }
+    },
+  };
+}
+
+/** @throws {CancelledFailure} as soon as nobody wants the activity any more. */
+async function unlessCancelled<T>(answer: Promise<T>, workflowId: string): Promise<T> {
+  const signal = asyncLocalStorage.getStore()?.cancellationSignal;
+  if (signal === undefined) return await answer;
+  const cancelled = Promise.withResolvers<never>();
+  const onAbort = (): void => cancelled.reject(new CancelledFailure(`waiting for ${workflowId} was cancelled`));
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([answer, cancelled.promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+function waitMessage({ place, of, waitMs, because }: Extract<Answer, { granted: false }>, workflowId: string): string {
+  const why = because === undefined ? '' : `: ${because}`;
+  return `waits for a GitHub permit: place ${place} of ${of} (${workflowId})${why}; asks again in ${formatSpan(waitMs)}`;
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

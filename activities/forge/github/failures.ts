@@ -1,0 +1,137 @@
+/**
+ * What an HTTP exchange with GitHub that went wrong means, as a failure that says who must move next.
+ */
+import { RequestError } from '@octokit/request-error';
+import { ApplicationFailure } from '@temporalio/common';
+import { formatSpan } from '../../../domain/kernel/time.ts';
+import { failure } from '../../kernel/failure.ts';
+
+/** GitHub's advice where a secondary limit names no time. */
+const SECONDARY_LIMIT_WAIT_MS = 60_000;
+/** How often it is looked whether a refused credential was replaced; nothing is sent to GitHub for that. */
+const TOKEN_LOOK_MS = 5_000;
+/** Of an answer's own words. */
+const SHOWN_CHARACTERS = 500;
+
+/** The failure while a limit of GitHub is in force; nothing was sent, or GitHub refused it. */
+export function rateLimited(waitMs: number, message: string): ApplicationFailure {
+  return failure({
+    type: 'GitHubRateLimited',
+    message: `${message}; asking again in ${formatSpan(waitMs)}`,
+    nextRetryDelayMs: waitMs,
+    benign: true,
+  });
+}
+
+/**
+ * The failure for a credential that GitHub refused: until another one is in its place nothing more is sent.
+ *
+ * @param refused what it does not take, to follow "GitHub refuses": `the token for acme/gitops`.
+ * @param words GitHub's own, without any secret.
+ * @param advice what a person should look at.
+ */
+export function unauthorized(refused: string, words: string, advice: string): ApplicationFailure {
+  return failure({
+    type: 'GitHubUnauthorized',
+    message: `GitHub refuses ${refused} (${words}); ${advice}`,
+    nextRetryDelayMs: TOKEN_LOOK_MS,
+  });
+}
+
+/**
+ * How long GitHub asks to wait, in milliseconds, when the answer is about a limit; undefined for any other answer.
+ * The time left is counted from the answer's own date, because the two clocks may differ.
+ */
+export function rateLimitWait(error: RequestError, now: number): number | undefined {
+  if (error.status !== 403 && error.status !== 429) return undefined;
+  const headers = error.response?.headers ?? {};
+  const retryAfter = Number(headers['retry-after']);
+  if (headers['retry-after'] !== undefined && Number.isFinite(retryAfter)) return Math.max(1, retryAfter) * 1000;
+  if (headers['x-ratelimit-remaining'] === '0') {
+    const date = Date.parse(headers.date ?? '');
+    const reset = Number(headers['x-ratelimit-reset']) * 1000;
+    // One second more, because both are cut to whole seconds.
+    if (Number.isFinite(reset)) return Math.max(0, reset - (Number.isNaN(date) ? now : date)) + 1000;
+  }
+  return error.status === 429 || /rate limit/i.test(error.message) ? SECONDARY_LIMIT_WAIT_MS : undefined;
+}
+
+/** An error of GraphQL, which comes in an answer with status 200. */
+export interface GraphQlError {
+  /** `STALE_DATA`, `NOT_FOUND`, …; some of GitHub's own troubles have none. */
+  readonly type?: string;
+  readonly message: string;
+}
+
+/** The failure for errors of GraphQL that no code handles; `messages` are redacted already. */
+export function graphQlFailure(errors: readonly GraphQlError[], repository: string): ApplicationFailure {
+  const words = errors.map(({ type, message }) => (type === undefined ? message : `${type}: ${message}`)).join('; ');
+  // GitHub's own troubles ("Something went wrong while executing your query") have no type, or one of these.
+  const isTrouble = errors.every(({ type }) => type === undefined || GRAPHQL_TROUBLES.has(type));
+  if (isTrouble) return failure({ type: 'GitHubUnavailable', message: `GitHub could not answer a query: ${words}` });
+  return failure({
+    type: 'GitHubRefused',
+    message: `GitHub refused a query for ${repository}: ${words}`,
+    nonRetryable: true,
+  });
+}
+
+const GRAPHQL_TROUBLES: ReadonlySet<string> = new Set(['INTERNAL', 'SERVICE_UNAVAILABLE', 'TIMEOUT']);
+
+/**
+ * The failure for an answer that no code handles. Only GitHub's own words, the method and the path go into it: the
+ * request's headers hold the token.
+ *
+ * @param redact takes every secret out of a text, whoever put it there (an invalid header's error quotes the header).
+ */
+export function failureOf(error: unknown, repository: string, now: number, redact: (text: string) => string): Error {
+  if (error instanceof ApplicationFailure) return error;
+  if (!(error instanceof RequestError)) {
+    const words = error instanceof Error ? error.message : String(error);
+    return failure({
+      type: 'GitHubUnavailable',
+      message: `GitHub could not be asked about ${repository}: ${brief(redact(words))}`,
+    });
+  }
+  const { status, response } = error;
+  const asked = `${error.request.method} ${pathOf(error.request.url)}`;
+  const words = brief(redact(error.message));
+  const wait = rateLimitWait(error, now);
+  if (wait !== undefined) return rateLimited(wait, `GitHub limits the requests for ${repository} (${asked}: ${words})`);
+  if (response === undefined) {
+    return failure({ type: 'GitHubUnavailable', message: `no answer from GitHub to ${asked}: ${words}` });
+  }
+  if (status >= 500 || status === 408) {
+    return failure({ type: 'GitHubUnavailable', message: `GitHub answered ${status} to ${asked}: ${words}` });
+  }
+  return failure({
+    type: 'GitHubRefused',
+    message: `GitHub refused ${asked} with ${status}: ${words}${adviceOn(status, error.request.url)}`,
+    nonRetryable: true,
+  });
+}
+
+/** On one line: what is no GitHub may answer with a whole page. */
+function brief(words: string): string {
+  const line = words.replace(/\s+/g, ' ').trim();
+  return line.length > SHOWN_CHARACTERS ? `${line.slice(0, SHOWN_CHARACTERS)}…` : line;
+}
+
+function adviceOn(status: number, url: string): string {
+  // GraphQL says in a good answer that something is not there: at this address is no GraphQL.
+  if (status === 404 && pathOf(url).endsWith('/graphql')) {
+    return '; check GITHUB_API_URL: it is https://api.github.com, or https://HOST/api/v3 for GitHub Enterprise';
+  }
+  return status === 403 || status === 404
+    ? '; check the permissions of the token or App (contents and pull requests: write)'
+    : '';
+}
+
+function pathOf(url: string): string {
+  try {
+    const { pathname } = new URL(url);
+    return decodeURIComponent(pathname);
+  } catch {
+    return 'a request';
+  }
+}

@@ -1,0 +1,55 @@
+import { compareQuantities } from '../../kernel/quantity.ts';
+import { exceededKeys, quantityIn, type ResourceList } from '../../kernel/resource-list.ts';
+import { type EpochMs, formatInstant } from '../../kernel/time.ts';
+import { type Decision, FOUND_IN_GIT } from '../model/decision.ts';
+import type { ResizeMemory } from '../model/memory.ts';
+import type { QuotaObservation } from '../model/observation.ts';
+import { hold } from './next-step.ts';
+import type { Plan, Wait } from '../model/verdict.ts';
+import { describe } from '../pull-request/wording.ts';
+
+/** Merged (or in Git already): nothing new is opened until the cluster shows what the file says. */
+export function awaitSync(
+  look: QuotaObservation,
+  memory: ResizeMemory,
+  decision: Decision,
+  merge: NonNullable<Decision['merge']>,
+  now: EpochMs,
+): Plan {
+  const hard = look.quota?.hard ?? {};
+  if (isSynced(hard, merge.limits)) {
+    const detail = `the cluster shows ${describe(merge.limits)}`;
+    const synced = { kind: 'settle', phase: 'CoolingDown', reason: 'Synced' } as const;
+    return { ...synced, detail, decision, refusal: null, deletesBranch: false };
+  }
+  const missing = Object.entries(merge.limits)
+    .filter(
+      ([resource]) =>
+        !Object.hasOwn(hard, resource) ||
+        compareQuantities(quantityIn(hard, resource), quantityIn(merge.limits, resource)) < 0,
+    )
+    .map(([resource, limit]) => `${resource} is ${hard[resource] ?? 'absent'} and becomes ${limit}`)
+    .join(', ');
+  const overdueAt = merge.at + look.timings.syncOverdue;
+  const since = `since ${formatInstant(merge.at)}`;
+  if (now < overdueAt) {
+    const found = merge.by === FOUND_IN_GIT;
+    const detail = `${found ? 'Git holds these values already, ' : ''}waiting for the cluster to follow Git ${since}: ${missing}`;
+    const wait: Wait = { watch: 'sync', until: overdueAt, quietUntil: overdueAt };
+    return hold('AwaitingSync', found ? 'AlreadyInGit' : 'SyncPending', detail, wait);
+  }
+  const detail = `the cluster has not followed Git ${since}: ${missing}; look at Argo CD or Flux. Nothing new is opened meanwhile`;
+  const checkAt = memory.syncCheckedAt === null ? now : memory.syncCheckedAt + look.timings.holdRetry;
+  if (memory.syncWarnedAt === null || now >= checkAt) {
+    const warn = memory.syncWarnedAt === null;
+    return { kind: 'warnSync', phase: 'AwaitingSync', reason: 'SyncOverdue', detail, decision, warn };
+  }
+  return hold('AwaitingSync', 'SyncOverdue', detail, { watch: 'sync', until: checkAt, quietUntil: checkAt });
+}
+
+/** Whether spec.hard holds at least what the merged file says, by value. */
+export function isSynced(hard: ResourceList, limits: ResourceList): boolean {
+  return (
+    Object.keys(limits).every((resource) => Object.hasOwn(hard, resource)) && exceededKeys(limits, hard).length === 0
+  );
+}

@@ -1,0 +1,15 @@
+import type { ResizeMemory } from '../model/memory.ts';
+import type { Phase, Plan, Reason, Wait } from '../model/verdict.ts';
+
+/** A rung of the ladder: the memory to carry on with, and what it asks for. */
+export type Planned = readonly [ResizeMemory, Plan];
+
+/** Nothing to do until the wait ends. */
+export function hold(phase: Phase, reason: Reason, detail: string, wait: Wait): Plan {
+  return { kind: 'hold', phase, reason, detail, wait };
+}
+
+/** The episode is over. */
+export function end(reason: Reason, detail: string): Plan {
+  return { kind: 'end', phase: 'Ended', reason, detail };
+}

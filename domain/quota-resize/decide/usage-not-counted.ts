@@ -1,0 +1,33 @@
+/**
+ * What to do while the counted numbers are not to be had: nothing. A raise that nobody checked costs more than one that
+ * comes when a starter is back.
+ */
+import { uncountedDetail } from '../demand/counted-usage.ts';
+import type { Decision } from '../model/decision.ts';
+import type { ResizeMemory } from '../model/memory.ts';
+import type { QuotaObservation } from '../model/observation.ts';
+import type { Planned } from './next-step.ts';
+import type { Plan } from '../model/verdict.ts';
+
+const ABOUT = 'uncounted';
+
+/**
+ * Tells people once, in a Warning Event on the quota, and waits from then on. Null when the numbers are there, or nobody
+ * asks for them.
+ *
+ * @param waiting the wait with the detail that it is given.
+ */
+export function withoutCounts(
+  look: QuotaObservation,
+  memory: ResizeMemory,
+  decision: Decision | null,
+  waiting: (phase: 'Blocked', reason: 'UsageNotCounted', detail: string) => Plan,
+): Planned | null {
+  const detail = uncountedDetail(look);
+  if (detail === null) return null;
+  const phase = 'Blocked';
+  const reason = 'UsageNotCounted';
+  if (memory.told.includes(ABOUT)) return [memory, waiting(phase, reason, detail)];
+  const event = { type: 'Warning', reason, message: detail } as const;
+  return [memory, { kind: 'say', phase, reason, detail, decision, about: ABOUT, comment: null, event }];
+}

@@ -1,0 +1,113 @@
+/**
+ * Modes `audit` and `own`: a decision goes by what Headroom counted from the objects themselves, and says where the
+ * quota's status says something else.
+ */
+import { compareQuantities } from '../../kernel/quantity.ts';
+import { maskList, quantityIn, type ResourceList } from '../../kernel/resource-list.ts';
+import type { EpochMs } from '../../kernel/time.ts';
+import type { UsageCount } from '../../quota-usage/calculate.ts';
+import type { CachedQuota } from '../../quota-usage/observation.ts';
+import type { Counting, QuotaObservation, UsageContradiction } from '../model/observation.ts';
+import { contradictionsOf } from './stale-usage.ts';
+import { assessWith, lacksRoom, unmetDemand } from './unmet-demand.ts';
+
+/** A quota as a starter's cache has it, with what was counted for it. */
+interface Counted {
+  readonly quota: CachedQuota;
+  readonly count: UsageCount;
+}
+
+type Limits = NonNullable<QuotaObservation['quota']>;
+
+/**
+ * The look with what was counted in place of `status.used`, of the quota and of its siblings; a resource that was not
+ * counted keeps the status' number. Of the siblings those stay that lack room by the same numbers.
+ *
+ * @param counts of every quota of the namespace, or why they are not to be had.
+ */
+export function withCounts(look: QuotaObservation, counts: readonly Counted[] | string): QuotaObservation {
+  if (look.quota === null) return look;
+  const own = countedLimits(look.quota, counts);
+  const isShort = lacksRoom(own.quota, look.demand);
+  const siblings = look.siblings.map((sibling) => ({ ...sibling, ...countedLimits(sibling.quota, counts) }));
+  return { ...look, ...own, siblings: siblings.filter(({ quota, demand }) => isShort && lacksRoom(quota, demand)) };
+}
+
+function countedLimits(
+  quota: Limits,
+  counts: readonly Counted[] | string,
+): { readonly quota: Limits; readonly counting: Counting } {
+  if (typeof counts === 'string') return { quota, counting: { kind: 'unavailable', why: counts } };
+  const found = counts.find((one) => one.quota.uid === quota.uid);
+  if (found === undefined) {
+    return { quota, counting: { kind: 'unavailable', why: 'the starter that answered does not know the quota yet' } };
+  }
+  const counted = maskList(found.count.used, Object.keys(quota.hard));
+  const { unmeasured } = found.count;
+  const differences = differencesOf(counted, quota.used, found.quota.status.used ?? {});
+  return {
+    quota: { ...quota, used: { ...quota.used, ...counted } },
+    counting: { kind: 'counted', differences, unmeasured },
+  };
+}
+
+/**
+ * Where the status differs from the count, both as it was read now and as the cache that was counted from has it: a status
+ * that agrees in one of them is only on its way.
+ */
+function differencesOf(counted: ResourceList, read: ResourceList, cached: ResourceList): readonly UsageContradiction[] {
+  return contradictionsOf(read, counted).filter(
+    ({ resource }) =>
+      !Object.hasOwn(cached, resource) ||
+      compareQuantities(quantityIn(cached, resource), quantityIn(counted, resource)) !== 0,
+  );
+}
+
+/** Why nothing may be decided for want of the counted numbers, a sentence for people; null when it may. */
+export function uncountedDetail({ usage, counting }: QuotaObservation): string | null {
+  if (counting?.kind !== 'unavailable') return null;
+  return `what the namespace uses could not be counted: ${counting.why}; in mode ${usage} nothing is decided by status.used alone, looking again`;
+}
+
+/**
+ * What of the counting bears on the decision, a sentence each: a resource that is raised, or would be by the status alone,
+ * and whose numbers differ or could not be counted.
+ *
+ * @param since the last change of ours; see `unmetDemand`.
+ */
+export function usageNotes(look: QuotaObservation, since: EpochMs | null): readonly string[] {
+  const { counting, quota } = look;
+  if (counting?.kind !== 'counted' || quota === null) return [];
+  const { differences, unmeasured } = counting;
+  if (differences.length === 0 && unmeasured.length === 0) return [];
+  const demand = unmetDemand(look, since);
+  const status = Object.fromEntries(differences.map(({ resource, used }) => [resource, used]));
+  const raised = new Set(
+    [quota.used, { ...quota.used, ...status }]
+      .flatMap((used) => assessWith(look, demand, used))
+      .flatMap(({ resource, proposed }) => (proposed === null ? [] : [resource])),
+  );
+  return [
+    ...differences.filter(({ resource }) => raised.has(resource)).map((one) => describeDifference(look, one)),
+    ...unmeasured.flatMap(({ keys, reason }) =>
+      keys
+        .filter((key) => raised.has(key))
+        .map((key) => `${key}: could not be counted (${reason}); Headroom goes by what the status says`),
+    ),
+  ];
+}
+
+/**
+ * What people are shown of the counting while the episode runs, a sentence each. In `own` the status follows the count by
+ * a moment, so only what bears on the decision is said.
+ */
+export function usageFacts(look: QuotaObservation, since: EpochMs | null): readonly string[] {
+  const notes = usageNotes(look, since);
+  if (look.usage !== 'audit' || look.counting?.kind !== 'counted') return notes;
+  return [...new Set([...notes, ...look.counting.differences.map((one) => describeDifference(look, one))])];
+}
+
+function describeDifference({ usage }: QuotaObservation, { resource, used, counted }: UsageContradiction): string {
+  const says = usage === 'own' ? 'the status still says' : "Kubernetes' status says";
+  return `${resource}: ${says} ${used}, the objects are charged ${counted}; Headroom goes by what it counted`;
+}

@@ -1,0 +1,231 @@
+/**
+ * What a refused workload still misses of a quota: its missing replicas (and claims, and Jobs) × what admission would
+ * charge one of them. A refusal's own message names one pod and one moment; the owner says what is so now.
+ */
+import {
+  addLists,
+  maskList,
+  maxLists,
+  multiplyList,
+  type ResourceList,
+  subtractListsToZero,
+  withoutZeros,
+} from '../../kernel/resource-list.ts';
+import type { EpochMs } from '../../kernel/time.ts';
+import { claimCharge } from '../../quota-usage/claim-charge.ts';
+import { deviceCharge, isDeviceResource, type ResourceClaim } from '../../quota-usage/device-charge.ts';
+import { objectCharge } from '../../quota-usage/object-count.ts';
+import { namesOfCharge, podCharge } from '../../quota-usage/pod-charge.ts';
+import type { Pod } from '../../quota-usage/pod.ts';
+import { claimInScopes, countsOtherObjects, podInScopes, type QuotaScopes } from '../../quota-usage/scopes.ts';
+import type { AdmissionRefusal } from './event-message.ts';
+import type { Missing } from './missing.ts';
+import type { WorkloadDemand, WorkloadRef } from '../model/observation.ts';
+import { type PodDefaults, storedClaim, storedPod } from './stored-object.ts';
+
+/** The quota that demand is counted for, and what of its surroundings decides the charge. */
+export interface ChargingQuota extends PodDefaults {
+  readonly name: string;
+  readonly hard: ResourceList;
+  readonly scopes: QuotaScopes;
+  /** What claims of devices are made of, by the name of their ResourceClaimTemplate; without those that are not there. */
+  readonly claimTemplates: Readonly<Record<string, Pick<ResourceClaim, 'spec'>>>;
+  /** The class that admission gives to a claim that names none. */
+  readonly defaultStorageClass: string | null;
+}
+
+/** A refusal for lack of room, whichever quota of the namespace said it, and when it was last seen. */
+export interface SeenRefusal {
+  readonly refusal: AdmissionRefusal & { readonly class: 'exceededQuota' };
+  readonly lastSeen: EpochMs;
+}
+
+/** A workload and what admission said no to, whichever quota of the namespace it named. */
+export interface RefusedWorkload {
+  readonly workload: WorkloadRef;
+  readonly refusals: readonly SeenRefusal[];
+  /** Since when its template is what it is: what was refused before was made of another one. Null: always. */
+  readonly templateSince: EpochMs | null;
+}
+
+/**
+ * The demand of a workload whose owner was read; null when this quota counts nothing of what is missing. One missing object
+ * is charged what is calculated from its template, or what admission said of one of them where that is more: a webhook may
+ * have made it larger than its template.
+ */
+export function demandOfMissing(
+  quota: ChargingQuota,
+  refused: RefusedWorkload,
+  missing: readonly Missing[],
+): WorkloadDemand | null {
+  const lastSeen = Math.max(...refused.refusals.map((one) => one.lastSeen));
+  const charged = missing
+    .filter((one) => one.count > 0)
+    .flatMap(withDevices)
+    .map((one) => ({ ...one, charge: withoutZeros(chargeOfOne(quota, refused, one, lastSeen)) }))
+    .filter((one) => Object.keys(one.charge).length > 0);
+  if (charged.length === 0) return null;
+  const pods = charged.find((one) => one.of === 'pod');
+  return {
+    workload: refused.workload,
+    basis: 'workload',
+    missing: pods?.count ?? charged.reduce((sum, one) => sum + one.count, 0),
+    surge: Math.min(pods?.surge ?? 0, pods?.count ?? 0),
+    ...laterOf(pods),
+    total: charged.reduce<ResourceList>((sum, one) => addLists(sum, chargeOfAll(quota, one, lastSeen)), {}),
+    lastSeen,
+  };
+}
+
+/** Claims of devices, by the name of the ResourceClaimTemplate that they are made of. */
+interface MissingDevices {
+  readonly of: 'devices';
+  readonly count: number;
+  readonly template: string;
+}
+
+type Chargeable = Missing | MissingDevices;
+
+/** The templates of the claims that are made for each of these pods; a claim that a pod names itself is there already. */
+export function claimTemplatesOf(missing: Missing): readonly string[] {
+  if (missing.of !== 'pod') return [];
+  return (missing.spec.resourceClaims ?? []).flatMap(({ resourceClaimTemplateName: name }) =>
+    name === undefined ? [] : [name],
+  );
+}
+
+function withDevices(missing: Missing): readonly Chargeable[] {
+  const { count } = missing;
+  return [missing, ...claimTemplatesOf(missing).map((template) => ({ of: 'devices', count, template }) as const)];
+}
+
+/** How many pods a rolling update is still to replace beyond those that are missing now. */
+function laterOf(missing: Chargeable | undefined): Pick<WorkloadDemand, 'later'> {
+  if (missing?.of !== 'pod' || missing.rollout === undefined) return {};
+  const later = missing.rollout.replicas - missing.rollout.updated.length - missing.count;
+  return later > 0 ? { later } : {};
+}
+
+/**
+ * What all of the missing are charged. In a rolling update to larger pods that is not only what is missing now: the most
+ * that old and new pods are charged together on the way, beyond what they are charged already.
+ */
+function chargeOfAll(
+  quota: ChargingQuota,
+  missing: Chargeable & { readonly charge: ResourceList },
+  now: EpochMs,
+): ResourceList {
+  const { charge, count } = missing;
+  const atOnce = multiplyList(charge, count);
+  if (missing.of !== 'pod' || missing.rollout === undefined) return atOnce;
+  const { replicas, maxSurge, updated, outdated } = missing.rollout;
+  const chargesOf = (pods: readonly Pod[]): readonly ResourceList[] =>
+    pods.filter((pod) => podInScopes(quota.scopes, pod)).map((pod) => podCharge(pod, now));
+  const old = chargesOf(outdated);
+  const largest = old.reduce<ResourceList>((max, one) => maxLists(max, one), {});
+  const atItsPeak = addLists(multiplyList(charge, replicas), multiplyList(largest, Math.min(old.length, maxSurge)));
+  const already = [...chargesOf(updated), ...old].reduce<ResourceList>((sum, one) => addLists(sum, one), {});
+  return maskList(maxLists(atOnce, subtractListsToZero(atItsPeak, already)), Object.keys(charge));
+}
+
+/**
+ * The demand of a workload whose owner cannot be read: what the newest refusal of each kind of object asked for. Null when
+ * none of it is this quota's.
+ */
+export function demandOfMessages(quota: ChargingQuota, refused: RefusedWorkload): WorkloadDemand | null {
+  // What another quota refused is this one's too where it counts every object; with scopes nobody can tell.
+  const newest = newestRefusals(refused.refusals).filter(
+    (seen) => seen.refusal.quota === quota.name || countsOtherObjects(quota.scopes),
+  );
+  // One object that two quotas refuse in turn is one object: of each resource, the larger request counts.
+  const byKind = Map.groupBy(newest, (seen) => seen.refusal.resource ?? '');
+  const total = [...byKind.values()].reduce<ResourceList>((sum, kind) => addLists(sum, requestedOf(quota, kind)), {});
+  if (Object.keys(withoutZeros(total)).length === 0) return null;
+  const lastSeen = Math.max(...newest.map((seen) => seen.lastSeen));
+  return { workload: refused.workload, basis: 'message', missing: 1, surge: 0, total: withoutZeros(total), lastSeen };
+}
+
+/** Of each quota and kind of object, the refusal that was seen last. */
+function newestRefusals(refusals: readonly SeenRefusal[]): readonly SeenRefusal[] {
+  const newest = new Map<string, SeenRefusal>();
+  for (const seen of refusals) {
+    const key = `${seen.refusal.quota} ${seen.refusal.resource ?? ''}`;
+    const known = newest.get(key);
+    if (known === undefined || seen.lastSeen > known.lastSeen) newest.set(key, seen);
+  }
+  return [...newest.values()];
+}
+
+/** What one object asked for by these refusals of it, under the names that the quota limits it by. */
+function requestedOf(quota: ChargingQuota, refusals: readonly SeenRefusal[]): ResourceList {
+  const requested = refusals.reduce<ResourceList>((list, seen) => maxLists(list, seen.refusal.requested), {});
+  const byEveryName = Object.entries(requested).flatMap(([name, amount]) =>
+    namesOfCharge(name).map((one) => [one, amount] as const),
+  );
+  return maskList(Object.fromEntries(byEveryName), Object.keys(quota.hard));
+}
+
+/**
+ * What one missing thing is charged by the quota, by calculation and by what admission said of it, the larger of each
+ * resource. Empty when the quota does not count it.
+ */
+function chargeOfOne(quota: ChargingQuota, refused: RefusedWorkload, missing: Chargeable, now: EpochMs): ResourceList {
+  const { templateSince: since } = refused;
+  const told = newestRefusals(
+    refused.refusals.filter((seen) => isAbout(seen, missing) && (since === null || seen.lastSeen >= since)),
+  );
+  // What this very quota refused it counts, whatever its scopes make of the template.
+  const isRefusedHere = told.some((seen) => seen.refusal.quota === quota.name);
+  const { counts, charge } = calculatedCharge(quota, missing, now);
+  if (!counts && !isRefusedHere) return {};
+  return maxLists(maskList(charge, Object.keys(quota.hard)), requestedOf(quota, told));
+}
+
+/** Whether a refusal was of such an object. */
+function isAbout({ refusal }: SeenRefusal, missing: Chargeable): boolean {
+  switch (missing.of) {
+    case 'pod':
+      return refusal.resource === 'pods' && refusal.group === undefined;
+    case 'claim':
+      // The claims of a StatefulSet are named `<template>-<pod>`.
+      return (
+        refusal.resource === 'persistentvolumeclaims' &&
+        refusal.claim === `${missing.claim.metadata?.name ?? ''}-${refusal.pod ?? ''}`
+      );
+    case 'devices':
+      // It is made once its pod is there; what refused the pod did not get that far.
+      return false;
+    case 'object':
+      return refusal.resource === missing.resource && (refusal.group ?? '') === missing.group;
+  }
+}
+
+/** What Kubernetes' own rules charge for one missing thing, and whether the quota's scopes have room for it at all. */
+function calculatedCharge(
+  quota: ChargingQuota,
+  missing: Chargeable,
+  now: EpochMs,
+): { readonly counts: boolean; readonly charge: ResourceList } {
+  if (missing.of === 'object') {
+    return { counts: countsOtherObjects(quota.scopes), charge: objectCharge(missing.resource, missing.group) };
+  }
+  if (missing.of === 'claim') {
+    const claim = storedClaim(missing.claim, quota.defaultStorageClass);
+    return { counts: claimInScopes(quota.scopes, claim), charge: claimCharge(claim) };
+  }
+  if (missing.of === 'devices') {
+    const claim = quota.claimTemplates[missing.template];
+    const charge = claim === undefined ? {} : deviceCharge(claim, { ...NO_CLASSES, now, podNamed: () => undefined });
+    return { counts: countsOtherObjects(quota.scopes), charge };
+  }
+  const pod = storedPod(missing.spec, quota);
+  return { counts: podInScopes(quota.scopes, pod), charge: podCharge(pod, now) };
+}
+
+/** Of an extended resource that a device class stands for, its pods are charged; here claims count by their class only. */
+const NO_CLASSES = { deviceClasses: new Map<string, string | null>(), extendedClaims: false };
+
+/** Whether a limit is one of claims of devices. */
+export function countsResourceClaims(resource: string): boolean {
+  return isDeviceResource(resource, NO_CLASSES);
+}

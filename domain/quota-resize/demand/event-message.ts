@@ -1,0 +1,228 @@
+/**
+ * What the quota admission plugin said no to, read from the text of an Event (or of an API error). The forms are those
+ * of Kubernetes' resourcequota admission plugin, and of the controllers that pass its words on.
+ */
+import { formatQuantity, isQuantity, parseQuantity } from '../../kernel/quantity.ts';
+import {
+  addLists,
+  maskList,
+  type ResourceList,
+  resourceEntries,
+  resourceList,
+  subtractLists,
+} from '../../kernel/resource-list.ts';
+import type { EpochMs } from '../../kernel/time.ts';
+
+/** Who was refused, as far as the message says. */
+interface Refused {
+  /** The message stands for several similar ones; it is the latest of them. */
+  readonly combined: boolean;
+  /** The resource that was to be created: "pods", "persistentvolumeclaims". */
+  readonly resource?: string;
+  /** Its API group, absent for the core group. */
+  readonly group?: string;
+  /** The name of the object; it ends in "-" where the API server had not made one up yet. */
+  readonly object?: string;
+  readonly statefulSet?: string;
+  /** The pod of a StatefulSet that was being made, or for which a claim was being made. */
+  readonly pod?: string;
+  /** The claim of a StatefulSet that was being made. */
+  readonly claim?: string;
+  /** The ReplicaSet that a Deployment was making. */
+  readonly replicaSet?: string;
+}
+
+/** A refused creation, by the reason for it. Only `exceededQuota` is a lack of room. */
+export type AdmissionRefusal = Refused &
+  (
+    | {
+        readonly class: 'exceededQuota';
+        readonly quota: string;
+        /** Only the resources that were exceeded. What one object asked for: */
+        readonly requested: ResourceList;
+        /** Possibly already above `limited`. */
+        readonly used: ResourceList;
+        readonly limited: ResourceList;
+      }
+    /** The quota makes something compulsory that the object does not state: "must specify cpu for: a,b". */
+    | { readonly class: 'failedQuota'; readonly quota: string; readonly raw: string }
+    /** The quota controller has not counted these yet; an older API server does not list them. */
+    | { readonly class: 'statusUnknown'; readonly quota: string; readonly resources?: readonly string[] }
+    /** A limited resource that no quota of the namespace covers. */
+    | { readonly class: 'insufficientQuota'; readonly resources: readonly string[]; readonly raw: string }
+    /** A limited scope that no quota of the namespace covers: "[{PriorityClass In [high]}]". */
+    | { readonly class: 'uncoveredScopes'; readonly raw: string }
+    | { readonly class: 'notQuota' }
+  );
+
+const COMBINED = '(combined from similar events): ';
+const STATEFUL_SET_CLAIM = /^(?:create|update) Claim (\S+) for Pod (\S+) in StatefulSet (\S+) failed error: /i;
+const STATEFUL_SET_POD = /^(?:create|update|delete) Pod (\S+) in StatefulSet (\S+) failed error: /i;
+const REPLICA_SET = /^Failed to create new replica set "([^"]*)": /;
+const CREATING = /^Error creating(?: job)?: /;
+const FORBIDDEN = /(?:^|\s)([a-z][a-z0-9]*)((?:\.[a-z0-9-]+)*)(?: "([^"]*)")? is forbidden: /;
+
+/** Reads off the controller's own words in front, and returns what they name and the rest. */
+function unwrap(message: string): readonly [Partial<Refused>, string] {
+  const claim = STATEFUL_SET_CLAIM.exec(message);
+  if (claim !== null) {
+    const [words, name = '', pod = '', statefulSet = ''] = claim;
+    return [{ claim: name, pod, statefulSet }, message.slice(words.length)];
+  }
+  const member = STATEFUL_SET_POD.exec(message);
+  if (member !== null) {
+    const [words, pod = '', statefulSet = ''] = member;
+    return [{ pod, statefulSet }, message.slice(words.length)];
+  }
+  const replicaSet = REPLICA_SET.exec(message);
+  if (replicaSet !== null) {
+    const [words, name = ''] = replicaSet;
+    return [{ replicaSet: name }, message.slice(words.length)];
+  }
+  return [{}, message.replace(CREATING, '')];
+}
+
+/** The rest of the text behind a prefix, or undefined when it does not begin so. */
+function after(text: string, prefix: string): string | undefined {
+  return text.startsWith(prefix) ? text.slice(prefix.length) : undefined;
+}
+
+/** The texts between the separators in their order, or undefined when one of them is missing. */
+function splitAt(text: string, separators: readonly string[]): readonly string[] | undefined {
+  const parts: string[] = [];
+  let rest = text;
+  for (const separator of separators) {
+    const at = rest.indexOf(separator);
+    if (at < 0) {
+      return undefined;
+    }
+    parts.push(rest.slice(0, at));
+    rest = rest.slice(at + separator.length);
+  }
+  return [...parts, rest];
+}
+
+/** `limits.cpu=2,limits.memory=1Gi` as a list, or undefined when a part of it is not `name=quantity`. */
+function parseAmounts(text: string): ResourceList | undefined {
+  const entries = text.split(',').map((part) => {
+    const at = part.indexOf('=');
+    return [part.slice(0, at), part.slice(at + 1), at] as const;
+  });
+  if (!entries.every(([name, amount, at]) => at > 0 && name !== '__proto__' && isQuantity(amount))) {
+    return undefined;
+  }
+  return resourceList(entries.map(([name, amount]) => [name, parseQuantity(amount)]));
+}
+
+/** The reason of a refusal without who was refused. */
+type Reason = AdmissionRefusal extends infer R ? (R extends unknown ? Omit<R, keyof Refused> : never) : never;
+
+const NOT_QUOTA = { class: 'notQuota' } as const;
+
+function parseExceeded(text: string): Reason {
+  const [quota = '', ...amounts] = splitAt(text, [', requested: ', ', used: ', ', limited: ']) ?? [];
+  const [requested, used, limited] = amounts.map(parseAmounts);
+  if (quota === '' || requested === undefined || used === undefined || limited === undefined) {
+    return NOT_QUOTA;
+  }
+  return { class: 'exceededQuota', quota, requested, used, limited };
+}
+
+function parseReason(text: string): Reason {
+  const exceeded = after(text, 'exceeded quota: ');
+  if (exceeded !== undefined) {
+    return parseExceeded(exceeded);
+  }
+  const failed = splitAt(after(text, 'failed quota: ') ?? '', [': ']);
+  if (failed !== undefined) {
+    const [quota = '', raw = ''] = failed;
+    return { class: 'failedQuota', quota, raw };
+  }
+  const unknown = after(text, 'status unknown for quota: ');
+  if (unknown !== undefined) {
+    const [quota = unknown, resources] = splitAt(unknown, [', resources: ']) ?? [];
+    return { class: 'statusUnknown', quota, ...(resources === undefined ? {} : { resources: resources.split(',') }) };
+  }
+  const uncovered = after(text, 'insufficient quota to consume: ');
+  if (uncovered !== undefined) {
+    return { class: 'insufficientQuota', resources: uncovered.split(','), raw: uncovered };
+  }
+  const raw = after(text, 'insufficient quota to match these scopes: ');
+  return raw === undefined ? NOT_QUOTA : { class: 'uncoveredScopes', raw };
+}
+
+/**
+ * Reads the message of a FailedCreate (or similar) Event. Every text has an answer: what is not a quota's refusal, or is
+ * one that cannot be read to the end, is `notQuota`.
+ */
+export function parseAdmissionMessage(message: string): AdmissionRefusal {
+  const combined = message.startsWith(COMBINED);
+  const [wrapper, words] = unwrap(combined ? message.slice(COMBINED.length) : message);
+  const forbidden = FORBIDDEN.exec(words);
+  if (forbidden === null) {
+    return { combined, ...wrapper, ...parseReason(words) };
+  }
+  const [match, resource = '', group = '', object] = forbidden;
+  const refused: Refused = {
+    combined,
+    ...wrapper,
+    resource,
+    ...(group === '' ? {} : { group: group.slice(1) }),
+    ...(object === undefined ? {} : { object }),
+  };
+  return { ...refused, ...parseReason(words.slice(forbidden.index + match.length)) };
+}
+
+/**
+ * What a refused object lacked: requested + used − limited, for each resource where that is positive. `used` may already
+ * be above the limit, so this may be more than the object asked for. Empty for every other kind of refusal.
+ */
+export function deficitOf(refusal: AdmissionRefusal): ResourceList {
+  if (refusal.class !== 'exceededQuota') {
+    return {};
+  }
+  const { requested, used, limited } = refusal;
+  const known = Object.keys(requested).filter((resource) => Object.hasOwn(limited, resource));
+  const lacking = subtractLists(addLists(maskList(requested, known), maskList(used, known)), maskList(limited, known));
+  return Object.fromEntries(
+    resourceEntries(lacking)
+      .filter(([, amount]) => amount.nano > 0n)
+      .map(([resource, amount]) => [resource, formatQuantity(amount)]),
+  );
+}
+
+type Instant = Date | string | null | undefined;
+
+/** The times and counts of an Event, of either Events API. Clients give instants as text or as Date. */
+export interface EventOccurrence {
+  readonly series?: { readonly count?: number | undefined; readonly lastObservedTime?: Instant } | null | undefined;
+  readonly count?: number | null | undefined;
+  readonly lastTimestamp?: Instant;
+  readonly eventTime?: Instant;
+  readonly firstTimestamp?: Instant;
+  readonly metadata?: { readonly creationTimestamp?: Instant } | undefined;
+}
+
+/** When the event was last seen: the first of the fields, in Kubernetes' order, that holds a time; null if none does. */
+export function eventLastSeen(event: EventOccurrence): EpochMs | null {
+  const instants = [
+    event.series?.lastObservedTime,
+    event.lastTimestamp,
+    event.eventTime,
+    event.firstTimestamp,
+    event.metadata?.creationTimestamp,
+  ];
+  const times = instants.map((instant) => (instant ? new Date(instant).getTime() : Number.NaN));
+  return times.find((time) => !Number.isNaN(time)) ?? null;
+}
+
+/** How often it was seen, at least: Kubernetes stops counting the events of an object that has too many. */
+export function eventCount(event: EventOccurrence): number {
+  return event.series?.count ?? event.count ?? 1;
+}
+
+/**
+ * The reasons of the Events with which Kubernetes' controllers say that an object could not be created; the second is a
+ * Deployment's. A field selector has no OR, so each is asked for on its own.
+ */
+export const refusalReasons = ['FailedCreate', 'ReplicaSetCreateError'] as const;

@@ -1,0 +1,159 @@
+/** What each kind of owner misses: replicas that are not there, the claims that come before them, Jobs that were not made. */
+import type { EpochMs } from '../../kernel/time.ts';
+import {
+  type Child,
+  type ClaimTemplate,
+  type CronJobOwner,
+  type DaemonSetOwner,
+  type DeploymentOwner,
+  isControlledBy,
+  isDeleting,
+  type JobOwner,
+  type JobSpec,
+  type Metadata,
+  type PodTemplate,
+  type ReplicatedOwner,
+  type StatefulSetOwner,
+  type TemplateSpec,
+} from './owner.ts';
+import { type Rollout, shareOf } from './rolling-update.ts';
+
+/** Pods, claims or other objects that a workload misses. `surge`: how many pods a rolling update adds for as long as it lasts. */
+export type Missing =
+  | {
+      readonly of: 'pod';
+      readonly count: number;
+      readonly surge: number;
+      readonly spec: TemplateSpec;
+      readonly rollout?: Rollout;
+    }
+  | { readonly of: 'claim'; readonly count: number; readonly claim: ClaimTemplate }
+  | { readonly of: 'object'; readonly count: number; readonly resource: string; readonly group: string };
+
+/** What a ReplicaSet or ReplicationController misses. `update`: that of the Deployment it belongs to, while one is going on. */
+export function missingOfReplicated(
+  owner: ReplicatedOwner,
+  pods: readonly Child[],
+  update: { readonly surge: number; readonly rollout?: Rollout | undefined } = { surge: 0 },
+): readonly Missing[] {
+  const missing = podsMissing(owner, owner.spec?.template, (owner.spec?.replicas ?? 1) - pods.length, update.surge);
+  const { rollout } = update;
+  return rollout === undefined ? missing : missing.map((one) => (one.of === 'pod' ? { ...one, rollout } : one));
+}
+
+/** What a StatefulSet misses: members, and the claims that are made before each of them. */
+export function missingOfStatefulSet(
+  owner: StatefulSetOwner,
+  pods: readonly Child[],
+  claimNames: Iterable<string>,
+): readonly Missing[] {
+  if (isDeleting(owner)) return [];
+  const { spec } = owner;
+  const replicas = spec?.replicas ?? 1;
+  const start = spec?.ordinals?.start ?? 0;
+  const name = owner.metadata?.name ?? '';
+  // Members outside of the range are on their way out and do not stand in for those inside.
+  const inRange = (prefix: string, names: Iterable<string>): number =>
+    [...names].filter((one) => {
+      const ordinal = ordinalOf(one, prefix);
+      return ordinal !== null && ordinal >= start && ordinal < start + replicas;
+    }).length;
+
+  const podNames = pods.map((pod) => pod.metadata?.name ?? '');
+  const claims = [...claimNames];
+  return [
+    ...podsMissing(owner, spec?.template, replicas - inRange(`${name}-`, podNames)),
+    ...(spec?.volumeClaimTemplates ?? []).flatMap((claim): Missing[] => {
+      const count = replicas - inRange(`${claim.metadata?.name ?? ''}-${name}-`, claims);
+      return count > 0 ? [{ of: 'claim', count, claim }] : [];
+    }),
+  ];
+}
+
+/**
+ * What a DaemonSet misses: a pod on each node that it wants one on, and in a rolling update with a surge a second one on
+ * some of the nodes that still run the old.
+ */
+export function missingOfDaemonSet(owner: DaemonSetOwner, pods: readonly Child[]): readonly Missing[] {
+  const desired = owner.status?.desiredNumberScheduled ?? 0;
+  const outdated = Math.max(0, desired - (owner.status?.updatedNumberScheduled ?? desired));
+  const { type, rollingUpdate } = owner.spec?.updateStrategy ?? {};
+  const surge = type === 'OnDelete' ? 0 : Math.min(outdated, shareOf(rollingUpdate?.maxSurge ?? 0, desired));
+  return podsMissing(owner, owner.spec?.template, desired + surge - pods.length, surge);
+}
+
+/** What a Job misses now: what may run at once and is not done yet. */
+export function missingOfJob(owner: JobOwner, pods: readonly Child[]): readonly Missing[] {
+  const ended = ['Complete', 'Failed', 'SuccessCriteriaMet', 'FailureTarget'];
+  const isOver = (owner.status?.conditions ?? []).some((one) => one.status === 'True' && ended.includes(one.type));
+  if (isOver || owner.spec?.suspend === true) return [];
+  return podsMissing(owner, owner.spec?.template, podsAtOnce(owner.spec, owner.status?.succeeded ?? 0) - pods.length);
+}
+
+/**
+ * What a CronJob misses: the Job that was refused, and its pods. Nothing once a Job of it was made after the refusal.
+ *
+ * @param jobs the Jobs of the namespace. @param lastRefused when admission last refused one.
+ */
+export function missingOfCronJob(
+  owner: CronJobOwner,
+  jobs: readonly Child[],
+  lastRefused: EpochMs,
+): readonly Missing[] {
+  if (isDeleting(owner) || owner.spec?.suspend === true) return [];
+  const uid = owner.metadata?.uid ?? '';
+  // Both times are whole seconds. lastScheduleTime alone does not tell: a late Job has its due time there.
+  const made = [
+    owner.status?.lastScheduleTime,
+    ...jobs.filter((job) => isControlledBy(job, uid)).map((job) => job.metadata?.creationTimestamp),
+  ];
+  if (made.some((at) => at !== undefined && new Date(at).getTime() >= lastRefused)) return [];
+  const job = owner.spec?.jobTemplate?.spec;
+  const object: Missing = { of: 'object', count: 1, resource: 'jobs', group: 'batch' };
+  return [object, ...(job?.suspend === true ? [] : podsMissing(owner, job?.template, podsAtOnce(job, 0)))];
+}
+
+/**
+ * What a Deployment misses: its next ReplicaSet, while it says that it cannot create it. Its pods are the ReplicaSet's
+ * demand, once that is there.
+ *
+ * @param replicaSets the ReplicaSets of the namespace.
+ */
+export function missingOfDeployment(owner: DeploymentOwner, replicaSets: readonly Child[]): readonly Missing[] {
+  if (isDeleting(owner)) return [];
+  const cannotCreate = (owner.status?.conditions ?? []).some(
+    (one) => one.type === 'Progressing' && one.status === 'False' && one.reason === 'ReplicaSetCreateError',
+  );
+  // Without a progress deadline there is no such condition; a Deployment without any ReplicaSet speaks for itself.
+  const hasNone = !replicaSets.some((replicaSet) => isControlledBy(replicaSet, owner.metadata?.uid ?? ''));
+  return cannotCreate || hasNone ? [{ of: 'object', count: 1, resource: 'replicasets', group: 'apps' }] : [];
+}
+
+function podsMissing(
+  owner: { readonly metadata?: Metadata | undefined },
+  template: PodTemplate | undefined,
+  count: number,
+  surge = 0,
+): readonly Missing[] {
+  const spec = template?.spec;
+  if (isDeleting(owner) || count <= 0 || spec === undefined) return [];
+  const claims = (spec.volumes ?? []).flatMap((volume): Missing[] => {
+    const claim = volume.ephemeral?.volumeClaimTemplate;
+    return claim === undefined ? [] : [{ of: 'claim', count, claim }];
+  });
+  return [{ of: 'pod', count, surge: Math.min(count, surge), spec }, ...claims];
+}
+
+/** How many pods a Job runs at once with so many succeeded. */
+function podsAtOnce(job: JobSpec | undefined, succeeded: number): number {
+  const parallelism = job?.parallelism ?? 1;
+  // Without completions, the first success means that the rest only finishes what it has begun.
+  if (job?.completions === undefined) return succeeded > 0 ? 0 : parallelism;
+  return Math.min(parallelism, job.completions - succeeded);
+}
+
+/** The number behind the prefix in `web-12`, or null. */
+function ordinalOf(name: string, prefix: string): number | null {
+  const digits = name.startsWith(prefix) ? name.slice(prefix.length) : '';
+  return /^(0|[1-9][0-9]{0,9})$/.test(digits) ? Number(digits) : null;
+}

@@ -1,0 +1,168 @@
+/** The owners of pods and claims, as much of them as decides what they miss, in the shape of Kubernetes' JSON. */
+import type { EpochMs } from '../../kernel/time.ts';
+import type { Claim } from '../../quota-usage/claim-charge.ts';
+import type { Pod, PodSpec } from '../../quota-usage/pod.ts';
+import { podCharge } from '../../quota-usage/pod-charge.ts';
+
+/** A pod template's spec, in the shape of Kubernetes' JSON. */
+export interface TemplateSpec extends PodSpec {
+  readonly runtimeClassName?: string | undefined;
+  readonly volumes?:
+    | readonly {
+        readonly name: string;
+        /** A claim that is made for each pod and goes with it. */
+        readonly ephemeral?: { readonly volumeClaimTemplate?: ClaimTemplate | undefined } | undefined;
+      }[]
+    | undefined;
+  /** Devices (dynamic resource allocation): of a template, a claim is made for each pod; a named claim is there already. */
+  readonly resourceClaims?: readonly { readonly resourceClaimTemplateName?: string | undefined }[] | undefined;
+}
+
+/** A StatefulSet's claim template; its name is the first part of each claim's name. */
+export type ClaimTemplate = Claim & { readonly metadata?: { readonly name?: string | undefined } | undefined };
+
+export interface PodTemplate {
+  readonly spec?: TemplateSpec | undefined;
+}
+
+export interface Metadata {
+  readonly name?: string | undefined;
+  readonly uid?: string | undefined;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
+  readonly creationTimestamp?: Date | string | undefined;
+  readonly deletionTimestamp?: Date | string | undefined;
+  readonly ownerReferences?:
+    | readonly { readonly uid: string; readonly kind?: string; readonly controller?: boolean | undefined }[]
+    | undefined;
+  readonly managedFields?:
+    | readonly { readonly time?: Date | string | undefined; readonly subresource?: string | undefined }[]
+    | undefined;
+}
+
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string | undefined;
+}
+
+/** A ReplicaSet or a ReplicationController. */
+export interface ReplicatedOwner {
+  readonly metadata?: Metadata | undefined;
+  readonly spec?: { readonly replicas?: number | undefined; readonly template?: PodTemplate | undefined } | undefined;
+}
+
+export interface StatefulSetOwner {
+  readonly metadata?: Metadata | undefined;
+  readonly spec?:
+    | {
+        readonly replicas?: number | undefined;
+        readonly template?: PodTemplate | undefined;
+        readonly ordinals?: { readonly start?: number | undefined } | undefined;
+        readonly volumeClaimTemplates?: readonly ClaimTemplate[] | undefined;
+      }
+    | undefined;
+}
+
+export interface DaemonSetOwner {
+  readonly metadata?: Metadata | undefined;
+  readonly spec?:
+    | {
+        readonly template?: PodTemplate | undefined;
+        readonly updateStrategy?:
+          | {
+              readonly type?: string | undefined;
+              readonly rollingUpdate?: { readonly maxSurge?: number | string | undefined } | undefined;
+            }
+          | undefined;
+      }
+    | undefined;
+  readonly status?:
+    | {
+        readonly desiredNumberScheduled?: number | undefined;
+        readonly updatedNumberScheduled?: number | undefined;
+      }
+    | undefined;
+}
+
+export interface JobSpec {
+  readonly parallelism?: number | undefined;
+  readonly completions?: number | undefined;
+  readonly suspend?: boolean | undefined;
+  readonly template?: PodTemplate | undefined;
+}
+
+export interface JobOwner {
+  readonly metadata?: Metadata | undefined;
+  readonly spec?: JobSpec | undefined;
+  readonly status?:
+    | { readonly succeeded?: number | undefined; readonly conditions?: readonly Condition[] | undefined }
+    | undefined;
+}
+
+export interface CronJobOwner {
+  readonly metadata?: Metadata | undefined;
+  readonly spec?:
+    | {
+        readonly suspend?: boolean | undefined;
+        readonly jobTemplate?: { readonly spec?: JobSpec | undefined } | undefined;
+      }
+    | undefined;
+  readonly status?: { readonly lastScheduleTime?: Date | string | undefined } | undefined;
+}
+
+export interface DeploymentOwner {
+  readonly metadata?: Metadata | undefined;
+  readonly spec?:
+    | {
+        readonly replicas?: number | undefined;
+        readonly strategy?:
+          | {
+              readonly type?: string | undefined;
+              readonly rollingUpdate?: { readonly maxSurge?: number | string | undefined } | undefined;
+            }
+          | undefined;
+      }
+    | undefined;
+  readonly status?: { readonly conditions?: readonly Condition[] | undefined } | undefined;
+}
+
+/** An object that an owner has already. */
+export interface Child {
+  readonly metadata?: Metadata | undefined;
+}
+
+/** Whether `child` is controlled by the owner with this UID; a namesake of the owner is another object. */
+export function isControlledBy(child: Child, ownerUid: string): boolean {
+  return (child.metadata?.ownerReferences ?? []).some((owner) => owner.controller === true && owner.uid === ownerUid);
+}
+
+/**
+ * The pods of an owner that a quota still counts as there. One that is being deleted is among them: what it was charged
+ * comes free for its successor.
+ */
+export function chargedPods<P extends Pod & Child>(pods: readonly P[], ownerUid: string, now: EpochMs): readonly P[] {
+  // A pod that has ended, or is stuck in its deletion, is charged `count/pods` alone.
+  return pods.filter((pod) => isControlledBy(pod, ownerUid) && 'pods' in podCharge(pod, now));
+}
+
+/** The UID of the Deployment that a ReplicaSet belongs to, with its name's owner; null for one that stands alone. */
+export function deploymentUidOf(replicaSet: Child): string | null {
+  const owner = (replicaSet.metadata?.ownerReferences ?? []).find((one) => one.controller === true);
+  return owner?.kind === 'Deployment' ? owner.uid : null;
+}
+
+/**
+ * Since when an owner's template is what it is, as far as the API server's records say: the last write of anything but a
+ * status. Null for a ReplicaSet of a Deployment, which gets a new ReplicaSet for each template, and where nothing is known.
+ */
+export function templateSince(owner: Child): EpochMs | null {
+  if (deploymentUidOf(owner) !== null) return null;
+  const writes = (owner.metadata?.managedFields ?? []).flatMap(({ time, subresource }) =>
+    time === undefined || (subresource !== undefined && subresource !== '') ? [] : [new Date(time).getTime()],
+  );
+  return writes.length === 0 ? null : Math.max(...writes);
+}
+
+export function isDeleting(owner: { readonly metadata?: Metadata | undefined }): boolean {
+  return owner.metadata?.deletionTimestamp !== undefined;
+}

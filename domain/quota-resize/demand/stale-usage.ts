@@ -1,0 +1,72 @@
+/**
+ * `status.used` against the objects that are there. Kubernetes' own number can be stale: an admission that failed later, a
+ * controller that is behind or down. Neither side is believed blindly: the number counts that asks for less.
+ */
+import { compareQuantities, parseQuantity } from '../../kernel/quantity.ts';
+import { quantityIn, type ResourceList, resourceEntries, resourceList } from '../../kernel/resource-list.ts';
+import type { EpochMs } from '../../kernel/time.ts';
+import type { QuotaObservation, UsageContradiction } from '../model/observation.ts';
+import type { Assessment } from '../sizing/recommend.ts';
+import { assessWith, unmetDemand } from './unmet-demand.ts';
+
+/** Where the two differ, by resource. What only one of them has is no contradiction: nobody counted it on the other side. */
+export function contradictionsOf(used: ResourceList, counted: ResourceList): readonly UsageContradiction[] {
+  return resourceEntries(counted).flatMap(([resource, amount]) => {
+    if (!Object.hasOwn(used, resource)) return [];
+    if (compareQuantities(quantityIn(used, resource), amount) === 0) return [];
+    return [{ resource, used: used[resource] ?? '0', counted: counted[resource] ?? '0' }];
+  });
+}
+
+/** The usage to reckon with: `status.used`, and where the objects contradict it, the smaller of the two. */
+export function believedUsage(look: QuotaObservation): ResourceList {
+  return usageBy(look, ({ used, counted }) => (isAbove(used, counted) ? counted : used));
+}
+
+/**
+ * What one side alone would ask for and is not asked for, a sentence each: a raise by `status.used` that the objects do not
+ * bear out, and one by the objects that `status.used` does not know of.
+ */
+export function staleNeed(look: QuotaObservation, since: EpochMs | null): readonly string[] {
+  if (look.contradictions.length === 0) return [];
+  const demand = unmetDemand(look, since);
+  const raisesBy = (usage: ResourceList): ReadonlyMap<string, Assessment> =>
+    new Map(assessWith(look, demand, usage).map((one) => [one.resource, one]));
+  const believed = raisesBy(believedUsage(look));
+  const byStatus = raisesBy(usageBy(look, ({ used }) => used));
+  const byObjects = raisesBy(usageBy(look, ({ counted }) => counted));
+  return look.contradictions.flatMap((contradiction) => {
+    const { resource } = contradiction;
+    const asked = proposedIn(believed, resource);
+    const status = proposedIn(byStatus, resource);
+    const objects = proposedIn(byObjects, resource);
+    if (status !== null && exceeds(status, asked)) {
+      return [`${describeContradiction(contradiction)}; by status.used alone it would be raised to ${status}`];
+    }
+    if (objects !== null && exceeds(objects, asked)) {
+      return [`${describeContradiction(contradiction)}; by the objects alone it would be raised to ${objects}`];
+    }
+    return [];
+  });
+}
+
+function describeContradiction({ resource, used, counted }: UsageContradiction): string {
+  return `${resource}: status.used says ${used}, and the objects that are there are charged ${counted}`;
+}
+
+function usageBy(look: QuotaObservation, choose: (one: UsageContradiction) => string): ResourceList {
+  const chosen = look.contradictions.map((one) => [one.resource, parseQuantity(choose(one))] as const);
+  return { ...look.quota?.used, ...resourceList(chosen) };
+}
+
+function proposedIn(raises: ReadonlyMap<string, Assessment>, resource: string): string | null {
+  return raises.get(resource)?.proposed ?? null;
+}
+
+function exceeds(proposed: string, other: string | null): boolean {
+  return other === null || isAbove(proposed, other);
+}
+
+function isAbove(a: string, b: string): boolean {
+  return compareQuantities(parseQuantity(a), parseQuantity(b)) > 0;
+}

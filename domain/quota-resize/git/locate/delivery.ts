@@ -1,0 +1,236 @@
+/** What Argo CD and Flux objects in the tree say about who applies which folder, and into which namespace. */
+import { isMap, isSeq } from 'yaml';
+import { type ManifestDocument, nodeAt, type Pointer, textAt } from '../yaml/documents.ts';
+import { folderOf, isManifestFile, pathFrom } from './paths.ts';
+import type { RenderedQuota } from './render.ts';
+import type { SourceNote } from './limit-location.ts';
+import type { TreeReader } from './tree-reader.ts';
+
+export interface Delivery {
+  /** The object, for people: `Application team-a in apps/team-a.yaml`. */
+  readonly said: string;
+  readonly path: string;
+  readonly line: number;
+  /** What is applied, from the root of the repository. */
+  readonly folder: string;
+  readonly namespace?: string;
+  /** Whether the namespace holds for objects that name another one too. */
+  readonly overrides: boolean;
+  /** Why what it applies may differ from the files; a phrase that follows `said`. */
+  readonly opaque?: string;
+  /** For a chart: the values files beside its own values.yaml, the last one wins. */
+  readonly valueFiles: readonly string[];
+  /** For a chart: values that stand in the object itself, and win over every file. */
+  readonly values?: { readonly document: ManifestDocument; readonly pointer: Pointer };
+  /** For a chart: the name of its release. */
+  readonly release?: string;
+  /** There may be others that are not known. */
+  readonly one?: boolean;
+}
+
+const GROUPS = ['argoproj.io/', 'kustomize.toolkit.fluxcd.io/', 'helm.toolkit.fluxcd.io/'];
+
+export function mentionsDelivery(text: string): boolean {
+  return GROUPS.some((group) => text.includes(group));
+}
+
+/** The deliveries that the known texts of a tree declare. */
+export function deliveriesIn(reader: TreeReader): readonly Delivery[] {
+  const found: Delivery[] = [];
+  for (const [path, text] of reader.tree.texts) {
+    if (text !== null && isManifestFile(path) && mentionsDelivery(text)) {
+      for (const part of reader.parts(path)) {
+        if (mentionsDelivery(part.text)) {
+          found.push(...part.documents.flatMap((document) => deliveriesOf(reader, document)));
+        }
+      }
+    }
+  }
+  return found;
+}
+
+function deliveriesOf(reader: TreeReader, document: ManifestDocument): readonly Delivery[] {
+  if (document.error !== undefined) {
+    return [];
+  }
+  const apiVersion = textAt(document, ['apiVersion']) ?? '';
+  const kind = textAt(document, ['kind']);
+  if (apiVersion.startsWith('argoproj.io/') && kind === 'Application') {
+    const sources = nodeAt(document, ['spec', 'sources']);
+    const pointers: Pointer[] = isSeq(sources)
+      ? sources.items.map((_source, index) => ['spec', 'sources', index])
+      : [['spec', 'source']];
+    return pointers.flatMap((source) => argoSource(reader, document, source));
+  }
+  if (apiVersion.startsWith('kustomize.toolkit.fluxcd.io/') && kind === 'Kustomization') {
+    return fluxKustomization(reader, document);
+  }
+  return apiVersion.startsWith('helm.toolkit.fluxcd.io/') && kind === 'HelmRelease'
+    ? fluxRelease(reader, document)
+    : [];
+}
+
+function common(document: ManifestDocument, kind: string) {
+  const name = textAt(document, ['metadata', 'name']) ?? '?';
+  return {
+    said: `${kind} ${name} in ${document.path}`,
+    path: document.path,
+    line: document.lineOf(document.root),
+    release: name,
+  };
+}
+
+function folderAt(reader: TreeReader, document: ManifestDocument, pointer: Pointer): string | undefined {
+  const path = textAt(document, pointer);
+  const folder = path === undefined ? undefined : pathFrom('', path);
+  return folder !== undefined && reader.isFolder(folder) ? folder : undefined;
+}
+
+function argoSource(reader: TreeReader, document: ManifestDocument, source: Pointer): readonly Delivery[] {
+  const folder = folderAt(reader, document, [...source, 'path']);
+  if (folder === undefined) {
+    return [];
+  }
+  const forced = textAt(document, [...source, 'kustomize', 'namespace']);
+  const namespace = forced ?? textAt(document, ['spec', 'destination', 'namespace']);
+  const changed = ['namePrefix', 'nameSuffix', 'patches', 'components'].find(
+    (field) => nodeAt(document, [...source, 'kustomize', field]) !== undefined,
+  );
+  const helm: Pointer = [...source, 'helm'];
+  const files = nodeAt(document, [...helm, 'valueFiles']);
+  const release = textAt(document, [...helm, 'releaseName']);
+  const hidden = ['values', 'parameters', 'fileParameters'].find(
+    (field) => nodeAt(document, [...helm, field]) !== undefined,
+  );
+  const base = common(document, 'Application');
+  return [
+    {
+      ...base,
+      folder,
+      ...(namespace === undefined ? {} : { namespace }),
+      overrides: forced !== undefined,
+      ...(changed === undefined && hidden === undefined
+        ? {}
+        : { opaque: changed === undefined ? `sets helm.${hidden}` : `sets kustomize.${changed}` }),
+      valueFiles: isSeq(files)
+        ? files.items.flatMap((_file, index) => valueFile(folder, textAt(document, [...helm, 'valueFiles', index])))
+        : [],
+      ...valuesIn(document, [...helm, 'valuesObject']),
+      release: release ?? base.release,
+    },
+  ];
+}
+
+/** A values file as Argo CD takes it: from the chart's folder, from the root with a slash, or from a named source of several. */
+function valueFile(folder: string, file: string | undefined): readonly string[] {
+  if (file === undefined || /^[a-z]+:\/\//i.test(file)) {
+    return [];
+  }
+  const named = /^\$[\w-]+\/(.*)$/.exec(file);
+  const path = named === null ? pathFrom(file.startsWith('/') ? '' : folder, file) : pathFrom('', named[1] ?? '');
+  return path === undefined ? [] : [path];
+}
+
+function valuesIn(document: ManifestDocument, pointer: Pointer): Pick<Delivery, 'values'> {
+  return isMap(nodeAt(document, pointer)) ? { values: { document, pointer } } : {};
+}
+
+function fluxKustomization(reader: TreeReader, document: ManifestDocument): readonly Delivery[] {
+  const folder = folderAt(reader, document, ['spec', 'path']);
+  if (folder === undefined) {
+    return [];
+  }
+  const namespace = textAt(document, ['spec', 'targetNamespace']);
+  const patches = nodeAt(document, ['spec', 'patches']);
+  const touched = isSeq(patches)
+    ? patches.items.some((_patch, index) => {
+        const kind = textAt(document, ['spec', 'patches', index, 'target', 'kind']);
+        const text = textAt(document, ['spec', 'patches', index, 'patch']) ?? '';
+        return kind === 'ResourceQuota' || (kind === undefined && text.includes('ResourceQuota'));
+      })
+    : false;
+  return [
+    {
+      ...common(document, 'Kustomization'),
+      folder,
+      ...(namespace === undefined ? {} : { namespace }),
+      overrides: namespace !== undefined,
+      ...(touched ? { opaque: 'patches ResourceQuotas' } : {}),
+      valueFiles: [],
+    },
+  ];
+}
+
+function fluxRelease(reader: TreeReader, document: ManifestDocument): readonly Delivery[] {
+  const chart: Pointer = ['spec', 'chart', 'spec'];
+  const folder = folderAt(reader, document, [...chart, 'chart']);
+  if (folder === undefined) {
+    return [];
+  }
+  const namespace = textAt(document, ['spec', 'targetNamespace']) ?? textAt(document, ['metadata', 'namespace']);
+  const release = textAt(document, ['spec', 'releaseName']);
+  const base = common(document, 'HelmRelease');
+  const files = nodeAt(document, [...chart, 'valuesFiles']);
+  return [
+    {
+      ...base,
+      folder,
+      ...(namespace === undefined ? {} : { namespace }),
+      overrides: false,
+      ...(nodeAt(document, ['spec', 'valuesFrom']) === undefined ? {} : { opaque: 'takes valuesFrom' }),
+      valueFiles: isSeq(files)
+        ? files.items.flatMap((_file, index) => valueFile('', textAt(document, [...chart, 'valuesFiles', index])))
+        : [],
+      ...valuesIn(document, ['spec', 'values']),
+      release: release ?? base.release,
+    },
+  ];
+}
+
+/** The quotas as the deliveries apply them: each once for every namespace that it is delivered into. */
+export function delivered(
+  rendered: readonly RenderedQuota[],
+  deliveries: readonly Delivery[],
+): readonly RenderedQuota[] {
+  if (deliveries.length === 0) {
+    return rendered;
+  }
+  const byFolder = new Map<string, Delivery[]>();
+  for (const delivery of deliveries) {
+    const there = byFolder.get(delivery.folder) ?? [];
+    there.push(delivery);
+    byFolder.set(delivery.folder, there);
+  }
+  return rendered.flatMap((quota) => {
+    const root = quota.chain.at(-1)?.path ?? quota.object.document.path;
+    const here = deliveriesOfRoot(byFolder, root, quota.chain.length > 0);
+    const results = new Map(here.map((delivery) => [delivery.namespace, into(quota, delivery)]));
+    return results.size === 0
+      ? [quota]
+      : [...new Map([...results.values()].map((one) => [one.namespace, one])).values()];
+  });
+}
+
+/** A kustomization is applied by who names its very folder; a plain file by who names the nearest folder above it. */
+function deliveriesOfRoot(
+  byFolder: ReadonlyMap<string, readonly Delivery[]>,
+  root: string,
+  exact: boolean,
+): readonly Delivery[] {
+  let folder = folderOf(root);
+  for (;;) {
+    const there = byFolder.get(folder);
+    if (there !== undefined || exact || folder === '') {
+      return there ?? [];
+    }
+    folder = folderOf(folder);
+  }
+}
+
+function into(quota: RenderedQuota, { namespace, overrides, opaque, said, path, line }: Delivery): RenderedQuota {
+  const note: SourceNote | undefined = opaque === undefined ? undefined : { path, line, message: `${said} ${opaque}` };
+  const changed = note === undefined ? quota : { ...quota, opaque: [...quota.opaque, note] };
+  return namespace === undefined || (quota.namespace !== undefined && !overrides)
+    ? changed
+    : { ...changed, namespace, namespaceBy: said };
+}

@@ -1,0 +1,309 @@
+/** Raising the limits of a placed quota in the files where they are written. */
+import { compareQuantities, isQuantity, parseQuantity } from '../../../kernel/quantity.ts';
+import { type ResourceList, resourceEntries } from '../../../kernel/resource-list.ts';
+import { ManifestEditError } from '../yaml/error.ts';
+import { changedText, type TextEdit } from '../yaml/changed-text.ts';
+import { folderOf } from './paths.ts';
+import type { FileEdit, KnownTree, PlacedValue, QuotaPlace } from './location.ts';
+import type { ValueEdit } from '../yaml/value-edit.ts';
+
+/** One limit that an edit raises. */
+interface RaisedLine {
+  readonly resource: string;
+  /** As it is written today, and where. */
+  readonly from: PlacedValue;
+  readonly to: string;
+  /** The file that is changed: that of the value, or a patch that goes before it. */
+  readonly path: string;
+}
+
+export type PlaceEdited =
+  /** `edits` is empty where Git holds every limit already. */
+  | { readonly kind: 'edited'; readonly edits: readonly FileEdit[]; readonly lines: readonly RaisedLine[] }
+  | { readonly kind: 'unplaceable'; readonly message: string };
+
+// To ResourceQuota the short names mean requests.
+const SHORT_NAMES: Readonly<Record<string, string>> = {
+  'requests.cpu': 'cpu',
+  'requests.memory': 'memory',
+  'requests.storage': 'storage',
+  'requests.ephemeral-storage': 'ephemeral-storage',
+};
+const LONG_NAMES = Object.fromEntries(Object.entries(SHORT_NAMES).map(([long, short]) => [short, long]));
+
+/** The quota's own key for a resource: the same, else its other name, where nobody asks for that one by itself. */
+function keyOf(place: Pick<QuotaPlace, 'values'>, resource: string, asked: readonly string[]): string | undefined {
+  if (Object.hasOwn(place.values, resource)) {
+    return resource;
+  }
+  const other = SHORT_NAMES[resource] ?? LONG_NAMES[resource];
+  return other !== undefined && !asked.includes(other) && Object.hasOwn(place.values, other) ? other : undefined;
+}
+
+/** What Git says of the resources, under the names they are asked by. */
+export function limitsInGit(place: QuotaPlace, resources: readonly string[]): ResourceList {
+  return Object.fromEntries(
+    resources.flatMap((resource) => {
+      const key = keyOf(place, resource, resources);
+      const text = key === undefined ? undefined : place.values[key]?.text;
+      return text === undefined ? [] : [[resource, text]];
+    }),
+  );
+}
+
+/** A placed quota and the limits that it is raised to. */
+export interface PlaceRaise {
+  readonly place: QuotaPlace;
+  readonly limits: ResourceList;
+}
+
+/**
+ * Writes the limits where the quota has them; every other byte stays. What Git holds already, or more of, is left as it is. A
+ * value that other quotas use too is not changed: the quota's overlay gets a patch, or a patch of its own is extended.
+ *
+ * @param tree with the texts that the place was found by; edits of the same files that are made together are passed on by
+ *   giving a tree with their results.
+ * @throws {QuantityError} when a limit is not a quantity.
+ */
+export function editPlace(tree: KnownTree, place: QuotaPlace, limits: ResourceList): PlaceEdited {
+  return editPlaces(tree, [{ place, limits }]);
+}
+
+/**
+ * As `editPlace`, for any number of quotas: each file is read once for all of its changes. All limits are written, or none;
+ * the message is then about the first one that cannot be.
+ */
+export function editPlaces(tree: KnownTree, raises: readonly PlaceRaise[]): PlaceEdited {
+  const lines: Line[] = [];
+  for (const [index, { place, limits }] of raises.entries()) {
+    const planned = linesOf(place, limits, index);
+    if (typeof planned === 'string') {
+      return { kind: 'unplaceable', message: planned };
+    }
+    lines.push(...planned);
+  }
+  try {
+    return editedLines(tree, lines);
+  } catch (error) {
+    if (!(error instanceof ManifestEditError)) {
+      throw error;
+    }
+    const [only, second] = raises;
+    const label = only === undefined || second !== undefined ? 'several ResourceQuotas' : labelOf(only.place);
+    return { kind: 'unplaceable', message: `${label}: ${error.message}` };
+  }
+}
+
+/** Why a limit of the quota cannot be raised, as far as its place says; undefined where it may be. */
+export function refusalOf(place: QuotaPlace, resource: string): string | undefined {
+  const key = keyOf(place, resource, [resource]);
+  const edit = key === undefined ? undefined : place.edits[key];
+  return edit?.kind === 'none' ? `${labelOf(place)}: ${edit.message}` : undefined;
+}
+
+type Line = RaisedLine & {
+  readonly key: string;
+  readonly edit: Exclude<ValueEdit, { kind: 'none' }>;
+  /** Which of the quotas that are raised together. */
+  readonly quota: number;
+};
+
+/** The lines to change; a sentence where there is none for a limit. */
+function linesOf(place: QuotaPlace, limits: ResourceList, quota: number): readonly Line[] | string {
+  const asked = Object.keys(limits);
+  const lines: Line[] = [];
+  for (const [resource, amount] of resourceEntries(limits)) {
+    const key = keyOf(place, resource, asked);
+    const from = key === undefined ? undefined : place.values[key];
+    const edit = key === undefined ? undefined : place.edits[key];
+    if (key === undefined || from === undefined || edit === undefined) {
+      return `${labelOf(place)}: it sets no ${resource} in Git; write the key out (${place.path}:${place.line})`;
+    }
+    if (compareQuantities(parseQuantity(from.text), amount) >= 0) {
+      continue;
+    }
+    if (edit.kind === 'none') {
+      return `${labelOf(place)}: ${edit.message}`;
+    }
+    lines.push({ resource, key, from, to: limits[resource] ?? '', path: pathOf(edit), edit, quota });
+  }
+  return lines;
+}
+
+function labelOf({ namespace, name }: QuotaPlace): string {
+  return `ResourceQuota ${namespace}/${name}`;
+}
+
+function pathOf(edit: Line['edit']): string {
+  return edit.kind === 'line' ? edit.path : edit.at.path;
+}
+
+/** What a file becomes, or a new file with its text. */
+interface Changes {
+  readonly edits: Map<string, TextEdit[]>;
+  readonly templateLines: Map<string, Line[]>;
+  readonly created: Map<string, string>;
+  /** The file that a line is written to, where it is a new one. */
+  readonly newFiles: Map<Line, string>;
+}
+
+function editedLines(tree: KnownTree, lines: readonly Line[]): PlaceEdited {
+  const { edits, templateLines, created, newFiles } = changesOf(tree, lines);
+  const after = new Map<string, string>(created);
+  for (const [path, changes] of templateLines) {
+    after.set(path, inLines(path, textOf(tree, path), changes));
+  }
+  for (const [path, changes] of edits) {
+    const text = after.get(path) ?? textOf(tree, path);
+    after.set(
+      path,
+      inFile(path, () => changedText(text, changes)),
+    );
+  }
+  const files = [...after].map(
+    ([path, text]): FileEdit => ({ path, before: tree.texts.get(path) ?? null, after: text }),
+  );
+  return {
+    kind: 'edited',
+    edits: files.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
+    lines: lines.map((line) => {
+      const { resource, from, to, path } = line;
+      return { resource, from, to, path: newFiles.get(line) ?? path };
+    }),
+  };
+}
+
+function textOf({ texts }: KnownTree, path: string): string {
+  const text = texts.get(path);
+  if (text === undefined || text === null) {
+    throw new ManifestEditError(`${path} is not known`);
+  }
+  return text;
+}
+
+/** Names the file in what is thrown: the values of a quota may stand in several. */
+function inFile<T>(path: string, edit: () => T): T {
+  try {
+    return edit();
+  } catch (error) {
+    throw error instanceof ManifestEditError
+      ? new ManifestEditError(`${path}: ${error.message}`, error.obstacle)
+      : error;
+  }
+}
+
+function changesOf(tree: KnownTree, lines: readonly Line[]): Changes {
+  const changes: Changes = { edits: new Map(), templateLines: new Map(), created: new Map(), newFiles: new Map() };
+  const patches = new Map<string, Line[]>();
+  for (const line of lines) {
+    const { edit, to, quota } = line;
+    switch (edit.kind) {
+      case 'replace':
+      case 'add':
+        addTo(changes.edits, edit.at.path, { ...edit, value: to });
+        break;
+      case 'line':
+        addTo(changes.templateLines, edit.path, line);
+        break;
+      case 'patch':
+        addTo(patches, JSON.stringify([quota, edit.at.path]), line);
+        break;
+    }
+  }
+  const taken = new Set([...tree.paths, ...tree.texts.keys()]);
+  for (const together of patches.values()) {
+    addPatch(tree, taken, together, changes);
+  }
+  return changes;
+}
+
+function addTo<T>(groups: Map<string, T[]>, key: string, item: T): void {
+  const group = groups.get(key);
+  if (group === undefined) {
+    groups.set(key, [item]);
+  } else {
+    group.push(item);
+  }
+}
+
+/** Changes values that stand alone after a key in lines of a template. */
+function inLines(path: string, text: string, changes: readonly Line[]): string {
+  const lines = text.split('\n');
+  const changed = new Set<number>();
+  for (const { edit, to } of changes) {
+    if (edit.kind !== 'line') {
+      continue;
+    }
+    if (changed.has(edit.line)) {
+      throw new ManifestEditError(`the value at ${path}:${edit.line} would be changed twice`);
+    }
+    changed.add(edit.line);
+    lines[edit.line - 1] = changedLine(lines[edit.line - 1] ?? '', edit, to);
+  }
+  return lines.join('\n');
+}
+
+function changedLine(before: string, { path, line, from }: Extract<ValueEdit, { kind: 'line' }>, to: string): string {
+  const match = /^(\s*(?:"[^"]*"|'[^']*'|[^\s:]+)\s*:\s+)(["']?)([^"'\s#]+)\2(\s*(?:#.*)?)$/.exec(before);
+  if (match === null || match[3] !== from || !isQuantity(to)) {
+    throw new ManifestEditError(`the value at ${path}:${line} cannot be changed in its line`);
+  }
+  // What was plain stays so only where YAML reads the new text as it is meant.
+  const quote = match[2] === '' && !/^(?:0|[1-9][0-9]{0,15})(?:[a-zA-Z]+)?$/.test(to) ? '"' : (match[2] ?? '');
+  return `${match[1] ?? ''}${quote}${to}${quote}${match[4] ?? ''}`;
+}
+
+/** A new patch file beside the overlay's kustomization, and its entry there. */
+function addPatch(
+  tree: KnownTree,
+  taken: Set<string>,
+  lines: readonly Line[],
+  { created, edits, newFiles }: Changes,
+): void {
+  const edit = lines[0]?.edit;
+  if (edit?.kind !== 'patch') {
+    return;
+  }
+  const { at, name, namespace } = edit;
+  const folder = folderOf(at.path);
+  const file = freeName(taken, folder, `resourcequota-${name}-patch`);
+  const path = inFolder(folder, file);
+  taken.add(path);
+  const eol = textOf(tree, at.path).includes('\r\n') ? '\r\n' : '\n';
+  const text = [
+    'apiVersion: v1',
+    'kind: ResourceQuota',
+    'metadata:',
+    `  name: ${plainOrQuoted(name)}`,
+    ...(namespace === undefined ? [] : [`  namespace: ${plainOrQuoted(namespace)}`]),
+    'spec:',
+    '  hard:',
+    ...lines.map(({ key, to }) => `    ${plainOrQuoted(key)}: "${to}"`),
+    '',
+  ].join(eol);
+  created.set(path, text);
+  for (const line of lines) {
+    newFiles.set(line, path);
+  }
+  addTo(edits, at.path, { kind: 'append', at, pointer: ['patches'], items: [`path: ${plainOrQuoted(file)}`] });
+}
+
+function inFolder(folder: string, file: string): string {
+  return folder === '' ? file : `${folder}/${file}`;
+}
+
+function freeName(taken: ReadonlySet<string>, folder: string, stem: string): string {
+  for (let count = 1; ; count += 1) {
+    const file = `${stem}${count === 1 ? '' : `-${count}`}.yaml`;
+    if (!taken.has(inFolder(folder, file))) {
+      return file;
+    }
+  }
+}
+
+/** Kubernetes names may read as something else than text: `123`, `true`, `1e3`. */
+function plainOrQuoted(text: string): string {
+  return /^[a-z][a-z0-9./-]*$/i.test(text) && !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(text)
+    ? text
+    : JSON.stringify(text);
+}

@@ -1,0 +1,172 @@
+/**
+ * Values files whose chart is not there (or says nothing that can be followed): a mapping whose keys are all a quota's, such
+ * as `namespaceQuotas: {requests.cpu: "2"}`, where exactly one fits.
+ */
+import { isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
+import { isQuantity } from '../../../kernel/quantity.ts';
+import { formatField, type Pointer } from '../yaml/field-path.ts';
+import { looksLikeValues, templateOf } from './chart.ts';
+import { type Leaf, leavesAt, type ManifestDocument, resolved, textAt } from '../yaml/documents.ts';
+import { isOfOtherCluster } from './identify.ts';
+import { isWithin, mentions } from './paths.ts';
+import type { PlacedValue } from './location.ts';
+import { isCurrent, type PlaceAnswer, type Search, unplaced } from './search.ts';
+import { isQuotaKey } from './quota-key.ts';
+
+/** The charts whose own templates say what their values are for, be it that no quota is made of them. */
+function chartsWithQuotas({ reader }: Search): readonly string[] {
+  const charts = [...reader.tree.texts].flatMap(([file, text]) =>
+    text?.includes('ResourceQuota') === true ? (templateOf(reader, file) ?? []) : [],
+  );
+  return [...new Set(charts)];
+}
+
+interface Mapping {
+  readonly document: ManifestDocument;
+  readonly pointer: Pointer;
+  readonly line: number;
+  readonly leaves: readonly Leaf[];
+}
+
+/**
+ * Undefined where no values file has such a mapping.
+ *
+ * @param taken the places that quotas of charts take their values from: those are theirs.
+ */
+export function looseMappings(
+  search: Search,
+  files: readonly string[],
+  taken: readonly PlacedValue[],
+): PlaceAnswer | undefined {
+  const isTaken = (path: string, line: number): boolean =>
+    taken.some((value) => value.path === path && value.line === line);
+  const { reader, wanted, hint, path } = search;
+  const told = chartsWithQuotas(search);
+  if (hint.valueFiles !== undefined && told.includes(path)) {
+    return undefined;
+  }
+  const all = files
+    .filter(
+      (file) => file === path || !told.some((chart) => (chart === '' ? !file.includes('/') : isWithin(file, chart))),
+    )
+    .filter(
+      (file) =>
+        (looksLikeValues(file) || file === path || hint.valueFiles?.includes(file) === true) &&
+        !isOfOtherCluster(search, file),
+    )
+    .flatMap((file) => reader.documents(file))
+    .flatMap(mappingsIn)
+    .filter((mapping) => isOfQuota(search, mapping))
+    .filter(({ document, leaves }) => !leaves.some(({ line }) => isTaken(document.path, line)))
+    .filter(({ leaves }) => wanted.resources.every((resource) => leaves.some(({ key }) => key === resource)));
+  if (all.length === 0 || reader.missing.size > 0) {
+    return undefined;
+  }
+  const own = all.filter(({ document, pointer }) => isOf(wanted.namespace, document, pointer) || isNamed(search));
+  const [mapping, second] = fitting(search, own);
+  if (mapping === undefined || second !== undefined) {
+    const candidates = all.map(({ document, line }) => ({ path: document.path, line, namespace: null, name: null }));
+    const places = all
+      .map(({ document, line, pointer }) => `${document.path}:${line} (${formatField(pointer)})`)
+      .join(', ');
+    return unplaced(
+      all.length > 1 ? 'FoundTwice' : 'Unplaceable',
+      `ResourceQuota ${wanted.namespace}/${wanted.name} may take its limits from ${places}: name the values file with resizer.io/git-path and the value with resizer.io/git-field, such as ${formatField([...(all[0]?.pointer ?? []), wanted.resources[0] ?? 'pods'])}`,
+      candidates,
+    );
+  }
+  const { document, leaves, line, pointer } = mapping;
+  const at = { path: document.path, part: document.part, index: document.index };
+  return {
+    kind: 'placed',
+    place: {
+      namespace: wanted.namespace,
+      name: wanted.name,
+      path: document.path,
+      line,
+      layout: 'helm',
+      values: Object.fromEntries(
+        leaves.map(({ key, line: at, text }) => [key, { path: document.path, line: at, text: text ?? '' }]),
+      ),
+      edits: Object.fromEntries(leaves.map((leaf) => [leaf.key, { kind: 'replace', at, pointer: leaf.pointer }])),
+      how: `found by ${hint.said} in ${document.path}:${line}, where only ${formatField(pointer)} has the keys of the quota`,
+    },
+  };
+}
+
+/**
+ * Whether a mapping is a quota's and not, say, what a container asks for or how many pods a service has: by a key that only
+ * quotas have, by what it is called, or by the limits in force.
+ */
+function isOfQuota({ wanted }: Search, { leaves, pointer }: Mapping): boolean {
+  const { current } = wanted;
+  return (
+    leaves.some(({ key }) => /^(?:requests|limits)\.|^count\/|\.storageclass\./.test(key)) ||
+    pointer.some((step) => /quota|hard/i.test(String(step))) ||
+    (pointer.at(-2) !== 'resources' &&
+      current !== undefined &&
+      wanted.resources.every((resource) =>
+        isCurrent(leaves.find(({ key }) => key === resource)?.text ?? '', current[resource]),
+      ))
+  );
+}
+
+/** The path was given for this namespace. */
+function isNamed({ hint, path, wanted }: Search): boolean {
+  return (
+    hint.path !== undefined &&
+    path !== '' &&
+    (['annotation', 'argocd', 'flux'].includes(hint.from) || mentions(path, wanted.namespace))
+  );
+}
+
+function isOf(namespace: string, { path }: ManifestDocument, pointer: Pointer): boolean {
+  return pointer.includes(namespace) || mentions(path, namespace);
+}
+
+/** Where several have the keys, those that hold the limits in force. */
+function fitting({ wanted }: Search, mappings: readonly Mapping[]): readonly Mapping[] {
+  const { current } = wanted;
+  if (mappings.length < 2 || current === undefined) {
+    return mappings;
+  }
+  return mappings.filter(({ leaves }) =>
+    wanted.resources.every((resource) =>
+      isCurrent(leaves.find(({ key }) => key === resource)?.text ?? '', current[resource]),
+    ),
+  );
+}
+
+/** How deep values are looked through; charts nest less. */
+const DEPTH = 8;
+
+function mappingsIn(document: ManifestDocument): readonly Mapping[] {
+  const found: Mapping[] = [];
+  const look = (node: unknown, pointer: Pointer, line: number): void => {
+    if (pointer.length > DEPTH) {
+      return;
+    }
+    if (isSeq(node)) {
+      for (const [index, item] of node.items.entries()) {
+        look(resolved(item, document), [...pointer, index], document.lineOf(item));
+      }
+    } else if (isMap(node)) {
+      const pairs = node.items as Pair<Node, Node | null>[];
+      const keys = pairs.map(({ key }) => (isScalar(key) ? String(key.value) : ''));
+      const leaves = keys.length > 0 && keys.every(isQuotaKey) ? leavesAt(document, pointer) : [];
+      if (leaves.length > 0 && leaves.every(({ text, shared }) => shared === undefined && isQuantity(text ?? ''))) {
+        found.push({ document, pointer, line, leaves });
+        return;
+      }
+      for (const [index, { key, value }] of pairs.entries()) {
+        look(resolved(value, document), [...pointer, keys[index] ?? ''], document.lineOf(key));
+      }
+    }
+  };
+  // An object of Kubernetes, were it half of one, is no mapping of values.
+  const isObject = ['apiVersion', 'kind'].some((key) => textAt(document, [key]) !== undefined);
+  if (document.error === undefined && !isObject) {
+    look(document.root, [], 1);
+  }
+  return found;
+}

@@ -1,0 +1,243 @@
+/** The quotas of a set of files as they reach a cluster, each value with its place and with how it can be raised. */
+import { isQuantity } from '../../../kernel/quantity.ts';
+import { isTemplate } from './chart.ts';
+import { type Delivery, delivered } from './delivery.ts';
+import { chartQuotas } from './helm.ts';
+import { isKustomizationFile } from './kustomization.ts';
+import { folderOf, isWithin } from './paths.ts';
+import { type AppliedPatch, quotasOfFile, type RenderedQuota, Renderer } from './render.ts';
+import type { Resolution, ResolvedQuota } from './resolved.ts';
+import { documentKey, ownerKey, siteKey, type SourceNote, type ValueSite } from './limit-location.ts';
+import type { TreeReader } from './tree-reader.ts';
+import type { DocumentPlace, ValueEdit } from '../yaml/value-edit.ts';
+
+/** What is looked at. */
+export interface Region {
+  readonly kustomizations: readonly string[];
+  /** Files with quotas; those that a kustomization names may be among them. */
+  readonly manifests: readonly string[];
+  /** Files that may hold the values of charts. */
+  readonly values: readonly string[];
+  /** Who applies which folder, as far as it is known: a kustomization there counts although another one includes it. */
+  readonly deliveries: readonly Delivery[];
+  /** The folder whose kustomization is applied by itself, although another one may include it. */
+  readonly root?: string;
+  /**
+   * There are other kustomizations, which may use what lies outside of the root, or, where they may be below the root too,
+   * outside of each quota's own overlay.
+   */
+  readonly sharedOutside?: 'root' | 'overlay';
+}
+
+export function resolve(reader: TreeReader, region: Region): Resolution {
+  const renderer = new Renderer(reader);
+  const { rendered, notes } = renderRegion(reader, renderer, region);
+  const uses = usesOf(rendered);
+  const { root, sharedOutside } = region;
+  const outside =
+    (quota: RenderedQuota): Outside =>
+    (path) => {
+      const overlay = folderOf(quota.chain.at(-1)?.path ?? quota.object.document.path);
+      return sharedOutside !== undefined && !isWithin(path, sharedOutside === 'root' ? (root ?? overlay) : overlay);
+    };
+  const charts = chartQuotas(reader, region.manifests, region.deliveries, region.values);
+  return {
+    quotas: [...rendered.map((quota) => resolvedQuota(quota, uses, renderer, outside(quota))), ...charts],
+    notes,
+  };
+}
+
+function renderRegion(
+  reader: TreeReader,
+  renderer: Renderer,
+  region: Region,
+): { readonly rendered: readonly RenderedQuota[]; readonly notes: readonly SourceNote[] } {
+  const referenced = new Set(region.kustomizations.flatMap((path) => renderer.references(path)));
+  const listed = new Set(region.kustomizations.flatMap((path) => renderer.listedFiles(path)));
+  const applied = new Set([
+    ...region.deliveries.map(({ folder }) => folder),
+    ...(region.root === undefined ? [] : [region.root]),
+  ]);
+  const isRoot = (path: string): boolean => !referenced.has(path) || applied.has(folderOf(path));
+  const roots = region.kustomizations.filter((path) => isRoot(path) && !renderer.isComponent(path));
+  const renderings = roots.map((path) => renderer.render(path));
+  const beside = new Map(
+    region.kustomizations.filter((path) => renderer.isReadable(path)).map((path) => [folderOf(path), path]),
+  );
+  const rendered = renderings.flatMap(({ quotas }) => quotas);
+  const notes = renderings.flatMap((rendering) => rendering.notes);
+  for (const path of region.manifests) {
+    if (listed.has(path) || isKustomizationFile(path) || isTemplate(reader, path)) {
+      continue;
+    }
+    const file = quotasOfFile(reader, path);
+    const kustomization = beside.get(folderOf(path));
+    if (kustomization === undefined) {
+      rendered.push(...file.quotas);
+      notes.push(...file.notes);
+    } else {
+      notes.push(...file.quotas.map((quota) => unlisted(quota, kustomization)));
+    }
+  }
+  return { rendered: withoutRepeats(delivered(rendered, region.deliveries)), notes: withoutSameNotes(notes) };
+}
+
+function unlisted({ object, name, namespace }: RenderedQuota, kustomization: string): SourceNote {
+  return {
+    path: object.document.path,
+    line: object.line,
+    reason: 'Unplaceable',
+    message: `${kustomization} beside it does not name this file, so it is not applied`,
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+  };
+}
+
+function withoutSameNotes(notes: readonly SourceNote[]): readonly SourceNote[] {
+  return [...new Map(notes.map((note) => [`${note.path}:${note.line}:${note.message}`, note])).values()];
+}
+
+/** A kustomization that only passes another one on makes no second quota of it. */
+function withoutRepeats(rendered: readonly RenderedQuota[]): RenderedQuota[] {
+  const kept = new Map<string, RenderedQuota>();
+  for (const quota of rendered) {
+    const sites = [...quota.values].map(([key, site]) => `${key} ${siteKey(site)}`).toSorted();
+    const key = JSON.stringify([quota.namespace, quota.name, objectKey(quota), quota.chain[0]?.path ?? null, sites]);
+    const other = kept.get(key);
+    if (other === undefined || quota.chain.length < other.chain.length) {
+      kept.set(key, quota);
+    }
+  }
+  return [...kept.values()];
+}
+
+function objectKey({ object }: RenderedQuota): string {
+  const { path, part, index } = object.document;
+  return JSON.stringify([path, part, index, object.pointer]);
+}
+
+/** Which quotas are made of an object or a patch, and of an object as it goes through a kustomization. */
+type Uses = ReadonlyMap<string, ReadonlySet<RenderedQuota>>;
+
+function usesOf(rendered: readonly RenderedQuota[]): Uses {
+  const uses = new Map<string, Set<RenderedQuota>>();
+  const note = (key: string, quota: RenderedQuota): void => {
+    const users = uses.get(key) ?? new Set();
+    users.add(quota);
+    uses.set(key, users);
+  };
+  for (const quota of rendered) {
+    for (const made of quota.made) {
+      note(made, quota);
+    }
+    for (const { path } of quota.chain) {
+      note(passKey(path, quota), quota);
+    }
+  }
+  return uses;
+}
+
+function passKey(kustomization: string, quota: RenderedQuota): string {
+  return JSON.stringify(['pass', kustomization, objectKey(quota)]);
+}
+
+/** Whether a file may be used by kustomizations that are not known. */
+type Outside = (path: string) => boolean;
+
+function resolvedQuota(quota: RenderedQuota, uses: Uses, renderer: Renderer, outside: Outside): ResolvedQuota {
+  const { object, name, namespace, namespaceBy, chain } = quota;
+  const readable = [...quota.values].filter(([, { text }]) => typeof text === 'string' && isQuantity(text));
+  const unreadable = [...quota.values].filter(([key]) => !readable.some(([other]) => other === key));
+  return {
+    name,
+    namespace,
+    ...(namespaceBy === undefined ? {} : { namespaceBy }),
+    path: object.document.path,
+    line: object.line,
+    layout: chain.length === 0 ? 'manifest' : 'kustomize',
+    values: new Map(
+      readable.map(([key, site]) => [
+        key,
+        {
+          value: { path: site.path, line: site.line, text: site.text ?? '' },
+          edit: editOf(quota, site, uses, renderer, outside),
+        },
+      ]),
+    ),
+    unreadable: unreadable.map(([key, { path, line, text }]) => ({
+      key,
+      note: {
+        path,
+        line,
+        reason: 'Unplaceable',
+        message: `the value of ${key}${text === undefined || text === null || text === '' ? '' : `, ${text},`} is not a quantity such as 2, 500m or 4Gi${text === undefined ? ' (a number that begins with 0 is none)' : ''}`,
+      },
+    })),
+    obstacles: quota.opaque,
+    paths: [...chain.map(({ path }) => path).toReversed(), object.document.path],
+  };
+}
+
+function editOf(quota: RenderedQuota, site: ValueSite, uses: Uses, renderer: Renderer, outside: Outside): ValueEdit {
+  const users = uses.get(ownerKey(site))?.size ?? 0;
+  const own = users === 1 && !outside(site.path) && site.shared === undefined && site.inline?.literal !== false;
+  if (own) {
+    return { kind: 'replace', at: documentPlace(site), pointer: site.pointer };
+  }
+  const overlay = quota.chain.find(
+    ({ path }, level) =>
+      level >= site.level &&
+      uses.get(passKey(path, quota))?.size === 1 &&
+      !outside(path) &&
+      // A patch under `patches` would come before a JSON patch of the old field.
+      !(site.owner === path && site.order >= LAST_FIELD),
+  );
+  const kustomization = overlay === undefined ? undefined : renderer.kustomization(overlay.path);
+  if (overlay === undefined || kustomization === undefined || !('document' in kustomization)) {
+    return { kind: 'none', message: whyNot(site, outside(site.path) ? 'other' : users) };
+  }
+  const extended = quota.patches.findLast(
+    (patch) =>
+      patch.owner === overlay.path &&
+      uses.get(documentKey(patch))?.size === 1 &&
+      !outside(patch.path) &&
+      patch.inline?.literal !== false &&
+      (site.owner !== overlay.path || patch.order > site.order),
+  );
+  if (extended !== undefined) {
+    return { kind: 'add', at: documentPlace(extended), pointer: extended.hard, key: site.key };
+  }
+  const { part, index } = kustomization.document;
+  return {
+    kind: 'patch',
+    at: { path: overlay.path, part, index },
+    name: overlay.as.name,
+    ...(overlay.as.namespace === undefined ? {} : { namespace: overlay.as.namespace }),
+    key: site.key,
+  };
+}
+
+/** From here on orders are those of patchesJson6902, see `applyEntry`. */
+const LAST_FIELD = 2_000_000;
+
+function whyNot({ key, path, line, shared, inline }: ValueSite, users: number | 'other'): string {
+  if (users === 'other') {
+    return `the value of ${key} at ${path}:${line} may be used by other kustomizations, and there is no overlay of its own that could patch it`;
+  }
+  if (users > 1) {
+    return `the value of ${key} at ${path}:${line} is used by ${users} quotas, and there is no overlay of its own that could patch it`;
+  }
+  if (inline?.literal === false) {
+    return `the patch with the value of ${key} at ${path}:${line} is no literal block: write it with |- over several lines`;
+  }
+  return `the value of ${key} at ${path}:${line} belongs to the YAML anchor &${shared ?? ''}, which other places use; write the value out`;
+}
+
+function documentPlace({ path, part, index, inline }: ValueSite | AppliedPatch): DocumentPlace {
+  return {
+    path,
+    part,
+    index,
+    ...(inline === undefined ? {} : { inline: { part: inline.part, index: inline.index, pointer: inline.pointer } }),
+  };
+}

@@ -1,0 +1,110 @@
+/** Reading a tree of which not everything is known yet: what is missing is noted, and the question is asked again. */
+import { type FilePart, type ManifestDocument, partsOf } from '../yaml/documents.ts';
+import type { KnownTree } from './location.ts';
+
+interface TreeIndex {
+  readonly files: ReadonlySet<string>;
+  readonly folders: ReadonlySet<string>;
+}
+
+interface ReadFile {
+  readonly text: string;
+  readonly parts: readonly FilePart[];
+}
+
+// A tree is asked many questions, and its paths never change.
+const indexes = new WeakMap<readonly string[], TreeIndex>();
+const parsed = new WeakMap<KnownTree['texts'], Map<string, ReadFile>>();
+
+export class TreeReader {
+  readonly tree: KnownTree;
+  /** What has to be read before the answer counts. */
+  readonly missing = new Set<string>();
+  readonly #asked = new Set<string>();
+  readonly #complete: boolean;
+  readonly #index: TreeIndex;
+  readonly #read: Map<string, ReadFile>;
+
+  /**
+   * @param options.complete `texts` has every file that speaks of a ResourceQuota, so that one that is not in it need not be
+   *   read to see that it has none. Default false.
+   */
+  constructor(tree: KnownTree, options: { readonly complete?: boolean } = {}) {
+    this.tree = tree;
+    this.#complete = options.complete ?? false;
+    this.#index = indexOf(tree.paths);
+    const read = parsed.get(tree.texts) ?? new Map<string, ReadFile>();
+    parsed.set(tree.texts, read);
+    this.#read = read;
+  }
+
+  /** How many files the question has looked into, or would. */
+  get asked(): number {
+    return this.#asked.size;
+  }
+
+  isFile(path: string): boolean {
+    return this.#index.files.has(path);
+  }
+
+  isFolder(path: string): boolean {
+    return this.#index.folders.has(path);
+  }
+
+  /** The file's text; null for what is not text, undefined for what is not known yet (and noted as missing) or not there. */
+  text(path: string): string | null | undefined {
+    const text = this.tree.texts.get(path);
+    if (this.isFile(path)) {
+      this.#asked.add(path);
+    }
+    if (text === undefined && this.isFile(path)) {
+      this.missing.add(path);
+    }
+    return text;
+  }
+
+  /** The file's stretches between `---` lines; none where its text is not known or is not text. */
+  parts(path: string): readonly FilePart[] {
+    const text = this.text(path);
+    if (text === undefined || text === null) {
+      return [];
+    }
+    const known = this.#read.get(path);
+    if (known?.text === text) {
+      return known.parts;
+    }
+    const parts = partsOf(path, text);
+    this.#read.set(path, { text, parts });
+    return parts;
+  }
+
+  /** The file's documents that speak of a ResourceQuota. */
+  quotaDocuments(path: string): readonly ManifestDocument[] {
+    return this.#complete && !this.tree.texts.has(path) ? [] : this.documents(path, 'ResourceQuota');
+  }
+
+  /** The file's documents that have the word in their text. */
+  documents(path: string, word = ''): readonly ManifestDocument[] {
+    return this.parts(path).flatMap((part) => (part.text.includes(word) ? part.documents : []));
+  }
+}
+
+function indexOf(paths: readonly string[]): TreeIndex {
+  const known = indexes.get(paths);
+  if (known !== undefined) {
+    return known;
+  }
+  const folders = new Set<string>(['']);
+  for (const path of paths) {
+    for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) {
+      const folder = path.slice(0, slash);
+      if (folders.has(folder)) {
+        break;
+      }
+      folders.add(folder);
+    }
+  }
+  const index = { files: new Set(paths), folders };
+  indexes.set(paths, index);
+  return index;
+}

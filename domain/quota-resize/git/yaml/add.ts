@@ -1,0 +1,251 @@
+/** New keys of mappings and new items of sequences, in the text itself. */
+import {
+  type Alias,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+  parseDocument,
+  type Scalar,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml';
+import type { Pointer } from './field-path.ts';
+import { anchorsOf } from './anchors.ts';
+import type { OpenDocument } from './document.ts';
+import { ManifestEditError } from './error.ts';
+import { endOfNode, indented, indentOf, insertedLines, insertedPair, nextLine, type TextChange } from './insert.ts';
+import { isMergeKey } from './key.ts';
+import { keyLiteral, literal, type LiteralStyle, styleOf } from './literal.ts';
+import { OpenStream } from './open.ts';
+import { type Place, placeAt, pointerText, refuseAliased, refuseAmbiguous, refuseShared } from './location.ts';
+import { type Splice, spliced } from './splice.ts';
+import { plainValue } from './value.ts';
+
+/**
+ * Adds a key with a single value to the mapping at the pointer: one line more, or a pair more in a mapping that is written in
+ * one line. The value is quoted as its neighbours are.
+ *
+ * @throws {ManifestEditError} when there is no mapping at the pointer, when it has the key already, or when other places of
+ *   the document would change with it.
+ */
+export function addToMapping(
+  text: string,
+  documentIndex: number,
+  pointer: Pointer,
+  key: string,
+  value: string,
+): string {
+  return spliced(text, [mappingSplice(new OpenStream(text).documentToEdit(documentIndex), pointer, key, value)]);
+}
+
+/** The change of `addToMapping`. */
+export function mappingSplice(open: OpenDocument, pointer: Pointer, key: string, value: string): Splice {
+  const place = editablePlace(open, pointer);
+  const map = place.node;
+  const target = [...pointer, key];
+  const json = open.parsed.json;
+  if (isEmpty(map)) {
+    const written = literal(value, { quote: json ? '"' : '', numbers: true, json });
+    return inEmpty(open, target, place, `${keyLiteral(key, '', json)}: ${written}`, written);
+  }
+  if (!isMap(map)) {
+    throw new ManifestEditError(`${pointerText(pointer)} at line ${lineOf(open, map)} is no mapping`);
+  }
+  const merges = (map.items as Pair<Node, Node | null>[]).filter(isMergeKey);
+  const merged = placeAt(open, target);
+  if (merged !== undefined && merged.borrowed === undefined) {
+    throw new ManifestEditError(`${pointerText(target)} is there already, at line ${lineOf(open, merged.node)}`);
+  }
+  const style =
+    merged === undefined ? styleIn(map, open, json) : styleOf(anchorsOf(open.document).resolve(merged.node), json);
+  const after = merged === undefined ? undefined : merges.at(-1);
+  return insertedPair(open, target, map, literal(value, style), after === undefined ? {} : { after });
+}
+
+/**
+ * Adds an item at the end of the sequence at the pointer, which is created (as the last key of its mapping) when there is
+ * none.
+ *
+ * @param item the YAML of the item: one line in flow style, or lines in block style.
+ * @throws {ManifestEditError} when the pointer is something else than a sequence, or when other places of the document would
+ *   change with it.
+ */
+export function addToSequence(text: string, documentIndex: number, pointer: Pointer, item: string): string {
+  return spliced(text, sequenceSplices(new OpenStream(text).documentToEdit(documentIndex), pointer, [item]));
+}
+
+/** The changes of `addToSequence` for several items, in their order. */
+export function sequenceSplices(open: OpenDocument, pointer: Pointer, items: readonly string[]): readonly Splice[] {
+  if (placeAt(open, pointer) === undefined) {
+    return [newSequence(open, pointer, items)];
+  }
+  const place = editablePlace(open, pointer);
+  const { node } = place;
+  const source = open.parsed.part.text;
+  if (isEmpty(node) && !isMap(node) && !isSeq(node)) {
+    return [inEmptySequence(open, pointer, place, items)];
+  }
+  if (!isSeq(node)) {
+    throw new ManifestEditError(`${pointerText(pointer)} at line ${lineOf(open, node)} is no sequence`);
+  }
+  if (node.flow === true) {
+    return flowItems(open, pointer, node, items.map(flowOf));
+  }
+  const change = (item: string): TextChange => {
+    const lines = indented(itemLines(item), indentOf(node));
+    return insertedLines(source, nextLine(source, endOfNode(node)), lines);
+  };
+  return items.map((item, index) => ({
+    open,
+    pointer: [...pointer, node.items.length + index],
+    value: item,
+    ...change(item),
+  }));
+}
+
+/** The place of something that may be changed: its own, and nobody else's. */
+function editablePlace(open: OpenDocument, pointer: Pointer): Place {
+  const place = placeAt(open, pointer);
+  if (place === undefined) {
+    throw new ManifestEditError(`${pointerText(pointer)} is not in the document`);
+  }
+  const { borrowed, node } = place;
+  if (borrowed?.kind === 'alias' || isAlias(node)) {
+    return refuseAliased(open, pointer, borrowed?.kind === 'alias' ? borrowed.alias : (node as Alias));
+  }
+  if (borrowed !== undefined) {
+    throw new ManifestEditError(`${pointerText(pointer)} comes from a merge key <<; write it out to change it`);
+  }
+  refuseShared(open, pointer, node === null ? place.containers : [...place.containers, node]);
+  refuseAmbiguous(open, pointer, place);
+  return place;
+}
+
+function lineOf({ parsed }: OpenDocument, node: Node | null): number {
+  return parsed.lineAt(node?.range?.[0] ?? 0);
+}
+
+/** Whether nothing stands there: a key without a value, `{}` or `[]`. */
+function isEmpty(node: Node | null): boolean {
+  if (node === null || (isScalar(node) && node.value === null && node.source === '')) {
+    return true;
+  }
+  return (isMap(node) || isSeq(node)) && node.items.length === 0;
+}
+
+function inEmpty(open: OpenDocument, pointer: Pointer, place: Place, pair: string, value: string): Splice {
+  const { node } = place;
+  if (isSeq(node)) {
+    throw new ManifestEditError(`${pointerText(pointer.slice(0, -1))} is a sequence, not a mapping`);
+  }
+  if (isMap(node)) {
+    const start = (node.range?.[0] ?? 0) + 1;
+    return { open, pointer, start, end: start, replacement: pair, value };
+  }
+  return { open, pointer, value, ...belowKey(open, place, [pair], childIndent(open, place)) };
+}
+
+/** Lines below the key of a place that has no value yet. */
+function belowKey(open: OpenDocument, place: Place, lines: readonly string[], indent: number): TextChange {
+  const { text } = open.parsed.part;
+  const end = place.node?.anchor === undefined ? (place.pair?.key.range?.[1] ?? 0) : (place.node.range?.[1] ?? 0);
+  const parent = place.containers.at(-1);
+  if (place.pair === undefined || (parent?.flow ?? false)) {
+    throw new ManifestEditError(`line ${open.parsed.lineAt(end)} has no value; write an empty {} or [] there`);
+  }
+  return insertedLines(text, nextLine(text, end), indented(lines, indent));
+}
+
+function childIndent(open: OpenDocument, { containers }: Place): number {
+  const parent = containers.at(-1);
+  return (parent === undefined ? 0 : indentOf(parent)) + stepOf(open);
+}
+
+/** By how much the file indents the mappings in mappings; two where it has none. */
+function stepOf({ document }: OpenDocument): number {
+  const root = document.contents;
+  if (!isMap(root) || root.flow === true) {
+    return 2;
+  }
+  const child = root.items.map(({ value }) => value).find((value) => isMap(value) && value.flow !== true);
+  return child === undefined ? 2 : Math.max(1, indentOf(child as Node) - indentOf(root));
+}
+
+/** By how much the file indents the items of sequences below their key. */
+function sequenceStep({ document }: OpenDocument): number {
+  const root = document.contents;
+  const child = isMap(root)
+    ? root.items.map(({ value }) => value).find((value) => isSeq(value) && value.flow !== true)
+    : undefined;
+  return child === undefined || !isMap(root) ? 0 : indentOf(child as Node) - indentOf(root);
+}
+
+function newSequence(open: OpenDocument, pointer: Pointer, items: readonly string[]): Splice {
+  const parent = editablePlace(open, pointer.slice(0, -1)).node;
+  if (!isMap(parent) || typeof pointer.at(-1) !== 'string') {
+    throw new ManifestEditError(`${pointerText(pointer)} is not in the document, and has no mapping to be added to`);
+  }
+  if (parent.items.length === 0) {
+    throw new ManifestEditError(`${pointerText(pointer)} has no neighbour to be written next to`);
+  }
+  if (parent.flow === true) {
+    return insertedPair(open, pointer, parent, `[${items.map(flowOf).join(', ')}]`);
+  }
+  return insertedPair(open, pointer, parent, '', { below: indented(items.flatMap(itemLines), sequenceStep(open)) });
+}
+
+function inEmptySequence(open: OpenDocument, pointer: Pointer, place: Place, items: readonly string[]): Splice {
+  const parent = place.containers.at(-1);
+  const own = parent === undefined ? 0 : indentOf(parent);
+  const lines = items.flatMap(itemLines);
+  return { open, pointer, ...belowKey(open, place, lines, own + sequenceStep(open)), value: lines.join('\n') };
+}
+
+function flowItems(
+  open: OpenDocument,
+  pointer: Pointer,
+  sequence: YAMLSeq,
+  items: readonly string[],
+): readonly Splice[] {
+  const { text } = open.parsed.part;
+  const last = sequence.items.at(-1) as Node | undefined;
+  const at = last === undefined ? (sequence.range?.[0] ?? 0) + 1 : endOfNode(last);
+  const start = last?.range?.[0] ?? 0;
+  const margin = text.slice(text.lastIndexOf('\n', start - 1) + 1, start);
+  const eol = /\r?\n/.exec(text)?.[0] ?? '\n';
+  const gap = last !== undefined && /^[ \t]+$/.test(margin) ? `,${eol}${margin}` : ', ';
+  return items.map((item, index) => ({
+    open,
+    pointer: [...pointer, sequence.items.length + index],
+    start: at,
+    end: at,
+    replacement: last === undefined && index === 0 ? item : `${gap}${item}`,
+    value: item,
+  }));
+}
+
+/** The lines of an item in a block sequence. */
+function itemLines(item: string): readonly string[] {
+  const lines = item.replace(/\r?\n$/, '').split(/\r?\n/);
+  return lines.map((line, index) => (index === 0 ? `- ${line}` : line === '' ? '' : `  ${line}`));
+}
+
+/** An item in one line, as JSON. */
+function flowOf(item: string): string {
+  return JSON.stringify(plainValue(parseDocument(item, { merge: true })).value);
+}
+
+/** How the values of a mapping are written: quoted where some are. */
+function styleIn(map: YAMLMap, open: OpenDocument, json: boolean): LiteralStyle {
+  const anchors = anchorsOf(open.document);
+  const styles = map.items
+    .filter((pair) => !isMergeKey(pair))
+    .map(({ value }) => anchors.resolve(value))
+    .filter((value): value is Scalar => isScalar(value))
+    .map((value) => styleOf(value, json));
+  const quoted = styles.findLast(({ quote }) => quote !== '');
+  return quoted ?? { quote: '', numbers: styles.length === 0 || styles.some(({ numbers }) => numbers), json };
+}

@@ -1,0 +1,62 @@
+/**
+ * Which node each alias of a document stands for. One walk over the document answers for all of its aliases, where the
+ * library walks over it once for each.
+ */
+import { type Alias, type Document, isAlias, isMap, type Node, type Pair, visit, type YAMLMap } from 'yaml';
+import { isMergeKey } from './key.ts';
+
+export interface Anchors {
+  /** The node an alias stands for; any other node is itself. Undefined where no anchor of the name comes before the alias. */
+  resolve(node: unknown): unknown;
+  /** The aliases that stand for this very node. */
+  users(node: Node): readonly Alias[];
+}
+
+const cache = new WeakMap<Document.Parsed, Anchors>();
+
+/** The anchors of a document as it was parsed; the document must not be changed. */
+export function anchorsOf(document: Document.Parsed): Anchors {
+  const cached = cache.get(document);
+  if (cached !== undefined) {
+    return cached;
+  }
+  const named = new Map<string, Node>();
+  const targets = new Map<Alias, Node>();
+  const users = new Map<Node, Alias[]>();
+  visit(document, {
+    Node: (_key, node) => {
+      if (isAlias(node)) {
+        const target = named.get(node.source);
+        if (target !== undefined) {
+          targets.set(node, target);
+          const known = users.get(target);
+          if (known === undefined) {
+            users.set(target, [node]);
+          } else {
+            known.push(node);
+          }
+        }
+      } else if (node.anchor !== undefined) {
+        named.set(node.anchor, node);
+      }
+    },
+  });
+  const anchors: Anchors = {
+    resolve: (node) => (isAlias(node) ? targets.get(node) : node),
+    users: (node) => users.get(node) ?? [],
+  };
+  cache.set(document, anchors);
+  return anchors;
+}
+
+/** The mappings that a mapping merges with `<<`, each with the pair that says so; the first of them wins over later ones. */
+export function mergedMaps(map: YAMLMap, anchors: Anchors): readonly { readonly pair: Pair; readonly map: unknown }[] {
+  return map.items.filter(isMergeKey).flatMap((pair) => {
+    const source = anchors.resolve(pair.value);
+    const sources =
+      !isMap(source) && typeof source === 'object' && source !== null && 'items' in source
+        ? (source.items as unknown[])
+        : [source];
+    return sources.map((one) => ({ pair, map: anchors.resolve(one) }));
+  });
+}

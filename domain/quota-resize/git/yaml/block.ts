@@ -1,0 +1,113 @@
+/** YAML in YAML: the text of a literal block scalar (`patch: |-`), read and changed in its lines. */
+import { isScalar, Scalar } from 'yaml';
+import type { Pointer } from './field-path.ts';
+import { anchorsOf } from './anchors.ts';
+import { type OpenDocument, problemsOf, sourceOf } from './document.ts';
+import { ManifestEditError } from './error.ts';
+import { OpenStream } from './open.ts';
+import { placeAt, pointerText, refuseShared } from './location.ts';
+import { type Splice, spliced } from './splice.ts';
+
+/** A literal block scalar. */
+export interface BlockScalarInText {
+  /** What it says, with `\n` as line ends and without the indentation. */
+  readonly inner: string;
+  /** Of its first inner line, from 1 on. */
+  readonly line: number;
+}
+
+/** The literal block scalar at the pointer, also through an alias; undefined when there is none. */
+export function blockScalarAt(text: string, documentIndex: number, pointer: Pointer): BlockScalarInText | undefined {
+  const open = new OpenStream(text).document(documentIndex);
+  if (open === undefined || problemsOf(open.parsed, open.document).length > 0) {
+    return undefined;
+  }
+  const scalar = anchorsOf(open.document).resolve(placeAt(open, pointer)?.node);
+  if (!isScalar(scalar) || scalar.type !== Scalar.BLOCK_LITERAL) {
+    return undefined;
+  }
+  return { inner: String(scalar.value), line: open.parsed.lineAt(scalar.range?.[0] ?? 0) + 1 };
+}
+
+/**
+ * Changes the text in a literal block scalar. Lines that the edit leaves stay byte for byte, new ones get the indentation and
+ * the line ends of the block.
+ *
+ * @param edit is given what the scalar says, with `\n` as line ends.
+ * @throws {ManifestEditError} when there is no literal block at the pointer, when it is shared by an anchor, or when the
+ *   result does not read back as the edited text. What `edit` throws passes through.
+ */
+export function replaceInBlockScalar(
+  text: string,
+  documentIndex: number,
+  pointer: Pointer,
+  edit: (inner: string) => string,
+): string {
+  return spliced(text, [blockSplice(new OpenStream(text).documentToEdit(documentIndex), pointer, edit)]);
+}
+
+/**
+ * The change of `replaceInBlockScalar`.
+ *
+ * @param edit is also given how many lines of the file come before the first inner one.
+ */
+export function blockSplice(
+  open: OpenDocument,
+  pointer: Pointer,
+  edit: (inner: string, linesBefore: number) => string,
+): Splice {
+  const place = placeAt(open, pointer);
+  const node = place?.node;
+  if (place === undefined || !isScalar(node) || node.type !== Scalar.BLOCK_LITERAL || place.borrowed !== undefined) {
+    throw new ManifestEditError(
+      `${pointerText(pointer)} is no literal block (|) of its own; write it as one to have it edited`,
+    );
+  }
+  refuseShared(open, pointer, [...place.containers, node]);
+  const inner = String(node.value);
+  const edited = edit(inner, open.parsed.lineAt(node.range?.[0] ?? 0));
+  const source = sourceOf(open.parsed, node);
+  const header = source.indexOf('\n') + 1;
+  const start = (node.range?.[0] ?? 0) + header;
+  const body = source.slice(header);
+  return {
+    open,
+    pointer,
+    start,
+    end: start + body.length,
+    replacement: editedBody(body, inner, edited),
+    value: JSON.stringify(edited),
+  };
+}
+
+/** The lines of the block with the changed ones in their places. */
+function editedBody(body: string, inner: string, edited: string): string {
+  const raw = body.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+  const before = contentLines(inner);
+  const after = contentLines(edited);
+  const indent = indentIn(raw, before);
+  const eol = /\r?\n/.exec(body)?.[0] ?? '\n';
+  let head = 0;
+  while (head < Math.min(before.length, after.length) && before[head] === after[head]) {
+    head += 1;
+  }
+  let tail = 0;
+  while (tail < Math.min(before.length, after.length) - head && before.at(-1 - tail) === after.at(-1 - tail)) {
+    tail += 1;
+  }
+  const written = after.slice(head, after.length - tail).map((line) => `${line === '' ? '' : indent}${line}${eol}`);
+  const lines = [...raw.slice(0, head), ...written, ...raw.slice(before.length - tail)];
+  // A block at the end of a file without a newline keeps it so.
+  const text = lines.join('');
+  return body.endsWith('\n') || !text.endsWith('\n') ? text : text.slice(0, -eol.length);
+}
+
+function contentLines(text: string): readonly string[] {
+  return text === '' ? [] : text.replace(/\n$/, '').split('\n');
+}
+
+function indentIn(raw: readonly string[], inner: readonly string[]): string {
+  const index = inner.findIndex((line) => line !== '');
+  const line = (raw[index] ?? '').replace(/\r?\n$/, '');
+  return line.slice(0, line.length - (inner[index] ?? '').length);
+}

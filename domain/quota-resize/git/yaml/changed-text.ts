@@ -1,0 +1,114 @@
+/** All changes of one file at once: each stretch of it is read and read back once, however many values it holds. */
+import { blockSplice } from './block.ts';
+import { mappingSplice, sequenceSplices } from './add.ts';
+import { OpenStream } from './open.ts';
+import { scalarSplice } from './replace.ts';
+import { spliced } from './splice.ts';
+import type { Pointer } from './field-path.ts';
+import type { DocumentPlace } from './value-edit.ts';
+
+/** One change in a document of a file, or of a patch that is written in a kustomization. */
+export type TextEdit =
+  | { readonly kind: 'replace'; readonly at: DocumentPlace; readonly pointer: Pointer; readonly value: string }
+  | {
+      readonly kind: 'add';
+      readonly at: DocumentPlace;
+      readonly pointer: Pointer;
+      readonly key: string;
+      readonly value: string;
+    }
+  | {
+      readonly kind: 'append';
+      readonly at: DocumentPlace;
+      readonly pointer: Pointer;
+      readonly items: readonly string[];
+    };
+
+/**
+ * The text with all of the changes.
+ *
+ * @param linesBefore how many lines of the file come before the text, for the lines in messages.
+ * @throws {ManifestEditError} where one of them cannot be made; none is made then.
+ */
+export function changedText(text: string, edits: readonly TextEdit[], linesBefore = 0): string {
+  const inline = Map.groupBy(
+    edits.filter(({ at }) => at.inline !== undefined),
+    ({ at }) => JSON.stringify(at.inline),
+  );
+  const own = edits.filter(({ at }) => at.inline === undefined);
+  // What is added moves nothing by its number or its key, so that the places stay right from pass to pass.
+  return [
+    (current: string) => withReplaced(current, own, [...inline.values()], linesBefore),
+    (current: string) => withAdded(current, own, linesBefore),
+    (current: string) => withAppended(current, own, linesBefore),
+  ].reduce((current, pass) => pass(current), text);
+}
+
+function withReplaced(
+  text: string,
+  own: readonly TextEdit[],
+  inline: readonly (readonly TextEdit[])[],
+  linesBefore: number,
+): string {
+  const stream = new OpenStream(text, linesBefore);
+  const values = own.flatMap((edit) =>
+    edit.kind === 'replace'
+      ? [scalarSplice(stream.documentOfPart(edit.at.part, edit.at.index), edit.pointer, edit.value)]
+      : [],
+  );
+  const blocks = inline.flatMap((together) => {
+    const block = together[0]?.at.inline;
+    if (block === undefined) {
+      return [];
+    }
+    const inside = together.map((edit) => ({ ...edit, at: outOfBlock(edit.at) }));
+    const open = stream.documentOfPart(block.part, block.index);
+    return [blockSplice(open, block.pointer, (inner, before) => changedText(inner, inside, before))];
+  });
+  return spliced(text, [...values, ...blocks]);
+}
+
+function outOfBlock({ inline: _block, ...at }: DocumentPlace): DocumentPlace {
+  return at;
+}
+
+/** In as many passes as a mapping gets keys: a key is written next to the one before it. */
+function withAdded(text: string, own: readonly TextEdit[], linesBefore: number): string {
+  let current = text;
+  let rest = own.filter((edit) => edit.kind === 'add');
+  while (rest.length > 0) {
+    const now = [...new Map(rest.toReversed().map((edit) => [placeKey(edit), edit])).values()];
+    const stream = new OpenStream(current, linesBefore);
+    current = spliced(
+      current,
+      now.map(({ at, pointer, key, value }) =>
+        mappingSplice(stream.documentOfPart(at.part, at.index), pointer, key, value),
+      ),
+    );
+    rest = rest.filter((edit) => !now.includes(edit));
+  }
+  return current;
+}
+
+function withAppended(text: string, own: readonly TextEdit[], linesBefore: number): string {
+  const groups = Map.groupBy(
+    own.filter((edit) => edit.kind === 'append'),
+    placeKey,
+  );
+  const stream = new OpenStream(text, linesBefore);
+  const splices = [...groups.values()].flatMap((together) => {
+    const [first] = together;
+    return first === undefined
+      ? []
+      : sequenceSplices(
+          stream.documentOfPart(first.at.part, first.at.index),
+          first.pointer,
+          together.flatMap(({ items }) => items),
+        );
+  });
+  return spliced(text, splices);
+}
+
+function placeKey({ at, pointer }: TextEdit): string {
+  return JSON.stringify([at.part, at.index, pointer]);
+}

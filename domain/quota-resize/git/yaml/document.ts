@@ -1,0 +1,298 @@
+/**
+ * The ResourceQuotas of a YAML stream as syntax nodes, with their places in the text.
+ */
+import {
+  type Document,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseAllDocuments,
+  visit,
+  type YAMLMap,
+} from 'yaml';
+import type { Pointer } from './field-path.ts';
+import { anchorsOf } from './anchors.ts';
+import { pairOf } from './key.ts';
+
+/** A stretch of the stream that YAML forbids any node to cross, so that it can be parsed alone. */
+export interface StreamPart {
+  readonly text: string;
+  /** Where it begins in the whole text, in UTF-16 units. */
+  readonly offset: number;
+  /** How many lines of the whole text come before it. */
+  readonly linesBefore: number;
+}
+
+/** A part of the stream, parsed. */
+export interface ParsedPart {
+  readonly part: StreamPart;
+  readonly documents: readonly Document.Parsed[];
+  /** Whether it is JSON, which has one document. */
+  readonly json: boolean;
+  /** The 1-based line in the whole text of an offset in the part. */
+  lineAt(offset: number): number;
+}
+
+/** One document of a parsed part. */
+export interface OpenDocument {
+  readonly parsed: ParsedPart;
+  readonly document: Document.Parsed;
+  /** Its place among the documents of the part. */
+  readonly indexInPart: number;
+}
+
+/** One ResourceQuota object in a parsed part. */
+export interface QuotaNode extends OpenDocument {
+  /** The way to the object from the root of the document. */
+  readonly pointer: Pointer;
+  readonly name: string;
+  /** Undefined when metadata has no namespace (or an empty one, which is the same to Kubernetes). */
+  readonly namespace: string | undefined;
+}
+
+/** A document that cannot be read as YAML although it may hold a ResourceQuota. */
+export interface NotYaml {
+  readonly kind: 'NotYaml';
+  /** 1-based, in the whole text. */
+  readonly line: number;
+  readonly message: string;
+}
+
+export interface StreamScan {
+  readonly quotas: readonly QuotaNode[];
+  readonly problems: readonly NotYaml[];
+}
+
+const KIND = 'ResourceQuota';
+
+/**
+ * Splits a stream before every `---` line: such a line ends whatever comes before it, even in a quoted or a block scalar
+ * (c-forbidden in YAML 1.2.2, 9.1.2). A stream with directives (`%TAG`) stays whole: they count from line to line. Written
+ * with plain searches, because a file may have thousands of documents and is split for each edit.
+ *
+ * @param before how many lines of a file come before the text, where it is a part of one.
+ */
+export function splitStream(text: string, before = 0): readonly StreamPart[] {
+  const parts: StreamPart[] = [];
+  let offset = 0;
+  let linesBefore = before;
+  const whole = hasDirectives(text);
+  while (offset < text.length || parts.length === 0) {
+    const end = whole ? text.length : nextDocumentStart(text, offset);
+    parts.push({ text: text.slice(offset, end), offset, linesBefore });
+    linesBefore += newlines(text, offset, end);
+    offset = end;
+  }
+  return parts;
+}
+
+/** Only `\n` ends a line here: a regular expression with the m flag would also match after U+2028, no line break in YAML 1.2. */
+function hasDirectives(text: string): boolean {
+  return text.startsWith('%') || text.startsWith('\uFEFF%') || text.includes('\n%');
+}
+
+/** The offset of the next `---` line after the one at the offset. */
+function nextDocumentStart(text: string, offset: number): number {
+  let at = text.indexOf('\n---', offset);
+  while (at !== -1) {
+    const after = text[at + 4];
+    if (after === undefined || after === ' ' || after === '\t' || after === '\r' || after === '\n') {
+      return at + 1;
+    }
+    at = text.indexOf('\n---', at + 4);
+  }
+  return text.length;
+}
+
+function newlines(text: string, start: number, end: number): number {
+  let count = 0;
+  for (let at = text.indexOf('\n', start); at !== -1 && at < end; at = text.indexOf('\n', at + 1)) {
+    count += 1;
+  }
+  return count;
+}
+
+export function parsePart(part: StreamPart): ParsedPart {
+  const lines = new LineCounter();
+  // `merge` because the tools that apply manifests (kubectl, kustomize, Argo CD, Flux) resolve `<<`.
+  const documents = parseAllDocuments(part.text, {
+    lineCounter: lines,
+    merge: true,
+    // They know the indentation of each collection.
+    keepSourceTokens: true,
+    prettyErrors: false,
+  });
+  const json = isJson(part.text);
+  return { part, documents: [...documents], json, lineAt: (offset) => part.linesBefore + lines.linePos(offset).line };
+}
+
+/** Whether a text is a JSON object or array. */
+function isJson(text: string): boolean {
+  const body = text.replace(/^\uFEFF/, '');
+  if (!/^[ \t\r\n]*[{[]/.test(body)) {
+    return false;
+  }
+  try {
+    JSON.parse(body);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Every ResourceQuota (apiVersion v1) of the stream, also inside Lists. Never throws: a document that is not YAML but may
+ * hold one becomes a problem, and the other documents are read all the same.
+ *
+ * @param needles words that a quota of interest has in its text, such as its name; a document without all of them is not
+ *   parsed, unless escapes or templates could hide one.
+ */
+export function scanStream(text: string, needles: readonly string[] = []): StreamScan {
+  const quotas: QuotaNode[] = [];
+  const problems: NotYaml[] = [];
+  if (!text.includes(KIND)) {
+    return { quotas, problems };
+  }
+  for (const part of splitStream(text)) {
+    if (!mayHold(part.text, needles)) {
+      continue;
+    }
+    const parsed = parsePart(part);
+    for (const [indexInPart, document] of parsed.documents.entries()) {
+      const [problem] = problemsOf(parsed, document);
+      if (problem === undefined) {
+        collectQuotas({ parsed, document, indexInPart }, quotas);
+      } else {
+        problems.push(problem);
+      }
+    }
+  }
+  return { quotas, problems };
+}
+
+function mayHold(text: string, needles: readonly string[]): boolean {
+  if (!text.includes(KIND)) {
+    return false;
+  }
+  return text.includes('{{') || text.includes('\\') || needles.every((needle) => text.includes(needle));
+}
+
+/** Why a document cannot be read: every error of the syntax, else the first template expression that happens to parse. */
+export function problemsOf(parsed: ParsedPart, document: Document.Parsed): readonly NotYaml[] {
+  if (document.errors.length > 0) {
+    // What is missing at the end of the part is missing in its last line, not in the next document.
+    const end = parsed.part.text.trimEnd().length;
+    return document.errors.map(({ pos, message }) => ({
+      kind: 'NotYaml',
+      line: parsed.lineAt(Math.min(pos[0], end)),
+      message: `not YAML: ${message}`,
+    }));
+  }
+  if (!parsed.part.text.includes('{{')) {
+    return [];
+  }
+  // `key: {{ .Values.x }}` happens to parse, as a mapping whose key is a mapping.
+  const expressions: NotYaml[] = [];
+  visit(document, {
+    Map: (_key, map) => {
+      const source = map.flow === true ? sourceOf(parsed, map) : '';
+      if (!source.startsWith('{{')) {
+        return undefined;
+      }
+      const line = parsed.lineAt(offsetOf(map));
+      expressions.push({
+        kind: 'NotYaml',
+        line,
+        message: `not YAML: the template expression ${source} is not quoted`,
+      });
+      return visit.BREAK;
+    },
+  });
+  return expressions;
+}
+
+/** The text of a node as it stands in the part, without its anchor and tag. */
+export function sourceOf(parsed: ParsedPart, node: Node): string {
+  return node.range ? parsed.part.text.slice(node.range[0], node.range[1]) : '';
+}
+
+function collectQuotas(open: OpenDocument, quotas: QuotaNode[]): void {
+  const { document } = open;
+  const visitObject = (node: unknown, pointer: Pointer, above: readonly Node[], listed: boolean): void => {
+    const object = resolved(node, document);
+    if (!isMap(object) || above.includes(object)) {
+      return;
+    }
+    const kind = textMember(object, 'kind', document);
+    const apiVersion = textMember(object, 'apiVersion', document);
+    const isQuota = kind === KIND && apiVersion === 'v1';
+    // A typed list may leave its items' kind and version out.
+    if (isQuota || (listed && kind === undefined && apiVersion === undefined)) {
+      const quota = quotaNode(open, object, pointer);
+      if (quota !== undefined) {
+        quotas.push(quota);
+      }
+      return;
+    }
+    if (apiVersion === 'v1' && (kind === 'List' || kind === `${KIND}List`)) {
+      const items = resolved(member(object, 'items'), document);
+      if (isSeq(items)) {
+        for (const [index, item] of items.items.entries()) {
+          visitObject(item, [...pointer, 'items', index], [...above, object], kind !== 'List');
+        }
+      }
+    }
+  };
+  visitObject(document.contents, [], [], false);
+}
+
+function quotaNode(open: OpenDocument, object: YAMLMap, pointer: Pointer): QuotaNode | undefined {
+  const { document } = open;
+  const metadata = resolved(member(object, 'metadata'), document);
+  const name = isMap(metadata) ? textMember(metadata, 'name', document) : undefined;
+  if (!isMap(metadata) || name === undefined) {
+    return undefined;
+  }
+  return {
+    ...open,
+    pointer,
+    name,
+    namespace: textMember(metadata, 'namespace', document) || undefined,
+  };
+}
+
+function member(map: YAMLMap, key: string): Node | null | undefined {
+  return pairOf(map, key)?.value;
+}
+
+/** The node that an alias stands for; any other node is itself. */
+function resolved(node: unknown, document: Document.Parsed): unknown {
+  return anchorsOf(document).resolve(node);
+}
+
+function textMember(map: YAMLMap, key: string, document: Document.Parsed): string | undefined {
+  const node = resolved(member(map, key), document);
+  return isScalar(node) && typeof node.value === 'string' ? node.value : undefined;
+}
+
+function offsetOf(node: Node | null | undefined): number {
+  return node?.range?.[0] ?? 0;
+}
+
+/**
+ * What a limit says as text: the content of a string, or a number as it is written. Undefined for anything that is no
+ * single value, and for a number such as 010, which is eight or ten depending on the version of YAML.
+ */
+export function limitText(node: unknown, document: Document.Parsed): string | undefined {
+  const scalar = resolved(node, document);
+  if (!isScalar(scalar)) {
+    return undefined;
+  }
+  if (typeof scalar.value === 'string') {
+    return scalar.value;
+  }
+  const source = scalar.source;
+  return typeof scalar.value === 'number' && source !== undefined && !/^[-+]?0[0-9]/.test(source) ? source : undefined;
+}

@@ -1,0 +1,125 @@
+import type { ResourceList } from '../../kernel/resource-list.ts';
+import type { EpochMs } from '../../kernel/time.ts';
+import type { SourceHint } from '../git/locate/source-candidate.ts';
+
+/** Why an approval by a person is needed. */
+export interface Gate {
+  readonly reason: 'MaxStepExceeded' | 'RaiseFromZero' | 'ApprovalRequired';
+  /** A sentence with the resource, the step and the limit of the policy. */
+  readonly message: string;
+  /** Before what the approval is needed; absent: the merge. */
+  readonly before?: 'pull-request' | 'merge';
+}
+
+/** Why one resource is raised: a row of the table in the pull request. */
+export interface LimitChange {
+  readonly resource: string;
+  readonly from: string;
+  readonly to: string;
+  readonly used: string;
+  /** Unmet demand counted for this resource; "0" where a threshold alone is the cause. */
+  readonly demand: string;
+  /** In words, with the numbers: "used 10 of 10 is 100 %, threshold 80 %". */
+  readonly reason: string;
+}
+
+/** An open pull request of a decision, as Headroom left it. */
+export interface PullRequestRef {
+  readonly number: number;
+  readonly url: string;
+  readonly repository: string;
+  readonly branch: string;
+  readonly base: string;
+  readonly path: string;
+  /** The commit that Headroom pushed; the merge is pinned to it. */
+  readonly headSha: string;
+  readonly openedAt: EpochMs;
+  /** When the head was pushed: `clean` needs a settle time from here on. */
+  readonly pushedAt: EpochMs;
+}
+
+/**
+ * One decision to raise a quota: at most one pull request and one commit exist for it. Kept in the Lease before anything is
+ * written to GitHub, so that a terminated or reset workflow finds its own work again.
+ */
+export interface Decision {
+  /** Eight hexadecimal digits; part of the branch, the commit and the Lease's holder. */
+  readonly id: string;
+  readonly quotaUid: string;
+  readonly decidedAt: EpochMs;
+  readonly changes: readonly LimitChange[];
+  /** Sentences: which workloads miss what, since when. */
+  readonly evidence: readonly string[];
+  /** A refusal whose owner cannot be read is part of the need: it cannot be seen to have gone. */
+  readonly demandByMessage: boolean;
+  /** What the policy changed in the values, or what of the need is not believed: sentences. */
+  readonly notes?: readonly string[];
+  /** Where the quota's status says something else than was counted: sentences. */
+  readonly usageNotes?: readonly string[];
+  readonly gate: Gate | null;
+  /** Where it lives in Git: the pull request is opened there. Null in decisions of earlier versions. */
+  readonly source?: DecisionSource | null;
+  /** Other quotas of the namespace that the same pull request raises for the same workloads. */
+  readonly companions?: readonly Companion[];
+  /** Who approved it, once somebody did: approved writes go first. */
+  readonly approvedBy?: string;
+  readonly pullRequest: PullRequestRef | null;
+  readonly merge: {
+    readonly sha: string;
+    readonly at: EpochMs;
+    readonly by: string;
+    readonly limits: ResourceList;
+  } | null;
+}
+
+/** Where a decision's quota was found in Git. */
+interface DecisionSource {
+  /** `owner/name`. */
+  readonly repository: string;
+  readonly base: string;
+  /** How it was found, one sentence for the evidence. */
+  readonly how: string;
+}
+
+/** Another quota of the namespace that a decision raises as well; its Lease is locked for the decision. */
+export interface Companion {
+  readonly quota: string;
+  readonly quotaUid: string;
+  readonly changes: readonly LimitChange[];
+  readonly usageNotes?: readonly string[];
+  /** Whether its own policy wants a person to agree; whoever approves the pull request agrees to all of it. */
+  readonly gate: Gate | null;
+  /** Where to look for it in Git. */
+  readonly hints: readonly SourceHint[];
+}
+
+/** A person's no: these values (or less) are not asked for again for a while. */
+export interface Refusal {
+  readonly limits: ResourceList;
+  readonly at: EpochMs;
+  readonly by: string;
+  readonly reason: string;
+}
+
+/** `merge.by` where nobody merged: the values were found in Git. */
+export const FOUND_IN_GIT = 'git';
+
+/** The proposed value of every changed resource. */
+export function decidedLimits(decision: Pick<Decision, 'changes'>): ResourceList {
+  return Object.fromEntries(decision.changes.map((change) => [change.resource, change.to]));
+}
+
+/**
+ * Every value that an approval of the decision is about: its own by resource, a companion's with the quota's name before it.
+ */
+export function approvedValues(decision: Pick<Decision, 'changes' | 'companions'>): ResourceList {
+  const others = (decision.companions ?? []).flatMap(({ quota, changes }) =>
+    changes.map(({ resource, to }) => [`quota ${quota}: ${resource}`, to] as const),
+  );
+  return { ...decidedLimits(decision), ...Object.fromEntries(others) };
+}
+
+/** `headroom/<decision id>`, the Lease's holderIdentity. */
+export function leaseHolder(decisionId: string): string {
+  return `headroom/${decisionId}`;
+}

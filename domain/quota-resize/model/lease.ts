@@ -1,0 +1,358 @@
+/**
+ * The Lease of a quota: the lock of its decision and the memory that outlives a workflow run. Here is how it is named,
+ * whose it is, and how its annotations are read and written; nothing here talks to a cluster.
+ */
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import type { QuotaTarget } from '../../kernel/target.ts';
+import type { EpochMs } from '../../kernel/time.ts';
+import type { Decision, Refusal } from './decision.ts';
+import type { LeaseRecord } from './observation.ts';
+import type { SourceHint } from '../git/locate/source-candidate.ts';
+
+const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by';
+const MANAGED_BY = 'namespace-resizer';
+const KIND_LABEL = 'headroom.io/kind';
+
+/** Finds every Lease of the resizer, and no other. */
+export const leaseSelector = `${MANAGED_BY_LABEL}=${MANAGED_BY}`;
+
+const annotation = {
+  targetCluster: 'resizer.io/target-cluster',
+  targetNamespace: 'resizer.io/target-namespace',
+  targetQuota: 'resizer.io/target-quota',
+  lastModified: 'resizer.io/last-modified',
+  lastRecommendation: 'resizer.io/last-recommendation',
+  refusals: 'resizer.io/refusals',
+  decision: 'resizer.io/decision',
+  /** `<repository>:<path>`, a line each: on a quota's Lease the files that its decision locks, on a file's Lease that file. */
+  file: 'resizer.io/file',
+  /** The quota of the same namespace whose decision holds this Lease as well. */
+  carriedBy: 'resizer.io/carried-by',
+} as const;
+
+/** The longest name of an object whose name is a DNS subdomain. */
+const MAX_NAME_LENGTH = 253;
+
+/** 64 bits: a cluster has far fewer than the 2³² Leases at which two would be likely to collide. */
+const HASH_LENGTH = 16;
+
+/** What is kept of the people's answers; older ones have long lost their effect. */
+const MAX_REFUSALS = 20;
+
+/** Annotations of one object share 256 KiB; the whole evidence is in the pull request. */
+const MAX_EVIDENCE = 100;
+
+/** The part of a Lease that is looked at, in the shape of Kubernetes' own JSON. */
+export interface LeaseObject {
+  readonly metadata?:
+    | {
+        readonly name?: string | undefined;
+        readonly labels?: Readonly<Record<string, string>> | undefined;
+        readonly annotations?: Readonly<Record<string, string>> | undefined;
+      }
+    | undefined;
+  readonly spec?: { readonly holderIdentity?: string | undefined } | undefined;
+}
+
+/** A file of a GitOps repository, `owner/name` and the path from its root: what one open pull request at a time changes. */
+export interface LockedFile {
+  readonly repository: string;
+  readonly path: string;
+}
+
+/** What a Lease remembers about its quota. */
+export type LeaseMemory = Pick<LeaseRecord, 'lastModified' | 'lastRecommendation' | 'refusals' | 'decision'>;
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, HASH_LENGTH);
+}
+
+/**
+ * The names that a quota's Lease may have, in the order in which they are tried: `state-<namespace>-<quota>` where that
+ * fits, then the same with a hash. The second is for a first that belongs to another quota ("team-a" with "b" and "team"
+ * with "a-b" have the same first name) and for names that are too long.
+ */
+export function leaseNames(target: Pick<QuotaTarget, 'namespace' | 'quota'>): readonly string[] {
+  const { namespace, quota } = target;
+  const plain = `state-${namespace}-${quota}`;
+  const suffix = `-${hash(`${namespace}/${quota}`)}`;
+  // A name may not have a dot or a dash before another one's start, so a cut there is cleaned.
+  const head = plain.slice(0, MAX_NAME_LENGTH - suffix.length).replace(/[.-]+$/, '');
+  return plain.length <= MAX_NAME_LENGTH ? [plain, head + suffix] : [head + suffix];
+}
+
+/** The name of the Lease that locks a file. */
+export function fileLeaseName(file: LockedFile): string {
+  return `file-${hash(fileKey(file))}`;
+}
+
+/** `<repository>:<path>`. */
+export function fileKey(file: LockedFile): string {
+  return `${file.repository}:${file.path}`;
+}
+
+/** The files that a Lease names. */
+export function filesOfLease(lease: LeaseObject): readonly LockedFile[] {
+  const keys = lease.metadata?.annotations?.[annotation.file]?.split('\n') ?? [];
+  return keys.flatMap((key) => {
+    const colon = key.indexOf(':');
+    return colon < 0 ? [] : [{ repository: key.slice(0, colon), path: key.slice(colon + 1) }];
+  });
+}
+
+/** The quota of the same namespace whose decision holds this quota's Lease too; null when nobody else's does. */
+export function carrierOfLease(lease: LeaseObject): string | null {
+  return lease.spec?.holderIdentity ? (lease.metadata?.annotations?.[annotation.carriedBy] ?? null) : null;
+}
+
+/** Whether the Lease locks a file, and is not the memory of a quota. */
+export function isFileLease(lease: LeaseObject): boolean {
+  return isManaged(lease) && lease.metadata?.labels?.[KIND_LABEL] === 'file';
+}
+
+/** The namespace and quota that a Lease's annotations name; null for one that has none, such as an earlier tool's. */
+export function targetOfLease(lease: LeaseObject): Pick<QuotaTarget, 'namespace' | 'quota'> | null {
+  const annotations = lease.metadata?.annotations;
+  const namespace = annotations?.[annotation.targetNamespace];
+  const quota = annotations?.[annotation.targetQuota];
+  return namespace && quota ? { namespace, quota } : null;
+}
+
+/**
+ * Whose a Lease is that was found under one of a quota's names. `legacy`: of the earlier tool, which named the target in
+ * the name alone; it is taken over where that name fits.
+ */
+export function leaseRelation(lease: LeaseObject, target: QuotaTarget): 'own' | 'legacy' | 'other' {
+  if (!isManaged(lease) || isFileLease(lease)) return 'other';
+  const named = targetOfLease(lease);
+  if (named === null) return lease.metadata?.name === `state-${target.namespace}-${target.quota}` ? 'legacy' : 'other';
+  return named.namespace === target.namespace && named.quota === target.quota ? 'own' : 'other';
+}
+
+/**
+ * Every namespace that the name of an earlier tool's Lease may mean: `state-team-a-compute` is compute in team-a,
+ * or a-compute in team. Empty for a name of another form.
+ */
+export function legacyNamespaces(name: string): readonly string[] {
+  const rest = name.startsWith('state-') ? name.slice('state-'.length) : '';
+  const dashes = [...rest.matchAll(/-/g)].map((match) => match.index);
+  return dashes.filter((dash) => dash > 0 && dash < rest.length - 1).map((dash) => rest.slice(0, dash));
+}
+
+/** The decision id of a holder `headroom/<decision id>`, or null. */
+export function decisionIdOf(holder: string | null): string | null {
+  return /^headroom\/(.+)$/.exec(holder ?? '')?.[1] ?? null;
+}
+
+/** The pull request number of an earlier tool's holder `pr-<number>`, or null. */
+export function pullRequestNumberOf(holder: string | null): number | null {
+  const digits = /^pr-([0-9]{1,15})$/.exec(holder ?? '')?.[1];
+  return digits === undefined ? null : Number(digits);
+}
+
+/** The labels of a quota's Lease. */
+export const quotaLeaseLabels: Readonly<Record<string, string>> = { [MANAGED_BY_LABEL]: MANAGED_BY };
+
+/** The labels of a file's Lease. */
+export const fileLeaseLabels: Readonly<Record<string, string>> = { ...quotaLeaseLabels, [KIND_LABEL]: 'file' };
+
+/** The annotations of a file's Lease: the file, and the quota whose decision holds it. */
+export function fileLeaseAnnotations(target: QuotaTarget, file: LockedFile): Readonly<Record<string, string>> {
+  return { ...targetAnnotations(target), [annotation.file]: fileKey(file) };
+}
+
+/** `annotations` with the files that the decision locks and the quota that carries this one, or without. */
+export function withLocks(
+  annotations: Readonly<Record<string, string>>,
+  files: readonly LockedFile[],
+  carriedBy: string | null,
+): Readonly<Record<string, string>> {
+  const keys = files.map(fileKey).join('\n');
+  return withValues(annotations, { [annotation.file]: keys === '' ? null : keys, [annotation.carriedBy]: carriedBy });
+}
+
+/**
+ * `annotations` with the target and the memory written over them; what others wrote there stays.
+ *
+ * Times are RFC 3339 in UTC. The decision is wrapped with a version, so that a later release can tell.
+ */
+export function withMemory(
+  annotations: Readonly<Record<string, string>>,
+  target: QuotaTarget,
+  memory: LeaseMemory,
+): Readonly<Record<string, string>> {
+  const { lastModified, lastRecommendation, refusals, decision } = memory;
+  const newest = refusals.toSorted((a, b) => a.at - b.at).slice(-MAX_REFUSALS);
+  return withValues(
+    { ...annotations, ...targetAnnotations(target) },
+    {
+      [annotation.lastModified]: lastModified === null ? null : rfc3339(lastModified),
+      [annotation.lastRecommendation]:
+        lastRecommendation === null
+          ? null
+          : JSON.stringify({ limits: lastRecommendation.limits, at: rfc3339(lastRecommendation.at) }),
+      [annotation.refusals]:
+        newest.length === 0 ? null : JSON.stringify(newest.map((refusal) => ({ ...refusal, at: rfc3339(refusal.at) }))),
+      [annotation.decision]:
+        decision === null
+          ? null
+          : JSON.stringify({ v: 1, decision: { ...decision, evidence: decision.evidence.slice(0, MAX_EVIDENCE) } }),
+    },
+  );
+}
+
+/**
+ * What a Lease says about its quota. An annotation that cannot be read counts as absent, and `problems` says which and
+ * why: a person's slip of the hand must not stop a controller.
+ */
+export function readLeaseMemory(lease: LeaseObject): {
+  readonly memory: LeaseMemory;
+  readonly problems: readonly string[];
+} {
+  const annotations = lease.metadata?.annotations ?? {};
+  const problems: string[] = [];
+  const read = <T>(key: string, schema: z.ZodType<T>, json: boolean): T | null => {
+    const text = annotations[key];
+    if (text === undefined) return null;
+    const value = json ? parseJson(text) : text;
+    const result = schema.safeParse(value);
+    if (result.success) return result.data;
+    problems.push(
+      `the annotation ${key} of the Lease ${lease.metadata?.name ?? ''} is ignored: ${z.prettifyError(result.error)}`,
+    );
+    return null;
+  };
+  return {
+    memory: {
+      lastModified: read(annotation.lastModified, instant, false),
+      lastRecommendation: read(annotation.lastRecommendation, recommendation, true),
+      refusals: read(annotation.refusals, z.array(refusal), true) ?? [],
+      decision: read(annotation.decision, z.object({ v: z.literal(1), decision }), true)?.decision ?? null,
+    },
+    problems,
+  };
+}
+
+function isManaged(lease: LeaseObject): boolean {
+  return lease.metadata?.labels?.[MANAGED_BY_LABEL] === MANAGED_BY;
+}
+
+function targetAnnotations(target: QuotaTarget): Readonly<Record<string, string>> {
+  return {
+    [annotation.targetCluster]: target.cluster,
+    [annotation.targetNamespace]: target.namespace,
+    [annotation.targetQuota]: target.quota,
+  };
+}
+
+function withValues(
+  annotations: Readonly<Record<string, string>>,
+  values: Readonly<Record<string, string | null>>,
+): Readonly<Record<string, string>> {
+  const merged = Object.entries({ ...annotations, ...values });
+  return Object.fromEntries(merged.filter((entry): entry is [string, string] => entry[1] !== null));
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function rfc3339(at: EpochMs): string {
+  return new Date(at).toISOString();
+}
+
+const RFC3339 = /^(\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2})(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
+
+/** RFC 3339 with any offset and any number of decimals, of which milliseconds are kept. */
+const instant = z.string().transform((text, context): EpochMs => {
+  const [, seconds = '', fraction = '', offset = ''] = RFC3339.exec(text) ?? [];
+  const at = Date.parse(`${seconds}${fraction.slice(0, 4)}${offset}`.toUpperCase());
+  if (!Number.isNaN(at)) return at;
+  context.addIssue(`"${text}" is no RFC 3339 time such as 2026-11-20T10:15:00Z`);
+  return z.NEVER;
+});
+
+const resourceList = z.record(z.string(), z.string());
+
+const recommendation = z.object({ limits: resourceList, at: instant });
+
+const refusal = z.object({
+  limits: resourceList,
+  at: instant,
+  by: z.string(),
+  reason: z.string(),
+}) satisfies z.ZodType<Refusal>;
+
+const changes = z.array(
+  z.object({
+    resource: z.string(),
+    from: z.string(),
+    to: z.string(),
+    used: z.string(),
+    demand: z.string(),
+    reason: z.string(),
+  }),
+);
+
+const hint = z.object({
+  from: z.enum(['annotation', 'argocd', 'flux', 'template', 'scan']),
+  repository: z.string().exactOptional(),
+  ref: z.string().exactOptional(),
+  path: z.string().exactOptional(),
+  field: z.string().exactOptional(),
+  valueFiles: z.array(z.string()).exactOptional(),
+  namespace: z.string().exactOptional(),
+  said: z.string(),
+  problem: z.string().exactOptional(),
+}) satisfies z.ZodType<SourceHint>;
+
+const gate = z.object({
+  reason: z.enum(['MaxStepExceeded', 'RaiseFromZero', 'ApprovalRequired']),
+  message: z.string(),
+  before: z.enum(['pull-request', 'merge']).exactOptional(),
+});
+
+const decision = z.object({
+  id: z.string().min(1),
+  quotaUid: z.string(),
+  decidedAt: z.number(),
+  changes,
+  evidence: z.array(z.string()),
+  demandByMessage: z.boolean(),
+  notes: z.array(z.string()).exactOptional(),
+  usageNotes: z.array(z.string()).exactOptional(),
+  gate: gate.nullable(),
+  source: z.object({ repository: z.string(), base: z.string(), how: z.string() }).nullable().exactOptional(),
+  companions: z
+    .array(
+      z.object({
+        quota: z.string(),
+        quotaUid: z.string(),
+        changes,
+        usageNotes: z.array(z.string()).exactOptional(),
+        gate: gate.nullable(),
+        hints: z.array(hint),
+      }),
+    )
+    .exactOptional(),
+  approvedBy: z.string().exactOptional(),
+  pullRequest: z
+    .object({
+      number: z.int(),
+      url: z.string(),
+      repository: z.string(),
+      branch: z.string(),
+      base: z.string(),
+      path: z.string(),
+      headSha: z.string(),
+      openedAt: z.number(),
+      pushedAt: z.number(),
+    })
+    .nullable(),
+  merge: z.object({ sha: z.string(), at: z.number(), by: z.string(), limits: resourceList }).nullable(),
+}) satisfies z.ZodType<Decision>;

@@ -1,0 +1,174 @@
+import type { EpochMs } from '../../kernel/time.ts';
+import type { Companion, Decision, Gate, LimitChange, Refusal } from './decision.ts';
+
+/** Where an episode stands; the value of the search attribute `HeadroomPhase`. */
+export type Phase =
+  | 'Detecting'
+  | 'Recommending'
+  | 'OpeningPullRequest'
+  | 'AwaitingChecks'
+  | 'AwaitingApproval'
+  | 'AwaitingMerge'
+  | 'Merging'
+  | 'AwaitingSync'
+  | 'CoolingDown'
+  | 'Blocked'
+  | 'Paused'
+  | 'Ended';
+
+/** Why a verdict is what it is: one word that is the same in details, Events, logs, metrics and tests. */
+export type Reason =
+  // nothing to do
+  | 'BelowThreshold'
+  | 'AlreadyRecommended'
+  | 'OptedOut'
+  | 'QuotaGone'
+  | 'NamespaceGone'
+  | 'QuotaReplaced'
+  // stopped by people or by policy
+  | 'Paused'
+  | 'GloballyPaused'
+  | 'CoolingDown'
+  | 'Refused'
+  | 'ObserverMode'
+  | 'AutoMergeOff'
+  | 'NamespaceAutoMergeOff'
+  | 'MaxStepExceeded'
+  | 'RaiseFromZero'
+  | 'ApprovalRequired'
+  | 'ApprovalTimedOut'
+  | 'Frozen'
+  | 'OutsideMergeWindow'
+  | 'AtMaximum'
+  | 'ForeignCommit'
+  // acting
+  | 'UnmetDemand'
+  | 'ThresholdReached'
+  | 'BelowMinimum'
+  | 'DemandSettling'
+  | 'UsageContradicted'
+  | 'UsageNotCounted'
+  | 'SiblingFirst'
+  | 'CarriedBySibling'
+  | 'Approved'
+  | 'NeedGrew'
+  | 'NeedGone'
+  | 'Adopted'
+  // waiting for GitHub
+  | 'MergeabilityComputing'
+  | 'ChecksPending'
+  | 'ChecksFailing'
+  | 'NoChecksYet'
+  | 'ReviewRequired'
+  | 'Draft'
+  | 'Conflict'
+  | 'Behind'
+  | 'CompanionLeft'
+  | 'HeadMoved'
+  | 'ReadyToMerge'
+  | 'UpdateDue'
+  | 'MergedByHuman'
+  | 'ClosedByHuman'
+  | 'Rejected'
+  // blocked until a person or another decision moves
+  | 'LeaseHeld'
+  | 'FileBusy'
+  | 'FileNotFound'
+  | 'FoundTwice'
+  | 'NotYaml'
+  | 'Unplaceable'
+  | 'GitHubNotConfigured'
+  | 'RepositoryNotFound'
+  | 'GitHubRefused'
+  | 'MergeQueue'
+  | 'NotMergeable'
+  // the cluster follows
+  | 'AlreadyInGit'
+  | 'SyncPending'
+  | 'SyncOverdue'
+  | 'Synced';
+
+/** What ends a wait, besides an operator's command or a change of the quota, its namespace or its policy. */
+export interface Wait {
+  /** Look again at this moment, whatever happens. */
+  readonly until?: EpochMs;
+  /** Read on until this is different. */
+  readonly watch?: 'pullRequest' | 'sync' | 'globalPause';
+  /** New pressure before this moment is noted but wakes nobody; infinite where pressure has no say at all. */
+  readonly quietUntil?: EpochMs;
+}
+
+interface Said {
+  readonly phase: Phase;
+  readonly reason: Reason;
+  /** One sentence for people: what is so, and what it waits for. */
+  readonly detail: string;
+}
+
+type Rest = { readonly kind: 'hold'; readonly wait: Wait } | { readonly kind: 'end' };
+
+type Deed =
+  | { readonly kind: 'recommend'; readonly proposal: Proposal }
+  /** `announce`: the recommendation is news and is written first. */
+  | {
+      readonly kind: 'propose';
+      readonly proposal: Proposal;
+      readonly announce: boolean;
+      /** Other quotas of the namespace that the same pull request is to raise. */
+      readonly companions: readonly Companion[];
+    }
+  /** The decision's limits as they are now, in the Lease; GitHub is not touched. */
+  | { readonly kind: 'revise'; readonly decision: Decision }
+  /** A word to people, once for each `about`: an Event on the quota, and a comment where there is a pull request. */
+  | {
+      readonly kind: 'say';
+      readonly decision: Decision | null;
+      readonly about: string;
+      readonly comment: string | null;
+      readonly event: { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string };
+    }
+  | { readonly kind: 'open'; readonly decision: Decision }
+  /** The branch made anew with the decision's limits; opened if there is no pull request yet. */
+  | {
+      readonly kind: 'rebuild';
+      readonly decision: Decision;
+      readonly why: string;
+      /** Quotas that the decision carried and carries no more: their Leases are unlocked. */
+      readonly released?: readonly string[];
+    }
+  | { readonly kind: 'merge'; readonly decision: Decision }
+  | { readonly kind: 'close'; readonly decision: Decision; readonly comment: string; readonly refusal: Refusal | null }
+  /** Forget the decision and unlock its Lease, and leave GitHub as it is. */
+  | { readonly kind: 'release'; readonly decision: Decision; readonly refusal: Refusal | null }
+  | {
+      readonly kind: 'settle';
+      readonly decision: Decision;
+      readonly refusal: Refusal | null;
+      readonly deletesBranch: boolean;
+    }
+  | { readonly kind: 'warnSync'; readonly decision: Decision; readonly warn: boolean };
+
+/** What the ladder of guards asks for, before it is known whether the same was tried a moment ago. */
+export type Plan = Said & (Rest | Deed);
+
+/** An act, and what a block of it would be about: with another path or other values it is tried at once. */
+type Act = Deed & { readonly blockedKey: string };
+
+/** What to do now. Everything but `hold` and `end` acts, and is followed by a fresh look. */
+export type Verdict = Said & (Rest | Act);
+
+/** A need turned into values, before it is placed in Git. */
+export interface Proposal {
+  readonly changes: readonly LimitChange[];
+  readonly evidence: readonly string[];
+  /** Sentences about what the proposal leaves out, by a maximum or because the quota's usage is contradicted. */
+  readonly notes: readonly string[];
+  /** Sentences about resources whose status says something else than was counted. */
+  readonly usageNotes?: readonly string[];
+  /** Whether something was refused and is still missing, and not only a threshold reached. */
+  readonly unmetDemand: boolean;
+  readonly demandByMessage: boolean;
+  /** Nothing but the policy's minimum asks for it. */
+  readonly belowMinimum?: boolean;
+  readonly gate: Gate | null;
+}

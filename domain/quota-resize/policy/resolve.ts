@@ -1,0 +1,274 @@
+/** The policy of one quota out of its layers; see `policy.ts` for which one wins. */
+import { compareQuantities, parseQuantity } from '../../kernel/quantity.ts';
+import { readMergeWindows } from './merge-window.ts';
+import {
+  type PolicyDefaults,
+  type PolicyLayer,
+  type PolicySource,
+  type PolicyWarning,
+  type ResizePolicy,
+  settingFor,
+} from './policy.ts';
+import { ANNOTATION_PREFIX, PLAIN_SETTINGS, type PlainSetting, type Setting, settingNamed } from './annotations.ts';
+import {
+  readApproval,
+  readBoolean,
+  readBurst,
+  readFreezeUntil,
+  readGitField,
+  readGitPath,
+  readGitRef,
+  readGitRepository,
+  readIncrement,
+  readLimit,
+  readMaxStep,
+  readMinutes,
+  readMode,
+  readRejectionCooldown,
+  readReviewers,
+  readSpanOrNever,
+  readSteps,
+  readThreshold,
+  WrongValue,
+} from './values.ts';
+import { withoutUrlSecrets } from '../pull-request/shown-url.ts';
+
+/** Events hold 1024 characters; an annotation may hold 256 KiB. */
+const SHOWN_CHARACTERS = 80;
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** What the layers have set so far. */
+interface Draft extends Writable<Omit<ResizePolicy, 'autoMerge' | ResourceValues | 'sources'>> {
+  readonly thresholds: Map<string, string>;
+  readonly increments: Map<string, string>;
+  readonly minimums: Map<string, string>;
+  readonly maximums: Map<string, string>;
+  readonly sources: Map<string, PolicySource>;
+  mergeSwitchedOff: boolean;
+}
+
+type ResourceValues = 'thresholds' | 'increments' | 'minimums' | 'maximums';
+
+/**
+ * The policy of a quota. An annotation that is not understood is a warning, and what the layer below says holds; nothing
+ * here throws.
+ *
+ * The mode may be raised or lowered by an annotation, so that a rollout goes namespace by namespace, unless the process
+ * runs dry. Auto-merge may only be switched off: `true` neither overrides the global switch nor a `false` of another layer.
+ * A freeze holds whichever layer says it.
+ */
+export function resolvePolicy({
+  defaults,
+  namespaceAnnotations,
+  quotaAnnotations,
+}: {
+  readonly defaults: PolicyDefaults;
+  readonly namespaceAnnotations: Readonly<Record<string, string>> | undefined;
+  readonly quotaAnnotations: Readonly<Record<string, string>> | undefined;
+}): { readonly policy: ResizePolicy; readonly warnings: readonly PolicyWarning[] } {
+  const draft = draftOf(defaults);
+  const warnings = [
+    ...applyLayer(draft, 'namespace', namespaceAnnotations ?? {}),
+    ...applyLayer(draft, 'quota', quotaAnnotations ?? {}),
+  ];
+  const policy = finished(draft, defaults);
+  return { policy, warnings: [...warnings, ...contradictoryBounds(policy)] };
+}
+
+function draftOf(defaults: PolicyDefaults): Draft {
+  const { dryRun: _dryRun, autoMerge: _autoMerge, ...values } = defaults;
+  return {
+    ...values,
+    enabled: true,
+    reviewers: null,
+    git: {},
+    thresholds: new Map(),
+    increments: new Map(),
+    minimums: new Map(),
+    maximums: new Map(),
+    sources: new Map(PLAIN_SETTINGS.map((name) => [name, 'default'])),
+    mergeSwitchedOff: false,
+  };
+}
+
+function finished(draft: Draft, defaults: PolicyDefaults): ResizePolicy {
+  const { mergeSwitchedOff, thresholds, increments, minimums, maximums, sources, ...settings } = draft;
+  if (defaults.dryRun) {
+    settings.mode = 'observe';
+    sources.set('mode', 'default');
+  }
+  if (!defaults.autoMerge) {
+    sources.set('auto-merge', 'default');
+  }
+  return {
+    ...settings,
+    thresholds: Object.fromEntries(thresholds),
+    increments: Object.fromEntries(increments),
+    minimums: Object.fromEntries(minimums),
+    maximums: Object.fromEntries(maximums),
+    autoMerge: defaults.autoMerge
+      ? { allowed: !mergeSwitchedOff, reason: mergeSwitchedOff ? 'NamespaceOff' : 'On' }
+      : { allowed: false, reason: 'GlobalOff' },
+    sources: Object.fromEntries(sources),
+  };
+}
+
+function applyLayer(
+  draft: Draft,
+  layer: PolicyLayer,
+  annotations: Readonly<Record<string, string>>,
+): readonly PolicyWarning[] {
+  const warnings: PolicyWarning[] = [];
+  // Sorted, so that the same annotations give the same warnings in the same order.
+  for (const key of Object.keys(annotations).toSorted()) {
+    if (!key.startsWith(ANNOTATION_PREFIX)) {
+      continue;
+    }
+    const name = key.slice(ANNOTATION_PREFIX.length);
+    const setting = settingNamed(name);
+    const text = annotations[key] ?? '';
+    if (setting.kind === 'unknown') {
+      warnings.push(unknownKey(key, text, layer, setting.closest));
+      continue;
+    }
+    try {
+      if (setting.kind !== 'otherStrategy' && applySetting(draft, setting, text.trim())) {
+        draft.sources.set(setting.kind === 'resource' ? `${setting.resource}-${setting.name}` : name, layer);
+      }
+    } catch (error) {
+      if (!(error instanceof WrongValue)) {
+        throw error;
+      }
+      warnings.push(wrongValue(key, text, layer, error));
+    }
+  }
+  return warnings;
+}
+
+/**
+ * Sets one value; false when the annotation is right but changes nothing.
+ *
+ * @throws {WrongValue} saying what would be right.
+ */
+function applySetting(draft: Draft, setting: Extract<Setting, { kind: 'plain' | 'resource' }>, text: string): boolean {
+  if (setting.kind === 'plain') return plainSettings[setting.name](draft, text);
+  switch (setting.name) {
+    case 'threshold':
+      draft.thresholds.set(setting.resource, readThreshold(text));
+      break;
+    case 'increment':
+      draft.increments.set(setting.resource, readIncrement(text));
+      break;
+    case 'min':
+      draft.minimums.set(setting.resource, readLimit(text));
+      break;
+    case 'max':
+      draft.maximums.set(setting.resource, readLimit(text));
+      break;
+  }
+  return true;
+}
+
+/** Takes the text of one annotation into the draft; false when it is right but changes nothing. */
+type Take = (draft: Draft, text: string) => boolean;
+
+const plainSettings: Readonly<Record<PlainSetting, Take>> = {
+  enabled: taking('enabled', readBoolean),
+  mode: taking('mode', readMode),
+  threshold: taking('threshold', readThreshold),
+  increment: taking('increment', readIncrement),
+  burst: taking('burst', readBurst),
+  steps: taking('steps', readSteps),
+  'max-step': taking('maxStep', readMaxStep),
+  'cooldown-minutes': taking('cooldownMinutes', readMinutes),
+  'rejection-cooldown': taking('rejectionCooldown', readRejectionCooldown),
+  'auto-merge': (draft, text) => {
+    const switchedOff = !readBoolean(text);
+    draft.mergeSwitchedOff ||= switchedOff;
+    return switchedOff;
+  },
+  approval: taking('approval', readApproval),
+  'approval-reminder': taking('approvalReminder', readSpanOrNever),
+  'approval-timeout': taking('approvalTimeout', readSpanOrNever),
+  'freeze-until': (draft, text) => {
+    const until = readFreezeUntil(text);
+    if (draft.freezeUntil !== null && until <= draft.freezeUntil) return false;
+    draft.freezeUntil = until;
+    return true;
+  },
+  'merge-windows': taking('mergeWindows', readMergeWindows),
+  reviewers: taking('reviewers', readReviewers),
+  'git-repository': takingGit('repository', readGitRepository),
+  'git-path': takingGit('path', readGitPath),
+  'git-ref': takingGit('ref', readGitRef),
+  'git-field': takingGit('field', readGitField),
+};
+
+function taking<Key extends keyof Draft>(key: Key, read: (text: string) => Draft[Key]): Take {
+  return (draft, text) => {
+    draft[key] = read(text);
+    return true;
+  };
+}
+
+function takingGit(key: keyof Draft['git'], read: (text: string) => string): Take {
+  return (draft, text) => {
+    draft.git = { ...draft.git, [key]: read(text) };
+    return true;
+  };
+}
+
+/** Minimums above their maximum, which `minimumFor` passes over. */
+function contradictoryBounds(policy: ResizePolicy): readonly PolicyWarning[] {
+  const resources = [...new Set([...Object.keys(policy.minimums), ...Object.keys(policy.maximums)])].toSorted();
+  const seen = new Set<string>();
+  return resources.flatMap((resource) => {
+    const min = settingFor(policy, 'min', resource);
+    const max = settingFor(policy, 'max', resource);
+    const least = policy.minimums[resourceOf(min.name)];
+    const most = policy.maximums[resourceOf(max.name)];
+    if (least === undefined || most === undefined || min.source === 'default') return [];
+    if (compareQuantities(parseQuantity(least), parseQuantity(most)) <= 0) return [];
+    const key = annotationKey(min.name);
+    const pair = `${key} ${max.name}`;
+    if (seen.has(pair)) return [];
+    seen.add(pair);
+    const above = `${annotationKey(max.name)} ("${most}" on the ${max.source})`;
+    const wanted = `at most "${most}"`;
+    const message = `${key}: "${least}" on the ${min.source} is above ${above} and ignored for ${resource}; write ${wanted}`;
+    return [{ key, value: least, layer: min.source, wanted, message }];
+  });
+}
+
+/** `requests.cpu` of `requests.cpu-min`. */
+function resourceOf(name: string): string {
+  return name.slice(0, name.lastIndexOf('-'));
+}
+
+/** The annotation of a setting; a resource's slash is written as an underscore. */
+function annotationKey(name: string): string {
+  return `${ANNOTATION_PREFIX}${name.replace('/', '_')}`;
+}
+
+/** A value as a warning may quote it: an address that was pasted in may have a password in it. */
+function shown(value: string): string {
+  const safe = withoutUrlSecrets(value);
+  return safe.length > SHOWN_CHARACTERS ? `${safe.slice(0, SHOWN_CHARACTERS)}…` : safe;
+}
+
+function wrongValue(key: string, text: string, layer: PolicyLayer, error: WrongValue): PolicyWarning {
+  const value = shown(text);
+  // The reason may quote the text.
+  const reason = error.reason === undefined || withoutUrlSecrets(text) === text ? '' : ` (${error.reason})`;
+  const wanted = error.message.replace(reason, '');
+  const message = `${key}: ${JSON.stringify(value)} on the ${layer} is not understood and ignored; write ${wanted}`;
+  return { key, value, layer, wanted, message };
+}
+
+function unknownKey(key: string, text: string, layer: PolicyLayer, closest: string | undefined): PolicyWarning {
+  const wanted = closest === undefined ? 'one of the documented annotations' : `${ANNOTATION_PREFIX}${closest}`;
+  const hint = closest === undefined ? 'no such annotation is known' : `did you mean ${wanted}?`;
+  const message = `${shown(key)} on the ${layer} is unknown and ignored; ${hint}`;
+  return { key, value: shown(text), layer, wanted, message };
+}

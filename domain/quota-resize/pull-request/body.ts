@@ -1,0 +1,307 @@
+/** What the description of a pull request can speak of: the names that its template is given. */
+import type { ResourceList } from '../../kernel/resource-list.ts';
+import { quotaResizeId, type QuotaTarget, targetName } from '../../kernel/target.ts';
+import { formatInstant, formatSpan } from '../../kernel/time.ts';
+import type { Decision, LimitChange } from '../model/decision.ts';
+import { code, escapeMarkdown, ForeignText } from './markdown.ts';
+import {
+  incrementFor,
+  maximumFor,
+  minimumFor,
+  type PolicySource,
+  type ResizePolicy,
+  settingFor,
+  stepFor,
+  thresholdFor,
+} from '../policy/policy.ts';
+
+/** This many sentences of evidence stay far below what GitHub takes. */
+const EVIDENCE_SHOWN = 20;
+
+/** Where a value is from that no annotation says: the settings of the process, with its defaults. */
+const PROCESS = 'process';
+
+/** What one quota is raised by. */
+export interface QuotaChanges {
+  readonly quota: string;
+  /** `from` as Git says it. */
+  readonly changes: readonly LimitChange[];
+}
+
+/** A quota that the pull request raises, as it was found in Git. */
+export interface RaisedQuota extends QuotaChanges {
+  /** How it was found, to follow "is". */
+  readonly how: string;
+  /** Resources of the decision that Git holds at the proposed value or above already. */
+  readonly inGit: ResourceList;
+}
+
+export interface BodyFacts {
+  readonly target: QuotaTarget;
+  readonly decision: Pick<
+    Decision,
+    'id' | 'decidedAt' | 'evidence' | 'notes' | 'usageNotes' | 'companions' | 'gate' | 'approvedBy'
+  >;
+  readonly policy: ResizePolicy;
+  readonly repository: string;
+  readonly base: string;
+  /** Every file that is changed. */
+  readonly paths: readonly string[];
+  /** The quota of the decision, then its companions. */
+  readonly quotas: readonly RaisedQuota[];
+  /** Companions that this pull request cannot raise. */
+  readonly leftOut: readonly { readonly quota: string; readonly why: string }[];
+  /** Where Temporal's UI is, with the namespace of the workflow; null where it is not known. */
+  readonly temporalUi: { readonly url: string; readonly namespace: string } | null;
+}
+
+interface PolicyRow {
+  readonly name: string;
+  readonly value: ForeignText;
+  readonly from: string;
+}
+
+/** The names of a description; every ForeignText is escaped where it stands, and shown as code by `{{code name}}`. */
+interface BodyContext {
+  readonly id: string;
+  readonly cluster: ForeignText;
+  readonly namespace: ForeignText;
+  readonly quota: ForeignText;
+  readonly target: ForeignText;
+  readonly repository: ForeignText;
+  readonly base: ForeignText;
+  readonly decidedAt: string;
+  readonly several: boolean;
+  readonly quotas: readonly ForeignText[];
+  readonly files: readonly ForeignText[];
+  readonly changes: readonly Readonly<Record<'quota' | 'resource' | 'used' | 'from' | 'to' | 'reason', ForeignText>>[];
+  readonly leftAlone: readonly Readonly<Record<'quota' | 'resource' | 'value', ForeignText>>[];
+  readonly leftOut: readonly Readonly<Record<'quota' | 'why', ForeignText>>[];
+  readonly evidence: readonly ForeignText[];
+  /** How many more sentences of evidence there are; 0 when all are shown. */
+  readonly moreEvidence: number;
+  readonly found: readonly Readonly<Record<'quota' | 'how', ForeignText>>[];
+  /** What the policy made of the need: capped by a maximum, or not acted on. */
+  readonly notes: readonly ForeignText[];
+  /** Why an approval is needed; null when none is, or it was given. */
+  readonly approval: ForeignText | null;
+  readonly approvedBy: ForeignText | null;
+  /** Sentences in Markdown. */
+  readonly next: readonly string[];
+  readonly policy: readonly PolicyRow[];
+  /** `team-a/compute`, after the name of a command. */
+  readonly commandArgument: string;
+  readonly workflowId: string;
+  readonly workflowUrl: string | null;
+}
+
+export function bodyContext(facts: BodyFacts): BodyContext {
+  const { target, decision, quotas, policy, temporalUi } = facts;
+  const text = (raw: string): ForeignText => new ForeignText(raw);
+  const workflowId = quotaResizeId(target);
+  return {
+    id: decision.id,
+    cluster: text(target.cluster),
+    namespace: text(target.namespace),
+    quota: text(target.quota),
+    target: text(targetName(target)),
+    repository: text(facts.repository),
+    base: text(facts.base),
+    decidedAt: formatInstant(decision.decidedAt),
+    several: quotas.length > 1,
+    quotas: quotas.map(({ quota }) => text(quota)),
+    files: facts.paths.map(text),
+    changes: quotas.flatMap(({ quota, changes }) =>
+      changes.map(({ resource, used, from, to, reason }) => ({
+        quota: text(quota),
+        resource: text(resource),
+        used: text(used),
+        from: text(from),
+        to: text(to),
+        reason: text(reason),
+      })),
+    ),
+    leftAlone: quotas.flatMap(({ quota, inGit }) =>
+      Object.entries(inGit).map(([resource, value]) => ({
+        quota: text(quota),
+        resource: text(resource),
+        value: text(value),
+      })),
+    ),
+    leftOut: facts.leftOut.map(({ quota, why }) => ({ quota: text(quota), why: text(why) })),
+    evidence: [...decision.evidence.slice(0, EVIDENCE_SHOWN), ...usageSentences(facts)].map(text),
+    moreEvidence: Math.max(0, decision.evidence.length - EVIDENCE_SHOWN),
+    found: quotas.map(({ quota, how }) => ({ quota: text(quota), how: text(how) })),
+    notes: (decision.notes ?? []).map(text),
+    approval: awaitedApproval(facts),
+    approvedBy: decision.approvedBy === undefined ? null : text(decision.approvedBy),
+    next: whatHappensNext(facts),
+    policy: policyRows(policy, [...new Set(quotas.flatMap(({ changes }) => changes.map(({ resource }) => resource)))]),
+    commandArgument: targetName(target),
+    workflowId,
+    workflowUrl:
+      temporalUi === null
+        ? null
+        : `${temporalUi.url}/namespaces/${encodeURIComponent(temporalUi.namespace)}/workflows/${encodeURIComponent(workflowId)}`,
+  };
+}
+
+/** Where the status of a quota says something else than was counted; a companion's with its name, while it is raised. */
+function usageSentences({ decision, quotas }: BodyFacts): readonly string[] {
+  const companions = (decision.companions ?? []).filter((one) => quotas.some(({ quota }) => quota === one.quota));
+  return [
+    ...(decision.usageNotes ?? []),
+    ...companions.flatMap(({ quota, usageNotes = [] }) => usageNotes.map((note) => `quota ${quota}: ${note}`)),
+  ];
+}
+
+function awaitedApproval({ decision: { gate, approvedBy } }: BodyFacts): ForeignText | null {
+  // Also one that was asked for before the pull request: the need may have grown beyond what was approved.
+  return gate === null || approvedBy !== undefined ? null : new ForeignText(gate.message);
+}
+
+function whatHappensNext(facts: BodyFacts): readonly string[] {
+  const { policy } = facts;
+  return [
+    mergeSentence(facts),
+    ...holdSentences(policy),
+    'Merged, the new limits reach the cluster the way this repository always does. Headroom watches for that and then rests for the cooldown' +
+      ` of ${policy.cooldownMinutes} min.`,
+    'While this is open, Headroom brings it up to date when the need grows or the base branch moves, and closes it when the need is gone.',
+    `Closed without a merge, it is a no: these values are not asked for again for ${formatSpan(policy.rejectionCooldown)}.`,
+    'A commit of yours on this branch hands it over to you: Headroom no longer changes or merges it.',
+  ];
+}
+
+function mergeSentence(facts: BodyFacts): string {
+  const { autoMerge } = facts.policy;
+  if (!autoMerge.allowed) {
+    const why =
+      autoMerge.reason === 'NamespaceOff'
+        ? `the annotation ${code('resizer.io/auto-merge')} of namespace ${code(facts.target.namespace)} switches it off`
+        : 'auto-merge is off for this installation';
+    return `Headroom does not merge this, because ${why}: a person does.`;
+  }
+  const approved = awaitedApproval(facts) === null ? '' : 'it is approved, ';
+  return `Headroom merges this (squash) once ${approved}every check has passed and the rules of the base branch are met.`;
+}
+
+function holdSentences({ autoMerge, freezeUntil, mergeWindows }: ResizePolicy): readonly string[] {
+  if (!autoMerge.allowed) return [];
+  return [
+    ...(freezeUntil === null
+      ? []
+      : [`Nothing is merged before ${formatInstant(freezeUntil)}: a change freeze is in force until then.`]),
+    ...(mergeWindows.length === 0
+      ? []
+      : [`It is merged in a merge window only: ${mergeWindows.map((window) => code(windowText(window))).join(', ')}.`]),
+  ];
+}
+
+function windowText({ cron, duration, zone }: ResizePolicy['mergeWindows'][number]): string {
+  return `${cron} for ${formatSpan(duration)} (${zone})`;
+}
+
+/** The settings that bear on these resources, with the layer that each came from. */
+function policyRows(policy: ResizePolicy, resources: readonly string[]): readonly PolicyRow[] {
+  const row = (name: string, value: string, source: PolicySource = policy.sources[name] ?? 'default'): PolicyRow => ({
+    name,
+    value: new ForeignText(value),
+    from: source === 'default' ? PROCESS : `annotation of the ${source}`,
+  });
+  const rows = [
+    row('mode', policy.mode),
+    ...resources.flatMap((resource) => [
+      ...(['threshold', 'increment', 'min', 'max'] as const).flatMap((setting) => {
+        const value = {
+          threshold: `${thresholdFor(policy, resource)} %`,
+          increment: `${incrementFor(policy, resource)} %`,
+          min: minimumFor(policy, resource),
+          max: maximumFor(policy, resource),
+        }[setting];
+        const { name, source } = settingFor(policy, setting, resource);
+        return value === undefined ? [] : [row(name, value, source)];
+      }),
+      ...[stepFor(policy, resource)].flatMap((step) =>
+        step === undefined ? [] : [row('steps', `${resource} ${step}`)],
+      ),
+    ]),
+    row('burst', policy.burst),
+    row('max-step', policy.maxStep),
+    row('cooldown-minutes', String(policy.cooldownMinutes)),
+    row('approval', policy.approval),
+    row('auto-merge', policy.autoMerge.allowed ? 'on' : 'off'),
+    row('rejection-cooldown', formatSpan(policy.rejectionCooldown)),
+    ...(policy.freezeUntil === null ? [] : [row('freeze-until', formatInstant(policy.freezeUntil))]),
+    ...(policy.mergeWindows.length === 0 ? [] : [row('merge-windows', policy.mergeWindows.map(windowText).join(', '))]),
+    ...(policy.reviewers === null ? [] : [row('reviewers', policy.reviewers.join(', '))]),
+  ];
+  // One threshold may hold for several resources.
+  const seen = new Set<string>();
+  return rows.filter((one) => {
+    const key = `${one.name} ${escapeMarkdown(String(one.value))}`;
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}
+
+/** What templates are tried with: with everything that may be absent, and without. */
+export const bodySamples: readonly BodyContext[] = samples();
+
+function samples(): readonly BodyContext[] {
+  const change = { resource: 'requests.cpu', from: '2', to: '3', used: '2', demand: '1', reason: 'used 2 of 2' };
+  const quota: RaisedQuota = { quota: 'compute', changes: [change], how: 'in a file', inGit: {} };
+  const policy: ResizePolicy = {
+    enabled: true,
+    mode: 'propose',
+    threshold: '80',
+    increment: '20',
+    thresholds: {},
+    increments: {},
+    cooldownMinutes: 60,
+    autoMerge: { allowed: true, reason: 'On' },
+    maxStep: '2',
+    burst: 'settle',
+    minimums: {},
+    maximums: {},
+    steps: {},
+    approval: 'none',
+    approvalReminder: null,
+    approvalTimeout: null,
+    freezeUntil: null,
+    mergeWindows: [],
+    rejectionCooldown: 0,
+    reviewers: null,
+    git: {},
+    sources: {},
+  };
+  const plain: BodyFacts = {
+    target: { cluster: 'prod', namespace: 'team-a', quota: 'compute' },
+    decision: { id: '0a1b2c3d', decidedAt: 0, evidence: [], gate: null },
+    policy,
+    repository: 'acme/gitops',
+    base: 'main',
+    paths: ['quota.yaml'],
+    quotas: [quota],
+    leftOut: [],
+    temporalUi: null,
+  };
+  const full: BodyFacts = {
+    ...plain,
+    decision: {
+      ...plain.decision,
+      evidence: ['why'],
+      notes: ['capped'],
+      usageNotes: ['the status says less'],
+      gate: { reason: 'ApprovalRequired', message: 'ask' },
+    },
+    quotas: [
+      { ...quota, inGit: { pods: '10' } },
+      { ...quota, quota: 'gpu' },
+    ],
+    leftOut: [{ quota: 'memory', why: 'gone' }],
+    temporalUi: { url: 'https://temporal.example.com', namespace: 'default' },
+  };
+  return [bodyContext(plain), bodyContext(full)];
+}

@@ -1,0 +1,266 @@
+/**
+ * The words and names that Headroom leaves in a repository: branch, commit, pull request and comments. Reviewers read
+ * them, and Headroom finds its own work again by them.
+ */
+import { type QuotaTarget, targetName } from '../../kernel/target.ts';
+import type { LimitChange } from '../model/decision.ts';
+import { escapeMarkdown, oneLine } from './markdown.ts';
+import { type BodyFacts, bodyContext, bodySamples, type QuotaChanges } from './body.ts';
+import { builtInTemplates } from './template.ts';
+import { compileTemplate, type Samples, TemplateError, type TextTemplate } from './text-template.ts';
+
+/** GitHub refuses a longer title. */
+const TITLE_LENGTH = 256;
+/** GitHub refuses a body above 65,536 characters. */
+const BODY_LENGTH = 60_000;
+/** GitHub refuses a longer label. */
+const LABEL_LENGTH = 50;
+/** Git keeps a loose ref in a file named after the last part plus `.lock`, and file names end at 255 bytes. */
+const MAX_PART = 80;
+
+/** What a title, a commit message and labels may speak of. */
+export interface ChangeFacts {
+  readonly target: QuotaTarget;
+  readonly decisionId: string;
+  /** `owner/name`. */
+  readonly repository: string;
+  /** The quota of the decision, then its companions. */
+  readonly quotas: readonly QuotaChanges[];
+}
+
+/** The names that titles, commit messages and labels are given. */
+interface ChangeContext {
+  readonly id: string;
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly quota: string;
+  /** `team-a/compute` */
+  readonly target: string;
+  readonly repository: string;
+  /** Whether several quotas are raised. */
+  readonly several: boolean;
+  /** `requests.cpu 2 → 3600m and 1 more` */
+  readonly summary: string;
+  readonly changes: readonly Readonly<Record<'quota' | 'resource' | 'used' | 'from' | 'to' | 'reason', string>>[];
+}
+
+type BranchContext = Readonly<Record<'id' | 'cluster' | 'namespace' | 'quota', string>>;
+
+/** The texts that operators may word themselves, as Handlebars templates. */
+export interface TextTemplates {
+  readonly title: string;
+  readonly body: string;
+  /** The trailers by which Headroom knows its commits come after it. */
+  readonly commit: string;
+  readonly branch: string;
+  readonly labels: readonly string[];
+}
+
+/** Every text of a pull request, by the templates that are in force. */
+export interface PullRequestTexts {
+  /** A legal ref name always. */
+  branch(target: QuotaTarget, decisionId: string): string;
+  title(facts: ChangeFacts): string;
+  commit(facts: ChangeFacts): string;
+  /** The squash commit of a merge: the pull request's number in the title, as GitHub writes it itself. */
+  merge(facts: ChangeFacts, number: number): { readonly title: string; readonly message: string };
+  labels(facts: ChangeFacts): readonly string[];
+  /** The description in GitHub's Markdown. */
+  body(facts: BodyFacts): string;
+}
+
+/**
+ * The texts by these templates, Headroom's own where there is none.
+ *
+ * @throws {TemplateError} for a template that cannot be used.
+ */
+export function pullRequestTexts(templates: Partial<TextTemplates> = {}): PullRequestTexts {
+  const title = compileTitle(templates.title ?? builtInTemplates.title);
+  const body = compileBody(templates.body ?? builtInTemplates.body);
+  const commit = compileCommit(templates.commit ?? builtInTemplates.commit);
+  const branch = compileBranch(templates.branch ?? builtInTemplates.branch);
+  const labels = (templates.labels ?? []).map(compileLabel);
+  const message = (facts: ChangeFacts): string => commit(changeContext(facts)).trim();
+  return {
+    branch: (target, decisionId) => branch(branchContext(target, decisionId)).replaceAll(/\.lock(?=\/|$)/g, '_2e_lock'),
+    title: (facts) => cut(oneLine(title(changeContext(facts))), TITLE_LENGTH),
+    commit: (facts) => `${message(facts)}\n\n${trailers(facts)}`,
+    merge(facts, number) {
+      const [headline = '', ...rest] = message(facts).split('\n');
+      const text = rest.join('\n').trim();
+      return { title: `${headline} (#${number})`, message: `${text === '' ? '' : `${text}\n\n`}${trailers(facts)}` };
+    },
+    labels: (facts) => [...new Set(labels.map((label) => cut(oneLine(label(changeContext(facts))), LABEL_LENGTH)))],
+    body: (facts) => `${shortened(body(bodyContext(facts)).trim())}\n\n${marker(facts.decision.id)}`,
+  };
+}
+
+/** Each throws TemplateError for a template that cannot be used, with the text of it that is wrong. */
+export const templateChecks: Readonly<
+  Record<'title' | 'body' | 'commit' | 'branch' | 'label', (text: string) => void>
+> = {
+  title: compileTitle,
+  body: compileBody,
+  commit: compileCommit,
+  branch: compileBranch,
+  label: compileLabel,
+};
+
+function compileTitle(source: string): TextTemplate<ChangeContext> {
+  return compileTemplate(source, changeSamples('a title'));
+}
+
+function compileCommit(source: string): TextTemplate<ChangeContext> {
+  return compileTemplate(source, changeSamples('a commit message'));
+}
+
+function compileLabel(source: string): TextTemplate<ChangeContext> {
+  return compileTemplate(source, changeSamples('a label'));
+}
+
+function compileBody(source: string): ReturnType<typeof compileTemplate<ReturnType<typeof bodyContext>>> {
+  return compileTemplate(source, { contexts: bodySamples });
+}
+
+function compileBranch(source: string): TextTemplate<BranchContext> {
+  return compileTemplate(source, {
+    contexts: [branchContext(SAMPLE_TARGET, '00000000')],
+    check(render) {
+      const [one, other] = ['00000001', '00000002'].map((id) => render(branchContext(SAMPLE_TARGET, id)));
+      if (one === undefined || one === other || !one.includes('00000001')) {
+        throw new TemplateError('it must contain {{id}}, by which the branch of a decision is found again');
+      }
+      const why = illegalBranch(one);
+      if (why !== null) throw new TemplateError(`"${one}" is no legal branch: ${why}`);
+    },
+  });
+}
+
+const SAMPLE_TARGET: QuotaTarget = { cluster: 'prod', namespace: 'team-a', quota: 'compute' };
+
+function changeSamples(what: string): Samples<ChangeContext> {
+  const change = { resource: 'requests.cpu', from: '2', to: '3', used: '2', demand: '1', reason: 'used 2 of 2' };
+  const facts = { target: SAMPLE_TARGET, decisionId: '0a1b2c3d', repository: 'acme/gitops' };
+  const one = { quota: 'compute', changes: [change] };
+  const contexts = [[one], [one, { ...one, quota: 'gpu' }]].map((quotas) => changeContext({ ...facts, quotas }));
+  return {
+    contexts,
+    check(render) {
+      for (const context of contexts) {
+        if (render(context).trim() === '') throw new TemplateError(`it makes an empty text, which is not ${what}`);
+      }
+    },
+  };
+}
+
+function changeContext({ target, decisionId, repository, quotas }: ChangeFacts): ChangeContext {
+  const changes = quotas.flatMap(({ quota, changes }) =>
+    changes.map(({ resource, used, from, to, reason }) => ({
+      quota,
+      resource,
+      used,
+      from,
+      to,
+      reason: oneLine(reason),
+    })),
+  );
+  return {
+    id: decisionId,
+    cluster: target.cluster,
+    namespace: target.namespace,
+    quota: target.quota,
+    target: targetName(target),
+    repository,
+    several: quotas.length > 1,
+    summary: summary(changes),
+    changes,
+  };
+}
+
+function summary(changes: readonly Pick<LimitChange, 'resource' | 'from' | 'to'>[]): string {
+  const [first, ...rest] = changes.map(({ resource, from, to }) => `${resource} ${from} → ${to}`);
+  return rest.length > 0 ? `${first} and ${rest.length} more` : (first ?? 'nothing');
+}
+
+/** What a branch template is given: every value is one part of a legal ref, and two names never give one part. */
+function branchContext(target: QuotaTarget, decisionId: string): BranchContext {
+  const { cluster, namespace, quota } = target;
+  return { id: refPart(decisionId), cluster: refPart(cluster), namespace: refPart(namespace), quota: refPart(quota) };
+}
+
+/** Characters that git forbids are escaped as `_<hex>_`, and a part that is too long ends in a hash of itself. */
+function refPart(part: string): string {
+  // Underscores are escaped too (no Kubernetes name has one), so that two names never give one part.
+  const escaped = part
+    .replace(/[^A-Za-z0-9.-]/gu, escapeCharacter)
+    // Git forbids a part that begins or ends with a dot, two dots in a row, and a part that ends with `.lock`.
+    .replace(/^\.|\.(?=\.)|\.$|\.(?=lock$)/g, escapeCharacter)
+    .replace(/^-/, escapeCharacter);
+  return escaped.length <= MAX_PART ? escaped : `${escaped.slice(0, MAX_PART - 9)}_${fingerprint(part)}`;
+}
+
+function escapeCharacter(character: string): string {
+  return `_${(character.codePointAt(0) ?? 0).toString(16)}_`;
+}
+
+/** FNV-1a over UTF-16 units, 32 bits in hexadecimal: it tells names apart and protects nothing. */
+function fingerprint(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  return (hash >>> 0).toString(16).padStart(8, '0');
+}
+
+/** Why git refuses a branch of this name, by the rules of `git check-ref-format`; null for a legal one. */
+function illegalBranch(name: string): string | null {
+  // oxlint-disable-next-line no-control-regex -- git forbids them
+  if (/[\s\u0000-\u001f\u007f~^:?*[\\]/.test(name)) return 'it has white space or one of ~ ^ : ? * [ \\';
+  if (name.includes('@{') || name === '@') return 'it has "@{"';
+  if (name.includes('..')) return 'it has two dots in a row';
+  if (name.startsWith('-') || name.endsWith('.')) return 'it begins with "-" or ends with "."';
+  const parts = name.split('/');
+  if (parts.includes('')) return 'it begins or ends with "/", or has two in a row';
+  if (parts.some((part) => part.startsWith('.') || part.endsWith('.lock'))) {
+    return 'a part begins with "." or ends with ".lock"';
+  }
+  return null;
+}
+
+function trailers({ decisionId, target, quotas }: ChangeFacts): string {
+  const names = [target.quota, ...quotas.map(({ quota }) => quota).filter((quota) => quota !== target.quota)];
+  return [
+    `Headroom-Decision: ${decisionId}`,
+    ...names.map((quota) => `Headroom-Target: ${target.cluster}/${targetName({ ...target, quota })}`),
+  ].join('\n');
+}
+
+/** The decision that a commit belongs to by its trailer; null for anybody else's commit. */
+export function decisionOfCommit(message: string): string | null {
+  const trailer = message.split(/\r?\n/).findLast((line) => line.startsWith('Headroom-Decision: '));
+  return trailer === undefined ? null : trailer.slice('Headroom-Decision: '.length).trim();
+}
+
+/** A comment of Headroom, with a hidden marker by which it is not written twice. */
+export function markedComment(decisionId: string, key: string, text: string): string {
+  return `${escapeMarkdown(text)}\n\n${commentMarker(decisionId, key)}`;
+}
+
+/** The marker of one comment: `key` is a hash of what makes the comment another one. */
+export function commentMarker(decisionId: string, key: string): string {
+  return `<!-- headroom:${decisionId}:${key} -->`;
+}
+
+function marker(decisionId: string): string {
+  return `<!-- headroom:${decisionId} -->`;
+}
+
+function cut(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
+}
+
+function shortened(body: string): string {
+  if (body.length <= BODY_LENGTH) return body;
+  const lines = body.slice(0, BODY_LENGTH);
+  return `${lines.slice(0, lines.lastIndexOf('\n'))}\n\n…`;
+}

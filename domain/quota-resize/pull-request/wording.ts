@@ -1,0 +1,38 @@
+/** The words that several sentences for people share. */
+import type { ResourceList } from '../../kernel/resource-list.ts';
+import type { Decision } from '../model/decision.ts';
+import type { QuotaObservation } from '../model/observation.ts';
+import type { Proposal } from '../model/verdict.ts';
+
+/** Why a Lease of somebody else stops the decision. */
+export function leaseHeldDetail({ lease }: QuotaObservation): string {
+  return `the Lease ${lease.name} is held by ${lease.holder}; waiting until it is released`;
+}
+
+/** `requests.cpu 2 → 3600m, pods 4 → 5` */
+export function summary(proposal: Pick<Proposal, 'changes'>): string {
+  return proposal.changes.map((change) => `${change.resource} ${change.from} → ${change.to}`).join(', ');
+}
+
+/** The same of a whole decision: `requests.cpu 2 → 3; quota objects: pods 4 → 5`. */
+export function wholeSummary(decision: Pick<Decision, 'changes' | 'companions'>): string {
+  const others = (decision.companions ?? []).map(({ quota, changes }) => `quota ${quota}: ${summary({ changes })}`);
+  return [summary(decision), ...others].join('; ');
+}
+
+/** `pull request [#7](https://…)`, Markdown. */
+export function linkTo({ number, url }: { readonly number: number; readonly url: string }): string {
+  return `pull request [#${number}](${url})`;
+}
+
+/** A commit as people read it: its first twelve digits. */
+export function short(sha: string): string {
+  return sha.slice(0, 12);
+}
+
+/** `requests.cpu 3600m, pods 5` */
+export function describe(limits: ResourceList): string {
+  return Object.entries(limits)
+    .map(([resource, limit]) => `${resource} ${limit}`)
+    .join(', ');
+}

@@ -1,0 +1,226 @@
+/** The limits that a quota needs, by the threshold strategy. */
+import { type Percent, percentRatio } from '../../kernel/percent.ts';
+import {
+  addQuantities,
+  ceilTo,
+  compareQuantities,
+  formatQuantity,
+  maxQuantity,
+  multiplyByRatio,
+  parseQuantity,
+  type Quantity,
+  subtractQuantities,
+} from '../../kernel/quantity.ts';
+import { quantityIn, type ResourceList, resourceEntries } from '../../kernel/resource-list.ts';
+import {
+  type Burst,
+  incrementFor,
+  maximumFor,
+  minimumFor,
+  type ResizePolicy,
+  stepFor,
+  thresholdFor,
+} from '../policy/policy.ts';
+import { roundLimitUp, roundLimitWithin, tidyUp } from './round.ts';
+
+/** What of a policy decides how far a limit is raised; the functions take a quota key. */
+export interface RaiseRules {
+  /** The share of the limit from which on it is raised. */
+  readonly threshold: (resource: string) => Percent;
+  /** The headroom that a raise adds. */
+  readonly increment: (resource: string) => Percent;
+  readonly burst: Burst;
+  /** No limit is proposed below. */
+  readonly minimum: (resource: string) => string | undefined;
+  /** No limit is proposed above. */
+  readonly maximum: (resource: string) => string | undefined;
+  /** Proposed limits are multiples of it. */
+  readonly step: (resource: string) => string | undefined;
+}
+
+export function rulesOf(policy: ResizePolicy): RaiseRules {
+  return {
+    threshold: (resource) => thresholdFor(policy, resource),
+    increment: (resource) => incrementFor(policy, resource),
+    burst: policy.burst,
+    minimum: (resource) => minimumFor(policy, resource),
+    maximum: (resource) => maximumFor(policy, resource),
+    step: (resource) => stepFor(policy, resource),
+  };
+}
+
+export interface RecommendInput {
+  /** The limits in force. */
+  readonly hard: ResourceList;
+  readonly used: ResourceList;
+  /** What was refused and is still missing, summed over the workloads. */
+  readonly demand: ResourceList;
+  readonly policy: RaiseRules;
+  /** The limits' texts in the manifest, for their units; `hard` where it is not known. */
+  readonly written?: ResourceList;
+}
+
+/** minimum: the limit in force is below the policy's. */
+type Cause = 'demand' | 'threshold' | 'minimum';
+
+/** A limit that asks to be raised, and how far it may be. Quantities are canonical unless it says otherwise. */
+export interface Assessment {
+  readonly resource: string;
+  readonly current: string;
+  readonly used: string;
+  /** The unmet demand for this resource; "0" where there is none. */
+  readonly demand: string;
+  readonly causes: readonly Cause[];
+  /** What is asked for, in the manifest's unit, the maximum aside. */
+  readonly wanted: string;
+  /** What is proposed, in the manifest's unit; null where the maximum allows no raise. */
+  readonly proposed: string | null;
+  /** The maximum that stands in the way, if one does. */
+  readonly cap: {
+    readonly maximum: string;
+    /** How much of used + demand still does not fit; "0" where only headroom is cut. */
+    readonly lacking: string;
+  } | null;
+}
+
+/** One limit to raise, with what led to it. */
+export type Raise = Assessment & { readonly proposed: string };
+
+/** The limits to raise, by resource name; empty when nothing is under pressure, or a maximum is in the way of all of it. */
+export function recommend(input: RecommendInput): readonly Raise[] {
+  return assess(input).flatMap((one) => (one.proposed === null ? [] : [{ ...one, proposed: one.proposed }]));
+}
+
+/**
+ * The limits that ask to be raised, by resource name.
+ *
+ * - A threshold that is reached asks for hard × (1 + increment).
+ * - Demand that does not fit asks for used + demand exactly (`fill`), or for so much that there is as much headroom as
+ *   after any other raise and the threshold is not reached again at once (`settle`), as a round number. Demand that fits as
+ *   it is (another quota was in the way, or room came free) asks for nothing.
+ * - A limit below the policy's minimum asks for that.
+ *
+ * The result is at least the minimum, a multiple of the step (in the step's unit where the manifest's has no such multiple),
+ * and never above the maximum.
+ */
+export function assess(input: RecommendInput): readonly Assessment[] {
+  return resourceEntries(input.hard).flatMap(([resource, hard]): readonly Assessment[] => {
+    const { policy } = input;
+    const used = quantityIn(input.used, resource);
+    const demand = quantityIn(input.demand, resource);
+    const needed = addQuantities(used, demand);
+    const minimum = quantityOrNull(policy.minimum(resource));
+    const causes: Cause[] = [];
+    if (reachesThreshold(used, hard, policy.threshold(resource))) causes.push('threshold');
+    if (demand.nano > 0n && compareQuantities(needed, hard) > 0) causes.push('demand');
+    if (minimum !== null && compareQuantities(hard, minimum) < 0) causes.push('minimum');
+    if (causes.length === 0) return [];
+
+    const written = input.written?.[resource] ?? input.hard[resource] ?? '';
+    const exact = targetOf({ resource, hard, needed, causes, policy, written });
+    const floored = minimum === null ? exact : maxQuantity(exact, minimum);
+    const step = quantityOrNull(policy.step(resource));
+    const target = step === null ? floored : ceilTo(floored, step);
+    const wanted = step === null ? roundLimitUp(resource, target, written) : inSteps(resource, target, step, written);
+    if (compareQuantities(parseQuantity(wanted), hard) <= 0) return [];
+
+    const maximum = quantityOrNull(policy.maximum(resource));
+    const said = {
+      resource,
+      current: formatQuantity(hard),
+      used: formatQuantity(used),
+      demand: formatQuantity(demand),
+      causes,
+      wanted,
+    };
+    if (maximum === null || compareQuantities(parseQuantity(wanted), maximum) <= 0) {
+      return [{ ...said, proposed: wanted, cap: null }];
+    }
+    const proposed = cappedAt(maximum, { resource, hard, step, written });
+    const lacking = subtractQuantities(needed, proposed === null ? hard : parseQuantity(proposed));
+    const isLacking = causes.includes('demand') && lacking.nano > 0n;
+    return [
+      {
+        ...said,
+        proposed,
+        cap: { maximum: formatQuantity(maximum), lacking: isLacking ? formatQuantity(lacking) : '0' },
+      },
+    ];
+  });
+}
+
+function quantityOrNull(text: string | undefined): Quantity | null {
+  return text === undefined ? null : parseQuantity(text);
+}
+
+/** used ÷ hard ≥ threshold, exactly. A limit of zero is deliberate and is never reached. */
+function reachesThreshold(used: Quantity, hard: Quantity, threshold: Percent): boolean {
+  const { numerator, denominator } = percentRatio(threshold);
+  return hard.nano > 0n && used.nano * denominator >= hard.nano * numerator;
+}
+
+function withIncrement(amount: Quantity, increment: Percent): Quantity {
+  const { numerator, denominator } = percentRatio(increment);
+  return multiplyByRatio(amount, denominator + numerator, denominator);
+}
+
+/**
+ * A multiple of the step as it is written: in the manifest's unit where it stays one, else in the step's. In a manifest that
+ * counts in G, 12Gi are no whole number of G or M, and a step of 4Gi would be missed.
+ */
+function inSteps(resource: string, multiple: Quantity, step: Quantity, written: string): string {
+  const texts = [written, formatQuantity(step)].map((unit) => roundLimitUp(resource, multiple, unit));
+  return texts.find((text) => parseQuantity(text).nano % step.nano === 0n) ?? texts[0] ?? '';
+}
+
+/** What the causes ask for, without a bound. */
+function targetOf({
+  resource,
+  hard,
+  needed,
+  causes,
+  policy,
+  written,
+}: {
+  readonly resource: string;
+  readonly hard: Quantity;
+  readonly needed: Quantity;
+  readonly causes: readonly Cause[];
+  readonly policy: RaiseRules;
+  readonly written: string;
+}): Quantity {
+  const increment = policy.increment(resource);
+  if (causes.includes('demand')) {
+    if (policy.burst === 'fill') return needed;
+    const settled = maxQuantity(withIncrement(needed, increment), aboveThreshold(needed, policy.threshold(resource)));
+    return tidyUp(resource, settled, written);
+  }
+  return causes.includes('threshold') ? withIncrement(hard, increment) : hard;
+}
+
+/** The smallest limit of which `used` is less than the threshold. */
+function aboveThreshold(used: Quantity, threshold: Percent): Quantity {
+  const { numerator, denominator } = percentRatio(threshold);
+  return { nano: (used.nano * denominator) / numerator + 1n, format: used.format };
+}
+
+/** The largest limit that the maximum allows, in whole steps where those still are a raise; null where nothing is. */
+function cappedAt(
+  maximum: Quantity,
+  about: {
+    readonly resource: string;
+    readonly hard: Quantity;
+    readonly step: Quantity | null;
+    readonly written: string;
+  },
+): string | null {
+  const { resource, hard, step, written } = about;
+  const write = (limit: Quantity): string => {
+    const text = roundLimitWithin(resource, limit, written, maximum);
+    const inStep = step === null ? text : inSteps(resource, limit, step, written);
+    return compareQuantities(parseQuantity(inStep), maximum) <= 0 ? inStep : text;
+  };
+  const isRaise = (text: string): boolean => compareQuantities(parseQuantity(text), hard) > 0;
+  const steps = step === null ? null : { nano: maximum.nano - (maximum.nano % step.nano), format: maximum.format };
+  return [steps, maximum].flatMap((limit) => (limit === null ? [] : [write(limit)])).find(isRaise) ?? null;
+}

@@ -1,0 +1,215 @@
+import { compareQuantities, isZero, multiplyByRatio, parseQuantity, type Quantity } from '../../kernel/quantity.ts';
+import { percentRatio } from '../../kernel/percent.ts';
+import { quantityIn, type ResourceList } from '../../kernel/resource-list.ts';
+import { type EpochMs, formatInstant } from '../../kernel/time.ts';
+import { usageNotes } from '../demand/counted-usage.ts';
+import type { LimitChange } from '../model/decision.ts';
+import { gateOf } from '../decide/approval-requirement.ts';
+import type { QuotaObservation, WorkloadDemand } from '../model/observation.ts';
+import { incrementFor, maximumFor, minimumFor, type ResizePolicy, settingFor, thresholdFor } from '../policy/policy.ts';
+import { ANNOTATION_PREFIX } from '../policy/annotations.ts';
+import type { Raise } from './recommend.ts';
+import { roundLimitUp, roundLimitWithin } from './round.ts';
+import { believedUsage, staleNeed } from '../demand/stale-usage.ts';
+import { assessWith, unmetDemand } from '../demand/unmet-demand.ts';
+import type { Proposal } from '../model/verdict.ts';
+
+/**
+ * What the quota needs, or null when nothing is under pressure, or everything that is may not be raised (`cappedNeed`).
+ * Usage that the objects of the namespace contradict counts with the number that asks for less, except where it was counted
+ * from them.
+ *
+ * @param since the last change of ours; see `unmetDemand`.
+ */
+export function computeNeed(seen: QuotaObservation, since: EpochMs | null): Proposal | null {
+  const { policy } = seen;
+  const counted = unmetDemand(seen, since);
+  const raises = assessWith(seen, counted, believedUsage(seen)).flatMap((one) =>
+    one.proposed === null ? [] : [{ ...one, proposed: one.proposed }],
+  );
+  if (raises.length === 0) return null;
+  const changes = raises.map(
+    (raise): LimitChange => ({
+      resource: raise.resource,
+      from: raise.current,
+      to: raise.proposed,
+      used: raise.used,
+      demand: raise.demand,
+      reason: reasonOf(raise, policy),
+    }),
+  );
+  const demanded = raises.filter((raise) => raise.causes.includes('demand')).map((raise) => raise.resource);
+  const isAbout = (demand: WorkloadDemand): boolean =>
+    demanded.some((resource) => Object.hasOwn(demand.total, resource));
+  const ofUsage = usageNotes(seen, since);
+  const belowMinimum = raises.every(({ causes }) => causes.every((cause) => cause === 'minimum'));
+  return {
+    changes,
+    evidence: shortened(counted.filter(isAbout).map(evidenceOf)),
+    notes: [...cappedNeed(seen, since), ...staleNeed(seen, since)],
+    ...(ofUsage.length === 0 ? {} : { usageNotes: ofUsage }),
+    unmetDemand: demanded.length > 0,
+    demandByMessage: counted.some((one) => one.basis === 'message' && isAbout(one)),
+    gate: gateOf(policy, changes),
+    ...(belowMinimum ? { belowMinimum } : {}),
+  };
+}
+
+/** A namespace may have thousands of refused Jobs; the numbers count all of them, and nobody reads that many sentences. */
+const MAX_EVIDENCE = 50;
+
+function shortened(sentences: readonly string[]): readonly string[] {
+  const rest = sentences.length - MAX_EVIDENCE;
+  return rest <= 0 ? sentences : [...sentences.slice(0, MAX_EVIDENCE), `and ${rest} more workloads`];
+}
+
+/** What a maximum of the policy keeps from being proposed, a sentence for each resource. */
+export function cappedNeed(look: QuotaObservation, since: EpochMs | null): readonly string[] {
+  return assessWith(look, unmetDemand(look, since), believedUsage(look)).flatMap((one) => {
+    if (one.cap === null) return [];
+    const maximum = `${one.cap.maximum} (${settingText(look.policy, 'max', one.resource)})`;
+    const isAbove = compareQuantities(parseQuantity(one.current), parseQuantity(one.cap.maximum)) > 0;
+    const where = isAbove ? `at ${one.current}, above its maximum of` : 'at its maximum of';
+    const what = one.proposed === null ? `is ${where} ${maximum}` : `is capped at ${maximum}`;
+    const rest =
+      one.cap.lacking === '0'
+        ? `it would be raised to ${one.wanted} otherwise`
+        : `${one.cap.lacking} more would be needed`;
+    return [`${one.resource} ${what}, ${rest}`];
+  });
+}
+
+/** Rewrites the proposed values in the unit that the manifest uses (`written`: the text of each resource in Git). */
+export function asWritten(proposal: Proposal, written: ResourceList, policy: ResizePolicy): Proposal {
+  const changes = proposal.changes.map((change) => {
+    const text = written[change.resource];
+    if (text === undefined) return change;
+    const maximum = maximumFor(policy, change.resource);
+    const limit = parseQuantity(change.to);
+    const to =
+      maximum === undefined
+        ? roundLimitUp(change.resource, limit, text)
+        : roundLimitWithin(change.resource, limit, text, parseQuantity(maximum));
+    return { ...change, to };
+  });
+  return { ...proposal, changes, gate: gateOf(policy, changes) };
+}
+
+/** The values of a need, as one comparable text. */
+export function needDigest(proposal: Pick<Proposal, 'changes'>): string {
+  return proposal.changes
+    .map((change) => `${change.resource}=${change.to}`)
+    .toSorted()
+    .join(',');
+}
+
+/**
+ * Whether a need asks for so much more than `limits` that a decision for those is worth changing: a value at least one
+ * increment greater, or any value greater where something refused is still missing.
+ */
+export function outgrows(need: Proposal, limits: ResourceList, policy: ResizePolicy): boolean {
+  return need.changes.some((change) => {
+    const wanted = parseQuantity(change.to);
+    if (!Object.hasOwn(limits, change.resource)) return true;
+    const decided = quantityIn(limits, change.resource);
+    if (compareQuantities(wanted, decided) <= 0) return false;
+    if (!isZero(parseQuantity(change.demand))) return true;
+    return isIncrementAbove(change, decided, policy);
+  });
+}
+
+/** Whether the proposed value is at least one increment of its resource above `limit`. */
+export function isIncrementAbove(change: LimitChange, limit: Quantity, policy: ResizePolicy): boolean {
+  const { numerator, denominator } = percentRatio(incrementFor(policy, change.resource));
+  const wanted = parseQuantity(change.to);
+  return compareQuantities(wanted, multiplyByRatio(limit, denominator + numerator, denominator)) >= 0;
+}
+
+/** Whether every proposed value is at most what `limits` already says. */
+export function coveredBy(changes: readonly LimitChange[], limits: ResourceList): boolean {
+  return changes.every(
+    (change) =>
+      Object.hasOwn(limits, change.resource) &&
+      compareQuantities(parseQuantity(change.to), quantityIn(limits, change.resource)) <= 0,
+  );
+}
+
+/**
+ * The larger of a decision's and a need's value for each resource: an update never takes back what was asked for. A value
+ * that grows stays in the unit of the decision, which is the manifest's.
+ */
+export function mergeChanges(decided: readonly LimitChange[], need: readonly LimitChange[]): readonly LimitChange[] {
+  const byResource = new Map(decided.map((change) => [change.resource, change]));
+  for (const change of need) {
+    const old = byResource.get(change.resource);
+    if (old === undefined || compareQuantities(parseQuantity(change.to), parseQuantity(old.to)) > 0) {
+      const to = old === undefined ? change.to : roundLimitUp(change.resource, parseQuantity(change.to), old.to);
+      byResource.set(change.resource, { ...change, to });
+    }
+  }
+  return [...byResource.values()];
+}
+
+function reasonOf(raise: Raise, policy: ResizePolicy): string {
+  const { resource, causes, cap } = raise;
+  const share = percentOf(raise.used, raise.current);
+  const parts: string[] = [];
+  if (causes.includes('demand')) {
+    // What is used is said once.
+    const used = causes.includes('threshold') ? '' : `, ${raise.used} of ${raise.current} is used`;
+    parts.push(`refused workloads still miss ${raise.demand}${used}`);
+  }
+  if (causes.includes('threshold')) {
+    parts.push(
+      `used ${raise.used} of ${raise.current}${share === null ? '' : ` is ${share} %`}, the threshold is ${thresholdFor(policy, resource)} %`,
+    );
+  }
+  if (causes.includes('minimum')) {
+    parts.push(`the minimum is ${minimumFor(policy, resource)} (${settingText(policy, 'min', resource)})`);
+  }
+  if (cap !== null) {
+    const lacking = cap.lacking === '0' ? '' : `, ${cap.lacking} more would be needed`;
+    parts.push(`capped at ${cap.maximum} (${settingText(policy, 'max', resource)})${lacking}`);
+  }
+  return parts.join('; ');
+}
+
+/** `resizer.io/cpu-max on the namespace` */
+function settingText(policy: ResizePolicy, setting: 'min' | 'max', resource: string): string {
+  const { name, source } = settingFor(policy, setting, resource);
+  // The slash of a resource is an underscore in an annotation's name.
+  const annotation = `${ANNOTATION_PREFIX}${name.replace('/', '_')}`;
+  return source === 'default' ? annotation : `${annotation} on the ${source}`;
+}
+
+/** used/hard in percent, rounded down to a tenth; null when hard is 0. */
+function percentOf(used: string, hard: string): string | null {
+  const limit = parseQuantity(hard).nano;
+  if (limit === 0n) return null;
+  const tenths = (parseQuantity(used).nano * 1000n) / limit;
+  return tenths % 10n === 0n ? `${tenths / 10n}` : `${tenths / 10n}.${tenths % 10n}`;
+}
+
+function evidenceOf(demand: WorkloadDemand): string {
+  const amounts = Object.entries(demand.total)
+    .map(([resource, amount]) => `${resource} ${amount}`)
+    .join(', ');
+  const what =
+    demand.basis === 'workload'
+      ? `misses ${demand.missing} ${demand.missing === 1 ? 'replica' : 'replicas'} (${amounts})${surgeOf(demand)}`
+      : `was refused ${amounts}`;
+  return `${demand.workload.kind} ${demand.workload.name} ${what}, last refused ${formatInstant(demand.lastSeen)}`;
+}
+
+function surgeOf({ surge, later = 0 }: WorkloadDemand): string {
+  const lasting = `${surge} ${surge === 1 ? 'is' : 'are'} the surge of a rolling update and needed only while it lasts`;
+  return [
+    surge > 0 ? `, of which ${lasting}` : '',
+    later > 0 ? `, room for the ${later} that a rolling update still has to replace is counted in` : '',
+  ].join('');
+}
+
+/** `requests.cpu 2 → 3600m: used 2 of 2 is 100 %, the threshold is 80 %`, a line of the current details. */
+export function describeChange(change: LimitChange): string {
+  return `${change.resource} ${change.from} → ${change.to}: ${change.reason}`;
+}

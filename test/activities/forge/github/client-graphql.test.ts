@@ -1,0 +1,181 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { blobSha } from '../../../../activities/forge/git-blob.ts';
+import { GitHub } from '../../../../activities/forge/github/github.ts';
+import { GitHubClient } from '../../../../activities/forge/github/client.ts';
+import { tokenCredentials } from '../../../../activities/forge/github/credentials.ts';
+
+const TOKEN = 'a-recognisable-token';
+
+interface Scripted {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+/** An HTTP server that gives these answers one after the other, the last one for ever, and a client of it. */
+async function startGraphQl(answers: readonly Scripted[], prefix = '') {
+  const requests: { readonly path: string; readonly authorization: string; readonly body: string }[] = [];
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      const { url = '', headers } = request;
+      requests.push({ path: url, authorization: headers.authorization ?? '', body });
+      const answer = answers[Math.min(requests.length, answers.length) - 1];
+      response.writeHead(answer?.status ?? 200, { 'content-type': 'application/json', ...answer?.headers });
+      response.end(JSON.stringify(answer?.body));
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const limits: number[] = [];
+  const apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}${prefix}`;
+  const client = new GitHubClient({
+    apiUrl,
+    owner: 'acme',
+    repo: 'gitops',
+    credentials: tokenCredentials({ apiUrl, token: () => TOKEN }),
+    writeSpacingMs: 0,
+    log: pino({ level: 'silent' }),
+    onLimited: (waitMs) => limits.push(waitMs),
+  });
+  return {
+    client,
+    requests,
+    limits,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => {
+        server.close(resolve);
+      });
+    },
+  };
+}
+
+const error = (type: string | undefined, message: string): Scripted => ({
+  body: { data: null, errors: [{ ...(type === undefined ? {} : { type }), message }] },
+});
+
+describe('GraphQL', () => {
+  it('is asked beside the REST API, with the same credential', async () => {
+    await using github = await startGraphQl([{ body: { data: { viewer: { login: 'bot' } } } }]);
+    expect(await github.client.graphql('query ($n: Int) { viewer { login } }', { n: 1 })).toEqual({
+      viewer: { login: 'bot' },
+    });
+    expect(github.requests).toEqual([
+      {
+        path: '/graphql',
+        authorization: `Bearer ${TOKEN}`,
+        body: JSON.stringify({ query: 'query ($n: Int) { viewer { login } }', variables: { n: 1 } }),
+      },
+    ]);
+    await using enterprise = await startGraphQl([{ body: { data: {} } }], '/api/v3');
+    await enterprise.client.graphql('{ viewer { login } }');
+    expect(enterprise.requests[0]?.path).toBe('/api/graphql');
+  });
+
+  it('gives an error of an expected type to the caller, and any other is a refusal in GitHub’s words', async () => {
+    await using github = await startGraphQl([error('STALE_DATA', 'Expected branch to point to "a" but it did not.')]);
+    const mutation = 'mutation { createCommitOnBranch { commit { oid } } }';
+    expect(await github.client.graphqlAnswer(['STALE_DATA'], mutation)).toEqual({
+      ok: false,
+      type: 'STALE_DATA',
+      message: 'Expected branch to point to "a" but it did not.',
+    });
+    await expect(github.client.graphql(mutation)).rejects.toMatchObject({
+      type: 'GitHubRefused',
+      nonRetryable: true,
+      message: 'GitHub refused a query for acme/gitops: STALE_DATA: Expected branch to point to "a" but it did not.',
+    });
+  });
+
+  it('has limits and troubles like every other request', async () => {
+    await using limited = await startGraphQl([
+      { ...error('RATE_LIMITED', 'API rate limit exceeded'), headers: { 'retry-after': '31' } },
+    ]);
+    await expect(limited.client.graphql('{ viewer { login } }')).rejects.toMatchObject({
+      type: 'GitHubRateLimited',
+      nextRetryDelay: 31_000,
+    });
+    await expect(limited.client.forRepository('acme', 'other').data((o) => o.rest.meta.get())).rejects.toMatchObject({
+      type: 'GitHubRateLimited',
+    });
+    expect(limited.requests, 'nothing is asked of any repository until then').toHaveLength(1);
+    expect(limited.limits).toEqual([31_000]);
+
+    await using away = await startGraphQl([{ status: 502, body: { message: 'bad gateway' } }]);
+    await expect(away.client.graphql('{ viewer { login } }')).rejects.toMatchObject({ type: 'GitHubUnavailable' });
+    expect(away.requests, 'a query is asked twice').toHaveLength(2);
+    await expect(away.client.graphql('mutation { x }')).rejects.toMatchObject({ type: 'GitHubUnavailable' });
+    expect(away.requests, 'a mutation is sent once').toHaveLength(3);
+
+    await using trouble = await startGraphQl([error(undefined, 'Something went wrong')]);
+    await expect(trouble.client.graphql('mutation { x }')).rejects.toMatchObject({ type: 'GitHubUnavailable' });
+    await using empty = await startGraphQl([{ body: {} }]);
+    await expect(empty.client.graphql('mutation { x }')).rejects.toMatchObject({ type: 'GitHubUnavailable' });
+  });
+
+  it('is named with the setting for its address where something else answers with a page', async () => {
+    await using page = await startGraphQl([{ status: 404, body: `<html>\n${'<p>'.repeat(1000)}` }]);
+    const failure: unknown = await page.client.graphql('{ viewer { login } }').catch((thrown: unknown) => thrown);
+    expect(failure).toMatchObject({ type: 'GitHubRefused', nonRetryable: true });
+    expect(String(failure)).toMatch(
+      /POST \/graphql with 404: [^\n]*<p>.*…; check GITHUB_API_URL: .*https:\/\/HOST\/api\/v3/,
+    );
+    expect(String(failure).length).toBeLessThan(1000);
+  });
+
+  it('has the token in no failure, whoever put it there', async () => {
+    const answers = [
+      error('FORBIDDEN', `${TOKEN} may not`),
+      error('RATE_LIMITED', `${TOKEN} rate limit`),
+      error(undefined, TOKEN),
+      { status: 401, body: { message: TOKEN } },
+      { status: 500, body: { message: TOKEN } },
+    ];
+    for (const answer of answers) {
+      await using github = await startGraphQl([answer]);
+      const failure: unknown = await github.client.graphql('mutation { x }').catch((thrown: unknown) => thrown);
+      expect(String(failure)).toMatch(/GitHub/);
+      expect(`${String(failure)} ${(failure as Error).stack} ${JSON.stringify(failure)}`).not.toContain(TOKEN);
+    }
+    await using stale = await startGraphQl([error('STALE_DATA', TOKEN)]);
+    expect(JSON.stringify(await stale.client.graphqlAnswer(['STALE_DATA'], 'mutation { x }'))).not.toContain(TOKEN);
+  });
+});
+
+describe('files by GraphQL', () => {
+  const texts = ['one\n', 'ärger\n', '\ufeffbom\n'];
+  const files = texts.map((text) => ({ sha: blobSha(text), size: 6 }));
+  const blob = (text: string): Scripted => ({
+    body: { content: Buffer.from(text).toString('base64'), encoding: 'base64', sha: blobSha(text), size: 6, url: '' },
+  });
+
+  it('are taken where their text has their SHA, and read one by one where it has not', async () => {
+    const repository = { b0: { text: texts[0] }, b1: { text: '\ufffdrger\n' }, b2: null };
+    await using github = await startGraphQl([{ body: { data: { repository } } }, blob('ärger\n'), blob('\ufeffbom\n')]);
+    const read = await new GitHub({ client: github.client }).fileTexts(files);
+    expect(files.map(({ sha }) => read.get(sha))).toEqual(texts);
+    expect(github.requests.map(({ path }) => path)).toEqual([
+      '/graphql',
+      ...files.slice(1).map(({ sha }) => `/repos/acme/gitops/git/blobs/${sha}`),
+    ]);
+  });
+
+  it('are read one by one by a credential that GraphQL refuses', async () => {
+    const forbidden = error('FORBIDDEN', 'Resource not accessible by integration');
+    await using github = await startGraphQl([forbidden, ...texts.map(blob)]);
+    const read = await new GitHub({ client: github.client }).fileTexts(files);
+    expect([...read.keys()]).toEqual(files.map(({ sha }) => sha));
+    expect(github.requests).toHaveLength(4);
+  });
+
+  it('are no query for a single file', async () => {
+    await using github = await startGraphQl([blob('one\n')]);
+    expect([...(await new GitHub({ client: github.client }).fileTexts(files.slice(0, 1))).values()]).toEqual(['one\n']);
+    expect(github.requests.map(({ path }) => path)).toEqual([`/repos/acme/gitops/git/blobs/${files[0]?.sha}`]);
+  });
+});

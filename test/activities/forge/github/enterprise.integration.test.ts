@@ -1,0 +1,68 @@
+/** GitHub Enterprise: REST below `/api/v3`, GraphQL at `/api/graphql`, and nothing anywhere else. */
+import { describe, expect, it } from 'vitest';
+import { type Decision, type LimitChange } from '../../../../domain/quota-resize/model/decision.ts';
+import {
+  change,
+  decide,
+  hints,
+  MANIFEST,
+  PATH,
+  places,
+  policy,
+  startGitOps,
+  target,
+} from '../../quota-resize/gitops-fixture.ts';
+
+const GPU_PATH = 'managed-resources/prod/team-a/gpu.yaml';
+const GPU =
+  'apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: gpu, namespace: team-a}\nspec:\n  hard:\n    pods: 5\n';
+const more: readonly LimitChange[] = [change('pods', '5', '8')];
+const all = [...places, { quota: 'gpu', hints }];
+
+describe('a pull request on GitHub Enterprise', () => {
+  it('of two files is found, opened, looked at, rebuilt, merged and cleared away', async () => {
+    await using gitops = await startGitOps({ [PATH]: MANIFEST, [GPU_PATH]: GPU }, { enterprise: true });
+    const { forge } = gitops;
+    expect(forge.apiUrl).toBe(`${forge.url}/api/v3`);
+    const { activities, github } = gitops.worker();
+    const seen = await activities.observeSource({ target, limits: { 'requests.cpu': '3600m' }, hints });
+    expect(seen).toMatchObject({ kind: 'found', path: PATH, base: 'main' });
+
+    const companions = [{ quota: 'gpu', quotaUid: 'uid-2', gate: null, hints, changes: more }];
+    let decision: Decision = decide(undefined, { companions });
+    const opened = await activities.ensurePullRequest({ target, decision, policy, places: all });
+    if (opened.kind !== 'open') throw new Error(JSON.stringify(opened));
+    expect(opened.pullRequest.url, 'the page, not the API').toBe(`${forge.url}/acme/gitops/pull/1`);
+    decision = { ...decision, pullRequest: opened.pullRequest };
+    expect(await activities.observePullRequest({ target, decision })).toMatchObject({
+      state: 'open',
+      headIsOurs: true,
+      mergeableState: 'clean',
+    });
+
+    await forge.pushCommit({ files: { [GPU_PATH]: GPU.replace('pods: 5', 'pods: 6') } });
+    const rebuilt = await activities.ensurePullRequestRebuilt({ target, decision, policy, places: all, why: 'moved' });
+    if (rebuilt.kind !== 'open') throw new Error(JSON.stringify(rebuilt));
+    decision = { ...decision, pullRequest: rebuilt.pullRequest };
+    expect(await github.commitsOf(1)).toHaveLength(1);
+    expect(await activities.ensureMerged({ target, decision })).toMatchObject({
+      kind: 'merged',
+      limits: { 'requests.cpu': '3600m' },
+    });
+    expect(await forge.readFile('main', GPU_PATH)).toBe(GPU.replace('pods: 5', 'pods: 8'));
+    expect(await forge.branchTip(opened.pullRequest.branch)).toBeUndefined();
+  });
+
+  it('is not looked for at the addresses of github.com, and the failure names the setting', async () => {
+    await using gitops = await startGitOps(undefined, { enterprise: true });
+    const { activities } = gitops.worker({ apiUrl: gitops.forge.url });
+    await expect(activities.observeSource({ target, limits: { pods: '20' }, hints })).rejects.toThrow(
+      /POST \/graphql with 404: (?!.*permissions).*GITHUB_API_URL: .*https:\/\/HOST\/api\/v3/,
+    );
+    const onMain = gitops.worker({ apiUrl: gitops.forge.url, baseBranch: 'main' });
+    expect(await onMain.activities.observeSource({ target, limits: { pods: '20' }, hints })).toMatchObject({
+      kind: 'blocked',
+      message: expect.stringContaining('GITHUB_API_URL'),
+    });
+  });
+});

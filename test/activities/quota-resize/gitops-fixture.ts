@@ -1,0 +1,219 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import { pino } from 'pino';
+import type { GitHub } from '../../../activities/forge/github/github.ts';
+import type { GitHubOptions } from '../../../activities/forge/github/client.ts';
+import { tokenCredentials } from '../../../activities/forge/github/credentials.ts';
+import type { GitHubPermits } from '../../../activities/forge/github/permits.ts';
+import { connectRepositories, type Repositories, type RepositoryName } from '../../../activities/forge/repositories.ts';
+import {
+  createQuotaResizeGitHubActivities,
+  type QuotaResizeGitHubActivities,
+} from '../../../activities/quota-resize/github.ts';
+import type { QuotaTarget } from '../../../domain/kernel/target.ts';
+import type { Decision, LimitChange, PullRequestRef } from '../../../domain/quota-resize/model/decision.ts';
+import { pullRequestTexts, type TextTemplates } from '../../../domain/quota-resize/pull-request/text.ts';
+import type { SourceHint } from '../../../domain/quota-resize/git/locate/source-candidate.ts';
+import { resolve } from '../../domain/quota-resize/policy/policies.ts';
+import { createBareRepository } from '../../kernel/forge/git/bare-repository.ts';
+import { type Forge, type ForgeOptions, startForge } from '../../kernel/forge/forge.ts';
+
+export const target: QuotaTarget = { cluster: 'prod', namespace: 'team-a', quota: 'compute' };
+export const PATH = 'managed-resources/prod/team-a/quota.yaml';
+
+/** Where the worker looks when nothing but the path template says it. */
+export const hints: readonly SourceHint[] = [
+  {
+    from: 'template',
+    path: 'managed-resources/prod/team-a',
+    said: 'the path template "managed-resources/{{ .Cluster }}/{{ .Namespace }}"',
+  },
+];
+
+/** Where it looks when an annotation of the namespace names the path. */
+export function annotated(path: string, more: Partial<SourceHint> = {}): readonly SourceHint[] {
+  return [{ from: 'annotation', path, said: 'the annotation resizer.io/git-path of namespace team-a', ...more }];
+}
+
+export const places = [{ quota: target.quota, hints }];
+export const { policy } = resolve({}, {}, { mode: 'propose' });
+
+/** A file with everything that re-printing YAML would change. */
+export const MANIFEST = [
+  '# owned by the platform team',
+  'apiVersion: v1',
+  'kind:   ResourceQuota',
+  'metadata: {name: compute, namespace: "team-a"}',
+  'spec:',
+  '    hard:',
+  "        requests.cpu:   '2'  # two, for now",
+  '        limits.memory: 4Gi',
+  '        pods: 10',
+  '---',
+  'apiVersion: v1',
+  'kind: ResourceQuota',
+  'metadata:',
+  '  name: compute-large',
+  'spec: {hard: {requests.cpu: 2}} # no newline at the end',
+].join('\r\n');
+
+export function change(resource: string, from: string, to: string): LimitChange {
+  return { resource, from, to, used: from, demand: '0', reason: `used ${from} of ${from} is 100 %, threshold 80 %` };
+}
+
+let decisions = 0;
+
+/** A decision of a moment ago; every call makes another one. */
+export function decide(
+  changes: readonly LimitChange[] = [change('requests.cpu', '2', '3600m')],
+  overrides: Partial<Decision> = {},
+): Decision {
+  decisions += 1;
+  return {
+    id: decisions.toString(16).padStart(8, '0'),
+    quotaUid: 'uid-1',
+    decidedAt: Date.now(),
+    changes,
+    evidence: ['ReplicaSet web misses 2 pods'],
+    demandByMessage: false,
+    gate: null,
+    pullRequest: null,
+    merge: null,
+    ...overrides,
+  };
+}
+
+/** A worker process: its own caches, its own view. */
+export interface Worker {
+  readonly repositories: Repositories;
+  /** The first repository. */
+  readonly github: GitHub;
+  readonly activities: QuotaResizeGitHubActivities;
+  /** Lines of the log, parsed. */
+  readonly lines: readonly Record<string, unknown>[];
+}
+
+interface WorkerOptions extends Partial<Omit<GitHubOptions, 'credentials'>> {
+  readonly token?: () => string;
+  readonly guard?: () => Promise<void>;
+  readonly policyGuard?: () => Promise<void>;
+  readonly permits?: GitHubPermits;
+  readonly templates?: Partial<TextTemplates>;
+  /** Besides the first one. */
+  readonly repositories?: readonly RepositoryName[];
+}
+
+export interface GitOps extends AsyncDisposable {
+  readonly forge: Forge;
+  worker(options?: WorkerOptions): Worker;
+  /** Writes that changed something, as `METHOD path` without the repository. */
+  effects(): readonly string[];
+}
+
+/** A repository with the files on a forge that runs. */
+export async function startGitOps(
+  files: Readonly<Record<string, string>> = { [PATH]: MANIFEST, 'README.md': '# gitops\n' },
+  options: Partial<ForgeOptions> = {},
+  /** More repositories of the same owner, by name. */
+  others: Readonly<Record<string, Readonly<Record<string, string>>>> = {},
+): Promise<GitOps> {
+  const folder = await mkdtemp(join(tmpdir(), 'headroom-gitops-'));
+  const gitDir = join(folder, 'gitops.git');
+  await createBareRepository(gitDir, files);
+  const repositories: { gitDir: string; owner: string; repo: string }[] = [];
+  for (const [repo, content] of Object.entries(others)) {
+    const other = { gitDir: join(folder, `${repo}.git`), owner: 'acme', repo };
+    await createBareRepository(other.gitDir, content);
+    repositories.push(other);
+  }
+  const forge = await startForge({
+    gitDir,
+    owner: 'acme',
+    repo: 'gitops',
+    repositories,
+    token: 'first-token',
+    mergeableDelayMs: 0,
+    ...options,
+  });
+  return {
+    forge,
+    worker({
+      guard = () => Promise.resolve(),
+      policyGuard = () => Promise.resolve(),
+      permits,
+      token = () => 'first-token',
+      templates,
+      repositories: others = [],
+      owner = 'acme',
+      repo = 'gitops',
+      baseBranch,
+      ...overrides
+    } = {}) {
+      const lines: Record<string, unknown>[] = [];
+      const log = pino(
+        { level: 'debug' },
+        { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
+      );
+      const apiUrl = overrides.apiUrl ?? forge.apiUrl;
+      const repositories = connectRepositories({
+        apiUrl,
+        credentials: tokenCredentials({ apiUrl, token }),
+        repositories: [{ owner, repo, baseBranch: baseBranch ?? undefined }, ...others],
+        log,
+        writeSpacingMs: 0,
+        // Longer than in production: a read that takes longer is sent again, and tests count requests. The forge is in this
+        // very process, and in its first exchanges it compiles GitHub's description, for half a minute where all cores are busy.
+        requestTimeoutMs: 90_000,
+        ...overrides,
+      });
+      const timings = { checksPollMin: 1000, checksPollMax: 11_000, checksPollRamp: 100_000 };
+      const activities = createQuotaResizeGitHubActivities({
+        repositories,
+        permits: permits ?? null,
+        guard,
+        policyGuard,
+        log,
+        config: { timings, texts: pullRequestTexts(templates), temporalUi: null },
+      });
+      return { repositories, github: repositories.of(`${owner}/${repo}`), activities, lines };
+    },
+    effects: () =>
+      forge.writes
+        .filter(({ effect }) => effect)
+        .map(({ method, path }) => `${method} ${path.replace('/repos/acme/gitops', '')}`),
+    async [Symbol.asyncDispose]() {
+      try {
+        await forge.stop();
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    },
+  };
+}
+
+/** Runs something as the n-th attempt of an activity that was scheduled so many milliseconds ago. */
+export function asAttempt<T>(attempt: number, run: () => Promise<T>, ageMs = 0): Promise<T> {
+  const info = { attempt, scheduledTimestampMs: Date.now() - ageMs };
+  return new MockActivityEnvironment(info, { logger: new DefaultLogger('ERROR', () => {}) }).run(run);
+}
+
+/**
+ * How many requests it may take to open pull requests: so many, and no more unless it took so long that a look at the base is
+ * too old by then (10 s), or the decision not surely new (30 s). A busy machine may stand still for that.
+ */
+export function requestsFor(expected: number, tookMs: number): readonly number[] {
+  return tookMs < 10_000 ? [expected] : [expected, expected + 1, expected + 2];
+}
+
+/** The decision with its pull request open. */
+export async function open(
+  worker: Worker,
+  decision: Decision = decide(),
+): Promise<Decision & { pullRequest: PullRequestRef }> {
+  const outcome = await worker.activities.ensurePullRequest({ target, decision, policy, places });
+  if (outcome.kind !== 'open') throw new Error(`expected an open pull request, got ${JSON.stringify(outcome)}`);
+  return { ...decision, pullRequest: outcome.pullRequest };
+}

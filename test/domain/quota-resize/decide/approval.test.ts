@@ -1,0 +1,260 @@
+import { describe, expect, it } from 'vitest';
+import * as absorb from '../../../../domain/quota-resize/decide/apply-outcome.ts';
+import { command } from '../../../../domain/quota-resize/decide/commands.ts';
+import { decide } from '../../../../domain/quota-resize/decide/decide.ts';
+import { leaseHolder } from '../../../../domain/quota-resize/model/decision.ts';
+import { gateOf } from '../../../../domain/quota-resize/decide/approval-requirement.ts';
+import type { ResizeMemory } from '../../../../domain/quota-resize/model/memory.ts';
+import type { QuotaObservation } from '../../../../domain/quota-resize/model/observation.ts';
+import type { Verdict } from '../../../../domain/quota-resize/model/verdict.ts';
+import {
+  change,
+  cpu,
+  decision,
+  HOUR,
+  lease,
+  memory,
+  MINUTE,
+  NOW,
+  observation,
+  openDecision,
+  policy,
+  pullRequest,
+  ref,
+} from '../model/observations.ts';
+
+const ann = { by: 'ann', reason: 'month end' };
+
+/** Decides on an unopened decision that holds its Lease. */
+function unopened(
+  look: Partial<QuotaObservation>,
+  remembered: Partial<ResizeMemory> = {},
+  now = NOW,
+): readonly [ResizeMemory, Verdict] {
+  const inHand = remembered.decision ?? decision();
+  const held = lease({ holder: leaseHolder(inHand.id), decision: inHand });
+  return decide(
+    { quota: observation({ lease: held, ...look }), pullRequest: null },
+    memory({ ...remembered, decision: inHand }),
+    now,
+  );
+}
+
+/** Decides on an open pull request that is ready to be merged. */
+function opened(
+  look: Partial<QuotaObservation>,
+  remembered: Partial<ResizeMemory> = {},
+  now = NOW,
+): readonly [ResizeMemory, Verdict] {
+  const inHand = remembered.decision ?? openDecision();
+  const held = lease({ holder: leaseHolder(inHand.id), decision: inHand });
+  return decide(
+    { quota: observation({ lease: held, ...look }), pullRequest: pullRequest() },
+    memory({ ...remembered, decision: inHand }),
+    now,
+  );
+}
+
+/** Goes on as the workflow does, until nothing is left to say: what was said, and the verdict after it. */
+function untilQuiet(
+  step: (remembered: ResizeMemory) => readonly [ResizeMemory, Verdict],
+  start: ResizeMemory,
+): { readonly said: readonly string[]; readonly last: Verdict; readonly memory: ResizeMemory } {
+  const said: string[] = [];
+  let current = start;
+  for (let round = 0; round < 10; round += 1) {
+    const [next, verdict] = step(current);
+    if (verdict.kind !== 'say') return { said, last: verdict, memory: next };
+    said.push(verdict.event.reason);
+    current = absorb.said(next, verdict.about);
+  }
+  throw new Error('it never stops talking');
+}
+
+describe('a gate', () => {
+  it('stands before every raise where the policy asks for it, and where it asks for it', () => {
+    expect(gateOf(policy(), [change()])).toBeNull();
+    expect(gateOf(policy({ approval: 'before-merge' }), [change()])).toMatchObject({ reason: 'ApprovalRequired' });
+    expect(gateOf(policy({ approval: 'before-pull-request' }), [change()])).toMatchObject({
+      reason: 'ApprovalRequired',
+      before: 'pull-request',
+    });
+    expect(gateOf(policy({ approval: 'before-pull-request' }), [change({ from: '0' })])).toMatchObject({
+      reason: 'RaiseFromZero',
+      before: 'pull-request',
+    });
+  });
+});
+
+describe('an approval before the pull request', () => {
+  const asking = policy({ approval: 'before-pull-request' });
+
+  it('is asked for once, and nothing is opened meanwhile', () => {
+    const { said, last } = untilQuiet(
+      (current) => unopened({ policy: asking }, current),
+      memory({ decision: decision() }),
+    );
+    expect(said).toEqual(['QuotaResizeApprovalNeeded']);
+    expect(last).toMatchObject({ kind: 'hold', phase: 'AwaitingApproval', reason: 'ApprovalRequired' });
+  });
+
+  it('once given is told with who and why, opens the pull request and is good for its merge too', () => {
+    const waiting = untilQuiet((current) => unopened({ policy: asking }, current), memory({ decision: decision() }));
+    const outcome = command(waiting.memory, 'approve', ann, NOW + MINUTE);
+    if (outcome.kind !== 'done') throw new Error(outcome.message);
+    expect(outcome.memory.decision?.approvedBy).toBe('ann');
+    const approved = untilQuiet((current) => unopened({ policy: asking }, current), outcome.memory);
+    expect(approved.said).toEqual(['QuotaResizeApproved']);
+    expect(approved.last).toMatchObject({ kind: 'open', decision: { approvedBy: 'ann' } });
+    if (approved.last.kind !== 'open') throw new Error('not opened');
+
+    const afterwards = absorb.opened(approved.memory, approved.last.decision, ref());
+    const merged = untilQuiet((current) => opened({ policy: asking }, current), afterwards);
+    expect(merged.said).toEqual(['QuotaResizeApproved']);
+    expect(merged.last).toMatchObject({ kind: 'merge' });
+  });
+
+  it('is void when the need grows, and then no pull request is opened for the new values', () => {
+    const { memory: waiting } = untilQuiet(
+      (current) => unopened({ policy: asking }, current),
+      memory({ decision: decision() }),
+    );
+    const outcome = command(waiting, 'approve', ann, NOW);
+    if (outcome.kind !== 'done') throw new Error(outcome.message);
+    const [, verdict] = unopened({ policy: asking, quota: cpu('9', '20') }, outcome.memory);
+    expect(verdict.kind).not.toBe('open');
+    const [, grown] = unopened({ policy: asking, quota: cpu('17', '20') }, outcome.memory);
+    expect(grown).toMatchObject({ kind: 'revise', reason: 'NeedGrew' });
+    if (grown.kind !== 'revise') throw new Error('not revised');
+    const revised = absorb.revised(outcome.memory, grown.decision);
+    expect(revised.approval).toBeNull();
+    expect(revised.decision?.approvedBy).toBeUndefined();
+  });
+
+  it('that is refused gives the decision up and remembers the values', () => {
+    const { memory: waiting } = untilQuiet(
+      (current) => unopened({ policy: asking }, current),
+      memory({ decision: decision() }),
+    );
+    const outcome = command(waiting, 'reject', ann, NOW);
+    if (outcome.kind !== 'done') throw new Error(outcome.message);
+    expect(unopened({ policy: asking }, outcome.memory)[1]).toMatchObject({
+      kind: 'close',
+      reason: 'Rejected',
+      refusal: { by: 'ann', reason: 'month end' },
+    });
+  });
+
+  it('is not asked for where no approval is needed, so approve says that there is nothing to approve', () => {
+    expect(command(memory({ decision: decision() }), 'approve', ann, NOW)).toMatchObject({ kind: 'refused' });
+  });
+});
+
+describe('an approval of an open pull request', () => {
+  const look = { policy: policy({ approval: 'before-merge' }) };
+  const asked = () => untilQuiet((current) => opened(look, current), memory({ decision: openDecision() })).memory;
+
+  it('names the head that was looked at, and is refused for another one', () => {
+    const head = ref().headSha;
+    expect(command(asked(), 'approve', { ...ann, head: head.slice(0, 7) }, NOW).kind).toBe('done');
+    const other = command(asked(), 'approve', { ...ann, head: '0000000' }, NOW);
+    expect(other).toMatchObject({ kind: 'refused', message: expect.stringContaining('look again') });
+    expect(command(asked(), 'approve', { ...ann, head: head.slice(0, 3) }, NOW).kind).toBe('refused');
+  });
+
+  it('is asked for where a person merges, if the policy itself asks, and not for a large step alone', () => {
+    const byHand = policy({ approval: 'before-merge' }, { autoMerge: false });
+    const waits = untilQuiet((current) => opened({ policy: byHand }, current), memory({ decision: openDecision() }));
+    expect(waits.last.reason).toBe('ApprovalRequired');
+    const large = policy({ 'max-step': '1' }, { autoMerge: false });
+    const merges = untilQuiet((current) => opened({ policy: large }, current), memory({ decision: openDecision() }));
+    expect(merges.last.reason).toBe('AutoMergeOff');
+  });
+
+  it('that grew is not in the name of who approved less', () => {
+    const outcome = command(asked(), 'approve', ann, NOW);
+    if (outcome.kind !== 'done') throw new Error(outcome.message);
+    const bigger = { ...look, quota: cpu('19', '20') };
+    const { last } = untilQuiet((current) => opened(bigger, current, NOW + HOUR), outcome.memory);
+    expect(last).toMatchObject({ kind: 'rebuild', reason: 'NeedGrew' });
+    if (last.kind === 'rebuild') expect(last.decision.approvedBy).toBeUndefined();
+  });
+
+  it('given before there was a pull request keeps that one as it was approved', () => {
+    const before = policy({ approval: 'before-pull-request' });
+    const approval = { by: 'ann', at: NOW, reason: '', limits: { 'requests.cpu': '12' }, headSha: ref().headSha };
+    const { last } = untilQuiet(
+      (current) => opened({ policy: before, quota: cpu('19', '20') }, current, NOW + HOUR),
+      memory({ decision: openDecision(), approval }),
+    );
+    expect(last.kind).toBe('merge');
+  });
+});
+
+describe('a missing approval', () => {
+  it('is asked for as long as before after a pause', () => {
+    const look = { policy: policy({ approval: 'before-merge', 'approval-timeout': '1d' }) };
+    const asked = untilQuiet((current) => opened(look, current), memory({ decision: openDecision() })).memory;
+    const paused = command(asked, 'pause', ann, NOW);
+    if (paused.kind !== 'done') throw new Error(paused.message);
+    const resumed = command(paused.memory, 'resume', ann, NOW + 48 * HOUR);
+    if (resumed.kind !== 'done') throw new Error(resumed.message);
+    const { last } = untilQuiet((current) => opened(look, current, NOW + 48 * HOUR), resumed.memory);
+    expect(last.reason).toBe('ApprovalRequired');
+  });
+});
+
+describe('a missing approval', () => {
+  const asking = (extra: Record<string, string> = {}) => policy({ approval: 'before-merge', ...extra });
+
+  it('is reminded of at the policy’s distance, and not more often', () => {
+    const look = { policy: asking({ 'approval-reminder': '24h' }) };
+    const first = untilQuiet((current) => opened(look, current), memory({ decision: openDecision() }));
+    expect(first.last).toMatchObject({ kind: 'hold', phase: 'AwaitingApproval' });
+    const early = untilQuiet((current) => opened(look, current, NOW + 23 * HOUR), first.memory);
+    expect(early.said).toEqual([]);
+    const late = untilQuiet((current) => opened(look, current, NOW + 24 * HOUR), early.memory);
+    expect(late.said).toEqual(['QuotaResizeApprovalOverdue']);
+    const after = untilQuiet((current) => opened(look, current, NOW + 25 * HOUR), late.memory);
+    expect(after.said).toEqual([]);
+  });
+
+  it('is a no after the timeout, if there is one', () => {
+    const look = { policy: asking({ 'approval-timeout': '7d' }) };
+    const first = untilQuiet((current) => opened(look, current), memory({ decision: openDecision() }));
+    const week = 7 * 24 * HOUR;
+    const just = untilQuiet((current) => opened(look, current, NOW + week - 1), first.memory);
+    expect(just.last.kind).toBe('hold');
+    const over = untilQuiet((current) => opened(look, current, NOW + week), just.memory);
+    expect(over.last).toMatchObject({ kind: 'close', reason: 'ApprovalTimedOut', refusal: { by: 'nobody' } });
+    const never = untilQuiet((current) => opened({ policy: asking() }, current, NOW + 52 * week), first.memory);
+    expect(never.last.kind).toBe('hold');
+  });
+});
+
+describe('a held merge', () => {
+  const frozen = { reason: 'Frozen', until: NOW + HOUR, detail: 'resizer.io/freeze-until on the namespace' } as const;
+
+  it('is said once for each freeze, and waited for until it ends', () => {
+    const first = untilQuiet((current) => opened({ mergeHold: frozen }, current), memory({ decision: openDecision() }));
+    expect(first.said).toEqual(['QuotaResizeHeld']);
+    expect(first.last).toMatchObject({ kind: 'hold', phase: 'AwaitingMerge', reason: 'Frozen' });
+    const again = untilQuiet((current) => opened({ mergeHold: frozen }, current, NOW + MINUTE), first.memory);
+    expect(again.said).toEqual([]);
+    const longer = { ...frozen, until: NOW + 2 * HOUR };
+    expect(untilQuiet((current) => opened({ mergeHold: longer }, current), again.memory).said).toEqual([
+      'QuotaResizeHeld',
+    ]);
+    expect(untilQuiet((current) => opened({ mergeHold: null }, current), again.memory).last.kind).toBe('merge');
+  });
+
+  it('does not keep a pull request from being opened', () => {
+    expect(unopened({ mergeHold: frozen })[1]).toMatchObject({ kind: 'open' });
+  });
+
+  it('waits for the approval first, so that nobody approves twice', () => {
+    const look = { mergeHold: frozen, policy: policy({ approval: 'before-merge' }) };
+    const { said } = untilQuiet((current) => opened(look, current), memory({ decision: openDecision() }));
+    expect(said).toEqual(['QuotaResizeApprovalNeeded']);
+  });
+});

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { opened } from '../../../../domain/quota-resize/decide/apply-outcome.ts';
+import { command, type CommandOutcome, type OperatorCommand } from '../../../../domain/quota-resize/decide/commands.ts';
+import type { ResizeMemory } from '../../../../domain/quota-resize/model/memory.ts';
+import {
+  change,
+  decideOpenAt,
+  decision,
+  HEAD,
+  memory,
+  mergedDecision,
+  NOW,
+  openDecision,
+  policy,
+  ref,
+  SECOND,
+} from '../model/observations.ts';
+
+const input = { by: 'ann', reason: 'a freeze' };
+const gate = { reason: 'MaxStepExceeded', message: 'too much' } as const;
+const said = { by: 'bob', at: NOW - SECOND, reason: '' };
+
+function send(name: OperatorCommand, remembered: Partial<ResizeMemory> = {}): CommandOutcome {
+  return command(memory(remembered), name, input, NOW);
+}
+
+function done(outcome: CommandOutcome): ResizeMemory {
+  if (outcome.kind === 'refused') throw new Error(outcome.message);
+  return outcome.memory;
+}
+
+describe('pause and resume', () => {
+  it('say who, and keep why', () => {
+    const outcome = send('pause');
+    expect(outcome.message).toBe('paused by ann: nothing is written until resume');
+    expect(done(outcome).paused).toEqual({ ...input, at: NOW });
+    const resumed = command(done(outcome), 'resume', { by: 'bob', reason: '' }, NOW);
+    expect(resumed.message).toBe('resumed by bob');
+    expect(done(resumed)).toEqual(memory());
+  });
+
+  it('are refused where they would change nothing', () => {
+    expect(send('pause', { paused: said })).toEqual({
+      kind: 'refused',
+      message: 'already paused by bob since 2026-11-20T09:59:59Z',
+    });
+    expect(send('resume')).toEqual({ kind: 'refused', message: 'not paused, so there is nothing to resume' });
+  });
+});
+
+describe('approve', () => {
+  const gated = openDecision({ gate });
+
+  it('is bound to the limits and the head of this moment', () => {
+    const outcome = send('approve', { decision: gated });
+    expect(outcome.message).toBe('approved by ann: pull request #7 at a1b2c3d4e5f6, for these values only');
+    const { approval } = done(outcome);
+    expect(approval).toEqual({ ...input, at: NOW, limits: { 'requests.cpu': '12' }, headSha: HEAD });
+  });
+
+  it('lets exactly that merge through, and nothing after the head or the limits changed', () => {
+    const look = { policy: policy({ 'max-step': '1' }) };
+    const approved = done(send('approve', { decision: gated }));
+    const verdictOf = (after: ResizeMemory, pull = {}) => decideOpenAt(NOW, { look, pull, memory: after })[1].reason;
+    expect(verdictOf(approved)).toBe('ReadyToMerge');
+    const rebuilt = opened(approved, gated, ref({ headSha: 'ffff' }));
+    expect(verdictOf(rebuilt, { headSha: 'ffff' })).toBe('MaxStepExceeded');
+    const grown = opened(approved, { ...gated, changes: [change({ to: '15' })] }, ref({ headSha: 'ffff' }));
+    expect(verdictOf(grown, { headSha: 'ffff' })).toBe('MaxStepExceeded');
+  });
+
+  it('is refused where there is nothing to approve', () => {
+    const nothing = 'there is no open pull request to approve';
+    expect(send('approve').message).toBe(nothing);
+    expect(send('approve', { decision: decision({ gate }) }).message).toBe(nothing);
+    expect(send('approve', { decision: { ...mergedDecision(), gate } }).message).toBe(nothing);
+    expect(send('approve', { decision: openDecision() })).toEqual({
+      kind: 'refused',
+      message: 'pull request #7 needs no approval: its steps are within the policy',
+    });
+    expect(send('approve', { decision: gated, rejection: said })).toEqual({
+      kind: 'refused',
+      message: 'already rejected by bob, the pull request is closed',
+    });
+  });
+});
+
+describe('reject', () => {
+  it('takes back an approval', () => {
+    const approval = { ...said, limits: { 'requests.cpu': '12' }, headSha: HEAD };
+    const outcome = send('reject', { decision: openDecision(), approval });
+    expect(outcome.message).toBe('rejected by ann: pull request #7 is closed');
+    expect(done(outcome)).toMatchObject({ rejection: { ...input, at: NOW }, approval: null });
+  });
+
+  it('is refused where there is nothing to reject, and the first one counts', () => {
+    const nothing = 'there is no open pull request to reject';
+    expect(send('reject').message).toBe(nothing);
+    expect(send('reject', { decision: mergedDecision() }).message).toBe(nothing);
+    expect(send('reject', { decision: openDecision(), rejection: said }).kind).toBe('refused');
+  });
+});
+
+describe('reconcileNow', () => {
+  it('makes a fresh start of everything that rests, and of nothing else', () => {
+    const outcome = send('reconcileNow', {
+      decision: openDecision(),
+      blocked: { reason: 'FileBusy', message: 'busy', at: NOW, key: '' },
+      tried: { key: '', count: 9, at: NOW },
+      syncCheckedAt: NOW,
+      lastChange: NOW,
+    });
+    expect(outcome.message).toBe('looking again now, asked by ann');
+    expect(done(outcome)).toEqual(memory({ decision: openDecision(), lastChange: NOW }));
+  });
+});
+
+describe('skipCooldown', () => {
+  it('ends the cooldown that runs', () => {
+    const outcome = send('skipCooldown');
+    expect(outcome.message).toBe('cooldown skipped by ann: a need is acted on now, also one that was refused before');
+    expect(done(outcome)).toEqual(memory({ cooldownSkippedAt: NOW }));
+  });
+});

@@ -1,0 +1,356 @@
+import * as fc from '../../../kernel/fast-check.ts';
+import { describe, expect, it } from 'vitest';
+import { equalLists } from '../../../../domain/kernel/resource-list.ts';
+import { command, type OperatorCommand } from '../../../../domain/quota-resize/decide/commands.ts';
+import { decidedLimits } from '../../../../domain/quota-resize/model/decision.ts';
+import { emptyMemory, type ResizeMemory } from '../../../../domain/quota-resize/model/memory.ts';
+import { gateOf } from '../../../../domain/quota-resize/decide/approval-requirement.ts';
+import { computeNeed } from '../../../../domain/quota-resize/sizing/requirement.ts';
+import type { Verdict } from '../../../../domain/quota-resize/model/verdict.ts';
+import { HOUR, MINUTE, timings } from '../model/observations.ts';
+import { Episode, World } from './resize-world.ts';
+
+/** Fixed, so that the stories that have to be reached are reached in every run. */
+const SEED = 1;
+const RUNS = 2_000;
+
+/** What may happen between two looks. */
+interface Happening {
+  readonly name: string;
+  readonly happen: (world: World, episode: Episode) => void;
+  /** The next act is cut off after so many of its steps. */
+  readonly cutAfter?: number;
+}
+
+function always(name: string, happen: Happening['happen']): fc.Arbitrary<Happening> {
+  return fc.constant({ name, happen });
+}
+
+function lastPull(world: World) {
+  return world.pulls.findLast((pull) => pull.state === 'open');
+}
+
+function send(name: OperatorCommand): fc.Arbitrary<Happening> {
+  return always(name, (world, episode) => {
+    const outcome = command(episode.memory, name, { by: 'ann', reason: '' }, world.now);
+    if (outcome.kind === 'done') episode.memory = outcome.memory;
+  });
+}
+
+function toggled(name: string, change: (world: World) => void): fc.Arbitrary<Happening> {
+  return always(name, (world) => {
+    change(world);
+  });
+}
+
+const happenings: fc.Arbitrary<Happening> = fc.oneof(
+  { weight: 6, arbitrary: always('rest', (_world, episode) => episode.rest()) },
+  {
+    weight: 3,
+    arbitrary: fc.integer({ min: 1, max: 3 * HOUR }).map((span) => ({
+      name: `${span} ms pass`,
+      happen: (world: World) => {
+        world.now += span;
+      },
+    })),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom('1', '5', '8', '9', '10', '12').map((used) => ({
+      name: `${used} used`,
+      happen: (world: World) => {
+        world.used = used;
+      },
+    })),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.tuple(fc.constantFrom('0', '1', '4', '9', '40'), fc.boolean()).map(([missing, byMessage]) => ({
+      name: `${missing} missing${byMessage ? ' by message' : ''}`,
+      happen: (world: World) => Object.assign(world, { missing, byMessage, lastRefused: world.now }),
+    })),
+  },
+  {
+    weight: 3,
+    arbitrary: fc
+      .constantFrom<Record<string, string>>(
+        {},
+        {},
+        { mode: 'observe' },
+        { enabled: 'false' },
+        { 'auto-merge': 'false' },
+        { 'max-step': '1' },
+        { 'cooldown-minutes': '0' },
+        { 'git-path': 'elsewhere' },
+        { approval: 'before-merge', 'approval-timeout': '2h' },
+        { approval: 'before-pull-request', 'approval-reminder': '30m' },
+        { 'cpu-max': '10' },
+      )
+      .map((annotations) => ({
+        name: `annotations ${JSON.stringify(annotations)}`,
+        happen: (world: World) => {
+          world.annotations = annotations;
+        },
+      })),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom('passed', 'pending', 'failing', 'none').map((checks) => ({
+      name: `checks ${checks}`,
+      happen: (world: World) => Object.assign(world, { checks }),
+    })),
+  },
+  send('pause'),
+  send('resume'),
+  { weight: 2, arbitrary: send('approve') },
+  send('reject'),
+  send('reconcileNow'),
+  send('skipCooldown'),
+  always('a person closes', (world) => {
+    const pull = lastPull(world);
+    if (pull !== undefined) world.personCloses(pull);
+  }),
+  always('a person merges', (world) => {
+    const pull = lastPull(world);
+    if (pull !== undefined) world.merges(pull, 'ann');
+  }),
+  always('a foreign commit', (world) => {
+    const pull = lastPull(world);
+    if (pull !== undefined) Object.assign(pull, { ours: false, headSha: `${pull.headSha}-foreign` });
+  }),
+  toggled('the base moves', (world) => (world.commits += 1)),
+  always('a conflict', (world) => {
+    const pull = lastPull(world);
+    if (pull !== undefined) pull.conflicts = true;
+  }),
+  toggled(
+    'global pause',
+    (world) => (world.globalPause = world.globalPause === null ? { by: 'ann', reason: '' } : null),
+  ),
+  toggled('auto-merge flag', (world) => (world.autoMerge = !world.autoMerge)),
+  toggled('the file is gone or back', (world) => (world.sourceIsMissing = !world.sourceIsMissing)),
+  toggled('the file is busy or free', (world) => (world.fileIsBusy = !world.fileIsBusy)),
+  toggled('merges meet a moved base or not', (world) => (world.mergesMove = !world.mergesMove)),
+  toggled('GitHub refuses or not', (world) => (world.githubRefuses = !world.githubRefuses)),
+  toggled('a freeze begins or ends', (world) => (world.frozen = !world.frozen)),
+  toggled('the syncer stops or goes on', (world) => (world.syncs = !world.syncs)),
+  toggled('the Lease is taken', (world) => (world.lease = { ...world.lease, holder: 'somebody' })),
+  toggled('the Lease is unlocked', (world) => (world.lease = { ...world.lease, holder: null })),
+  toggled('the quota is replaced', (world) => (world.uid = `${world.uid}'`)),
+  toggled('the quota goes or comes', (world) => (world.quotaIsThere = !world.quotaIsThere)),
+  {
+    weight: 2,
+    arbitrary: always('Terminate', (_world, episode) => {
+      episode.memory = emptyMemory();
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.tuple(fc.nat({ max: 3 }), fc.nat({ max: 3 })).map(([cutAfter, cause]) => ({
+      name: `cut off after ${cutAfter} steps`,
+      happen: (world: World) => {
+        // Often with a reason to act, or the cut would mostly find a wait.
+        if (cause === 1) world.commits += 1;
+        if (cause === 2) world.used = '10';
+        if (cause === 3) world.now += timings.updateInterval;
+      },
+      cutAfter,
+    })),
+  },
+);
+
+/** What must be so at every verdict, whatever happened before. */
+function check(world: World, memory: ResizeMemory, verdict: Verdict): void {
+  const { quota: look } = world.observe(memory);
+  const { policy } = look;
+  const acts = verdict.kind !== 'hold' && verdict.kind !== 'end';
+  const paused = memory.paused !== null || look.globalPause !== null;
+  if (paused) expect(acts, 'an act while paused').toBe(false);
+  if (['open', 'propose', 'merge', 'rebuild'].includes(verdict.kind)) {
+    expect(policy, `${verdict.kind} while opted out or observing`).toMatchObject({ enabled: true, mode: 'propose' });
+    expect(look.quota, `${verdict.kind} without a quota`).not.toBeNull();
+  }
+  if (policy.mode === 'observe' && look.quota !== null) {
+    expect(verdict.kind, 'a write to GitHub while observing').not.toBe('close');
+    if (verdict.kind === 'settle') expect(verdict.deletesBranch).toBe(false);
+  }
+  if (verdict.kind === 'hold') checkWait(world, memory, verdict);
+  if (verdict.kind === 'open' && gateOf(policy, verdict.decision.changes)?.before === 'pull-request') {
+    const opened = world.pullOf(verdict.decision) !== undefined;
+    const approved = equalLists(memory.approval?.limits ?? {}, decidedLimits(verdict.decision));
+    expect(opened || approved, 'a pull request before its approval').toBe(true);
+  }
+  const open = world.pulls.filter((pull) => pull.state === 'open' && !pull.left);
+  expect(open.length, 'pull requests open at the same time').toBeLessThanOrEqual(1);
+}
+
+function checkWait(world: World, memory: ResizeMemory, { wait, reason }: Extract<Verdict, { kind: 'hold' }>): void {
+  if (wait.until !== undefined) expect(wait.until).toBeGreaterThan(world.now);
+  if (wait.until === undefined) expect(['Paused', 'GloballyPaused']).toContain(reason);
+  if (wait.watch === 'pullRequest') {
+    expect(wait.until ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(world.now + timings.needGone);
+    expect(wait.quietUntil ?? 0).toBeLessThanOrEqual(world.now + MINUTE);
+  }
+  if (memory.decision !== null && memory.decision.merge === null && wait.until !== undefined) {
+    expect(wait.until).toBeLessThanOrEqual(world.now + timings.needGone);
+  }
+}
+
+/** What must be so before a merge, as the world is and not as the machine says it is. */
+function checkMerge(world: World, memory: ResizeMemory, verdict: Verdict): void {
+  if (verdict.kind !== 'merge') return;
+  const { decision } = verdict;
+  const { quota: look } = world.observe(memory);
+  const pull = world.pullOf(decision);
+  // A merge that has just taken place is checked before it.
+  if (pull === undefined || pull.state === 'closed') return;
+  const shown = world.show(pull);
+  expect(shown).toMatchObject({ state: 'open', headIsOurs: true, mergeable: true, mergeableState: 'clean' });
+  expect(shown.headSha).toBe(decision.pullRequest?.headSha);
+  expect(decidedLimits(decision)['requests.cpu'], 'the head has other values than were decided').toBe(pull.limit);
+  if (shown.checks.total === 0) expect(world.now).toBeGreaterThanOrEqual(pull.pushedAt + timings.settle);
+  expect(look.policy.autoMerge.allowed).toBe(true);
+  expect(look.mergeHold, 'a merge in a freeze').toBeNull();
+  expect(look.lease.holder).toBe(`headroom/${decision.id}`);
+  const gate = gateOf(look.policy, decision.changes);
+  if (gate !== null) {
+    if (gate.before !== 'pull-request') expect(memory.approval?.headSha).toBe(shown.headSha);
+    expect(equalLists(memory.approval?.limits ?? {}, decidedLimits(decision))).toBe(true);
+  }
+  if (!decision.demandByMessage) expect(computeNeed(look, memory.lastChange), 'a merge without a need').not.toBeNull();
+}
+
+function checkAll(world: World, memory: ResizeMemory, verdict: Verdict): void {
+  check(world, memory, verdict);
+  checkMerge(world, memory, verdict);
+}
+
+/** Everything that stood in the way is taken away, and nothing is needed any more. */
+function calm(world: World, episode: Episode): void {
+  Object.assign(world, {
+    used: '0',
+    missing: '0',
+    globalPause: null,
+    sourceIsMissing: false,
+    fileIsBusy: false,
+    githubRefuses: false,
+    mergesMove: false,
+    frozen: false,
+    syncs: true,
+    checks: 'passed',
+  });
+  if (world.lease.holder === 'somebody') world.lease = { ...world.lease, holder: null };
+  const outcome = command(episode.memory, 'resume', { by: 'ann', reason: '' }, world.now);
+  if (outcome.kind === 'done') episode.memory = outcome.memory;
+}
+
+describe('whatever happens', () => {
+  it('the machine never acts where it must not, never loops, and ends when nothing is needed any more', () => {
+    const seen = new Set<string>();
+    fc.assert(
+      fc.property(fc.array(happenings, { minLength: 5, maxLength: 60 }), (story) => {
+        const world = new World();
+        world.used = '9';
+        const episode = new Episode(world, (at, memory, verdict) => {
+          seen.add(`${verdict.kind} ${verdict.reason}`);
+          checkAll(at, memory, verdict);
+        });
+        episode.run();
+        for (const { happen, cutAfter } of story) {
+          happen(world, episode);
+          episode.run(cutAfter);
+        }
+
+        calm(world, episode);
+        const calmSince = world.now;
+        for (let looks = 0; episode.run().kind !== 'end'; looks += 1) {
+          if (looks > 400) throw new Error(`no end: ${episode.last?.reason}, ${episode.last?.detail}`);
+          episode.rest();
+          // People look after what was left to them within a day.
+          const pull = lastPull(world);
+          if (pull !== undefined && world.now > calmSince + 24 * HOUR) world.personCloses(pull);
+        }
+        expect(world.lease.holder, 'the lock after the end').toBeNull();
+      }),
+      { numRuns: RUNS, seed: SEED },
+    );
+    // The stories reach every part of the machine, or the properties above would prove little.
+    expect([...seen]).toEqual(
+      expect.arrayContaining([
+        'propose ThresholdReached',
+        'propose UnmetDemand',
+        'recommend ThresholdReached',
+        'open Adopted',
+        'rebuild NeedGrew',
+        'rebuild HeadMoved',
+        'rebuild Behind',
+        'rebuild Conflict',
+        'merge ReadyToMerge',
+        'settle MergedByHuman',
+        'settle ClosedByHuman',
+        'settle Synced',
+        'close Rejected',
+        'close ApprovalTimedOut',
+        'revise NeedGrew',
+        'say ApprovalRequired',
+        'say Approved',
+        'say Frozen',
+        'hold Frozen',
+        'hold ApprovalRequired',
+        'hold AtMaximum',
+        'close NeedGone',
+        'close OptedOut',
+        'close QuotaGone',
+        'close QuotaReplaced',
+        'release ObserverMode',
+        'warnSync SyncOverdue',
+        'hold GitHubRefused',
+        'hold LeaseHeld',
+        'hold MaxStepExceeded',
+        'hold ForeignCommit',
+        'hold UpdateDue',
+        'hold Refused',
+      ]),
+    );
+  });
+
+  it('a quota under pressure that nobody disturbs is raised, and the episode ends after the cooldown', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom('8', '9', '10'),
+        fc.constantFrom('0', '1', '4', '9'),
+        fc.array(fc.nat({ max: 4 }), { maxLength: 6 }),
+        (used, missing, cuts) => {
+          const world = new World();
+          Object.assign(world, { used, missing });
+          const episode = new Episode(world, checkAll);
+          const isMerged = () => world.pulls.some((pull) => pull.merge !== null);
+          for (const steps of cuts) {
+            if (isMerged()) break;
+            episode.run(steps);
+            // Every other time the run is terminated as well.
+            if (steps % 2 === 0) episode.memory = emptyMemory();
+            episode.rest();
+          }
+          for (let looks = 0; !isMerged(); looks += 1) {
+            if (looks > 50) throw new Error(`no merge: ${episode.last?.reason}, ${episode.last?.detail}`);
+            // Twice the limit is the most without an approval.
+            if (episode.run().reason === 'MaxStepExceeded') {
+              const outcome = command(episode.memory, 'approve', { by: 'ann', reason: '' }, world.now);
+              if (outcome.kind === 'done') episode.memory = outcome.memory;
+            }
+            episode.rest();
+          }
+          expect(world.pulls).toHaveLength(1);
+          world.used = '1';
+          world.missing = '0';
+          for (let looks = 0; episode.run().kind !== 'end'; looks += 1) {
+            if (looks > 50) throw new Error(`no end: ${episode.last?.reason}`);
+            episode.rest();
+          }
+        },
+      ),
+      { numRuns: RUNS, seed: SEED },
+    );
+  });
+});

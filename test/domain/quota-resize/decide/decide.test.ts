@@ -1,0 +1,747 @@
+import { describe, expect, it } from 'vitest';
+import * as absorb from '../../../../domain/quota-resize/decide/apply-outcome.ts';
+import { isSynced } from '../../../../domain/quota-resize/decide/await-sync.ts';
+import { decide } from '../../../../domain/quota-resize/decide/decide.ts';
+import type { ResizeMemory } from '../../../../domain/quota-resize/model/memory.ts';
+import type { Verdict } from '../../../../domain/quota-resize/model/verdict.ts';
+import {
+  change,
+  cpu,
+  decideOpenAt,
+  decision,
+  demand,
+  HEAD,
+  HOUR,
+  lease,
+  memory,
+  mergedDecision,
+  MINUTE,
+  NOW,
+  observation,
+  openDecision,
+  policy,
+  pullRequest,
+  quota,
+  ref,
+  SECOND,
+  seenWith,
+  settledNeed,
+  timings,
+} from '../model/observations.ts';
+
+const observe = policy({ mode: 'observe' });
+const optedOut = policy({ enabled: 'false' });
+const said = { by: 'ann', at: NOW - MINUTE, reason: '' };
+
+function idle(
+  look: Parameters<typeof observation>[0] = {},
+  remembered: Partial<ResizeMemory> = {},
+  now = NOW,
+): readonly [ResizeMemory, Verdict] {
+  return decide({ quota: observation(look), pullRequest: null }, memory({ need: settledNeed, ...remembered }), now);
+}
+
+function keyOf(verdict: Verdict): string {
+  return 'blockedKey' in verdict ? verdict.blockedKey : '';
+}
+
+describe('the order of the ladder', () => {
+  it('each guard stands before all the ones below it', () => {
+    // From a state where everything stands in the way, one obstacle is taken away after the other.
+    const everything = {
+      globalPause: { by: 'bob', reason: '' },
+      quota: null,
+      policy: optedOut,
+      lease: lease({ holder: 'headroom/0a1b2c3d', decision: openDecision(), lastModified: NOW - MINUTE }),
+    };
+    const merged = mergedDecision();
+    const reasons = [
+      decide({ quota: observation(everything), pullRequest: null }, memory({ paused: said, decision: merged }), NOW),
+      decide({ quota: observation(everything), pullRequest: null }, memory({ decision: merged }), NOW),
+      decide(
+        { quota: observation({ ...everything, globalPause: null }), pullRequest: null },
+        memory({ decision: merged }),
+        NOW,
+      ),
+      decide(
+        { quota: observation({ ...everything, globalPause: null, quota: quota() }), pullRequest: null },
+        memory({ decision: merged }),
+        NOW,
+      ),
+      decide(
+        {
+          quota: observation({ ...everything, globalPause: null, quota: quota(), policy: policy() }),
+          pullRequest: pullRequest(),
+        },
+        memory({ decision: merged }),
+        NOW,
+      ),
+      decide(seenWith(openDecision(), pullRequest()), memory({ lastChange: NOW - MINUTE }), NOW),
+      decide(seenWith(decision(), null), memory({ lastChange: NOW - MINUTE }), NOW),
+      idle({}, { lastChange: NOW - MINUTE }),
+      idle(),
+    ].map(([, verdict]) => `${verdict.kind} ${verdict.reason}`);
+    expect(reasons).toEqual([
+      'hold Paused',
+      'hold GloballyPaused',
+      'settle QuotaGone',
+      'settle OptedOut',
+      'hold SyncPending',
+      'merge ReadyToMerge',
+      'open Adopted',
+      'hold CoolingDown',
+      'propose ThresholdReached',
+    ]);
+  });
+
+  it('while paused, no pressure wakes anybody', () => {
+    expect(idle({}, { paused: said })[1]).toMatchObject({ wait: { quietUntil: Number.POSITIVE_INFINITY } });
+    expect(idle({ globalPause: { by: 'ann', reason: '' } })[1]).toMatchObject({
+      wait: { watch: 'globalPause', quietUntil: Number.POSITIVE_INFINITY },
+    });
+  });
+});
+
+describe('detecting', () => {
+  it('used exactly at the threshold is pressure, a nano below is not', () => {
+    expect(idle({ quota: cpu('8') })[1].kind).toBe('propose');
+    expect(idle({ quota: cpu('7999999999n') })[1].reason).toBe('BelowThreshold');
+  });
+
+  it('a limit of 0 is never reached by its threshold', () => {
+    expect(idle({ quota: cpu('0', '0') })[1].reason).toBe('BelowThreshold');
+  });
+
+  it('a need waits until it has stood still, and not for ever', () => {
+    const [first, settling] = idle({}, { need: null });
+    expect(settling).toMatchObject({ reason: 'DemandSettling', wait: { until: NOW + 2 * SECOND } });
+    const seen = (used: string, at: number, remembered: ResizeMemory) =>
+      decide(
+        { quota: observation({ quota: cpu('7'), demand: [demand({ 'requests.cpu': used })] }), pullRequest: null },
+        remembered,
+        at,
+      );
+    let [carried, verdict] = seen('4', NOW + 2 * SECOND, first);
+    for (let step = 2; verdict.kind === 'hold'; step += 1) {
+      [carried, verdict] = seen(`${step + 3}`, NOW + 2 * step * SECOND, carried);
+    }
+    // Five times the span after it was first seen, although it had only just changed again.
+    expect(verdict).toMatchObject({ kind: 'propose' });
+    expect(carried.need?.since).toBe(NOW + 10 * SECOND);
+  });
+
+  it('a refusal known by its message alone is old news after the last change, what still misses is not', () => {
+    const look = (basis: 'message' | 'workload') => ({
+      quota: cpu('7'),
+      policy: policy({ 'cooldown-minutes': '0' }),
+      demand: [demand({ 'requests.cpu': '4' }, { basis, lastSeen: NOW - HOUR })],
+    });
+    expect(idle(look('message'), { lastChange: NOW - MINUTE })[1].reason).toBe('BelowThreshold');
+    expect(idle(look('message'), { lastChange: NOW - 2 * HOUR })[1].reason).not.toBe('BelowThreshold');
+    expect(idle(look('workload'), { lastChange: NOW - MINUTE })[1].reason).not.toBe('BelowThreshold');
+  });
+});
+
+describe('recommending', () => {
+  it('in observe mode a need is recommended, and then the cooldown runs from the recommendation', () => {
+    const [carried, verdict] = idle({ policy: observe });
+    if (verdict.kind !== 'recommend') throw new Error(verdict.kind);
+    const told = absorb.recommended(carried, verdict.proposal, NOW);
+    expect(idle({ policy: observe }, told, NOW + SECOND)[1]).toMatchObject({
+      reason: 'CoolingDown',
+      wait: { until: NOW + HOUR, quietUntil: NOW + HOUR },
+    });
+    expect(idle({ policy: observe }, told, NOW + HOUR)[1].reason).toBe('AlreadyRecommended');
+    expect(idle({ policy: observe }, told, NOW + 24 * HOUR)[1].kind).toBe('recommend');
+  });
+
+  it('another value is recommended after the cooldown', () => {
+    const lastRecommendation = { limits: { 'requests.cpu': '11' }, at: NOW - HOUR };
+    expect(idle({ policy: observe }, { lastRecommendation })[1].kind).toBe('recommend');
+  });
+
+  it('what an earlier run recommended is known from the Lease', () => {
+    const lastRecommendation = { limits: { 'requests.cpu': '12' }, at: NOW - MINUTE };
+    expect(idle({ policy: observe, lease: lease({ lastRecommendation }) })[1].reason).toBe('CoolingDown');
+  });
+
+  it('an unchanged value is not recommended again within a cooldown that is longer than the repetition', () => {
+    const look = { policy: policy({ 'cooldown-minutes': `${48 * 60}` }) };
+    const lastRecommendation = { limits: { 'requests.cpu': '12' }, at: NOW - 47 * HOUR };
+    expect(idle(look, { lastRecommendation })[1]).toMatchObject({ kind: 'propose', announce: false });
+  });
+
+  it('a proposal is announced once, and the recommendation of the observe mode does not delay it', () => {
+    expect(idle()[1]).toMatchObject({ kind: 'propose', announce: true });
+    const lastRecommendation = { limits: { 'requests.cpu': '12' }, at: NOW - MINUTE };
+    expect(idle({}, { lastRecommendation })[1]).toMatchObject({ kind: 'propose', announce: false });
+  });
+});
+
+describe('the cooldown', () => {
+  it('runs from the last change, also one that only the Lease knows', () => {
+    expect(idle({}, { lastChange: NOW - 59 * MINUTE })[1]).toMatchObject({
+      reason: 'CoolingDown',
+      wait: { until: NOW + MINUTE },
+    });
+    expect(idle({ lease: lease({ lastModified: NOW - 59 * MINUTE }) })[1].reason).toBe('CoolingDown');
+    expect(idle({}, { lastChange: NOW - HOUR })[1].kind).toBe('propose');
+  });
+
+  it('an episode rests to its end even when the pressure is gone', () => {
+    expect(idle({ quota: cpu('1') }, { lastChange: NOW - MINUTE })[1].reason).toBe('CoolingDown');
+    expect(idle({ quota: cpu('1') }, { lastChange: NOW - HOUR })[1].kind).toBe('end');
+  });
+
+  it('skipCooldown ends the one that runs and not the next', () => {
+    const skipped = { cooldownSkippedAt: NOW - SECOND };
+    expect(idle({}, { ...skipped, lastChange: NOW - MINUTE })[1].kind).toBe('propose');
+    expect(idle({}, { ...skipped, lastChange: NOW })[1].reason).toBe('CoolingDown');
+  });
+});
+
+describe('a refusal', () => {
+  const refusal = { limits: { 'requests.cpu': '12' }, at: NOW - HOUR, by: 'ann', reason: '' };
+  it('a closed pull request is not opened again before its cooldown ends', () => {
+    expect(idle({}, { refusals: [refusal] })[1]).toMatchObject({
+      reason: 'Refused',
+      wait: { until: refusal.at + 24 * HOUR, quietUntil: NOW + 5 * MINUTE },
+    });
+    expect(idle({ lease: lease({ refusals: [refusal] }) })[1].reason).toBe('Refused');
+    expect(idle({}, { refusals: [{ ...refusal, at: NOW - 24 * HOUR }] })[1].kind).toBe('propose');
+  });
+
+  it('is outgrown by a need one increment above it, and by no missing pod below that', () => {
+    // Exactly what is missing: 7 + 7.3 is below 12 × 1.2, and 7 + 7.4 is exactly that.
+    const fill = (missing: string) =>
+      idle(
+        { quota: cpu('7'), policy: policy({ burst: 'fill' }), demand: [demand({ 'requests.cpu': missing })] },
+        { refusals: [refusal] },
+      )[1];
+    expect(fill('7300m').reason).toBe('Refused');
+    expect(fill('7400m').kind).toBe('propose');
+  });
+
+  it('keeps the refused resource out while another one is asked for', () => {
+    const both = quota({
+      hard: { 'requests.cpu': '10', pods: '10' },
+      used: { 'requests.cpu': '9', pods: '10' },
+    });
+    const need = { ...settledNeed, digest: 'pods=12' } as ResizeMemory['need'];
+    const [, verdict] = idle({ quota: both }, { refusals: [refusal], need });
+    expect(verdict).toMatchObject({ kind: 'propose', detail: 'pods 10 → 12' });
+  });
+
+  it('does not come back through the update of another pull request', () => {
+    const held = { changes: [change({ resource: 'pods', to: '12' })] };
+    const both = quota({ hard: { 'requests.cpu': '10', pods: '10' }, used: { 'requests.cpu': '9', pods: '10' } });
+    const look = { quota: both };
+    expect(decideOpenAt(NOW, { decision: held, look })[1].kind).toBe('rebuild');
+    expect(decideOpenAt(NOW, { decision: held, look, memory: { refusals: [refusal] } })[1].kind).toBe('merge');
+  });
+
+  it('is lifted by an operator who skips the cooldown', () => {
+    expect(idle({}, { refusals: [refusal], cooldownSkippedAt: NOW })[1].kind).toBe('propose');
+  });
+
+  it('is remembered with the decided values when a person closes the pull request', () => {
+    const [carried, verdict] = decideOpenAt(NOW, { pull: { state: 'closed', closedBy: 'ann' } });
+    if (verdict.kind !== 'settle') throw new Error(verdict.kind);
+    expect(verdict).toMatchObject({
+      reason: 'ClosedByHuman',
+      deletesBranch: true,
+      refusal: { limits: { 'requests.cpu': '12' }, at: NOW, by: 'ann', reason: 'pull request #7 was closed' },
+    });
+    const after = { ...absorb.closed(carried, verdict.refusal), need: settledNeed };
+    expect(after.decision).toBeNull();
+    expect(idle({}, after)[1].reason).toBe('Refused');
+  });
+
+  it('a reject closes the pull request and is remembered in the name of who sent it', () => {
+    const rejection = { ...said, reason: 'no budget' };
+    const [carried, verdict] = decideOpenAt(NOW, { memory: { rejection } });
+    expect(verdict).toMatchObject({
+      kind: 'close',
+      refusal: { limits: { 'requests.cpu': '12' }, by: 'ann', at: rejection.at, reason: 'no budget' },
+    });
+    // Interrupted after the close: it is finished in the same name.
+    const closed = decide(
+      seenWith(openDecision(), pullRequest({ state: 'closed', closedBy: 'bot' })),
+      carried,
+      NOW + MINUTE,
+    );
+    expect(closed[1]).toMatchObject({ kind: 'close', reason: 'Rejected', refusal: { by: 'ann' } });
+  });
+
+  it('a close that Headroom began and did not finish is no refusal', () => {
+    const gone = { quota: cpu('7') };
+    const [carried, verdict] = decideOpenAt(NOW, { look: gone, memory: { needGoneSince: NOW - HOUR } });
+    expect(verdict).toMatchObject({ kind: 'close', reason: 'NeedGone', refusal: null });
+    const closed = pullRequest({ state: 'closed', closedBy: 'headroom-bot' });
+    expect(decide(seenWith(openDecision(), closed, gone), carried, NOW + MINUTE)[1]).toMatchObject({
+      kind: 'close',
+      reason: 'NeedGone',
+      refusal: null,
+    });
+  });
+});
+
+describe('an open pull request', () => {
+  it('a merge by a person counts as well, with what the merged file says', () => {
+    const merge = { sha: 'f00', at: NOW, by: 'ann', limits: { 'requests.cpu': '15' } };
+    const [carried, verdict] = decideOpenAt(NOW, { pull: { state: 'closed', merge } });
+    if (verdict.kind !== 'settle' || verdict.decision.merge === null) throw new Error(verdict.kind);
+    const after = absorb.merged(carried, verdict.decision, verdict.decision.merge);
+    expect(decide(seenWith(verdict.decision, null), after, NOW + SECOND)[1]).toMatchObject({
+      reason: 'SyncPending',
+      detail: expect.stringContaining('requests.cpu is 10 and becomes 15'),
+    });
+  });
+
+  it('a foreign commit hands it over: it is neither updated, merged nor closed', () => {
+    const pull = { headIsOurs: false, headSha: 'ffff' };
+    for (const look of [{}, { quota: cpu('1') }, { demand: [demand({ 'requests.cpu': '20' })] }]) {
+      const [, verdict] = decideOpenAt(NOW, { pull, look, memory: { needGoneSince: NOW - HOUR } });
+      expect(verdict).toMatchObject({ kind: 'hold', reason: 'ForeignCommit' });
+    }
+  });
+
+  it('of a namespace that opts out is closed, unless it was handed over', () => {
+    expect(decideOpenAt(NOW, { look: { policy: optedOut } })[1]).toMatchObject({ kind: 'close', reason: 'OptedOut' });
+    expect(decideOpenAt(NOW, { look: { policy: optedOut }, pull: { headIsOurs: false } })[1]).toMatchObject({
+      kind: 'release',
+      detail: expect.stringContaining('is left to people'),
+    });
+  });
+
+  it('whose need is gone is never merged, and closed when it has been gone long enough', () => {
+    const look = { quota: cpu('7') };
+    const [carried, verdict] = decideOpenAt(NOW, { look });
+    expect(carried.needGoneSince).toBe(NOW);
+    expect(verdict).toMatchObject({ kind: 'hold', reason: 'NeedGone', wait: { until: NOW + 10 * MINUTE } });
+    const held = seenWith(openDecision(), pullRequest(), look);
+    expect(decide(held, carried, NOW + 10 * MINUTE - 1)[1].kind).toBe('hold');
+    expect(decide(held, carried, NOW + 10 * MINUTE)[1]).toMatchObject({ kind: 'close', refusal: null });
+  });
+
+  it('whose need came back is merged, and the clock of a need that goes again starts anew', () => {
+    const [carried, verdict] = decideOpenAt(NOW, { memory: { needGoneSince: NOW - 9 * MINUTE } });
+    expect(verdict.kind).toBe('merge');
+    expect(carried.needGoneSince).toBeNull();
+  });
+
+  it('is not kept alive by the need for another resource', () => {
+    const other = quota({ hard: { 'requests.cpu': '10', pods: '10' }, used: { 'requests.cpu': '1', pods: '10' } });
+    expect(decideOpenAt(NOW, { look: { quota: other } })[1].reason).toBe('NeedGone');
+  });
+
+  it('for a demand that only a message told cannot be seen to have no need any more', () => {
+    expect(decideOpenAt(NOW, { look: { quota: cpu('7') }, decision: { demandByMessage: true } })[1].kind).toBe('merge');
+  });
+
+  it('is updated to a greater need in the unit of the manifest, at most once in the interval', () => {
+    const changes = [change({ to: '12000m' })];
+    const look = { demand: [demand({ 'requests.cpu': '3' })] };
+    const at = (pushedAt: number) => decideOpenAt(NOW, { look, decision: { changes, pullRequest: ref({ pushedAt }) } });
+    expect(at(NOW - 10 * MINUTE + 1)[1]).toMatchObject({ kind: 'hold', reason: 'UpdateDue', wait: { until: NOW + 1 } });
+    expect(at(NOW - 10 * MINUTE)[1]).toMatchObject({
+      kind: 'rebuild',
+      decision: { changes: [{ resource: 'requests.cpu', to: '15100m' }] },
+    });
+  });
+
+  it('is not updated by less than an increment, but by any unmet demand', () => {
+    const grown = (to: string, look = {}) =>
+      decideOpenAt(NOW, { decision: { changes: [change({ to })] }, look })[1].kind;
+    expect(grown('10100m')).toBe('merge');
+    expect(grown('10')).toBe('rebuild');
+    expect(grown('10100m', { demand: [demand({ 'requests.cpu': '2' })] })).toBe('rebuild');
+  });
+
+  it('that was updated three times is merged first, the rest comes in the next episode', () => {
+    const look = { demand: [demand({ 'requests.cpu': '3' })] };
+    expect(decideOpenAt(NOW, { look, memory: { updates: 2 } })[1].kind).toBe('rebuild');
+    expect(decideOpenAt(NOW, { look, memory: { updates: 3 } })[1].kind).toBe('merge');
+  });
+
+  it('an update that was never made leaves the decision as it was', () => {
+    const [carried, verdict] = decideOpenAt(NOW, { look: { demand: [demand({ 'requests.cpu': '3' })] } });
+    expect(verdict.kind).toBe('rebuild');
+    expect(carried.decision?.changes).toEqual([change()]);
+    expect(carried.updates).toBe(0);
+  });
+
+  it('at a head of ours that is not the recorded one is made sure of, never merged on its checks', () => {
+    expect(decideOpenAt(NOW, { pull: { headSha: 'ffff' } })[1]).toMatchObject({ kind: 'rebuild', reason: 'HeadMoved' });
+  });
+
+  it('is not merged where somebody else took the Lease, and takes an unlocked one again', () => {
+    const taken = lease({ holder: 'somebody', decision: openDecision() });
+    expect(decideOpenAt(NOW, { look: { lease: taken } })[1]).toMatchObject({
+      kind: 'hold',
+      reason: 'LeaseHeld',
+      wait: { watch: 'pullRequest' },
+    });
+    expect(decideOpenAt(NOW, { look: { lease: lease() } })[1]).toMatchObject({
+      kind: 'open',
+      reason: 'Adopted',
+      detail: expect.stringContaining('the Lease state-team-a-compute is unlocked'),
+    });
+  });
+
+  it('every wait for it looks again from time to time and keeps pressure quiet for a minute', () => {
+    const waits = [
+      decideOpenAt(NOW, { pull: { headIsOurs: false } }),
+      decideOpenAt(NOW, { look: { policy: observe } }),
+      decideOpenAt(NOW, { look: { policy: policy({}, { autoMerge: false }) } }),
+      decideOpenAt(NOW, { pull: { mergeable: null } }),
+      decideOpenAt(NOW, { pull: { mergeableState: 'blocked' } }),
+      decideOpenAt(NOW, { look: { policy: policy({ 'max-step': '1' }) } }),
+      decideOpenAt(NOW, { look: { quota: cpu('7') } }),
+    ].map(([, verdict]) => (verdict.kind === 'hold' ? verdict.wait : verdict.kind));
+    for (const wait of waits) {
+      expect(wait).toEqual({ watch: 'pullRequest', until: NOW + 10 * MINUTE, quietUntil: NOW + MINUTE });
+    }
+  });
+
+  it('a wait never ends before it began, whatever the timings', () => {
+    const nothing = { ...timings, needGone: 10, updateInterval: 10 };
+    const [, verdict] = decideOpenAt(NOW, { look: { timings: nothing }, pull: { mergeable: null } });
+    expect(verdict).toMatchObject({ wait: { until: NOW + SECOND, quietUntil: NOW + 10 } });
+  });
+});
+
+describe('merging', () => {
+  it('the global flag outranks an approval, and so does the namespace', () => {
+    const approval = { ...said, limits: { 'requests.cpu': '12' }, headSha: HEAD };
+    const off = { policy: policy({ 'max-step': '1' }, { autoMerge: false }) };
+    expect(decideOpenAt(NOW, { look: off, memory: { approval } })[1].reason).toBe('AutoMergeOff');
+    const namespaceOff = { policy: policy({ 'max-step': '1', 'auto-merge': 'false' }) };
+    expect(decideOpenAt(NOW, { look: namespaceOff, memory: { approval } })[1].reason).toBe('NamespaceAutoMergeOff');
+    // No annotation switches on what is off globally.
+    const on = { policy: policy({ 'auto-merge': 'true' }, { autoMerge: false }) };
+    expect(decideOpenAt(NOW, { look: on })[1].reason).toBe('AutoMergeOff');
+  });
+
+  it('a step above max-step waits for an approval of exactly its limits at exactly its head', () => {
+    const look = { policy: policy({ 'max-step': '1.1' }) };
+    const withApproval = (limits: Record<string, string>, headSha: string) =>
+      decideOpenAt(NOW, { look, memory: { approval: { ...said, limits, headSha } } })[1].kind;
+    expect(withApproval({ 'requests.cpu': '12000m' }, HEAD)).toBe('merge');
+    expect(withApproval({ 'requests.cpu': '11' }, HEAD)).toBe('hold');
+    expect(withApproval({ 'requests.cpu': '12' }, 'ffff')).toBe('hold');
+    expect(withApproval({ 'requests.cpu': '12', pods: '1' }, HEAD)).toBe('hold');
+  });
+
+  it('the gate is the one of the policy now, not of when it was decided', () => {
+    const gate = { reason: 'MaxStepExceeded', message: 'too much' } as const;
+    expect(decideOpenAt(NOW, { decision: { gate } })[1].kind).toBe('merge');
+    const [carried, verdict] = decideOpenAt(NOW, { look: { policy: policy({ 'max-step': '1' }) } });
+    expect(verdict.reason).toBe('MaxStepExceeded');
+    // So that approve knows that there is something to approve.
+    expect(carried.decision?.gate?.reason).toBe('MaxStepExceeded');
+  });
+
+  it('that GitHub answers with "moved" is repeated with growing distance', () => {
+    const seen = seenWith(openDecision(), pullRequest());
+    let carried = memory();
+    const merges: number[] = [];
+    for (let at = NOW; at < NOW + 20 * SECOND; at += SECOND) {
+      const [next, verdict] = decide(seen, carried, at);
+      carried = next;
+      if (verdict.kind === 'merge') merges.push((at - NOW) / SECOND);
+      else expect(verdict).toMatchObject({ reason: 'ReadyToMerge', wait: { watch: 'pullRequest' } });
+    }
+    expect(merges).toEqual([0, 1, 3, 7, 15]);
+  });
+
+  it('that is blocked is tried again later, and the pull request is watched meanwhile', () => {
+    const seen = seenWith(openDecision(), pullRequest());
+    const [tried, verdict] = decide(seen, memory(), NOW);
+    const block = { reason: 'MergeQueue', message: 'a merge queue', key: keyOf(verdict) } as const;
+    const blocked = absorb.blocked(tried, block, NOW);
+    expect(decide(seen, blocked, NOW + 5 * MINUTE - 1)[1]).toMatchObject({
+      phase: 'Blocked',
+      reason: 'MergeQueue',
+      wait: { watch: 'pullRequest', until: NOW + 5 * MINUTE },
+    });
+    expect(decide(seen, blocked, NOW + 5 * MINUTE)[1].kind).toBe('merge');
+  });
+});
+
+describe('observe mode', () => {
+  it('leaves an open pull request to people, whatever is so', () => {
+    const looks = [{}, { quota: cpu('1') }, { demand: [demand({ 'requests.cpu': '20' })] }];
+    for (const look of looks) {
+      for (const pull of [{}, { headSha: 'ffff' }, { mergeableState: 'behind' }, { mergeable: false }]) {
+        for (const rejection of [null, said]) {
+          const [, verdict] = decideOpenAt(NOW, {
+            look: { ...look, policy: observe },
+            pull,
+            memory: { rejection, needGoneSince: NOW - HOUR },
+          });
+          expect(verdict).toMatchObject({ kind: 'hold', reason: 'ObserverMode' });
+        }
+      }
+    }
+  });
+
+  it('says that a rejected pull request has to be closed by people', () => {
+    expect(decideOpenAt(NOW, { look: { policy: observe }, memory: { rejection: said } })[1].detail).toContain(
+      'ann rejected it, which is left to people',
+    );
+  });
+
+  it('gives up a decision that has no pull request yet', () => {
+    const [, verdict] = decide(seenWith(decision(), null, { policy: observe }), memory(), NOW);
+    expect(verdict).toMatchObject({
+      kind: 'release',
+      reason: 'ObserverMode',
+      detail: 'the mode is observe: decision 0a1b2c3d (requests.cpu 10 → 12) is given up before it has a pull request',
+    });
+  });
+
+  it('does not close the pull request of an opted-out namespace, and does not delete branches', () => {
+    const out = policy({ mode: 'observe', enabled: 'false' });
+    expect(decideOpenAt(NOW, { look: { policy: out } })[1]).toMatchObject({ kind: 'release', reason: 'OptedOut' });
+    const closed = { state: 'closed', closedBy: 'ann' } as const;
+    expect(decideOpenAt(NOW, { look: { policy: observe }, pull: closed })[1]).toMatchObject({
+      kind: 'settle',
+      refusal: { by: 'ann' },
+      deletesBranch: false,
+    });
+  });
+
+  it('of a quota that is gone is what it said last', () => {
+    // Without the annotations of a deleted namespace the mode falls back to the default.
+    const gone = { namespace: 'gone', quota: null, policy: observe } as const;
+    expect(decideOpenAt(NOW, { look: gone, memory: { mode: 'propose' } })[1].kind).toBe('close');
+    expect(decideOpenAt(NOW, { look: gone, memory: { mode: 'observe' } })[1].kind).toBe('release');
+    expect(decideOpenAt(NOW, { look: gone })[1].kind).toBe('release');
+    expect(decideOpenAt(NOW, { look: { policy: observe } })[0].mode).toBe('observe');
+  });
+});
+
+describe('a decision from the Lease after Terminate or Reset', () => {
+  it('without a pull request is opened', () => {
+    expect(decide(seenWith(decision(), null), memory(), NOW)).toMatchObject([
+      { decision: { id: '0a1b2c3d' } },
+      { kind: 'open', decision: { id: '0a1b2c3d' } },
+    ]);
+  });
+
+  it('with a pull request goes on with it', () => {
+    const [carried, verdict] = decide(seenWith(openDecision(), pullRequest()), memory(), NOW);
+    expect(carried.decision?.pullRequest?.number).toBe(7);
+    expect(verdict).toMatchObject({ kind: 'merge', decision: { pullRequest: { headSha: HEAD } } });
+  });
+
+  it('that was merged awaits its sync, although the Lease is unlocked', () => {
+    const unlocked = { lease: lease({ decision: mergedDecision(), lastModified: NOW - MINUTE }) };
+    expect(idle(unlocked)[1].reason).toBe('SyncPending');
+  });
+
+  it('in the middle of an update is compared with GitHub before it goes on', () => {
+    const halfway = openDecision({ pullRequest: ref({ headSha: '' }) });
+    expect(decide(seenWith(halfway, pullRequest()), memory(), NOW)[1]).toMatchObject({
+      kind: 'rebuild',
+      reason: 'HeadMoved',
+    });
+  });
+
+  it('whose Lease garbage collection unlocked locks it again before anything else', () => {
+    const unlocked = { lease: lease({ decision: openDecision() }) };
+    const seen = { quota: observation(unlocked), pullRequest: pullRequest() };
+    expect(decide(seen, memory(), NOW)[1]).toMatchObject({ kind: 'open', decision: { id: '0a1b2c3d' } });
+  });
+
+  it('is left alone where somebody else holds the lock', () => {
+    const [carried, verdict] = idle({ lease: lease({ holder: 'somebody', decision: openDecision() }) });
+    expect(carried.decision).toBeNull();
+    expect(verdict).toMatchObject({ kind: 'hold', reason: 'LeaseHeld', wait: { until: NOW + 5 * MINUTE } });
+  });
+
+  it('does not come back in the run that finished it', () => {
+    const stale = { lease: lease({ decision: openDecision() }) };
+    const finished = absorb.closed(memory({ decision: openDecision(), need: settledNeed }), null);
+    expect(idle(stale, finished)[0].decision).toBeNull();
+  });
+
+  it('of another quota of that name is closed, and then the new quota is looked at', () => {
+    const old = openDecision({ quotaUid: 'uid-0' });
+    const [carried, verdict] = decide(seenWith(old, pullRequest()), memory({ quotaUid: null }), NOW);
+    expect(verdict).toMatchObject({ kind: 'close', reason: 'QuotaReplaced', refusal: null });
+    const after = { ...absorb.closed(carried, null), need: settledNeed };
+    expect(idle({}, after)[1].kind).toBe('propose');
+  });
+});
+
+describe('a decision without a pull request', () => {
+  const at = (now: number, look: Parameters<typeof observation>[0] = {}, remembered: Partial<ResizeMemory> = {}) =>
+    decide(seenWith(decision(), null, look), memory({ decision: decision(), ...remembered }), now);
+
+  it('is opened, with the reason of its need', () => {
+    expect(at(NOW)[1]).toMatchObject({ kind: 'open', reason: 'ThresholdReached' });
+    const demanded = decision({ evidence: ['ReplicaSet web misses 2 replicas'] });
+    expect(decide(seenWith(demanded, null), memory({ decision: demanded }), NOW)[1].reason).toBe('UnmetDemand');
+  });
+
+  it('is not opened when the need has gone, and given up when it stays gone', () => {
+    const [carried, verdict] = at(NOW, { quota: cpu('7') });
+    expect(verdict).toMatchObject({
+      kind: 'hold',
+      reason: 'NeedGone',
+      phase: 'OpeningPullRequest',
+      detail:
+        'the need has been gone since 2026-11-20T10:00:00Z, decision 0a1b2c3d (requests.cpu 10 → 12) is given up at 2026-11-20T10:10:00Z unless it comes back',
+    });
+    expect(at(NOW + 10 * MINUTE, { quota: cpu('7') }, carried)[1]).toMatchObject({
+      kind: 'close',
+      reason: 'NeedGone',
+      refusal: null,
+      decision: { pullRequest: null },
+    });
+  });
+
+  it('is given up although it is blocked, also where only a message told of the demand', () => {
+    const held = decision({ demandByMessage: true });
+    const seen = seenWith(held, null);
+    const [tried, verdict] = decide(seen, memory({ decision: held }), NOW);
+    const blocked = absorb.blocked(tried, { reason: 'FileNotFound', message: 'no file', key: keyOf(verdict) }, NOW);
+    const [resting, hold] = decide(seen, blocked, NOW + MINUTE);
+    expect(hold).toMatchObject({ phase: 'Blocked', reason: 'FileNotFound', wait: { until: NOW + 5 * MINUTE } });
+    const gone = seenWith(held, null, { quota: cpu('7') });
+    const [waiting] = decide(gone, resting, NOW + 2 * MINUTE);
+    expect(decide(gone, waiting, NOW + 12 * MINUTE)[1]).toMatchObject({ kind: 'close', reason: 'NeedGone' });
+  });
+
+  it('that was outgrown takes the greater values before it is opened', () => {
+    expect(at(NOW, { demand: [demand({ 'requests.cpu': '3' })] })[1]).toMatchObject({
+      kind: 'rebuild',
+      reason: 'NeedGrew',
+      decision: { pullRequest: null, changes: [{ to: '15100m' }] },
+    });
+  });
+
+  it('waits where somebody else took its Lease, and takes an unlocked one again by opening', () => {
+    expect(at(NOW, { lease: lease({ holder: 'somebody' }) })[1]).toMatchObject({ kind: 'hold', reason: 'LeaseHeld' });
+    expect(at(NOW, { lease: lease() })[1].kind).toBe('open');
+  });
+});
+
+describe('a block', () => {
+  function blockedProposal(): ResizeMemory {
+    const [tried, verdict] = idle();
+    return absorb.blocked(tried, { reason: 'FileNotFound', message: 'no file', key: keyOf(verdict) }, NOW);
+  }
+
+  it('rests until it is due, and pressure may wake it every minute', () => {
+    expect(idle({}, blockedProposal(), NOW + MINUTE)[1]).toMatchObject({
+      phase: 'Blocked',
+      wait: { until: NOW + 5 * MINUTE, quietUntil: NOW + 2 * MINUTE },
+    });
+    expect(idle({}, blockedProposal(), NOW + 5 * MINUTE)[1].kind).toBe('propose');
+  });
+
+  it('ends at once when the path in Git or the values change', () => {
+    const elsewhere = { policy: policy({ 'git-path': 'teams/a' }) };
+    expect(idle(elsewhere, blockedProposal(), NOW + SECOND)[1].kind).toBe('propose');
+    const need = { ...settledNeed, digest: 'requests.cpu=14400m' } as ResizeMemory['need'];
+    const more = { demand: [demand({ 'requests.cpu': '3' })] };
+    expect(idle(more, { ...blockedProposal(), need }, NOW + SECOND)[1].kind).toBe('propose');
+  });
+
+  it('of a pull request that cannot be opened ends at once when the path changes', () => {
+    const [tried, verdict] = decide(seenWith(decision(), null), memory({ decision: decision() }), NOW);
+    const block = { reason: 'FileNotFound', message: 'no file', key: keyOf(verdict) } as const;
+    const blocked = absorb.blocked(tried, block, NOW);
+    const later = (look = {}) => decide(seenWith(decision(), null, look), blocked, NOW + SECOND)[1].kind;
+    expect(later()).toBe('hold');
+    expect(later({ policy: policy({ 'git-path': 'teams/a' }) })).toBe('open');
+  });
+
+  it('keeps an act that GitHub refuses from being repeated at once, also a close and a warning', () => {
+    const cases = [
+      [seenWith(openDecision(), pullRequest(), { policy: optedOut }), {}],
+      [seenWith(openDecision(), pullRequest({ state: 'closed' })), {}],
+      [seenWith(openDecision(), pullRequest({ mergeable: false })), {}],
+      [seenWith(mergedDecision({ at: NOW - HOUR }), null), {}],
+      [seenWith(openDecision(), pullRequest()), { rejection: said, decision: openDecision() }],
+    ] as const;
+    for (const [seen, remembered] of cases) {
+      const [tried, verdict] = decide(seen, memory(remembered), NOW);
+      const block = { reason: 'GitHubRefused', message: 'not allowed', key: keyOf(verdict) } as const;
+      expect(decide(seen, absorb.blocked(tried, block, NOW), NOW + SECOND)[1]).toMatchObject({
+        kind: 'hold',
+        reason: 'GitHubRefused',
+      });
+    }
+  });
+});
+
+describe('the Lease of others', () => {
+  it('is respected, and the lock of an earlier tool is taken over once its pull request is closed', () => {
+    expect(idle({ lease: lease({ holder: 'pr-12' }) })[1]).toMatchObject({ kind: 'hold', reason: 'LeaseHeld' });
+    expect(idle({ lease: lease({ holder: 'pr-12', holderIsAbandoned: true }) })[1].kind).toBe('propose');
+  });
+});
+
+describe('awaiting the sync', () => {
+  const sync = (at: number, remembered: Partial<ResizeMemory> = {}, hard = '10') => {
+    const merged = mergedDecision({ at: NOW });
+    const look = { quota: cpu('9', hard) };
+    return decide(seenWith(merged, null, look), memory({ decision: merged, ...remembered }), at);
+  };
+
+  it('nothing wakes it before it is overdue but the cluster', () => {
+    expect(sync(NOW)[1]).toMatchObject({
+      reason: 'SyncPending',
+      wait: { watch: 'sync', until: NOW + 20 * MINUTE, quietUntil: NOW + 20 * MINUTE },
+    });
+  });
+
+  it('warns once when it is overdue, and looks at Git again from time to time', () => {
+    const overdue = NOW + 20 * MINUTE;
+    const [first, warned] = sync(overdue);
+    expect(warned).toMatchObject({ kind: 'warnSync', warn: true });
+    const checked = absorb.syncChecked(first, null, overdue);
+    const [resting, hold] = sync(overdue + SECOND, checked);
+    expect(hold).toMatchObject({
+      kind: 'hold',
+      reason: 'SyncOverdue',
+      wait: { watch: 'sync', until: overdue + 5 * MINUTE },
+    });
+    expect(sync(overdue + 5 * MINUTE, resting)[1]).toMatchObject({ kind: 'warnSync', warn: false });
+  });
+
+  it('ends when Git was changed back, and when the cluster has at least what was merged', () => {
+    const overdue = NOW + 20 * MINUTE;
+    const reverted = absorb.syncChecked(sync(overdue)[0], { 'requests.cpu': '10' }, overdue);
+    const seen = { quota: observation({ quota: cpu('9') }), pullRequest: null };
+    expect(decide(seen, reverted, overdue)[1]).toMatchObject({ kind: 'settle', reason: 'Synced' });
+    expect(sync(NOW, {}, '12000m')[1].reason).toBe('Synced');
+    expect(sync(NOW, {}, '13')[1].reason).toBe('Synced');
+  });
+
+  it('opens nothing new meanwhile, whatever is missing', () => {
+    const merged = mergedDecision({ at: NOW - HOUR });
+    const look = { demand: [demand({ 'requests.cpu': '50' })] };
+    const checked = { syncWarnedAt: NOW, syncCheckedAt: NOW };
+    expect(decide(seenWith(merged, null, look), memory({ decision: merged, ...checked }), NOW)[1].kind).toBe('hold');
+  });
+
+  it('a limit that the cluster does not have at all is missing', () => {
+    expect(isSynced({ pods: '5' }, { pods: '5', 'requests.cpu': '1' })).toBe(false);
+    const merged = mergedDecision({ limits: { pods: '5' } });
+    expect(decide(seenWith(merged, null), memory(), NOW)[1].detail).toContain('pods is absent and becomes 5');
+  });
+});
+
+describe('a need that changes after it was acted on', () => {
+  it('has to stand still again', () => {
+    const [carried] = idle({ lease: lease({ holder: 'somebody' }) });
+    const later = { demand: [demand({ 'requests.cpu': '3' })] };
+    expect(idle(later, carried, NOW + HOUR)[1].kind).toBe('propose');
+    expect(idle(later, carried, NOW + SECOND)[1].reason).toBe('DemandSettling');
+  });
+});

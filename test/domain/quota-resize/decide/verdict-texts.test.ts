@@ -1,0 +1,571 @@
+import { describe, expect, it } from 'vitest';
+import { formatInstant } from '../../../../domain/kernel/time.ts';
+import { blocked } from '../../../../domain/quota-resize/decide/apply-outcome.ts';
+import { decide } from '../../../../domain/quota-resize/decide/decide.ts';
+import { cappedNeed } from '../../../../domain/quota-resize/sizing/requirement.ts';
+import type { SiblingQuota } from '../../../../domain/quota-resize/model/observation.ts';
+import { staleNeed } from '../../../../domain/quota-resize/demand/stale-usage.ts';
+import type { ResizeMemory } from '../../../../domain/quota-resize/model/memory.ts';
+import type { Phase, Reason, Verdict } from '../../../../domain/quota-resize/model/verdict.ts';
+import {
+  cpu,
+  change,
+  decideOpenAt,
+  decision,
+  demand,
+  HOUR,
+  lease,
+  memory,
+  mergedDecision,
+  MINUTE,
+  NOW,
+  observation,
+  openDecision,
+  policy,
+  pullRequest,
+  quota,
+  ref,
+  SECOND,
+  seenWith,
+  settledNeed,
+  URL,
+} from '../model/observations.ts';
+
+interface Expected {
+  readonly verdict: Verdict;
+  readonly kind: Verdict['kind'];
+  readonly phase: Phase;
+  readonly detail: string;
+}
+
+const LINK = `pull request [#7](${URL})`;
+/** The sentences of the domain itself, which has tests of its own. */
+const CAPPED = cappedNeed(
+  observation({ policy: policy({ 'cpu-max': '10' }), demand: [demand({ 'requests.cpu': '3' })] }),
+  null,
+).join('; ');
+const CONTRADICTED = staleNeed(
+  observation({ contradictions: [{ resource: 'requests.cpu', used: '9', counted: '1' }] }),
+  null,
+).join('; ');
+const paused = { by: 'ann', at: NOW - MINUTE, reason: 'a freeze' };
+
+function idle(look: Parameters<typeof observation>[0] = {}, remembered: Partial<ResizeMemory> = {}): Verdict {
+  return decide({ quota: observation(look), pullRequest: null }, memory({ need: settledNeed, ...remembered }), NOW)[1];
+}
+
+function open(changed: Parameters<typeof decideOpenAt>[1] = {}): Verdict {
+  return decideOpenAt(NOW, changed)[1];
+}
+
+function awaitingSync(
+  changed: Parameters<typeof mergedDecision>[0] = {},
+  remembered: Partial<ResizeMemory> = {},
+): Verdict {
+  const merged = mergedDecision(changed);
+  return decide(seenWith(merged, null), memory({ decision: merged, ...remembered }), NOW)[1];
+}
+
+/** The verdict after the plan was tried once and blocked for this reason. */
+function blockedFor(reason: NonNullable<ResizeMemory['blocked']>['reason'], message: string): Verdict {
+  const seen = { quota: observation(), pullRequest: null };
+  const [tried, verdict] = decide(seen, memory({ need: settledNeed }), NOW - MINUTE);
+  const key = 'blockedKey' in verdict ? verdict.blockedKey : '';
+  return decide(seen, blocked(tried, { reason, message, key }, NOW - MINUTE), NOW)[1];
+}
+
+function blockedText(reason: NonNullable<ResizeMemory['blocked']>['reason']): Expected {
+  return {
+    verdict: blockedFor(reason, `${reason}: in words.`),
+    kind: 'hold',
+    phase: 'Blocked',
+    detail: `${reason}: in words; tried again at 2026-11-20T10:04:00Z`,
+  };
+}
+
+/** The policy's timeout is over, two days after people were asked. */
+function approvalTimedOut(): Verdict {
+  const look = { policy: policy({ approval: 'before-merge', 'approval-timeout': '2d' }) };
+  const [asked] = decideOpenAt(NOW - 48 * HOUR, { look });
+  return decide(seenWith(openDecision(), pullRequest(), look), asked, NOW)[1];
+}
+
+function siblingQuota(): SiblingQuota {
+  return {
+    name: 'objects',
+    quota: { uid: 'uid-0', hard: { pods: '10' }, used: { pods: '10' } },
+    policy: policy(),
+    demand: [demand({ pods: '2' })],
+    contradictions: [],
+    hints: [],
+    lease: lease(),
+  };
+}
+
+/** One case for each reason there is: a reason without a case does not compile. */
+const expected: Record<Reason, Expected> = {
+  BelowThreshold: {
+    verdict: idle({ quota: cpu('7') }),
+    kind: 'end',
+    phase: 'Ended',
+    detail: 'every resource is below its threshold and nothing refused is missing',
+  },
+  AlreadyRecommended: {
+    verdict: idle(
+      { policy: policy({ mode: 'observe' }) },
+      { lastRecommendation: { limits: { 'requests.cpu': '12' }, at: NOW - 2 * HOUR } },
+    ),
+    kind: 'hold',
+    phase: 'CoolingDown',
+    detail: `requests.cpu 10 → 12 is recommended already, and is said again at ${formatInstant(NOW + 22 * HOUR)} unless the need changes`,
+  },
+  OptedOut: {
+    verdict: idle({ policy: policy({ enabled: 'false' }) }),
+    kind: 'end',
+    phase: 'Ended',
+    detail: 'the namespace opted out (resizer.io/enabled is "false")',
+  },
+  QuotaGone: {
+    verdict: open({ look: { quota: null } }),
+    kind: 'close',
+    phase: 'Ended',
+    detail: 'the ResourceQuota is deleted',
+  },
+  NamespaceGone: {
+    verdict: open({ look: { namespace: 'terminating' } }),
+    kind: 'close',
+    phase: 'Ended',
+    detail: 'the namespace is being deleted',
+  },
+  QuotaReplaced: {
+    verdict: open({ look: { quota: quota({ uid: 'uid-2' }) } }),
+    kind: 'close',
+    phase: 'Ended',
+    detail: 'the ResourceQuota was deleted and another one has its name',
+  },
+  Paused: {
+    verdict: idle({}, { paused }),
+    kind: 'hold',
+    phase: 'Paused',
+    detail: 'paused by ann since 2026-11-20T09:59:00Z: a freeze; send resume to go on',
+  },
+  GloballyPaused: {
+    verdict: idle({ globalPause: { by: 'ann', reason: 'a freeze' } }),
+    kind: 'hold',
+    phase: 'Paused',
+    detail: 'all of Headroom is paused in this cluster by ann: a freeze (ConfigMap headroom-pause)',
+  },
+  CoolingDown: {
+    verdict: idle({}, { lastChange: NOW - 20 * MINUTE }),
+    kind: 'hold',
+    phase: 'CoolingDown',
+    detail: 'cooling down until 2026-11-20T10:40:00Z; pressure in this time holds (requests.cpu 10 → 12)',
+  },
+  Refused: {
+    verdict: idle(
+      {},
+      { refusals: [{ limits: { 'requests.cpu': '12' }, at: NOW - HOUR, by: 'ann', reason: 'no budget' }] },
+    ),
+    kind: 'hold',
+    phase: 'CoolingDown',
+    detail:
+      'requests.cpu 10 → 12 was refused by ann at 2026-11-20T09:00:00Z (no budget); not asked for again before 2026-11-21T09:00:00Z unless the need grows',
+  },
+  ObserverMode: {
+    verdict: open({ look: { policy: policy({ mode: 'observe' }) } }),
+    kind: 'hold',
+    phase: 'AwaitingMerge',
+    detail: `the mode is observe, so nothing is written to ${LINK}: it is left to people, waiting until they merge or close it`,
+  },
+  AutoMergeOff: {
+    verdict: open({ look: { policy: policy({}, { autoMerge: false }) } }),
+    kind: 'hold',
+    phase: 'AwaitingMerge',
+    detail: `${LINK} is ready and waits for a person to merge it: auto-merge is off globally (--enable-auto-merge)`,
+  },
+  NamespaceAutoMergeOff: {
+    verdict: open({ look: { policy: policy({ 'auto-merge': 'false' }) } }),
+    kind: 'hold',
+    phase: 'AwaitingMerge',
+    detail: `${LINK} is ready and waits for a person to merge it: auto-merge is off for this namespace (resizer.io/auto-merge)`,
+  },
+  MaxStepExceeded: {
+    verdict: open({ look: { policy: policy({ 'max-step': '1.1' }) } }),
+    kind: 'hold',
+    phase: 'AwaitingApproval',
+    detail: `${LINK} waits for an approval since 2026-11-20T10:00:00Z: requests.cpu from 10 to 12 is more than 1.1 × the limit (resizer.io/max-step) and needs an approval; send approve or reject`,
+  },
+  RaiseFromZero: {
+    verdict: open({
+      decision: { changes: [change({ from: '0', used: '0', to: '2', demand: '2' })] },
+      look: {
+        quota: quota({ hard: { 'requests.cpu': '0' }, used: { 'requests.cpu': '0' } }),
+        demand: [demand({ 'requests.cpu': '1' })],
+      },
+    }),
+    kind: 'hold',
+    phase: 'AwaitingApproval',
+    detail: `${LINK} waits for an approval since 2026-11-20T10:00:00Z: requests.cpu is 0 on purpose, raising it to 2 needs an approval; send approve or reject`,
+  },
+  ApprovalRequired: {
+    verdict: open({ look: { policy: policy({ approval: 'before-merge', 'approval-timeout': '2d' }) } }),
+    kind: 'hold',
+    phase: 'AwaitingApproval',
+    detail: `${LINK} waits for an approval since 2026-11-20T10:00:00Z: every raise of this quota needs an approval before a merge (resizer.io/approval is before-merge); send approve or reject; without an answer by 2026-11-22T10:00:00Z it is given up`,
+  },
+  ApprovalTimedOut: {
+    verdict: approvalTimedOut(),
+    kind: 'close',
+    phase: 'CoolingDown',
+    detail: 'nobody approved it since 2026-11-18T10:00:00Z (resizer.io/approval-timeout)',
+  },
+  Approved: {
+    verdict: decide(
+      seenWith(openDecision(), pullRequest()),
+      memory({
+        decision: openDecision(),
+        approval: { by: 'ann', at: NOW, reason: 'month end', limits: {}, headSha: '' },
+      }),
+      NOW,
+    )[1],
+    kind: 'say',
+    phase: 'AwaitingMerge',
+    detail: 'requests.cpu 10 → 12: approved by ann at 2026-11-20T10:00:00Z: month end',
+  },
+  Frozen: {
+    verdict: open({ look: { mergeHold: { reason: 'Frozen', until: NOW + HOUR, detail: 'the freeze in words' } } }),
+    kind: 'hold',
+    phase: 'AwaitingMerge',
+    detail: `${LINK} is ready, and merging is held: the freeze in words`,
+  },
+  OutsideMergeWindow: {
+    verdict: open({ look: { mergeHold: { reason: 'OutsideMergeWindow', until: null, detail: 'no window is open' } } }),
+    kind: 'hold',
+    phase: 'AwaitingMerge',
+    detail: `${LINK} is ready, and merging is held: no window is open`,
+  },
+  AtMaximum: {
+    verdict: idle({ policy: policy({ 'cpu-max': '10' }), demand: [demand({ 'requests.cpu': '3' })] }),
+    kind: 'say',
+    phase: 'Blocked',
+    detail: CAPPED,
+  },
+  UsageContradicted: {
+    verdict: idle({ contradictions: [{ resource: 'requests.cpu', used: '9', counted: '1' }] }),
+    kind: 'say',
+    phase: 'Detecting',
+    detail: `${CONTRADICTED}; nothing is raised on such numbers, looking again`,
+  },
+  UsageNotCounted: {
+    verdict: idle({ usage: 'own', counting: { kind: 'unavailable', why: 'no starter answered' } }),
+    kind: 'say',
+    phase: 'Blocked',
+    detail:
+      'what the namespace uses could not be counted: no starter answered; in mode own nothing is decided by status.used alone, looking again',
+  },
+  SiblingFirst: {
+    verdict: idle(
+      { demand: [demand({ 'requests.cpu': '4' })], siblings: [siblingQuota()] },
+      { need: { digest: 'requests.cpu=17', since: NOW - HOUR, firstSeen: NOW - HOUR } },
+    ),
+    kind: 'hold',
+    phase: 'Detecting',
+    detail:
+      'requests.cpu 10 → 17: quota objects misses room for the same workloads and raises both in one pull request; this one has its own if that does not happen by 2026-11-20T10:00:23Z',
+  },
+  CarriedBySibling: {
+    verdict: idle({ lease: lease({ holder: 'headroom/0a1b2c3d', carriedBy: 'objects' }) }),
+    kind: 'hold',
+    phase: 'AwaitingMerge',
+    detail: 'the pull request of quota objects raises this quota as well, waiting until it is merged or closed',
+  },
+  ForeignCommit: {
+    verdict: open({ pull: { headIsOurs: false } }),
+    kind: 'hold',
+    phase: 'AwaitingMerge',
+    detail: `${LINK} has commits that are not Headroom's: it is handed over to people, waiting until they merge or close it`,
+  },
+  UnmetDemand: {
+    verdict: idle(
+      { quota: cpu('7'), demand: [demand({ 'requests.cpu': '4' })] },
+      { need: { digest: 'requests.cpu=14', since: NOW - HOUR, firstSeen: NOW - HOUR } },
+    ),
+    kind: 'propose',
+    phase: 'OpeningPullRequest',
+    detail: 'requests.cpu 10 → 14',
+  },
+  ThresholdReached: {
+    verdict: idle({ policy: policy({ mode: 'observe' }) }),
+    kind: 'recommend',
+    phase: 'Recommending',
+    detail: 'requests.cpu 10 → 12',
+  },
+  BelowMinimum: {
+    verdict: idle(
+      { quota: cpu('1'), policy: policy({ 'cpu-min': '12' }) },
+      { need: { digest: 'requests.cpu=12', since: NOW - HOUR, firstSeen: NOW - HOUR } },
+    ),
+    kind: 'propose',
+    phase: 'OpeningPullRequest',
+    detail: 'requests.cpu 10 → 12',
+  },
+  DemandSettling: {
+    verdict: idle({}, { need: null }),
+    kind: 'hold',
+    phase: 'Detecting',
+    detail: 'requests.cpu 10 → 12: looking again in 2 s, so that a rollout in full swing is seen whole',
+  },
+  NeedGrew: {
+    verdict: open({ look: { demand: [demand({ 'requests.cpu': '3' })] } }),
+    kind: 'rebuild',
+    phase: 'OpeningPullRequest',
+    detail: `${LINK}: the need grew (requests.cpu 10 → 15100m)`,
+  },
+  NeedGone: {
+    verdict: open({ look: { quota: cpu('7') }, memory: { needGoneSince: NOW - MINUTE } }),
+    kind: 'hold',
+    phase: 'AwaitingChecks',
+    detail: `the need has been gone since 2026-11-20T09:59:00Z, ${LINK} is closed at 2026-11-20T10:09:00Z unless it comes back`,
+  },
+  Adopted: {
+    verdict: decide(seenWith(decision(), null), memory(), NOW)[1],
+    kind: 'open',
+    phase: 'OpeningPullRequest',
+    detail: 'opening the pull request of decision 0a1b2c3d, found in the Lease (requests.cpu 10 → 12)',
+  },
+  MergeabilityComputing: {
+    verdict: open({ pull: { mergeable: null, mergeableState: 'unknown' } }),
+    kind: 'hold',
+    phase: 'AwaitingChecks',
+    detail: 'GitHub still computes whether pull request #7 can be merged',
+  },
+  ChecksPending: {
+    verdict: open({
+      pull: { mergeableState: 'unstable', checks: { total: 2, pending: ['build', 'lint'], failing: [] } },
+    }),
+    kind: 'hold',
+    phase: 'AwaitingChecks',
+    detail: 'pull request #7 waits for checks: build, lint',
+  },
+  ChecksFailing: {
+    verdict: open({ pull: { mergeableState: 'blocked', checks: { total: 2, pending: [], failing: ['build'] } } }),
+    kind: 'hold',
+    phase: 'AwaitingChecks',
+    detail: 'pull request #7 waits for a failing check to pass: build',
+  },
+  NoChecksYet: {
+    verdict: open({
+      pull: { checks: { total: 0, pending: [], failing: [] } },
+      decision: { pullRequest: ref({ pushedAt: NOW - 10 * SECOND }) },
+    }),
+    kind: 'hold',
+    phase: 'AwaitingChecks',
+    detail: 'pull request #7 is clean but no check has appeared yet',
+  },
+  ReviewRequired: {
+    verdict: open({ pull: { mergeableState: 'blocked' } }),
+    kind: 'hold',
+    phase: 'AwaitingChecks',
+    detail: 'pull request #7 is blocked by a rule of main: a review or a required check that has not started',
+  },
+  Draft: {
+    verdict: open({ pull: { draft: true, mergeableState: 'draft' } }),
+    kind: 'hold',
+    phase: 'AwaitingChecks',
+    detail: 'pull request #7 is a draft, waiting until it is ready for review',
+  },
+  Conflict: {
+    verdict: open({ pull: { mergeable: false, mergeableState: 'dirty' } }),
+    kind: 'rebuild',
+    phase: 'OpeningPullRequest',
+    detail: `${LINK}: main changed the same lines, so the branch conflicted; the branch is rebuilt`,
+  },
+  Behind: {
+    verdict: open({ pull: { mergeableState: 'behind' } }),
+    kind: 'rebuild',
+    phase: 'OpeningPullRequest',
+    detail: `${LINK}: main moved on and must be contained before a merge; the branch is rebuilt`,
+  },
+  CompanionLeft: {
+    verdict: open({
+      decision: {
+        companions: [
+          {
+            quota: 'objects',
+            quotaUid: 'uid-2',
+            changes: [change({ resource: 'pods', from: '10', to: '12' })],
+            gate: null,
+            hints: [],
+          },
+        ],
+      },
+    }),
+    kind: 'rebuild',
+    phase: 'OpeningPullRequest',
+    detail: `${LINK}: quota objects is not raised along any more: nothing of it is missing now, or its policy changed; the branch is rebuilt`,
+  },
+  HeadMoved: {
+    verdict: open({ pull: { headSha: 'ffffffffffffffffffff' } }),
+    kind: 'rebuild',
+    phase: 'OpeningPullRequest',
+    detail: `${LINK}: the head ffffffffffff is Headroom's and not the recorded one, so it is made sure of`,
+  },
+  ReadyToMerge: {
+    verdict: open(),
+    kind: 'merge',
+    phase: 'Merging',
+    detail: `merging ${LINK} at a1b2c3d4e5f6`,
+  },
+  UpdateDue: {
+    verdict: open({
+      look: { demand: [demand({ 'requests.cpu': '3' })] },
+      decision: { pullRequest: ref({ pushedAt: NOW - MINUTE }) },
+    }),
+    kind: 'hold',
+    phase: 'AwaitingChecks',
+    detail: `the need grew (requests.cpu 10 → 15100m), ${LINK} is updated at 2026-11-20T10:09:00Z`,
+  },
+  MergedByHuman: {
+    verdict: open({
+      pull: { state: 'closed', merge: { sha: 'f00', at: NOW, by: 'ann', limits: { 'requests.cpu': '12' } } },
+    }),
+    kind: 'settle',
+    phase: 'AwaitingSync',
+    detail: `${LINK} was merged by ann`,
+  },
+  ClosedByHuman: {
+    verdict: open({ pull: { state: 'closed', closedBy: 'ann' } }),
+    kind: 'settle',
+    phase: 'CoolingDown',
+    detail: `${LINK} was closed by ann: that is a refusal`,
+  },
+  Rejected: {
+    verdict: open({ memory: { rejection: { by: 'ann', at: NOW, reason: 'no budget' } } }),
+    kind: 'close',
+    phase: 'CoolingDown',
+    detail: 'rejected by ann: no budget',
+  },
+  LeaseHeld: {
+    verdict: idle({ lease: lease({ holder: 'somebody' }) }),
+    kind: 'hold',
+    phase: 'Blocked',
+    detail: 'the Lease state-team-a-compute is held by somebody; waiting until it is released',
+  },
+  FileBusy: blockedText('FileBusy'),
+  FileNotFound: blockedText('FileNotFound'),
+  FoundTwice: blockedText('FoundTwice'),
+  NotYaml: blockedText('NotYaml'),
+  Unplaceable: blockedText('Unplaceable'),
+  GitHubNotConfigured: blockedText('GitHubNotConfigured'),
+  RepositoryNotFound: blockedText('RepositoryNotFound'),
+  GitHubRefused: blockedText('GitHubRefused'),
+  MergeQueue: blockedText('MergeQueue'),
+  NotMergeable: blockedText('NotMergeable'),
+  AlreadyInGit: {
+    verdict: awaitingSync({ by: 'git' }),
+    kind: 'hold',
+    phase: 'AwaitingSync',
+    detail:
+      'Git holds these values already, waiting for the cluster to follow Git since 2026-11-20T09:59:00Z: requests.cpu is 10 and becomes 12',
+  },
+  SyncPending: {
+    verdict: awaitingSync(),
+    kind: 'hold',
+    phase: 'AwaitingSync',
+    detail: 'waiting for the cluster to follow Git since 2026-11-20T09:59:00Z: requests.cpu is 10 and becomes 12',
+  },
+  SyncOverdue: {
+    verdict: awaitingSync({ at: NOW - HOUR }),
+    kind: 'warnSync',
+    phase: 'AwaitingSync',
+    detail:
+      'the cluster has not followed Git since 2026-11-20T09:00:00Z: requests.cpu is 10 and becomes 12; look at Argo CD or Flux. Nothing new is opened meanwhile',
+  },
+  Synced: {
+    verdict: awaitingSync({ limits: { 'requests.cpu': '10' } }),
+    kind: 'settle',
+    phase: 'CoolingDown',
+    detail: 'the cluster shows requests.cpu 10',
+  },
+};
+
+describe('every reason comes with its phase and its sentence', () => {
+  it.each(Object.entries(expected))('%s', (reason, { verdict, ...said }) => {
+    const { kind, phase, detail } = verdict;
+    expect({ reason: verdict.reason, kind, phase, detail }).toEqual({ reason, ...said });
+  });
+
+  it('and every phase has a reason', () => {
+    const phases: Record<Phase, true> = {
+      Detecting: true,
+      Recommending: true,
+      OpeningPullRequest: true,
+      AwaitingChecks: true,
+      AwaitingApproval: true,
+      AwaitingMerge: true,
+      Merging: true,
+      AwaitingSync: true,
+      CoolingDown: true,
+      Blocked: true,
+      Paused: true,
+      Ended: true,
+    };
+    expect(new Set(Object.values(expected).map((one) => one.phase))).toEqual(new Set(Object.keys(phases)));
+  });
+});
+
+describe('the same reasons in other circumstances', () => {
+  it('nothing is said about a reason that nobody gave', () => {
+    expect(idle({}, { paused: { ...paused, reason: '' } }).detail).toBe(
+      'paused by ann since 2026-11-20T09:59:00Z; send resume to go on',
+    );
+    expect(idle({ globalPause: { by: 'ann', reason: '' } }).detail).toBe(
+      'all of Headroom is paused in this cluster by ann (ConfigMap headroom-pause)',
+    );
+    expect(open({ memory: { rejection: { by: 'ann', at: NOW, reason: '' } } }).detail).toBe('rejected by ann');
+  });
+
+  it('a cooldown without pressure says only until when', () => {
+    expect(idle({ quota: cpu('7') }, { lastChange: NOW - 20 * MINUTE }).detail).toBe(
+      'cooling down until 2026-11-20T10:40:00Z',
+    );
+  });
+
+  it('a namespace that is deleted is told from one that is being deleted', () => {
+    expect(idle({ namespace: 'gone', quota: null }).detail).toBe('the namespace is deleted');
+    expect(idle({ namespace: 'terminating' }).detail).toBe('the namespace is being deleted');
+  });
+
+  it('a pull request in a state that GitHub adds one day waits until it is clean', () => {
+    expect(open({ pull: { mergeableState: 'resting' } })).toMatchObject({
+      reason: 'ChecksPending',
+      detail: 'pull request #7 is resting, waiting until it is clean',
+    });
+  });
+
+  it('the comment on a pull request that is closed says why', () => {
+    const comments = [
+      open({ look: { quota: null } }),
+      open({ look: { quota: cpu('7') }, memory: { needGoneSince: NOW - HOUR } }),
+      open({ memory: { rejection: { by: 'ann', at: NOW, reason: 'no budget' } } }),
+    ].map((verdict) => (verdict.kind === 'close' ? verdict.comment : verdict.kind));
+    expect(comments).toEqual([
+      'Closed by Headroom: the ResourceQuota is deleted.',
+      'Closed by Headroom: the need has been gone since 2026-11-20T09:00:00Z, nothing has to be raised any more.',
+      'Closed by Headroom: rejected by ann: no budget. It is not asked for again before 2026-11-21T10:00:00Z unless the need grows.',
+    ]);
+  });
+
+  it('a head that GitHub does not show yet is waited for', () => {
+    const seen = seenWith(
+      openDecision({ pullRequest: ref({ pushedAt: NOW - SECOND }) }),
+      pullRequest({ headSha: 'older' }),
+    );
+    expect(decide(seen, memory(), NOW)[1]).toMatchObject({
+      kind: 'hold',
+      reason: 'MergeabilityComputing',
+      detail: `GitHub does not show the latest commit of ${LINK} yet`,
+      wait: { until: NOW + 9 * SECOND, watch: 'pullRequest' },
+    });
+  });
+});

@@ -1,0 +1,223 @@
+import { describe, expect, it } from 'vitest';
+import { companionsFor } from '../../../../domain/quota-resize/decide/batched-quotas.ts';
+import { usageFacts, usageNotes, withCounts } from '../../../../domain/quota-resize/demand/counted-usage.ts';
+import { decide } from '../../../../domain/quota-resize/decide/decide.ts';
+import { computeNeed } from '../../../../domain/quota-resize/sizing/requirement.ts';
+import type { QuotaObservation, SiblingQuota } from '../../../../domain/quota-resize/model/observation.ts';
+import type { UsageCount } from '../../../../domain/quota-usage/calculate.ts';
+import type { CachedQuota } from '../../../../domain/quota-usage/observation.ts';
+import {
+  cpu,
+  decideOpenAt,
+  demand,
+  HOUR,
+  lease,
+  memory,
+  NOW,
+  observation,
+  openDecision,
+  policy,
+  pullRequest,
+  seenWith,
+  settledNeed,
+} from '../model/observations.ts';
+
+/** A quota as a starter counted it; the status in its cache is the one that was read, unless given. */
+function counted(
+  used: Readonly<Record<string, string>>,
+  changed: { readonly uid?: string; readonly status?: Readonly<Record<string, string>> } = {},
+): { readonly quota: CachedQuota; readonly count: UsageCount } {
+  const { uid = 'uid-1', status } = changed;
+  const quota = { namespace: 'team-a', name: 'compute', uid, resourceVersion: '7', spec: {} };
+  return { quota: { ...quota, status: status === undefined ? {} : { used: status } }, count: { used, unmeasured: [] } };
+}
+
+/** The status says one thing, and the objects are charged another. */
+function differing(used: string, charged: string, look: Partial<QuotaObservation> = {}): QuotaObservation {
+  return withCounts(observation({ quota: cpu(used), usage: 'audit', ...look }), [
+    counted({ 'requests.cpu': charged }, { status: { 'requests.cpu': used } }),
+  ]);
+}
+
+function sibling(used: string): SiblingQuota {
+  return {
+    name: 'objects',
+    quota: { uid: 'uid-2', hard: { pods: '10' }, used: { pods: used } },
+    policy: policy(),
+    demand: [demand({ pods: '2' })],
+    contradictions: [],
+    hints: [],
+    lease: lease(),
+  };
+}
+
+const unavailable = { kind: 'unavailable', why: 'no starter answered on headroom-cache/prod within 20 s' } as const;
+const LOW = "requests.cpu: Kubernetes' status says 1800m, the objects are charged 9; Headroom goes by what it counted";
+
+describe('what was counted', () => {
+  it('is what a quota uses, whatever its status says', () => {
+    expect(computeNeed(differing('1800m', '9'), null)?.changes).toMatchObject([{ used: '9', from: '10', to: '12' }]);
+    expect(computeNeed(differing('9', '1800m'), null)).toBeNull();
+  });
+
+  it('leaves the number of the status where a resource was not counted, and says so when it is raised', () => {
+    const look = withCounts(observation({ quota: cpu('9'), usage: 'own' }), [
+      {
+        ...counted({}),
+        count: {
+          used: {},
+          unmeasured: [{ keys: ['requests.cpu', 'pods'], reason: 'the cache of pods is not filled yet' }],
+        },
+      },
+    ]);
+    expect(computeNeed(look, null)).toMatchObject({
+      changes: [{ used: '9' }],
+      usageNotes: [
+        'requests.cpu: could not be counted (the cache of pods is not filled yet); Headroom goes by what the status says',
+      ],
+    });
+  });
+
+  it('is not that of a quota that has the same name and is another one', () => {
+    const look = withCounts(observation({ usage: 'audit' }), [counted({ 'requests.cpu': '1' }, { uid: 'uid-before' })]);
+    expect(look).toMatchObject({ quota: cpu('9'), counting: { kind: 'unavailable' } });
+  });
+
+  it('says which of the other quotas lack room', () => {
+    const look = observation({
+      usage: 'audit',
+      quota: cpu('9'),
+      demand: [demand({ 'requests.cpu': '4' })],
+      siblings: [sibling('10')],
+    });
+    const own = counted({ 'requests.cpu': '9' });
+    const siblingsWith = (pods: string) =>
+      withCounts(look, [own, counted({ pods }, { uid: 'uid-2' })]).siblings.map(({ name }) => name);
+    expect(siblingsWith('9')).toEqual(['objects']);
+    expect(siblingsWith('3')).toEqual([]);
+    expect(
+      withCounts(look, [counted({ 'requests.cpu': '1' }), counted({ pods: '9' }, { uid: 'uid-2' })]).siblings,
+    ).toEqual([]);
+  });
+});
+
+describe('a status that says something else', () => {
+  it('is said on the proposal, with both numbers', () => {
+    const look = differing('1800m', '9');
+    expect(computeNeed(look, null)).toMatchObject({ usageNotes: [LOW], notes: [] });
+    const seen = { quota: look, pullRequest: null };
+    expect(decide(seen, memory({ need: settledNeed }), NOW)[1]).toMatchObject({
+      kind: 'propose',
+      proposal: { usageNotes: [LOW] },
+    });
+  });
+
+  it('is said where it alone would raise a limit, and nothing is blocked by it', () => {
+    const seen = { quota: differing('9', '1800m'), pullRequest: null };
+    expect(decide(seen, memory({ need: settledNeed }), NOW)[1]).toMatchObject({
+      kind: 'end',
+      reason: 'BelowThreshold',
+      detail:
+        "every resource is below its threshold and nothing refused is missing; requests.cpu: Kubernetes' status says 9, the objects are charged 1800m; Headroom goes by what it counted",
+    });
+  });
+
+  it('is no difference while it is on its way through the cache', () => {
+    const read = observation({ quota: cpu('9'), usage: 'audit' });
+    const behind = withCounts(read, [counted({ 'requests.cpu': '8' }, { status: { 'requests.cpu': '8' } })]);
+    expect(behind.counting).toMatchObject({ differences: [] });
+    expect(withCounts(read, [counted({ 'requests.cpu': '8' })]).counting).toMatchObject({
+      differences: [{ used: '9', counted: '8' }],
+    });
+  });
+
+  it('is shown to people in audit always, and in own where it bears on the decision', () => {
+    const calm = (usage: 'audit' | 'own') => differing('2', '3', { usage });
+    expect(usageNotes(calm('audit'), null)).toEqual([]);
+    expect(usageFacts(calm('audit'), null)).toHaveLength(1);
+    expect(usageFacts(calm('own'), null)).toEqual([]);
+    expect(usageFacts(differing('1800m', '9', { usage: 'own' }), null)).toEqual([
+      'requests.cpu: the status still says 1800m, the objects are charged 9; Headroom goes by what it counted',
+    ]);
+    expect(usageFacts(differing('1800m', '9'), null)).toEqual([LOW]);
+  });
+
+  it('goes along with a companion', () => {
+    const look = observation({
+      usage: 'audit',
+      demand: [demand({ 'requests.cpu': '4' })],
+      siblings: [sibling('2')],
+    });
+    const both = withCounts(look, [
+      counted({ 'requests.cpu': '9' }),
+      counted({ pods: '9' }, { uid: 'uid-2', status: { pods: '2' } }),
+    ]);
+    const need = computeNeed(both, null);
+    if (need === null) throw new Error('there is no need');
+    expect(need.usageNotes).toBeUndefined();
+    expect(companionsFor(both, need, NOW)).toMatchObject([
+      {
+        quota: 'objects',
+        usageNotes: [expect.stringContaining("pods: Kubernetes' status says 2, the objects are charged 9")],
+      },
+    ]);
+  });
+});
+
+describe('without the counted numbers', () => {
+  const look = { usage: 'audit', counting: unavailable } as const;
+  const detail = `what the namespace uses could not be counted: ${unavailable.why}; in mode audit nothing is decided by status.used alone, looking again`;
+
+  it('nothing is raised: people are told once, and it looks again', () => {
+    const seen = { quota: observation(look), pullRequest: null };
+    const [, first] = decide(seen, memory({ need: settledNeed }), NOW);
+    expect(first).toMatchObject({
+      kind: 'say',
+      reason: 'UsageNotCounted',
+      event: { type: 'Warning', message: detail },
+    });
+    const [after, then] = decide(seen, memory({ need: settledNeed, told: ['uncounted'] }), NOW);
+    expect(then).toMatchObject({ kind: 'hold', phase: 'Blocked', reason: 'UsageNotCounted', detail });
+    expect(after.need).toBeNull();
+  });
+
+  it('an episode does not end on a status that looks calm', () => {
+    const seen = { quota: observation({ ...look, quota: cpu('1') }), pullRequest: null };
+    expect(decide(seen, memory({ told: ['uncounted'] }), NOW)[1]).toMatchObject({
+      kind: 'hold',
+      reason: 'UsageNotCounted',
+    });
+  });
+
+  it('an open pull request is neither merged nor closed', () => {
+    for (const used of ['9', '1']) {
+      const [, verdict] = decideOpenAt(NOW, {
+        look: { ...look, quota: cpu(used) },
+        memory: { told: ['uncounted'], needGoneSince: NOW - HOUR },
+      });
+      expect(verdict).toMatchObject({ kind: 'hold', reason: 'UsageNotCounted', wait: { watch: 'pullRequest' } });
+    }
+  });
+
+  it('nothing is opened, and what people do goes on', () => {
+    const decided = openDecision({ pullRequest: null });
+    const unopened = seenWith(decided, null, look);
+    expect(decide(unopened, memory({ decision: decided, told: ['uncounted'] }), NOW)[1]).toMatchObject({
+      kind: 'hold',
+      reason: 'UsageNotCounted',
+    });
+    const closed = seenWith(openDecision(), pullRequest({ state: 'closed', closedBy: 'ann' }), look);
+    expect(decide(closed, memory({ decision: openDecision() }), NOW)[1]).toMatchObject({ reason: 'ClosedByHuman' });
+  });
+
+  it('a sibling that could not be counted is not raised along', () => {
+    const own = withCounts(
+      observation({ usage: 'audit', demand: [demand({ 'requests.cpu': '4' })], siblings: [sibling('9')] }),
+      [counted({ 'requests.cpu': '9' })],
+    );
+    const need = computeNeed(own, null);
+    if (need === null) throw new Error('there is no need');
+    expect(own.siblings).toHaveLength(1);
+    expect(companionsFor(own, need, NOW)).toEqual([]);
+  });
+});

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { computeNeed } from '../../../../domain/quota-resize/sizing/requirement.ts';
+import { believedUsage, contradictionsOf, staleNeed } from '../../../../domain/quota-resize/demand/stale-usage.ts';
+import { cpu, demand, observation } from '../model/observations.ts';
+
+const contradicted = (used: string, counted: string, look: Parameters<typeof observation>[0] = {}) =>
+  observation({ quota: cpu(used), contradictions: [{ resource: 'requests.cpu', used, counted }], ...look });
+
+describe('status.used and the objects that are there', () => {
+  it('contradict each other where both have a number and the numbers differ by value', () => {
+    const used = { pods: '3', 'requests.cpu': '1000m', 'requests.storage': '1Gi' };
+    expect(contradictionsOf(used, { pods: '2', 'requests.cpu': '1', persistentvolumeclaims: '4' })).toEqual([
+      { resource: 'pods', used: '3', counted: '2' },
+    ]);
+  });
+
+  it('count with the number that asks for less', () => {
+    expect(believedUsage(contradicted('9', '4'))).toEqual({ 'requests.cpu': '4' });
+    expect(believedUsage(contradicted('4', '9'))).toEqual({ 'requests.cpu': '4' });
+    expect(believedUsage(observation({ quota: cpu('9') }))).toEqual({ 'requests.cpu': '9' });
+  });
+});
+
+describe('a need by a number that the other side contradicts', () => {
+  it('is none, and is said with both numbers, whichever side is the higher', () => {
+    const stale = contradicted('9', '4');
+    expect(computeNeed(stale, null)).toBeNull();
+    expect(staleNeed(stale, null)).toEqual([
+      'requests.cpu: status.used says 9, and the objects that are there are charged 4; by status.used alone it would be raised to 12',
+    ]);
+    const behind = contradicted('4', '9');
+    expect(computeNeed(behind, null)).toBeNull();
+    expect(staleNeed(behind, null)).toEqual([
+      'requests.cpu: status.used says 4, and the objects that are there are charged 9; by the objects alone it would be raised to 12',
+    ]);
+  });
+
+  it('is smaller where a need is left, and the rest is said on the proposal', () => {
+    const look = contradicted('9', '6', { demand: [demand({ 'requests.cpu': '5' })] });
+    const need = computeNeed(look, null);
+    expect(need?.changes).toMatchObject([{ used: '6', to: '14' }]);
+    expect(need?.notes).toEqual(staleNeed(look, null));
+    expect(staleNeed(look, null)[0]).toContain('by status.used alone it would be raised to 18');
+  });
+
+  it('is not said where it makes no difference', () => {
+    expect(staleNeed(contradicted('9', '8500m'), null)).toEqual([]);
+    expect(staleNeed(contradicted('4', '3'), null)).toEqual([]);
+    expect(computeNeed(contradicted('9', '8500m'), null)?.notes).toEqual([]);
+  });
+});

@@ -1,0 +1,349 @@
+import { execFileSync } from 'node:child_process';
+import * as fc from '../../../kernel/fast-check.ts';
+import { describe, expect, it } from 'vitest';
+import type { LimitChange } from '../../../../domain/quota-resize/model/decision.ts';
+import type { BodyFacts } from '../../../../domain/quota-resize/pull-request/body.ts';
+import {
+  type ChangeFacts,
+  commentMarker,
+  decisionOfCommit,
+  markedComment,
+  pullRequestTexts,
+  templateChecks,
+} from '../../../../domain/quota-resize/pull-request/text.ts';
+import { resolve } from '../policy/policies.ts';
+
+const target = { cluster: 'prod', namespace: 'team-a', quota: 'compute' };
+const cpu: LimitChange = {
+  resource: 'requests.cpu',
+  from: '2',
+  to: '3600m',
+  used: '2',
+  demand: '1',
+  reason: 'used 2 of 2 is 100 %, threshold 80 %',
+};
+const memory: LimitChange = { ...cpu, resource: 'limits.memory', from: '4Gi', to: '6Gi' };
+const texts = pullRequestTexts();
+
+function facts(changes: readonly LimitChange[] = [cpu], more: Partial<ChangeFacts> = {}): ChangeFacts {
+  const quotas = [{ quota: 'compute', changes }];
+  return { target, decisionId: '0a1b2c3d', repository: 'acme/gitops', quotas, ...more };
+}
+
+function bodyFacts(more: Partial<BodyFacts> = {}): BodyFacts {
+  return {
+    target,
+    decision: {
+      id: '0a1b2c3d',
+      decidedAt: Date.UTC(2026, 10, 20, 10, 15),
+      evidence: ['ReplicaSet web misses 2 pods since 10:14'],
+      gate: null,
+    },
+    policy: resolve({ threshold: '70', 'cpu-increment': '50' }, { 'cooldown-minutes': '15' }).policy,
+    repository: 'acme/gitops',
+    base: 'main',
+    paths: ['team-a/quota.yaml'],
+    quotas: [
+      {
+        quota: 'compute',
+        changes: [cpu],
+        how: 'the manifest team-a/quota.yaml:4, found by the path template',
+        inGit: {},
+      },
+    ],
+    leftOut: [],
+    temporalUi: null,
+    ...more,
+  };
+}
+
+function isLegalBranch(name: string): boolean {
+  try {
+    execFileSync('git', ['check-ref-format', '--branch', name], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('the branch of a decision', () => {
+  it('names cluster, namespace, quota and decision', () => {
+    expect(texts.branch(target, '0a1b2c3d')).toBe('headroom/prod/team-a/compute/0a1b2c3d');
+  });
+
+  it('keeps the dots of a quota name, but none that git forbids', () => {
+    expect(texts.branch({ ...target, quota: 'gpu.v1.compute' }, 'x')).toContain('/gpu.v1.compute/');
+    const dotted = pullRequestTexts({ branch: 'q.{{quota}}/{{id}}' });
+    for (const quota of [
+      'compute.lock',
+      'lock',
+      'a.lock.lock',
+      '.a',
+      'a.',
+      'a..b',
+      '-a',
+      '@',
+      'a@{b',
+      'ä b',
+      '~^:?*[\\',
+    ]) {
+      expect(isLegalBranch(texts.branch({ ...target, quota }, 'x')), `quota ${quota}`).toBe(true);
+      expect(isLegalBranch(dotted.branch({ ...target, quota }, 'x')), `quota ${quota}, by a template`).toBe(true);
+    }
+  });
+
+  it('stays legal and short for a quota name of 253 characters', () => {
+    const name = texts.branch({ ...target, quota: `${'a'.repeat(200)}.${'b'.repeat(52)}` }, '0a1b2c3d');
+    expect(name.length).toBeLessThan(200);
+    expect(isLegalBranch(name)).toBe(true);
+  });
+
+  it('tells any two targets apart', () => {
+    const part = fc.string({
+      minLength: 1,
+      maxLength: 12,
+      unit: fc.constantFrom('a', 'b', '.', '-', '_', '/', 'é', '2', 'e'),
+    });
+    const places = fc.record({ cluster: part, namespace: part, quota: part });
+    fc.assert(
+      fc.property(places, places, (one, other) => {
+        const same = JSON.stringify(one) === JSON.stringify(other);
+        expect(texts.branch(one, 'x') === texts.branch(other, 'x')).toBe(same);
+      }),
+    );
+  });
+
+  it('is a legal name for whatever a cluster is called', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1, maxLength: 100, unit: 'binary' }), (cluster) => {
+        expect(texts.branch({ ...target, cluster }, 'x')).toMatch(
+          /^headroom\/(?!\.)(?!.*\.\.)(?!.*\/\.)[A-Za-z0-9._/-]+\/team-a\/compute\/x$/,
+        );
+      }),
+    );
+  });
+});
+
+describe('the commit', () => {
+  it('says what is raised and why, and carries the trailers that git itself reads', () => {
+    const message = texts.commit(facts([cpu, memory]));
+    expect(message.split('\n')[0]).toBe('chore(quota): raise team-a/compute: requests.cpu 2 → 3600m and 1 more');
+    expect(message).toContain('limits.memory: 4Gi → 6Gi (used 2 of 2 is 100 %, threshold 80 %)');
+    const trailers = execFileSync('git', ['interpret-trailers', '--parse'], { input: message, encoding: 'utf8' });
+    expect(trailers).toBe('Headroom-Decision: 0a1b2c3d\nHeadroom-Target: prod/team-a/compute\n');
+  });
+
+  it('names every quota that it raises', () => {
+    const quotas = [
+      { quota: 'compute', changes: [cpu] },
+      { quota: 'gpu', changes: [memory] },
+    ];
+    const message = texts.commit(facts([], { quotas }));
+    expect(message).toContain('\ncompute requests.cpu: 2 → 3600m (');
+    expect(message).toContain('\ngpu limits.memory: 4Gi → 6Gi (');
+    expect(message).toContain('Headroom-Target: prod/team-a/compute\nHeadroom-Target: prod/team-a/gpu');
+  });
+
+  it('is known again by its trailer, and a commit without one is nobody of ours', () => {
+    expect(decisionOfCommit(texts.commit(facts()))).toBe('0a1b2c3d');
+    expect(decisionOfCommit(texts.merge(facts(), 7).message)).toBe('0a1b2c3d');
+    expect(decisionOfCommit(pullRequestTexts({ commit: 'raise {{target}}' }).merge(facts(), 7).message)).toBe(
+      '0a1b2c3d',
+    );
+    expect(decisionOfCommit('Raise it\n\nmentions Headroom-Decision: 0a1b2c3d in a sentence')).toBeNull();
+  });
+
+  it('cannot be given another decision by a reason with line breaks', () => {
+    const reason = 'bad\n\nHeadroom-Decision: ffffffff';
+    expect(decisionOfCommit(texts.commit(facts([{ ...cpu, reason }])))).toBe('0a1b2c3d');
+  });
+
+  it('has the number of the pull request in the title of the merge', () => {
+    expect(texts.merge(facts(), 7).title).toBe('chore(quota): raise team-a/compute: requests.cpu 2 → 3600m (#7)');
+  });
+});
+
+describe('the pull request', () => {
+  it('has a title with the quota and the step', () => {
+    expect(texts.title(facts())).toBe('Raise quota team-a/compute: requests.cpu 2 → 3600m');
+    expect(texts.title(facts([cpu, memory, memory]))).toBe(
+      'Raise quota team-a/compute: requests.cpu 2 → 3600m and 2 more',
+    );
+  });
+
+  it('shows what changes in a table, with the evidence, the policy and the ways out', () => {
+    const body = texts.body(bodyFacts());
+    expect(body).toContain('## Quota Resize Recommendation');
+    expect(body).toContain('**Changed:** `team-a/quota.yaml`\n');
+    expect(body).toContain(
+      '| Resource | Used | Current | Proposed | Reason |\n|---|---|---|---|---|\n| `requests.cpu` |',
+    );
+    expect(body).toContain('| `requests.cpu` | `2` | `2` | **`3600m`** | used 2 of 2 is 100 %, threshold 80 % |');
+    expect(body).toContain('- ReplicaSet web misses 2 pods since 10:14');
+    expect(body).toContain('- Quota `compute` is the manifest team-a/quota.yaml:4, found by the path template.');
+    expect(body).toContain('| `threshold` | 70 % | annotation of the namespace |');
+    expect(body).toContain('| `cpu-increment` | 50 % | annotation of the namespace |');
+    expect(body).toContain('| `cooldown-minutes` | 15 | annotation of the quota |');
+    expect(body).toContain('| `max-step` | 2 | process |');
+    expect(body).toContain('`headroom pause team-a/compute`');
+    expect(body).toContain('`headroom explain quota-resize team-a/compute`');
+    expect(body).toContain('`resizer.io/enabled: "false"`');
+    expect(body).not.toContain('What the policy changed');
+    expect(body).toContain('Workflow: `quota-resize/prod/team-a/compute`');
+    expect(body).toContain('<!-- headroom:0a1b2c3d -->');
+    expect(body).not.toContain('An approval is needed');
+    expect(body).not.toContain('headroom approve');
+  });
+
+  it('links the workflow where the address of the UI is known', () => {
+    const temporalUi = { url: 'https://temporal.example.com', namespace: 'platform' };
+    expect(texts.body(bodyFacts({ temporalUi }))).toContain(
+      '[`quota-resize/prod/team-a/compute`](https://temporal.example.com/namespaces/platform/workflows/quota-resize%2Fprod%2Fteam-a%2Fcompute)',
+    );
+  });
+
+  it('says that an approval is needed and how to give it, and afterwards who gave it', () => {
+    const gate = { reason: 'RaiseFromZero', message: 'requests.cpu would rise from 0' } as const;
+    const { decision } = bodyFacts();
+    const asked = texts.body(bodyFacts({ decision: { ...decision, gate } }));
+    expect(asked).toContain('**An approval is needed** before Headroom merges this: requests.cpu would rise from 0');
+    expect(asked).toContain('`headroom approve team-a/compute`');
+    const given = texts.body(bodyFacts({ decision: { ...decision, gate, approvedBy: 'alice' } }));
+    expect(given).toContain('Approved by alice.');
+    expect(given).not.toContain('headroom approve');
+    const early = { ...gate, before: 'pull-request' } as const;
+    const grown = texts.body(bodyFacts({ decision: { ...decision, gate: early } }));
+    expect(grown, 'the approval of before is of other values').toContain('**An approval is needed**');
+    const approved = texts.body(bodyFacts({ decision: { ...decision, gate: early, approvedBy: 'alice' } }));
+    expect(approved).toContain('Approved by alice.');
+  });
+
+  it('says what the policy changed about the need', () => {
+    const { decision } = bodyFacts();
+    const notes = ['limits.memory is capped at 8Gi by resizer.io/memory-max, 12Gi are needed'];
+    const body = texts.body(bodyFacts({ decision: { ...decision, notes } }));
+    expect(body).toContain('### What the policy changed\n\n- limits.memory is capped at 8Gi');
+  });
+
+  it('says in the evidence where a status differs from the count, for a companion only while it is raised', () => {
+    const { decision, quotas } = bodyFacts();
+    const told = {
+      ...decision,
+      usageNotes: ["requests.cpu: Kubernetes' status says 1800m, the objects are charged 2"],
+    };
+    const companion = { quota: 'objects', quotaUid: 'uid-2', changes: [cpu], gate: null, hints: [] };
+    const companions = [{ ...companion, usageNotes: ["pods: Kubernetes' status says 2"] }];
+    const alone = texts.body(bodyFacts({ decision: { ...told, companions } }));
+    expect(alone).toContain("\n- requests.cpu: Kubernetes' status says 1800m, the objects are charged 2\n- Quota ");
+    expect(alone).not.toContain('status says 2\n');
+    const both = bodyFacts({
+      decision: { ...told, companions },
+      quotas: [...quotas, { quota: 'objects', changes: [cpu], how: 'beside it', inGit: {} }],
+    });
+    expect(texts.body(both)).toContain("\n- quota objects: pods: Kubernetes' status says 2\n");
+  });
+
+  it('says what happens next by the policy that is in force', () => {
+    const nextOf = (annotations: Record<string, string>, autoMerge = true) =>
+      texts.body(bodyFacts({ policy: resolve(annotations, {}, { autoMerge }).policy }));
+    expect(nextOf({})).toContain('Headroom merges this (squash) once every check has passed');
+    expect(nextOf({}, false)).toContain(
+      'Headroom does not merge this, because auto-merge is off for this installation',
+    );
+    expect(nextOf({ 'auto-merge': 'false' })).toContain(
+      '`resizer.io/auto-merge` of namespace `team-a` switches it off',
+    );
+    expect(nextOf({ 'freeze-until': '2027-01-02T00:00:00Z' })).toContain(
+      'Nothing is merged before 2027-01-02T00:00:00Z',
+    );
+    expect(nextOf({ 'rejection-cooldown': '3h' })).toContain('not asked for again for 3 h.');
+  });
+
+  it('has a column for the quota where it raises several, and says which it had to leave out', () => {
+    const [own] = bodyFacts().quotas;
+    const quotas = [own!, { ...own!, quota: 'gpu', inGit: { pods: '20' } }];
+    const body = texts.body(bodyFacts({ quotas, leftOut: [{ quota: 'memory', why: 'it is in acme/other at main' }] }));
+    expect(body).toContain('| Quota | Resource | Used |');
+    expect(body).toContain('| `gpu` | `requests.cpu` | `2` |');
+    expect(body).toContain('Left alone, because Git holds enough already: `gpu` `pods` (`20`).');
+    expect(body).toContain('- quota `memory`: it is in acme/other at main');
+  });
+
+  it('takes the markup out of whatever the cluster says', () => {
+    const hostile = '<img src=x> @acme/admins see #12 | [x](http://evil.example) ![y](z) `code` **b**\n# head {{id}}';
+    const { decision, quotas } = bodyFacts();
+    const change = { ...cpu, reason: hostile };
+    for (const template of [{}, { body: '{{#each changes}}| `requests.cpu` | {{reason}} |\n{{/each}}{{evidence}}' }]) {
+      const body = pullRequestTexts(template).body(
+        bodyFacts({ decision: { ...decision, evidence: [hostile] }, quotas: [{ ...quotas[0]!, changes: [change] }] }),
+      );
+      const [row = ''] = body.split('\n').filter((line) => line.startsWith('| `requests.cpu`'));
+      expect(row.match(/(?<!\\)\|/g)).toHaveLength('body' in template ? 3 : 6);
+      expect(body).not.toContain('<img');
+      expect(body).not.toMatch(/@acme|#12|http:\/\/evil|(?<!\\)\[x\]|(?<!\\)\*\*b/);
+      expect(body).not.toContain('\n# head');
+    }
+  });
+
+  it('stays within what GitHub accepts, however much there is to say', () => {
+    const evidence = Array.from({ length: 5000 }, (_, index) => `workload ${index} `.repeat(200));
+    const changes = Array.from({ length: 300 }, (_, index) => ({ ...cpu, reason: `${index}`.repeat(300) }));
+    const { decision, quotas } = bodyFacts();
+    const many = texts.body(bodyFacts({ decision: { ...decision, evidence } }));
+    expect(many.length).toBeLessThan(65_536);
+    expect(many).toContain('- and 4980 more');
+    const long = texts.body(bodyFacts({ quotas: [{ ...quotas[0]!, changes }] }));
+    expect(long.length).toBeLessThan(65_536);
+    expect(long).toContain('<!-- headroom:0a1b2c3d -->');
+  });
+});
+
+describe('templates of an operator', () => {
+  it('take the place of every text', () => {
+    const own = pullRequestTexts({
+      title: '[{{cluster}}] {{target}}',
+      body: 'Quota {{code quota}}, {{#each changes}}{{resource}}: {{from}} to {{to}}{{/each}}',
+      commit: 'fix: {{target}}\n\nfor {{repository}}',
+      branch: 'bots/{{id}}',
+      labels: ['quota', 'cluster/{{cluster}}'],
+    });
+    expect(own.title(facts())).toBe('[prod] team-a/compute');
+    expect(own.body(bodyFacts())).toBe('Quota `compute`, requests.cpu: 2 to 3600m\n\n<!-- headroom:0a1b2c3d -->');
+    expect(own.commit(facts())).toMatch(/^fix: team-a\/compute\n\nfor acme\/gitops\n\nHeadroom-Decision: 0a1b2c3d\n/);
+    expect(own.branch(target, '0a1b2c3d')).toBe('bots/0a1b2c3d');
+    expect(own.labels(facts())).toEqual(['quota', 'cluster/prod']);
+  });
+
+  for (const [what, template, message] of [
+    ['title', '{{qouta}}', '"qouta" not defined'],
+    ['title', '{{#if several}}x{{/if}}', 'empty text'],
+    ['title', '{{#if', 'Parse error'],
+    ['body', '{{foo target}}', 'knownHelpersOnly'],
+    ['body', '{{lookup target "constructor"}}', 'knownHelpersOnly'],
+    ['body', '{{#each changes}}{{cost}}{{/each}}', '"cost" not defined'],
+    ['commit', '{{> footer}}', 'partial footer'],
+    ['branch', 'headroom/{{namespace}}', 'it must contain {{id}}'],
+    ['branch', 'head room/{{id}}', 'is no legal branch'],
+    ['branch', '/{{id}}', 'is no legal branch'],
+    ['branch', 'x..{{id}}', 'two dots'],
+    ['branch', '{{target}}/{{id}}', '"target" not defined'],
+    ['label', '{{summry}}', '"summry" not defined'],
+  ] as const) {
+    it(`are refused before they are used: ${what} ${template}`, () => {
+      expect(() => templateChecks[what](template)).toThrow(message);
+    });
+  }
+
+  it('reach nothing but what they are given', () => {
+    for (const name of ['constructor', '__proto__', 'toString', 'changes.constructor', 'changes.0.constructor']) {
+      const own = pullRequestTexts({ title: `x{{${name}}}` });
+      expect(own.title(facts()), `{{${name}}}`).toBe('x');
+    }
+  });
+});
+
+it('a comment carries a hidden marker by which it is found again', () => {
+  const comment = markedComment('0a1b2c3d', 'abc', 'The need is gone.');
+  expect(comment).toBe('The need is gone.\n\n<!-- headroom:0a1b2c3d:abc -->');
+  expect(comment).toContain(commentMarker('0a1b2c3d', 'abc'));
+});

@@ -1,0 +1,242 @@
+import { describe, expect, it } from 'vitest';
+import {
+  asWritten,
+  cappedNeed,
+  computeNeed,
+  coveredBy,
+  describeChange,
+  mergeChanges,
+  needDigest,
+  outgrows,
+} from '../../../../domain/quota-resize/sizing/requirement.ts';
+import { gateOf } from '../../../../domain/quota-resize/decide/approval-requirement.ts';
+import { isUnderPressure } from '../../../../domain/quota-resize/sizing/over-threshold.ts';
+import type { Proposal } from '../../../../domain/quota-resize/model/verdict.ts';
+import { change, cpu, demand, HOUR, NOW, observation, policy, quota } from '../model/observations.ts';
+
+function need(look: Parameters<typeof observation>[0], since: number | null = null): Proposal {
+  const computed = computeNeed(observation(look), since);
+  if (computed === null) throw new Error('there is no need');
+  return computed;
+}
+
+describe('a need', () => {
+  it('of a threshold is told with its numbers, and without evidence', () => {
+    expect(need({})).toEqual({
+      changes: [change()],
+      evidence: [],
+      notes: [],
+      unmetDemand: false,
+      demandByMessage: false,
+      gate: null,
+    });
+  });
+
+  it('of unmet demand names who misses what, and since when', () => {
+    const found = need({ quota: cpu('7'), demand: [demand({ 'requests.cpu': '4' })] });
+    expect(found).toMatchObject({ unmetDemand: true, demandByMessage: false });
+    expect(found.changes.map(describeChange)).toEqual([
+      'requests.cpu 10 → 14: refused workloads still miss 4, 7 of 10 is used',
+    ]);
+    expect(found.evidence).toEqual([
+      'ReplicaSet web misses 2 replicas (requests.cpu 4), last refused 2026-11-20T10:00:00Z',
+    ]);
+  });
+
+  it('of both causes says both, and one missing replica is one', () => {
+    const found = need({ demand: [demand({ 'requests.cpu': '4' }, { missing: 1 })] });
+    expect(found.changes[0]?.reason).toBe(
+      'refused workloads still miss 4; used 9 of 10 is 90 %, the threshold is 80 %',
+    );
+    expect(found.evidence[0]).toContain('misses 1 replica (');
+  });
+
+  it('known by a message counts from the last change on, and what still misses always', () => {
+    const look = (basis: 'message' | 'workload') => ({
+      quota: cpu('7'),
+      demand: [demand({ 'requests.cpu': '4' }, { basis, lastSeen: NOW })],
+    });
+    expect(computeNeed(observation(look('message')), NOW)).toBeNull();
+    const told = need(look('message'), NOW - 1);
+    expect(told.demandByMessage).toBe(true);
+    expect(told.evidence).toEqual(['ReplicaSet web was refused requests.cpu 4, last refused 2026-11-20T10:00:00Z']);
+    expect(need(look('workload'), NOW + HOUR).demandByMessage).toBe(false);
+  });
+
+  it('adds the demand of several workloads, and tells only of those that matter', () => {
+    const both = quota({ hard: { 'requests.cpu': '10', pods: '100' }, used: { 'requests.cpu': '7', pods: '3' } });
+    const small = demand({ pods: '1' }, { workload: { kind: 'Job', name: 'j', uid: 'uid-j' }, basis: 'message' });
+    const found = need({
+      quota: both,
+      demand: [demand({ 'requests.cpu': '2', pods: '1' }), demand({ 'requests.cpu': '3' }), small],
+    });
+    expect(found.changes).toMatchObject([{ resource: 'requests.cpu', to: '15100m', demand: '5' }]);
+    expect(found.evidence).toHaveLength(2);
+    // The message is about another resource, which has room.
+    expect(found.demandByMessage).toBe(false);
+  });
+
+  it('says which of the missing replicas are the surge of a rolling update', () => {
+    const evidence = (surge: number) =>
+      need({ quota: cpu('9'), demand: [demand({ 'requests.cpu': '4' }, { missing: 4, surge })] }).evidence[0];
+    expect(evidence(3)).toBe(
+      'ReplicaSet web misses 4 replicas (requests.cpu 4), of which 3 are the surge of a rolling update and needed only while it lasts, last refused 2026-11-20T10:00:00Z',
+    );
+    expect(evidence(1)).toContain(', of which 1 is the surge');
+    expect(evidence(0)).not.toContain('surge');
+    const rest = need({ demand: [demand({ 'requests.cpu': '4' }, { missing: 3, surge: 3, later: 7 })] }).evidence[0];
+    expect(rest).toContain(
+      ' needed only while it lasts, room for the 7 that a rolling update still has to replace is counted in, last refused',
+    );
+  });
+
+  it('of a minimum alone says so, and needs an approval from 0', () => {
+    const look = { quota: cpu('1', '2'), policy: policy({ 'cpu-min': '4' }) };
+    expect(need(look)).toMatchObject({
+      belowMinimum: true,
+      unmetDemand: false,
+      changes: [{ to: '4', reason: 'the minimum is 4 (resizer.io/cpu-min on the namespace)' }],
+    });
+    expect(need({ ...look, quota: cpu('0', '0') }).gate?.reason).toBe('RaiseFromZero');
+    const both = need({ ...look, quota: cpu('2', '2') });
+    expect(both.belowMinimum).toBeUndefined();
+    expect(both.changes[0]?.reason).toBe(
+      'used 2 of 2 is 100 %, the threshold is 80 %; the minimum is 4 (resizer.io/cpu-min on the namespace)',
+    );
+  });
+
+  it('is capped at the maximum, and says what that leaves out', () => {
+    const look = {
+      quota: cpu('18', '18'),
+      policy: policy({ 'cpu-max': '20' }),
+      demand: [demand({ 'requests.cpu': '5' })],
+    };
+    const found = need(look);
+    expect(found.changes).toMatchObject([{ to: '20' }]);
+    expect(found.changes[0]?.reason).toBe(
+      'refused workloads still miss 5; used 18 of 18 is 100 %, the threshold is 80 %; capped at 20 (resizer.io/cpu-max on the namespace), 3 more would be needed',
+    );
+    expect(found.notes).toEqual([
+      'requests.cpu is capped at 20 (resizer.io/cpu-max on the namespace), 3 more would be needed',
+    ]);
+    expect(need({ ...look, demand: [] }).notes).toEqual([
+      'requests.cpu is capped at 20 (resizer.io/cpu-max on the namespace), it would be raised to 21600m otherwise',
+    ]);
+  });
+
+  it('is none at the maximum, and then what is missing is said', () => {
+    const gpus = quota({ hard: { 'requests.nvidia.com/gpu': '8' }, used: { 'requests.nvidia.com/gpu': '8' } });
+    const look = observation({
+      quota: gpus,
+      policy: policy({ 'requests.nvidia.com_gpu-max': '8' }),
+      demand: [demand({ 'requests.nvidia.com/gpu': '2' })],
+    });
+    expect(computeNeed(look, null)).toBeNull();
+    expect(cappedNeed(look, null)).toEqual([
+      'requests.nvidia.com/gpu is at its maximum of 8 (resizer.io/requests.nvidia.com_gpu-max on the namespace), 2 more would be needed',
+    ]);
+    const above = {
+      ...look,
+      quota: quota({ hard: { 'requests.nvidia.com/gpu': '9' }, used: { 'requests.nvidia.com/gpu': '9' } }),
+    };
+    expect(cappedNeed(above, null)[0]).toContain('is at 9, above its maximum of 8 (');
+    expect(cappedNeed(observation(), null)).toEqual([]);
+  });
+
+  it('is written within the maximum', () => {
+    const memory = quota({ hard: { 'requests.memory': '1Gi' }, used: { 'requests.memory': '1Gi' } });
+    const rules = policy({ 'memory-max': '1100500Ki' });
+    const found = need({ quota: memory, policy: rules });
+    expect(asWritten(found, { 'requests.memory': '1024Mi' }, rules).changes[0]?.to).toBe('1100500Ki');
+  });
+
+  it('that fits, and a quota that is gone, are none', () => {
+    expect(computeNeed(observation({ quota: cpu('5'), demand: [demand({ 'requests.cpu': '5' })] }), null)).toBeNull();
+    expect(computeNeed(observation({ quota: null }), null)).toBeNull();
+  });
+
+  it('is the same by its values, in whatever order', () => {
+    const changes = [change(), change({ resource: 'pods', to: '5' })];
+    expect(needDigest({ changes })).toBe(needDigest({ changes: changes.toReversed() }));
+    expect(needDigest({ changes })).toBe('pods=5,requests.cpu=12');
+  });
+});
+
+describe('a raise that people have to approve', () => {
+  it('is one above max-step, by value', () => {
+    expect(gateOf(policy(), [change({ from: '1', to: '2000m' })])).toBeNull();
+    expect(gateOf(policy(), [change({ from: '1', to: '2001m' })])).toEqual({
+      reason: 'MaxStepExceeded',
+      message: 'requests.cpu from 1 to 2001m is more than 2 × the limit (resizer.io/max-step) and needs an approval',
+    });
+    expect(gateOf(policy({ 'max-step': '3' }), [change({ from: '1', to: '3' })])).toBeNull();
+  });
+
+  it('is every one from 0, whatever max-step says', () => {
+    const raises = [change({ from: '1', to: '9' }), change({ resource: 'pods', from: '0', to: '1' })];
+    expect(gateOf(policy({ 'max-step': '1000' }), raises)).toEqual({
+      reason: 'RaiseFromZero',
+      message: 'pods is 0 on purpose, raising it to 1 needs an approval',
+    });
+    expect(gateOf(policy(), raises)?.reason).toBe('RaiseFromZero');
+  });
+});
+
+describe('a need against values that are decided', () => {
+  const grown = (to: string, amount = '0') => ({ ...need({}), changes: [change({ to, demand: amount })] });
+
+  it('outgrows them by an increment, by any unmet demand, and by another resource', () => {
+    const limits = { 'requests.cpu': '12' };
+    expect(outgrows(grown('14399m'), limits, policy())).toBe(false);
+    expect(outgrows(grown('14400m'), limits, policy())).toBe(true);
+    expect(outgrows(grown('12001m', '1'), limits, policy())).toBe(true);
+    expect(outgrows(grown('12000m', '1'), limits, policy())).toBe(false);
+    expect(outgrows(grown('1'), { pods: '5' }, policy())).toBe(true);
+    expect(outgrows(grown('12500m'), limits, policy({ 'cpu-increment': '4' }))).toBe(true);
+  });
+
+  it('never takes back a value, and keeps the unit of the decision', () => {
+    const decided = [change({ to: '12000m' }), change({ resource: 'limits.memory', from: '2048Mi', to: '3072Mi' })];
+    const wanted = [
+      change({ to: '11' }),
+      change({ resource: 'limits.memory', from: '2Gi', to: '4Gi' }),
+      change({ resource: 'pods', from: '4', to: '5' }),
+    ];
+    expect(mergeChanges(decided, wanted).map(({ resource, to }) => `${resource}=${to}`)).toEqual([
+      'requests.cpu=12000m',
+      'limits.memory=4096Mi',
+      'pods=5',
+    ]);
+  });
+
+  it('is covered where every value is there already', () => {
+    const changes = [change({ to: '12' }), change({ resource: 'pods', to: '5' })];
+    expect(coveredBy(changes, { 'requests.cpu': '12000m', pods: '6' })).toBe(true);
+    expect(coveredBy(changes, { 'requests.cpu': '12', pods: '4' })).toBe(false);
+    expect(coveredBy(changes, { 'requests.cpu': '12' })).toBe(false);
+  });
+
+  it('is written in the unit of the manifest, and gated by what is written', () => {
+    const proposal = { ...need({}), changes: [change({ from: '10', to: '12100m' })] };
+    expect(asWritten(proposal, { 'requests.cpu': '10' }, policy()).changes[0]?.to).toBe('12100m');
+    expect(asWritten({ ...proposal, changes: [change()] }, { 'requests.cpu': '10000m' }, policy()).changes[0]?.to).toBe(
+      '12000m',
+    );
+    expect(asWritten(proposal, {}, policy({ 'max-step': '1.2' })).gate?.reason).toBe('MaxStepExceeded');
+  });
+});
+
+describe('pressure', () => {
+  it('is a threshold that is reached, of a namespace that takes part', () => {
+    expect(isUnderPressure({ hard: { pods: '10' }, used: { pods: '8' } }, policy())).toBe(true);
+    expect(isUnderPressure({ hard: { pods: '10' }, used: { pods: '7' } }, policy())).toBe(false);
+    expect(isUnderPressure({ hard: { pods: '0' }, used: { pods: '0' } }, policy())).toBe(false);
+    expect(isUnderPressure({ hard: { pods: '10' }, used: { pods: '8' } }, policy({ enabled: 'false' }))).toBe(false);
+  });
+
+  it('is a limit below its minimum, and none at its maximum', () => {
+    expect(isUnderPressure({ hard: { pods: '10' }, used: { pods: '0' } }, policy({ 'pods-min': '12' }))).toBe(true);
+    expect(isUnderPressure({ hard: { pods: '10' }, used: { pods: '10' } }, policy({ 'pods-max': '10' }))).toBe(false);
+    expect(isUnderPressure({ hard: { pods: '9' }, used: { pods: '9' } }, policy({ 'pods-max': '10' }))).toBe(true);
+  });
+});
