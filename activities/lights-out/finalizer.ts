@@ -1,4 +1,4 @@
-import { FINALIZER } from '../../domain/lights-out/names.ts';
+import { FINALIZER } from '../../domain/lights-out/schedule/names.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import type { LightsOutActivities } from './interface.ts';
 import { scheduleMetadata } from './read-schedule-object.ts';

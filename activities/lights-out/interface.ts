@@ -1,11 +1,11 @@
 import type { ScheduleTarget } from '../../domain/kernel/target.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
-import type { InEffect } from '../../domain/lights-out/in-effect.ts';
-import type { ScheduleState } from '../../domain/lights-out/names.ts';
-import type { LightsOutObservation, ReadyCondition } from '../../domain/lights-out/observation.ts';
-import type { Override } from '../../domain/lights-out/override.ts';
-import type { PlanItem } from '../../domain/lights-out/plan.ts';
-import type { ScheduleStatus } from '../../domain/lights-out/schedule.ts';
+import type { InEffect } from '../../domain/lights-out/schedule/in-effect.ts';
+import type { ScheduleState } from '../../domain/lights-out/schedule/names.ts';
+import type { LightsOutObservation, ReadyCondition } from '../../domain/lights-out/decide/observation.ts';
+import type { Override } from '../../domain/lights-out/schedule/override.ts';
+import type { PlanItem } from '../../domain/lights-out/decide/plan.ts';
+import type { ScheduleStatus } from '../../domain/lights-out/schedule/schedule.ts';
 
 /** What the workflow remembers that a look needs. */
 export interface ScheduleLook {

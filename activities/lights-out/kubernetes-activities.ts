@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { ScheduleTarget } from '../../domain/kernel/target.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
-import { GROUP, KIND, VERSION } from '../../domain/lights-out/names.ts';
-import type { LightsOutTimings } from '../../domain/lights-out/observation.ts';
+import { GROUP, KIND, VERSION } from '../../domain/lights-out/schedule/names.ts';
+import type { LightsOutTimings } from '../../domain/lights-out/decide/observation.ts';
 import { createGlobalPauseGuard } from '../kernel/global-pause.ts';
 import { ensureObjectEvent } from '../kernel/object-event.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';

@@ -1,6 +1,6 @@
 import { asyncLocalStorage } from '@temporalio/activity';
 import type { MetricCounter } from '@temporalio/common';
-import type { ScheduleState, WorkloadType } from '../../domain/lights-out/names.ts';
+import type { ScheduleState, WorkloadType } from '../../domain/lights-out/schedule/names.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 
 type Direction = 'upscale' | 'downscale';

@@ -1,9 +1,9 @@
 import type { EpochMs } from '../../domain/kernel/time.ts';
-import { formatMoment } from '../../domain/lights-out/moment.ts';
-import { KIND } from '../../domain/lights-out/names.ts';
-import type { LightsOutObservation, LightsOutTimings } from '../../domain/lights-out/observation.ts';
-import type { Period } from '../../domain/lights-out/period.ts';
-import { NOTES_LIMIT, type Plan, planSchedule } from '../../domain/lights-out/plan.ts';
+import { formatMoment } from '../../domain/lights-out/schedule/moment.ts';
+import { KIND } from '../../domain/lights-out/schedule/names.ts';
+import type { LightsOutObservation, LightsOutTimings } from '../../domain/lights-out/decide/observation.ts';
+import type { Period } from '../../domain/lights-out/schedule/period.ts';
+import { NOTES_LIMIT, type Plan, planSchedule } from '../../domain/lights-out/decide/plan.ts';
 import { pauseSentence, readGlobalPause } from '../kernel/global-pause.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import type { ScheduleLook } from './interface.ts';

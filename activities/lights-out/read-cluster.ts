@@ -1,7 +1,7 @@
 import type { V1ListMeta } from '@kubernetes/client-node';
 import { z } from 'zod';
-import { GROUP, PLURAL, VERSION } from '../../domain/lights-out/names.ts';
-import type { ScopedNamespace, Workload } from '../../domain/lights-out/workload.ts';
+import { GROUP, PLURAL, VERSION } from '../../domain/lights-out/schedule/names.ts';
+import type { ScopedNamespace, Workload } from '../../domain/lights-out/workload/workload.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { orNull, statusCode } from '../kubernetes/failure.ts';
 import { listAll } from '../kubernetes/list.ts';

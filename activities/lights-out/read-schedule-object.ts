@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import type { EpochMs } from '../../domain/kernel/time.ts';
-import { overridesOf } from '../../domain/lights-out/annotations.ts';
-import { annotationWrittenAt } from '../../domain/lights-out/field-owner.ts';
-import { FINALIZER, SLEEP_UNTIL, WAKE_UNTIL } from '../../domain/lights-out/names.ts';
-import type { SeenSchedule } from '../../domain/lights-out/observation.ts';
-import type { Override } from '../../domain/lights-out/override.ts';
-import { type Period, periodAt } from '../../domain/lights-out/period.ts';
-import type { OtherSchedule } from '../../domain/lights-out/plan.ts';
-import { readSchedule } from '../../domain/lights-out/read-schedule.ts';
-import { type ScheduleSpec, scheduleSpec } from '../../domain/lights-out/schedule.ts';
+import { overridesOf } from '../../domain/lights-out/workload/annotations.ts';
+import { annotationWrittenAt } from '../../domain/lights-out/workload/field-owner.ts';
+import { FINALIZER, SLEEP_UNTIL, WAKE_UNTIL } from '../../domain/lights-out/schedule/names.ts';
+import type { SeenSchedule } from '../../domain/lights-out/decide/observation.ts';
+import type { Override } from '../../domain/lights-out/schedule/override.ts';
+import { type Period, periodAt } from '../../domain/lights-out/schedule/period.ts';
+import type { OtherSchedule } from '../../domain/lights-out/decide/plan.ts';
+import { readSchedule } from '../../domain/lights-out/schedule/read-schedule.ts';
+import { type ScheduleSpec, scheduleSpec } from '../../domain/lights-out/schedule/schedule.ts';
 
 /** In the place of a spec that cannot be read, or is gone: it selects nothing. */
 export const NO_SPEC: ScheduleSpec = scheduleSpec.parse({ upscale: '0 0 * * *', downscale: '0 0 * * *' });

@@ -13,15 +13,21 @@ import {
   fieldChange,
   lastSetBy,
   statusWrittenAt,
-} from '../../domain/lights-out/field-owner.ts';
+} from '../../domain/lights-out/workload/field-owner.ts';
 import {
   GROUP,
   KEDA_PAUSED_REPLICAS,
   MANAGED_BY,
   SLEEP_UNTIL,
   type WorkloadType,
-} from '../../domain/lights-out/names.ts';
-import type { Autoscaler, FieldChange, ScopedNamespace, SetBy, Workload } from '../../domain/lights-out/workload.ts';
+} from '../../domain/lights-out/schedule/names.ts';
+import type {
+  Autoscaler,
+  FieldChange,
+  ScopedNamespace,
+  SetBy,
+  Workload,
+} from '../../domain/lights-out/workload/workload.ts';
 
 /** An autoscaler, and the workload that it scales. */
 export interface Scaler {

@@ -1,6 +1,6 @@
 import type { PollPace } from '../../domain/kernel/poll-pace.ts';
-import type { ScheduleState, WorkloadType } from '../../domain/lights-out/names.ts';
-import { workloadName } from '../../domain/lights-out/workload.ts';
+import type { ScheduleState, WorkloadType } from '../../domain/lights-out/schedule/names.ts';
+import { workloadName } from '../../domain/lights-out/workload/workload.ts';
 import { inParallel } from '../kernel/in-parallel.ts';
 import { notYet } from '../kernel/not-yet.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';

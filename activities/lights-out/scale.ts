@@ -1,9 +1,9 @@
 import type { EpochMs } from '../../domain/kernel/time.ts';
-import { judge } from '../../domain/lights-out/judge.ts';
-import { isPutDown, marksOf } from '../../domain/lights-out/marks.ts';
-import { KEDA_PAUSED_REPLICAS, MANAGED_BY } from '../../domain/lights-out/names.ts';
-import type { Judgement, PlanContext, PlanItem } from '../../domain/lights-out/plan.ts';
-import { type ScopedNamespace, type Workload, workloadName } from '../../domain/lights-out/workload.ts';
+import { judge } from '../../domain/lights-out/workload/judge.ts';
+import { isPutDown, marksOf } from '../../domain/lights-out/workload/marks.ts';
+import { KEDA_PAUSED_REPLICAS, MANAGED_BY } from '../../domain/lights-out/schedule/names.ts';
+import type { Judgement, PlanContext, PlanItem } from '../../domain/lights-out/decide/plan.ts';
+import { type ScopedNamespace, type Workload, workloadName } from '../../domain/lights-out/workload/workload.ts';
 import { inParallel } from '../kernel/in-parallel.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { statusCode } from '../kubernetes/failure.ts';

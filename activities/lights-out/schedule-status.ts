@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { type EpochMs, formatInstant } from '../../domain/kernel/time.ts';
-import { type Condition, scheduleStatus } from '../../domain/lights-out/schedule.ts';
+import { type Condition, scheduleStatus } from '../../domain/lights-out/schedule/schedule.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import type { ScheduleStatusWrite } from './interface.ts';
 import { writeSchedule } from './write-schedule.ts';

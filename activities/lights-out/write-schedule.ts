@@ -1,4 +1,4 @@
-import { FIELD_MANAGER } from '../../domain/lights-out/names.ts';
+import { FIELD_MANAGER } from '../../domain/lights-out/schedule/names.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { statusCode } from '../kubernetes/failure.ts';
 import type { ScheduleEvent } from './interface.ts';

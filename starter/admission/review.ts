@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { EpochMs } from '../../domain/kernel/time.ts';
-import { readSchedule, scheduleWarnings } from '../../domain/lights-out/read-schedule.ts';
-import type { ScheduleSpec } from '../../domain/lights-out/schedule.ts';
+import { readSchedule, scheduleWarnings } from '../../domain/lights-out/schedule/read-schedule.ts';
+import type { ScheduleSpec } from '../../domain/lights-out/schedule/schedule.ts';
 
 const API_VERSION = 'admission.k8s.io/v1';
 const KIND = 'AdmissionReview';

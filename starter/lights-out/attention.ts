@@ -1,9 +1,9 @@
 /** When the workflow of a schedule has a reason to look at its workloads. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Scaler } from '../../activities/lights-out/read-workload.ts';
-import { SLEEP_UNTIL, WAKE_UNTIL } from '../../domain/lights-out/names.ts';
-import type { Judgement } from '../../domain/lights-out/plan.ts';
-import type { ScopedNamespace, Workload } from '../../domain/lights-out/workload.ts';
+import { SLEEP_UNTIL, WAKE_UNTIL } from '../../domain/lights-out/schedule/names.ts';
+import type { Judgement } from '../../domain/lights-out/decide/plan.ts';
+import type { ScopedNamespace, Workload } from '../../domain/lights-out/workload/workload.ts';
 import type { WatchedSchedule } from './schedule-book.ts';
 
 /**

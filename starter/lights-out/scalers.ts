@@ -1,5 +1,5 @@
 import { type Scaler, targetKey } from '../../activities/lights-out/read-workload.ts';
-import type { Autoscaler, Workload } from '../../domain/lights-out/workload.ts';
+import type { Autoscaler, Workload } from '../../domain/lights-out/workload/workload.ts';
 
 /** The autoscalers of a cluster by what they scale, each put in as it comes, changes and goes. */
 export class Scalers {

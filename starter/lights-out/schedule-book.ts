@@ -3,13 +3,13 @@ import type { ScheduleLook } from '../../activities/lights-out/interface.ts';
 import { planContext } from '../../activities/lights-out/plan-context.ts';
 import { type ScheduleNow, scheduleNow } from '../../activities/lights-out/read-schedule-object.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
-import { MANAGED_BY } from '../../domain/lights-out/names.ts';
-import type { Override } from '../../domain/lights-out/override.ts';
-import type { Period } from '../../domain/lights-out/period.ts';
-import type { OtherSchedule, PlanContext } from '../../domain/lights-out/plan.ts';
-import type { ScheduleSpec, ScheduleStatus } from '../../domain/lights-out/schedule.ts';
-import { isInScope } from '../../domain/lights-out/scope.ts';
-import type { ScopedNamespace, Workload } from '../../domain/lights-out/workload.ts';
+import { MANAGED_BY } from '../../domain/lights-out/schedule/names.ts';
+import type { Override } from '../../domain/lights-out/schedule/override.ts';
+import type { Period } from '../../domain/lights-out/schedule/period.ts';
+import type { OtherSchedule, PlanContext } from '../../domain/lights-out/decide/plan.ts';
+import type { ScheduleSpec, ScheduleStatus } from '../../domain/lights-out/schedule/schedule.ts';
+import { isInScope } from '../../domain/lights-out/schedule/scope.ts';
+import type { ScopedNamespace, Workload } from '../../domain/lights-out/workload/workload.ts';
 
 /** A schedule as the cache keeps it. */
 export interface WatchedSchedule {

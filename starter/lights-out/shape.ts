@@ -11,9 +11,9 @@ import {
   statefulSetOf,
 } from '../../activities/lights-out/read-workload.ts';
 import { otherSchedule } from '../../activities/lights-out/read-schedule-object.ts';
-import { GROUP, type WorkloadType } from '../../domain/lights-out/names.ts';
-import { readSchedule } from '../../domain/lights-out/read-schedule.ts';
-import type { Autoscaler, ScopedNamespace, Workload } from '../../domain/lights-out/workload.ts';
+import { GROUP, type WorkloadType } from '../../domain/lights-out/schedule/names.ts';
+import { readSchedule } from '../../domain/lights-out/schedule/read-schedule.ts';
+import type { Autoscaler, ScopedNamespace, Workload } from '../../domain/lights-out/workload/workload.ts';
 import type { WatchedSchedule } from './schedule-book.ts';
 
 /** A cached object: what identifies it, for the cache itself, and what was read from it. */

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { judge } from '../../domain/lights-out/judge.ts';
-import { type ScopedNamespace, type Workload, workloadName } from '../../domain/lights-out/workload.ts';
+import { judge } from '../../domain/lights-out/workload/judge.ts';
+import { type ScopedNamespace, type Workload, workloadName } from '../../domain/lights-out/workload/workload.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { Judge, WatchedSchedule } from './schedule-book.ts';
 

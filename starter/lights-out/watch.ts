@@ -1,15 +1,15 @@
 import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
 import type { Scaler } from '../../activities/lights-out/read-workload.ts';
-import { judge } from '../../domain/lights-out/judge.ts';
-import { GROUP, PLURAL, VERSION, type WorkloadType } from '../../domain/lights-out/names.ts';
-import type { Judgement, PlanContext } from '../../domain/lights-out/plan.ts';
-import { holdsNamespace, isInScope } from '../../domain/lights-out/scope.ts';
+import { judge } from '../../domain/lights-out/workload/judge.ts';
+import { GROUP, PLURAL, VERSION, type WorkloadType } from '../../domain/lights-out/schedule/names.ts';
+import type { Judgement, PlanContext } from '../../domain/lights-out/decide/plan.ts';
+import { holdsNamespace, isInScope } from '../../domain/lights-out/schedule/scope.ts';
 import {
   type Autoscaler,
   type ScopedNamespace,
   type Workload,
   workloadName,
-} from '../../domain/lights-out/workload.ts';
+} from '../../domain/lights-out/workload/workload.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { type Informer, openInformer } from '../kernel/informer.ts';
 import {

@@ -21,10 +21,10 @@ import {
 } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
-import { lightsOutDefinition } from '../../domain/lights-out/definition.ts';
-import { FINALIZER, GROUP, KIND, PLURAL, VERSION } from '../../domain/lights-out/names.ts';
-import { LONGEST_GRACE, LONGEST_WAIT, NO_NAMESPACES } from '../../domain/lights-out/problems.ts';
-import { readSchedule, scheduleWarnings } from '../../domain/lights-out/read-schedule.ts';
+import { lightsOutDefinition } from '../../domain/lights-out/schedule/definition.ts';
+import { FINALIZER, GROUP, KIND, PLURAL, VERSION } from '../../domain/lights-out/schedule/names.ts';
+import { LONGEST_GRACE, LONGEST_WAIT, NO_NAMESPACES } from '../../domain/lights-out/schedule/problems.ts';
+import { readSchedule, scheduleWarnings } from '../../domain/lights-out/schedule/read-schedule.ts';
 import { createApiGet } from '../../starter/kernel/api-get.ts';
 import { placedSettings } from '../../platform/config/settings.ts';
 import { type ControlPlane, startControlPlane } from '../kernel/servers/control-plane.ts';

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
-import * as names from '../../domain/lights-out/names.ts';
-import { readSchedule } from '../../domain/lights-out/read-schedule.ts';
-import { scheduleSpec, scheduleStatus } from '../../domain/lights-out/schedule.ts';
-import { SYSTEM_NAMESPACES } from '../../domain/lights-out/scope.ts';
+import * as names from '../../domain/lights-out/schedule/names.ts';
+import { readSchedule } from '../../domain/lights-out/schedule/read-schedule.ts';
+import { scheduleSpec, scheduleStatus } from '../../domain/lights-out/schedule/schedule.ts';
+import { SYSTEM_NAMESPACES } from '../../domain/lights-out/schedule/scope.ts';
 import { createCommandLine } from '../../starter/cli/command-line.ts';
 import { placedSettings } from '../../platform/config/settings.ts';
 import { lightsOutCommands } from '../../workflows/lights-out/messages.ts';
@@ -25,14 +25,14 @@ function found(source: string, pattern: RegExp): readonly string[] {
   return [...source.matchAll(pattern)].map(([, word = '']) => word);
 }
 
-const DECISIONS = read('domain/lights-out/decide.ts');
+const DECISIONS = read('domain/lights-out/decide/decide.ts');
 
 describe('the section of schedules in the runbook', () => {
   it.each([
     ['### Phases of a schedule', 'LightsOutPhase'],
     ['### Reasons of a schedule', 'LightsOutReason'],
   ])('has under "%s" each of the union once, and none that there is not', (heading, union) => {
-    const known = unionMembers('domain/lights-out/verdict.ts', union);
+    const known = unionMembers('domain/lights-out/decide/verdict.ts', union);
     expect(firstCells(sectionOf(runbook, heading)).toSorted()).toEqual(known.toSorted());
   });
 
@@ -53,7 +53,7 @@ describe('the section of schedules in the runbook', () => {
       ...[...sources.matchAll(/type: '(Normal|Warning)',\s+reason: '(\w+)'/g)].map(
         ([, type, reason]) => `${reason} ${type}`,
       ),
-      ...found(read('domain/lights-out/run.ts'), /say\('(\w+)'/g).map((reason) => `${reason} Normal`),
+      ...found(read('domain/lights-out/decide/run.ts'), /say\('(\w+)'/g).map((reason) => `${reason} Normal`),
     ];
     const rows = [...sectionOf(runbook, '### Events on a schedule').matchAll(/^\| `(\w+)`\s*\| (\w+)/gm)].map(
       ([, reason, type]) => `${reason} ${type}`,
@@ -170,7 +170,9 @@ describe('the page of schedules', () => {
 
   it.each(['KeepReason', 'ChangeReason'])('names every word of %s, of which the histories speak', (union) => {
     const section = sectionOf(page, '## Status');
-    const missing = unionMembers('domain/lights-out/plan.ts', union).filter((word) => !section.includes(`\`${word}\``));
+    const missing = unionMembers('domain/lights-out/decide/plan.ts', union).filter(
+      (word) => !section.includes(`\`${word}\``),
+    );
     expect(missing).toEqual([]);
   });
 

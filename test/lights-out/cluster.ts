@@ -16,8 +16,8 @@ import {
   type V1NamedRuleWithOperations,
 } from '@kubernetes/client-node';
 import { lightsOutId } from '../../domain/kernel/target.ts';
-import { GROUP, KIND, PLURAL, VERSION } from '../../domain/lights-out/names.ts';
-import type { ScheduleSpec, ScheduleStatus } from '../../domain/lights-out/schedule.ts';
+import { GROUP, KIND, PLURAL, VERSION } from '../../domain/lights-out/schedule/names.ts';
+import type { ScheduleSpec, ScheduleStatus } from '../../domain/lights-out/schedule/schedule.ts';
 import {
   commandUpdates,
   type LightsOutCommand,

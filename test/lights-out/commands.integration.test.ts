@@ -1,6 +1,6 @@
 /** What operators say to schedules, by every way there is, on a real control plane. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SLEEP_UNTIL, WAKE_UNTIL } from '../../domain/lights-out/names.ts';
+import { SLEEP_UNTIL, WAKE_UNTIL } from '../../domain/lights-out/schedule/names.ts';
 import { commandSignals } from '../../workflows/lights-out/messages.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { CLUSTER, type HeadroomPlane } from '../kernel/stack/headroom-plane.ts';

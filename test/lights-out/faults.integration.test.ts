@@ -1,7 +1,7 @@
 /** What is killed in the middle of a batch, and what becomes of it: everything as it was, by one write a direction. */
 import type { KubeConfig } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { workloadName } from '../../domain/lights-out/workload.ts';
+import { workloadName } from '../../domain/lights-out/workload/workload.ts';
 import type { Hold, HoldRule } from '../kernel/forge/http/faults.ts';
 import { type KubernetesGate, openKubernetesGate } from '../kernel/servers/kubernetes-gate.ts';
 import type { SupervisedProcess } from '../kernel/servers/supervised-process.ts';

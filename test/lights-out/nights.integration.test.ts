@@ -1,6 +1,6 @@
 /** Whole nights on a real control plane, with worker and starter as processes of their own. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { GROUP } from '../../domain/lights-out/names.ts';
+import { GROUP } from '../../domain/lights-out/schedule/names.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import type { HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
 import { DOWN, LightsOutCluster, startLightsOutPlane, UP } from './cluster.ts';

@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { KEDA_PAUSED_REPLICAS } from '../../domain/lights-out/names.ts';
-import type { ScheduleStatus } from '../../domain/lights-out/schedule.ts';
+import { KEDA_PAUSED_REPLICAS } from '../../domain/lights-out/schedule/names.ts';
+import type { ScheduleStatus } from '../../domain/lights-out/schedule/schedule.ts';
 import type { AuditEvent } from '../kernel/servers/audit-log.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import type { HeadroomPlane } from '../kernel/stack/headroom-plane.ts';

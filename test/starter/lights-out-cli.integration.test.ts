@@ -2,7 +2,7 @@
 import { userInfo } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { lightsOutId, taskQueue } from '../../domain/kernel/target.ts';
-import { GROUP } from '../../domain/lights-out/names.ts';
+import { GROUP } from '../../domain/lights-out/schedule/names.ts';
 import type { ScheduleRow } from '../../starter/cli/lights-out/rows.ts';
 import { type ControlPlane, startControlPlane } from '../kernel/servers/control-plane.ts';
 import { eventually } from '../kernel/stack/eventually.ts';

@@ -1,7 +1,7 @@
 import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { ScheduleTarget } from '../../domain/kernel/target.ts';
-import type { LightsOutPhase } from '../../domain/lights-out/verdict.ts';
+import type { LightsOutPhase } from '../../domain/lights-out/decide/verdict.ts';
 
 /** A hint that something changed, never the data to act on. */
 export interface ScheduleHint {

@@ -16,24 +16,24 @@ import type { Batch, BatchOutcome, ScheduleLook } from '../../activities/lights-
 import { parseDuration } from '../../domain/kernel/duration.ts';
 import type { ScheduleTarget } from '../../domain/kernel/target.ts';
 import { type EpochMs, formatInstant, formatSpan } from '../../domain/kernel/time.ts';
-import { applyCommand } from '../../domain/lights-out/commands.ts';
-import { decide, unreadable } from '../../domain/lights-out/decide.ts';
+import { applyCommand } from '../../domain/lights-out/decide/commands.ts';
+import { decide, unreadable } from '../../domain/lights-out/decide/decide.ts';
 import {
   type LightsOutMemory,
   memoryOfAnother,
   owing,
   replicaHours,
   upgradeMemory,
-} from '../../domain/lights-out/memory.ts';
-import type { ScheduleState } from '../../domain/lights-out/names.ts';
-import type { LightsOutObservation, ReadyCondition } from '../../domain/lights-out/observation.ts';
-import { batchesOf, stepsOf } from '../../domain/lights-out/order.ts';
-import type { PlanItem } from '../../domain/lights-out/plan.ts';
-import { afterBatch, settle, withRun } from '../../domain/lights-out/run.ts';
-import type { RateLimit, ScheduleSpec } from '../../domain/lights-out/schedule.ts';
-import { statusOf } from '../../domain/lights-out/status.ts';
-import type { LightsOutVerdict, Told } from '../../domain/lights-out/verdict.ts';
-import { workloadName } from '../../domain/lights-out/workload.ts';
+} from '../../domain/lights-out/decide/memory.ts';
+import type { ScheduleState } from '../../domain/lights-out/schedule/names.ts';
+import type { LightsOutObservation, ReadyCondition } from '../../domain/lights-out/decide/observation.ts';
+import { batchesOf, stepsOf } from '../../domain/lights-out/decide/order.ts';
+import type { PlanItem } from '../../domain/lights-out/decide/plan.ts';
+import { afterBatch, settle, withRun } from '../../domain/lights-out/decide/run.ts';
+import type { RateLimit, ScheduleSpec } from '../../domain/lights-out/schedule/schedule.ts';
+import { statusOf } from '../../domain/lights-out/decide/status.ts';
+import type { LightsOutVerdict, Told } from '../../domain/lights-out/decide/verdict.ts';
+import { workloadName } from '../../domain/lights-out/workload/workload.ts';
 import { brief, createPublisher, type Standing } from '../kernel/visibility.ts';
 import {
   awaiting,

@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import { parseDuration } from '../../../domain/kernel/duration.ts';
 import type { EpochMs } from '../../../domain/kernel/time.ts';
-import { MOMENT_FORM, readMoment } from '../../../domain/lights-out/annotations.ts';
+import { MOMENT_FORM, readMoment } from '../../../domain/lights-out/workload/annotations.ts';
 
 /** The name of a LightsOutSchedule. Whether there is one is for the cluster to say. */
 export function scheduleArgument(text: string): string {

@@ -1,8 +1,8 @@
 /** The LightsOutSchedules of YAML that need not be applied yet. */
 import { readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
-import { GROUP, KIND, VERSION } from '../../../domain/lights-out/names.ts';
-import type { ScheduleProblem } from '../../../domain/lights-out/observation.ts';
+import { GROUP, KIND, VERSION } from '../../../domain/lights-out/schedule/names.ts';
+import type { ScheduleProblem } from '../../../domain/lights-out/decide/observation.ts';
 import { UnknownName } from '../usage/argument.ts';
 import type { ScheduleObject } from './schedules.ts';
 

@@ -1,9 +1,9 @@
 /** What schedules would do, and what is wrong with those that would do nothing. */
 import { type EpochMs, formatInstant } from '../../../domain/kernel/time.ts';
-import type { ScheduleProblem } from '../../../domain/lights-out/observation.ts';
-import { type Preview, previewOf } from '../../../domain/lights-out/preview.ts';
-import { readSchedule, scheduleWarnings } from '../../../domain/lights-out/read-schedule.ts';
-import type { ScheduleSpec } from '../../../domain/lights-out/schedule.ts';
+import type { ScheduleProblem } from '../../../domain/lights-out/decide/observation.ts';
+import { type Preview, previewOf } from '../../../domain/lights-out/schedule/preview.ts';
+import { readSchedule, scheduleWarnings } from '../../../domain/lights-out/schedule/read-schedule.ts';
+import type { ScheduleSpec } from '../../../domain/lights-out/schedule/schedule.ts';
 import type { WrittenSchedule } from './manifest.ts';
 import { nameOf, type ScheduleObject } from './schedules.ts';
 

@@ -1,7 +1,7 @@
 /** What schedules would do, in words, for a terminal. */
 import { formatInstant } from '../../../domain/kernel/time.ts';
-import { formatMoment } from '../../../domain/lights-out/moment.ts';
-import { type ClockChange, formatOffset, type Preview } from '../../../domain/lights-out/preview.ts';
+import { formatMoment } from '../../../domain/lights-out/schedule/moment.ts';
+import { type ClockChange, formatOffset, type Preview } from '../../../domain/lights-out/schedule/preview.ts';
 import { plainColumns } from '../usage/columns.ts';
 import { coloured, type Terminal, wrapped } from '../usage/terminal.ts';
 import type { ScheduleReport } from './preview-report.ts';

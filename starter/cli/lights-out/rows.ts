@@ -1,11 +1,11 @@
 /** A schedule as `headroom lights-out list` shows it, from its object and the phase of its workflow. */
 import { type EpochMs, formatInstant, formatSpan } from '../../../domain/kernel/time.ts';
-import { overridesOf } from '../../../domain/lights-out/annotations.ts';
-import { formatMoment } from '../../../domain/lights-out/moment.ts';
-import type { ScheduleState } from '../../../domain/lights-out/names.ts';
-import { periodAt } from '../../../domain/lights-out/period.ts';
-import { readSchedule } from '../../../domain/lights-out/read-schedule.ts';
-import type { ScheduleSpec, ScheduleStatus } from '../../../domain/lights-out/schedule.ts';
+import { overridesOf } from '../../../domain/lights-out/workload/annotations.ts';
+import { formatMoment } from '../../../domain/lights-out/schedule/moment.ts';
+import type { ScheduleState } from '../../../domain/lights-out/schedule/names.ts';
+import { periodAt } from '../../../domain/lights-out/schedule/period.ts';
+import { readSchedule } from '../../../domain/lights-out/schedule/read-schedule.ts';
+import type { ScheduleSpec, ScheduleStatus } from '../../../domain/lights-out/schedule/schedule.ts';
 import { nameOf, NOBODY_FOLLOWS, type ScheduleObject } from './schedules.ts';
 import { fromNow } from './status-text.ts';
 

@@ -3,7 +3,7 @@ import { ApiException, type KubernetesListObject, type KubernetesObject } from '
 import { ApplicationFailure } from '@temporalio/common';
 import { apiMessage, kubernetesFailure, statusCode } from '../../../activities/kubernetes/failure.ts';
 import { listAll } from '../../../activities/kubernetes/list.ts';
-import { GROUP, KIND, PLURAL, VERSION } from '../../../domain/lights-out/names.ts';
+import { GROUP, KIND, PLURAL, VERSION } from '../../../domain/lights-out/schedule/names.ts';
 import type { Config } from '../../../platform/config/config.ts';
 import { CommandFailed } from '../shared.ts';
 import { UnknownName, whatThereIs } from '../usage/argument.ts';

@@ -4,7 +4,7 @@ import {
   MANAGED_BY,
   ORIGINAL_BOUNDS,
   ORIGINAL_REPLICAS,
-} from '../../../domain/lights-out/names.ts';
+} from '../../../domain/lights-out/schedule/names.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import {
   type Cluster,

@@ -11,9 +11,9 @@ import type { BatchOutcome, LightsOutActivities, ScheduleLook } from '../../../a
 import { createLightsOutActivities } from '../../../activities/lights-out/kubernetes-activities.ts';
 import { connectKubernetes, type Kubernetes } from '../../../activities/kubernetes/kubernetes.ts';
 import type { EpochMs } from '../../../domain/kernel/time.ts';
-import { GROUP, KIND, PLURAL, VERSION } from '../../../domain/lights-out/names.ts';
-import type { LightsOutObservation } from '../../../domain/lights-out/observation.ts';
-import type { Plan } from '../../../domain/lights-out/plan.ts';
+import { GROUP, KIND, PLURAL, VERSION } from '../../../domain/lights-out/schedule/names.ts';
+import type { LightsOutObservation } from '../../../domain/lights-out/decide/observation.ts';
+import type { Plan } from '../../../domain/lights-out/decide/plan.ts';
 import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
 import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';

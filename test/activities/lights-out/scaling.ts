@@ -8,7 +8,7 @@ import {
   ORIGINAL_REPLICAS,
   ORIGINAL_SUSPEND,
   SLEEP_UNTIL,
-} from '../../../domain/lights-out/names.ts';
+} from '../../../domain/lights-out/schedule/names.ts';
 import { formatInstant } from '../../../domain/kernel/time.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FINALIZER, MANAGED_BY, ORIGINAL_REPLICAS, WAKE_UNTIL } from '../../../domain/lights-out/names.ts';
+import { FINALIZER, MANAGED_BY, ORIGINAL_REPLICAS, WAKE_UNTIL } from '../../../domain/lights-out/schedule/names.ts';
 import { formatInstant } from '../../../domain/kernel/time.ts';
 import {
   type Cluster,

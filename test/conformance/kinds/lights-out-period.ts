@@ -7,8 +7,8 @@ import {
   nextRun,
   parseCron,
   previousRun,
-} from '../../../domain/lights-out/cron.ts';
-import { periodAt, timingProblems } from '../../../domain/lights-out/period.ts';
+} from '../../../domain/lights-out/schedule/cron.ts';
+import { periodAt, timingProblems } from '../../../domain/lights-out/schedule/period.ts';
 import { type Adapter, adapter, UnknownShape } from '../adapter.ts';
 import { sameJson } from '../compare.ts';
 import { probed, refusedCron, refusedSchedule, sensiblePeriod } from '../lights-out-deviations.ts';

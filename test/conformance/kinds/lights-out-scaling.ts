@@ -1,8 +1,8 @@
 /** The cases of LightsOut about what happens to workloads: each is put into a small cluster, and a plan is applied to it. */
 import * as z from 'zod';
-import { decide } from '../../../domain/lights-out/decide.ts';
-import { judge } from '../../../domain/lights-out/judge.ts';
-import { freshMemory } from '../../../domain/lights-out/memory.ts';
+import { decide } from '../../../domain/lights-out/decide/decide.ts';
+import { judge } from '../../../domain/lights-out/workload/judge.ts';
+import { freshMemory } from '../../../domain/lights-out/decide/memory.ts';
 import {
   FINALIZER,
   GROUP,
@@ -11,17 +11,17 @@ import {
   ORIGINAL_SUSPEND,
   type WorkloadType,
   workloadTypes,
-} from '../../../domain/lights-out/names.ts';
-import { batchesOf } from '../../../domain/lights-out/order.ts';
-import type { ReadyCondition, ScheduleProblem } from '../../../domain/lights-out/observation.ts';
-import { type Period, periodAt } from '../../../domain/lights-out/period.ts';
-import { type Plan, planSchedule } from '../../../domain/lights-out/plan.ts';
-import { scheduleProblems } from '../../../domain/lights-out/problems.ts';
-import { afterBatch } from '../../../domain/lights-out/run.ts';
-import { labelSelector, scheduleSpec } from '../../../domain/lights-out/schedule.ts';
-import { namespacesInScope } from '../../../domain/lights-out/scope.ts';
-import { isEmptySelector, sameSelectors, selectorProblems } from '../../../domain/lights-out/selector.ts';
-import type { Workload } from '../../../domain/lights-out/workload.ts';
+} from '../../../domain/lights-out/schedule/names.ts';
+import { batchesOf } from '../../../domain/lights-out/decide/order.ts';
+import type { ReadyCondition, ScheduleProblem } from '../../../domain/lights-out/decide/observation.ts';
+import { type Period, periodAt } from '../../../domain/lights-out/schedule/period.ts';
+import { type Plan, planSchedule } from '../../../domain/lights-out/decide/plan.ts';
+import { scheduleProblems } from '../../../domain/lights-out/schedule/problems.ts';
+import { afterBatch } from '../../../domain/lights-out/decide/run.ts';
+import { labelSelector, scheduleSpec } from '../../../domain/lights-out/schedule/schedule.ts';
+import { namespacesInScope } from '../../../domain/lights-out/schedule/scope.ts';
+import { isEmptySelector, sameSelectors, selectorProblems } from '../../../domain/lights-out/schedule/selector.ts';
+import type { Workload } from '../../../domain/lights-out/workload/workload.ts';
 import { itemOf, lookOf, planOf, scheduleOf } from '../../domain/lights-out/looks.ts';
 import { contextOf, NIGHT, namespaceOf, otherOf, workloadOf } from '../../domain/lights-out/planned.ts';
 import { SmallCluster } from '../../domain/lights-out/small-cluster.ts';

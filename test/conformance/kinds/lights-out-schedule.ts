@@ -1,8 +1,8 @@
 /** The cases of LightsOut's admission webhooks: what they refuse, fill in and warn of. */
 import * as z from 'zod';
-import { schedulesOverlap } from '../../../domain/lights-out/overlap.ts';
-import { readSchedule } from '../../../domain/lights-out/read-schedule.ts';
-import { scheduleSpec } from '../../../domain/lights-out/schedule.ts';
+import { schedulesOverlap } from '../../../domain/lights-out/schedule/overlap.ts';
+import { readSchedule } from '../../../domain/lights-out/schedule/read-schedule.ts';
+import { scheduleSpec } from '../../../domain/lights-out/schedule/schedule.ts';
 import { type Adapter, adapter } from '../adapter.ts';
 import { sameExpectedKeys } from '../compare.ts';
 

@@ -9,11 +9,11 @@ import {
   SLEEP_UNTIL,
   WAKE_UNTIL,
   type WorkloadType,
-} from '../../../domain/lights-out/names.ts';
-import type { Override } from '../../../domain/lights-out/override.ts';
-import { type Plan, planSchedule } from '../../../domain/lights-out/plan.ts';
-import { namespacesInScope } from '../../../domain/lights-out/scope.ts';
-import type { ScopedNamespace, Workload } from '../../../domain/lights-out/workload.ts';
+} from '../../../domain/lights-out/schedule/names.ts';
+import type { Override } from '../../../domain/lights-out/schedule/override.ts';
+import { type Plan, planSchedule } from '../../../domain/lights-out/decide/plan.ts';
+import { namespacesInScope } from '../../../domain/lights-out/schedule/scope.ts';
+import type { ScopedNamespace, Workload } from '../../../domain/lights-out/workload/workload.ts';
 import { formatInstant } from '../../../domain/kernel/time.ts';
 import { contextOf, DUSK, namespaceOf, scaledObject, specOf, workloadOf } from './planned.ts';
 import { type Keeper, type LastWrite, ReferenceModel, type Voice } from './reference-model.ts';

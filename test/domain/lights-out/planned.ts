@@ -1,15 +1,20 @@
 /** Workloads, namespaces and contexts for the tests of what becomes of a workload: small, and as the API server has them. */
-import type { OtherSchedule, PlanContext, PlanItem } from '../../../domain/lights-out/plan.ts';
+import type { OtherSchedule, PlanContext, PlanItem } from '../../../domain/lights-out/decide/plan.ts';
 import {
   DOWN_SINCE,
   FIELD_MANAGER,
   MANAGED_BY,
   ORIGINAL_REPLICAS,
   ORIGINAL_SUSPEND,
-} from '../../../domain/lights-out/names.ts';
-import type { Override } from '../../../domain/lights-out/override.ts';
-import { type ScheduleSpec, scheduleSpec } from '../../../domain/lights-out/schedule.ts';
-import type { Autoscaler, FieldChange, ScopedNamespace, Workload } from '../../../domain/lights-out/workload.ts';
+} from '../../../domain/lights-out/schedule/names.ts';
+import type { Override } from '../../../domain/lights-out/schedule/override.ts';
+import { type ScheduleSpec, scheduleSpec } from '../../../domain/lights-out/schedule/schedule.ts';
+import type {
+  Autoscaler,
+  FieldChange,
+  ScopedNamespace,
+  Workload,
+} from '../../../domain/lights-out/workload/workload.ts';
 
 export const SECOND = 1_000;
 export const HOUR = 3_600_000;

@@ -1,7 +1,12 @@
 /** A few workloads as a cluster holds them, with what writes to them: merge patches bound to a version, people, controllers. */
-import { FIELD_MANAGER } from '../../../domain/lights-out/names.ts';
-import type { ObjectChange } from '../../../domain/lights-out/plan.ts';
-import type { Autoscaler, FieldChange, ScopedNamespace, Workload } from '../../../domain/lights-out/workload.ts';
+import { FIELD_MANAGER } from '../../../domain/lights-out/schedule/names.ts';
+import type { ObjectChange } from '../../../domain/lights-out/decide/plan.ts';
+import type {
+  Autoscaler,
+  FieldChange,
+  ScopedNamespace,
+  Workload,
+} from '../../../domain/lights-out/workload/workload.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 /** What Headroom asked of the API server, told from its audit log. */
-import { workloadName } from '../../../domain/lights-out/workload.ts';
-import type { WorkloadType } from '../../../domain/lights-out/names.ts';
-import { PLURAL } from '../../../domain/lights-out/names.ts';
+import { workloadName } from '../../../domain/lights-out/workload/workload.ts';
+import type { WorkloadType } from '../../../domain/lights-out/schedule/names.ts';
+import { PLURAL } from '../../../domain/lights-out/schedule/names.ts';
 import type { AuditEvent } from '../../kernel/servers/audit-log.ts';
 
 /** Requests of the worker in a span of time. Moments are milliseconds since 1970. */

@@ -1,8 +1,8 @@
 /** Workloads of every kind and habit in many namespaces, the same for the same seed. */
 import { AppsV1Api, BatchV1Api, CoreV1Api, type KubeConfig } from '@kubernetes/client-node';
 import { inParallel } from '../../../activities/kernel/in-parallel.ts';
-import type { WorkloadType } from '../../../domain/lights-out/names.ts';
-import { workloadName } from '../../../domain/lights-out/workload.ts';
+import type { WorkloadType } from '../../../domain/lights-out/schedule/names.ts';
+import { workloadName } from '../../../domain/lights-out/workload/workload.ts';
 import { type Random, seededRandom } from '../../chaos/random.ts';
 
 export interface LoadOptions {

@@ -6,8 +6,8 @@ import {
   ORIGINAL_REPLICAS,
   ORIGINAL_SUSPEND,
   type WorkloadType,
-} from '../../../domain/lights-out/names.ts';
-import { workloadName } from '../../../domain/lights-out/workload.ts';
+} from '../../../domain/lights-out/schedule/names.ts';
+import { workloadName } from '../../../domain/lights-out/workload/workload.ts';
 
 /** Everything of a workload that people wrote, and how often its spec was changed. */
 export interface SeenWorkload {

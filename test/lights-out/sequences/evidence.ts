@@ -1,7 +1,7 @@
 /** What the API server's audit log proves of the worker's writes: with their bodies, through every crash. */
 import { writeFile } from 'node:fs/promises';
 import { stringify } from 'yaml';
-import { ORIGINAL_REPLICAS, ORIGINAL_SUSPEND } from '../../../domain/lights-out/names.ts';
+import { ORIGINAL_REPLICAS, ORIGINAL_SUSPEND } from '../../../domain/lights-out/schedule/names.ts';
 import type { AuditEvent } from '../../kernel/servers/audit-log.ts';
 import type { HeadroomPlane } from '../../kernel/stack/headroom-plane.ts';
 

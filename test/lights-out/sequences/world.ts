@@ -1,7 +1,7 @@
 /** The namespaces, workloads and schedules of one sequence on the real cluster, each under a name of its own. */
 import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GROUP, KIND, PLURAL, VERSION } from '../../../domain/lights-out/names.ts';
+import { GROUP, KIND, PLURAL, VERSION } from '../../../domain/lights-out/schedule/names.ts';
 import { commandSignals } from '../../../workflows/lights-out/messages.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { DOWN, type LightsOutCluster, marksOf, merge, type Schedule, UP } from '../cluster.ts';

@@ -18,7 +18,7 @@ import { issueAuthority, issueServer } from '../../../starter/admission/issue.ts
 import type { NamedSchedule } from '../../../starter/admission/review.ts';
 import { selfMadeCertificate, TLS_SECRET } from '../../../starter/admission/self-made.ts';
 import { type RunningAdmission, runAdmission, startAdmission } from '../../../starter/admission/start.ts';
-import { readSchedule } from '../../../domain/lights-out/read-schedule.ts';
+import { readSchedule } from '../../../domain/lights-out/schedule/read-schedule.ts';
 import { loadConfig } from '../../../platform/config/config.ts';
 import { Readiness } from '../../../platform/health/health.ts';
 import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readSchedule } from '../../../domain/lights-out/read-schedule.ts';
+import { readSchedule } from '../../../domain/lights-out/schedule/read-schedule.ts';
 import {
   type AdmissionRequest,
   MalformedReview,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { SLEEP_UNTIL, WAKE_UNTIL } from '../../../domain/lights-out/names.ts';
-import type { Judgement } from '../../../domain/lights-out/plan.ts';
+import { SLEEP_UNTIL, WAKE_UNTIL } from '../../../domain/lights-out/schedule/names.ts';
+import type { Judgement } from '../../../domain/lights-out/decide/plan.ts';
 import {
   attention,
   isOtherNamespace,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { judge } from '../../../domain/lights-out/judge.ts';
-import { MANAGED_BY, ORIGINAL_REPLICAS, WAKE_UNTIL } from '../../../domain/lights-out/names.ts';
+import { judge } from '../../../domain/lights-out/workload/judge.ts';
+import { MANAGED_BY, ORIGINAL_REPLICAS, WAKE_UNTIL } from '../../../domain/lights-out/schedule/names.ts';
 import { isOtherClaim, ScheduleBook, type WatchedSchedule } from '../../../starter/lights-out/schedule-book.ts';
 import { namespaceAs, scheduleAs, workloadAs } from './schedules.ts';
 

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
-import { GROUP, KIND, VERSION } from '../../../domain/lights-out/names.ts';
-import type { ScheduleStatus } from '../../../domain/lights-out/schedule.ts';
-import type { ScopedNamespace, Workload } from '../../../domain/lights-out/workload.ts';
+import { GROUP, KIND, VERSION } from '../../../domain/lights-out/schedule/names.ts';
+import type { ScheduleStatus } from '../../../domain/lights-out/schedule/schedule.ts';
+import type { ScopedNamespace, Workload } from '../../../domain/lights-out/workload/workload.ts';
 import type { WatchedSchedule } from '../../../starter/lights-out/schedule-book.ts';
 import { shapeSchedule } from '../../../starter/lights-out/shape.ts';
 

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
 import { expect, it } from 'vitest';
-import { MANAGED_BY } from '../../../domain/lights-out/names.ts';
+import { MANAGED_BY } from '../../../domain/lights-out/schedule/names.ts';
 import { shapeNamespace, shapeWorkload } from '../../../starter/lights-out/shape.ts';
 
 /** A Deployment as the API server sends it, with what makes it large. */

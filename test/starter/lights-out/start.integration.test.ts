@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { taskQueue } from '../../../domain/kernel/target.ts';
-import { FINALIZER } from '../../../domain/lights-out/names.ts';
+import { FINALIZER } from '../../../domain/lights-out/schedule/names.ts';
 import { commandDescriptions } from '../../../workflows/lights-out/messages.ts';
 import { CLUSTER, type HeadroomPlane } from '../../kernel/stack/headroom-plane.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';

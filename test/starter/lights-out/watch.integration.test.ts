@@ -22,9 +22,9 @@ import {
   PLURAL,
   VERSION,
   WAKE_UNTIL,
-} from '../../../domain/lights-out/names.ts';
+} from '../../../domain/lights-out/schedule/names.ts';
 import type { Scaler } from '../../../activities/lights-out/read-workload.ts';
-import type { Workload } from '../../../domain/lights-out/workload.ts';
+import type { Workload } from '../../../domain/lights-out/workload/workload.ts';
 import type { Informer } from '../../../starter/kernel/informer.ts';
 import type { ScheduleQueuedHint } from '../../../starter/lights-out/hint.ts';
 import type { Shaped } from '../../../starter/lights-out/shape.ts';

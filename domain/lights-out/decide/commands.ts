@@ -1,0 +1,161 @@
+/** What an operator may tell the workflow of a schedule. Pure, so that an update's validator can ask. */
+import { DURATION_FORM, parseDuration } from '../../kernel/duration.ts';
+import { type EpochMs, formatInstant, formatSpan } from '../../kernel/time.ts';
+import { MOMENT_FORM, readMoment } from '../workload/annotations.ts';
+import type { LightsOutMemory } from './memory.ts';
+import type { LightsOutObservation } from './observation.ts';
+import type { Override } from '../schedule/override.ts';
+
+export type CommandName = 'wake' | 'sleep' | 'cancel' | 'approve' | 'pause' | 'resume' | 'reconcileNow';
+
+/** `memory` is null where the command is refused; `message` answers whoever sent it. */
+export interface CommandAnswer {
+  readonly memory: LightsOutMemory | null;
+  readonly message: string;
+}
+
+/** Longer than any holiday; whoever means more changes the schedule. */
+const LONGEST_OVERRIDE_MS = 31 * 86_400_000;
+const MAX_OVERRIDES = 100;
+const MAX_TEXT = 300;
+
+interface Read {
+  readonly by: string;
+  readonly reason: string;
+  readonly namespace: string | null;
+  readonly for: string;
+  readonly until: string;
+}
+
+/** Applies a command to the memory. `seen` is the last look, null before the first. */
+export function applyCommand(
+  name: CommandName,
+  raw: unknown,
+  { memory, seen, now }: { memory: LightsOutMemory; seen: LightsOutObservation | null; now: EpochMs },
+): CommandAnswer {
+  const input = readInput(raw);
+  const refuse = (message: string): CommandAnswer => ({ memory: null, message });
+  switch (name) {
+    case 'wake':
+    case 'sleep':
+      return override(name, input, { memory, seen, now });
+    case 'cancel': {
+      const { namespace } = input;
+      const isMeant = (one: Override): boolean =>
+        one.until > now && (namespace === null || one.namespace === namespace);
+      const ended = memory.overrides.filter(isMeant);
+      const kept = memory.overrides.filter((one) => !isMeant(one));
+      if (ended.length === 0) {
+        return refuse(
+          `there is nothing to cancel${namespace === null ? '' : ` in ${namespace}`}: nobody woke it or put it to sleep by a command`,
+        );
+      }
+      // Who was awake until now is remembered for the night: what people did meanwhile was not against it.
+      const woke = ended.filter((one) => one.kind === 'wake').map((one) => ({ ...one, until: now }));
+      return {
+        memory: { ...memory, overrides: [...kept, ...woke] },
+        message: `ended: ${ended.map(overrideSentence).join('; ')}`,
+      };
+    }
+    case 'approve':
+      if (memory.approved !== null) return refuse(`already approved by ${memory.approved.by}`);
+      // Before the first look nobody knows.
+      if (seen !== null && seen.schedule?.spec?.requireApproval !== true) {
+        return refuse('the schedule asks for no approval');
+      }
+      return { memory: { ...memory, approved: { by: input.by, at: now } }, message: `approved by ${input.by}` };
+    case 'pause':
+      if (memory.paused !== null) {
+        return refuse(`already paused by ${memory.paused.by} since ${formatInstant(memory.paused.at)}`);
+      }
+      return {
+        memory: { ...memory, paused: { by: input.by, reason: input.reason, at: now } },
+        message: `paused by ${input.by}: nothing is put to sleep, woken or cleaned up until resume`,
+      };
+    case 'resume':
+      if (memory.paused === null) return refuse('not paused, so there is nothing to resume');
+      return { memory: { ...memory, paused: null }, message: `resumed by ${input.by}` };
+    case 'reconcileNow':
+      // What failed or was contested is tried at once as well.
+      return { memory: { ...memory, retry: null, contested: {} }, message: 'looking again' };
+  }
+}
+
+function override(
+  kind: 'wake' | 'sleep',
+  { by, reason, namespace, for: span, until: moment }: Read,
+  { memory, seen, now }: { memory: LightsOutMemory; seen: LightsOutObservation | null; now: EpochMs },
+): CommandAnswer {
+  const refuse = (message: string): CommandAnswer => ({ memory: null, message });
+  if ((span === '') === (moment === '')) {
+    return refuse(
+      `${kind} needs either "for", such as {"for": "3h"}, or "until", such as {"until": "2026-12-24T18:00:00+01:00"}`,
+    );
+  }
+  const until = span === '' ? readMoment(moment) : inA(span, now);
+  if (until === null) {
+    return span === ''
+      ? refuse(`"${moment}": expected ${MOMENT_FORM}`)
+      : refuse(`"${span}": expected ${DURATION_FORM}`);
+  }
+  if (until <= now) return refuse(`${formatInstant(until)} is over`);
+  if (until - now > LONGEST_OVERRIDE_MS) {
+    return refuse(`${formatSpan(until - now)} is longer than 31 d: change the schedule, or add an exception to it`);
+  }
+  const inScope = seen?.plan?.namespaces;
+  if (namespace !== null && inScope !== undefined && !inScope.includes(namespace)) {
+    return refuse(`${namespace} is not in the scope of the schedule`);
+  }
+  const others = memory.overrides.filter((one) => one.until <= now || one.namespace !== namespace);
+  if (others.length >= MAX_OVERRIDES) return refuse(`there are ${others.length} already: cancel some first`);
+  const added: Override = { kind, namespace, since: now, until, by, reason };
+  return {
+    memory: { ...memory, overrides: [...others, added] },
+    message: `${overrideSentence(added)}${notYet(memory, seen)}`,
+  };
+}
+
+/** Why nothing happens for now all the same, as the end of a sentence. */
+function notYet(memory: LightsOutMemory, seen: LightsOutObservation | null): string {
+  const spec = seen?.schedule?.spec;
+  const reasons = [
+    ...(memory.paused === null ? [] : [`it is paused by ${memory.paused.by}`]),
+    ...(seen?.schedule != null && spec == null ? ['the schedule is invalid'] : []),
+    ...(spec?.suspend === true ? ['spec.suspend is true'] : []),
+    ...(spec?.dryRun === true ? ['spec.dryRun is true'] : []),
+    ...(spec?.requireApproval === true && memory.approved === null ? ['its first run is not approved'] : []),
+    ...(seen?.globalPause == null ? [] : [seen.globalPause]),
+  ];
+  return reasons.length === 0 ? '' : `; nothing happens for now, because ${reasons.join(', and ')}`;
+}
+
+/** `awake in team-a until 2026-11-22T21:00:00Z (by alice: release)`. */
+export function overrideSentence({ kind, namespace, until, by, reason }: Override): string {
+  const where = namespace === null ? '' : ` in ${namespace}`;
+  const why = reason === '' ? '' : `: ${reason}`;
+  return `${kind === 'wake' ? 'awake' : 'asleep'}${where} until ${formatInstant(until)} (by ${by}${why})`;
+}
+
+function inA(span: string, now: EpochMs): EpochMs | null {
+  try {
+    return now + parseDuration(span);
+  } catch {
+    return null;
+  }
+}
+
+/** Whatever people typed; what is no text is as not said. */
+function readInput(raw: unknown): Read {
+  const fields = typeof raw === 'object' && raw !== null ? (raw as Record<string, unknown>) : {};
+  const text = (value: unknown) =>
+    typeof value === 'string' ? value.replace(/\s+/g, ' ').trim().slice(0, MAX_TEXT) : '';
+  const by = text(typeof raw === 'string' ? raw : fields['by']);
+  const namespace = text(fields['namespace']);
+  return {
+    by: by === '' ? 'unknown' : by,
+    reason: text(fields['reason']),
+    namespace: namespace === '' ? null : namespace,
+    for: text(fields['for']),
+    until: text(fields['until']),
+  };
+}

@@ -1,0 +1,414 @@
+import { type EpochMs, formatInstant } from '../../kernel/time.ts';
+import { excludeAdvice } from '../workload/advice.ts';
+import { overrideSentence } from './commands.ts';
+import { type LightsOutMemory, savingsAt, takeOver } from './memory.ts';
+import type { LightsOutObservation, SeenSchedule } from './observation.ts';
+import { type KeepReason, type Plan, type PlanItem } from './plan.ts';
+import type { LightsOutPhase, LightsOutReason, LightsOutVerdict, Told } from './verdict.ts';
+import { workloadName } from '../workload/workload.ts';
+
+/** Everything is looked at once a day at least: a timer may be as old as the zone data that it was computed with. */
+const LONGEST_WAIT_MS = 86_400_000;
+/** While Headroom is paused in the cluster: nothing tells of its end. */
+const GLOBAL_PAUSE_LOOK_MS = 60_000;
+/** Workloads that are named in a list for people. */
+const NAMED = 20;
+/** Events of one kind from one look; the others are in the details. */
+const TOLD_AT_ONCE = 10;
+
+/**
+ * What is to be done about a schedule. Pure; time is in the observation. The memory that comes back has taken in what was
+ * seen: it is carried on whatever becomes of the verdict.
+ */
+export function decide(
+  seen: LightsOutObservation,
+  before: LightsOutMemory,
+): readonly [LightsOutMemory, LightsOutVerdict] {
+  const memory = takeIn(seen, before);
+  return [memory, judged(seen, memory)];
+}
+
+function takeIn(seen: LightsOutObservation, before: LightsOutMemory): LightsOutMemory {
+  const { at, schedule, period, plan } = seen;
+  const taken = schedule === null ? before : { ...takeOver(before, schedule.status), uid: schedule.uid };
+  const inEffect = seen.inEffect ?? taken.inEffect;
+  // One that kept something awake is remembered for the rest of the night: what people did under it was not against the night.
+  const overrides = taken.overrides.filter(
+    ({ kind, until }) => until > at || (kind === 'wake' && until > (inEffect?.from ?? at)),
+  );
+  const isOtherPeriod =
+    period !== null &&
+    taken.settled !== null &&
+    (taken.settled.since !== period.since || taken.settled.state !== period.state);
+  const savings =
+    plan === null
+      ? savingsAt(taken.savings, at, taken.savings.replicas)
+      : savingsAt(taken.savings, at, plan.savedReplicas);
+  // What is no longer to be done has not failed any more.
+  const due = new Set(plan?.items.map(({ workload }) => workloadName(workload)));
+  const isComplete = plan !== null && plan.total <= plan.items.length;
+  const failing = isComplete
+    ? Object.fromEntries(Object.entries(taken.failing).filter(([workload]) => due.has(workload)))
+    : taken.failing;
+  return {
+    ...taken,
+    inEffect,
+    overrides,
+    savings,
+    failing,
+    retry: Object.keys(failing).length === 0 ? null : taken.retry,
+    // A night is over, and with it who was up in it.
+    contested: isOtherPeriod ? {} : taken.contested,
+  };
+}
+
+function judged(seen: LightsOutObservation, memory: LightsOutMemory): LightsOutVerdict {
+  const { schedule, plan } = seen;
+  const isOver = schedule === null && (plan === null || plan.total === 0);
+  if (memory.paused !== null && !isOver) return paused(seen, memory, memory.paused);
+  if (schedule === null) {
+    if (plan !== null && plan.total > 0) {
+      return restoring(seen, memory, plan, 'ScheduleGone', 'the schedule is gone, and what it put to sleep is woken');
+    }
+    return said('Ended', 'ScheduleGone', 'the schedule does not exist any more', { kind: 'end' });
+  }
+  if (schedule.isDeleting) return deleting(seen, memory, schedule);
+  if (schedule.spec === null || seen.period === null || plan === null) return invalid(schedule, memory);
+  return following(seen, memory, { schedule, plan });
+}
+
+function paused(
+  seen: LightsOutObservation,
+  memory: LightsOutMemory,
+  { by, reason, at }: NonNullable<LightsOutMemory['paused']>,
+): LightsOutVerdict {
+  const detail = `paused by ${by} since ${formatInstant(at)}${reason === '' ? '' : `: ${reason}`}`;
+  return {
+    ...said('Paused', 'Paused', detail, { kind: 'wait', until: null }),
+    facts: factsOf(seen, memory),
+    ready: { status: 'Unknown', reason: 'Paused', message: detail },
+  };
+}
+
+/** A schedule that is being deleted: everything that it ever put to sleep is woken, and then the finalizer goes. */
+function deleting(
+  seen: LightsOutObservation,
+  memory: LightsOutMemory,
+  { hasFinalizer }: SeenSchedule,
+): LightsOutVerdict {
+  const { plan } = seen;
+  if (plan !== null && plan.total > 0) {
+    return restoring(
+      seen,
+      memory,
+      plan,
+      'ScheduleDeleted',
+      'the schedule is deleted, and what it put to sleep is woken',
+    );
+  }
+  if (!hasFinalizer) return said('Ended', 'ScheduleDeleted', 'everything is as it was', { kind: 'end' });
+  const woken = memory.run?.up ?? 0;
+  const message = `everything that the schedule put to sleep is awake${woken === 0 ? '' : `: ${counted(woken, 'workload')}`}`;
+  return {
+    ...said('CleaningUp', 'ScheduleDeleted', message, { kind: 'finalizer', isPresent: false }),
+    tells: fresh(memory, [{ type: 'Normal', reason: 'CleanupComplete', message, key: 'CleanupComplete' }]),
+  };
+}
+
+function restoring(
+  seen: LightsOutObservation,
+  memory: LightsOutMemory,
+  plan: Plan,
+  reason: LightsOutReason,
+  detail: string,
+): LightsOutVerdict {
+  const items = due(plan.items, memory, seen.at);
+  const failures = failureSentence(memory);
+  if (seen.globalPause !== null) {
+    const message = `${detail} later: ${seen.globalPause}`;
+    return {
+      ...said('CleaningUp', 'GloballyPaused', message, { kind: 'wait', until: seen.at + GLOBAL_PAUSE_LOOK_MS }),
+      facts: factsOf(seen, memory),
+      ready: { status: 'Unknown', reason: 'GloballyPaused', message },
+    };
+  }
+  if (items.length > 0) {
+    return {
+      ...said('CleaningUp', reason, detail, { kind: 'scale', items }),
+      facts: factsOf(seen, memory),
+      ready: { status: 'False', reason: 'CleaningUp', message: detail },
+    };
+  }
+  const message = `${counted(plan.total, 'workload')} cannot be woken yet, and the schedule stays until it is: ${failures}`;
+  return {
+    ...said('CleaningUp', 'CleanupFailed', message, {
+      kind: 'wait',
+      until: memory.retry?.at ?? seen.at + GLOBAL_PAUSE_LOOK_MS,
+    }),
+    facts: factsOf(seen, memory),
+    ready: { status: 'False', reason: 'CleanupFailed', message },
+    tells: fresh(memory, [
+      { type: 'Warning', reason: 'CleanupPartialFailure', message, key: `CleanupPartialFailure ${failingKey(memory)}` },
+    ]),
+  };
+}
+
+/** An invalid schedule touches nothing, whatever it did before it became invalid. */
+function invalid({ problems, generation }: SeenSchedule, memory: LightsOutMemory): LightsOutVerdict {
+  const listed = problems.map(({ field, message }) => `${field}: ${message}`).join('; ');
+  const message = listed === '' ? 'the schedule cannot be read' : listed;
+  return {
+    ...said('Invalid', 'InvalidSchedule', message, { kind: 'wait', until: null }),
+    facts: ['nothing is put to sleep or woken until the schedule is corrected'],
+    ready: { status: 'False', reason: 'InvalidSchedule', message },
+    tells: fresh(memory, [
+      { type: 'Warning', reason: 'InvalidSchedule', message, key: `InvalidSchedule ${generation}` },
+    ]),
+  };
+}
+
+function following(
+  seen: LightsOutObservation,
+  memory: LightsOutMemory,
+  { schedule, plan }: { readonly schedule: SeenSchedule; readonly plan: Plan },
+): LightsOutVerdict {
+  const { spec } = schedule;
+  const period = seen.period;
+  if (spec === null || period === null) return invalid(schedule, memory);
+  const facts = factsOf(seen, memory);
+  const until = nextLook(seen, memory, plan);
+  const noted = notesToTell(plan, memory, period.since);
+  if (spec.suspend) {
+    const detail = 'spec.suspend is true: nothing is put to sleep or woken';
+    return {
+      ...said('Suspended', 'Suspended', detail, { kind: 'wait', until: period.next?.at ?? null }),
+      facts,
+      ready: { status: 'True', reason: 'Suspended', message: detail },
+    };
+  }
+  if (spec.dryRun) {
+    const wanted = plan.items.map(itemSentence);
+    const detail =
+      plan.total === 0
+        ? 'a dry run: nothing would be done'
+        : `a dry run: ${counted(plan.total, 'workload')} would be written`;
+    const message = plan.total === 0 ? detail : `${detail}: ${shortList(wanted)}`;
+    return {
+      ...said('DryRun', 'DryRun', detail, { kind: 'wait', until }),
+      facts: [...facts, ...shortened(wanted.map((one) => `would be done: ${one}`))],
+      ready: { status: 'True', reason: 'DryRun', message },
+      tells: fresh(memory, [{ type: 'Normal', reason: 'DryRun', message, key: `DryRun ${message}` }]),
+    };
+  }
+  const isApproved = !spec.requireApproval || memory.approved !== null;
+  const allowed = isApproved ? plan.items : plan.items.filter(({ direction }) => direction === 'Up');
+  const items = due(allowed, memory, seen.at);
+  if (items.length > 0 && seen.globalPause !== null) {
+    const detail = `${counted(plan.total, 'workload')} to be written, and ${seen.globalPause}`;
+    return {
+      ...said(period.state, 'GloballyPaused', detail, { kind: 'wait', until: seen.at + GLOBAL_PAUSE_LOOK_MS }),
+      facts,
+      ready: { status: 'Unknown', reason: 'GloballyPaused', message: detail },
+    };
+  }
+  if (items.length > 0 && !schedule.hasFinalizer) {
+    const detail = 'the finalizer is put on, so that a deletion finds what was put to sleep';
+    return { ...said(period.state, 'Scaling', detail, { kind: 'finalizer', isPresent: true }), facts };
+  }
+  if (items.length > 0) {
+    const isDown = items[0]?.direction === 'Down';
+    const detail = `${counted(plan.total, 'workload')} to be ${isDown ? 'put to sleep' : 'woken'}`;
+    return {
+      ...said(isDown ? 'ScalingDown' : 'ScalingUp', 'Scaling', detail, { kind: 'scale', items }),
+      facts,
+      ready: readyOf(memory, detail),
+      tells: noted,
+    };
+  }
+  if (!isApproved && plan.items.length > 0) {
+    const detail = `${counted(plan.items.length, 'workload')} would be put to sleep, for the first time: approve it (headroom lights-out approve)`;
+    const wanted = plan.items.map(itemSentence);
+    return {
+      ...said('AwaitingApproval', 'ApprovalNeeded', detail, { kind: 'wait', until }),
+      facts: [...facts, ...shortened(wanted.map((one) => `waits for the approval: ${one}`))],
+      ready: { status: 'True', reason: 'AwaitingApproval', message: detail },
+      tells: fresh(memory, [
+        {
+          type: 'Normal',
+          reason: 'ApprovalNeeded',
+          message: `${detail}: ${shortList(wanted)}`,
+          key: `ApprovalNeeded ${schedule.uid}`,
+        },
+        ...noted,
+      ]),
+    };
+  }
+  const isFailing = Object.keys(memory.failing).length > 0;
+  const detail = isFailing ? failureSentence(memory) : stateSentence(seen, plan);
+  return {
+    ...said(period.state, isFailing ? 'ScalingFailed' : 'AsScheduled', detail, { kind: 'wait', until }),
+    facts,
+    ready: readyOf(memory, detail),
+    tells: fresh(memory, [
+      ...(isFailing
+        ? [
+            {
+              type: 'Warning',
+              reason: 'ScalingFailed',
+              message: detail,
+              key: `ScalingFailed ${failingKey(memory)}`,
+            } as const,
+          ]
+        : []),
+      ...noted,
+    ]),
+  };
+}
+
+/** The condition Ready while nothing can be read: what was seen last may not be so any more. */
+export function unreadable(message: string): NonNullable<LightsOutVerdict['ready']> {
+  return { status: 'Unknown', reason: 'ReadFailed', message };
+}
+
+/** What is to be done now: what failed waits for its next try, and is tried last then. */
+function due(items: readonly PlanItem[], memory: LightsOutMemory, now: EpochMs): readonly PlanItem[] {
+  if (memory.retry === null || memory.retry.at <= now) return items;
+  if (memory.retry.isMany) return [];
+  return items.filter(({ workload }) => memory.failing[workloadName(workload)] === undefined);
+}
+
+function nextLook(seen: LightsOutObservation, memory: LightsOutMemory, plan: Plan): EpochMs {
+  const moments = [
+    seen.at + LONGEST_WAIT_MS,
+    seen.period?.next?.at ?? null,
+    plan.until,
+    memory.retry?.at ?? null,
+    ...memory.overrides.map(({ until }) => until),
+    ...(seen.schedule?.overrides ?? []).map(({ until }) => until),
+    seen.globalPause !== null && plan.total > 0 ? seen.at + GLOBAL_PAUSE_LOOK_MS : null,
+  ].filter((at) => at !== null && at > seen.at);
+  return Math.min(...(moments as number[]));
+}
+
+function readyOf(memory: LightsOutMemory, detail: string): NonNullable<LightsOutVerdict['ready']> {
+  return Object.keys(memory.failing).length === 0
+    ? { status: 'True', reason: 'ReconcileSucceeded', message: detail }
+    : { status: 'False', reason: 'ReconcileFailed', message: failureSentence(memory) };
+}
+
+function failureSentence({ failing, retry }: LightsOutMemory): string {
+  const entries = Object.entries(failing).map(([workload, message]) => `${workload}: ${message}`);
+  const again = retry === null ? '' : `; tried again at ${formatInstant(retry.at)}`;
+  const count = retry?.isMany ? `more than ${entries.length} workloads` : counted(entries.length, 'workload');
+  return `${count} cannot be written: ${shortList(entries, 5)}${again}`;
+}
+
+/** Changes when others fail, not when the same fail again. */
+function failingKey({ failing }: LightsOutMemory): string {
+  return Object.keys(failing).toSorted().join(', ');
+}
+
+function stateSentence({ period, local }: LightsOutObservation, plan: Plan): string {
+  if (period === null) return '';
+  const { deploymentsScaled, statefulsetsScaled, cronjobsSuspended } = plan.stats;
+  const asleep = deploymentsScaled + statefulsetsScaled + cronjobsSuspended;
+  const why = period.exception === null ? '' : ` (${period.exception})`;
+  const next =
+    period.next === null
+      ? 'no further change is in sight'
+      : `${period.next.state === 'Up' ? 'wakes' : 'goes to sleep'} at ${local.next}`;
+  return `${period.state === 'Up' ? 'awake' : 'asleep'}${why}, ${counted(asleep, 'workload')} asleep; ${next}`;
+}
+
+/** What people see below the first sentence. */
+function factsOf(
+  { at: now, schedule, period, local, plan, globalPause }: LightsOutObservation,
+  memory: LightsOutMemory,
+): readonly string[] {
+  const overrides = [...memory.overrides.filter(({ until }) => until > now), ...(schedule?.overrides ?? [])];
+  return [
+    ...(globalPause === null ? [] : [globalPause]),
+    ...(period === null
+      ? []
+      : [
+          `crons: up next at ${local.nextUpscale ?? 'no moment'}, down next at ${local.nextDownscale ?? 'no moment'} (${schedule?.spec?.timezone ?? 'UTC'})`,
+        ]),
+    ...(plan === null
+      ? []
+      : [
+          `in scope: ${counted(plan.namespaces.length, 'namespace')}, ${counted(plan.stats.deploymentsManaged, 'Deployment')}, ${counted(plan.stats.statefulsetsManaged, 'StatefulSet')}, ${counted(plan.stats.cronjobsManaged, 'CronJob')}`,
+        ]),
+    ...overrides.map(overrideSentence),
+    ...memory.unready,
+    ...shortened(Object.entries(memory.failing).map(([workload, message]) => `failing: ${workload}: ${message}`)),
+    ...(plan === null
+      ? []
+      : shortened(
+          plan.notes.map(({ workload, detail }) => `${workload}: ${detail}`),
+          plan.notesTotal,
+        )),
+  ];
+}
+
+/** Reasons that are told as Events; the others are in the details only. */
+const TOLD: Readonly<Partial<Record<KeepReason, { readonly type: Told['type']; readonly reason: string }>>> = {
+  ChangedByPerson: { type: 'Normal', reason: 'KeptUp' },
+  OwnedByOther: { type: 'Warning', reason: 'OwnedByOther' },
+  BadAnnotation: { type: 'Warning', reason: 'BadAnnotation' },
+};
+
+function notesToTell(plan: Plan, memory: LightsOutMemory, since: EpochMs | null): readonly Told[] {
+  const period = since === null ? 'ever' : `${since}`;
+  const notes = plan.notes.flatMap(({ workload, reason, detail }): Told[] => {
+    const told = TOLD[reason];
+    return told === undefined
+      ? []
+      : [{ ...told, message: `${workload}: ${detail}`, key: `${reason} ${workload} ${period}` }];
+  });
+  const again = plan.items
+    .filter(({ reason }) => reason === 'DownAgain')
+    .map(({ workload, manager = 'somebody' }): Told => {
+      const name = workloadName(workload);
+      return {
+        type: 'Warning',
+        reason: 'PutDownAgain',
+        message: `${name} was put up by ${manager} and is put to sleep again. ${excludeAdvice(manager)}`,
+        key: `DownAgain ${name} ${period}`,
+      };
+    });
+  return [...fresh(memory, notes).slice(0, TOLD_AT_ONCE), ...fresh(memory, again).slice(0, TOLD_AT_ONCE)];
+}
+
+function fresh(memory: LightsOutMemory, tells: readonly Told[]): readonly Told[] {
+  return tells.filter(({ key }) => !memory.told.includes(key));
+}
+
+/** `Deployment team-a/web 3 -> 0`. */
+function itemSentence({ workload, direction, from, to }: PlanItem): string {
+  const name = workloadName(workload);
+  if (from === null || to === null) return `${name} ${direction === 'Down' ? 'suspended' : 'resumed'}`;
+  return `${name} ${from} -> ${to}`;
+}
+
+function said<Rest>(
+  phase: LightsOutPhase,
+  reason: LightsOutReason,
+  detail: string,
+  rest: Rest,
+): Rest & Pick<LightsOutVerdict, 'phase' | 'reason' | 'detail' | 'facts' | 'ready' | 'tells'> {
+  return { phase, reason, detail, facts: [], ready: null, tells: [], ...rest };
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+function shortList(entries: readonly string[], named = NAMED): string {
+  const rest = entries.length - named;
+  return rest <= 0 ? entries.join('; ') : `${entries.slice(0, named).join('; ')}; and ${rest} more`;
+}
+
+function shortened(entries: readonly string[], total = entries.length): readonly string[] {
+  const rest = total - Math.min(entries.length, NAMED);
+  return rest <= 0 ? entries : [...entries.slice(0, NAMED), `and ${rest} more`];
+}

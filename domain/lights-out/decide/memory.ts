@@ -1,0 +1,188 @@
+/** What the workflow of a schedule carries from look to look, and through continue-as-new. */
+import type { EpochMs } from '../../kernel/time.ts';
+import type { InEffect } from '../schedule/in-effect.ts';
+import type { ScheduleState } from '../schedule/names.ts';
+import type { Override } from '../schedule/override.ts';
+import type { PlanItem } from './plan.ts';
+import type { ScheduleStatus } from '../schedule/schedule.ts';
+import type { Told } from './verdict.ts';
+
+export interface LightsOutMemory {
+  readonly version: 1;
+  /** Of the schedule that all of this is about: another one of the same name begins afresh. */
+  readonly uid: string | null;
+  /** What an earlier run left in the schedule's status has been taken over. */
+  readonly isTakenOver: boolean;
+  readonly paused: { readonly by: string; readonly reason: string; readonly at: EpochMs } | null;
+  /** By command. */
+  readonly overrides: readonly Override[];
+  readonly approved: { readonly by: string; readonly at: EpochMs } | null;
+  readonly inEffect: InEffect | null;
+  /** When everything was as it should be last, in which state, and when that began by the crons. */
+  readonly settled: {
+    readonly state: ScheduleState;
+    readonly since: EpochMs | null;
+    readonly at: EpochMs;
+  } | null;
+  /** By workload: how often GitOps put it up again in this period, and not before when it is put down once more. */
+  readonly contested: Readonly<Record<string, { readonly times: number; readonly until: EpochMs }>>;
+  /** By workload: why it could not be written. */
+  readonly failing: Readonly<Record<string, string>>;
+  /** `isMany`: more failed than are remembered by name, so that nothing can be told from them before the next try. */
+  readonly retry: { readonly times: number; readonly at: EpochMs; readonly isMany: boolean } | null;
+  readonly savings: Savings;
+  readonly lastUpscale: EpochMs | null;
+  readonly lastDownscale: EpochMs | null;
+  /** What is being done, from the first write until nothing is left to do. */
+  readonly run: ScalingRun | null;
+  /** Between two batches: when the next of the same direction may begin. */
+  readonly nextBatchAt: EpochMs | null;
+  readonly batchDirection: ScheduleState | null;
+  /** What was written of a priority in this run: those of the next begin when it is ready, however often that is begun anew. */
+  readonly stage: Stage | null;
+  /** Priorities that were waited for in vain, in words. */
+  readonly unready: readonly string[];
+  /** Keys of the Events that were told about what is so now. */
+  readonly told: readonly string[];
+  /** Events about what was done, which nothing tells anew: they stay here until they are written. */
+  readonly untold: readonly Told[];
+}
+
+export interface ScalingRun {
+  readonly startedAt: EpochMs;
+  readonly up: number;
+  readonly down: number;
+  /** Whether any of that was for a transition, and not for a scope that changed or somebody else's write. */
+  readonly isUpscale: boolean;
+  readonly isDownscale: boolean;
+  /** Looked at, and left or gone by then. */
+  readonly skipped: number;
+  readonly total: number;
+  readonly namespaces: readonly string[];
+}
+
+export interface Stage {
+  readonly direction: ScheduleState;
+  readonly priority: number;
+  /** At most `PLAN_LIMIT`, the last ones. */
+  readonly items: readonly Pick<PlanItem, 'workload' | 'to'>[];
+  /** Null while it is still being written. */
+  readonly waitingSince: EpochMs | null;
+}
+
+/** Replicas that did not run, times how long: a sum up to `at`, and what it grows by from then on. */
+export interface Savings {
+  readonly replicaMs: number;
+  readonly replicas: number;
+  readonly at: EpochMs | null;
+}
+
+export const freshMemory: LightsOutMemory = {
+  version: 1,
+  uid: null,
+  isTakenOver: false,
+  paused: null,
+  overrides: [],
+  approved: null,
+  inEffect: null,
+  settled: null,
+  contested: {},
+  failing: {},
+  retry: null,
+  savings: { replicaMs: 0, replicas: 0, at: null },
+  lastUpscale: null,
+  lastDownscale: null,
+  run: null,
+  nextBatchAt: null,
+  batchDirection: null,
+  stage: null,
+  unready: [],
+  told: [],
+  untold: [],
+};
+
+/** What is known of a schedule that took the place of another one of the same name: that it is paused, and no more. */
+export function memoryOfAnother({ paused }: LightsOutMemory): LightsOutMemory {
+  return { ...freshMemory, paused };
+}
+
+/** The memory of a run before, from whichever release; what an older version lacks is as in a fresh one. */
+export function upgradeMemory(carried: LightsOutMemory | undefined): LightsOutMemory {
+  return { ...freshMemory, ...carried, version: 1 };
+}
+
+/** Events that cannot be written for days are not kept for ever. */
+const MAX_UNTOLD = 20;
+
+/** With Events that are to be written, and are kept until they are. */
+export function owing(memory: LightsOutMemory, events: readonly Told[]): LightsOutMemory {
+  return events.length === 0 ? memory : { ...memory, untold: [...memory.untold, ...events].slice(-MAX_UNTOLD) };
+}
+
+const MS_PER_HOUR = 3_600_000;
+
+/** The sum as of a moment, with what grows it from then on. */
+export function savingsAt(savings: Savings, now: EpochMs, replicas: number): Savings {
+  const elapsed = savings.at === null ? 0 : Math.max(0, now - savings.at);
+  return { replicaMs: savings.replicaMs + savings.replicas * elapsed, replicas: Math.max(0, replicas), at: now };
+}
+
+/** Replica-hours with one decimal. */
+export function replicaHours({ replicaMs }: Savings): string {
+  return (Math.round((replicaMs / MS_PER_HOUR) * 10) / 10).toFixed(1);
+}
+
+/**
+ * Takes over what the status says of a run before this one, which was terminated, or of which the history is gone. Only
+ * once: from then on the memory is the truth and the status its picture.
+ */
+export function takeOver(memory: LightsOutMemory, status: ScheduleStatus): LightsOutMemory {
+  if (memory.isTakenOver) return memory;
+  const moment = (text: string | undefined): EpochMs | null => {
+    const at = text === undefined ? Number.NaN : Date.parse(text);
+    return Number.isNaN(at) ? null : at;
+  };
+  const hours = Number(status.savedReplicaHours ?? '0');
+  const approvedAt = moment(status.approved?.at);
+  const overrides = (status.overrides ?? []).flatMap(({ kind, namespace, since, until, by, reason }): Override[] => {
+    const [from, to] = [moment(since), moment(until)];
+    if (from === null || to === null) return [];
+    return [{ kind, namespace: namespace ?? null, since: from, until: to, by, reason: reason ?? '' }];
+  });
+  const pausedAt = moment(status.paused?.at);
+  const downscaled = moment(status.lastDownscaleTime);
+  const since = moment(status.stateSince);
+  return {
+    ...memory,
+    isTakenOver: true,
+    paused:
+      memory.paused ??
+      (status.paused === undefined || pausedAt === null
+        ? null
+        : { by: status.paused.by, reason: status.paused.reason ?? '', at: pausedAt }),
+    // As far as can be told: what was put to sleep in this night was once all asleep, unless that was under way.
+    settled:
+      memory.settled ??
+      (status.state !== 'Down' ||
+      downscaled === null ||
+      since === null ||
+      downscaled < since ||
+      status.scalingProgress !== undefined
+        ? null
+        : { state: 'Down', since: null, at: downscaled }),
+    // What was said to this run before its first look is newer.
+    overrides: [
+      ...overrides.filter((old) => memory.overrides.every(({ namespace }) => namespace !== old.namespace)),
+      ...memory.overrides,
+    ],
+    approved:
+      memory.approved ??
+      (status.approved === undefined || approvedAt === null ? null : { by: status.approved.by, at: approvedAt }),
+    savings:
+      Number.isFinite(hours) && hours > 0
+        ? { ...memory.savings, replicaMs: memory.savings.replicaMs + hours * MS_PER_HOUR }
+        : memory.savings,
+    lastUpscale: memory.lastUpscale ?? moment(status.lastUpscaleTime),
+    lastDownscale: memory.lastDownscale ?? moment(status.lastDownscaleTime),
+  };
+}

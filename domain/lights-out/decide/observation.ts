@@ -1,0 +1,70 @@
+import type { EpochMs } from '../../kernel/time.ts';
+import type { InEffect } from '../schedule/in-effect.ts';
+import type { Override } from '../schedule/override.ts';
+import type { Period } from '../schedule/period.ts';
+import type { Plan } from './plan.ts';
+import type { Condition, ScheduleSpec, ScheduleStatus } from '../schedule/schedule.ts';
+
+/** What is wrong with a schedule: where, and what would be right. */
+export interface ScheduleProblem {
+  /** `spec.upscale`, `spec.exceptions[2].to`. */
+  readonly field: string;
+  readonly message: string;
+}
+
+/** Durations that the worker's configuration sets, in milliseconds. */
+export interface LightsOutTimings {
+  /** After the first failure of a workload; twice as long each time. */
+  readonly retryMin: number;
+  readonly retryMax: number;
+  /** After something was put down again that is put up again and again; twice as long each time. */
+  readonly contestedMin: number;
+  readonly contestedMax: number;
+}
+
+/** A schedule as it was found. */
+export interface SeenSchedule {
+  readonly uid: string;
+  readonly generation: number;
+  readonly resourceVersion: string;
+  readonly createdAt: EpochMs;
+  readonly isDeleting: boolean;
+  readonly hasFinalizer: boolean;
+  /** Null where it is invalid: `problems` says why. */
+  readonly spec: ScheduleSpec | null;
+  readonly problems: readonly ScheduleProblem[];
+  /** Of its annotations wake-until and sleep-until, as far as they can be read and are not over. */
+  readonly overrides: readonly Override[];
+  readonly status: ScheduleStatus;
+}
+
+/** One look at a schedule and everything in its scope. Moments were computed by the activity, so that a replay agrees. */
+export interface LightsOutObservation {
+  readonly at: EpochMs;
+  readonly timings: LightsOutTimings;
+  /** Null: it does not exist (any more). */
+  readonly schedule: SeenSchedule | null;
+  /** Null where the schedule is invalid or gone. */
+  readonly period: Period | null;
+  /** Null with the period. */
+  readonly inEffect: InEffect | null;
+  /**
+   * Moments of the period as people of the schedule's zone read them (`formatMoment` of moment.ts, which a workflow must not
+   * call); null where there is no such moment.
+   */
+  readonly local: {
+    readonly next: string | null;
+    readonly nextUpscale: string | null;
+    readonly nextDownscale: string | null;
+  };
+  /**
+   * What is to be done. Of an invalid schedule: nothing. Of one that is deleted or gone: to restore all that it put down.
+   * Null only where there is a schedule that cannot be read.
+   */
+  readonly plan: Plan | null;
+  /** Who paused Headroom in this cluster, in words; null when it is not paused. */
+  readonly globalPause: string | null;
+}
+
+/** The condition Ready as a verdict has it; the activity fills in when it changed. */
+export type ReadyCondition = Pick<Condition, 'status' | 'reason' | 'message'>;

@@ -1,0 +1,174 @@
+/** What becomes of the memory while workloads are written, and when nothing is left to be written. */
+import type { EpochMs } from '../../kernel/time.ts';
+import { type LightsOutMemory, savingsAt, type ScalingRun, type Stage } from './memory.ts';
+import type { LightsOutObservation, LightsOutTimings } from './observation.ts';
+import { type PlanItem, PLAN_LIMIT } from './plan.ts';
+import type { Told } from './verdict.ts';
+import { workloadName } from '../workload/workload.ts';
+
+/** What one write of a batch came to. */
+export interface Outcome {
+  readonly workload: string;
+  readonly kind: 'done' | 'skipped' | 'failed';
+  readonly detail?: string;
+}
+
+/** Failures that are remembered by name. Where there are more, everything waits for the next try. */
+const REMEMBERED = 100;
+/** What is contested is carried everywhere; beyond this, it is put to sleep as often as it is noticed. */
+const CONTESTED = 1_000;
+const MESSAGE_LENGTH = 300;
+
+/** The run that is under way, or a new one, with what is left to be done. */
+export function withRun(memory: LightsOutMemory, left: number, now: EpochMs): LightsOutMemory {
+  const run = memory.run ?? freshRun(now, 0);
+  const unready = memory.run === null ? [] : memory.unready;
+  return { ...memory, unready, run: { ...run, total: run.up + run.down + run.skipped + left } };
+}
+
+function freshRun(startedAt: EpochMs, total: number): ScalingRun {
+  return { startedAt, up: 0, down: 0, isUpscale: false, isDownscale: false, skipped: 0, total, namespaces: [] };
+}
+
+/** The memory after a batch. */
+export function afterBatch(
+  memory: LightsOutMemory,
+  items: readonly PlanItem[],
+  outcomes: readonly Outcome[],
+  { now, timings }: { readonly now: EpochMs; readonly timings: LightsOutTimings },
+): LightsOutMemory {
+  const outcomeOf = new Map(outcomes.map((one) => [one.workload, one]));
+  const run: ScalingRun = memory.run ?? freshRun(now, items.length);
+  const failing = { ...memory.failing };
+  const contested = { ...memory.contested };
+  const namespaces = new Set(run.namespaces);
+  let { up, down, skipped, isUpscale, isDownscale } = run;
+  let isMany = false;
+  let saved = memory.savings.replicas;
+  for (const item of items) {
+    const name = workloadName(item.workload);
+    const outcome = outcomeOf.get(name);
+    if (outcome === undefined) continue;
+    if (outcome.kind === 'failed') {
+      if (Object.keys(failing).length < REMEMBERED || failing[name] !== undefined) {
+        failing[name] = (outcome.detail ?? 'no reason was given').slice(0, MESSAGE_LENGTH);
+      } else {
+        isMany = true;
+      }
+      continue;
+    }
+    delete failing[name];
+    if (outcome.kind === 'skipped') {
+      skipped += 1;
+      continue;
+    }
+    if (item.direction === 'Up') up += 1;
+    else down += 1;
+    if (!isOfScalersAlone(item)) {
+      isUpscale ||= item.reason === 'Up';
+      isDownscale ||= item.reason === 'Down';
+    }
+    saved += (item.from ?? 0) - (item.to ?? 0);
+    namespaces.add(item.workload.namespace);
+    if (item.reason === 'DownAgain' && (contested[name] !== undefined || Object.keys(contested).length < CONTESTED)) {
+      const times = (contested[name]?.times ?? 0) + 1;
+      const rest = Math.min(timings.contestedMin * 2 ** (times - 1), timings.contestedMax);
+      contested[name] = { times, until: now + rest };
+    }
+  }
+  const hasFailed = outcomes.some(({ kind }) => kind === 'failed');
+  return {
+    ...memory,
+    run: { ...run, up, down, isUpscale, isDownscale, skipped, namespaces: [...namespaces] },
+    failing,
+    contested,
+    stage: stageWith(memory.stage, items),
+    savings: savingsAt(memory.savings, now, saved),
+    retry: hasFailed ? nextRetry(memory, now, timings, isMany) : memory.retry,
+  };
+}
+
+/** The workload is as it should be, and its autoscalers are not: somebody changed one in the night, and it is held again. */
+function isOfScalersAlone({ workload, writes }: PlanItem): boolean {
+  return writes.length > 0 && writes.every(({ kind }) => kind !== workload.kind);
+}
+
+/** A batch is of one direction and one priority. */
+function stageWith(stage: Stage | null, batch: readonly PlanItem[]): Stage | null {
+  const [first] = batch;
+  if (first === undefined) return stage;
+  const { direction, priority } = first;
+  const before = stage?.direction === direction && stage.priority === priority ? stage.items : [];
+  const items = [...before, ...batch.map(({ workload, to }) => ({ workload, to }))].slice(-PLAN_LIMIT);
+  return { direction, priority, items, waitingSince: null };
+}
+
+/** Several batches of one try fail at about the same time, which counts once. */
+function nextRetry(
+  { retry }: LightsOutMemory,
+  now: EpochMs,
+  { retryMin, retryMax }: LightsOutTimings,
+  isMany: boolean,
+): NonNullable<LightsOutMemory['retry']> {
+  if (retry !== null && retry.at > now) return { ...retry, isMany: retry.isMany || isMany };
+  const times = (retry?.times ?? 0) + 1;
+  return { times, at: now + Math.min(retryMin * 2 ** (times - 1), retryMax), isMany };
+}
+
+/** What a run came to, once nothing is left that could be done now. */
+export interface FinishedRun {
+  readonly direction: 'upscale' | 'downscale';
+  readonly seconds: number;
+}
+
+/**
+ * The memory when nothing more is done now: the run is over. With the Events that say what was done.
+ *
+ * @param isAsWanted everything was once as the schedule wants it in this period, as far as it could be written.
+ */
+export function settle(
+  memory: LightsOutMemory,
+  { at, period }: LightsOutObservation,
+  isAsWanted: boolean,
+): { readonly memory: LightsOutMemory; readonly tells: readonly Told[]; readonly finished: FinishedRun | null } {
+  const { run, failing, settled } = memory;
+  const failed = Object.keys(failing).length;
+  const isOther =
+    isAsWanted &&
+    failed === 0 &&
+    period !== null &&
+    // Unknown where a run before this one was terminated.
+    settled !== null &&
+    settled.since !== null &&
+    (settled.state !== period.state || settled.since !== period.since);
+  const isUp = run?.isUpscale === true || (isOther && period.state === 'Up');
+  const isDown = run?.isDownscale === true || (isOther && period.state === 'Down');
+  const tells: Told[] = [];
+  if (run !== null) {
+    const but = failed === 0 ? '' : `; ${failed} failed and are tried again`;
+    const where = `in ${run.namespaces.length} ${run.namespaces.length === 1 ? 'namespace' : 'namespaces'}`;
+    const say = (reason: string, count: number, what: string): void => {
+      const message = `${count} ${count === 1 ? 'workload' : 'workloads'} ${where} ${what}${but}`;
+      tells.push({ type: 'Normal', reason, message, key: `${reason} ${run.startedAt}` });
+    };
+    if (run.down > 0) say('ScaledDown', run.down, 'put to sleep');
+    if (run.up > 0) say('ScaledUp', run.up, 'woken');
+  }
+  return {
+    memory: {
+      ...memory,
+      run: null,
+      nextBatchAt: null,
+      batchDirection: null,
+      stage: null,
+      settled: !isAsWanted || period === null ? memory.settled : { state: period.state, since: period.since, at },
+      lastUpscale: isUp ? at : memory.lastUpscale,
+      lastDownscale: isDown ? at : memory.lastDownscale,
+    },
+    tells,
+    finished:
+      run === null || run.up + run.down === 0
+        ? null
+        : { direction: run.down >= run.up ? 'downscale' : 'upscale', seconds: (at - run.startedAt) / 1000 },
+  };
+}

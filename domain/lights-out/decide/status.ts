@@ -1,0 +1,60 @@
+import { formatInstant } from '../../kernel/time.ts';
+import { type LightsOutMemory, replicaHours } from './memory.ts';
+import type { LightsOutObservation } from './observation.ts';
+import type { ScheduleStatus } from '../schedule/schedule.ts';
+
+/** Names that fit into a status without making every read of it slow. */
+const NAMED_NAMESPACES = 1_000;
+
+/** The status of a schedule as a look found it, without what the writer adds: conditions and the generation. */
+export function statusOf(
+  { at, schedule, period, inEffect, plan }: LightsOutObservation,
+  memory: LightsOutMemory,
+): Omit<ScheduleStatus, 'conditions' | 'observedGeneration'> {
+  const { run, failing, approved, lastUpscale, lastDownscale } = memory;
+  const overrides = memory.overrides.filter(({ until }) => until > at);
+  const moment = (name: string, when: number | null): Readonly<Record<string, string>> =>
+    when === null ? {} : { [name]: formatInstant(when) };
+  return {
+    state: schedule?.spec == null || period === null ? 'Unknown' : period.state,
+    ...moment('stateSince', inEffect?.from ?? null),
+    ...moment('lastUpscaleTime', lastUpscale),
+    ...moment('lastDownscaleTime', lastDownscale),
+    ...moment('nextUpscaleTime', period?.nextUpscale ?? null),
+    ...moment('nextDownscaleTime', period?.nextDownscale ?? null),
+    ...(plan === null ? {} : { namespaces: plan.namespaces.slice(0, NAMED_NAMESPACES), workloadStats: plan.stats }),
+    ...(run === null
+      ? {}
+      : {
+          scalingProgress: {
+            total: run.total,
+            completed: run.up + run.down + run.skipped,
+            failed: Object.keys(failing).length,
+            inProgress: true,
+          },
+        }),
+    ...(overrides.length === 0
+      ? {}
+      : {
+          overrides: overrides.map(({ kind, namespace, since, until, by, reason }) => ({
+            kind,
+            ...(namespace === null ? {} : { namespace }),
+            since: formatInstant(since),
+            until: formatInstant(until),
+            by,
+            ...(reason === '' ? {} : { reason }),
+          })),
+        }),
+    ...(memory.paused === null
+      ? {}
+      : {
+          paused: {
+            by: memory.paused.by,
+            at: formatInstant(memory.paused.at),
+            ...(memory.paused.reason === '' ? {} : { reason: memory.paused.reason }),
+          },
+        }),
+    savedReplicaHours: replicaHours(memory.savings),
+    ...(approved === null ? {} : { approved: { by: approved.by, at: formatInstant(approved.at) } }),
+  };
+}

@@ -1,0 +1,150 @@
+/**
+ * The state that two crons make by their history: up since the last firing of one, down since that of the other, which
+ * wins where they fire together.
+ */
+import type { EpochMs } from '../../kernel/time.ts';
+import { type Cron5, isDayOf, parseCron, runAfter, runAtOrBefore } from './cron.ts';
+import { DAY_MS, type Day, localDay, offsetAt, startOfDay } from './local-day.ts';
+import type { ScheduleState } from './names.ts';
+
+/** Both crons of a schedule in its time zone. */
+export interface CronPair {
+  readonly up: Cron5;
+  readonly down: Cron5;
+  readonly zone: string;
+  /** `up` at the times of day at which `down` does not fire on any day. */
+  readonly upApart: readonly Cron5[];
+  /** The clocks move both crons alike: see `isFixed`. */
+  readonly moveAlike: boolean;
+  /** There may be days on which `up` fires and `down` does not, or not at the same moments although they name the same times. */
+  readonly mayHaveOwnDays: boolean;
+}
+
+/** History begins here: a state that has held for longer counts as begun then. Fixed, so that it does not move with the clock. */
+export const HISTORY_BEGINS: EpochMs = Date.UTC(2000, 0, 1);
+
+/**
+ * Reads both patterns.
+ *
+ * @throws {CronProblem} for a pattern that is not understood
+ */
+export function cronPair(upscale: string, downscale: string, zone: string): CronPair {
+  const [up, down] = [parseCron(upscale), parseCron(downscale)];
+  const moveAlike = up.isFixed === down.isFixed;
+  return {
+    up,
+    down,
+    zone,
+    upApart: apartOf(up, down),
+    moveAlike,
+    mayHaveOwnDays: !moveAlike || !sameDays(up, down),
+  };
+}
+
+function without(all: readonly number[], others: readonly number[]): readonly number[] {
+  return all.filter((value) => !others.includes(value));
+}
+
+/** The times of day of `up` that are not among those of `down`, as patterns: other minutes, or the same minutes at other hours. */
+function apartOf(up: Cron5, down: Cron5): readonly Cron5[] {
+  const minutes = without(up.minutes, down.minutes);
+  const shared = without(up.minutes, minutes);
+  const hours = without(up.hours, down.hours);
+  return [
+    ...(minutes.length === 0 ? [] : [{ ...up, minutes }]),
+    ...(shared.length === 0 || hours.length === 0 ? [] : [{ ...up, minutes: shared, hours }]),
+  ];
+}
+
+function sameDays(up: Cron5, down: Cron5): boolean {
+  const daysOf = ({ days, months, weekdays, isAnyDay, isAnyWeekday }: Cron5) =>
+    JSON.stringify([days, months, weekdays, isAnyDay || isAnyWeekday]);
+  return daysOf(up) === daysOf(down);
+}
+
+/** Whether `up` can fire without `down` on this day also at the times of day that both of them name. */
+function isOwnDay({ up, down, zone, moveAlike }: CronPair, day: Day): boolean {
+  return isDayOf(up, day) && (!isDayOf(down, day) || (!moveAlike && changesClocks(zone, day)));
+}
+
+/** Whether the clocks may change on a day, in whatever zone it is. */
+function changesClocks(zone: string, day: Day): boolean {
+  return offsetAt(zone, (day - 1) * DAY_MS) !== offsetAt(zone, (day + 2) * DAY_MS);
+}
+
+/**
+ * The first moment after another at which `up` fires and `down` does not; null when there is none until `until`.
+ *
+ * Not one firing after the other: two crons that fire together every minute would take hours for ten years.
+ */
+function nextWake(pair: CronPair, after: EpochMs, until: EpochMs): EpochMs | null {
+  const { up, down, zone, upApart } = pair;
+  const nextOnOwnDay = (from: EpochMs, atMost: EpochMs): EpochMs => {
+    if (!pair.mayHaveOwnDays) return Infinity;
+    const last = localDay(zone, atMost);
+    for (let day = localDay(zone, from); day <= last; day += 1) {
+      if (!isOwnDay(pair, day)) continue;
+      const run = runAfter(up, zone, Math.max(from, startOfDay(zone, day) - 1));
+      if (run !== null && run < startOfDay(zone, day + 1)) return run;
+    }
+    return Infinity;
+  };
+  for (let from = after; ; ) {
+    const apart = Math.min(until + 1, ...upApart.map((cron) => runAfter(cron, zone, from) ?? Infinity));
+    const wake = Math.min(apart, nextOnOwnDay(from, apart));
+    if (wake > until) return null;
+    if (runAtOrBefore(down, zone, wake) !== wake) return wake;
+    from = wake;
+  }
+}
+
+/** The last moment at or before another at which `up` fired and `down` did not; null when there is none since `since`. */
+function previousWake(pair: CronPair, at: EpochMs, since: EpochMs): EpochMs | null {
+  const { up, down, zone, upApart } = pair;
+  const previousOnOwnDay = (from: EpochMs, atLeast: EpochMs): EpochMs => {
+    if (!pair.mayHaveOwnDays) return -Infinity;
+    const first = localDay(zone, atLeast);
+    for (let day = localDay(zone, from); day >= first; day -= 1) {
+      if (!isOwnDay(pair, day)) continue;
+      const run = runAtOrBefore(up, zone, Math.min(from, startOfDay(zone, day + 1) - 1));
+      if (run !== null && run >= startOfDay(zone, day)) return run;
+    }
+    return -Infinity;
+  };
+  for (let from = at; ; ) {
+    const apart = Math.max(since - 1, ...upApart.map((cron) => runAtOrBefore(cron, zone, from) ?? -Infinity));
+    const wake = Math.max(apart, previousOnOwnDay(from, apart));
+    if (wake < since) return null;
+    if (runAtOrBefore(down, zone, wake) !== wake) return wake;
+    from = wake - 1;
+  }
+}
+
+/** The state that the crons make at a moment. */
+export function cronStateAt({ up, down, zone }: CronPair, at: EpochMs): ScheduleState {
+  const [wake, sleep] = [runAtOrBefore(up, zone, at), runAtOrBefore(down, zone, at)];
+  // Nothing is put down before anything says so.
+  if (wake === null) return sleep === null ? 'Up' : 'Down';
+  return sleep === null || wake > sleep ? 'Up' : 'Down';
+}
+
+/** When the state that the crons make at a moment began; null where neither ever fires. */
+export function cronStateSince(pair: CronPair, at: EpochMs): EpochMs | null {
+  const { up, down, zone } = pair;
+  const lastSleep = runAtOrBefore(down, zone, at);
+  if (lastSleep === null && runAtOrBefore(up, zone, at) === null) return null;
+  const begin = Math.min(HISTORY_BEGINS, at);
+  const [other, by] = cronStateAt(pair, at) === 'Up' ? [lastSleep, up] : [previousWake(pair, at, begin), down];
+  return other === null ? begin : runAfter(by, zone, other);
+}
+
+/**
+ * When the crons change the state that they make at a moment, after it and not after `until`; null when they do not.
+ *
+ * @param state the one that they make at `after`
+ */
+export function nextCronChange(pair: CronPair, state: ScheduleState, after: EpochMs, until: EpochMs): EpochMs | null {
+  if (state === 'Down') return nextWake(pair, after, until);
+  const sleep = runAfter(pair.down, pair.zone, after);
+  return sleep !== null && sleep <= until ? sleep : null;
+}

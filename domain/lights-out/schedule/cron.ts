@@ -1,0 +1,258 @@
+/**
+ * The cron patterns of a schedule: which are understood, and when they fire. Only code outside of workflows may import
+ * this: the cron library reads the zones of the platform, so what it says is recorded.
+ */
+import { Cron } from 'croner';
+import type { EpochMs } from '../../kernel/time.ts';
+import { type Day, isKnownZone, partsOf } from './local-day.ts';
+
+/** A cron pattern that cannot be used; the message is a sentence with what is wrong and what would be right. */
+export class CronProblem extends RangeError {}
+
+/** A pattern as it was read. All lists ascend and have at least one member. */
+export interface Cron5 {
+  readonly minutes: readonly number[];
+  readonly hours: readonly number[];
+  readonly days: readonly number[];
+  readonly months: readonly number[];
+  /** Sunday is 0. */
+  readonly weekdays: readonly number[];
+  /** The day of the month, or of the week, is open (`*`), so the other one decides; where both are named, either is enough. */
+  readonly isAnyDay: boolean;
+  readonly isAnyWeekday: boolean;
+  /**
+   * The hours are named, not open (`*`, every other one, or all of them). Then a time that the clocks skip in spring comes when
+   * they have skipped it, and one that comes twice in autumn counts the first time. An open hour is skipped with the clocks,
+   * and comes twice with them.
+   */
+  readonly isFixed: boolean;
+}
+
+const FORM =
+  'a cron pattern has five fields: minute, hour, day of month, month and day of week, such as "0 6 * * 1-5" for 06:00 from Monday to Friday';
+
+interface FieldRule {
+  readonly name: string;
+  readonly min: number;
+  readonly max: number;
+  /** In the order of their numbers, from `min` on. */
+  readonly words: readonly string[];
+  readonly hint: string;
+}
+
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+
+function ruleOf(name: string, min: number, max: number, words: readonly string[], hint: string): FieldRule {
+  return { name, min, max, words, hint };
+}
+
+const MINUTE = ruleOf('minute', 0, 59, [], 'numbers from 0 to 59');
+const HOUR = ruleOf('hour', 0, 23, [], 'numbers from 0 to 23');
+const DAY = ruleOf('day of month', 1, 31, [], 'numbers from 1 to 31 (but no L or W)');
+const MONTH = ruleOf('month', 1, 12, MONTHS, 'numbers from 1 to 12, or JAN to DEC');
+const WEEKDAY = ruleOf('day of week', 0, 6, WEEKDAYS, 'numbers from 0 (Sunday) to 6 (but no 7, L or #), or SUN to SAT');
+
+interface Field {
+  readonly values: readonly number[];
+  /** A part of it is `*` or `?`, in steps of one. */
+  readonly isOpen: boolean;
+  /** A part of it begins with `*` or `?`, in whatever steps. */
+  readonly hasStar: boolean;
+}
+
+/**
+ * Reads a pattern of five fields: `*` and `?`, numbers, names of three letters, ranges, lists, and steps (`8/2` is from 8 to
+ * the end). The dialect is the one that clusters with such schedules have; its quirks `1,,3` and `*-5` (which is `*`)
+ * are kept, so that what works there works here.
+ *
+ * @throws {CronProblem} for everything else: macros, a time zone in the pattern, L, W, #, the 7th day, seconds.
+ */
+export function parseCron(text: string): Cron5 {
+  const trimmed = text.trim();
+  const [first = '', ...others] = trimmed.split(/\s+/);
+  if (first === '') throw new CronProblem(`the cron pattern is empty: ${FORM}`);
+  if (/^(?:CRON_)?TZ=/i.test(first)) {
+    throw new CronProblem(
+      `"${first}" is a time zone inside of the cron pattern: write it to timezone, and leave it out here`,
+    );
+  }
+  if (first.startsWith('@')) throw new CronProblem(`"${trimmed}" is a macro, which is not known: ${FORM}`);
+  const [hour, day, month, weekday] = others;
+  if (hour === undefined || day === undefined || month === undefined || weekday === undefined || others.length > 4) {
+    const count = others.length + 1;
+    throw new CronProblem(`"${trimmed}" has ${count} ${count === 1 ? 'field' : 'fields'}: ${FORM}`);
+  }
+  const hours = readField(hour, HOUR);
+  const days = readField(day, DAY);
+  const weekdays = readField(weekday, WEEKDAY);
+  return {
+    minutes: readField(first, MINUTE).values,
+    hours: hours.values,
+    days: days.values,
+    months: readField(month, MONTH).values,
+    weekdays: weekdays.values,
+    isAnyDay: days.isOpen,
+    isAnyWeekday: weekdays.isOpen,
+    isFixed: !hours.hasStar && hours.values.length < 24,
+  };
+}
+
+function readField(text: string, rule: FieldRule): Field {
+  const parts = text.split(',').filter((part) => part !== '');
+  if (parts.length === 0) throw problem(text, rule, takes('names nothing', rule));
+  const read = parts.map((part) => readPart(part, text, rule));
+  return {
+    values: [...new Set(read.flatMap(({ values }) => values))].toSorted((a, b) => a - b),
+    isOpen: read.some(({ isOpen }) => isOpen),
+    hasStar: read.some(({ hasStar }) => hasStar),
+  };
+}
+
+function readPart(part: string, text: string, rule: FieldRule): Field {
+  const [range = '', stepText, ...moreSteps] = part.split('/');
+  const [from = '', to, ...moreEnds] = range.split('-');
+  if (moreSteps.length > 0) throw problem(text, rule, 'has more than one step: it takes one, as in 0-30/10');
+  const step = stepText === undefined ? 1 : numberOf(stepText);
+  if (step === undefined || step === 0)
+    throw problem(text, rule, 'has a step that is not a number from 1 on, as in */2');
+  const hasStar = from === '*' || from === '?';
+  let [low, high] = [rule.min, rule.max];
+  if (!hasStar) {
+    if (moreEnds.length > 0) throw problem(text, rule, 'has a range with more than two ends: it takes two, as in 1-5');
+    low = valueOf(from, text, rule);
+    if (to !== undefined) high = valueOf(to, text, rule);
+    else if (stepText === undefined) high = low;
+    if (low > high) {
+      const [last, first] = [rule.max, rule.min].map((value) =>
+        numberOf(from) === undefined ? wordOf(value, rule) : value,
+      );
+      throw problem(
+        text,
+        rule,
+        `ends before it begins: write both parts of it, as ${from}-${last},${first}-${to ?? ''}`,
+      );
+    }
+  }
+  const values = Array.from({ length: Math.floor((high - low) / step) + 1 }, (_, index) => low + index * step);
+  return { values, isOpen: hasStar && step === 1, hasStar };
+}
+
+function numberOf(text: string): number | undefined {
+  return /^\+?\d+$/.test(text) ? Number(text) : undefined;
+}
+
+function valueOf(part: string, text: string, rule: FieldRule): number {
+  const word = rule.words.indexOf(part.toLowerCase());
+  const value = word === -1 ? numberOf(part) : rule.min + word;
+  if (value === undefined) throw problem(text, rule, takes('is not understood', rule));
+  if (value < rule.min || value > rule.max) throw problem(text, rule, takes('is out of bounds', rule));
+  return value;
+}
+
+/** The name of three letters of a value, in capitals. */
+function wordOf(value: number, { min, words }: FieldRule): string {
+  return words[value - min]?.toUpperCase() ?? `${value}`;
+}
+
+function takes(what: string, { hint }: FieldRule): string {
+  return `${what}: it takes ${hint}, one or a list (1,3), a range (1-5), all of them (*) or steps (*/2)`;
+}
+
+function problem(text: string, { name }: FieldRule, what: string): CronProblem {
+  return new CronProblem(`the ${name} "${text}" ${what}`);
+}
+
+/** Whether a pattern names this day. */
+export function isDayOf(cron: Cron5, day: Day): boolean {
+  const { month, date, weekday } = partsOf(day);
+  if (!cron.months.includes(month)) return false;
+  const [byDate, byWeekday] = [cron.days.includes(date), cron.weekdays.includes(weekday)];
+  return cron.isAnyDay || cron.isAnyWeekday ? byDate && byWeekday : byDate || byWeekday;
+}
+
+/** Of each month, in a leap year. */
+const MONTH_DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** The 30th of February and the like. Said without looking for it: the library would search centuries. */
+function neverComes({ days: [first = 32], months, isAnyDay, isAnyWeekday }: Cron5): boolean {
+  return isAnyWeekday && !isAnyDay && months.every((month) => first > (MONTH_DAYS[month - 1] ?? 0));
+}
+
+/** How many patterns are kept ready: one takes some 100 kB, and a cluster has a few dozen schedules. */
+const KEPT = 100;
+
+/** What was made for a key, made once; the one that was not asked for the longest goes. */
+function kept<Made>(all: Map<string, Made>, key: string, make: () => Made): Made {
+  const made = all.get(key) ?? make();
+  all.delete(key);
+  all.set(key, made);
+  const [oldest] = all.keys();
+  if (all.size > KEPT && oldest !== undefined) all.delete(oldest);
+  return made;
+}
+
+const compiled = new Map<string, Cron>();
+
+/** The pattern in the library's dialect. */
+function compile(cron: Cron5, zone: string): Cron {
+  const pattern = [
+    cron.minutes.join(','),
+    // The library takes an hour with a step for an open one.
+    cron.hours.map((hour) => (cron.isFixed ? `${hour}` : `${hour}-${hour}/1`)).join(','),
+    cron.isAnyDay ? '*' : cron.days.join(','),
+    cron.months.join(','),
+    cron.isAnyWeekday ? '*' : cron.weekdays.join(','),
+  ].join(' ');
+  const options = { timezone: zone, mode: '5-part', fixedTimeRule: 'no-wildcard', paused: true } as const;
+  return kept(compiled, `${zone} ${pattern}`, () => new Cron(pattern, options));
+}
+
+/** The last firing at or before a moment, which counts from the beginning of its second; null when it never comes. */
+export function runAtOrBefore(cron: Cron5, zone: string, at: EpochMs): EpochMs | null {
+  if (neverComes(cron)) return null;
+  // The library looks strictly before, and ignores what is less than a second.
+  const [run] = compile(cron, zone).previousRuns(1, new Date(Math.floor(at / 1000) * 1000 + 1));
+  return run?.getTime() ?? null;
+}
+
+/** The first firing after a moment; null when it never comes. */
+export function runAfter(cron: Cron5, zone: string, after: EpochMs): EpochMs | null {
+  if (neverComes(cron)) return null;
+  return compile(cron, zone).nextRun(new Date(after))?.getTime() ?? null;
+}
+
+/**
+ * The last firing of a pattern at or before a moment, which counts from the beginning of its second; null when it never comes.
+ *
+ * @param zone an IANA time zone, such as Europe/Berlin
+ * @throws {CronProblem} for a pattern that is not understood
+ */
+export function previousRun(cron: string, zone: string, at: EpochMs): EpochMs | null {
+  return runAtOrBefore(parseCron(cron), zone, at);
+}
+
+/** The first firing of a pattern after a moment; else as `previousRun`. */
+export function nextRun(cron: string, zone: string, after: EpochMs): EpochMs | null {
+  return runAfter(parseCron(cron), zone, after);
+}
+
+/** Any moment before a leap day: a pattern that never comes from here on never comes at all. */
+const SOME_MOMENT = Date.UTC(2024, 0, 1);
+
+/** What is wrong with a pattern, in one sentence; null when it is understood and comes again and again. */
+export function cronProblem(text: string, zone: string): string | null {
+  try {
+    const cron = parseCron(text);
+    if (runAfter(cron, isKnownZone(zone) ? zone : 'UTC', SOME_MOMENT) !== null) return null;
+    return `"${text}" never comes: none of its months has such a day`;
+  } catch (error) {
+    if (error instanceof CronProblem) return error.message;
+    throw error;
+  }
+}
+
+/** What is wrong with a time zone, in one sentence; null when it is known. An offset is none: it is wrong for half of the year. */
+export function zoneProblem(zone: string): string | null {
+  return isKnownZone(zone) ? null : `"${zone}" is not an IANA time zone such as "Europe/Berlin" or "UTC"`;
+}

@@ -1,0 +1,83 @@
+/** Calendar days, and when they begin in a time zone. Only code outside of workflows may import this: zones are the platform's. */
+import type { EpochMs } from '../../kernel/time.ts';
+
+/** A day of the calendar, wherever: the days since 1970-01-01. */
+export type Day = number;
+
+export const DAY_MS = 86_400_000;
+
+/** A day by its date; the month from 1 on. One that does not exist, such as 02-30, is the one so many days after the first. */
+export function dayOf(year: number, month: number, date: number): Day {
+  return Date.UTC(year, month - 1, date) / DAY_MS;
+}
+
+/** The date of a day: the month from 1 on, Sunday is 0. */
+export function partsOf(day: Day): {
+  readonly year: number;
+  readonly month: number;
+  readonly date: number;
+  readonly weekday: number;
+} {
+  const at = new Date(day * DAY_MS);
+  return { year: at.getUTCFullYear(), month: at.getUTCMonth() + 1, date: at.getUTCDate(), weekday: at.getUTCDay() };
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/**
+ * What writes the offset of a zone.
+ *
+ * @throws {RangeError} for a zone that the platform does not know
+ */
+function formatOf(zone: string): Intl.DateTimeFormat {
+  const known = formats.get(zone);
+  if (known !== undefined) return known;
+  const made = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' });
+  formats.set(zone, made);
+  return made;
+}
+
+/** Whether the platform knows this IANA time zone. */
+export function isKnownZone(zone: string): boolean {
+  try {
+    // The platform takes offsets too, which are no zones.
+    return /^[A-Za-z]/.test(zone) && formatOf(zone) instanceof Intl.DateTimeFormat;
+  } catch {
+    return false;
+  }
+}
+
+/** How far the clock of a zone is ahead of UTC, in milliseconds. */
+export function offsetAt(zone: string, at: EpochMs): number {
+  // "6/1/2026, GMT+02:00", and "GMT" alone for UTC.
+  const [, sign, hours, minutes, seconds = 0] =
+    /GMT(?:([+-])(\d+):(\d+)(?::(\d+))?)?$/.exec(formatOf(zone).format(at)) ?? [];
+  if (sign === undefined) return 0;
+  const ahead = (Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)) * 1000;
+  return sign === '-' ? -ahead : ahead;
+}
+
+/**
+ * The first moment of a day in a zone: its midnight, the first one where there are two; where the clocks skip midnight, the
+ * moment at which they have. A day that a zone skips whole is over when it begins.
+ */
+export function startOfDay(zone: string, day: Day): EpochMs {
+  const midnight = day * DAY_MS;
+  const offsets = [offsetAt(zone, midnight - DAY_MS), offsetAt(zone, midnight + DAY_MS)] as const;
+  let [low, high] = [midnight - Math.max(...offsets), midnight - Math.min(...offsets)];
+  const found = [low, high].find((at) => at + offsetAt(zone, at) === midnight);
+  if (found !== undefined) return found;
+  const before = offsetAt(zone, low);
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (offsetAt(zone, middle) === before) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+/** The day that it is in a zone; once one has begun, it stays until the next begins, even where the clocks go back over midnight. */
+export function localDay(zone: string, at: EpochMs): Day {
+  const day = Math.floor((at + offsetAt(zone, at)) / DAY_MS);
+  return startOfDay(zone, day + 1) <= at ? day + 1 : day;
+}

@@ -1,0 +1,65 @@
+/** Kubernetes' label selectors: what they match, and when two of them are the same. */
+import type { ScheduleProblem } from '../decide/observation.ts';
+import type { LabelSelector } from './schedule.ts';
+
+type Labels = Readonly<Record<string, string>>;
+type Requirement = NonNullable<LabelSelector['matchExpressions']>[number];
+
+function matchesRequirement({ key, operator, values = [] }: Requirement, labels: Labels): boolean {
+  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values.includes(value);
+    case 'NotIn':
+      // As Kubernetes has it, an object without the label is in no list of values. Without values the selector is invalid.
+      return values.length > 0 && (value === undefined || !values.includes(value));
+    case 'Exists':
+      return value !== undefined;
+    case 'DoesNotExist':
+      return value === undefined;
+  }
+}
+
+/** Whether it says nothing. What that means is for who asks: every namespace is selected, and no workload is excluded. */
+export function isEmptySelector(selector: LabelSelector | null | undefined): boolean {
+  return Object.keys(selector?.matchLabels ?? {}).length === 0 && (selector?.matchExpressions ?? []).length === 0;
+}
+
+/** Whether every part of the selector holds: Kubernetes' rule, by which an empty one matches everything and an absent one nothing. */
+export function matchesSelector(selector: LabelSelector | null | undefined, labels: Labels): boolean {
+  if (selector === null || selector === undefined) return false;
+  return (
+    Object.entries(selector.matchLabels ?? {}).every(
+      ([key, value]) => Object.hasOwn(labels, key) && labels[key] === value,
+    ) && (selector.matchExpressions ?? []).every((requirement) => matchesRequirement(requirement, labels))
+  );
+}
+
+/** A requirement in a form in which two that say the same are the same text. */
+function canonical({ key, operator, values = [] }: Requirement): string {
+  return JSON.stringify([key, operator, [...new Set(values)].toSorted()]);
+}
+
+/** Whether two selectors say the same, in whatever order. An absent one is the same as an absent one only. */
+export function sameSelectors(a: LabelSelector | null | undefined, b: LabelSelector | null | undefined): boolean {
+  if (a === null || a === undefined || b === null || b === undefined) return (a ?? null) === (b ?? null);
+  const parts = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector) =>
+    JSON.stringify([
+      Object.entries(matchLabels).toSorted(([one], [other]) => (one < other ? -1 : 1)),
+      [...new Set(matchExpressions.map(canonical))].toSorted(),
+    ]);
+  return parts(a) === parts(b);
+}
+
+/** What Kubernetes would refuse in a selector: In and NotIn need values, Exists and DoesNotExist take none. */
+export function selectorProblems(
+  selector: LabelSelector | null | undefined,
+  field: string,
+): readonly ScheduleProblem[] {
+  return (selector?.matchExpressions ?? []).flatMap(({ operator, values = [] }, index) => {
+    const isList = operator === 'In' || operator === 'NotIn';
+    if (isList === values.length > 0) return [];
+    const message = isList ? `${operator} needs at least one value` : `${operator} takes no values`;
+    return [{ field: `${field}.matchExpressions[${index}].values`, message }];
+  });
+}

@@ -1,0 +1,107 @@
+/** What is allowed in a schedule, and most likely not meant. */
+import type { EpochMs } from '../../kernel/time.ts';
+import { mayClash } from './overlap.ts';
+import type { RateLimit, ScheduleException, ScheduleSpec } from './schedule.ts';
+import { SYSTEM_NAMESPACES } from './scope.ts';
+import { isEmptySelector } from './selector.ts';
+
+/** What is known around a schedule; what is absent is not warned of. */
+export interface WarningContext {
+  /** For exceptions that are over. */
+  readonly now?: EpochMs;
+  /** Never touched, beside the system's: the setting of the same name. */
+  readonly protectedNamespaces?: readonly string[];
+}
+
+/** Names in one sentence: kubectl shows a warning on one line, and the API server cuts it at 256 characters. */
+const MAX_NAMES = 3;
+
+/** No time zone is further behind UTC. */
+const FURTHEST_BEHIND_MS = 12 * 3_600_000;
+
+/**
+ * One sentence each, for kubectl to show when a schedule is applied.
+ *
+ * @param others every other schedule of the cluster.
+ */
+export function scheduleWarnings(
+  spec: ScheduleSpec,
+  others: readonly { readonly name: string; readonly spec: ScheduleSpec }[],
+  { now, protectedNamespaces = [] }: WarningContext = {},
+): readonly string[] {
+  return [
+    ...overlapWarnings(spec, others),
+    ...selectionWarnings(spec, [...SYSTEM_NAMESPACES, ...protectedNamespaces]),
+    ...patternWarnings(spec),
+    ...delayWarnings('upscaleRateLimit', spec.upscaleRateLimit),
+    ...delayWarnings('downscaleRateLimit', spec.downscaleRateLimit),
+    ...(now === undefined ? [] : pastWarnings(spec.exceptions, now)),
+  ];
+}
+
+function overlapWarnings(spec: ScheduleSpec, others: Parameters<typeof scheduleWarnings>[1]): readonly string[] {
+  const names = others.filter((other) => mayClash(spec, other.spec)).map(({ name }) => name);
+  return names.length === 0
+    ? []
+    : [
+        `may want the same workloads as ${counted('the schedule', names)}: each workload follows only one of them, the oldest that selects it`,
+      ];
+}
+
+function selectionWarnings(spec: ScheduleSpec, untouched: readonly string[]): readonly string[] {
+  const { namespaces, excludeNamespaces, namespaceSelector } = spec;
+  const isListed = namespaceSelector === undefined;
+  const warnings: string[] = [];
+  const protectedOnes = namespaces.filter((name) => untouched.includes(name));
+  if (protectedOnes.length > 0) {
+    warnings.push(
+      `spec.namespaces has ${counted('the protected namespace', protectedOnes)}: no schedule touches those`,
+    );
+  }
+  const both = namespaces.filter((name) => excludeNamespaces.includes(name));
+  if (both.length > 0) {
+    warnings.push(`spec.excludeNamespaces outranks spec.namespaces: ${list(both)} will be left alone`);
+  }
+  if (isListed && namespaces.every((name) => untouched.includes(name) || excludeNamespaces.includes(name))) {
+    warnings.push('selects nothing: every namespace of spec.namespaces is excluded or protected');
+  }
+  if (namespaceSelector !== undefined && isEmptySelector(namespaceSelector)) {
+    warnings.push('spec.namespaceSelector is empty and selects every namespace that is neither excluded nor protected');
+  }
+  return warnings;
+}
+
+function patternWarnings({ upscale, downscale }: ScheduleSpec): readonly string[] {
+  const plain = (pattern: string) => pattern.trim().replaceAll(/\s+/g, ' ').toUpperCase();
+  return plain(upscale) === plain(downscale)
+    ? ['spec.upscale is the same as spec.downscale: where both come at once, downscale wins, so nothing is ever woken']
+    : [];
+}
+
+function delayWarnings(field: string, limit: RateLimit | undefined): readonly string[] {
+  return limit?.delayBetweenBatches !== undefined && limit.batchSize === undefined
+    ? [`spec.${field}.delayBetweenBatches has no effect without batchSize: all workloads are one batch`]
+    : [];
+}
+
+/** Those of one year that are over in every time zone. */
+function pastWarnings(exceptions: readonly ScheduleException[], now: EpochMs): readonly string[] {
+  const today = new Date(now - FURTHEST_BEHIND_MS).toISOString().slice(0, 'yyyy-mm-dd'.length);
+  const past = exceptions
+    .map(({ from, to = from }) => to)
+    .filter((last) => last.length === today.length && last < today);
+  return past.length === 0
+    ? []
+    : [`spec.exceptions has ${past.length === 1 ? 'one that is' : `${past.length} that are`} over: ${list(past)}`];
+}
+
+function counted(noun: string, names: readonly string[]): string {
+  return `${names.length === 1 ? noun : `${noun}s`} ${list(names)}`;
+}
+
+function list(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_NAMES);
+  const rest = names.length - shown.length;
+  const last = rest > 0 ? `${rest} more` : shown.pop();
+  return shown.length === 0 ? `${last}` : `${shown.join(', ')} and ${last}`;
+}

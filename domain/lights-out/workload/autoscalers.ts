@@ -1,0 +1,207 @@
+/**
+ * Autoscalers of a workload that is put down. KEDA is told to pause, before the workload is put down and until it is up
+ * again. A HorizontalPodAutoscaler leaves a workload without replicas alone; only above that, and where it may scale from
+ * none, its bounds are lowered; where replicas are kept, after it is down and until it is woken. Each state is in the
+ * autoscaler's own annotations, so that a plan that was cut off is taken up where it ended.
+ *
+ * - free: without marks of a schedule;
+ * - held: with the owner's marks and what it was before, or paused;
+ * - resumed: with the owner's marks alone. A person wants the workload up although it is night, and the autoscaler is to do
+ *   its work again, which would be undone if what it does then were taken for a machine's. One that is held, and that a person
+ *   changed since, counts as resumed: it is left until the morning.
+ */
+import { type EpochMs, formatInstant } from '../../kernel/time.ts';
+import { readMoment } from './annotations.ts';
+import { wholeSecond } from './desired.ts';
+import { managerClass } from './manager.ts';
+import { isEmptyPatch, labelValue, type MarkPatch, ownerMarks, without } from './marks.ts';
+import { DOWN_SINCE, KEDA_PAUSED_REPLICAS, MANAGED_BY, ORIGINAL_BOUNDS } from '../schedule/names.ts';
+import type { ObjectChange } from '../decide/plan.ts';
+import type { Autoscaler, Workload } from './workload.ts';
+
+/** Whose marks count: those of the owner, and those of a schedule that does not exist. */
+export interface AutoscalerContext {
+  readonly schedule: string;
+  readonly others: readonly { readonly name: string }[];
+  readonly gitopsManagers: readonly string[];
+  readonly now: EpochMs;
+}
+
+/** How far down its workload is, and since when that is to be so. */
+export interface Held {
+  readonly level: number;
+  /** Null where it is not known. */
+  readonly since: EpochMs | null;
+}
+
+interface Bounds {
+  readonly minReplicas: number;
+  readonly maxReplicas: number;
+}
+
+function boundsOf(text: string | undefined): Bounds | null {
+  const [, min, max] = /^(\d{1,10})-(\d{1,10})$/.exec(text ?? '') ?? [];
+  return min === undefined || max === undefined ? null : { minReplicas: Number(min), maxReplicas: Number(max) };
+}
+
+/** Between which numbers an autoscaler may choose so that the workload stays at the level. */
+function boundsAt({ minReplicas, maxReplicas }: Bounds, level: number): Bounds {
+  return level === 0
+    ? { minReplicas: Math.max(minReplicas, 1), maxReplicas }
+    : { minReplicas: Math.min(minReplicas, level), maxReplicas: Math.min(maxReplicas, level) };
+}
+
+function isSame(a: Bounds, b: Bounds): boolean {
+  return a.minReplicas === b.minReplicas && a.maxReplicas === b.maxReplicas;
+}
+
+/** Whether it carries marks that the schedule may take off. */
+function isMarked({ annotations }: Autoscaler, { schedule, others }: AutoscalerContext): boolean {
+  const owner = annotations[MANAGED_BY];
+  return owner !== undefined && (owner === schedule || !others.some(({ name }) => name === owner));
+}
+
+function isHeld(autoscaler: Autoscaler): boolean {
+  const key = autoscaler.kind === 'ScaledObject' ? KEDA_PAUSED_REPLICAS : ORIGINAL_BOUNDS;
+  return autoscaler.annotations[key] !== undefined;
+}
+
+function change(autoscaler: Autoscaler, marks: MarkPatch, spec?: Partial<Bounds>): ObjectChange[] {
+  if (isEmptyPatch(marks) && spec === undefined) return [];
+  const { kind, name, uid, resourceVersion } = autoscaler;
+  const patch = { metadata: marks, ...(spec === undefined ? {} : { spec }) };
+  return [{ kind, name, uid, resourceVersion, patch }];
+}
+
+/** Those that are the schedule's to hold: KEDA has a HorizontalPodAutoscaler of its own, and one that is held by people stays so. */
+function ownOf({ autoscalers }: Pick<Workload, 'autoscalers'>, context: AutoscalerContext): readonly Autoscaler[] {
+  const hasKeda = autoscalers.some(({ kind }) => kind === 'ScaledObject');
+  return autoscalers.filter((one) => {
+    if (isMarked(one, context)) return true;
+    const isAnothers = one.annotations[MANAGED_BY] !== undefined;
+    return one.kind === 'ScaledObject' ? !isAnothers && !isHeld(one) : !isAnothers && !hasKeda;
+  });
+}
+
+/** Whether a person had one of them resumed, or changed it, in the period that began at `since`. */
+export function isResumed(workload: Pick<Workload, 'autoscalers'>, held: Held, context: AutoscalerContext): boolean {
+  return workload.autoscalers.some((one) => {
+    if (!isMarked(one, context)) return false;
+    return isHeld(one) ? personOf(one, held, context) !== null : isOfNow(one, held);
+  });
+}
+
+/** Who changed one that is held, where that was a person; null where nobody did. */
+export function changedByPerson(
+  { autoscalers }: Pick<Workload, 'autoscalers'>,
+  held: Held,
+  context: AutoscalerContext,
+): string | null {
+  return autoscalers.map((one) => personOf(one, held, context)).find((manager) => manager !== null) ?? null;
+}
+
+/** Whether it was marked in the period that it is now. */
+function isOfNow({ annotations }: Autoscaler, { since }: Held): boolean {
+  const marked = readMoment(annotations[DOWN_SINCE] ?? '');
+  return since === null || marked === null || marked >= wholeSecond(since);
+}
+
+function personOf(one: Autoscaler, held: Held, context: AutoscalerContext): string | null {
+  const marked = readMoment(one.annotations[DOWN_SINCE] ?? '');
+  if (!isHeld(one) || !isMarked(one, context) || marked === null || !isOfNow(one, held)) return null;
+  const changes = changedFields(one, held.level).map((field) => one.setBy?.[field]);
+  // By whom it was set before it was held is another matter: a bound that was right is not written.
+  const person = changes.find(
+    (by) => by !== undefined && by.at > marked && managerClass(by.manager, context.gitopsManagers) === 'person',
+  );
+  return person?.manager ?? null;
+}
+
+/** What of one that is held is not as it is to be at a level. */
+function changedFields(one: Autoscaler, level: number): readonly ('minReplicas' | 'maxReplicas' | 'paused')[] {
+  if (one.kind === 'ScaledObject') return one.annotations[KEDA_PAUSED_REPLICAS] === `${level}` ? [] : ['paused'];
+  const original = boundsOf(one.annotations[ORIGINAL_BOUNDS]);
+  if (original === null) return [];
+  const wanted = boundsAt(original, level);
+  return (['minReplicas', 'maxReplicas'] as const).filter((field) => one[field] !== wanted[field]);
+}
+
+/** What holds the autoscalers of a workload at a level of replicas; nothing where they are held already. */
+export function holdAutoscalers(
+  workload: Pick<Workload, 'autoscalers'>,
+  level: number,
+  context: AutoscalerContext,
+): readonly ObjectChange[] {
+  return ownOf(workload, context).flatMap((one) => {
+    const isOurs = isHeld(one) && one.annotations[MANAGED_BY] === context.schedule;
+    const marks = isOurs ? {} : holdMarks(context);
+    if (one.kind === 'ScaledObject') {
+      const paused = `${level}`;
+      if (isOurs && one.annotations[KEDA_PAUSED_REPLICAS] === paused) return [];
+      return change(one, withAnnotation(marks, KEDA_PAUSED_REPLICAS, paused));
+    }
+    const original = (isHeld(one) ? boundsOf(one.annotations[ORIGINAL_BOUNDS]) : null) ?? one;
+    const wanted = boundsAt(original, level);
+    if (isSame(wanted, one)) return isOurs || !isHeld(one) ? [] : change(one, marks);
+    const bounds = `${original.minReplicas}-${original.maxReplicas}`;
+    return change(one, withAnnotation(marks, ORIGINAL_BOUNDS, bounds), wanted);
+  });
+}
+
+/** Whether somebody gave one of them its old bounds back while it is held: GitOps does, where Git has them. */
+export function areReset(workload: Pick<Workload, 'autoscalers'>, level: number, context: AutoscalerContext): boolean {
+  return ownOf(workload, context).some((one) => {
+    if (one.kind === 'ScaledObject') return false;
+    const original = boundsOf(one.annotations[ORIGINAL_BOUNDS]);
+    return original !== null && isSame(original, one) && !isSame(boundsAt(original, level), one);
+  });
+}
+
+function holdMarks({ schedule, now }: AutoscalerContext): MarkPatch {
+  const { annotations, labels } = ownerMarks(schedule);
+  return { annotations: { ...annotations, [DOWN_SINCE]: formatInstant(now) }, labels };
+}
+
+function withAnnotation(marks: MarkPatch, key: string, value: string): MarkPatch {
+  return { ...marks, annotations: { [key]: value, ...marks.annotations } };
+}
+
+/** What an autoscaler was before it was held, where its bounds differ from that. A person's greater maximum stays. */
+function boundsBefore(one: Autoscaler): Bounds | undefined {
+  if (one.kind === 'ScaledObject') return undefined;
+  const original = boundsOf(one.annotations[ORIGINAL_BOUNDS]);
+  if (original === null) return undefined;
+  const bounds = { ...original, maxReplicas: Math.max(original.maxReplicas, one.maxReplicas) };
+  return isSame(bounds, one) ? undefined : bounds;
+}
+
+/** What lets autoscalers work again while the schedule still owns the workload, because a person put that up. */
+export function resumeAutoscalers(
+  workload: Pick<Workload, 'autoscalers'>,
+  held: Held,
+  context: AutoscalerContext,
+): readonly ObjectChange[] {
+  return ownOf(workload, context).flatMap((one) => {
+    if (isResumed({ autoscalers: [one] }, held, context)) return [];
+    const key = one.kind === 'ScaledObject' ? KEDA_PAUSED_REPLICAS : ORIGINAL_BOUNDS;
+    const { annotations, labels } = holdMarks(context);
+    const taken = isHeld(one) ? { [key]: null } : {};
+    return change(one, { annotations: { ...annotations, ...taken }, ...(labels && { labels }) }, boundsBefore(one));
+  });
+}
+
+/** What takes every mark of the schedule off the autoscalers, and makes them what they were. */
+export function releaseAutoscalers(
+  workload: Pick<Workload, 'autoscalers'>,
+  context: AutoscalerContext,
+  isOwner: boolean,
+): readonly ObjectChange[] {
+  return workload.autoscalers
+    .filter((one) => (isOwner ? isMarked(one, context) : one.annotations[MANAGED_BY] === context.schedule))
+    .flatMap((one) => {
+      const key = one.kind === 'ScaledObject' ? KEDA_PAUSED_REPLICAS : ORIGINAL_BOUNDS;
+      const hasLabel = one.labels[MANAGED_BY] === labelValue(one.annotations[MANAGED_BY] ?? '');
+      const labelled = hasLabel ? one : { ...one, labels: {} };
+      return change(one, without(labelled, [key, MANAGED_BY, DOWN_SINCE]), boundsBefore(one));
+    });
+}

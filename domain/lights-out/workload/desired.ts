@@ -1,0 +1,102 @@
+/** Whether a workload is to be up or down: what people say of it goes before what the schedule says. */
+import type { EpochMs } from '../../kernel/time.ts';
+import { type AnnotatedOverrides, overridesOf } from './annotations.ts';
+import type { ScheduleState } from '../schedule/names.ts';
+import type { Override } from '../schedule/override.ts';
+import type { PlanContext } from '../decide/plan.ts';
+import type { ScopedNamespace, Workload } from './workload.ts';
+
+export interface Desired {
+  readonly state: ScheduleState;
+  /**
+   * When this state began for the workload; null where that is not known, because an annotation says so and nothing says when
+   * it was written. What people did since then is respected, what they did before is not.
+   */
+  readonly since: EpochMs | null;
+  /** Everything was put down once since then. */
+  readonly isSettled: boolean;
+}
+
+/** The second in which a moment is, as Kubernetes writes moments. */
+export function wholeSecond(at: EpochMs): EpochMs {
+  return Math.floor(at / 1000) * 1000;
+}
+
+/** What is said on one level, of which the most specific that says anything counts. */
+interface Level {
+  readonly isAwake: boolean;
+  /** The beginnings of what puts it to sleep; null: not known. */
+  readonly asleepSince: readonly (EpochMs | null)[];
+  /** One of them is that of an annotation, of which the API server keeps the second alone. */
+  readonly isRounded: boolean;
+  /** Ends of what kept it awake and is over. */
+  readonly wokeUntil: readonly EpochMs[];
+}
+
+/** The annotations of an object, and when that to sleep was written. */
+interface Annotated {
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly sleepingSince?: EpochMs;
+}
+
+function levelOf(object: Annotated | null, overrides: readonly Override[], now: EpochMs): Level {
+  const annotated: AnnotatedOverrides | null = object === null ? null : overridesOf(object.annotations, now);
+  const isAsleep = annotated !== null && annotated.sleepUntil !== null;
+  // Clocks differ: what is written already has begun.
+  const asleepSince = object?.sleepingSince === undefined ? null : Math.min(object.sleepingSince, now);
+  const held = overrides.filter(({ until }) => until > now);
+  const over = overrides.filter(({ kind, until }) => kind === 'wake' && until <= now).map(({ until }) => until);
+  return {
+    isAwake: (annotated !== null && annotated.wakeUntil !== null) || held.some(({ kind }) => kind === 'wake'),
+    asleepSince: [
+      ...(isAsleep ? [asleepSince] : []),
+      ...held.filter(({ kind }) => kind === 'sleep').map(({ since }) => since),
+    ],
+    isRounded: isAsleep || held.some(({ kind, by }) => kind === 'sleep' && by === 'annotation'),
+    wokeUntil: [...over, ...(annotated === null || annotated.wokeUntil === null ? [] : [annotated.wokeUntil])],
+  };
+}
+
+/** The latest of several moments; null where one of them is not known. */
+function latest(moments: readonly (EpochMs | null)[]): EpochMs | null {
+  return moments.includes(null) ? null : Math.max(...moments.map(Number));
+}
+
+/**
+ * What is to become of a workload: by its own annotations, then those of its namespace and the overrides for that, then the
+ * overrides for the whole schedule, then the crons and exceptions. On one level, to be awake goes before to be asleep.
+ */
+export function desiredOf(
+  workload: Pick<Workload, 'annotations' | 'sleepingSince'>,
+  namespace: ScopedNamespace,
+  { overrides, period, settledAt, now }: Pick<PlanContext, 'overrides' | 'period' | 'settledAt' | 'now'>,
+): Desired {
+  const levels = [
+    levelOf(workload, [], now),
+    levelOf(
+      namespace,
+      overrides.filter(({ namespace: only }) => only === namespace.name),
+      now,
+    ),
+    levelOf(
+      null,
+      overrides.filter(({ namespace: only }) => only === null),
+      now,
+    ),
+  ];
+  const isSettled = (since: EpochMs | null, isRounded: boolean): boolean =>
+    settledAt !== null && since !== null && settledAt >= since + (isRounded ? 1000 : 0);
+  // Whatever was awake until a moment went to sleep again then, although the schedule's own period is older.
+  const woke: EpochMs[] = [];
+  for (const { isAwake, asleepSince, isRounded, wokeUntil } of levels) {
+    woke.push(...wokeUntil);
+    if (isAwake) return { state: 'Up', since: null, isSettled: false };
+    if (asleepSince.length > 0) {
+      const begun = latest(asleepSince);
+      const since = begun === null ? null : Math.max(begun, ...woke);
+      return { state: 'Down', since, isSettled: isSettled(since, isRounded) };
+    }
+  }
+  const since = period.since === null ? null : Math.max(period.since, ...woke);
+  return { state: period.state, since, isSettled: isSettled(since, false) };
+}

@@ -1,0 +1,107 @@
+/** Who set a field of an object, and who made the object, as its managed fields have it. */
+import * as z from 'zod';
+import type { EpochMs } from '../../kernel/time.ts';
+import { readMoment } from './annotations.ts';
+import { FIELD_MANAGER } from '../schedule/names.ts';
+import type { FieldChange, SetBy } from './workload.ts';
+
+export { managerClass } from './manager.ts';
+
+const fields = z.record(z.string(), z.unknown());
+
+/** The parts of an entry of `metadata.managedFields` that matter; the rest of the object is its own affair. */
+const managedField = z.object({
+  manager: z.string().nullish(),
+  time: z.union([z.string(), z.date()]).nullish(),
+  subresource: z.string().nullish(),
+  fieldsV1: z
+    .object({
+      'f:spec': fields.optional().catch(undefined),
+      'f:metadata': z.object({ 'f:annotations': fields.optional() }).optional().catch(undefined),
+    })
+    .nullish()
+    .catch(undefined),
+});
+
+interface Entry {
+  readonly manager: string | null;
+  readonly at: EpochMs | null;
+  readonly subresource: string;
+  /** Keys of the spec that the entry owns, as `f:replicas`. */
+  readonly owned: readonly string[];
+  /** Keys of the annotations that it owns, as `f:example.com/a`. */
+  readonly annotations: readonly string[];
+}
+
+/** Entries that cannot be read are left out: nobody is known to have written them. */
+function entriesOf(managedFields: unknown): readonly Entry[] {
+  const list = Array.isArray(managedFields) ? managedFields : [];
+  return list.flatMap((raw: unknown) => {
+    const { data } = managedField.safeParse(raw);
+    if (data === undefined) return [];
+    const { time } = data;
+    const at = time instanceof Date ? time.getTime() : typeof time === 'string' ? readMoment(time) : null;
+    const owned = Object.keys(data.fieldsV1?.['f:spec'] ?? {});
+    const annotations = Object.keys(data.fieldsV1?.['f:metadata']?.['f:annotations'] ?? {});
+    return [{ manager: data.manager || null, at, subresource: data.subresource ?? '', owned, annotations }];
+  });
+}
+
+/**
+ * Who last set `spec.replicas` or `spec.suspend`. Several managers may own the field together, by having applied the same
+ * value: the newest entry counts, and of two of the same second the one that is not Headroom's. An entry without a time is
+ * the oldest. Null where nobody is said to own the field.
+ */
+export function fieldChange(managedFields: unknown, path: 'replicas' | 'suspend'): FieldChange | null {
+  const key = `f:${path}`;
+  let newest: Entry | undefined;
+  for (const entry of entriesOf(managedFields)) {
+    if (entry.manager === null || !entry.owned.includes(key)) continue;
+    const difference = (entry.at ?? 0) - (newest?.at ?? 0);
+    if (newest === undefined || difference > 0 || (difference === 0 && newest.manager === FIELD_MANAGER))
+      newest = entry;
+  }
+  if (newest === undefined || newest.manager === null) return null;
+  const isOnlyIt = newest.subresource === 'scale' || newest.owned.length === 1;
+  return { manager: newest.manager, at: newest.at, isOnlyIt };
+}
+
+/** Who last set a field of the spec (`minReplicas`), or an annotation by its name; null where that, or when, is not said. */
+export function lastSetBy(managedFields: unknown, of: 'spec' | 'annotations', name: string): SetBy | null {
+  let newest: SetBy | null = null;
+  for (const { manager, at, owned, annotations } of entriesOf(managedFields)) {
+    const isIts = (of === 'spec' ? owned : annotations).includes(`f:${name}`);
+    if (!isIts || manager === null || at === null) continue;
+    if (newest === null || at > newest.at || (at === newest.at && newest.manager === FIELD_MANAGER)) {
+      newest = { manager, at };
+    }
+  }
+  return newest;
+}
+
+/** When an annotation was written, at the latest; null where it is not said. */
+export function annotationWrittenAt(managedFields: unknown, name: string): EpochMs | null {
+  const times = entriesOf(managedFields).flatMap(({ at, annotations }) =>
+    at === null || !annotations.includes(`f:${name}`) ? [] : [at],
+  );
+  return times.length === 0 ? null : Math.max(...times);
+}
+
+/** When somebody last wrote a status; null where it is not said. */
+export function statusWrittenAt(managedFields: unknown): EpochMs | null {
+  const times = entriesOf(managedFields).flatMap(({ at, subresource }) =>
+    at === null || subresource !== 'status' ? [] : [at],
+  );
+  return times.length === 0 ? null : Math.max(...times);
+}
+
+/**
+ * Who made the object: the manager of its oldest entry that says anything of the spec; of several of one second the one that
+ * says most. Headroom makes no workloads. Null where it is not said.
+ */
+export function createdBy(managedFields: unknown): string | null {
+  const [oldest] = entriesOf(managedFields)
+    .filter(({ manager, subresource, owned }) => manager !== FIELD_MANAGER && subresource === '' && owned.length > 0)
+    .toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0) || b.owned.length - a.owned.length);
+  return oldest?.manager ?? null;
+}

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { applyCommand, type CommandName } from '../../../../domain/lights-out/decide/commands.ts';
+import { freshMemory, type LightsOutMemory } from '../../../../domain/lights-out/decide/memory.ts';
+import { HOUR, lookOf, NOON, scheduleOf, specOf } from '../looks.ts';
+
+const told = (name: CommandName, raw: unknown, memory: LightsOutMemory = freshMemory, seen = lookOf()) =>
+  applyCommand(name, raw, { memory, seen, now: NOON });
+
+describe('wake and sleep', () => {
+  it('hold for as long as they say', () => {
+    const { memory, message } = told('wake', { by: 'alice', for: '3h', reason: 'release' });
+    expect(memory?.overrides).toEqual([
+      { kind: 'wake', namespace: null, since: NOON, until: NOON + 3 * HOUR, by: 'alice', reason: 'release' },
+    ]);
+    expect(message).toBe('awake until 2026-11-20T15:00:00Z (by alice: release)');
+  });
+
+  it('hold until a moment in any zone', () => {
+    expect(told('sleep', { until: '2026-11-20T20:00:00+01:00' }).memory?.overrides[0]?.until).toBe(NOON + 7 * HOUR);
+  });
+
+  it('take the place of what was said of the same namespace, and of no other', () => {
+    const first = told('wake', { for: '1h', namespace: 'team-a' }).memory ?? freshMemory;
+    const second = told('wake', { for: '2h' }, first).memory ?? freshMemory;
+    const third = told('sleep', { for: '3h', namespace: 'team-a' }, second).memory;
+    expect(third?.overrides.map(({ kind, namespace }) => [kind, namespace])).toEqual([
+      ['wake', null],
+      ['sleep', 'team-a'],
+    ]);
+  });
+
+  it.each([
+    ['no time at all', {}, 'either "for"'],
+    ['both times', { for: '1h', until: '2026-11-20T20:00:00Z' }, 'either "for"'],
+    ['no duration', { for: '3 hours' }, '"3 hours": expected a duration'],
+    ['a moment without a zone', { until: '2026-11-20T20:00:00' }, 'expected a moment with its zone'],
+    ['the past', { until: '2026-11-20T11:00:00Z' }, 'is over'],
+    ['more than a month', { for: '32d' }, 'longer than 31 d'],
+    ['a foreign namespace', { for: '1h', namespace: 'kube-system' }, 'not in the scope'],
+    ['what is no object', 7, 'either "for"'],
+  ])('refuse %s', (_, raw, message) => {
+    const answer = told('wake', raw);
+    expect(answer.memory).toBeNull();
+    expect(answer.message).toContain(message);
+  });
+
+  it.each([
+    [
+      'suspended',
+      lookOf({ schedule: scheduleOf({ spec: specOf({ suspend: true }) }) }),
+      freshMemory,
+      'spec.suspend is true',
+    ],
+    [
+      'a dry run',
+      lookOf({ schedule: scheduleOf({ spec: specOf({ dryRun: true }) }) }),
+      freshMemory,
+      'spec.dryRun is true',
+    ],
+    ['invalid', lookOf({ schedule: scheduleOf({ spec: null }) }), freshMemory, 'the schedule is invalid'],
+    ['paused', lookOf(), { ...freshMemory, paused: { by: 'bob', reason: '', at: NOON } }, 'it is paused by bob'],
+    ['paused with the cluster', lookOf({ globalPause: 'Headroom is paused' }), freshMemory, 'Headroom is paused'],
+  ])('say why nothing happens for now where the schedule is %s', (_, seen, memory, why) => {
+    const answer = told('wake', { for: '1h' }, memory, seen);
+    expect(answer.memory?.overrides).toHaveLength(1);
+    expect(answer.message).toContain(`; nothing happens for now, because ${why}`);
+  });
+
+  it('are ended by cancel, everywhere or in one namespace', () => {
+    const both = told('wake', { for: '2h' }, told('sleep', { for: '1h', namespace: 'team-a' }).memory ?? freshMemory);
+    const memory = both.memory ?? freshMemory;
+    expect(told('cancel', { namespace: 'team-a' }, memory).memory?.overrides).toMatchObject([{ namespace: null }]);
+    // The wake is over from now on, and the sleep as if it had not been.
+    expect(told('cancel', {}, memory).memory?.overrides).toMatchObject([{ kind: 'wake', until: NOON }]);
+    expect(told('cancel', { namespace: 'team-b' }, memory)).toMatchObject({ memory: null });
+    expect(told('cancel', {})).toMatchObject({ memory: null });
+  });
+});
+
+describe('the other commands', () => {
+  it('approve a first run where one is asked for, once', () => {
+    const seen = lookOf({ schedule: scheduleOf({ spec: specOf({ requireApproval: true }) }) });
+    const { memory } = told('approve', { by: 'alice' }, freshMemory, seen);
+    expect(memory?.approved).toEqual({ by: 'alice', at: NOON });
+    expect(told('approve', { by: 'bob' }, memory ?? freshMemory, seen).memory).toBeNull();
+    expect(told('approve', { by: 'bob' })).toEqual({ memory: null, message: 'the schedule asks for no approval' });
+  });
+
+  it('pause and resume', () => {
+    const { memory } = told('pause', 'alice');
+    expect(memory?.paused).toEqual({ by: 'alice', reason: '', at: NOON });
+    expect(told('pause', {}, memory ?? freshMemory).memory).toBeNull();
+    expect(told('resume', {}, memory ?? freshMemory).memory?.paused).toBeNull();
+    expect(told('resume', {}).memory).toBeNull();
+  });
+
+  it('try at once what failed or was contested', () => {
+    const memory: LightsOutMemory = {
+      ...freshMemory,
+      retry: { times: 4, at: NOON + HOUR, isMany: false },
+      contested: { 'Deployment a/b': { times: 3, until: NOON + HOUR } },
+    };
+    expect(told('reconcileNow', {}, memory).memory).toMatchObject({ retry: null, contested: {} });
+  });
+});

@@ -1,0 +1,355 @@
+import { describe, expect, it } from 'vitest';
+import { decide } from '../../../../domain/lights-out/decide/decide.ts';
+import {
+  freshMemory,
+  type LightsOutMemory,
+  memoryOfAnother,
+  takeOver,
+  upgradeMemory,
+} from '../../../../domain/lights-out/decide/memory.ts';
+import { down, HOUR, itemOf, lookOf, NOON, planOf, scheduleOf, specOf, up } from '../looks.ts';
+
+const known: LightsOutMemory = { ...freshMemory, isTakenOver: true };
+const judged = (look: Parameters<typeof lookOf>[0], memory = known) => decide(lookOf(look), memory)[1];
+const remembered = (look: Parameters<typeof lookOf>[0], memory = known) => decide(lookOf(look), memory)[0];
+
+describe('a schedule that is followed', () => {
+  it('is left asleep until the next transition where everything is as it wants it', () => {
+    expect(judged({})).toMatchObject({
+      kind: 'wait',
+      phase: 'Down',
+      reason: 'AsScheduled',
+      until: NOON + 12 * HOUR,
+      ready: { status: 'True', reason: 'ReconcileSucceeded' },
+      detail: 'asleep, 0 workloads asleep; wakes at Sat 2026-11-21 00:00 +00:00',
+    });
+  });
+
+  it('puts to sleep what is up', () => {
+    const item = itemOf('web');
+    expect(judged({ plan: planOf([item]) })).toMatchObject({ kind: 'scale', phase: 'ScalingDown', items: [item] });
+  });
+
+  it('puts the finalizer on before its first write', () => {
+    expect(judged({ plan: planOf([itemOf('web')]), schedule: scheduleOf({ hasFinalizer: false }) })).toMatchObject({
+      kind: 'finalizer',
+      isPresent: true,
+    });
+  });
+
+  it('needs no finalizer while it has nothing to write', () => {
+    expect(judged({ schedule: scheduleOf({ hasFinalizer: false }) })).toMatchObject({ kind: 'wait' });
+  });
+
+  it('is looked at once a day even where no transition is near, because zones change', () => {
+    const far = { ...up, next: { at: NOON + 90 * 24 * HOUR, state: 'Down', exception: null } as const };
+    expect(judged({ period: far })).toMatchObject({ kind: 'wait', until: NOON + 24 * HOUR });
+  });
+
+  it('is looked at when an override ends, and forgets it then', () => {
+    const override = {
+      kind: 'wake',
+      namespace: null,
+      since: NOON - HOUR,
+      until: NOON + HOUR,
+      by: 'alice',
+      reason: '',
+    } as const;
+    const memory = {
+      ...known,
+      overrides: [override],
+      settled: { state: 'Down', since: down.since, at: NOON - HOUR } as const,
+    };
+    expect(judged({}, memory)).toMatchObject({ until: NOON + HOUR });
+    expect(judged({}, memory).facts).toContain('awake until 2026-11-20T13:00:00Z (by alice)');
+    const over = remembered({ at: NOON + HOUR }, memory);
+    // For the rest of the night it tells since when everything is asleep again.
+    expect(over.overrides).toEqual([override]);
+    expect(judged({ at: NOON + HOUR }, memory).facts.join()).not.toContain('awake until');
+    const inEffect = {
+      state: 'Up',
+      since: NOON + 12 * HOUR,
+      from: NOON + 12 * HOUR,
+      generation: 1,
+      isActive: true,
+    } as const;
+    expect(remembered({ at: NOON + 12 * HOUR, period: up, inEffect }, over)).toMatchObject({
+      overrides: [],
+    });
+  });
+
+  it('says what a dry run would do, writes nothing, and tells it once', () => {
+    const look = {
+      plan: planOf([itemOf('web')]),
+      schedule: scheduleOf({ spec: specOf({ dryRun: true }), hasFinalizer: false }),
+    };
+    const verdict = judged(look);
+    expect(verdict).toMatchObject({ kind: 'wait', phase: 'DryRun', detail: 'a dry run: 1 workload would be written' });
+    expect(verdict.facts).toContain('would be done: Deployment team-a/web 3 -> 0');
+    const told = verdict.tells.map(({ key }) => key);
+    expect(told).toHaveLength(1);
+    expect(judged(look, { ...known, told }).tells).toEqual([]);
+  });
+
+  it('waits for an approval before it puts anything to sleep, and wakes without one', () => {
+    const schedule = scheduleOf({ spec: specOf({ requireApproval: true }) });
+    const waking = itemOf('old', { direction: 'Up', reason: 'LeftScope', from: 0, to: 2 });
+    expect(judged({ schedule, plan: planOf([itemOf('web')]) })).toMatchObject({
+      kind: 'wait',
+      phase: 'AwaitingApproval',
+    });
+    expect(judged({ schedule, plan: planOf([waking, itemOf('web')]) })).toMatchObject({
+      kind: 'scale',
+      items: [waking],
+    });
+    const memory = { ...known, approved: { by: 'alice', at: NOON } };
+    expect(judged({ schedule, plan: planOf([itemOf('web')]) }, memory)).toMatchObject({ kind: 'scale' });
+  });
+
+  it.each([
+    ['suspended', { schedule: scheduleOf({ spec: specOf({ suspend: true }) }) }, known, 'Suspended'],
+    ['paused by an operator', {}, { ...known, paused: { by: 'bob', reason: 'incident', at: NOON } }, 'Paused'],
+    [
+      'invalid',
+      {
+        schedule: scheduleOf({ spec: null, problems: [{ field: 'spec.upscale', message: 'no' }] }),
+        period: null,
+        plan: null,
+      },
+      known,
+      'Invalid',
+    ],
+  ] as const)('writes nothing while it is %s', (_, look, memory, phase) => {
+    expect(judged({ plan: planOf([itemOf('web')]), ...look }, memory)).toMatchObject({ kind: 'wait', phase });
+  });
+
+  it('says which field of an invalid one is wrong, once for each edit', () => {
+    const schedule = scheduleOf({
+      spec: null,
+      generation: 7,
+      problems: [{ field: 'spec.timezone', message: 'no zone' }],
+    });
+    const verdict = judged({ schedule, period: null, plan: null });
+    expect(verdict.ready).toEqual({ status: 'False', reason: 'InvalidSchedule', message: 'spec.timezone: no zone' });
+    expect(verdict.tells).toMatchObject([{ reason: 'InvalidSchedule', key: 'InvalidSchedule 7' }]);
+  });
+
+  it('writes nothing while Headroom is paused in the cluster, and looks again', () => {
+    expect(judged({ plan: planOf([itemOf('web')]), globalPause: 'paused by ops' })).toMatchObject({
+      kind: 'wait',
+      reason: 'GloballyPaused',
+      until: NOON + 60_000,
+    });
+  });
+
+  it('lets what failed wait for its next try, shows it, and goes on with the others', () => {
+    const [bad, good] = [itemOf('bad'), itemOf('good')];
+    const memory: LightsOutMemory = {
+      ...known,
+      failing: { 'Deployment team-a/bad': 'denied' },
+      retry: { times: 1, at: NOON + 15_000, isMany: false },
+    };
+    expect(judged({ plan: planOf([bad, good]) }, memory)).toMatchObject({ kind: 'scale', items: [good] });
+    expect(judged({ plan: planOf([bad]) }, memory)).toMatchObject({
+      kind: 'wait',
+      reason: 'ScalingFailed',
+      until: NOON + 15_000,
+      ready: {
+        status: 'False',
+        reason: 'ReconcileFailed',
+        message: '1 workload cannot be written: Deployment team-a/bad: denied; tried again at 2026-11-20T12:00:15Z',
+      },
+    });
+    expect(judged({ at: NOON + 15_000, plan: planOf([bad]) }, memory)).toMatchObject({ kind: 'scale', items: [bad] });
+  });
+
+  it('forgets a failure that is not to be written any more', () => {
+    const memory: LightsOutMemory = {
+      ...known,
+      failing: { 'Deployment team-a/bad': 'denied' },
+      retry: { times: 3, at: NOON + 1, isMany: false },
+    };
+    expect(remembered({}, memory)).toMatchObject({ failing: {}, retry: null });
+    // Beyond the limit of a plan nobody knows.
+    expect(remembered({ plan: planOf([], { total: 1_500 }) }, memory)).toMatchObject({ failing: memory.failing });
+  });
+
+  it('tells once a night who is kept up, whose workload it is not, and what GitOps put up', () => {
+    const plan = planOf([itemOf('web', { reason: 'DownAgain', manager: 'argocd-controller' })], {
+      notes: [
+        { workload: 'Deployment team-a/kept', reason: 'ChangedByPerson', detail: 'scaled by kubectl' },
+        { workload: 'Deployment team-a/theirs', reason: 'OwnedByOther', detail: 'belongs to night' },
+        { workload: 'Deployment team-a/young', reason: 'Grace', detail: 'is new' },
+      ],
+      notesTotal: 3,
+    });
+    const { tells } = judged({ plan });
+    expect(tells.map(({ reason }) => reason)).toEqual(['KeptUp', 'OwnedByOther', 'PutDownAgain']);
+    expect(tells[2]?.message).toContain('/spec/replicas');
+    const told = tells.map(({ key }) => key);
+    expect(judged({ plan }, { ...known, told }).tells).toEqual([]);
+    const nextNight = { ...down, since: NOON + 24 * HOUR };
+    expect(judged({ plan, period: nextNight }, { ...known, told }).tells).toHaveLength(3);
+  });
+});
+
+describe('more failures than are remembered by name', () => {
+  const many = Array.from({ length: 150 }, (_, index) => itemOf(`web-${index}`));
+  const memory: LightsOutMemory = {
+    ...known,
+    failing: Object.fromEntries(
+      many.slice(0, 100).map(({ workload }) => [`Deployment team-a/${workload.name}`, 'denied']),
+    ),
+    retry: { times: 1, at: NOON + 15_000, isMany: true },
+  };
+
+  it('are all tried again at their time, and nothing before', () => {
+    expect(judged({ plan: planOf(many) }, memory)).toMatchObject({
+      kind: 'wait',
+      reason: 'ScalingFailed',
+      until: NOON + 15_000,
+      detail: expect.stringMatching(/^more than 100 workloads cannot be written: /),
+    });
+    expect(judged({ at: NOON + 15_000, plan: planOf(many) }, memory)).toMatchObject({ kind: 'scale', items: many });
+  });
+});
+
+describe('a schedule that goes', () => {
+  const schedule = scheduleOf({ isDeleting: true });
+  const waking = itemOf('web', { direction: 'Up', reason: 'ScheduleDeleted', from: 0, to: 3 });
+
+  it('wakes everything, and only then gives the finalizer back', () => {
+    expect(judged({ schedule, plan: planOf([waking]) })).toMatchObject({ kind: 'scale', phase: 'CleaningUp' });
+    expect(judged({ schedule })).toMatchObject({
+      kind: 'finalizer',
+      isPresent: false,
+      tells: [{ reason: 'CleanupComplete' }],
+    });
+    expect(judged({ schedule: scheduleOf({ isDeleting: true, hasFinalizer: false }) })).toMatchObject({ kind: 'end' });
+  });
+
+  it('stays while something cannot be woken, and says what', () => {
+    const memory: LightsOutMemory = {
+      ...known,
+      failing: { 'Deployment team-a/web': 'denied' },
+      retry: { times: 1, at: NOON + 15_000, isMany: false },
+    };
+    expect(judged({ schedule, plan: planOf([waking]) }, memory)).toMatchObject({
+      kind: 'wait',
+      reason: 'CleanupFailed',
+      until: NOON + 15_000,
+      tells: [{ reason: 'CleanupPartialFailure' }],
+    });
+  });
+
+  it('is cleaned up also when it is invalid or suspended', () => {
+    expect(
+      judged({ schedule: scheduleOf({ isDeleting: true, spec: null }), period: null, plan: planOf([waking]) }),
+    ).toMatchObject({ kind: 'scale' });
+    expect(
+      judged({ schedule: scheduleOf({ isDeleting: true, spec: specOf({ suspend: true }) }), plan: planOf([waking]) }),
+    ).toMatchObject({ kind: 'scale' });
+  });
+
+  it('waits for the end of a pause', () => {
+    const paused = { ...known, paused: { by: 'bob', reason: '', at: NOON } };
+    expect(judged({ schedule, plan: planOf([waking]) }, paused)).toMatchObject({ kind: 'wait', phase: 'Paused' });
+    expect(judged({ schedule, plan: planOf([waking]), globalPause: 'paused' })).toMatchObject({
+      kind: 'wait',
+      reason: 'GloballyPaused',
+    });
+  });
+
+  it('wakes what it left also when it is gone already, and ends', () => {
+    expect(judged({ schedule: null, period: null, plan: planOf([waking]) })).toMatchObject({ kind: 'scale' });
+    expect(
+      judged({ schedule: null, period: null }, { ...known, paused: { by: 'bob', reason: '', at: NOON } }),
+    ).toMatchObject({ kind: 'end', reason: 'ScheduleGone' });
+  });
+});
+
+describe('the memory', () => {
+  it('adds up what was saved from look to look', () => {
+    const first = remembered({ plan: planOf([], { savedReplicas: 4 }) });
+    expect(first.savings).toEqual({ replicaMs: 0, replicas: 4, at: NOON });
+    const second = remembered({ at: NOON + 2 * HOUR, plan: planOf([], { savedReplicas: 1 }) }, first);
+    expect(second.savings).toEqual({ replicaMs: 8 * HOUR, replicas: 1, at: NOON + 2 * HOUR });
+    const unreadable = remembered({ at: NOON + 3 * HOUR, plan: null, period: null }, second);
+    expect(unreadable.savings).toEqual({ replicaMs: 9 * HOUR, replicas: 1, at: NOON + 3 * HOUR });
+  });
+
+  it('takes over from the status what a terminated run knew, once', () => {
+    const status = {
+      savedReplicaHours: '12.5',
+      approved: { by: 'alice', at: '2026-11-01T10:00:00Z' },
+      lastDownscaleTime: '2026-11-19T18:00:00Z',
+      overrides: [
+        {
+          kind: 'wake' as const,
+          namespace: 'team-a',
+          since: '2026-11-20T11:00:00Z',
+          until: '2026-11-20T14:00:00Z',
+          by: 'bob',
+        },
+      ],
+    };
+    const taken = takeOver(freshMemory, status);
+    expect(taken).toMatchObject({
+      isTakenOver: true,
+      approved: { by: 'alice' },
+      savings: { replicaMs: 12.5 * HOUR },
+      lastDownscale: Date.parse('2026-11-19T18:00:00Z'),
+      overrides: [{ namespace: 'team-a', until: Date.parse('2026-11-20T14:00:00Z') }],
+    });
+    expect(takeOver(taken, status)).toBe(taken);
+  });
+
+  it('stays paused through a termination, and knows when everything was asleep', () => {
+    const asleep = {
+      state: 'Down' as const,
+      stateSince: '2026-11-19T18:00:00Z',
+      lastDownscaleTime: '2026-11-19T18:05:00Z',
+    };
+    const paused = { by: 'bob', at: '2026-11-19T20:00:00Z', reason: 'incident' };
+    expect(takeOver(freshMemory, { ...asleep, paused })).toMatchObject({
+      paused: { by: 'bob', reason: 'incident', at: Date.parse('2026-11-19T20:00:00Z') },
+      settled: { state: 'Down', at: Date.parse('2026-11-19T18:05:00Z') },
+    });
+    const underWay = { total: 9, completed: 3, failed: 0, inProgress: true };
+    expect(takeOver(freshMemory, { ...asleep, scalingProgress: underWay }).settled).toBeNull();
+    expect(takeOver(freshMemory, { ...asleep, lastDownscaleTime: '2026-11-18T18:05:00Z' }).settled).toBeNull();
+  });
+
+  it('of another schedule of the same name has nothing but the pause', () => {
+    const memory = {
+      ...known,
+      uid: 'old',
+      approved: { by: 'alice', at: NOON },
+      paused: { by: 'bob', reason: '', at: NOON },
+    };
+    expect(memoryOfAnother(memory)).toEqual({ ...freshMemory, paused: memory.paused });
+    expect(remembered({}).uid).toBe('uid-1');
+  });
+
+  it('prefers what was said to this run to what the status says of the same namespace', () => {
+    const said = { kind: 'sleep', namespace: null, since: NOON, until: NOON + HOUR, by: 'carol', reason: '' } as const;
+    const status = {
+      overrides: [{ kind: 'wake' as const, since: '2026-11-20T11:00:00Z', until: '2026-11-20T14:00:00Z', by: 'bob' }],
+    };
+    expect(takeOver({ ...freshMemory, overrides: [said] }, status).overrides).toEqual([said]);
+  });
+
+  it('forgets with the night who was put up in it', () => {
+    const memory: LightsOutMemory = {
+      ...known,
+      settled: { state: 'Down', since: down.since, at: NOON - HOUR },
+      contested: { 'Deployment team-a/web': { times: 2, until: NOON + HOUR } },
+    };
+    expect(remembered({}, memory).contested).toEqual(memory.contested);
+    expect(remembered({ period: up }, memory).contested).toEqual({});
+  });
+
+  it('of an earlier release is filled up', () => {
+    expect(upgradeMemory(undefined)).toEqual(freshMemory);
+  });
+});

@@ -1,0 +1,200 @@
+import { describe, expect, it } from 'vitest';
+import { freshMemory, type LightsOutMemory } from '../../../../domain/lights-out/decide/memory.ts';
+import type { PlanItem } from '../../../../domain/lights-out/decide/plan.ts';
+import { afterBatch, settle, withRun } from '../../../../domain/lights-out/decide/run.ts';
+import { statusOf } from '../../../../domain/lights-out/decide/status.ts';
+import { down, HOUR, itemOf, lookOf, NOON, planOf, up } from '../looks.ts';
+
+const { timings } = lookOf();
+const web = itemOf('web');
+const api = itemOf('api');
+const done = (name: string) => ({ workload: `Deployment team-a/${name}`, kind: 'done' }) as const;
+const failed = (name: string) => ({ workload: `Deployment team-a/${name}`, kind: 'failed', detail: 'denied' }) as const;
+
+describe('a run', () => {
+  it('counts what was done, and shows how far it has come', () => {
+    const begun = withRun(freshMemory, 2, NOON);
+    const halfway = afterBatch(begun, [web], [done('web')], { now: NOON + 1_000, timings });
+    expect(statusOf(lookOf({ plan: planOf([web, api]) }), halfway).scalingProgress).toEqual({
+      total: 2,
+      completed: 1,
+      failed: 0,
+      inProgress: true,
+    });
+    // Looked at again in the middle, one more came.
+    expect(withRun(halfway, 2, NOON + 2_000).run).toMatchObject({ startedAt: NOON, total: 3, down: 1 });
+  });
+
+  it('ends with an Event that says what was done, and with the moment', () => {
+    const memory = afterBatch(withRun(freshMemory, 2, NOON), [web, api], [done('web'), done('api')], {
+      now: NOON,
+      timings,
+    });
+    const { memory: after, tells, finished } = settle(memory, lookOf({ at: NOON + 30_000 }), true);
+    expect(tells).toEqual([
+      {
+        type: 'Normal',
+        reason: 'ScaledDown',
+        message: '2 workloads in 1 namespace put to sleep',
+        key: `ScaledDown ${NOON}`,
+      },
+    ]);
+    expect(finished).toEqual({ direction: 'downscale', seconds: 30 });
+    expect(after).toMatchObject({
+      run: null,
+      settled: { state: 'Down', since: down.since },
+      lastDownscale: NOON + 30_000,
+      lastUpscale: null,
+    });
+    expect(settle(after, lookOf({ at: NOON + 30_000 }), true)).toMatchObject({
+      tells: [],
+      finished: null,
+      memory: after,
+    });
+  });
+
+  it('in which nothing had to be done is a transition all the same', () => {
+    const memory: LightsOutMemory = { ...freshMemory, settled: { state: 'Down', since: down.since, at: NOON - HOUR } };
+    expect(settle(memory, lookOf({ period: up }), true).memory.lastUpscale).toBe(NOON);
+    expect(settle(memory, lookOf({ period: up }), false).memory).toMatchObject({
+      lastUpscale: null,
+      settled: memory.settled,
+    });
+  });
+
+  it('grows what is saved by what was put to sleep, and not by what was left', () => {
+    const memory = afterBatch(
+      withRun(freshMemory, 2, NOON),
+      [web, api],
+      [done('web'), { ...done('api'), kind: 'skipped' }],
+      { now: NOON, timings },
+    );
+    expect(memory.savings).toEqual({ replicaMs: 0, replicas: 3, at: NOON });
+    expect(memory.run).toMatchObject({ down: 1, skipped: 1 });
+  });
+
+  it('knows what it has written of a priority until it comes to the next, or is over', () => {
+    const atNoon = { now: NOON, timings };
+    const first = afterBatch(withRun(freshMemory, 3, NOON), [web], [done('web')], atNoon);
+    const both = afterBatch(first, [api], [done('api')], atNoon);
+    expect(both.stage).toMatchObject({ direction: 'Down', priority: 0, waitingSince: null });
+    expect(both.stage?.items.map(({ workload }) => workload.name)).toEqual(['web', 'api']);
+    const database = itemOf('db', { priority: 10 });
+    const next = afterBatch(both, [database], [done('db')], atNoon);
+    expect(next.stage?.items.map(({ workload }) => workload.name)).toEqual(['db']);
+    expect(settle(next, lookOf(), true).memory.stage).toBeNull();
+  });
+});
+
+describe('the moments of the last transitions', () => {
+  it('are those of transitions, and not of a scope that changed or of what GitOps put up', () => {
+    const others = [itemOf('a', { direction: 'Up', reason: 'LeftScope' }), itemOf('b', { reason: 'DownAgain' })];
+    const memory = afterBatch(withRun(freshMemory, 2, NOON), others, [done('a'), done('b')], { now: NOON, timings });
+    expect(settle(memory, lookOf(), true).memory).toMatchObject({ lastUpscale: null, lastDownscale: null });
+  });
+
+  it('are not moved by an autoscaler that is held again, but by one that is held with its workload', () => {
+    const write = { name: 'web', uid: 'uid', resourceVersion: '1', patch: {} };
+    const scaler = { ...write, kind: 'HorizontalPodAutoscaler' } as const;
+    const lastDownscale = (...writes: PlanItem['writes']) => {
+      const items = [itemOf('web', { writes })];
+      const memory = afterBatch(withRun(freshMemory, 1, NOON), items, [done('web')], { now: NOON, timings });
+      return settle(memory, lookOf(), true).memory.lastDownscale;
+    };
+    expect(lastDownscale(scaler)).toBeNull();
+    expect(lastDownscale(scaler, { ...write, kind: 'Deployment' })).toBe(NOON);
+  });
+
+  it('are not moved by a transition of which every write failed', () => {
+    const memory: LightsOutMemory = {
+      ...freshMemory,
+      settled: { state: 'Up', since: up.since, at: NOON - HOUR },
+      failing: { 'Deployment team-a/web': 'denied' },
+    };
+    expect(settle(memory, lookOf(), true).memory.lastDownscale).toBeNull();
+  });
+});
+
+describe('a workload that cannot be written', () => {
+  it('is tried again after a while that doubles, up to a limit, and forgotten as soon as it is done', () => {
+    let memory: LightsOutMemory = freshMemory;
+    const waits: number[] = [];
+    let now = NOON;
+    for (let round = 0; round < 8; round += 1) {
+      memory = afterBatch(memory, [web], [failed('web')], { now, timings });
+      waits.push(((memory.retry?.at ?? 0) - now) / 1_000);
+      now = memory.retry?.at ?? 0;
+    }
+    expect(waits).toEqual([15, 30, 60, 120, 240, 480, 600, 600]);
+    expect(memory.failing).toEqual({ 'Deployment team-a/web': 'denied' });
+    expect(afterBatch(memory, [web], [done('web')], { now, timings }).failing).toEqual({});
+  });
+
+  it('is one of too many to be remembered from the 101st on', () => {
+    const items = Array.from({ length: 101 }, (_, index) => itemOf(`web-${index}`));
+    const outcomes = items.map(({ workload }) => failed(workload.name));
+    const first = afterBatch(freshMemory, items.slice(0, 100), outcomes, { now: NOON, timings });
+    expect(first.retry?.isMany).toBe(false);
+    const both = afterBatch(first, items.slice(100), outcomes, { now: NOON + 1, timings });
+    expect(both.retry).toEqual({ times: 1, at: NOON + 15_000, isMany: true });
+    expect(Object.keys(both.failing)).toHaveLength(100);
+  });
+
+  it('counts once, however many batches of one round fail', () => {
+    const once = afterBatch(freshMemory, [web], [failed('web')], { now: NOON, timings });
+    expect(afterBatch(once, [api], [failed('api')], { now: NOON + 1_000, timings }).retry).toEqual({
+      times: 1,
+      at: NOON + 15_000,
+      isMany: false,
+    });
+  });
+});
+
+describe('a workload that GitOps puts up again and again', () => {
+  it('is put down less and less often', () => {
+    const again = itemOf('web', { reason: 'DownAgain', manager: 'argocd-controller' });
+    let memory: LightsOutMemory = freshMemory;
+    const rests: number[] = [];
+    for (let round = 0; round < 8; round += 1) {
+      memory = afterBatch(memory, [again], [done('web')], { now: NOON, timings });
+      rests.push(((memory.contested['Deployment team-a/web']?.until ?? 0) - NOON) / 60_000);
+    }
+    expect(rests).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
+    expect(afterBatch(freshMemory, [web], [done('web')], { now: NOON, timings }).contested).toEqual({});
+  });
+});
+
+describe('the status', () => {
+  it('has every moment and number of a schedule', () => {
+    const memory: LightsOutMemory = {
+      ...freshMemory,
+      lastUpscale: NOON - 12 * HOUR,
+      lastDownscale: NOON - HOUR,
+      approved: { by: 'alice', at: NOON },
+      savings: { replicaMs: 1.26 * HOUR, replicas: 0, at: NOON },
+      overrides: [{ kind: 'wake', namespace: 'team-a', since: NOON, until: NOON + HOUR, by: 'bob', reason: '' }],
+    };
+    expect(statusOf(lookOf(), memory)).toEqual({
+      state: 'Down',
+      stateSince: '2026-11-20T11:00:00Z',
+      lastUpscaleTime: '2026-11-20T00:00:00Z',
+      lastDownscaleTime: '2026-11-20T11:00:00Z',
+      nextUpscaleTime: '2026-11-21T00:00:00Z',
+      nextDownscaleTime: '2026-11-21T12:00:00Z',
+      namespaces: ['team-a'],
+      workloadStats: planOf().stats,
+      overrides: [
+        { kind: 'wake', namespace: 'team-a', since: '2026-11-20T12:00:00Z', until: '2026-11-20T13:00:00Z', by: 'bob' },
+      ],
+      savedReplicaHours: '1.3',
+      approved: { by: 'alice', at: '2026-11-20T12:00:00Z' },
+    });
+  });
+
+  it('of an invalid schedule is unknown', () => {
+    expect(statusOf(lookOf({ period: null, inEffect: null, plan: null }), freshMemory)).toEqual({
+      state: 'Unknown',
+      savedReplicaHours: '0.0',
+    });
+  });
+});

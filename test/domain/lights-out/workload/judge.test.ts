@@ -1,0 +1,514 @@
+import { describe, expect, it } from 'vitest';
+import { judge, priorityOf } from '../../../../domain/lights-out/workload/judge.ts';
+import {
+  DOWN_SINCE,
+  MANAGED_BY,
+  ORIGINAL_REPLICAS,
+  ORIGINAL_SUSPEND,
+  PRIORITY,
+  SLEEP_UNTIL,
+  WAKE_UNTIL,
+} from '../../../../domain/lights-out/schedule/names.ts';
+import type { PlanContext } from '../../../../domain/lights-out/decide/plan.ts';
+import type { FieldChange, Workload } from '../../../../domain/lights-out/workload/workload.ts';
+import {
+  asleep,
+  changeBy,
+  contextOf,
+  DUSK,
+  HOUR,
+  namespaceOf,
+  NIGHT,
+  otherOf,
+  ours,
+  overrideOf,
+  SECOND,
+  specOf,
+  suspended,
+  workloadOf,
+} from '../planned.ts';
+
+const judged = (workload: Workload, over: Partial<PlanContext> = {}, namespace = namespaceOf()) =>
+  judge(workload, namespace, contextOf(over));
+
+/** The judgement in a few words: `Up 0→3`, `Down 3→0`, or why it is left. */
+function told(workload: Workload, over: Partial<PlanContext> = {}, namespace = namespaceOf()): string {
+  const judgement = judged(workload, over, namespace);
+  if (judgement.kind === 'keep') return judgement.reason;
+  const { reason, from, to } = judgement.item;
+  return from === null ? reason : `${reason} ${from}→${to}`;
+}
+
+/** The patch of the workload itself. */
+function patchOf(workload: Workload, over: Partial<PlanContext> = {}): unknown {
+  const judgement = judged(workload, over);
+  const writes = judgement.kind === 'change' ? judgement.item.writes : [];
+  return writes.find(({ kind }) => kind === workload.kind)?.patch;
+}
+
+const up = { period: { state: 'Up', since: NIGHT }, now: NIGHT + HOUR } as const;
+const keeping = (downscaleReplicas: number) => ({ spec: specOf({ downscaleReplicas }) });
+const unmarked = { [ORIGINAL_REPLICAS]: null, [MANAGED_BY]: null, [DOWN_SINCE]: null };
+
+describe('a workload at dusk', () => {
+  it('is put down with its marks in one patch', () => {
+    const judgement = judged(workloadOf());
+    expect(judgement).toEqual({
+      kind: 'change',
+      item: {
+        workload: { kind: 'Deployment', namespace: 'team-a', name: 'web', uid: 'uid-web' },
+        direction: 'Down',
+        reason: 'Down',
+        from: 3,
+        to: 0,
+        priority: 0,
+        writes: [
+          {
+            kind: 'Deployment',
+            name: 'web',
+            uid: 'uid-web',
+            resourceVersion: '7',
+            patch: {
+              metadata: {
+                annotations: { [ORIGINAL_REPLICAS]: '3', [MANAGED_BY]: 'nights', [DOWN_SINCE]: '2026-11-20T22:00:00Z' },
+                labels: { [ORIGINAL_REPLICAS]: '3', [MANAGED_BY]: 'nights' },
+              },
+              spec: { replicas: 0 },
+            },
+          },
+        ],
+      },
+    });
+  });
+
+  it('keeps as many replicas as the schedule says, or those that it has', () => {
+    expect(told(workloadOf({ replicas: 3 }), keeping(1))).toBe('Down 3→1');
+    expect(told(workloadOf({ replicas: 1 }), keeping(1))).toBe('AtRest');
+    expect(told(workloadOf({ replicas: 0 }))).toBe('AtRest');
+  });
+
+  it('is suspended, where it is a CronJob that nobody suspended before', () => {
+    const job = workloadOf({ kind: 'CronJob' });
+    expect(patchOf(job)).toMatchObject({
+      metadata: { annotations: { [ORIGINAL_SUSPEND]: 'lightsout', [MANAGED_BY]: 'nights' } },
+      spec: { suspend: true },
+    });
+    expect(told({ ...job, isSuspended: true })).toBe('SuspendedByUser');
+  });
+
+  it('is suspended although an earlier tool noted that a user had suspended it, once the user resumed it', () => {
+    const job = workloadOf({ kind: 'CronJob', annotations: { [ORIGINAL_SUSPEND]: 'user' } });
+    expect(told({ ...job, isSuspended: true })).toBe('SuspendedByUser');
+    expect(patchOf(job)).toMatchObject({
+      metadata: { annotations: { [ORIGINAL_SUSPEND]: 'lightsout' } },
+      spec: { suspend: true },
+    });
+  });
+
+  it('is left while it, or its namespace, is being deleted', () => {
+    expect(told(workloadOf({ isDeleting: true }))).toBe('Deleting');
+    expect(told(asleep(), { isRestoringAll: true }, namespaceOf('team-a', { isDeleting: true }))).toBe('Deleting');
+  });
+
+  it('is left while the schedule is suspended, and so is what is down', () => {
+    const spec = specOf({ suspend: true });
+    expect(told(workloadOf(), { spec })).toBe('AsDesired');
+    expect(told(asleep(), { ...up, spec })).toBe('AsDesired');
+    expect(told(asleep(), { spec: { ...spec, namespaces: [] } })).toBe('AsDesired');
+    expect(told(asleep(), { spec, isRestoringAll: true })).toBe('ScheduleDeleted 0→3');
+  });
+
+  it('is left to the schedule that owns it, and that is said', () => {
+    expect(judged(workloadOf(), { others: [otherOf()] })).toEqual({
+      kind: 'keep',
+      reason: 'OwnedByOther',
+      detail: 'it belongs to the schedule other, which is older and selects it too',
+    });
+    const marked = asleep({ annotations: { [ORIGINAL_REPLICAS]: '3', [MANAGED_BY]: 'other' } });
+    expect(judged(marked, { others: [otherOf({ isIdle: true })] })).toMatchObject({
+      reason: 'OwnedByOther',
+      detail: 'it belongs to the schedule other, which put it to sleep and wakes it',
+    });
+  });
+
+  it('that is as desired is not written again', () => {
+    expect(told(asleep())).toBe('AsDesired');
+    expect(told(suspended())).toBe('AsDesired');
+    expect(told(workloadOf(), up)).toBe('AsDesired');
+    expect(told(workloadOf({ namespace: 'shop' }), {}, namespaceOf('shop'))).toBe('AsDesired');
+  });
+});
+
+describe('a workload at dawn', () => {
+  it('gets its replicas back and loses its marks in one patch', () => {
+    expect(told(asleep(), up)).toBe('Up 0→3');
+    expect(patchOf(asleep(), up)).toEqual({
+      metadata: { annotations: unmarked, labels: { [MANAGED_BY]: null } },
+      spec: { replicas: 3 },
+    });
+  });
+
+  it('runs with one replica where its mark is no number', () => {
+    const annotations = { ...asleep().annotations, [ORIGINAL_REPLICAS]: 'invalid' };
+    expect(told(asleep({ annotations }), up)).toBe('Up 0→1');
+  });
+
+  it('comes back with what its label says where the annotations are those of an older revision', () => {
+    const labels = { [ORIGINAL_REPLICAS]: '3', [MANAGED_BY]: 'nights' };
+    const undone = asleep({ annotations: {}, labels });
+    expect(told(undone, up)).toBe('Up 0→3');
+    expect(patchOf(undone, up)).toEqual({
+      metadata: { labels: { [ORIGINAL_REPLICAS]: null, [MANAGED_BY]: null } },
+      spec: { replicas: 3 },
+    });
+    expect(told(undone, { isRestoringAll: true })).toBe('ScheduleDeleted 0→3');
+    expect(patchOf(undone)).toEqual({
+      metadata: { annotations: { [MANAGED_BY]: 'nights' }, labels: { [MANAGED_BY]: 'nights' } },
+    });
+    expect(told(asleep({ annotations: { ...asleep().annotations, [ORIGINAL_REPLICAS]: '5' }, labels }), up)).toBe(
+      'Up 0→5',
+    );
+    // Left by a tool that knows the annotations and the other label alone.
+    const left = workloadOf({ replicas: 1, labels: { [ORIGINAL_REPLICAS]: '3' } });
+    expect(told(left, up)).toBe('Released 1→1');
+    expect(patchOf(left, up)).toEqual({ metadata: { labels: { [ORIGINAL_REPLICAS]: null } } });
+    expect(told({ ...left, replicas: 0 }, up)).toBe('Released 0→0');
+    expect(told({ ...left, kind: 'StatefulSet' }, up)).toBe('Released 1→1');
+  });
+
+  it('keeps what it has where an older revision brought the annotations back by day', () => {
+    const stale = asleep({ labels: {}, replicas: 1, changed: changeBy('kubectl') });
+    expect(told(stale, up)).toBe('Released 1→1');
+    expect(patchOf(stale, up)).toEqual({ metadata: { annotations: unmarked } });
+    expect(told(stale, { isRestoringAll: true })).toBe('ScheduleDeleted 1→1');
+    expect(patchOf({ ...stale, changed: null })).toMatchObject({
+      metadata: { annotations: { [ORIGINAL_REPLICAS]: '1' }, labels: { [ORIGINAL_REPLICAS]: '1' } },
+    });
+    expect(told({ ...stale, replicas: 0 }, up)).toBe('Up 0→3');
+    expect(told({ ...stale, kind: 'StatefulSet' }, up)).toBe('Up 1→3');
+    // They do not make it that schedule's.
+    const others = [otherOf({ isIdle: true })];
+    const annotations = { ...stale.annotations, [MANAGED_BY]: 'other' };
+    expect(told({ ...stale, annotations, changed: null }, { others })).toBe('Down 1→0');
+  });
+
+  it('never loses pods by being woken', () => {
+    expect(told(asleep({ replicas: 5, changed: changeBy('kubectl') }), up)).toBe('Released 5→5');
+    expect(patchOf(asleep({ replicas: 5 }), up)).not.toHaveProperty('spec');
+    expect(told(asleep({ replicas: 1, changed: changeBy('kubectl') }), up)).toBe('Up 1→3');
+  });
+
+  it('that was at none stays at none', () => {
+    expect(told(workloadOf({ replicas: 0 }), up)).toBe('AsDesired');
+  });
+
+  it('is resumed, where it is a CronJob that nobody else suspended meanwhile', () => {
+    expect(patchOf(suspended(), up)).toMatchObject({ spec: { suspend: false } });
+    const again = suspended({ changed: changeBy('kubectl') });
+    expect(told(again, up)).toBe('Released');
+    expect(patchOf(again, up)).toEqual({
+      metadata: {
+        annotations: { [ORIGINAL_SUSPEND]: null, [MANAGED_BY]: null, [DOWN_SINCE]: null },
+        labels: { [MANAGED_BY]: null },
+      },
+    });
+    expect(patchOf(suspended({ changed: changeBy('kubectl', DUSK) }), up)).toMatchObject({ spec: { suspend: false } });
+    expect(patchOf(suspended({ isSuspended: false }), up)).not.toHaveProperty('spec');
+  });
+
+  it('is not resumed where an earlier tool noted that a user had suspended it: only the note goes', () => {
+    const noted = suspended({ annotations: { [ORIGINAL_SUSPEND]: 'user', [MANAGED_BY]: 'nights' } });
+    expect(told(noted, up)).toBe('Released');
+    expect(patchOf(noted, up)).toEqual({
+      metadata: { annotations: { [ORIGINAL_SUSPEND]: null, [MANAGED_BY]: null }, labels: { [MANAGED_BY]: null } },
+    });
+  });
+
+  it('is woken by the schedule that adopts it, where the one that put it down is gone', () => {
+    const orphan = asleep({ annotations: { [ORIGINAL_REPLICAS]: '3', [MANAGED_BY]: 'gone' } });
+    expect(told(orphan, up)).toBe('Up 0→3');
+    expect(told(asleep({ annotations: { [ORIGINAL_REPLICAS]: '3' }, labels: {} }), up)).toBe('Up 0→3');
+    expect(told(orphan, { ...up, isRestoringAll: true })).toBe('AsDesired');
+    expect(patchOf(orphan)).toEqual({
+      metadata: { annotations: { [MANAGED_BY]: 'nights' }, labels: { [MANAGED_BY]: 'nights' } },
+    });
+  });
+});
+
+describe('what leaves the scope while it is down', () => {
+  it.each<[string, Partial<PlanContext>]>([
+    ['its namespace is excluded', { spec: specOf({ excludeNamespaces: ['team-a'] }) }],
+    ['its kind is no longer selected', { spec: specOf({ workloadTypes: ['CronJob'] }) }],
+    ['its namespace is protected', { protectedNamespaces: ['team-a'] }],
+  ])('is restored at once when %s', (_, over) => {
+    expect(told(asleep(), over)).toBe('LeftScope 0→3');
+    expect(told(workloadOf(), over)).toBe('AsDesired');
+  });
+
+  it('is restored when its labels exclude it, and where its namespace is not known', () => {
+    const spec = specOf({ excludeLabels: { matchLabels: { keep: 'yes' } } });
+    expect(told(asleep({ labels: { keep: 'yes', [MANAGED_BY]: 'nights' } }), { spec })).toBe('LeftScope 0→3');
+    expect(judge(asleep(), null, contextOf())).toMatchObject({ item: { reason: 'LeftScope' } });
+  });
+
+  it('is left to the schedule that put it down', () => {
+    const marked = asleep({ annotations: { [ORIGINAL_REPLICAS]: '3', [MANAGED_BY]: 'other' } });
+    expect(told(marked, { spec: specOf({ namespaces: [] }), others: [otherOf()] })).toBe('AsDesired');
+  });
+});
+
+describe('what was put up while it was to be down', () => {
+  it('is respected where a person did it, and that is said', () => {
+    const kept = judged(asleep({ replicas: 2, changed: changeBy('kubectl') }));
+    expect(kept).toEqual({
+      kind: 'keep',
+      reason: 'ChangedByPerson',
+      detail:
+        'kubectl gave it 2 replicas at 2026-11-20T21:00:00Z, while it was to sleep; it is left until the schedule wakes it',
+    });
+    expect(told(asleep({ replicas: 1, changed: null }))).toBe('ChangedByPerson');
+    expect(told(suspended({ isSuspended: false, changed: changeBy('kubectl') }))).toBe('ChangedByPerson');
+  });
+
+  it('is put down again where GitOps or a machine did it, with the marks that it has', () => {
+    for (const manager of ['argocd-controller', 'kube-controller-manager']) {
+      const put = asleep({ replicas: 4, changed: changeBy(manager) });
+      expect(judged(put)).toMatchObject({ item: { reason: 'DownAgain', from: 4, to: 0, manager } });
+      expect(patchOf(put)).toEqual({ spec: { replicas: 0 } });
+    }
+    const job = suspended({ isSuspended: false, changed: changeBy('argocd-controller') });
+    expect(patchOf(job)).toEqual({ spec: { suspend: true } });
+  });
+
+  it('is put down where it could not be put down before, however late its status was written', () => {
+    const changed: FieldChange = { manager: 'kubectl', at: null, latest: NIGHT - SECOND, isOnlyIt: true };
+    const failing = ['Deployment team-a/web'];
+    expect(told(workloadOf({ changed }))).toBe('ChangedByPerson');
+    expect(told(workloadOf({ changed }), { failing })).toBe('Down 3→0');
+    expect(told(asleep({ replicas: 3, changed }))).toBe('ChangedByPerson');
+    // What was written came with the marks, and without the replicas.
+    expect(told(asleep({ replicas: 3, changed }), { failing })).toBe('Down 3→0');
+    expect(told(workloadOf({ name: 'api', changed }), { failing })).toBe('ChangedByPerson');
+  });
+
+  it('is left for a while where it was put up again and again, with what helps', () => {
+    const contested = { 'Deployment team-a/web': NIGHT + HOUR };
+    const put = asleep({ replicas: 4, changed: changeBy('argocd-controller') });
+    const left = judged(put, { contested });
+    expect(left).toMatchObject({ kind: 'keep', reason: 'Contested', until: NIGHT + HOUR });
+    expect(left).toHaveProperty(
+      'detail',
+      expect.stringMatching(/^argocd-controller .*ignoreDifferences.*\/spec\/replicas.*RespectIgnoreDifferences=true/),
+    );
+    expect(told(put, { contested: { 'Deployment team-a/web': NIGHT } })).toBe('DownAgain 4→0');
+    expect(told(asleep({ replicas: 2, changed: changeBy('kubectl') }), { contested })).toBe('ChangedByPerson');
+  });
+
+  it('is put down where a person did it in an earlier night, and is to have that many replicas then', () => {
+    const old = asleep({ replicas: 5, changed: changeBy('kubectl', DUSK - SECOND) });
+    expect(told(old)).toBe('Down 5→0');
+    expect(patchOf(old)).toMatchObject({
+      metadata: { annotations: { [ORIGINAL_REPLICAS]: '5', [DOWN_SINCE]: '2026-11-20T22:00:00Z' } },
+    });
+    const sameSecond = asleep({ replicas: 5, changed: changeBy('kubectl', DUSK) });
+    expect(told(sameSecond)).toBe('ChangedByPerson');
+    expect(told(sameSecond, { period: { state: 'Down', since: DUSK + 900 } })).toBe('ChangedByPerson');
+    expect(patchOf(asleep({ replicas: 1, changed: changeBy('kubectl', DUSK - HOUR) }))).toMatchObject({
+      metadata: { annotations: { [ORIGINAL_REPLICAS]: '3' } },
+    });
+  });
+
+  it('follows another number of replicas that the schedule keeps', () => {
+    expect(told(asleep({ replicas: 2 }))).toBe('DownTo 2→0');
+    expect(told(asleep(), keeping(2))).toBe('DownTo 0→2');
+    expect(told(asleep(), keeping(9))).toBe('DownTo 0→3');
+    expect(told(asleep({ changed: changeBy('kubectl') }), keeping(2))).toBe('AsDesired');
+  });
+});
+
+describe('what is up and was never put down in this night', () => {
+  const created = { createdAt: DUSK + SECOND, createdBy: 'kubectl-create' };
+
+  it('is respected where a person created or scaled it since dusk', () => {
+    expect(told(workloadOf(created))).toBe('ChangedByPerson');
+    expect(told(workloadOf({ ...created, createdBy: null }))).toBe('ChangedByPerson');
+    expect(told(workloadOf({ changed: changeBy('kubectl') }))).toBe('ChangedByPerson');
+    expect(told(workloadOf({ kind: 'CronJob', changed: changeBy('kubectl') }))).toBe('ChangedByPerson');
+  });
+
+  it('is put down where that was before, within the same second, or by somebody else', () => {
+    expect(told(workloadOf({ ...created, createdAt: DUSK }))).toBe('Down 3→0');
+    expect(told(workloadOf({ changed: changeBy('kubectl', DUSK) }))).toBe('Down 3→0');
+    expect(told(workloadOf({ ...created, createdBy: 'argocd-controller' }))).toBe('Down 3→0');
+    expect(told(workloadOf({ changed: ours }))).toBe('Down 3→0');
+  });
+
+  it('is put down before everything was down once, unless surely its replicas were changed', () => {
+    const rollout = workloadOf({ changed: changeBy('kubectl', NIGHT - HOUR, false) });
+    expect(told(rollout)).toBe('ChangedByPerson');
+    expect(told(rollout, { settledAt: null })).toBe('Down 3→0');
+    expect(told(workloadOf({ changed: changeBy('kubectl') }), { settledAt: null })).toBe('ChangedByPerson');
+    expect(told(workloadOf(created), { settledAt: null })).toBe('ChangedByPerson');
+  });
+
+  it('is respected also where a person scaled it at a moment that nobody knows, once everything was down', () => {
+    const changed: FieldChange = { manager: 'kubectl', at: null, isOnlyIt: true };
+    expect(told(workloadOf({ changed }))).toBe('ChangedByPerson');
+    expect(told(workloadOf({ changed }), { settledAt: null })).toBe('Down 3→0');
+    expect(told(workloadOf({ changed: { ...changed, latest: NIGHT - HOUR } }))).toBe('ChangedByPerson');
+    // It came into the scope with what it had before the night.
+    expect(told(workloadOf({ changed: { ...changed, latest: DUSK - HOUR } }))).toBe('Down 3→0');
+    expect(told(asleep({ replicas: 5, changed }))).toBe('ChangedByPerson');
+    expect(told(asleep({ replicas: 5, changed: { ...changed, latest: DUSK - HOUR } }))).toBe('Down 5→0');
+  });
+
+  it('is put down again, with what it has now as its own, where GitOps put up what was at rest', () => {
+    const put = workloadOf({ changed: changeBy('argocd-controller') });
+    expect(told(put)).toBe('DownAgain 3→0');
+    expect(patchOf(put)).toMatchObject({ metadata: { annotations: { [ORIGINAL_REPLICAS]: '3' } } });
+    expect(told(put, { contested: { 'Deployment team-a/web': NIGHT + 1 } })).toBe('Contested');
+    expect(told(put, { settledAt: null })).toBe('Down 3→0');
+  });
+
+  it('is left for a time of grace, whoever created it', () => {
+    const spec = specOf({ newWorkloadGrace: '90m' });
+    const fresh = workloadOf({ createdAt: NIGHT - HOUR, createdBy: 'argocd-controller' });
+    expect(judged(fresh, { spec })).toEqual({
+      kind: 'keep',
+      reason: 'Grace',
+      detail: 'it is new, and is put to sleep at 2026-11-20T22:30:00Z',
+      until: NIGHT + HOUR / 2,
+    });
+    expect(told(fresh, { spec, now: NIGHT + HOUR / 2 })).toBe('Down 3→0');
+    expect(told(workloadOf({ createdAt: DUSK - 1 }), { spec: specOf({ newWorkloadGrace: '24h' }) })).toBe('Down 3→0');
+  });
+});
+
+describe('what people say', () => {
+  const wake = { [WAKE_UNTIL]: '2026-11-20T23:00:00Z' };
+  const sleep = { [SLEEP_UNTIL]: '2026-11-20T23:00:00Z' };
+  const noted = (annotations: Readonly<Record<string, string>>) =>
+    asleep({ annotations: { ...asleep().annotations, ...annotations } });
+
+  it('of a workload goes before what is said of its namespace, and that before the schedule', () => {
+    expect(told(noted(wake))).toBe('Up 0→3');
+    expect(told(asleep(), {}, namespaceOf('team-a', { annotations: wake }))).toBe('Up 0→3');
+    expect(told(noted(sleep), {}, namespaceOf('team-a', { annotations: wake }))).toBe('AsDesired');
+    expect(told(asleep(), { overrides: [overrideOf()] })).toBe('Up 0→3');
+    expect(told(asleep(), { overrides: [overrideOf({ namespace: 'team-a' })] })).toBe('Up 0→3');
+    expect(told(asleep(), { overrides: [overrideOf({ namespace: 'team-b' })] })).toBe('AsDesired');
+    expect(told(asleep(), { overrides: [overrideOf({ kind: 'sleep', namespace: 'team-a' }), overrideOf()] })).toBe(
+      'AsDesired',
+    );
+  });
+
+  it('is to wake where both are said on one level', () => {
+    expect(told(noted({ ...wake, ...sleep }))).toBe('Up 0→3');
+    const overrides = [overrideOf({ kind: 'sleep' }), overrideOf()];
+    expect(told(asleep(), { overrides })).toBe('Up 0→3');
+    expect(
+      told(
+        asleep(),
+        { overrides: [overrideOf({ kind: 'sleep', namespace: 'team-a' })] },
+        namespaceOf('team-a', { annotations: wake }),
+      ),
+    ).toBe('Up 0→3');
+  });
+
+  it('is over at its moment', () => {
+    expect(told(noted({ [WAKE_UNTIL]: '2026-11-20T22:00:00Z' }))).toBe('AsDesired');
+    expect(told(asleep(), { overrides: [overrideOf({ until: NIGHT })] })).toBe('AsDesired');
+    expect(told(noted({ [WAKE_UNTIL]: 'tomorrow' }))).toBe('AsDesired');
+  });
+
+  it('puts to sleep by day, also what a person had scaled before', () => {
+    const scaled = workloadOf({ changed: changeBy('kubectl', NIGHT + HOUR / 4) });
+    const day = { period: { state: 'Up', since: NIGHT } as const, now: NIGHT + HOUR };
+    const overrides = [overrideOf({ kind: 'sleep', since: NIGHT + HOUR / 2, until: NIGHT + 2 * HOUR })];
+    expect(told(scaled, { ...day, overrides })).toBe('Down 3→0');
+    expect(told({ ...scaled, changed: changeBy('kubectl', NIGHT + HOUR - SECOND) }, { ...day, overrides })).toBe(
+      'ChangedByPerson',
+    );
+    const until = { [SLEEP_UNTIL]: '2026-11-21T01:00:00Z' };
+    expect(told({ ...scaled, annotations: until }, day)).toBe('Down 3→0');
+  });
+
+  it('in an annotation holds from when that was written, as far as it is known', () => {
+    const day = { period: { state: 'Up', since: NIGHT } as const, now: NIGHT + HOUR, settledAt: NIGHT };
+    const annotations = { [SLEEP_UNTIL]: '2026-11-21T01:00:00Z' };
+    const since = NIGHT + HOUR / 2;
+    const unknown = namespaceOf('team-a', { annotations });
+    const known = namespaceOf('team-a', { annotations, sleepingSince: since });
+    const created = workloadOf({ createdAt: since + SECOND, createdBy: 'kubectl-create' });
+    expect(told(created, day, unknown)).toBe('Down 3→0');
+    expect(told(created, day, known)).toBe('ChangedByPerson');
+    expect(told({ ...created, createdAt: since }, day, known)).toBe('Down 3→0');
+    const own = workloadOf({ annotations, sleepingSince: since, changed: changeBy('kubectl', since + SECOND) });
+    expect(told(own, day)).toBe('ChangedByPerson');
+    expect(told({ ...own, changed: changeBy('kubectl', since) }, day)).toBe('Down 3→0');
+    // Of one that was over, the moment says nothing.
+    expect(told(created, day, { ...known, annotations: {} })).toBe('AsDesired');
+  });
+
+  it('counts as done once everything was down since, also by an override or after a wake', () => {
+    const since = NIGHT - HOUR;
+    const deployed = workloadOf({ changed: changeBy('kubectl', since + SECOND, false) });
+    const toldOf = (over: Partial<PlanContext>, namespace = namespaceOf()) => told(deployed, over, namespace);
+    const sleep = (by: string) => [overrideOf({ kind: 'sleep', since, by })];
+    for (const overrides of [sleep('alice'), [overrideOf({ until: since })]]) {
+      expect(toldOf({ overrides, settledAt: since - 1 })).toBe('Down 3→0');
+      expect(toldOf({ overrides, settledAt: since })).toBe('ChangedByPerson');
+    }
+    // Of an annotation the second alone is known: everything may have been as it should be before it was written.
+    const namespace = namespaceOf('team-a', {
+      annotations: { [SLEEP_UNTIL]: '2026-11-21T01:00:00Z' },
+      sleepingSince: since,
+    });
+    for (const [over, where] of [
+      [{ overrides: sleep('annotation') }, namespaceOf()],
+      [{}, namespace],
+    ] as const) {
+      expect(toldOf({ ...over, settledAt: since + 999 }, where)).toBe('Down 3→0');
+      expect(toldOf({ ...over, settledAt: since + SECOND }, where)).toBe('ChangedByPerson');
+    }
+  });
+
+  it('puts to sleep what a person scaled while its namespace was awake, though the schedule was asleep before', () => {
+    const scaled = workloadOf({ changed: changeBy('kubectl', NIGHT - 2 * HOUR) });
+    const awake = overrideOf({ namespace: 'team-a', since: NIGHT - 3 * HOUR, until: NIGHT - HOUR });
+    const asleepForAll = overrideOf({ kind: 'sleep', since: NIGHT - 4 * HOUR });
+    expect(told(scaled, { overrides: [asleepForAll] })).toBe('ChangedByPerson');
+    expect(told(scaled, { overrides: [asleepForAll, awake] })).toBe('Down 3→0');
+  });
+
+  it('lets a person have put up only what was scaled after the last wake was over', () => {
+    const scaled = workloadOf({ changed: changeBy('kubectl', NIGHT - 2 * HOUR) });
+    const overrides = [overrideOf({ since: NIGHT - 3 * HOUR, until: NIGHT - HOUR })];
+    expect(told(scaled)).toBe('ChangedByPerson');
+    expect(told(scaled, { overrides })).toBe('Down 3→0');
+    expect(told({ ...scaled, changed: changeBy('kubectl', NIGHT - HOUR + SECOND) }, { overrides })).toBe(
+      'ChangedByPerson',
+    );
+    // A new image, by a person: taken for more only after everything was down again.
+    const deployed = { ...scaled, changed: changeBy('kubectl', NIGHT - HOUR + SECOND, false) };
+    expect(told(deployed, { overrides, settledAt: NIGHT - 2 * HOUR })).toBe('Down 3→0');
+    expect(told(deployed, { overrides, settledAt: NIGHT - HOUR })).toBe('ChangedByPerson');
+  });
+});
+
+describe('the priority of a workload', () => {
+  const priorities = [
+    { priority: 50, selector: { matchLabels: { tier: 'db' } } },
+    { priority: 10, selector: { matchExpressions: [{ key: 'tier', operator: 'Exists' as const }] } },
+  ];
+
+  it('is its own annotation, else that of the first rule that matches, else 0', () => {
+    expect(priorityOf(workloadOf({ labels: { tier: 'db' } }), { priorities })).toBe(50);
+    expect(priorityOf(workloadOf({ labels: { tier: 'web' } }), { priorities })).toBe(10);
+    expect(priorityOf(workloadOf(), { priorities })).toBe(0);
+    const annotated = (text: string) => workloadOf({ labels: { tier: 'db' }, annotations: { [PRIORITY]: text } });
+    expect(priorityOf(annotated('-7'), { priorities })).toBe(-7);
+    expect(priorityOf(annotated('high'), { priorities })).toBe(50);
+    expect(judged(annotated('3'))).toMatchObject({ item: { priority: 3 } });
+  });
+});

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { DOWN_SINCE, MANAGED_BY, ORIGINAL_REPLICAS } from '../../../../domain/lights-out/schedule/names.ts';
+import { isPutDown, labelValue, marksOf, originalReplicas } from '../../../../domain/lights-out/workload/marks.ts';
+import { markedBy, ownerOf } from '../../../../domain/lights-out/workload/ownership.ts';
+import { asleep, contextOf, DUSK, namespaceOf, otherOf, specOf, workloadOf } from '../planned.ts';
+
+const owner = (workload: ReturnType<typeof workloadOf>, ...others: ReturnType<typeof otherOf>[]) =>
+  ownerOf(workload, namespaceOf(), contextOf({ others }));
+const markedAs = (name: string) =>
+  asleep({ annotations: { [ORIGINAL_REPLICAS]: '3', [MANAGED_BY]: name }, labels: {} });
+
+describe('the owner of a workload', () => {
+  it('is the schedule that put it down, even where that is younger or suspended', () => {
+    const young = otherOf({ createdAt: DUSK, isIdle: true });
+    expect(owner(markedAs('other'), young)).toBe('other');
+    expect(owner(asleep(), otherOf())).toBe('nights');
+  });
+
+  it('is the oldest that selects it, and by name where two are as old', () => {
+    const { createdAt } = contextOf();
+    expect(owner(workloadOf(), otherOf())).toBe('other');
+    expect(owner(workloadOf(), otherOf(), otherOf({ name: 'oldest', createdAt: 0 }))).toBe('oldest');
+    expect(owner(workloadOf(), otherOf({ createdAt: createdAt + 1 }))).toBe('nights');
+    expect(owner(workloadOf(), otherOf({ name: 'a', createdAt }))).toBe('a');
+    expect(owner(workloadOf(), otherOf({ name: 'z', createdAt }))).toBe('nights');
+  });
+
+  it('is never one that puts nothing down or does not select it', () => {
+    expect(owner(workloadOf(), otherOf({ isIdle: true }))).toBe('nights');
+    expect(owner(workloadOf(), otherOf({ spec: specOf({ namespaces: ['team-b'] }) }))).toBe('nights');
+    expect(owner(workloadOf(), otherOf({ spec: specOf({ workloadTypes: ['CronJob'] }) }))).toBe('nights');
+  });
+
+  it('is the first that selects it where the schedule that put it down is gone', () => {
+    expect(owner(markedAs('gone'))).toBe('nights');
+    expect(owner(markedAs('gone'), otherOf())).toBe('other');
+  });
+
+  it('is told by the label where the annotation was taken away', () => {
+    const { annotations } = asleep();
+    const workload = asleep({ annotations: { [ORIGINAL_REPLICAS]: annotations[ORIGINAL_REPLICAS] ?? '' } });
+    expect(markedBy(workload, contextOf())).toBe('nights');
+    expect(markedBy({ ...workload, labels: { [MANAGED_BY]: 'gone' } }, contextOf())).toBeNull();
+    expect(markedBy(workloadOf({ labels: { [MANAGED_BY]: 'nights' } }), contextOf())).toBeNull();
+  });
+});
+
+describe('the marks of a workload', () => {
+  it('name a schedule in a label value that Kubernetes takes, two long names never the same', () => {
+    const long = `${'a'.repeat(250)}.b`;
+    expect(labelValue('nights')).toBe('nights');
+    expect(labelValue('x'.repeat(63))).toBe('x'.repeat(63));
+    expect(labelValue(long)).toMatch(/^[a-z0-9](?:[-a-z0-9_.]{0,61}[a-z0-9])$/);
+    expect(labelValue(long)).not.toBe(labelValue(`${long}c`));
+    expect(labelValue(long)).toBe(labelValue(long));
+  });
+
+  it('say what it was, and one replica where they say no number', () => {
+    const original = (text: string) =>
+      originalReplicas(marksOf(workloadOf({ replicas: 0, annotations: { [ORIGINAL_REPLICAS]: text } })));
+    expect(['3', '+3', '0', '2147483647'].map(original)).toEqual([3, 3, 0, 2_147_483_647]);
+    expect(['invalid', '-3', '1.5', '2147483648', '1e3', ' 3', ''].map(original)).toEqual([1, 1, 1, 1, 1, 1, 1]);
+  });
+
+  it('say that it was put down also where somebody emptied the annotation', () => {
+    const emptied = { ...asleep().annotations, [ORIGINAL_REPLICAS]: '' };
+    const marks = marksOf(asleep({ annotations: emptied }));
+    expect([isPutDown(marks, 'Deployment'), originalReplicas(marks)]).toEqual([true, 1]);
+    const labels = { ...asleep().labels, [ORIGINAL_REPLICAS]: '3' };
+    expect(originalReplicas(marksOf(asleep({ annotations: emptied, labels })))).toBe(3);
+  });
+
+  it('are absent without an original value', () => {
+    expect(isPutDown(marksOf(workloadOf({ annotations: { [MANAGED_BY]: 'nights' } })), 'Deployment')).toBe(false);
+    expect(marksOf(asleep()).since).toBe(DUSK + 5000);
+    expect(marksOf(asleep({ annotations: { [DOWN_SINCE]: 'once' } })).since).toBeNull();
+  });
+});
