@@ -35,9 +35,9 @@ export function partRefused(
   if (changes.length === 0) return { wanted: null, refusal };
   const unmetDemand = changes.some((change) => !isZero(parseQuantity(change.demand)));
   const wanted: Proposal = {
+    ...need,
     changes,
     evidence: unmetDemand ? need.evidence : [],
-    notes: need.notes,
     unmetDemand,
     demandByMessage: unmetDemand && need.demandByMessage,
     gate: gateOf(look.policy, changes),

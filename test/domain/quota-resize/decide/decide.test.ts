@@ -232,6 +232,43 @@ describe('a refusal', () => {
     expect(verdict).toMatchObject({ kind: 'propose', detail: 'pods 10 → 12' });
   });
 
+  it('leaves a need by its threshold alone without what the refused demand was known by', () => {
+    const both = quota({ hard: { 'requests.cpu': '10', pods: '10' }, used: { 'requests.cpu': '7', pods: '9' } });
+    const look = { quota: both, demand: [demand({ 'requests.cpu': '4' }, { basis: 'message' })] };
+    const high = { ...refusal, limits: { 'requests.cpu': '20' } };
+    const need = { ...settledNeed, digest: 'pods=12' } as ResizeMemory['need'];
+    expect(idle(look, { refusals: [high], need })[1]).toMatchObject({
+      kind: 'propose',
+      reason: 'ThresholdReached',
+      proposal: { changes: [{ resource: 'pods' }], evidence: [], unmetDemand: false, demandByMessage: false },
+    });
+  });
+
+  it('of one minimum leaves the other one a need of its minimum', () => {
+    const rules = policy({ 'cpu-min': '12', 'pods-min': '20' });
+    const both = quota({ hard: { 'requests.cpu': '10', pods: '10' }, used: { 'requests.cpu': '1', pods: '1' } });
+    const need = { ...settledNeed, digest: 'pods=20' } as ResizeMemory['need'];
+    expect(idle({ quota: both, policy: rules }, { refusals: [refusal], need })[1]).toMatchObject({
+      kind: 'propose',
+      reason: 'BelowMinimum',
+      detail: 'pods 10 → 20',
+    });
+  });
+
+  it('holds as long as the last of several that stand', () => {
+    const later = { ...refusal, at: NOW - MINUTE, by: 'bob' };
+    for (const refusals of [
+      [refusal, later],
+      [later, refusal],
+    ]) {
+      expect(idle({}, { refusals })[1]).toMatchObject({
+        reason: 'Refused',
+        detail: expect.stringContaining('was refused by bob'),
+        wait: { until: later.at + 24 * HOUR },
+      });
+    }
+  });
+
   it('does not come back through the update of another pull request', () => {
     const held = { changes: [change({ resource: 'pods', to: '12' })] };
     const both = quota({ hard: { 'requests.cpu': '10', pods: '10' }, used: { 'requests.cpu': '9', pods: '10' } });
@@ -382,6 +419,8 @@ describe('an open pull request', () => {
       reason: 'LeaseHeld',
       wait: { watch: 'pullRequest' },
     });
+    const abandoned = lease({ holder: 'pr-3', holderIsAbandoned: true, decision: openDecision() });
+    expect(decideOpenAt(NOW, { look: { lease: abandoned } })[1].kind).toBe('merge');
     expect(decideOpenAt(NOW, { look: { lease: lease() } })[1]).toMatchObject({
       kind: 'open',
       reason: 'Adopted',

@@ -18,6 +18,7 @@ import {
   openDecision,
   policy,
   pullRequest,
+  quota,
   seenWith,
   settledNeed,
 } from '../model/observations.ts';
@@ -95,6 +96,8 @@ describe('what was counted', () => {
       withCounts(look, [own, counted({ pods }, { uid: 'uid-2' })]).siblings.map(({ name }) => name);
     expect(siblingsWith('9')).toEqual(['objects']);
     expect(siblingsWith('3')).toEqual([]);
+    // The demand of 2 fits exactly.
+    expect(siblingsWith('8')).toEqual([]);
     expect(
       withCounts(look, [counted({ 'requests.cpu': '1' }), counted({ pods: '9' }, { uid: 'uid-2' })]).siblings,
     ).toEqual([]);
@@ -109,6 +112,24 @@ describe('a status that says something else', () => {
     expect(decide(seen, memory({ need: settledNeed }), NOW)[1]).toMatchObject({
       kind: 'propose',
       proposal: { usageNotes: [LOW] },
+    });
+  });
+
+  it('is said on what is left of a proposal of which people refused a part', () => {
+    const hard = { 'requests.cpu': '10', pods: '10' };
+    const read = observation({ quota: quota({ hard, used: { 'requests.cpu': '1800m', pods: '9' } }), usage: 'audit' });
+    const look = withCounts(read, [
+      counted({ 'requests.cpu': '9', pods: '9' }, { status: { 'requests.cpu': '1800m', pods: '9' } }),
+    ]);
+    const refusal = { limits: { pods: '12' }, at: NOW - HOUR, by: 'ann', reason: '' };
+    const [, verdict] = decide(
+      { quota: look, pullRequest: null },
+      memory({ need: settledNeed, refusals: [refusal] }),
+      NOW,
+    );
+    expect(verdict).toMatchObject({
+      kind: 'propose',
+      proposal: { changes: [{ resource: 'requests.cpu' }], usageNotes: [LOW] },
     });
   });
 
