@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { V1Lease } from '@kubernetes/client-node';
+import { deleteLease, replaceLease } from '../../../activities/quota-resize/lease.ts';
 import type { Decision } from '../../../domain/quota-resize/model/decision.ts';
 import { fileLeaseName } from '../../../domain/quota-resize/model/lease.ts';
 import { type Cluster, SYSTEM_NAMESPACE, targetOf } from './cluster.ts';
@@ -42,6 +43,8 @@ export function leaseTests(cluster: () => Cluster): void {
     const { items } = await cluster().admin.coordination.listNamespacedLease({ namespace: SYSTEM_NAMESPACE });
     return items.find((lease) => lease.metadata?.name === name);
   }
+
+  const leases = () => ({ kubernetes: cluster().admin, systemNamespace: SYSTEM_NAMESPACE });
 
   async function write(
     name: string,
@@ -357,9 +360,56 @@ export function leaseTests(cluster: () => Cluster): void {
       expect(lease.decision?.companions?.map(({ quota }) => quota)).toEqual(['claims']);
       expect((await read('state-lease-left-out-objects'))?.spec?.holderIdentity).toBe('somebody');
     });
+
+    it('that await the sync of a merge of their own are left out, and their decision stays', async () => {
+      const activities = cluster().activities();
+      const target = targetOf('lease-syncing');
+      const objects = { ...target, quota: 'objects' };
+      const merge = { sha: 'abc', at: 1_795_000_100_000, by: 'headroom', limits: { 'requests.cpu': '3' } };
+      const merged = decisionOf('syncing1', { merge });
+      await activities.ensureLeaseAcquired({ target: objects, decision: merged, files: [] });
+      await activities.ensureLeaseReleased({ target: objects, decision: merged, refusal: null });
+      const decision = decisionOf('syncing2', { companions: [companion('objects')] });
+      expect(await activities.ensureLeaseAcquired({ target, decision, files: [] })).toEqual({
+        kind: 'acquired',
+        companions: [],
+      });
+      const { lease } = await activities.observeQuota({ target: objects });
+      expect(lease).toMatchObject({ holder: null, carriedBy: null, decision: merged });
+    });
   });
 
   describe('the Lease of a file', () => {
+    it('that was taken is free again where another file of the decision is busy', async () => {
+      const activities = cluster().activities();
+      const [free, busy] = [
+        { ...cpuFile, path: 'a-free.yaml' },
+        { ...cpuFile, path: 'b-busy.yaml' },
+      ];
+      const first = { target: targetOf('file-busy-one'), decision: decisionOf('busy1') };
+      await activities.ensureLeaseAcquired({ ...first, files: [busy] });
+      const second = { target: targetOf('file-busy-other'), decision: decisionOf('busy2') };
+      expect(await activities.ensureLeaseAcquired({ ...second, files: [busy, free] })).toEqual({
+        kind: 'fileBusy',
+        path: 'b-busy.yaml',
+        by: 'file-busy-one/compute',
+      });
+      expect(await read(fileLeaseName(free))).toBeUndefined();
+      expect((await read(fileLeaseName(busy)))?.spec?.holderIdentity).toBe('headroom/busy1');
+    });
+
+    it('is not deleted where it changed since it was read', async () => {
+      await write('file-stale', 'headroom/stale1');
+      const stale = await read('file-stale');
+      if (stale === undefined) throw new Error('the Lease is not there');
+      await replaceLease(leases(), stale, 'headroom/stale2');
+      await expect(deleteLease(leases(), stale)).rejects.toMatchObject({ code: 409 });
+      const current = await read('file-stale');
+      expect(current?.spec?.holderIdentity).toBe('headroom/stale2');
+      if (current !== undefined) await deleteLease(leases(), current);
+      expect(await read('file-stale')).toBeUndefined();
+    });
+
     it('lets one open pull request at a time change it, and names the quota that does', async () => {
       const activities = cluster().activities();
       const [one, other] = [targetOf('file-one'), targetOf('file-other')];

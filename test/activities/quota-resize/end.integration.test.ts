@@ -79,6 +79,16 @@ describe('merging', () => {
     expect(await worker.activities.ensureMerged({ target, decision })).toEqual({ kind: 'moved' });
   });
 
+  it('is moved where the base branch was modified at that very moment, and is tried again', async () => {
+    await using gitops = await startGitOps();
+    const worker = gitops.worker();
+    const decision = await open(worker);
+    const message = 'Base branch was modified. Review and try the merge again.';
+    gitops.forge.fail({ method: 'PUT', path: '/pulls/1/merge', action: { kind: 'status', status: 405, message } });
+    expect(await worker.activities.ensureMerged({ target, decision })).toEqual({ kind: 'moved' });
+    expect(await worker.activities.ensureMerged({ target, decision })).toMatchObject({ kind: 'merged' });
+  });
+
   it('is blocked by a merge queue, with that reason', async () => {
     await using gitops = await startGitOps();
     const worker = gitops.worker();
@@ -178,6 +188,21 @@ describe('closing', () => {
 });
 
 describe('deleting the branch', () => {
+  it.each([
+    ['merged', 'mergePullRequest'],
+    ['closed', 'closePullRequest'],
+  ] as const)('does not happen where somebody pushed to it after the pull request was %s', async (_, end) => {
+    await using gitops = await startGitOps();
+    const worker = gitops.worker();
+    const decision = await open(worker);
+    const { branch } = decision.pullRequest;
+    await gitops.forge[end](1, 'mona');
+    const pushed = await gitops.forge.pushCommit({ branch, files: { a: 'b' }, author: 'mona' });
+    await worker.activities.ensureBranchDeleted({ target, decision });
+    await worker.activities.ensurePullRequestClosed({ target, decision, comment: 'The need is gone.' });
+    expect(await gitops.forge.branchTip(branch)).toBe(pushed);
+  });
+
   it('happens after a person merged or closed, and never to an open pull request', async () => {
     await using gitops = await startGitOps();
     const worker = gitops.worker();

@@ -9,9 +9,11 @@ import {
   change,
   decideOpenAt,
   demand,
+  HEAD,
   HOUR,
   lease,
   memory,
+  mergedDecision,
   MINUTE,
   NOW,
   observation,
@@ -81,6 +83,7 @@ describe('quotas that miss room for the same workloads', () => {
     ['is not merged by Headroom', { policy: policy({ 'auto-merge': 'false' }) }],
     ['needs an approval', { policy: policy({ approval: 'before-merge' }) }],
     ['is locked', { lease: lease({ holder: 'somebody' }) }],
+    ['awaits the sync of its merge', { lease: lease({ decision: mergedDecision() }) }],
     ['cools down', { lease: lease({ lastModified: NOW - MINUTE }) }],
     [
       'was refused',
@@ -142,5 +145,19 @@ describe('the companions of an open pull request', () => {
     ['is another quota of that name', [sibling({ ...carried, quota: { ...sibling().quota, uid: 'uid-9' } })]],
   ])('are taken out before a merge where one of them %s', (_, siblings) => {
     expect(open(siblings)).toMatchObject({ kind: 'rebuild', reason: 'CompanionLeft', released: ['objects'] });
+  });
+
+  it('that stay are approved no more where another one left after the approval', () => {
+    const held = [companion(), companion({ quota: 'claims', quotaUid: 'uid-3' })];
+    const approval = { by: 'ann', at: NOW, reason: '', limits: { 'requests.cpu': '14' }, headSha: HEAD };
+    const [, verdict] = decideOpenAt(NOW, {
+      decision: { changes: [change({ to: '14' })], companions: held, approvedBy: 'ann' },
+      look: { demand: [web], siblings: [sibling(carried)] },
+      memory: { approval },
+    });
+    if (verdict.kind !== 'rebuild') throw new Error(verdict.kind);
+    expect(verdict.released).toEqual(['claims']);
+    expect(verdict.decision.companions).toMatchObject([{ quota: 'objects' }]);
+    expect(verdict.decision.approvedBy).toBeUndefined();
   });
 });

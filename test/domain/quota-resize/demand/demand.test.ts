@@ -315,6 +315,12 @@ describe('a rolling update', () => {
     });
   });
 
+  it('needs no room for more old ones than are left', () => {
+    // 8 of the new are there, and one of the old: 9 × 500m for all but it, and no more than itself beside them.
+    const there = [...many(1, 'rs-1', '300m'), ...many(8, 'rs-2', '500m')];
+    expect(demandIn(10, there)?.total).toEqual({ 'requests.cpu': '1', pods: '2' });
+  });
+
   it('to pods that are as large or smaller needs what is missing now', () => {
     expect(demandIn(3, many(10, 'rs-1', '500m'))?.total).toEqual({ 'requests.cpu': '1500m', pods: '3' });
     expect(demandIn(3, many(10, 'rs-1', '2'))?.total).toEqual({ 'requests.cpu': '1500m', pods: '3' });

@@ -47,6 +47,11 @@ describe('the value of an annotation', () => {
         ],
       },
     ],
+    [
+      'merge-windows',
+      '0 0 1 * * for 31d',
+      { mergeWindows: [{ cron: '0 0 1 * *', duration: 31 * 24 * HOUR, zone: 'UTC' }] },
+    ],
     ['merge-windows', 'always', { mergeWindows: [] }],
   ])('%s: %j is understood', (name, value, sets) => {
     const { policy, warnings } = resolve({}, { [name]: ` ${value} ` });
@@ -94,6 +99,7 @@ describe('the value of an annotation', () => {
     ['merge-windows', '0 0 30 2 * for 8h', '"0 0 30 2 *" never comes'],
     ['merge-windows', '0 9 * * * for long', '"long" is not a duration'],
     ['merge-windows', '0 9 * * * for 20s', '"20s" is not between 1m and 31d'],
+    ['merge-windows', '0 0 1 * * for 745h', '"745h" is not between 1m and 31d'],
     ['merge-windows', '0 9 * * * for 1h in Mars/Base', '"Mars/Base" is not an IANA time zone'],
     ['merge-windows', '0 9 * * * for 1h in +02:00', '"+02:00" is not an IANA time zone'],
     ['merge-windows', '0 9 * * * for 1h; soon', '"soon" has another form'],

@@ -100,6 +100,8 @@ describe('a need', () => {
     expect(need({ ...look, quota: cpu('0', '0') }).gate?.reason).toBe('RaiseFromZero');
     const both = need({ ...look, quota: cpu('2', '2') });
     expect(both.belowMinimum).toBeUndefined();
+    const beside = quota({ hard: { 'requests.cpu': '2', pods: '10' }, used: { 'requests.cpu': '1', pods: '9' } });
+    expect(need({ ...look, quota: beside }).belowMinimum).toBeUndefined();
     expect(both.changes[0]?.reason).toBe(
       'used 2 of 2 is 100 %, the threshold is 80 %; the minimum is 4 (resizer.io/cpu-min on the namespace)',
     );

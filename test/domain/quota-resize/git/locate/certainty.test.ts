@@ -231,6 +231,46 @@ describe('a manifest without a namespace', () => {
 });
 
 describe('what is written is not always what is applied', () => {
+  const overlay = (lines: string, more: Files = {}): Files => ({
+    'team-a/kustomization.yaml': `namespace: team-a\nresources: [q.yaml]\n${lines}`,
+    'team-a/q.yaml': quota(null),
+    ...more,
+  });
+  const transformer = (kind: string): string => `apiVersion: builtin\nkind: ${kind}\nmetadata: {name: x}\n`;
+  const labels = transformer('LabelTransformer');
+
+  it.each<[string, Files, boolean]>([
+    ['labels alone', { 'team-a/t.yaml': labels }, true],
+    ['labels and names', { 'team-a/t.yaml': `${labels}---\n${transformer('PrefixTransformer')}` }, false],
+  ])('a transformer of %s', (_, more, isPlaced) => {
+    const answer = changed(overlay('transformers: [t.yaml]\n', more), template('team-a'));
+    expect(answer).toEqual(isPlaced ? ['team-a/q.yaml'] : { refused: 'Unplaceable' });
+  });
+
+  it.each<[string, string, boolean]>([
+    ['limits of quotas', '{select: {kind: ResourceQuota}, fieldPaths: [spec.hard.pods]}', false],
+    ['limits of whatever has the name', '{select: {name: compute}, fieldPaths: [spec.hard.pods]}', false],
+    ['names of quotas, as no field is given', '{select: {kind: ResourceQuota}}', false],
+    ['labels of quotas', '{select: {kind: ResourceQuota}, fieldPaths: [metadata.labels.a]}', true],
+    ['fields of another kind', '{select: {kind: Deployment}, fieldPaths: [spec.hard.pods]}', true],
+  ])('replacements that write %s', (_, target, isPlaced) => {
+    const lines = `replacements:\n- source: {kind: ConfigMap, name: x, fieldPath: data.pods}\n  targets:\n  - ${target}\n`;
+    const answer = changed(overlay(lines), template('team-a'));
+    expect(answer).toEqual(isPlaced ? ['team-a/q.yaml'] : { refused: 'Unplaceable' });
+  });
+
+  it('a kustomization of two documents is none, so that its namespace is not known', () => {
+    const files = { 'x/kustomization.yaml': 'namespace: team-a\nresources: [q.yaml]\n', 'x/q.yaml': quota(null) };
+    expect(changed(files, template('x'))).toEqual(['x/q.yaml']);
+    const two = { ...files, 'x/kustomization.yaml': `${files['x/kustomization.yaml']}---\nnamespace: team-b\n` };
+    expect(changed(two, template('x'))).toEqual({ refused: 'NotYaml' });
+    expect(scanQuotas(wholeTree(two))).toMatchObject({
+      unplaced: expect.arrayContaining([
+        expect.objectContaining({ line: 4, message: expect.stringContaining('a kustomization is one document') }),
+      ]),
+    });
+  });
+
   it('a quota that is commented out is none', () => {
     const files = { 'team-a/q.yaml': `# ${quota('team-a').replaceAll('\n', '\n# ')}\nkind: Other\napiVersion: v1\n` };
     expect(changed(files, template('team-a'))).toEqual({ refused: 'FileNotFound' });
@@ -316,6 +356,8 @@ describe('values of charts', () => {
     expect(changed(files, scan)).toEqual({ refused: 'Unplaceable' });
     expect(changed(files, scan, { current: { pods: '5' } })).toEqual(['chart/values.yaml']);
     expect(changed(files, scan, { current: { pods: '64' } })).toEqual({ refused: 'Unplaceable' });
+    const alike = { ...files, 'envs/x.yaml': 'hard:\n  pods: 5\n' };
+    expect(changed(alike, scan, { current: { pods: '5' } })).toEqual({ refused: 'Unplaceable' });
     const message = scanQuotas(wholeTree(files));
     expect(message).toMatchObject({
       quotas: [],
@@ -366,6 +408,8 @@ describe('values of charts', () => {
     const files = chart({ 'all.yaml': 'hard:\n  pods: 5\n', 'a.yaml': 'hard:\n  services: 5\n' });
     expect(changed(files, { ...argocd, valueFiles: ['all.yaml', 'a.yaml'] })).toEqual({ refused: 'Unplaceable' });
     expect(changed(files, { ...argocd, valueFiles: ['all.yaml'] })).toEqual(['all.yaml']);
+    const filed = chart({ 'teams/team-a.yaml': 'hard:\n  pods: 5\n', 'a.yaml': 'hard:\n  services: 5\n' });
+    expect(changed(filed, { ...argocd, valueFiles: ['teams/team-a.yaml', 'a.yaml'] })).toEqual(['teams/team-a.yaml']);
     const umbrella: Files = { 'chart/Chart.yaml': 'name: x\n', 'chart/values.yaml': 'hard:\n  pods: 1\n', ...files };
     const { 'chart/templates/q.yaml': _template, ...remote } = umbrella;
     const own = { ...remote, 'a.yaml': 'hard:\n  pods: 5\n' };
