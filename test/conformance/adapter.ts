@@ -1,6 +1,9 @@
 /** How one kind of conformance case is run through the domain, and how its answer is judged. */
 import * as z from 'zod';
 
+/** The kind of an entry that names none. */
+export const UNNAMED_KIND = 'message';
+
 /** One entry of a case file, of which only these parts matter to the runner. */
 export interface ConformanceCase {
   readonly kind: string;
@@ -14,6 +17,8 @@ interface Judgement {
   readonly got: unknown;
   /** The name of the deviation that the case falls under. */
   readonly deviation?: string;
+  /** The keys of what is expected that were not compared, and why. */
+  readonly notCompared: Readonly<Record<string, string>>;
 }
 
 export type Adapter = (testCase: ConformanceCase) => Judgement;
@@ -30,20 +35,37 @@ export interface Deviation<Input> {
   readonly expected: (input: Input, expected: unknown) => unknown;
 }
 
-/** An input of a known kind in a shape that the runner does not know: nobody answers for it, so it is skipped and said. */
+/** A case of a known kind in a shape that its adapter cannot read. It counts as failed: the kind promises an answer. */
 export class UnknownShape extends Error {}
 
-/** A case that is left out on purpose; the message says why. */
-export class LeftOut extends Error {}
+/** A case that Headroom has no answer to; the message says why. It is counted apart from those that pass or fail. */
+export class NotApplicable extends Error {}
+
+/** Stands in an answer for what Headroom does not know: the key is not compared, and the report says so. */
+export class NotCompared {
+  readonly why: string;
+
+  constructor(why: string) {
+    this.why = why;
+  }
+}
 
 /** What asks for the strategy that shrinks quotas too, which is not part of Headroom yet. */
 export const LATER_STRATEGY = 'the shrinking headroom strategy is a later one';
 
-/** An adapter for a kind that is left out whole. */
-export function leftOut(why: string): Adapter {
+/** An adapter for a kind that Headroom has no answer to at all. */
+export function notApplicable(why: string): Adapter {
   return () => {
-    throw new LeftOut(why);
+    throw new NotApplicable(why);
   };
+}
+
+/** The case files that are answered for in one way. */
+export interface Suite {
+  /** The names of the files without `.json`: each stands for itself and for every name that goes on with a dash. */
+  readonly files: readonly string[];
+  /** An adapter for each kind of case. */
+  readonly kinds: Readonly<Record<string, Adapter>>;
 }
 
 export type Comparison = (expected: unknown, got: unknown) => boolean;
@@ -63,10 +85,19 @@ function withoutNulls(value: unknown): unknown {
   );
 }
 
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function without(value: unknown, keys: ReadonlySet<string>): unknown {
+  return isRecord(value) ? Object.fromEntries(Object.entries(value).filter(([key]) => !keys.has(key))) : value;
+}
+
 /**
  * An adapter that reads the input by a schema, computes the answer and compares it.
  *
  * @throws {UnknownShape} from the adapter, when the input does not have the shape that the kind has here.
+ * @throws {NotApplicable} from the adapter, when nothing of what is expected can be compared.
  */
 export function adapter<Input>(
   schema: z.ZodType<Input>,
@@ -79,12 +110,25 @@ export function adapter<Input>(
     if (error !== undefined) {
       throw new UnknownShape(z.prettifyError(error).replaceAll(/\s+/g, ' '));
     }
-    const got = compute(input, testCase.expected);
+    const answer = compute(input, testCase.expected);
     const deviation = deviations.find((rule) => rule.applies(input, testCase.expected));
-    if (deviation === undefined) {
-      return { agrees: same(testCase.expected, got), expected: testCase.expected, got };
+    const wanted = deviation?.expected(input, testCase.expected) ?? testCase.expected;
+    const left = Object.entries(isRecord(answer) ? answer : {}).flatMap(([key, value]) =>
+      value instanceof NotCompared && isRecord(wanted) && key in wanted ? [[key, value.why] as const] : [],
+    );
+    const keys = new Set(left.map(([key]) => key));
+    const expected = without(wanted, keys);
+    const [first] = left;
+    if (first !== undefined && isRecord(expected) && Object.keys(expected).length === 0) {
+      throw new NotApplicable(first[1]);
     }
-    const expected = deviation.expected(input, testCase.expected);
-    return { agrees: same(expected, got), expected, got, deviation: deviation.name };
+    const got = without(answer, keys);
+    return {
+      agrees: same(expected, got),
+      expected,
+      got,
+      ...(deviation === undefined ? {} : { deviation: deviation.name }),
+      notCompared: Object.fromEntries(left),
+    };
   };
 }

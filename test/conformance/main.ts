@@ -4,11 +4,12 @@ import { CasesUnreadable, runConformance } from './run.ts';
 const DEFAULT_DIRECTORY = 'test/cases';
 
 try {
-  const { lines, passed, failed, skipped } = runConformance(process.argv[2] ?? DEFAULT_DIRECTORY);
+  const { lines, passed, failed, notApplicable } = runConformance(process.argv[2] ?? DEFAULT_DIRECTORY);
   for (const line of lines) {
     console.log(line);
   }
-  console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
+  console.log(`${notApplicable} not applicable`);
+  console.log(`${passed} passed, ${failed} failed`);
   process.exitCode = failed === 0 ? 0 : 1;
 } catch (error) {
   if (!(error instanceof CasesUnreadable)) {

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import * as z from 'zod';
-import { type ConformanceCase, LeftOut, UnknownShape } from './adapter.ts';
-import { adapterFor, UNNAMED_KIND } from './suites.ts';
+import { type ConformanceCase, NotApplicable, UNNAMED_KIND, UnknownShape } from './adapter.ts';
+import { suiteFor } from './registry.ts';
 
 /** Something that keeps the cases from being read; its message is one sentence. */
 export class CasesUnreadable extends Error {}
@@ -30,7 +30,8 @@ export interface Report {
   readonly lines: readonly string[];
   readonly passed: number;
   readonly failed: number;
-  readonly skipped: number;
+  /** Cases that Headroom has no answer to. */
+  readonly notApplicable: number;
 }
 
 function messageOf(error: unknown): string {
@@ -64,42 +65,55 @@ function shown(value: unknown): string {
 }
 
 type Outcome =
-  | { readonly kind: 'agrees'; readonly deviation: string | undefined }
-  | { readonly kind: 'disagrees'; readonly line: string }
-  | { readonly kind: 'skipped'; readonly what: string };
+  | { readonly kind: 'agrees'; readonly deviation: string | undefined; readonly notCompared: readonly string[] }
+  | { readonly kind: 'failed'; readonly line: string }
+  | { readonly kind: 'not applicable'; readonly what: string };
 
-function judge(file: string, testCase: ConformanceCase): Outcome {
+function run(file: string, testCase: ConformanceCase): Outcome {
+  const suite = suiteFor(file);
+  if (suite === undefined) {
+    return { kind: 'not applicable', what: `${file}: no controller of Headroom answers for files of this name` };
+  }
   const known = `${file} ${testCase.kind}`;
-  const adapter = adapterFor(file, testCase.kind);
+  const adapter = Object.hasOwn(suite.kinds, testCase.kind) ? suite.kinds[testCase.kind] : undefined;
   if (adapter === undefined) {
-    return { kind: 'skipped', what: `unknown kind: ${known}` };
+    return { kind: 'not applicable', what: `${known}: no adapter answers for this kind` };
   }
   const where = `${known}: input ${shown(testCase.input)}`;
   try {
-    const { agrees, expected, got, deviation } = adapter(testCase);
+    const { agrees, expected, got, deviation, notCompared } = adapter(testCase);
     const rule = deviation === undefined ? '' : ` (deviation ${deviation})`;
+    const keys = Object.entries(notCompared).map(([key, why]) => `${known} ${key}: ${why}`);
     return agrees
-      ? { kind: 'agrees', deviation }
-      : { kind: 'disagrees', line: `${where}: expected${rule} ${shown(expected)}, got ${shown(got)}` };
+      ? { kind: 'agrees', deviation, notCompared: keys }
+      : { kind: 'failed', line: `disagrees: ${where}: expected${rule} ${shown(expected)}, got ${shown(got)}` };
   } catch (error) {
+    if (error instanceof NotApplicable) {
+      return { kind: 'not applicable', what: `${known}: ${error.message}` };
+    }
     if (error instanceof UnknownShape) {
-      return { kind: 'skipped', what: `unknown shape: ${known}: ${error.message}` };
+      return { kind: 'failed', line: `unknown shape: ${where}: ${error.message}` };
     }
-    if (error instanceof LeftOut) {
-      return { kind: 'skipped', what: `left out: ${known}: ${error.message}` };
-    }
-    return {
-      kind: 'disagrees',
-      line: `${where}: expected ${shown(testCase.expected)}, got an error: ${messageOf(error)}`,
-    };
+    const expected = shown(testCase.expected);
+    return { kind: 'failed', line: `disagrees: ${where}: expected ${expected}, got an error: ${messageOf(error)}` };
   }
 }
 
-function increment(counts: Map<string, number>, key: string | undefined): void {
-  if (key === undefined) {
-    return;
+/** How often each was added, in the order in which they came. */
+class Counts {
+  readonly #counts = new Map<string, number>();
+
+  add(key: string): void {
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
   }
-  counts.set(key, (counts.get(key) ?? 0) + 1);
+
+  get total(): number {
+    return [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  lines(prefix: string, suffix: string): readonly string[] {
+    return [...this.#counts].map(([what, count]) => `${prefix}${what}, ${count} ${suffix}`);
+  }
 }
 
 /**
@@ -108,34 +122,32 @@ function increment(counts: Map<string, number>, key: string | undefined): void {
  * @throws {CasesUnreadable} when the folder or a file of it cannot be read.
  */
 export function runConformance(directory: string): Report {
-  const disagreements: string[] = [];
-  const skips = new Map<string, number>();
-  const deviating = new Map<string, number>();
+  const failures: string[] = [];
+  const [notApplicable, notCompared, deviating] = [new Counts(), new Counts(), new Counts()];
   let passed = 0;
   for (const [file, cases] of readCases(directory)) {
     for (const testCase of cases) {
-      const outcome = judge(file, testCase);
-      if (outcome.kind === 'skipped') {
-        increment(skips, outcome.what);
-      } else if (outcome.kind === 'disagrees') {
-        disagreements.push(outcome.line);
+      const outcome = run(file, testCase);
+      if (outcome.kind === 'not applicable') {
+        notApplicable.add(outcome.what);
+      } else if (outcome.kind === 'failed') {
+        failures.push(outcome.line);
       } else {
         passed += 1;
-        increment(deviating, outcome.deviation);
+        if (outcome.deviation !== undefined) deviating.add(outcome.deviation);
+        for (const what of outcome.notCompared) notCompared.add(what);
       }
     }
   }
-  const skipped = [...skips.values()].reduce((sum, count) => sum + count, 0);
   return {
     lines: [
-      ...disagreements.map((line) => `disagrees: ${line}`),
-      ...[...skips].map(([what, count]) => `${what}, ${count} skipped`),
-      ...[...deviating].map(
-        ([rule, count]) => `differs on purpose: ${rule}, ${count} passed (test/cases/deviations.md)`,
-      ),
+      ...failures,
+      ...notApplicable.lines('not applicable: ', 'not run'),
+      ...notCompared.lines('not compared: ', 'passed without it'),
+      ...deviating.lines('differs on purpose: ', 'passed (test/cases/deviations.md)'),
     ],
     passed,
-    failed: disagreements.length,
-    skipped,
+    failed: failures.length,
+    notApplicable: notApplicable.total,
   };
 }

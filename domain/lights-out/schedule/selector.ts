@@ -35,22 +35,6 @@ export function matchesSelector(selector: LabelSelector | null | undefined, labe
   );
 }
 
-/** A requirement in a form in which two that say the same are the same text. */
-function canonical({ key, operator, values = [] }: Requirement): string {
-  return JSON.stringify([key, operator, [...new Set(values)].toSorted()]);
-}
-
-/** Whether two selectors say the same, in whatever order. An absent one is the same as an absent one only. */
-export function sameSelectors(a: LabelSelector | null | undefined, b: LabelSelector | null | undefined): boolean {
-  if (a === null || a === undefined || b === null || b === undefined) return (a ?? null) === (b ?? null);
-  const parts = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector) =>
-    JSON.stringify([
-      Object.entries(matchLabels).toSorted(([one], [other]) => (one < other ? -1 : 1)),
-      [...new Set(matchExpressions.map(canonical))].toSorted(),
-    ]);
-  return parts(a) === parts(b);
-}
-
 /** What Kubernetes would refuse in a selector: In and NotIn need values, Exists and DoesNotExist take none. */
 export function selectorProblems(
   selector: LabelSelector | null | undefined,

@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  isEmptySelector,
-  matchesSelector,
-  sameSelectors,
-  selectorProblems,
-} from '../../../../domain/lights-out/schedule/selector.ts';
+import { isEmptySelector, matchesSelector, selectorProblems } from '../../../../domain/lights-out/schedule/selector.ts';
 import type { LabelSelector } from '../../../../domain/lights-out/schedule/schedule.ts';
 
 type Operator = NonNullable<LabelSelector['matchExpressions']>[number]['operator'];
@@ -42,30 +37,6 @@ describe('a selector', () => {
     expect(matched).toEqual([false, false, true, true, true]);
     expect(isEmptySelector(requiring('Exists'))).toBe(false);
     expect(isEmptySelector({ matchLabels: { a: '' } })).toBe(false);
-  });
-
-  it('is the same as another that says the same in another order', () => {
-    const one: LabelSelector = {
-      matchLabels: { a: '1', b: '2' },
-      matchExpressions: [
-        { key: 'env', operator: 'In', values: ['dev', 'test'] },
-        { key: 'x', operator: 'Exists' },
-      ],
-    };
-    const other: LabelSelector = {
-      matchLabels: { b: '2', a: '1' },
-      matchExpressions: [
-        { key: 'x', operator: 'Exists', values: [] },
-        { key: 'env', operator: 'In', values: ['test', 'dev'] },
-      ],
-    };
-    expect(sameSelectors(one, other)).toBe(true);
-    expect(sameSelectors(one, { ...other, matchLabels: { a: '1' } })).toBe(false);
-    expect(sameSelectors(requiring('In', 'dev'), requiring('NotIn', 'dev'))).toBe(false);
-    expect(sameSelectors({ matchLabels: { a: '1' } }, { matchLabels: { b: '1' } })).toBe(false);
-    expect(sameSelectors(undefined, null)).toBe(true);
-    expect(sameSelectors(null, {})).toBe(false);
-    expect(sameSelectors({}, { matchLabels: {} })).toBe(true);
   });
 
   it('says what Kubernetes would refuse in it', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type ConformanceCase, UnknownShape } from './adapter.ts';
-import { lightsOutPeriodKinds } from './kinds/lights-out-period.ts';
-import { refusedCron, refusedSchedule, sensiblePeriod } from './lights-out-deviations.ts';
+import { type ConformanceCase, UnknownShape } from '../adapter.ts';
+import { lightsOutPeriodKinds } from './period.ts';
+import { refusedCron, refusedSchedule, sensiblePeriod } from './deviations.ts';
 
 function judge(testCase: ConformanceCase) {
   const { agrees, deviation } = lightsOutPeriodKinds[testCase.kind]?.(testCase) ?? {};

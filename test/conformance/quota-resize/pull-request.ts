@@ -6,7 +6,7 @@ import type { PullRequestObservation } from '../../../domain/quota-resize/model/
 import { resolvePolicy } from '../../../domain/quota-resize/policy/resolve.ts';
 import { editPlace } from '../../../domain/quota-resize/git/locate/edit-location.ts';
 import { scanQuotas } from '../../../domain/quota-resize/git/locate/scan.ts';
-import { type Adapter, adapter, LATER_STRATEGY, LeftOut } from '../adapter.ts';
+import { type Adapter, adapter, LATER_STRATEGY, NotApplicable } from '../adapter.ts';
 import { sameJson } from '../compare.ts';
 import { UNCONFIGURED } from './unconfigured.ts';
 
@@ -44,7 +44,7 @@ const mergeInput = z.strictObject({
 
 /** Whether the pull request of a raise is merged, all else being settled: long after its push, our commit alone on it. */
 function merges({ enableAutoMerge, annotationAutoMerge, prDirection, pr }: z.infer<typeof mergeInput>): boolean {
-  if (prDirection === 'shrink') throw new LeftOut(LATER_STRATEGY);
+  if (prDirection === 'shrink') throw new NotApplicable(LATER_STRATEGY);
   const { policy } = resolvePolicy({
     defaults: { ...UNCONFIGURED, autoMerge: enableAutoMerge },
     namespaceAnnotations: annotationAutoMerge === undefined ? {} : { 'resizer.io/auto-merge': annotationAutoMerge },

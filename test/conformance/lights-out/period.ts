@@ -11,7 +11,7 @@ import {
 import { periodAt, timingProblems } from '../../../domain/lights-out/schedule/period.ts';
 import { type Adapter, adapter, UnknownShape } from '../adapter.ts';
 import { sameJson } from '../compare.ts';
-import { probed, refusedCron, refusedSchedule, sensiblePeriod } from '../lights-out-deviations.ts';
+import { probed, refusedCron, refusedSchedule, sensiblePeriod } from './deviations.ts';
 
 /** None, and an empty one, is UTC. */
 const timezone = z

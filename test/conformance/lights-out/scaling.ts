@@ -20,22 +20,30 @@ import { scheduleProblems } from '../../../domain/lights-out/schedule/problems.t
 import { afterBatch } from '../../../domain/lights-out/decide/run.ts';
 import { labelSelector, scheduleSpec } from '../../../domain/lights-out/schedule/schedule.ts';
 import { namespacesInScope } from '../../../domain/lights-out/schedule/scope.ts';
-import { isEmptySelector, sameSelectors, selectorProblems } from '../../../domain/lights-out/schedule/selector.ts';
+import { isEmptySelector, selectorProblems } from '../../../domain/lights-out/schedule/selector.ts';
 import type { Workload } from '../../../domain/lights-out/workload/workload.ts';
 import { itemOf, lookOf, planOf, scheduleOf } from '../../domain/lights-out/looks.ts';
 import { contextOf, NIGHT, namespaceOf, otherOf, workloadOf } from '../../domain/lights-out/planned.ts';
 import { SmallCluster } from '../../domain/lights-out/small-cluster.ts';
-import { type Adapter, adapter, type Comparison, leftOut, UnknownShape } from '../adapter.ts';
+import {
+  type Adapter,
+  adapter,
+  type Comparison,
+  NotApplicable,
+  NotCompared,
+  notApplicable,
+  UnknownShape,
+} from '../adapter.ts';
 import { sameJson } from '../compare.ts';
 import {
   failureIsShown,
   keepsPods,
+  noEmptyBatch,
   noUserNote,
   onlyExisting,
   resumedByUser,
-  sameInAnyOrder,
   type ScalerInput,
-} from '../lights-out-scaling-deviations.ts';
+} from './scaling-deviations.ts';
 
 const SCHEDULE = 'dev-schedule';
 const texts = z.record(z.string(), z.string());
@@ -68,8 +76,13 @@ interface Scaled {
   readonly workload: Workload;
   /** Nothing was done that people would call scaling. */
   readonly isSkipped: boolean;
-  readonly from: string;
+  /** Whether the API server refused one of the writes. */
+  readonly isRefused: boolean;
 }
+
+/** What the other operator says of a pass beside what it did. */
+const OWN_WORDS = 'the words of the other operator; that a workload is skipped is asked by another key';
+const OWN_INPUT = 'what the case itself gives: Headroom does not answer with what was there before';
 
 function shownValue({ replicas, isSuspended }: Workload): string {
   return replicas === null ? `${isSuspended}` : `${replicas}`;
@@ -89,9 +102,8 @@ function scaled(kind: WorkloadType, input: z.infer<typeof scalerInput>): Scaled 
   const others = owner === schedule ? [] : [otherOf({ name: owner, isIdle: true })];
   const period = { state: input.direction, since: NIGHT };
   const judgement = judge(before, namespaceOf(), contextOf({ schedule, period, others, settledAt: null }));
-  if (judgement.kind === 'change') {
-    for (const write of judgement.item.writes) cluster.write('one', write, NIGHT);
-  }
+  const writes = judgement.kind === 'change' ? judgement.item.writes : [];
+  const isRefused = writes.some((write) => !cluster.write('one', write, NIGHT));
   const workload = cluster.get('one');
   const original = isCronJob
     ? annotations[ORIGINAL_SUSPEND] === 'lightsout'
@@ -101,14 +113,14 @@ function scaled(kind: WorkloadType, input: z.infer<typeof scalerInput>): Scaled 
   return {
     workload,
     isSkipped: shownValue(before) === shownValue(workload) && !isWoken,
-    from: shownValue(before),
+    isRefused,
   };
 }
 
 const MARKS = [ORIGINAL_REPLICAS, ORIGINAL_SUSPEND, MANAGED_BY];
 
 /** What a case asks of a workload, by the words of its keys. */
-function answerOf({ workload, isSkipped, from }: Scaled, key: string, expected: unknown): unknown {
+function answerOf({ workload, isSkipped, isRefused }: Scaled, key: string, expected: unknown): unknown {
   const { annotations, labels, replicas, isSuspended } = workload;
   const isOfLabel = /label/i.test(key);
   if (/removed|absent|cleared/.test(key)) {
@@ -127,11 +139,11 @@ function answerOf({ workload, isSkipped, from }: Scaled, key: string, expected: 
     case 'skipped':
       return isSkipped;
     case 'error':
-      return typeof expected === 'string' ? '' : false;
+      return typeof expected === 'string' && !isRefused ? '' : isRefused;
     case 'previousValue':
     case 'previousReplicas':
     case 'previousSuspend':
-      return typeof expected === 'string' ? from : JSON.parse(from);
+      return new NotCompared(OWN_INPUT);
     case 'newValue':
       return shownValue(workload);
     case 'newReplicas':
@@ -140,8 +152,7 @@ function answerOf({ workload, isSkipped, from }: Scaled, key: string, expected: 
       return isSuspended;
     case 'skipReason':
     case 'reason':
-      // The operator's own words; that it is skipped is asked by another key.
-      return expected;
+      return new NotCompared(OWN_WORDS);
     case 'annotations':
       return withoutMoment(annotations);
     case 'labels':
@@ -401,6 +412,7 @@ class Controller {
   }
 }
 
+const OWN_PACE = 'the pace of the other operator; Headroom sleeps until the next transition';
 const SIX_AND_SIX = Date.parse('2024-01-15T10:00:00Z');
 
 function controlled(input: ControllerInput, expected: unknown): unknown {
@@ -426,7 +438,7 @@ function controlled(input: ControllerInput, expected: unknown): unknown {
   const stats: Readonly<Record<string, number>> = controller.plan?.stats ?? {};
   return answers(expected, (key, value) => {
     const of = (one: Workload, what = key) =>
-      what === 'state' ? stateAt(last) : answerOf({ workload: one, isSkipped: false, from: '' }, what, value);
+      what === 'state' ? stateAt(last) : answerOf({ workload: one, isSkipped: false, isRefused: false }, what, value);
     if (key === 'error') return controller.problems.length > 0;
     if (key === 'namespaces') return controller.plan?.namespaces;
     if (key === 'state') return moments.length > 1 && Array.isArray(value) ? moments.map(stateAt) : stateAt(last);
@@ -436,10 +448,8 @@ function controlled(input: ControllerInput, expected: unknown): unknown {
     if (key === 'workloadStats')
       return Object.fromEntries(Object.keys(Object(value)).map((name) => [name, stats[name]]));
     if (key in stats) return stats[key];
-    if (key === 'finalizer' && isDeleted) return value === 'removed' ? value : null;
-    if (key === 'finalizer') return finalizerOf();
-    // The operator's pace; Headroom's next look is its own affair as long as there is one.
-    if (key === 'requeueAfter') return period === null || period.next === null ? null : value;
+    if (key === 'finalizer') return isDeleted ? finalizerAfterDeletion(controller.plan) : finalizerOf();
+    if (key === 'requeueAfter') return new NotCompared(OWN_PACE);
     if (Array.isArray(value) && moments.length > 1)
       return history.flatMap(([one]) => (one === undefined ? [] : [of(one)]));
     if (Array.isArray(value)) return after.map((one) => of(one));
@@ -462,6 +472,13 @@ function finalizerOf(): string | null {
   return verdict.kind === 'finalizer' && verdict.isPresent ? FINALIZER : null;
 }
 
+/** What becomes of the finalizer of a schedule that is being deleted, after what is left of the plan. */
+function finalizerAfterDeletion(plan: Plan | null): string {
+  const look = lookOf({ schedule: scheduleOf({ isDeleting: true }), plan });
+  const [, verdict] = decide(look, freshMemory);
+  return verdict.kind === 'finalizer' && !verdict.isPresent ? 'removed' : FINALIZER;
+}
+
 /** What is said of a schedule after one of its workloads could not be written, and when that is tried again. */
 function afterConflict(): { readonly status: string; readonly requeue: string } {
   const item = itemOf('web');
@@ -481,6 +498,8 @@ const absentReplicas = z.strictObject({
 const absentSuspend = z.strictObject({ 'spec.suspend': z.literal('absent'), direction });
 const conflict = z.strictObject({ 'one update conflicts (409)': z.literal(true) });
 
+/** Cases in prose: what the operator's code was read to do. Those that no adapter can put to Headroom are named, each. */
+
 const codeReading: Adapter = (testCase) => {
   const absent = absentReplicas.safeParse(testCase.input);
   if (absent.success) {
@@ -489,11 +508,18 @@ const codeReading: Adapter = (testCase) => {
   }
   const unsaid = absentSuspend.safeParse(testCase.input);
   if (unsaid.success) return scaler('CronJob')({ ...testCase, input: { direction: unsaid.data.direction } });
+  if (!conflict.safeParse(testCase.input).success) {
+    throw new NotApplicable(`no adapter reads this prose: ${JSON.stringify(testCase.input)}`);
+  }
   return adapter(
     conflict,
     (_, expected) => {
       const { status, requeue } = afterConflict();
-      return answers(expected, (key) => (key === 'Ready' ? status : requeue));
+      return answers(expected, (key) => {
+        if (key === 'Ready') return status;
+        if (key === 'requeue') return requeue;
+        throw new UnknownShape(`expected has ${key}`);
+      });
     },
     sameAnswers,
     [failureIsShown],
@@ -514,12 +540,7 @@ export const lightsOutScalingKinds: Readonly<Record<string, Adapter>> = {
     (input) => isEmptySelector(asSelector(input)),
     sameJson,
   ),
-  'selector-equal': adapter(
-    z.strictObject({ a: selector.optional(), b: selector.optional() }),
-    ({ a, b }) => sameSelectors(asSelector(a), asSelector(b)),
-    sameJson,
-    [sameInAnyOrder],
-  ),
+  'selector-equal': notApplicable('Headroom compares no selectors: it asks each what it selects'),
   batcher: adapter(
     batcherInput,
     ({ workloads, size }, expected) => {
@@ -530,10 +551,10 @@ export const lightsOutScalingKinds: Readonly<Record<string, Adapter>> = {
         throw new UnknownShape(`expected has ${key}`);
       });
     },
-    // The operator has one batch of nothing.
-    (expected, got) => sameJson(JSON.parse(JSON.stringify(expected).replaceAll('[0]', '[]')), got),
+    sameJson,
+    [noEmptyBatch],
   ),
   controller: adapter(controllerInput, controlled, sameAnswers),
   'code-reading': codeReading,
-  e2e: leftOut('a whole cluster, which the integration tests of lights-out start'),
+  e2e: notApplicable('a whole cluster, which the integration tests of lights-out start'),
 };

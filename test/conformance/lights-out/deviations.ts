@@ -3,7 +3,7 @@
  * time. The reasons: test/cases/deviations.md.
  */
 import * as z from 'zod';
-import type { Deviation } from './adapter.ts';
+import type { Deviation } from '../adapter.ts';
 
 /** What a case expects that was run on the operator: what that answered, and what would have been right, worked out by hand. */
 export const probed = z.object({

@@ -1,5 +1,6 @@
 /** The cases of an existing resizer about the life of a pull request and its lock, through Headroom's state machine. */
 import * as z from 'zod';
+import { acquired, opened } from '../../../domain/quota-resize/decide/apply-outcome.ts';
 import { decide } from '../../../domain/quota-resize/decide/decide.ts';
 import type { Decision } from '../../../domain/quota-resize/model/decision.ts';
 import { pullRequestTexts } from '../../../domain/quota-resize/pull-request/text.ts';
@@ -17,9 +18,9 @@ import {
   ref,
   seenWith,
 } from '../../domain/quota-resize/model/observations.ts';
-import { type Adapter, adapter, LATER_STRATEGY, LeftOut } from '../adapter.ts';
+import { type Adapter, adapter, LATER_STRATEGY, NotApplicable, NotCompared } from '../adapter.ts';
 import { sameExpectedKeys, sameJson } from '../compare.ts';
-import { widerTable } from '../deviations.ts';
+import { widerTable } from './deviations.ts';
 
 const list = z.record(z.string(), z.string());
 const direction = z.enum(['grow', 'shrink']);
@@ -50,16 +51,21 @@ function open({ hard, used, openPrFound, createdPr = 0 }: z.infer<typeof needInp
   // A need that has stood still for long enough.
   const [noted] = decide({ quota: look, pullRequest: null }, memory(), NOW);
   const [, verdict] = decide({ quota: look, pullRequest: null }, noted, NOW + HOUR);
-  return isOpening(verdict) ? { createCalls: 1, leasePr: createdPr } : { createCalls: 0, leasePr: 0 };
+  if (!isOpening(verdict)) return { createCalls: 0, leasePr: noted.decision?.pullRequest?.number ?? 0 };
+  const proposed = decision({ id: 'proposed' });
+  const after = opened(acquired(noted, proposed), proposed, ref({ number: createdPr }));
+  return { createCalls: 1, leasePr: after.decision?.pullRequest?.number ?? 0 };
 }
 
 function isOpening(verdict: Verdict): boolean {
   return verdict.kind === 'propose' || verdict.kind === 'open';
 }
 
+const ONLY_RAISES = 'Headroom only raises limits, so that a Lease has no direction';
+
 /** What is kept of a pull request once it is seen closed. */
 function close({ leasePr, leaseDirection, pr }: z.infer<typeof heldInput>): unknown {
-  if (leaseDirection === 'shrink') throw new LeftOut(LATER_STRATEGY);
+  if (leaseDirection === 'shrink') throw new NotApplicable(LATER_STRATEGY);
   const merge = { sha: 'f00', at: NOW, by: 'alice', limits: { 'requests.cpu': '12' } };
   const seen = pullRequest({
     number: leasePr,
@@ -67,13 +73,14 @@ function close({ leasePr, leaseDirection, pr }: z.infer<typeof heldInput>): unkn
     merge: pr.merged === true ? merge : null,
   });
   const held = openedAs(leasePr);
-  const [, verdict] = decide(seenWith(held, seen), memory({ decision: held }), NOW);
+  const [after, verdict] = decide(seenWith(held, seen), memory({ decision: held }), NOW);
   const isSettled = verdict.kind === 'settle';
   return {
-    leasePr: isSettled ? 0 : leasePr,
-    leaseDirection: isSettled ? '' : 'grow',
+    // A decision that is settled unlocks its Lease.
+    leasePr: isSettled ? 0 : (after.decision?.pullRequest?.number ?? 0),
+    leaseDirection: new NotCompared(ONLY_RAISES),
     lastGrowSet: isSettled && verdict.decision.merge !== null,
-    lastShrinkSet: false,
+    lastShrinkSet: new NotCompared(ONLY_RAISES),
   };
 }
 
@@ -83,7 +90,8 @@ const leaseInput = z.union([contested, z.looseObject({ acquire: z.number() })]);
 /** Which of several decisions gets on while one holds the lock: a number stands for the decision of that pull request. */
 function acquire(input: z.infer<typeof leaseInput>): unknown {
   const { data } = contested.safeParse(input);
-  if (data === undefined) throw new LeftOut('a write to the cluster, which the integration tests of the Leases do');
+  if (data === undefined)
+    throw new NotApplicable('a write to the cluster, which the integration tests of the Leases do');
   const holder = data.heldBy.replace(/^pr-/, 'headroom/pr-');
   const outcomes = data.acquire.map((number) => {
     const wanted = decision({ id: `pr-${number}` });
@@ -92,34 +100,6 @@ function acquire(input: z.infer<typeof leaseInput>): unknown {
     return [`acquire${number}`, verdict.reason === 'LeaseHeld' ? 'error' : 'ok'];
   });
   return Object.fromEntries(outcomes);
-}
-
-const openPullRequests = z.array(
-  z.strictObject({ n: z.number(), ref: z.string(), labels: z.array(z.string()).optional() }),
-);
-const findInput = z.union([
-  z.strictObject({ openPrs: openPullRequests, namespace: z.string(), quota: z.string() }),
-  z.strictObject({ listStatus: z.number() }),
-]);
-
-/**
- * Which open pull request is a quota's. Headroom knows its own by the whole name of the branch, so a branch of the cases is
- * read for the namespace and quota that it states, and becomes the one that Headroom would give it.
- */
-function find(input: z.infer<typeof findInput>): unknown {
-  if ('listStatus' in input) throw new LeftOut('an answer of GitHub, which the integration tests of its client give');
-  if (input.openPrs.some(({ labels }) => labels !== undefined)) throw new LeftOut(LATER_STRATEGY);
-  const texts = pullRequestTexts();
-  const branchFor = (namespace: string, name: string, id: string) =>
-    texts.branch({ cluster: 'c', namespace, quota: name }, id);
-  const found = input.openPrs.find(({ ref: written }) => {
-    const [, of, namespace, name, id, ...rest] = written.split('/');
-    if (of !== 'grow' || namespace === undefined || name === undefined || id === undefined || rest.length > 0) {
-      throw new LeftOut('a branch that does not say whose it is; Headroom makes none like that');
-    }
-    return branchFor(namespace, name, id) === branchFor(input.namespace, input.quota, id);
-  });
-  return { pr: found?.n ?? 0 };
 }
 
 const bodyInput = z.strictObject({ namespace: z.string(), quota: z.string(), limits: list });
@@ -164,7 +144,6 @@ export const lifecycleKinds: Readonly<Record<string, Adapter>> = {
     const isNeed = z.looseObject({ hard: z.unknown() }).safeParse(testCase.input).data?.hard !== undefined;
     return isNeed ? opening(testCase) : closing(testCase);
   },
-  'find-open-pr': adapter(findInput, find, sameExpectedKeys),
   lease: adapter(leaseInput, acquire, sameJson),
   'pr-body': adapter(bodyInput, body, hasParts, [widerTable]),
 };

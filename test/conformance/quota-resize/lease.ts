@@ -2,8 +2,13 @@
 import * as z from 'zod';
 import { formatInstant } from '../../../domain/kernel/time.ts';
 import { judgeLease } from '../../../domain/lease-gc/judge-lease.ts';
-import { type LeaseObject, quotaLeaseLabels, readLeaseMemory } from '../../../domain/quota-resize/model/lease.ts';
-import { type Adapter, adapter, LATER_STRATEGY, LeftOut } from '../adapter.ts';
+import {
+  type LeaseObject,
+  leaseSelector,
+  quotaLeaseLabels,
+  readLeaseMemory,
+} from '../../../domain/quota-resize/model/lease.ts';
+import { type Adapter, adapter, LATER_STRATEGY, NotApplicable } from '../adapter.ts';
 import { sameJson } from '../compare.ts';
 
 const gcInput = z.strictObject({
@@ -13,6 +18,14 @@ const gcInput = z.strictObject({
 
 /** Long after every Lease was written, so that no grace period is running. */
 const MUCH_LATER = Date.UTC(2100, 0, 1);
+
+/** Whether the API server lists the Lease by the selector of the garbage collection, which is one of equal labels. */
+function isListed({ metadata }: LeaseObject): boolean {
+  return leaseSelector.split(',').every((requirement) => {
+    const [label = '', value] = requirement.split('=');
+    return value !== undefined && metadata?.labels?.[label] === value;
+  });
+}
 
 /** Which Leases the garbage collection deletes, where no workflow runs and every quota of a living namespace exists. */
 function collect({ namespaces, leases }: z.infer<typeof gcInput>): unknown {
@@ -27,12 +40,11 @@ function collect({ namespaces, leases }: z.infer<typeof gcInput>): unknown {
     const object: LeaseObject = {
       metadata: {
         name: lease.name,
-        labels: quotaLeaseLabels,
+        labels: lease.managed ? quotaLeaseLabels : {},
         annotations: { 'resizer.io/target-namespace': lease.targetNs, 'resizer.io/target-quota': quotaOf(lease) },
       },
     };
-    // The collection lists by label, so it never sees a Lease that is not managed.
-    return lease.managed && judgeLease(object, 0, surroundings, MUCH_LATER).kind === 'delete';
+    return isListed(object) && judgeLease(object, 0, surroundings, MUCH_LATER).kind === 'delete';
   };
   return {
     deleted: leases.filter(isDeleted).map(({ name }) => name),
@@ -48,7 +60,7 @@ export const leaseKinds: Readonly<Record<string, Adapter>> = {
     ]),
     (input) => {
       // What changes is the window of observations.
-      if ('mutate' in input) throw new LeftOut(LATER_STRATEGY);
+      if ('mutate' in input) throw new NotApplicable(LATER_STRATEGY);
       const text = input['annotation resizer.io/last-modified'];
       const { memory } = readLeaseMemory({ metadata: { annotations: { 'resizer.io/last-modified': text } } });
       return { instant: memory.lastModified === null ? null : formatInstant(memory.lastModified) };

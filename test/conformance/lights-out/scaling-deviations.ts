@@ -2,7 +2,7 @@
  * The rules by which Headroom differs from the operator that the lights-out cases were taken from, as far as they are about
  * what happens to a workload. Each states its own expectation. The reasons: test/cases/deviations.md.
  */
-import type { Deviation } from './adapter.ts';
+import type { Deviation } from '../adapter.ts';
 
 type Answers = Readonly<Record<string, unknown>>;
 
@@ -82,34 +82,22 @@ export const onlyExisting: Deviation<DiscoveryInput> = {
   expected: ({ cluster = {} }, expected) => (expected as string[]).filter((name) => name in cluster),
 };
 
-interface SelectorPair {
-  readonly a?: object | undefined;
-  readonly b?: object | undefined;
+interface BatcherInput {
+  readonly workloads: number;
 }
 
-/** A selector with its parts in one order, whatever order they came in, and without those that say nothing. */
-function ordered(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((one) => JSON.stringify(ordered(one))).toSorted();
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.entries(value)
-    .filter(([, part]) => typeof part !== 'object' || Object.keys(part ?? {}).length > 0)
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([key, part]) => [key, ordered(part)]);
-}
-
-/** The operator compares requirements in the order in which they are written, and a label that is missing as an empty one. */
-export const sameInAnyOrder: Deviation<SelectorPair> = {
-  name: 'selector-in-any-order',
-  applies: ({ a, b }, expected) => {
-    if (a === undefined || b === undefined) return false;
-    return (JSON.stringify(ordered(a)) === JSON.stringify(ordered(b))) !== expected;
-  },
-  expected: (_, expected) => expected === false,
+/** The operator has one batch of nothing where there is nothing to be done. */
+export const noEmptyBatch: Deviation<BatcherInput> = {
+  name: 'no-empty-batch',
+  applies: ({ workloads }, expected) =>
+    workloads === 0 && Object.values(expected as Answers).some((value) => ['1', '[0]'].includes(JSON.stringify(value))),
+  expected: (_, expected) =>
+    Object.fromEntries(Object.entries(expected as Answers).map(([key, value]) => [key, Array.isArray(value) ? [] : 0])),
 };
 
 /** The operator only counts what failed: it says Ready, and tries again at the next transition. */
 export const failureIsShown: Deviation<unknown> = {
   name: 'failure-is-shown',
-  applies: () => true,
+  applies: (_, expected) => (expected as Answers)['Ready'] === 'True',
   expected: (_, expected) => withAnswers(expected, { Ready: 'False', requeue: 'retry' }),
 };

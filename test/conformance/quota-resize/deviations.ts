@@ -3,8 +3,8 @@
  * expectation in plain integers, so that the code under test is not its own witness. The reasons: test/cases/deviations.md.
  */
 import * as z from 'zod';
-import { ceilTo, isQuantity, parseQuantity, quantityOf } from '../../domain/kernel/quantity.ts';
-import type { Deviation } from './adapter.ts';
+import { ceilTo, isQuantity, parseQuantity, quantityOf } from '../../../domain/kernel/quantity.ts';
+import type { Deviation } from '../adapter.ts';
 
 const ONE = quantityOf(1n);
 

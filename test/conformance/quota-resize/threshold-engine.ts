@@ -28,7 +28,7 @@ import {
   settledEngine,
   wholePieces,
   wholePiecesDecided,
-} from '../deviations.ts';
+} from './deviations.ts';
 import { UNCONFIGURED } from './unconfigured.ts';
 
 const list = z.record(z.string(), z.string());

@@ -9,11 +9,10 @@ import { podConstraints } from '../../../domain/quota-usage/constraints.ts';
 import type { ResourceClaim } from '../../../domain/quota-usage/device-charge.ts';
 import type { CountedObject, UsageContext } from '../../../domain/quota-usage/evaluator.ts';
 import { evaluatorFor, evaluatorsFor } from '../../../domain/quota-usage/evaluators.ts';
-import { handles } from '../../../domain/quota-usage/handles.ts';
 import type { Container, Pod } from '../../../domain/quota-usage/pod.ts';
 import { podLimits, podRequests, type PodResourcesOptions } from '../../../domain/quota-usage/pod-charge.ts';
 import type { Service } from '../../../domain/quota-usage/service-charge.ts';
-import { type Adapter, adapter } from '../adapter.ts';
+import { type Adapter, adapter, notApplicable } from '../adapter.ts';
 import { sameAmounts, sameExpectedKeys, sameJson, sameMembers } from '../compare.ts';
 
 const list = z.record(z.string(), z.string());
@@ -118,14 +117,9 @@ function resourceClaimCharge(input: z.infer<typeof resourceClaimInput>): unknown
   return charge(resourceClaims, input.claim ?? { spec: { devices: input.devices } }, context);
 }
 
-const request = z.object({
-  operation: z.enum(['CREATE', 'UPDATE', 'DELETE', 'CONNECT']),
-  subresource: z.string(),
-  object: object<CountedObject>().optional(),
-  oldObject: object<CountedObject>().optional(),
-});
-
-const handlesOf = (resource: GroupResource) => adapter(request, (input) => handles(resource, input), sameJson);
+const handled = notApplicable(
+  'which requests are charged is decided by the API server, where its own evaluators are; Headroom only counts',
+);
 
 const matchingResources = (resource: GroupResource) =>
   adapter(
@@ -224,7 +218,7 @@ export const quotaEvaluatorKinds: Readonly<Record<string, Adapter>> = {
   ),
   podMatchingResources: matchingResources(pods),
   podMatchingScopes: matchingScopes(pods, 'pod'),
-  podHandles: handlesOf(pods),
+  podHandles: handled,
   serviceUsage: adapter(
     z.object({ service: object<Service>() }),
     (input) => charge(services, input.service),
@@ -232,7 +226,7 @@ export const quotaEvaluatorKinds: Readonly<Record<string, Adapter>> = {
   ),
   serviceMatchingResources: matchingResources(services),
   serviceMatchingScopes: matchingScopes(services, 'service'),
-  serviceHandles: handlesOf(services),
+  serviceHandles: handled,
   pvcUsage: adapter(
     z.object({ pvc: object<Claim>(), featureGates: gates }),
     (input) => charge(volumeClaims, unexpanded(input.pvc, input.featureGates)),
@@ -240,12 +234,12 @@ export const quotaEvaluatorKinds: Readonly<Record<string, Adapter>> = {
   ),
   pvcMatchingResources: matchingResources(volumeClaims),
   pvcMatchingScopes: matchingScopes(volumeClaims, 'pvc'),
-  pvcHandles: handlesOf(volumeClaims),
+  pvcHandles: handled,
   claimUsage: adapter(resourceClaimInput, resourceClaimCharge, sameAmounts),
   claimMatchingResources: matchingResources(resourceClaims),
   claimMatchingScopes: matchingScopes(resourceClaims, 'claim'),
-  claimHandles: handlesOf(resourceClaims),
-  objectCountHandles: handlesOf({ group: 'apps', resource: 'deployments' }),
+  claimHandles: handled,
+  objectCountHandles: handled,
   objectCountMatchingResources: adapter(
     z.object({ resource: z.string(), resources: z.array(z.string()) }),
     (input) => evaluatorFor(groupResource(input.resource)).matchingResources(input.resources, BARE),
