@@ -1,13 +1,14 @@
 /** A random run on real servers: things break and people meddle, and afterwards everything must be as it should be. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WorkflowNotFoundError } from '@temporalio/client';
 import { quotaResizeId } from '../../domain/kernel/target.ts';
 import { commandSignals } from '../../workflows/quota-resize/messages.ts';
 import { namespaceFiles, pathOf, QUOTA, quickTimings, statusOf, targetOf } from '../faults/pressed-namespaces.ts';
 import type { FaultAction } from '../kernel/forge/http/faults.ts';
 import { logTail, type SupervisedProcess } from '../kernel/servers/supervised-process.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
-import { type Stack, startStack, SYSTEM_NAMESPACE } from '../kernel/stack/stack.ts';
+import { type Stack, startStack } from '../kernel/stack/stack.ts';
+import { keepLogs } from './keep-logs.ts';
+import { limitIn, notAtRest, quotaOf, workflowAccount } from './not-at-rest.ts';
 import { doubleWrites, pullRequestsOf } from './pull-request-journal.ts';
 import { type Random, seededRandom } from './random.ts';
 
@@ -31,6 +32,9 @@ export interface ChaosReport {
 
 /** Nothing backs off longer than 30 s, and what was held up may meet that a few times. */
 const RECOVERY_MS = 180_000;
+
+/** How often a recovery that takes long says what it waits for. */
+const TELL_EVERY_MS = 15_000;
 
 /** Waits are short, so that a decision follows the other. */
 const timings = {
@@ -72,7 +76,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     return { actions, pullRequests, recoveryMs: Date.now() - calmAt };
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`chaos with the seed ${options.seed}: ${reason}`, { cause });
+    const kept = await keepLogs(stack, { seed: options.seed, namespaces });
+    throw new Error(`chaos with the seed ${options.seed}: ${reason}\nThe logs are kept in ${kept}`, { cause });
   } finally {
     await stack.stop();
   }
@@ -104,7 +109,7 @@ class Chaos {
     for (const kind of ['worker', 'starter', 'worker', 'starter'] as const) this.#startOne(kind);
     await Promise.all(this.#starting);
     for (const namespace of this.#namespaces) {
-      await eventually(`${namespace} is there`, async () => await this.#quota(namespace));
+      await eventually(`${namespace} is there`, async () => await quotaOf(this.#stack, namespace));
     }
   }
 
@@ -149,14 +154,39 @@ class Chaos {
     this.#stack.forge.clearFaults();
     await Promise.all(this.#starting);
     this.#options.tell('nothing breaks any more');
-    await eventually(
-      'every quota is below its threshold and unlocked, and no episode goes on',
-      async () => await this.#isAtRest(),
-      RECOVERY_MS,
-    );
+    let left: ReadonlyMap<string, readonly string[]> = new Map();
+    let toldAt = Date.now();
+    try {
+      await eventually(
+        'every quota is at rest',
+        async () => {
+          await this.#helpPeopleOut();
+          left = await notAtRest(this.#stack, this.#namespaces, () => this.#openPullRequests());
+          if (left.size > 0 && Date.now() - toldAt > TELL_EVERY_MS) {
+            toldAt = Date.now();
+            this.#options.tell(`not at rest yet: ${inWords(left).join('; ')}`);
+          }
+          return left.size === 0;
+        },
+        RECOVERY_MS,
+      );
+    } catch (cause) {
+      throw new Error(await this.#whyNotAtRest(cause, left), { cause });
+    }
   }
 
-  async #isAtRest(): Promise<boolean> {
+  /** Which quotas are not at rest, what is left to be done for each, and what its workflow says of it. */
+  async #whyNotAtRest(cause: unknown, left: ReadonlyMap<string, readonly string[]>): Promise<string> {
+    const lines = [cause instanceof Error ? cause.message : String(cause)];
+    for (const [namespace, what] of left) {
+      lines.push(`- ${namespace}: ${what.join('; ')}`);
+      for (const line of await workflowAccount(this.#stack, namespace)) lines.push(`  ${line}`);
+    }
+    return lines.join('\n');
+  }
+
+  /** Does what only people can do: resumes what is paused, and ends pull requests that were handed over to them. */
+  async #helpPeopleOut(): Promise<void> {
     for (const namespace of this.#namespaces) {
       const seen = await statusOf(this.#stack, namespace);
       if (seen?.paused) await this.#signal(namespace, 'resume');
@@ -164,24 +194,13 @@ class Chaos {
       // Handed over to people, who merge it or, when it conflicts, give it up.
       if (seen?.reason === 'ForeignCommit' && number !== undefined) await this.#endByPeople(number, 'merged');
     }
-    const quotas = await Promise.all(this.#namespaces.map(async (namespace) => await this.#quota(namespace)));
-    if (quotas.some(({ hard, used }) => used >= hard * 0.8)) return false;
-    // One that looked before something was taken away may still be about to raise a limit, and nothing shows it yet.
-    for (const namespace of this.#namespaces) if (await this.#isUnderWay(namespace)) return false;
-    if (this.#openPullRequests().length > 0) return false;
-    // What was merged last may raise a limit that is not needed any more, so nobody but the syncer waits for it.
-    for (const [index, namespace] of this.#namespaces.entries()) {
-      if (limitIn(await this.#stack.forge.readFile('main', pathOf(namespace))) !== quotas[index]?.hard) return false;
-    }
-    const { items } = await this.#stack.coordination.listNamespacedLease({ namespace: SYSTEM_NAMESPACE });
-    return items.every(({ spec }) => !spec?.holderIdentity);
   }
 
   async problems(): Promise<readonly string[]> {
     const { forge, controlPlane } = this.#stack;
     const problems = [...doubleWrites(forge.writes, this.#endedByPeople)];
     for (const namespace of this.#namespaces) {
-      const { hard } = await this.#quota(namespace);
+      const { hard } = await quotaOf(this.#stack, namespace);
       const inGit = limitIn(await forge.readFile('main', pathOf(namespace)));
       if (inGit !== hard) problems.push(`${namespace}: ${inGit} in Git and ${hard} in the cluster`);
       const merged = forge.writes.filter(({ path, effect, branch }) => {
@@ -316,22 +335,10 @@ class Chaos {
     const handle = this.#stack.client.workflow.getHandle(quotaResizeId(targetOf(namespace)));
     await handle.signal(commandSignals[command], { by: 'carol' });
   }
+}
 
-  /** Whether an episode of the namespace goes on. One that begins from now on finds nothing to raise. */
-  async #isUnderWay(namespace: string): Promise<boolean> {
-    const handle = this.#stack.client.workflow.getHandle(quotaResizeId(targetOf(namespace)));
-    try {
-      return (await handle.describe()).status.name === 'RUNNING';
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return false;
-      throw error;
-    }
-  }
-
-  async #quota(namespace: string): Promise<{ readonly hard: number; readonly used: number }> {
-    const { spec, status } = await this.#stack.core.readNamespacedResourceQuota({ namespace, name: QUOTA });
-    return { hard: Number(spec?.hard?.['secrets']), used: Number(status?.used?.['secrets'] ?? 0) };
-  }
+function inWords(left: ReadonlyMap<string, readonly string[]>): readonly string[] {
+  return [...left].map(([namespace, what]) => `${namespace}: ${what.join(', ')}`);
 }
 
 const ENDPOINTS = [
@@ -358,7 +365,3 @@ const FAILURES: readonly FaultAction[] = [
   { kind: 'slow', ms: 1_000 },
   { kind: 'secondary-rate-limit', retryAfterSeconds: 1 },
 ];
-
-function limitIn(manifest: string | undefined): number {
-  return Number(/secrets: "(\d+)"/.exec(manifest ?? '')?.[1]);
-}
