@@ -1,10 +1,10 @@
-import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
-import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import { defineQuery, defineSignal } from '@temporalio/workflow';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import type { UsageMemory } from '../../domain/quota-usage/decide.ts';
 import type { UsageMode } from '../../domain/quota-usage/mode.ts';
 import type { Reached } from '../../domain/quota-usage/observation.ts';
 import type { UsagePhase, UsageReason } from '../../domain/quota-usage/verdict.ts';
+import { defineCommands } from '../kernel/commands.ts';
 
 /** A hint that something a quota counts changed, never the data to act on. */
 export interface UsageHint {
@@ -30,28 +30,17 @@ export interface UsageCommandInput {
   readonly reason?: string;
 }
 
-/** Operator commands, as signals that people can send from the UI, and as updates that answer what they did. */
-export const usageCommands = ['pause', 'resume', 'reconcileNow'] as const;
-export type UsageCommand = (typeof usageCommands)[number];
-
-export const commandSignals: Readonly<Record<UsageCommand, SignalDefinition<[UsageCommandInput]>>> = {
-  pause: defineSignal('pause'),
-  resume: defineSignal('resume'),
-  reconcileNow: defineSignal('reconcileNow'),
-};
-
-export const commandUpdates: Readonly<Record<UsageCommand, UpdateDefinition<string, [UsageCommandInput]>>> = {
-  pause: defineUpdate('pause'),
-  resume: defineUpdate('resume'),
-  reconcileNow: defineUpdate('reconcileNow'),
-};
-
-/** What each command does, for people who choose one in a list. */
-export const commandDescriptions: Readonly<Record<UsageCommand, string>> = {
+/** The operator commands, each as a signal and as an update. */
+export const {
+  signals: commandSignals,
+  updates: commandUpdates,
+  descriptions: commandDescriptions,
+} = defineCommands<UsageCommandInput>()({
   pause: "stop writing this quota's status until resume",
   resume: 'go on after a pause',
   reconcileNow: 'count again at once',
-};
+});
+export type UsageCommand = keyof typeof commandDescriptions;
 
 /** What the query `status` answers. Moments are RFC 3339. */
 export interface UsageStatus {

@@ -1,0 +1,60 @@
+import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
+import { ApplicationFailure, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
+
+/** The operator commands of a workflow type: each is a signal, which people send from the UI, and an update, which answers. */
+export interface CommandDefinitions<Name extends string, Input> {
+  readonly signals: Readonly<Record<Name, SignalDefinition<[Input]>>>;
+  readonly updates: Readonly<Record<Name, UpdateDefinition<string, [Input]>>>;
+  /** What each command does, for people who choose one in a list. */
+  readonly descriptions: Readonly<Record<Name, string>>;
+}
+
+/** Defines the commands of a workflow type from their descriptions: `defineCommands<Input>()({ pause: 'stop writing' })`. */
+export function defineCommands<Input>() {
+  return <Name extends string>(descriptions: Readonly<Record<Name, string>>): CommandDefinitions<Name, Input> => {
+    const names = Object.keys(descriptions) as Name[];
+    const forEach = <T>(define: (name: Name) => T): Readonly<Record<Name, T>> =>
+      Object.fromEntries(names.map((name) => [name, define(name)])) as Record<Name, T>;
+    return {
+      signals: forEach((name) => defineSignal<[Input]>(name)),
+      updates: forEach((name) => defineUpdate<string, [Input]>(name)),
+      descriptions,
+    };
+  };
+}
+
+/** What a command comes to, in a sentence for whoever sent it. A rejected command changes nothing. */
+export type CommandAnswer<Memory> =
+  | { readonly kind: 'accepted'; readonly message: string; readonly memory: Memory }
+  | { readonly kind: 'rejected'; readonly message: string };
+
+/**
+ * Handles each command as a signal and as an update.
+ *
+ * @param evaluate pure, because an update's validator asks it as well; `raw` is whatever people typed.
+ * @param handle does what the answer says.
+ */
+export function handleCommands<Name extends string, Input, Memory>(
+  { signals, updates, descriptions }: CommandDefinitions<Name, Input>,
+  evaluate: (name: Name, raw: unknown) => CommandAnswer<Memory>,
+  handle: (name: Name, answer: CommandAnswer<Memory>) => void,
+): void {
+  for (const name of Object.keys(descriptions) as Name[]) {
+    const run = (raw?: unknown): string => {
+      const answer = evaluate(name, raw);
+      handle(name, answer);
+      return answer.message;
+    };
+    const signal: SignalDefinition<[Input]> = signals[name];
+    const update: UpdateDefinition<string, [Input]> = updates[name];
+    const description = descriptions[name];
+    setHandler(signal, (raw) => void run(raw), { description });
+    setHandler(update, run, {
+      description,
+      validator: (raw?: unknown) => {
+        const answer = evaluate(name, raw);
+        if (answer.kind === 'rejected') throw ApplicationFailure.nonRetryable(answer.message, 'CommandRefused');
+      },
+    });
+  }
+}

@@ -1,0 +1,22 @@
+import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/common';
+import { isCancellation } from '@temporalio/workflow';
+
+/** Why an activity failed for good: what no retry can help, or what did not get through for as long as it was tried. */
+export interface FailedActivity {
+  /** The `ApplicationFailure`'s type, one of the failure types of `domain/kernel/failures.ts`, or `TimedOut`. */
+  readonly type: string;
+  /** For people. */
+  readonly message: string;
+}
+
+/** What an activity failed with; null for every other error, such as the cancellation of a scope or of the workflow. */
+export function failedActivity(error: unknown): FailedActivity | null {
+  if (isCancellation(error) || !(error instanceof ActivityFailure)) return null;
+  const { cause } = error;
+  if (cause instanceof TimeoutFailure) {
+    const last = cause.cause instanceof Error ? cause.cause.message : cause.message;
+    return { type: 'TimedOut', message: `no attempt succeeded in time: ${last}` };
+  }
+  if (cause instanceof ApplicationFailure) return { type: cause.type ?? '', message: cause.message };
+  return { type: cause?.name ?? '', message: cause?.message ?? error.message };
+}

@@ -1,0 +1,207 @@
+import { sleep } from '@temporalio/workflow';
+import type { QuotaTarget } from '../../domain/kernel/target.ts';
+import { fingerprint, type UsageMemory } from '../../domain/quota-usage/decide.ts';
+import type { Reached, UsageObservation } from '../../domain/quota-usage/observation.ts';
+import { furthest } from '../../domain/quota-usage/reached.ts';
+import type { UsageVerdict } from '../../domain/quota-usage/verdict.ts';
+import type { ControllerRun } from '../kernel/controller-run.ts';
+import { failedActivity } from '../kernel/failure.ts';
+import { brief } from '../kernel/visibility.ts';
+import { counting, ensuring } from './activities.ts';
+import type { UsageHint, UsageStatus } from './messages.ts';
+
+/** What a run carries to the next one. */
+export interface EpisodeMemory extends UsageMemory {
+  /** How far the caches must have come for the next count. */
+  readonly reached: Reached;
+  /** The most urgent that was asked for; null before the first request. */
+  readonly priority: number | null;
+}
+
+export type UsageRun = ControllerRun<Pick<UsageStatus, 'phase' | 'reason' | 'detail'>, EpisodeMemory>;
+
+/** Of Temporal's priority keys; a request may say a smaller one for a quota that admission cannot judge yet. */
+export const ORDINARY_PRIORITY = 3;
+
+/** How often an unmeasured or wrong quota is looked at in the caches while nobody asks, in milliseconds. */
+const LOOK_EVERY_MS = 30_000;
+
+/**
+ * How long a write rests that a person must help, such as a pause of the whole cluster, in milliseconds: twice as long each
+ * time, because every quota of the cluster may be resting. An operator ends it before, and the end of the quota.
+ */
+const FAILED_REST_MS = 30_000;
+const LONGEST_FAILED_REST_MS = 600_000;
+
+/** After how long the first of several conflicts in a row is tried again, in milliseconds, and the last. */
+const CONFLICT_REST_MS = 100;
+const LONGEST_CONFLICT_REST_MS = 5_000;
+
+/** What one run of a usage episode knows, and the steps that its workflow takes with it. */
+export class UsageEpisode {
+  readonly #target: QuotaTarget;
+  readonly #run: UsageRun;
+  #mode: UsageStatus['mode'] = null;
+  /** The quota was deleted, as a request said that no pass has served yet. */
+  #isGone = false;
+  /** Of this run. `staleVersion` is the quota's version that a write failed against. */
+  #attempts: { readonly failures: number; readonly conflicts: number; readonly staleVersion: string | null } = {
+    failures: 0,
+    conflicts: 0,
+    staleVersion: null,
+  };
+
+  constructor(target: QuotaTarget, run: UsageRun) {
+    this.#target = target;
+    this.#run = run;
+  }
+
+  /** The mode of the starter that counted last; null before the first count. */
+  get mode(): UsageStatus['mode'] {
+    return this.#mode;
+  }
+
+  /** Whether nothing may be done; a quota that is gone ends its episode all the same. */
+  get isPaused(): boolean {
+    return this.#run.memory.paused !== null && !this.#isGone;
+  }
+
+  /** Takes up a request to reconcile. A deleted quota is looked at whatever is waited for. */
+  request({ reached, priority = ORDINARY_PRIORITY, isGone = false }: UsageHint): void {
+    const most = Math.min(this.#run.memory.priority ?? Number.POSITIVE_INFINITY, priority);
+    this.#run.remember({ ...this.#run.memory, reached: furthest(this.#run.memory.reached, reached), priority: most });
+    this.#isGone ||= isGone;
+    this.#run.requests.add(isGone ? 'immediate' : 'deferrable');
+  }
+
+  async whilePaused(): Promise<void> {
+    const { paused } = this.#run.memory;
+    if (paused === null) return;
+    const why = paused.reason === '' ? '' : `: ${paused.reason}`;
+    const detail = `paused by ${paused.by}${why}`;
+    this.#run.publish({ phase: 'Paused', reason: 'Paused', detail });
+    await this.#run.wait({
+      until: null,
+      deferUntil: Number.POSITIVE_INFINITY,
+      summary: detail,
+      isOver: () => !this.isPaused,
+    });
+  }
+
+  async observe(): Promise<UsageObservation> {
+    const { staleVersion } = this.#attempts;
+    this.#isGone = false;
+    this.#attempts = { ...this.#attempts, staleVersion: null };
+    const not = staleVersion === null ? {} : { not: staleVersion };
+    const seen = await this.#counting().observeUsage({
+      target: this.#target,
+      reached: this.#run.memory.reached,
+      ...not,
+    });
+    this.#mode = seen.policy.mode;
+    this.#isGone ||= seen.quota === null;
+    return seen;
+  }
+
+  /** Whether the status is written; if not, it has rested. */
+  async write(
+    { quota }: UsageObservation,
+    { status: { hard, used, without }, detail }: Extract<UsageVerdict, { kind: 'write' }>,
+  ): Promise<boolean> {
+    if (quota === null) return false;
+    const { uid: quotaUid, resourceVersion } = quota;
+    const usedBefore = quota.status.used ?? {};
+    const outcome = await this.#ensured(
+      async () =>
+        await this.#ensuring().ensureUsageStatus.executeWithOptions({ summary: brief(detail) }, [
+          { target: this.#target, quotaUid, resourceVersion, hard, used, usedBefore, without },
+        ]),
+    );
+    if (outcome === null) return false;
+    if (outcome.kind === 'written') {
+      // The next count is to see this write.
+      const reached = furthest(this.#run.memory.reached, { resourcequotas: outcome.resourceVersion });
+      this.#run.remember({ ...this.#run.memory, reached });
+      return true;
+    }
+    const { conflicts } = this.#attempts;
+    this.#attempts = { ...this.#attempts, staleVersion: resourceVersion, conflicts: conflicts + 1 };
+    // The first one is counted again at once; somebody who writes all the time is let go first.
+    if (conflicts > 0) await sleep(Math.min(CONFLICT_REST_MS * 2 ** conflicts, LONGEST_CONFLICT_REST_MS));
+    return false;
+  }
+
+  /** Whether everything is told that the end of the episode has to tell; if not, it has rested. */
+  async tellTrue({ quota }: UsageObservation, { tells }: Extract<UsageVerdict, { kind: 'end' }>): Promise<boolean> {
+    if (tells === undefined || quota === null) return true;
+    const key = `${this.#run.memory.reported?.key} over`;
+    if (!(await this.#tell(quota.uid, 'UsageTrue', tells, key))) return false;
+    this.#run.remember({ ...this.#run.memory, reported: null });
+    return true;
+  }
+
+  /** What cannot be told now is told when it may be. */
+  async tellWrong({ reported, message }: Extract<UsageVerdict, { kind: 'report' }>): Promise<void> {
+    if (!(await this.#tell(reported.quotaUid, 'UsageWrong', message, reported.key))) return;
+    this.#run.remember({ ...this.#run.memory, reported });
+  }
+
+  /** Until the caches say something else than what was seen, the moment, or a request. An activity adds no history meanwhile. */
+  async awaitChange(
+    seen: UsageObservation,
+    { until, detail }: Extract<UsageVerdict, { kind: 'await' }>,
+  ): Promise<void> {
+    if (until !== undefined) {
+      await this.#run.wait({ until, summary: detail });
+      return;
+    }
+    const since = fingerprint(seen);
+    await this.#run.waitFor(
+      async () =>
+        await this.#counting().observeUsageChange.executeWithOptions({ summary: brief(detail) }, [
+          { target: this.#target, reached: this.#run.memory.reached, since, everyMs: LOOK_EVERY_MS },
+        ]),
+    );
+  }
+
+  async #tell(quotaUid: string, reason: 'UsageWrong' | 'UsageTrue', message: string, key: string): Promise<boolean> {
+    const type = reason === 'UsageWrong' ? 'Warning' : 'Normal';
+    const told = await this.#ensured(async () => {
+      await this.#ensuring().ensureUsageEvent.executeWithOptions({ summary: brief(message) }, [
+        { target: this.#target, quotaUid, type, reason, message, key },
+      ]);
+      return true;
+    });
+    return told !== null;
+  }
+
+  /**
+   * Null after a write that failed for good, when it has rested: requests of the starter do not end the rest, because they
+   * change nothing.
+   */
+  async #ensured<T>(write: () => Promise<T>): Promise<T | null> {
+    try {
+      return await write();
+    } catch (error) {
+      const failed = failedActivity(error);
+      if (failed === null) throw error;
+      const { type, message } = failed;
+      const reason = type === 'GloballyPaused' ? 'GloballyPaused' : 'WriteRefused';
+      this.#run.publish({ phase: 'Blocked', reason, detail: message });
+      const { failures } = this.#attempts;
+      this.#attempts = { ...this.#attempts, failures: failures + 1 };
+      const rest = Math.min(FAILED_REST_MS * 2 ** failures, LONGEST_FAILED_REST_MS);
+      const until = Date.now() + rest;
+      await this.#run.wait({ until, deferUntil: Number.POSITIVE_INFINITY, summary: message });
+      return null;
+    }
+  }
+
+  #counting(): ReturnType<typeof counting> {
+    return counting(this.#target.cluster, this.#run.memory.priority ?? ORDINARY_PRIORITY);
+  }
+
+  #ensuring(): ReturnType<typeof ensuring> {
+    return ensuring(this.#run.memory.priority ?? ORDINARY_PRIORITY);
+  }
+}
