@@ -1,13 +1,19 @@
 /** The process that runs workflows and activities. Any number of them may run for one cluster. */
-import { Runtime, Worker } from '@temporalio/worker';
+import { Runtime } from '@temporalio/worker';
 import { taskQueue } from '../domain/kernel/target.ts';
-import { createGitHubBudgetWorker } from './github-budget/worker.ts';
 import { concreteAddress, serveHealth } from '../platform/health/health.ts';
-import { HEARTBEAT_INTERVAL_MS, heartbeatWhileRunning } from '../platform/temporal/heartbeat.ts';
 import { connectProcess, type HeadroomProcess, runProcess } from '../platform/process/process.ts';
 import { connectWorker, runtimeOptions } from '../platform/temporal/temporal.ts';
+import type { WorkerEnvironment } from './controller.ts';
+import { controllers } from './registry.ts';
+import {
+  createActivities,
+  createActivityWorkers,
+  createSharedWorkers,
+  createWorkflowWorker,
+  type NamedWorker,
+} from './workers.ts';
 import { workflowBundle } from './workflow-code.ts';
-import { createAllActivities } from './registry.ts';
 
 runProcess('worker', run);
 
@@ -22,49 +28,39 @@ async function run(headroom: HeadroomProcess): Promise<void> {
 
   const connection = await connectWorker(config.temporal, { log, signal });
   onStop('Temporal connection', async () => await connection.close());
-  const code = await workflowBundle(config.worker.workflowBundle);
-  const { namespace } = config.temporal;
-  const worker = await Worker.create({
+  const environment: WorkerEnvironment = {
     connection,
-    namespace,
+    namespace: config.temporal.namespace,
     identity,
-    taskQueue: taskQueue(cluster),
-    workflowBundle: code,
-    activities: createAllActivities({ config, kubeConfig, temporal: client, log }),
-    interceptors: { activity: [heartbeatWhileRunning] },
-    // The SDK would hold heartbeats back for most of their timeout.
-    maxHeartbeatThrottleInterval: HEARTBEAT_INTERVAL_MS,
-    maxCachedWorkflows: config.worker.maxCachedWorkflows,
-    maxConcurrentActivityTaskExecutions: config.worker.maxConcurrentActivities,
-    maxConcurrentWorkflowTaskExecutions: config.worker.maxConcurrentWorkflowTasks,
-    // An activity under way may end by itself in this time; then it is cancelled and another worker repeats it.
-    shutdownGraceTime: config.process.shutdownGrace / 2,
     shutdownForceTime: config.process.shutdownGrace,
-  });
-  const shutdownForceTime = config.process.shutdownGrace;
-  const budgetWorker =
-    config.github === undefined
-      ? null
-      : await createGitHubBudgetWorker({ connection, namespace, identity, workflowBundle: code, shutdownForceTime });
-  // Stopped first the last one: activities that are still under way may need a permit of the budget.
-  const running = [
-    ...(budgetWorker === null ? [] : [keepRunning('worker of the GitHub budget', budgetWorker)]),
-    keepRunning('worker', worker),
+  };
+  const workflows = { ...environment, workflowBundle: await workflowBundle(config.worker.workflowBundle) };
+  const activities = createActivities(controllers, { config, kubeConfig, temporal: client, log });
+  const shared = await createSharedWorkers(controllers, config, workflows);
+  const ofCluster = [
+    await createWorkflowWorker(cluster, config, activities, workflows),
+    ...(await createActivityWorkers(cluster, config, activities, environment)),
   ];
-  log.info({ cluster, taskQueue: taskQueue(cluster), mode: config.resize.mode }, 'the worker is running');
+  // Stopped first the last ones: activities that are still under way may need the workflows of the shared workers.
+  const running = [...keepRunning('shared workers', shared), ...keepRunning('workers', ofCluster)];
+  const workers = [...shared, ...ofCluster].map(({ name }) => name);
+  log.info({ cluster, taskQueue: taskQueue(cluster), workers }, 'the worker is running');
   await Promise.race(running);
   if (!signal.aborted) stop('the worker ended by itself', new Error('the worker ended by itself'));
 
-  async function keepRunning(name: string, one: Worker): Promise<void> {
-    readiness.watch(name, () => {
-      const state = one.getState();
-      return state === 'RUNNING' ? { ready: true } : { ready: false, reason: `the ${name} is ${state}` };
+  /** Runs workers until the process stops; then all of them stop at the same time. */
+  function keepRunning(step: string, workers: readonly NamedWorker[]): readonly Promise<void>[] {
+    for (const { name, worker } of workers) {
+      readiness.watch(name, () => {
+        const state = worker.getState();
+        return state === 'RUNNING' ? { ready: true } : { ready: false, reason: `the ${name} is ${state}` };
+      });
+    }
+    const runs = workers.map(async ({ worker }) => await worker.run());
+    onStop(step, async () => {
+      for (const { worker } of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      await Promise.all(runs);
     });
-    const run = one.run();
-    onStop(name, async () => {
-      if (one.getState() === 'RUNNING') one.shutdown();
-      await run;
-    });
-    await run;
+    return runs;
   }
 }

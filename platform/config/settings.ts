@@ -813,7 +813,7 @@ export const settings = {
     maxConcurrentActivities: {
       type: integerBetween(1, 10_000),
       expected: 'a number from 1 to 10000',
-      description: 'How many activities run at once.',
+      description: 'How many activities of each controller run at once.',
       env: 'HEADROOM_MAX_CONCURRENT_ACTIVITIES',
       flag: '--max-concurrent-activities',
       default: '100',

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** The names of all activities, as the rooms' `interface.ts` declare them to the workflows. */
+/** The names of all activities, as the controllers' `interface.ts` declare them to the workflows. */
 export async function declaredActivities(): Promise<string[]> {
   const folder = new URL('../../activities/', import.meta.url);
   const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('interface.ts'));

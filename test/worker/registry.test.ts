@@ -6,10 +6,12 @@ import type { UsageCache } from '../../activities/quota-usage/usage-cache.ts';
 import { createUsageCacheActivities } from '../../activities/quota-usage/cache-activities.ts';
 import { controllerNames } from '../../domain/kernel/controllers.ts';
 import { loadConfig } from '../../platform/config/config.ts';
-import { createAllActivities, rooms } from '../../worker/registry.ts';
+import { controllers } from '../../worker/registry.ts';
+import { createActivities } from '../../worker/workers.ts';
 import * as workflows from '../../workflows/index.ts';
 import { declaredActivities } from '../kernel/activity-names.ts';
 
+const EVERYTHING = { HEADROOM_LIGHTS_OUT: 'true', HEADROOM_USAGE_MODE: 'own' };
 const REPOSITORY = { GITHUB_TOKEN: 'token-of-nobody', GITHUB_OWNER: 'acme', GITHUB_REPO: 'gitops' };
 
 /** What the starters would run, which hold the caches. */
@@ -26,22 +28,23 @@ function activitiesWith(env: Record<string, string>): object {
     { name: 'nowhere', server: 'https://127.0.0.1:1', skipTLSVerify: false },
     { name: 'nobody' },
   );
-  return createAllActivities({
-    config: loadConfig({ env: { CLUSTER_NAME: 'test', ...env }, argv: [] }),
+  const byController = createActivities(controllers, {
+    config: loadConfig({ env: { CLUSTER_NAME: 'test', ...EVERYTHING, ...env }, argv: [] }),
     kubeConfig,
     temporal: new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) }),
     log: pino({ enabled: false }),
   });
+  return Object.assign({}, ...byController.values());
 }
 
 describe('the registry', () => {
-  it('has a room for every controller, and no other', () => {
-    expect(Object.keys(rooms).toSorted()).toEqual([...controllerNames].toSorted());
+  it('has a definition for every controller, and no other', () => {
+    expect(Object.keys(controllers).toSorted()).toEqual([...controllerNames].toSorted());
   });
 
-  it('gives every workflow type to exactly one room', () => {
-    const ofRooms = Object.values(rooms).flatMap(({ workflowTypes }) => workflowTypes);
-    expect(ofRooms.toSorted()).toEqual(Object.keys(workflows).toSorted());
+  it('gives every workflow type to exactly one controller', () => {
+    const ofControllers = Object.values(controllers).flatMap(({ workflowTypes }) => workflowTypes);
+    expect(ofControllers.toSorted()).toEqual(Object.keys(workflows).toSorted());
   });
 
   it.each([

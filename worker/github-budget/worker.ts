@@ -1,14 +1,6 @@
-import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
 import { githubBudgetTaskQueue } from '../../domain/kernel/target.ts';
-
-export interface GitHubBudgetWorkerOptions {
-  readonly connection: NativeConnection;
-  readonly namespace: string;
-  readonly identity: string;
-  readonly workflowBundle: NonNullable<WorkerOptions['workflowBundle']>;
-  /** Milliseconds; as the worker of the cluster's own task queue. */
-  readonly shutdownForceTime: number;
-}
+import type { WorkflowEnvironment } from '../controller.ts';
 
 /** A budget for each credential and host, so a handful; one that was not kept is replayed in milliseconds. */
 const CACHED_BUDGETS = 10;
@@ -19,12 +11,12 @@ const TASKS_AT_ONCE = 2;
 const TAKEN_OVER_AFTER_MS = 2_000;
 
 /**
- * The second worker of the process: it runs the budgets of writes to GitHub, which clusters share, and no activities, so
+ * A second worker for workflows: it runs the budgets of writes to GitHub, which clusters share, and no activities, so
  * that no cluster ever runs another's. Every process that writes to GitHub has one: whoever needs the budget runs it.
  */
-export async function createGitHubBudgetWorker(options: GitHubBudgetWorkerOptions): Promise<Worker> {
+export async function createGitHubBudgetWorker(environment: WorkflowEnvironment): Promise<Worker> {
   return await Worker.create({
-    ...options,
+    ...environment,
     taskQueue: githubBudgetTaskQueue,
     maxCachedWorkflows: CACHED_BUDGETS,
     maxConcurrentWorkflowTaskExecutions: TASKS_AT_ONCE,

@@ -13,14 +13,15 @@ import { createQuotaResizeKubernetesActivities } from '../../activities/quota-re
 import { pullRequestTexts } from '../../domain/quota-resize/pull-request/text.ts';
 import { type Config, policyDefaults } from '../../platform/config/config.ts';
 import { createGitHubCredentials } from '../../platform/config/github-credential.ts';
-import type { Room, RoomContext } from '../room.ts';
+import type { ControllerContext, WorkerController } from '../controller.ts';
 
-export const quotaResizeRoom: Room = {
+export const quotaResizeController: WorkerController = {
   workflowTypes: ['quotaResize'],
+  isEnabled: () => true,
   createActivities,
 };
 
-function createActivities(context: RoomContext): QuotaResizeActivities {
+function createActivities(context: ControllerContext): QuotaResizeActivities {
   const { config, kubeConfig, log } = context;
   const kubernetes = connectKubernetes(kubeConfig);
   const { systemNamespace } = config.kubernetes;
@@ -52,7 +53,7 @@ function createActivities(context: RoomContext): QuotaResizeActivities {
 }
 
 /** The repositories, and the budget of writes to them; neither where none is configured. */
-function connectGitHub({ config, temporal, log }: RoomContext): {
+function connectGitHub({ config, temporal, log }: ControllerContext): {
   readonly repositories: Repositories;
   readonly permits: GitHubPermits | null;
 } {

@@ -1,15 +1,16 @@
 import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import type { QuotaUsageActivities } from '../../activities/quota-usage/interface.ts';
 import { createQuotaUsageActivities } from '../../activities/quota-usage/kubernetes-activities.ts';
-import type { Room, RoomContext } from '../room.ts';
+import type { ControllerContext, WorkerController } from '../controller.ts';
 
 /** Its counts are not among them: starters host those, beside their caches. */
-export const quotaUsageRoom: Room = {
+export const quotaUsageController: WorkerController = {
   workflowTypes: ['quotaUsage'],
+  isEnabled: ({ quotaUsage }) => quotaUsage.mode !== 'off',
   createActivities,
 };
 
-function createActivities({ config, kubeConfig, log }: RoomContext): QuotaUsageActivities {
+function createActivities({ config, kubeConfig, log }: ControllerContext): QuotaUsageActivities {
   const { systemNamespace } = config.kubernetes;
   return createQuotaUsageActivities({ kubernetes: connectKubernetes(kubeConfig), systemNamespace, log });
 }

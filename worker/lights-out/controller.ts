@@ -2,14 +2,15 @@ import type { LightsOutActivities } from '../../activities/lights-out/interface.
 import { createLightsOutActivities } from '../../activities/lights-out/kubernetes-activities.ts';
 import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import { protectedNamespaces } from '../../platform/config/protected-namespaces.ts';
-import type { Room, RoomContext } from '../room.ts';
+import type { ControllerContext, WorkerController } from '../controller.ts';
 
-export const lightsOutRoom: Room = {
+export const lightsOutController: WorkerController = {
   workflowTypes: ['lightsOut'],
+  isEnabled: ({ lightsOut }) => lightsOut.enabled,
   createActivities,
 };
 
-function createActivities({ config, kubeConfig, log }: RoomContext): LightsOutActivities {
+function createActivities({ config, kubeConfig, log }: ControllerContext): LightsOutActivities {
   const { systemNamespace } = config.kubernetes;
   const { gitopsManagers, retryMin, retryMax, contestedMin, contestedMax } = config.lightsOut;
   return createLightsOutActivities({

@@ -1,14 +1,15 @@
 import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import type { LeaseGcActivities } from '../../activities/lease-gc/interface.ts';
 import { createLeaseGcActivities } from '../../activities/lease-gc/kubernetes-activities.ts';
-import type { Room, RoomContext } from '../room.ts';
+import type { ControllerContext, WorkerController } from '../controller.ts';
 
-export const leaseGcRoom: Room = {
+export const leaseGcController: WorkerController = {
   workflowTypes: ['leaseGc'],
+  isEnabled: () => true,
   createActivities,
 };
 
-function createActivities({ config, kubeConfig, temporal, log }: RoomContext): LeaseGcActivities {
+function createActivities({ config, kubeConfig, temporal, log }: ControllerContext): LeaseGcActivities {
   return createLeaseGcActivities({
     kubernetes: connectKubernetes(kubeConfig),
     systemNamespace: config.kubernetes.systemNamespace,

@@ -1,0 +1,42 @@
+import type { KubeConfig } from '@kubernetes/client-node';
+import type { Client } from '@temporalio/client';
+import type { NativeConnection, Worker, WorkerOptions } from '@temporalio/worker';
+import type { Config } from '../platform/config/config.ts';
+import type { Log } from '../platform/log/log.ts';
+
+/** What a controller may use to build its activities: the ways to the world, and the configuration. */
+export interface ControllerContext {
+  readonly config: Config;
+  readonly kubeConfig: KubeConfig;
+  readonly temporal: Client;
+  readonly log: Log;
+}
+
+/** What every Temporal worker of the process has in common. */
+export interface WorkerEnvironment {
+  readonly connection: NativeConnection;
+  readonly namespace: string;
+  readonly identity: string;
+  /** Milliseconds: after so long what is under way is given up when the process stops. */
+  readonly shutdownForceTime: number;
+}
+
+/** What a Temporal worker needs that runs workflows. */
+export interface WorkflowEnvironment extends WorkerEnvironment {
+  readonly workflowBundle: NonNullable<WorkerOptions['workflowBundle']>;
+}
+
+/** A controller as the worker process runs it. */
+export interface WorkerController {
+  /** The workflow types that `workflows/index.ts` exports for it. */
+  readonly workflowTypes: readonly string[];
+  /** Whether this process runs its activities. */
+  readonly isEnabled: (config: Config) => boolean;
+  /** Its activities, for its own task queue; empty for a controller that has none. */
+  readonly createActivities: (context: ControllerContext) => object;
+  /**
+   * One more worker, for workflows that do not belong to one cluster and have a task queue of their own. It ends after all
+   * others: activities that are still under way may need its workflows.
+   */
+  readonly createSharedWorker?: (environment: WorkflowEnvironment) => Promise<Worker>;
+}

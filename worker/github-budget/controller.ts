@@ -1,0 +1,10 @@
+import type { WorkerController } from '../controller.ts';
+import { createGitHubBudgetWorker } from './worker.ts';
+
+/** Its workflow has no activities: it only answers those who ask. Whoever writes to GitHub runs it. */
+export const githubBudgetController: WorkerController = {
+  workflowTypes: ['githubBudget'],
+  isEnabled: ({ github }) => github !== undefined,
+  createActivities: () => ({}),
+  createSharedWorker: createGitHubBudgetWorker,
+};

@@ -1,0 +1,90 @@
+import { Worker } from '@temporalio/worker';
+import { type ControllerName, controllerNames } from '../domain/kernel/controllers.ts';
+import { activityTaskQueue, taskQueue } from '../domain/kernel/target.ts';
+import type { Config } from '../platform/config/config.ts';
+import { HEARTBEAT_INTERVAL_MS, heartbeatWhileRunning } from '../platform/temporal/heartbeat.ts';
+import type { ControllerContext, WorkerController, WorkerEnvironment, WorkflowEnvironment } from './controller.ts';
+
+/** A Temporal worker of this process, with a name for its readiness and the log. */
+export interface NamedWorker {
+  readonly name: string;
+  readonly worker: Worker;
+}
+
+type ControllerActivities = ReadonlyMap<ControllerName, object>;
+type Controllers = Readonly<Record<ControllerName, WorkerController>>;
+
+/**
+ * The worker that runs the workflows of every controller. All controllers share one: each further one that runs workflows
+ * costs a thread and the bundle once more.
+ */
+export async function createWorkflowWorker(
+  cluster: string,
+  { worker: limits }: Pick<Config, 'worker'>,
+  activities: ControllerActivities,
+  environment: WorkflowEnvironment,
+): Promise<NamedWorker> {
+  const worker = await Worker.create({
+    ...environment,
+    taskQueue: taskQueue(cluster),
+    // Of workflows that name no queue for their activities.
+    activities: Object.assign({}, ...activities.values()),
+    interceptors: { activity: [heartbeatWhileRunning] },
+    maxHeartbeatThrottleInterval: HEARTBEAT_INTERVAL_MS,
+    maxConcurrentActivityTaskExecutions: limits.maxConcurrentActivities,
+    shutdownGraceTime: environment.shutdownForceTime / 2,
+    maxCachedWorkflows: limits.maxCachedWorkflows,
+    maxConcurrentWorkflowTaskExecutions: limits.maxConcurrentWorkflowTasks,
+  });
+  return { name: 'workflow worker', worker };
+}
+
+/** The activities of every enabled controller that has any. */
+export function createActivities(controllers: Controllers, context: ControllerContext): ControllerActivities {
+  const enabled = controllerNames.filter((name) => controllers[name].isEnabled(context.config));
+  const all = enabled.map((name) => [name, controllers[name].createActivities(context)] as const);
+  return new Map(all.filter(([, activities]) => Object.keys(activities).length > 0));
+}
+
+/**
+ * For each controller that has activities, a worker for them alone, with a task queue and slots of its own: a
+ * backlog of one controller delays no other.
+ */
+export async function createActivityWorkers(
+  cluster: string,
+  { worker: limits }: Pick<Config, 'worker'>,
+  controllerActivities: ControllerActivities,
+  environment: WorkerEnvironment,
+): Promise<readonly NamedWorker[]> {
+  const workers: NamedWorker[] = [];
+  for (const [name, activities] of controllerActivities) {
+    const worker = await Worker.create({
+      ...environment,
+      taskQueue: activityTaskQueue(cluster, name),
+      activities,
+      interceptors: { activity: [heartbeatWhileRunning] },
+      // The SDK would hold heartbeats back for most of their timeout.
+      maxHeartbeatThrottleInterval: HEARTBEAT_INTERVAL_MS,
+      maxConcurrentActivityTaskExecutions: limits.maxConcurrentActivities,
+      // An activity under way may end by itself in this time; then it is cancelled and another worker repeats it.
+      shutdownGraceTime: environment.shutdownForceTime / 2,
+    });
+    workers.push({ name: `activity worker of ${name}`, worker });
+  }
+  return workers;
+}
+
+/** The workers of controllers whose workflows do not belong to one cluster. */
+export async function createSharedWorkers(
+  controllers: Controllers,
+  config: Config,
+  environment: WorkflowEnvironment,
+): Promise<readonly NamedWorker[]> {
+  const workers: NamedWorker[] = [];
+  for (const name of controllerNames) {
+    const { isEnabled, createSharedWorker } = controllers[name];
+    if (createSharedWorker === undefined || !isEnabled(config)) continue;
+    workers.push({ name: `worker of ${name}`, worker: await createSharedWorker(environment) });
+  }
+  return workers;
+}
