@@ -6,7 +6,7 @@ import { ApiException, type V1ObjectMeta } from '@kubernetes/client-node';
 import { z } from 'zod';
 import { shownUrl } from '../../domain/quota-resize/pull-request/shown-url.ts';
 import { pathFrom } from '../../domain/quota-resize/git/locate/paths.ts';
-import { parseRepositoryUrl } from '../../domain/quota-resize/git/locate/repository-url.ts';
+import { parseRepositoryUrl } from '../forge/github/repository-url.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 
 /** A source of Argo CD or Flux. */

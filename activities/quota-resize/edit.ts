@@ -3,7 +3,7 @@ import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 import { type Decision, decidedLimits, type LimitChange } from '../../domain/quota-resize/model/decision.ts';
 import type { RaisedQuota } from '../../domain/quota-resize/pull-request/body.ts';
-import type { FileChange } from '../forge/github/github.ts';
+import type { FileChange } from '../forge/forge.ts';
 import type { Repositories } from '../forge/repositories.ts';
 import { type GitTree, GitTrees } from './git-tree.ts';
 import type { QuotaHints } from './interface.ts';

@@ -2,7 +2,7 @@
  * A repository at one commit of its base branch, read only as far as somebody asks, with what is changed in it laid over.
  */
 import type { FileEdit, KnownTree, NeedsFiles } from '../../domain/quota-resize/git/locate/location.ts';
-import { type BaseBranch, type FileChange, type GitHub, PLAIN_FILE, type TreeEntry } from '../forge/github/github.ts';
+import { type BaseBranch, type FileChange, type Forge, PLAIN_FILE, type TreeEntry } from '../forge/forge.ts';
 import { readAhead } from './read-ahead.ts';
 
 interface Files {
@@ -23,7 +23,7 @@ function filesOf(listing: readonly TreeEntry[]): Files {
 }
 
 export class GitTree {
-  readonly github: GitHub;
+  readonly forge: Forge;
   readonly base: BaseBranch;
   readonly #entries: ReadonlyMap<string, TreeEntry>;
   // Both stay the same objects as long as they can: whoever is asked keeps by them what was parsed.
@@ -32,20 +32,20 @@ export class GitTree {
   /** What files become, by path. */
   readonly #edited = new Map<string, string>();
 
-  private constructor(github: GitHub, base: BaseBranch, { entries, paths }: Files) {
-    this.github = github;
+  private constructor(forge: Forge, base: BaseBranch, { entries, paths }: Files) {
+    this.forge = forge;
     this.base = base;
     this.#entries = entries;
     this.#paths = paths;
   }
 
-  static async open(github: GitHub, base: BaseBranch): Promise<GitTree> {
-    return new GitTree(github, base, filesOf(await github.entriesBelow(base.treeSha, '')));
+  static async open(forge: Forge, base: BaseBranch): Promise<GitTree> {
+    return new GitTree(forge, base, filesOf(await forge.files.entriesBelow(base.treeSha, '')));
   }
 
   /** `acme/gitops at main` */
   get name(): string {
-    return `${this.github.repository} at ${this.base.name}`;
+    return `${this.forge.repository} at ${this.base.name}`;
   }
 
   get known(): KnownTree {
@@ -91,7 +91,7 @@ export class GitTree {
 
   async #read(paths: readonly string[]): Promise<void> {
     const entriesOf = (some: readonly string[]) => some.flatMap((path) => this.#entries.get(path) ?? []);
-    const texts = await this.github.fileTexts(entriesOf(paths), entriesOf(readAhead(this.#paths, paths)));
+    const texts = await this.forge.files.fileTexts(entriesOf(paths), entriesOf(readAhead(this.#paths, paths)));
     for (const path of paths) {
       const entry = this.#entries.get(path);
       this.#texts.set(path, entry === undefined ? null : (texts.get(entry.sha) ?? null));
@@ -108,9 +108,9 @@ export class GitTrees {
   readonly #opened = new Map<string, Promise<GitTree>>();
 
   /** The tree of a base; the first one that was opened for that branch stays. */
-  async at(github: GitHub, base: BaseBranch): Promise<GitTree> {
-    const key = `${github.repository} ${base.name}`;
-    const opened = this.#opened.get(key) ?? GitTree.open(github, base);
+  async at(forge: Forge, base: BaseBranch): Promise<GitTree> {
+    const key = `${forge.repository} ${base.name}`;
+    const opened = this.#opened.get(key) ?? GitTree.open(forge, base);
     this.#opened.set(key, opened);
     return await opened;
   }

@@ -8,7 +8,7 @@ import { GitPathError, parsePathTemplate, renderPath } from '../../domain/quota-
 import type { ResizePolicy } from '../../domain/quota-resize/policy/policy.ts';
 import { shownUrl } from '../../domain/quota-resize/pull-request/shown-url.ts';
 import type { SourceHint } from '../../domain/quota-resize/git/locate/source-candidate.ts';
-import { hostOfRepositories, parseRepositoryUrl } from '../../domain/quota-resize/git/locate/repository-url.ts';
+import { hostOfRepositories, parseRepositoryUrl } from '../forge/github/repository-url.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import type { Repositories } from '../forge/repositories.ts';
 import { type Delivery, readArgoCd, readFlux } from './delivery.ts';

@@ -16,9 +16,9 @@ import {
 } from '../../domain/quota-resize/pull-request/text.ts';
 import { failure } from '../kernel/failure.ts';
 import type { GuardedDeed } from './policy-guard.ts';
-import type { GitHub, PullRequest } from '../forge/github/github.ts';
+import type { Forge, PullRequest } from '../forge/forge.ts';
 import type { PullRequestPollTimings } from '../../domain/quota-resize/pull-request/poll.ts';
-import type { GitHubPermits } from '../forge/github/permits.ts';
+import type { WritePermits } from '../forge/write-permits.ts';
 import type { Repositories } from '../forge/repositories.ts';
 
 /** Throws the failure `GloballyPaused` while the global pause is set. */
@@ -33,14 +33,14 @@ export interface PullRequestDependencies {
   readonly guard: Guard;
   readonly policyGuard: PolicyGuard;
   /** Null where nobody rations the writes to GitHub. */
-  readonly permits: GitHubPermits | null;
+  readonly permits: WritePermits | null;
   readonly log: Logger;
   readonly config: GitHubActivityConfig;
 }
 
 /** The same for the pull requests of one repository. */
-export interface GitHubActivityDependencies extends Omit<PullRequestDependencies, 'repositories'> {
-  readonly github: GitHub;
+export interface ForgeActivityDependencies extends Omit<PullRequestDependencies, 'repositories'> {
+  readonly forge: Forge;
 }
 
 export interface GitHubActivityConfig {
@@ -60,7 +60,7 @@ export type Write = <T>(what: string, fields: Record<string, unknown>, write: ()
  * @throws {ApplicationFailure} what the guard, the permits and the write itself throw.
  */
 export function writesOf(
-  { guard, policyGuard, permits, log, github }: GitHubActivityDependencies,
+  { guard, policyGuard, permits, log, forge }: ForgeActivityDependencies,
   target: QuotaTarget,
   decision: Decision,
   deed?: GuardedDeed,
@@ -86,7 +86,7 @@ export function writesOf(
       target: targetName(target),
       cluster: target.cluster,
       decision: decision.id,
-      repository: github.repository,
+      repository: forge.repository,
     };
     try {
       const result = await write();
@@ -129,15 +129,17 @@ function urgencyOf(decision: Decision): Urgency {
  * @param about what tells this comment from the decision's others.
  */
 export async function ensureComment(
-  github: GitHub,
+  forge: Forge,
   write: Write,
   decision: Decision,
   { number, about, text }: { readonly number: number; readonly about: string; readonly text: string },
 ): Promise<void> {
   const key = createHash('sha256').update(about).digest('hex').slice(0, 12);
   const marker = commentMarker(decision.id, key);
-  if ((await github.commentsOf(number)).some((comment) => comment.includes(marker))) return;
-  await write('comment', { number, key }, () => github.comment(number, markedComment(decision.id, key, text)));
+  if ((await forge.pullRequests.commentsOf(number)).some((comment) => comment.includes(marker))) return;
+  await write('comment', { number, key }, () =>
+    forge.pullRequests.comment(number, markedComment(decision.id, key, text)),
+  );
 }
 
 /** The word for what a write came to: "exists" and "refused" changed nothing. */
@@ -153,7 +155,7 @@ export function currentAttempt(): number {
 }
 
 /** The repository of a decision: of its pull request, else where its quota was found, else the first one. */
-export function repositoryOf(repositories: Repositories, decision: Decision): GitHub {
+export function repositoryOf(repositories: Repositories, decision: Decision): Forge {
   const known = decision.pullRequest;
   if (known !== null) {
     if (repositories.nameOf(known.repository) === null) throw elsewhere(decision, known, repositories.names);
@@ -187,11 +189,11 @@ function elsewhere(decision: Decision, known: PullRequestRef, names: readonly st
  * @throws {ApplicationFailure} InvalidInput when the decision has none, or has it in another repository: the same number
  *   is somebody else's pull request there.
  */
-export function pullRequestRef(github: GitHub, decision: Decision): PullRequestRef {
+export function pullRequestRef(forge: Forge, decision: Decision): PullRequestRef {
   const known = decision.pullRequest;
   if (known !== null) {
-    if (known.repository.toLowerCase() === github.repository.toLowerCase()) return known;
-    throw elsewhere(decision, known, [github.repository]);
+    if (known.repository.toLowerCase() === forge.repository.toLowerCase()) return known;
+    throw elsewhere(decision, known, [forge.repository]);
   }
   throw failure({
     type: 'InvalidInput',
@@ -215,22 +217,22 @@ export function branchOf(
  * @throws {ApplicationFailure} InvalidInput when its record is of another repository.
  */
 export async function findPullRequest(
-  { github, config }: Pick<GitHubActivityDependencies, 'github' | 'config'>,
+  { forge, config }: Pick<ForgeActivityDependencies, 'forge' | 'config'>,
   target: QuotaTarget,
   decision: Decision,
 ): Promise<number | null> {
-  if (decision.pullRequest !== null) return pullRequestRef(github, decision).number;
-  return await github.pullRequestOfBranch(config.texts.branch(target, decision.id));
+  if (decision.pullRequest !== null) return pullRequestRef(forge, decision).number;
+  return await forge.pullRequests.ofBranch(config.texts.branch(target, decision.id));
 }
 
 /**
  * Whether the pull request holds Headroom's commit and nothing else: its head is the recorded commit, or it is one
  * commit with the decision's trailer, made by the pull request's own author (`web-flow` is GitHub for an app).
  */
-export async function headIsOurs(github: GitHub, pull: PullRequest, decision: Decision): Promise<boolean> {
+export async function headIsOurs(forge: Forge, pull: PullRequest, decision: Decision): Promise<boolean> {
   if (pull.headSha === decision.pullRequest?.headSha) return true;
   if (pull.commits !== 1) return false;
-  const { message, committer } = await github.commit(pull.headSha);
+  const { message, committer } = await forge.branches.commit(pull.headSha);
   return (
     decisionOfCommit(message) === decision.id &&
     committer !== null &&
@@ -244,7 +246,7 @@ export async function headIsOurs(github: GitHub, pull: PullRequest, decision: De
  * @param ownPath picks the file of the decision's own quota where several are changed.
  */
 export async function recordOf(
-  github: GitHub,
+  forge: Forge,
   pull: PullRequest,
   decision: Decision,
   ownPath: (paths: readonly string[]) => Promise<string>,
@@ -253,13 +255,15 @@ export async function recordOf(
   const own =
     known !== null && known.headSha === pull.headSha
       ? { sha: known.headSha, committedAt: known.pushedAt }
-      : (await github.commitsOf(pull.number)).findLast(({ message }) => decisionOfCommit(message) === decision.id);
-  const paths = known === null ? await github.filesOf(pull.number) : [known.path];
+      : (await forge.pullRequests.commitsOf(pull.number)).findLast(
+          ({ message }) => decisionOfCommit(message) === decision.id,
+        );
+  const paths = known === null ? await forge.pullRequests.filesOf(pull.number) : [known.path];
   const path = paths.length > 1 ? await ownPath(paths) : (paths[0] ?? '');
   return {
     number: pull.number,
     url: pull.url,
-    repository: github.repository,
+    repository: forge.repository,
     branch: pull.headRef,
     base: pull.baseRef,
     path,

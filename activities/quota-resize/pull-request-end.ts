@@ -4,14 +4,14 @@
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import type { Decision } from '../../domain/quota-resize/model/decision.ts';
 import { failure } from '../kernel/failure.ts';
-import type { PullRequest } from '../forge/github/github.ts';
+import type { PullRequest } from '../forge/forge.ts';
 import type { MergeOutcome, QuotaResizeActivities } from './interface.ts';
 import {
   branchOf,
   currentAttempt,
   ensureComment,
   findPullRequest,
-  type GitHubActivityDependencies,
+  type ForgeActivityDependencies,
   headIsOurs,
   isOwnBranch,
   pullRequestRef,
@@ -21,13 +21,10 @@ import {
 import { decidedFacts } from './pull-request.ts';
 import { mergeOf } from './pull-request-state.ts';
 
-/** The states in which GitHub merges; in any other a refused merge only says that something changed. */
-const MERGEABLE_STATES: ReadonlySet<string> = new Set(['clean', 'has_hooks', 'unstable']);
-
 export function createPullRequestEndActivities(
-  dependencies: GitHubActivityDependencies,
+  dependencies: ForgeActivityDependencies,
 ): Pick<QuotaResizeActivities, 'ensureMerged' | 'ensureComment' | 'ensurePullRequestClosed' | 'ensureBranchDeleted'> {
-  const { github, config } = dependencies;
+  const { forge, config } = dependencies;
 
   async function mergedOutcome(
     target: QuotaTarget,
@@ -35,7 +32,7 @@ export function createPullRequestEndActivities(
     pull: PullRequest,
     write: Write,
   ): Promise<MergeOutcome | null> {
-    const merge = await mergeOf(github, target, decision, pull);
+    const merge = await mergeOf(forge, target, decision, pull);
     if (merge === null) return null;
     await deleteBranchOf(decision, pull, write);
     return { kind: 'merged', ...merge };
@@ -43,72 +40,72 @@ export function createPullRequestEndActivities(
 
   /** Deletes the branch of a closed pull request if nothing on it is lost: it was merged as it is, or holds only our commit. */
   async function deleteBranchOf(decision: Decision, pull: PullRequest, write: Write): Promise<void> {
-    const head = await github.branchHead(pull.headRef);
+    const head = await forge.branches.head(pull.headRef);
     if (head === null || head !== pull.headSha) return;
-    if (pull.mergedAt === null && !(await headIsOurs(github, pull, decision))) return;
-    await write('delete branch', { branch: pull.headRef, sha: head }, () => github.deleteBranch(pull.headRef));
+    if (pull.mergedAt === null && !(await headIsOurs(forge, pull, decision))) return;
+    await write('delete branch', { branch: pull.headRef, sha: head }, () => forge.branches.delete(pull.headRef));
   }
 
   /** Deletes what an attempt left that never came to a pull request. */
   async function deleteOrphan(target: QuotaTarget, decision: Decision, write: Write): Promise<void> {
-    const base = await github.base(0, decision.source?.base);
+    const base = await forge.files.base(0, decision.source?.base);
     if (base.kind === 'missing') return;
     const branch = branchOf(dependencies, target, decision);
-    const comparison = await github.compare(base.sha, branch);
+    const comparison = await forge.branches.compare(base.sha, branch);
     if (comparison === null || !isOwnBranch(comparison.ahead, decision)) return;
-    await write('delete branch', { branch }, () => github.deleteBranch(branch));
+    await write('delete branch', { branch }, () => forge.branches.delete(branch));
   }
 
   function mergeQueueMessage(number: number, base: string): string {
-    return `${github.repository} merges into ${base} through a merge queue, which Headroom does not enter; add pull request #${number} to the queue`;
+    return `${forge.repository} merges into ${base} through a merge queue, which Headroom does not enter; add pull request #${number} to the queue`;
   }
 
   return {
     async ensureMerged({ target, decision }): Promise<MergeOutcome> {
-      const { number, headSha, base } = pullRequestRef(github, decision);
+      const { number, headSha, base } = pullRequestRef(forge, decision);
       const write = writesOf(dependencies, target, decision, 'merge');
       // A token with the right to bypass rules would merge past the queue: it is not even tried.
-      if ((await github.branchRules(base)).mergeQueue) {
+      if ((await forge.branches.rules(base)).mergeQueue) {
         return { kind: 'blocked', reason: 'MergeQueue', message: mergeQueueMessage(number, base) };
       }
       if (currentAttempt() > 1) {
-        const merged = await mergedOutcome(target, decision, await github.pullRequest(number), write);
+        const merged = await mergedOutcome(target, decision, await forge.pullRequests.get(number), write);
         if (merged !== null) return merged;
       }
-      const facts = decidedFacts(github.repository, target, decision);
+      const facts = decidedFacts(forge.repository, target, decision);
       const { title, message } = config.texts.merge(facts, number);
-      const answer = await write('merge', { number, headSha }, () => github.merge({ number, headSha, title, message }));
+      const answer = await write('merge', { number, headSha }, () =>
+        forge.pullRequests.merge({ number, headSha, title, message }),
+      );
 
-      const pull = await github.pullRequest(number);
+      const pull = await forge.pullRequests.get(number);
       const merged = await mergedOutcome(target, decision, pull, write);
       if (merged !== null) return merged;
       switch (answer.kind) {
         case 'merged':
           throw failure({
-            type: 'GitHubUnavailable',
-            message: `GitHub merged pull request #${number} of ${github.repository} as ${answer.sha} and does not show it yet`,
+            type: 'ForgeUnavailable',
+            message: `pull request #${number} of ${forge.repository} was merged as ${answer.sha} and is not shown as merged yet`,
           });
         case 'moved':
           return { kind: 'moved' };
-        case 'refused': {
-          if (/merge queue/i.test(answer.message)) {
+        case 'rejected': {
+          if (answer.needsMergeQueue) {
             return {
               kind: 'blocked',
               reason: 'MergeQueue',
-              message: `${mergeQueueMessage(number, pull.baseRef)} (GitHub: ${answer.message})`,
+              message: `${mergeQueueMessage(number, pull.baseRef)} (${answer.message})`,
             };
           }
           const asLookedAt =
             pull.state === 'open' &&
             pull.headSha === headSha &&
-            pull.mergeable === true &&
-            MERGEABLE_STATES.has(pull.mergeableState) &&
-            !/base branch was modified/i.test(answer.message);
+            (pull.mergeability === 'clean' || pull.mergeability === 'unstable');
           if (!asLookedAt) return { kind: 'moved' };
           return {
             kind: 'blocked',
             reason: 'NotMergeable',
-            message: `GitHub does not merge pull request #${number} of ${github.repository} although it is ${pull.mergeableState}: ${answer.message}; merge it by hand, or allow squash merges for the repository`,
+            message: `pull request #${number} of ${forge.repository} cannot be merged although it is ${pull.mergeability}: ${answer.message}; merge it by hand, or allow squash merges for the repository`,
           };
         }
         default:
@@ -117,18 +114,18 @@ export function createPullRequestEndActivities(
     },
 
     async ensureComment({ target, decision, about, text }): Promise<void> {
-      const { number } = pullRequestRef(github, decision);
-      await ensureComment(github, writesOf(dependencies, target, decision), decision, { number, about, text });
+      const { number } = pullRequestRef(forge, decision);
+      await ensureComment(forge, writesOf(dependencies, target, decision), decision, { number, about, text });
     },
 
     async ensurePullRequestClosed({ target, decision, comment }): Promise<void> {
       const write = writesOf(dependencies, target, decision);
       const number = await findPullRequest(dependencies, target, decision);
       if (number === null) return deleteOrphan(target, decision, write);
-      const pull = await github.pullRequest(number);
+      const pull = await forge.pullRequests.get(number);
       if (pull.state === 'open') {
-        await ensureComment(github, write, decision, { number, about: comment, text: comment });
-        await write('close pull request', { number }, () => github.editPullRequest(number, { state: 'closed' }));
+        await ensureComment(forge, write, decision, { number, about: comment, text: comment });
+        await write('close pull request', { number }, () => forge.pullRequests.edit(number, { state: 'closed' }));
       }
       return deleteBranchOf(decision, pull, write);
     },
@@ -137,7 +134,7 @@ export function createPullRequestEndActivities(
       const write = writesOf(dependencies, target, decision);
       const number = await findPullRequest(dependencies, target, decision);
       if (number === null) return deleteOrphan(target, decision, write);
-      const pull = await github.pullRequest(number);
+      const pull = await forge.pullRequests.get(number);
       // Deleting the branch of an open pull request would close it.
       if (pull.state === 'closed') await deleteBranchOf(decision, pull, write);
       return undefined;

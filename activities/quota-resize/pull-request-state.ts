@@ -8,7 +8,7 @@ import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 import { pullRequestPoll } from '../../domain/quota-resize/pull-request/poll.ts';
 import { notYet } from '../kernel/not-yet.ts';
-import type { Checks, GitHub, PullRequest } from '../forge/github/github.ts';
+import type { Checks, Forge, PullRequest } from '../forge/forge.ts';
 import type { QuotaResizeActivities } from './interface.ts';
 import { headIsOurs, type PullRequestDependencies, pullRequestRef, repositoryOf } from './own-work.ts';
 
@@ -21,25 +21,23 @@ export function createPullRequestStateActivities({
 > {
   return {
     async observePullRequest({ target, decision }): Promise<PullRequestObservation> {
-      const github = repositoryOf(repositories, decision);
-      const ref = pullRequestRef(github, decision);
-      const pull = await github.pullRequest(ref.number);
+      const forge = repositoryOf(repositories, decision);
+      const ref = pullRequestRef(forge, decision);
+      const pull = await forge.pullRequests.get(ref.number);
       const [checks, rules, ours, merge, closedBy] = await Promise.all([
-        github.checks(pull.headSha),
-        github.branchRules(pull.baseRef),
-        headIsOurs(github, pull, decision),
-        mergeOf(github, target, decision, pull),
-        closedByOf(github, pull),
+        forge.pullRequests.checks(pull.headSha),
+        forge.branches.rules(pull.baseRef),
+        headIsOurs(forge, pull, decision),
+        mergeOf(forge, target, decision, pull),
+        closedByOf(forge, pull),
       ]);
       return {
         number: pull.number,
         url: pull.url,
         state: pull.state,
-        draft: pull.draft,
         headSha: pull.headSha,
         headIsOurs: ours,
-        mergeable: pull.mergeable,
-        mergeableState: pull.mergeableState,
+        mergeability: pull.mergeability,
         checks,
         hasRequiredChecks: rules.requiresChecks,
         ...(rules.mergeQueue ? { mergeQueue: true } : {}),
@@ -49,14 +47,15 @@ export function createPullRequestStateActivities({
     },
 
     async awaitPullRequestChange({ decision, known, quietSince }): Promise<void> {
-      const github = repositoryOf(repositories, decision);
-      const { number } = pullRequestRef(github, decision);
-      const pull = await github.pullRequest(number);
-      const computing = pull.mergeable === null && known.mergeable !== null && sameHead(pull, known);
+      const forge = repositoryOf(repositories, decision);
+      const { number } = pullRequestRef(forge, decision);
+      const pull = await forge.pullRequests.get(number);
+      const computing =
+        pull.mergeability === 'computing' && known.mergeability !== 'computing' && sameHead(pull, known);
       if (!computing && !samePullRequest(pull, known)) return;
-      const poll = pullRequestPoll(config.timings, Date.now() - quietSince, pull.mergeable === null);
+      const poll = pullRequestPoll(config.timings, Date.now() - quietSince, pull.mergeability === 'computing');
       const readsChecks = poll.readsChecks && !computing && dependsOnChecks(known);
-      if (readsChecks && !sameChecks(await github.checks(pull.headSha), known.checks)) return;
+      if (readsChecks && !sameChecks(await forge.pullRequests.checks(pull.headSha), known.checks)) return;
       throw notYet(waitingFor(known), poll.delay);
     },
   };
@@ -64,7 +63,7 @@ export function createPullRequestStateActivities({
 
 /** Who and what a merge was, with the limits that the merged file has. */
 export async function mergeOf(
-  github: GitHub,
+  forge: Forge,
   target: QuotaTarget,
   decision: Decision,
   pull: PullRequest,
@@ -74,46 +73,38 @@ export async function mergeOf(
     sha: pull.mergeSha,
     at: pull.mergedAt,
     by: pull.mergedBy ?? 'unknown',
-    limits: await mergedLimits(github, target, decision, pull.mergeSha),
+    limits: await mergedLimits(forge, target, decision, pull.mergeSha),
   };
 }
 
 /** What the file says at a merge for the resources of the decision; nothing of a file that is gone or cannot be told. */
-async function mergedLimits(
-  github: GitHub,
-  target: QuotaTarget,
-  decision: Decision,
-  sha: string,
-): Promise<ResourceList> {
-  const { path, headSha } = pullRequestRef(github, decision);
-  const file = await github.fileAt(path, sha);
+async function mergedLimits(forge: Forge, target: QuotaTarget, decision: Decision, sha: string): Promise<ResourceList> {
+  const { path, headSha } = pullRequestRef(forge, decision);
+  const file = await forge.files.fileAt(path, sha);
   if (file === null || file.text === null) return {};
   const decided = decidedLimits(decision);
   const values = valuesInGit(file.text, { namespace: target.namespace, name: target.quota }, Object.keys(decided));
   if (Object.keys(values).length > 0) return values;
   // A file of another form, such as a chart's values: it says what was decided where nobody has changed it.
-  return (await github.fileAt(path, headSha))?.sha === file.sha ? decided : {};
+  return (await forge.files.fileAt(path, headSha))?.sha === file.sha ? decided : {};
 }
 
-async function closedByOf(github: GitHub, pull: PullRequest): Promise<string> {
+async function closedByOf(forge: Forge, pull: PullRequest): Promise<string> {
   if (pull.mergedAt !== null) return pull.mergedBy ?? 'unknown';
-  return pull.state === 'closed' ? ((await github.closedBy(pull.number)) ?? 'unknown') : 'unknown';
+  return pull.state === 'closed' ? ((await forge.pullRequests.closedBy(pull.number)) ?? 'unknown') : 'unknown';
 }
 
 function sameHead(pull: PullRequest, known: PullRequestObservation): boolean {
-  return pull.state === known.state && pull.draft === known.draft && pull.headSha === known.headSha;
+  return pull.state === known.state && pull.headSha === known.headSha;
 }
 
 function samePullRequest(pull: PullRequest, known: PullRequestObservation): boolean {
-  return sameHead(pull, known) && pull.mergeable === known.mergeable && pull.mergeableState === known.mergeableState;
+  return sameHead(pull, known) && pull.mergeability === known.mergeability;
 }
 
-function dependsOnChecks({ checks, mergeableState }: PullRequestObservation): boolean {
+function dependsOnChecks({ checks, mergeability }: PullRequestObservation): boolean {
   return (
-    checks.pending.length > 0 ||
-    checks.failing.length > 0 ||
-    mergeableState === 'blocked' ||
-    mergeableState === 'unstable'
+    checks.pending.length > 0 || checks.failing.length > 0 || mergeability === 'blocked' || mergeability === 'unstable'
   );
 }
 
@@ -124,13 +115,13 @@ function sameChecks(a: Checks, b: PullRequestObservation['checks']): boolean {
 
 function waitingFor(known: PullRequestObservation): string {
   const name = `pull request #${known.number}`;
-  if (known.state === 'open' && known.mergeable === null)
-    return `waiting for GitHub to compute whether ${name} can be merged`;
-  if (known.draft) return `waiting for ${name} to be taken out of draft`;
+  if (known.state === 'open' && known.mergeability === 'computing')
+    return `waiting until it is known whether ${name} can be merged`;
+  if (known.mergeability === 'draft') return `waiting for ${name} to be taken out of draft`;
   if (known.checks.pending.length > 0) return `waiting for checks of ${name}: ${known.checks.pending.join(', ')}`;
   if (known.checks.failing.length > 0)
     return `waiting for failing checks of ${name} to pass: ${known.checks.failing.join(', ')}`;
-  if (known.mergeableState === 'blocked')
+  if (known.mergeability === 'blocked')
     return `waiting for ${name} to be unblocked: a review or a required check is missing`;
-  return `waiting for ${name} (${known.mergeableState}) to be merged, closed or changed`;
+  return `waiting for ${name} (${known.mergeability}) to be merged, closed or changed`;
 }

@@ -11,7 +11,7 @@ import { editPlace, limitsInGit } from '../../domain/quota-resize/git/locate/edi
 import type { SourceHint } from '../../domain/quota-resize/git/locate/source-candidate.ts';
 import type { FileEdit, QuotaPlace } from '../../domain/quota-resize/git/locate/location.ts';
 import { placeQuota } from '../../domain/quota-resize/git/locate/locate-quota.ts';
-import type { GitHub, MissingBase } from '../forge/github/github.ts';
+import type { Forge, MissingBase } from '../forge/forge.ts';
 import type { Repositories } from '../forge/repositories.ts';
 import { type GitTree, GitTrees } from './git-tree.ts';
 
@@ -131,11 +131,11 @@ async function followHint(search: Search, hint: SourceHint): Promise<QuotaFile |
 async function lookIn(
   { target, limits, current, trees, maxBaseAgeMs }: Search,
   hint: SourceHint,
-  github: GitHub,
+  forge: Forge,
 ): Promise<Answer> {
-  const base = await github.base(maxBaseAgeMs, hint.ref);
+  const base = await forge.files.base(maxBaseAgeMs, hint.ref);
   if (base.kind === 'missing') return missing(hint, base);
-  const tree = await trees.at(github, base);
+  const tree = await trees.at(forge, base);
   const wanted = {
     namespace: target.namespace,
     name: target.quota,

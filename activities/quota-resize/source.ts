@@ -13,7 +13,7 @@ export function createSourceActivities(repositories: Repositories): Pick<QuotaRe
       if (repositories.names.length === 0) {
         return {
           kind: 'blocked',
-          reason: 'GitHubNotConfigured',
+          reason: 'RepositoryNotConfigured',
           message:
             'no GitOps repository is configured; set GITHUB_OWNER, GITHUB_REPO and GITHUB_TOKEN to let Headroom propose',
         };
@@ -23,7 +23,7 @@ export function createSourceActivities(repositories: Repositories): Pick<QuotaRe
       const { tree, path, line, edits, limits: inGit, how } = file;
       return {
         kind: 'found',
-        repository: tree.github.repository,
+        repository: tree.forge.repository,
         base: tree.base.name,
         baseSha: tree.base.sha,
         path,

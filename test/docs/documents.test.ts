@@ -26,7 +26,7 @@ describe('the runbook', () => {
 
   it('explains every failure of an activity that a person can mend by waiting or acting', () => {
     const section = runbook.slice(runbook.indexOf('## Activities that retry'), runbook.indexOf('## How to'));
-    const shown = Object.keys(failureTypes).filter((type) => type !== 'GitHubRefused' && type !== 'InvalidInput');
+    const shown = Object.keys(failureTypes).filter((type) => type !== 'ForgeRejected' && type !== 'InvalidInput');
     expect(firstCells(section).toSorted()).toEqual(shown.toSorted());
   });
 });

@@ -7,7 +7,7 @@ import { Client, Connection } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { type Logger, pino } from 'pino';
 import { createGitHubPermits } from '../../activities/forge/github/budget-permits.ts';
-import type { GitHubPermits, PermitAsk } from '../../activities/forge/github/permits.ts';
+import type { WritePermits, PermitAsk } from '../../activities/forge/write-permits.ts';
 import type { BudgetLimits } from '../../domain/github-budget/limits.ts';
 import { githubBudgetId } from '../../domain/kernel/target.ts';
 import {
@@ -31,7 +31,7 @@ export interface BudgetServers {
   /** A process that runs budgets, as those of any cluster. */
   startWorker(): Promise<SupervisedProcess>;
   /** @param log of the asker; none unless given. */
-  permits(credentialId: string, limits: BudgetLimits, log?: Logger): GitHubPermits;
+  permits(credentialId: string, limits: BudgetLimits, log?: Logger): WritePermits;
   workflowId(credentialId: string): string;
   stop(): Promise<void>;
 }
@@ -84,7 +84,7 @@ export async function startBudgetServers({ workers }: { readonly workers: number
  * @returns the moments before and after which the permit can be used, and the messages of the failures.
  */
 export async function persist(
-  permits: GitHubPermits,
+  permits: WritePermits,
   ask: PermitAsk,
 ): Promise<{ readonly at: number; readonly waits: readonly string[] }> {
   const waits: string[] = [];
@@ -93,7 +93,7 @@ export async function persist(
       await permits.take(ask);
       return { at: performance.now(), waits };
     } catch (error) {
-      if (!(error instanceof ApplicationFailure) || error.type !== 'GitHubBudget') throw error;
+      if (!(error instanceof ApplicationFailure) || error.type !== 'WriteBudgetSpent') throw error;
       waits.push(error.message);
       await sleep(Number(error.nextRetryDelay ?? 0));
     }

@@ -2,7 +2,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { type Logger, pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { PermitAsk } from '../../activities/forge/github/permits.ts';
+import type { PermitAsk } from '../../activities/forge/write-permits.ts';
 import type { BudgetLimits } from '../../domain/github-budget/limits.ts';
 import type { Urgency } from '../../domain/github-budget/urgency.ts';
 import { githubBudgetTaskQueue } from '../../domain/kernel/target.ts';
@@ -132,7 +132,7 @@ describe('a budget', () => {
     await expect(one.take(ask('by-threshold', 'threshold'))).rejects.toThrow('place 1 of 1');
     const refused = await other.take(ask('approved', 'approved')).catch((error: unknown) => error);
     if (!(refused instanceof ApplicationFailure)) throw new Error('it was granted');
-    expect(refused.type).toBe('GitHubBudget');
+    expect(refused.type).toBe('WriteBudgetSpent');
     expect(refused.nonRetryable).toBe(false);
     expect(Number(refused.nextRetryDelay)).toBeGreaterThan(60_000);
 

@@ -162,7 +162,7 @@ describe.concurrent('a namespace that is switched to propose', SEVERAL_PHASES, (
 });
 
 describe('a worker without a repository', SEVERAL_PHASES, () => {
-  it('recommends, and says GitHubNotConfigured where it should propose', async () => {
+  it('recommends, and says RepositoryNotConfigured where it should propose', async () => {
     for (const worker of stack.processes.filter(({ name }) => name === 'worker')) await worker.stop();
     const unset = { GITHUB_OWNER: '', GITHUB_REPO: '', GITHUB_TOKEN: '', GITHUB_API_URL: '' };
     await stack.startWorker(unset);
@@ -174,9 +174,9 @@ describe('a worker without a repository', SEVERAL_PHASES, () => {
     await quota.deploy('web', 8, { cpu: '10m' });
     const message =
       'no GitOps repository is configured; set GITHUB_OWNER, GITHUB_REPO and GITHUB_TOKEN to let Headroom propose';
-    const blocked = await quota.reaches('Blocked', 'GitHubNotConfigured');
+    const blocked = await quota.reaches('Blocked', 'RepositoryNotConfigured');
     expect(blocked.detail).toContain(`${message}; tried again at 20`);
-    expect(await quota.events('GitHubNotConfigured')).toEqual([`Warning: ${message}`]);
+    expect(await quota.events('RepositoryNotConfigured')).toEqual([`Warning: ${message}`]);
     expect(await quota.events('QuotaResizeRecommended')).toHaveLength(1);
     expect(await quota.lease()).toBeNull();
   });

@@ -313,7 +313,7 @@ describe('a token that may not read the checks', SEVERAL_PHASES, () => {
       action: { kind: 'status', status: 403, message: 'Resource not accessible by personal access token' },
     });
     await quota.command('reconcileNow');
-    const blocked = await quota.reaches('Blocked', 'GitHubRefused');
+    const blocked = await quota.reaches('Blocked', 'ForgeRejected');
     expect(blocked.detail).toContain('Resource not accessible by personal access token');
     expect(blocked.until).toBeDefined();
 

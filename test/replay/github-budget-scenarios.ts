@@ -2,7 +2,7 @@
 import type { Client } from '@temporalio/client';
 import { pino } from 'pino';
 import { createGitHubPermits } from '../../activities/forge/github/budget-permits.ts';
-import type { GitHubPermits, PermitAsk } from '../../activities/forge/github/permits.ts';
+import type { WritePermits, PermitAsk } from '../../activities/forge/write-permits.ts';
 import type { BudgetLimits } from '../../domain/github-budget/limits.ts';
 import { type Urgency, urgencies } from '../../domain/github-budget/urgency.ts';
 import { githubBudgetId, githubBudgetTaskQueue } from '../../domain/kernel/target.ts';
@@ -19,7 +19,7 @@ interface Servers {
   readonly client: Client;
 }
 
-function permitsOf({ client }: Servers, credentialId: string): GitHubPermits {
+function permitsOf({ client }: Servers, credentialId: string): WritePermits {
   return createGitHubPermits({ client, host: HOST, credentialId, limits: LIMITS, log: pino({ enabled: false }) });
 }
 

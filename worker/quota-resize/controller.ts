@@ -1,13 +1,14 @@
 import { connectKubernetes, type Kubernetes } from '../../activities/kubernetes/kubernetes.ts';
-import type { GitHub } from '../../activities/forge/github/github.ts';
+import type { Forge } from '../../activities/forge/forge.ts';
 import type { GitHubCredentials } from '../../activities/forge/github/credentials.ts';
-import type { GitHubPermits } from '../../activities/forge/github/permits.ts';
-import { connectRepositories, noRepositories, type Repositories } from '../../activities/forge/repositories.ts';
+import type { WritePermits } from '../../activities/forge/write-permits.ts';
+import { connectRepositories } from '../../activities/forge/github/repositories.ts';
+import { noRepositories, type Repositories } from '../../activities/forge/repositories.ts';
 import { createGitHubPermits } from '../../activities/forge/github/budget-permits.ts';
 import { createGlobalPauseGuard } from '../../activities/kernel/global-pause.ts';
 import type { HintOptions } from '../../activities/quota-resize/hints.ts';
 import type { QuotaResizeActivities } from '../../activities/quota-resize/interface.ts';
-import { createQuotaResizeGitHubActivities } from '../../activities/quota-resize/github.ts';
+import { createQuotaResizeForgeActivities } from '../../activities/quota-resize/forge-activities.ts';
 import { createPolicyGuard } from '../../activities/quota-resize/policy-guard.ts';
 import { createQuotaResizeKubernetesActivities } from '../../activities/quota-resize/kubernetes-activities.ts';
 import { pullRequestTexts } from '../../domain/quota-resize/pull-request/text.ts';
@@ -37,7 +38,7 @@ function createActivities(context: ControllerContext): QuotaResizeActivities {
       ...abandonedHolders(repositories.default()),
       log,
     }),
-    ...createQuotaResizeGitHubActivities({
+    ...createQuotaResizeForgeActivities({
       repositories,
       permits,
       config: {
@@ -55,7 +56,7 @@ function createActivities(context: ControllerContext): QuotaResizeActivities {
 /** The repositories, and the budget of writes to them; neither where none is configured. */
 function connectGitHub({ config, temporal, log }: ControllerContext): {
   readonly repositories: Repositories;
-  readonly permits: GitHubPermits | null;
+  readonly permits: WritePermits | null;
 } {
   const { github, timings, githubBudget: limits } = config;
   if (github === undefined) return { repositories: noRepositories, permits: null };
@@ -79,10 +80,10 @@ function connectGitHub({ config, temporal, log }: ControllerContext): {
 /** A token that is replaced while the process runs is another credential, with a budget of its own. */
 function permitsOf(
   credentials: GitHubCredentials,
-  create: (credential: Pick<GitHubCredentials, 'host' | 'id'>) => GitHubPermits,
-): GitHubPermits {
-  let current: { readonly id: string; readonly permits: GitHubPermits } | undefined;
-  const now = (): GitHubPermits => {
+  create: (credential: Pick<GitHubCredentials, 'host' | 'id'>) => WritePermits,
+): WritePermits {
+  let current: { readonly id: string; readonly permits: WritePermits } | undefined;
+  const now = (): WritePermits => {
     const { host, id } = credentials;
     current = current?.id === id ? current : { id, permits: create({ host, id }) };
     return current.permits;
@@ -115,14 +116,14 @@ function textsOf({ pullRequest }: Config): ReturnType<typeof pullRequestTexts> {
 }
 
 /** Earlier tools had one repository: their locks name a pull request of the first one. */
-function abandonedHolders(github: GitHub | null): { readonly abandonedHolder?: (number: number) => Promise<boolean> } {
-  return github === null ? {} : { abandonedHolder: async (number) => await isClosed(github, number) };
+function abandonedHolders(forge: Forge | null): { readonly abandonedHolder?: (number: number) => Promise<boolean> } {
+  return forge === null ? {} : { abandonedHolder: async (number) => await isClosed(forge, number) };
 }
 
 /** Whether the pull request of an earlier tool's lock is closed; what cannot be seen is respected as if it were open. */
-async function isClosed(github: GitHub, number: number): Promise<boolean> {
+async function isClosed(forge: Forge, number: number): Promise<boolean> {
   try {
-    return (await github.pullRequest(number)).state === 'closed';
+    return (await forge.pullRequests.get(number)).state === 'closed';
   } catch {
     return false;
   }

@@ -58,7 +58,7 @@ export async function act(target: QuotaTarget, verdict: Act, seen: Seen): Promis
   } catch (error) {
     const refusal = refusedMessage(error);
     if (refusal === null) throw error;
-    return await block(target, seen, { reason: 'GitHubRefused', message: refusal, key: verdict.blockedKey });
+    return await block(target, seen, { reason: 'ForgeRejected', message: refusal, key: verdict.blockedKey });
   }
 }
 
@@ -450,13 +450,13 @@ async function tell(
 }
 
 function blockedReason(reason: string): BlockedReason {
-  return blockedReasons.find((known) => known === reason) ?? 'GitHubRefused';
+  return blockedReasons.find((known) => known === reason) ?? 'ForgeRejected';
 }
 
 /** The message of a failure that no retry can help, or null when the error is another one. */
 export function refusedMessage(error: unknown): string | null {
   const type = failureType(error);
-  if (type !== 'GitHubRefused' && type !== 'InvalidInput') return null;
+  if (type !== 'ForgeRejected' && type !== 'InvalidInput') return null;
   const cause = error instanceof ActivityFailure ? error.cause : error;
   return cause instanceof Error ? cause.message : String(cause);
 }

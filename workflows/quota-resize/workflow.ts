@@ -250,7 +250,7 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
       const message = refusedMessage(error);
       if (message === null) throw error;
       log.warn('a look was refused, looking again later', { message });
-      said = { phase: 'Blocked', reason: 'GitHubRefused', detail: message };
+      said = { phase: 'Blocked', reason: 'ForgeRejected', detail: message };
       until = Date.now() + REFUSED_REST_MS;
       standing = show();
       await rest({ until, quietUntil: until });

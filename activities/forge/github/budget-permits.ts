@@ -17,7 +17,7 @@ import {
 import type { BudgetLimits } from '../../../domain/github-budget/limits.ts';
 import { githubBudgetId, githubBudgetTaskQueue } from '../../../domain/kernel/target.ts';
 import { formatSpan } from '../../../domain/kernel/time.ts';
-import type { GitHubPermits, PermitAsk } from './permits.ts';
+import type { WritePermits, PermitAsk } from '../write-permits.ts';
 import { inBatches } from '../../kernel/batch.ts';
 import { failure } from '../../kernel/failure.ts';
 
@@ -62,7 +62,7 @@ const NO_ANSWER_RETRY_MS = 5_000;
  * A permit is good for one write, which must begin at once. Its time is measured here, from before the question was sent:
  * the grant cannot have been earlier, so no two clocks are compared, and an answer that comes too late is asked for again.
  */
-export function createGitHubPermits({ client, host, credentialId, limits, log }: GitHubPermitsOptions): GitHubPermits {
+export function createGitHubPermits({ client, host, credentialId, limits, log }: GitHubPermitsOptions): WritePermits {
   const workflowId = githubBudgetId({ host, credentialId });
   const start = {
     workflowId,
@@ -101,14 +101,14 @@ export function createGitHubPermits({ client, host, credentialId, limits, log }:
     }
   }
 
-  /** @throws {ApplicationFailure} GitHubBudget when there is no answer in time. */
+  /** @throws {ApplicationFailure} WriteBudgetSpent when there is no answer in time. */
   async function answerTo(question: Ask): Promise<Sent> {
     try {
       return await unlessCancelled(ask(question), workflowId);
     } catch (error) {
       if (error instanceof CancelledFailure) throw error;
       throw failure({
-        type: 'GitHubBudget',
+        type: 'WriteBudgetSpent',
         message: `no GitHub permit: ${workflowId} on the task queue ${githubBudgetTaskQueue} gives no answer: ${reasonOf(error)}`,
         nextRetryDelayMs: NO_ANSWER_RETRY_MS,
         ...(error instanceof Error ? { cause: error } : {}),
@@ -129,14 +129,14 @@ export function createGitHubPermits({ client, host, credentialId, limits, log }:
           patience -= late;
           if (patience <= 0) {
             throw failure({
-              type: 'GitHubBudget',
+              type: 'WriteBudgetSpent',
               message: `no GitHub permit: the answers of ${workflowId} take ${formatSpan(late)}, longer than a permit is good for`,
               nextRetryDelayMs: NO_ANSWER_RETRY_MS,
             });
           }
         } else if (answer.waitMs > patience) {
           throw failure({
-            type: 'GitHubBudget',
+            type: 'WriteBudgetSpent',
             message: waitMessage(answer, workflowId),
             nextRetryDelayMs: answer.waitMs,
             benign: true,

@@ -114,7 +114,7 @@ export class GitHubClient {
   /**
    * The data of an answer.
    *
-   * @throws {ApplicationFailure} GitHubRateLimited, GitHubUnauthorized, GitHubUnavailable or GitHubRefused.
+   * @throws {ApplicationFailure} ForgeRateLimited, ForgeUnauthorized, ForgeUnavailable or ForgeRejected.
    */
   async data<T>(ask: Ask<T>): Promise<T> {
     return this.#send(ask, (error) => {
@@ -150,7 +150,7 @@ export class GitHubClient {
   /**
    * The data of a query or mutation of GraphQL.
    *
-   * @throws {ApplicationFailure} as `data`; an error in the answer is GitHubRefused, unless it is a limit or GitHub's trouble.
+   * @throws {ApplicationFailure} as `data`; an error in the answer is ForgeRejected, unless it is a limit or GitHub's trouble.
    */
   async graphql<T>(query: string, variables: Readonly<Record<string, unknown>> = {}): Promise<T> {
     const { data, errors } = await this.#query(query, variables);

@@ -17,7 +17,7 @@ export interface GitHubCredentials {
   /**
    * The value of the header `authorization`, valid for the next request.
    *
-   * @throws {ApplicationFailure} GitHubUnauthorized, GitHubRateLimited or GitHubUnavailable where it has to be fetched.
+   * @throws {ApplicationFailure} ForgeUnauthorized, ForgeRateLimited or ForgeUnavailable where it has to be fetched.
    */
   authorization(): Promise<string>;
   /**

@@ -16,7 +16,7 @@ const SHOWN_CHARACTERS = 500;
 /** The failure while a limit of GitHub is in force; nothing was sent, or GitHub refused it. */
 export function rateLimited(waitMs: number, message: string): ApplicationFailure {
   return failure({
-    type: 'GitHubRateLimited',
+    type: 'ForgeRateLimited',
     message: `${message}; asking again in ${formatSpan(waitMs)}`,
     nextRetryDelayMs: waitMs,
     benign: true,
@@ -32,7 +32,7 @@ export function rateLimited(waitMs: number, message: string): ApplicationFailure
  */
 export function unauthorized(refused: string, words: string, advice: string): ApplicationFailure {
   return failure({
-    type: 'GitHubUnauthorized',
+    type: 'ForgeUnauthorized',
     message: `GitHub refuses ${refused} (${words}); ${advice}`,
     nextRetryDelayMs: TOKEN_LOOK_MS,
   });
@@ -68,9 +68,9 @@ export function graphQlFailure(errors: readonly GraphQlError[], repository: stri
   const words = errors.map(({ type, message }) => (type === undefined ? message : `${type}: ${message}`)).join('; ');
   // GitHub's own troubles ("Something went wrong while executing your query") have no type, or one of these.
   const isTrouble = errors.every(({ type }) => type === undefined || GRAPHQL_TROUBLES.has(type));
-  if (isTrouble) return failure({ type: 'GitHubUnavailable', message: `GitHub could not answer a query: ${words}` });
+  if (isTrouble) return failure({ type: 'ForgeUnavailable', message: `GitHub could not answer a query: ${words}` });
   return failure({
-    type: 'GitHubRefused',
+    type: 'ForgeRejected',
     message: `GitHub refused a query for ${repository}: ${words}`,
     nonRetryable: true,
   });
@@ -89,7 +89,7 @@ export function failureOf(error: unknown, repository: string, now: number, redac
   if (!(error instanceof RequestError)) {
     const words = error instanceof Error ? error.message : String(error);
     return failure({
-      type: 'GitHubUnavailable',
+      type: 'ForgeUnavailable',
       message: `GitHub could not be asked about ${repository}: ${brief(redact(words))}`,
     });
   }
@@ -99,13 +99,13 @@ export function failureOf(error: unknown, repository: string, now: number, redac
   const wait = rateLimitWait(error, now);
   if (wait !== undefined) return rateLimited(wait, `GitHub limits the requests for ${repository} (${asked}: ${words})`);
   if (response === undefined) {
-    return failure({ type: 'GitHubUnavailable', message: `no answer from GitHub to ${asked}: ${words}` });
+    return failure({ type: 'ForgeUnavailable', message: `no answer from GitHub to ${asked}: ${words}` });
   }
   if (status >= 500 || status === 408) {
-    return failure({ type: 'GitHubUnavailable', message: `GitHub answered ${status} to ${asked}: ${words}` });
+    return failure({ type: 'ForgeUnavailable', message: `GitHub answered ${status} to ${asked}: ${words}` });
   }
   return failure({
-    type: 'GitHubRefused',
+    type: 'ForgeRejected',
     message: `GitHub refused ${asked} with ${status}: ${words}${adviceOn(status, error.request.url)}`,
     nonRetryable: true,
   });

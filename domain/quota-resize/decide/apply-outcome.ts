@@ -25,7 +25,7 @@ export function acquired(memory: ResizeMemory, decision: Decision): ResizeMemory
   return { ...cleared(memory), need: memory.need, decision, finished: memory.finished };
 }
 
-/** The decision has other limits, and nothing of it is on GitHub yet: an approval for the earlier ones is void. */
+/** The decision has other limits, and nothing of it is on the forge yet: an approval for the earlier ones is void. */
 export function revised(memory: ResizeMemory, decision: Decision): ResizeMemory {
   return { ...memory, decision: withApproval(decision, null), approval: null, tried: null };
 }

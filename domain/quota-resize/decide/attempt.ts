@@ -14,7 +14,7 @@ const FIRST_REPEAT_MS = 1_000;
 
 /**
  * Turns a plan into a verdict. An act that was blocked rests until it is due again; with another path or other values it
- * is another act. One that had no outcome (interrupted, or GitHub had moved on) is repeated with growing distance, so that
+ * is another act. One that had no outcome (interrupted, or the forge had moved on) is repeated with growing distance, so that
  * no disagreement between what is seen and what is answered becomes a loop.
  */
 export function attempt(

@@ -19,10 +19,10 @@ import { leaseHeldDetail, linkTo, short, summary } from '../pull-request/wording
 /** How often an open pull request is updated before a ready one is merged first and the rest comes in the next episode. */
 const MAX_UPDATES = 3;
 
-/** GitHub may show the head before for a moment after a push. */
+/** A forge may show the earlier head for a moment after a push. */
 const HEAD_LAG_MS = 10_000;
 
-/** The lock is held, and nothing is known to be on GitHub yet: the pull request is opened, if it is still wanted. */
+/** The lock is held, and nothing is known to be on the forge yet: the pull request is opened, if it is still wanted. */
 export function decideUnopened(
   look: QuotaObservation,
   memory: ResizeMemory,
@@ -41,7 +41,7 @@ export function decideUnopened(
     ];
   }
   const refusal = rejectionOf(memory, decision);
-  // Nothing is known to be on GitHub, and an attempt whose answer was lost may have come that far all the same.
+  // Nothing is known to be on the forge, and an attempt whose answer was lost may have come that far all the same.
   if (refusal !== null) return [memory, closeRejected(look, decision, refusal)];
   const uncounted = withoutCounts(look, memory, decision, (phase, reason, detail) =>
     holdDecision(look, phase, reason, detail, now, now + look.timings.holdRetry),
@@ -140,7 +140,7 @@ export function decideOpen(
     // Checks and mergeability that were read belong to the other head and prove nothing for ours.
     const shownAt = ref.pushedAt + HEAD_LAG_MS;
     if (now < shownAt) {
-      const detail = `GitHub does not show the latest commit of ${link} yet`;
+      const detail = `the latest commit of ${link} is not shown yet`;
       return [current, waiting('AwaitingChecks', 'MergeabilityComputing', detail, shownAt)];
     }
     const why = `the head ${short(pullRequest.headSha)} is Headroom's and not the recorded one, so it is made sure of`;

@@ -3,16 +3,15 @@ import type { PullRequestRef } from '../model/decision.ts';
 import type { PullRequestObservation } from '../model/observation.ts';
 import type { Reason } from '../model/verdict.ts';
 
-/** Whether GitHub's state of an open pull request with our head allows a merge, and what it waits for otherwise. */
+/** Whether the forge's state of an open pull request with our head allows a merge, and what it waits for otherwise. */
 export type MergeReadiness =
   | { readonly kind: 'ready' }
   | { readonly kind: 'wait'; readonly reason: Reason; readonly detail: string; readonly until?: EpochMs }
   | { readonly kind: 'rebuild'; readonly reason: 'Conflict' | 'Behind'; readonly why: string };
 
 /**
- * Reads `mergeable` and `mergeable_state` as GitHub documents them. `clean` right after a push proves nothing, because
- * checks may not have appeared yet: it counts when the base requires checks, when one finished on this head, or when it
- * has stood for `settle` milliseconds since the push.
+ * `clean` right after a push proves nothing, because checks may not have appeared yet: it counts when the base requires
+ * checks, when one finished on this head, or when it has stood for `settle` milliseconds since the push.
  */
 export function mergeReadiness(
   pullRequest: PullRequestObservation,
@@ -20,67 +19,69 @@ export function mergeReadiness(
   now: EpochMs,
   settle: number,
 ): MergeReadiness {
-  const { checks } = pullRequest;
-  if (pullRequest.draft || pullRequest.mergeableState === 'draft') {
-    return {
-      kind: 'wait',
-      reason: 'Draft',
-      detail: `pull request #${ref.number} is a draft, waiting until it is ready for review`,
-    };
+  const subject = `pull request #${ref.number}`;
+  const { mergeability } = pullRequest;
+  switch (mergeability) {
+    case 'draft':
+      return wait('Draft', `${subject} is a draft, waiting until it is ready for review`);
+    case 'computing':
+      return wait('MergeabilityComputing', `it is still being computed whether ${subject} can be merged`);
+    case 'conflict':
+      return {
+        kind: 'rebuild',
+        reason: 'Conflict',
+        why: `${ref.base} changed the same lines, so the branch conflicted`,
+      };
+    case 'behind':
+      return { kind: 'rebuild', reason: 'Behind', why: `${ref.base} moved on and must be contained before a merge` };
+    case 'clean':
+    case 'blocked':
+    case 'unstable':
+    case 'unrecognised':
+      return waitForChecks(pullRequest, subject) ?? withoutOpenChecks(pullRequest, mergeability, ref, now, settle);
   }
-  if (pullRequest.mergeable === null || pullRequest.mergeableState === 'unknown') {
-    return {
-      kind: 'wait',
-      reason: 'MergeabilityComputing',
-      detail: `GitHub still computes whether pull request #${ref.number} can be merged`,
-    };
-  }
-  if (!pullRequest.mergeable || pullRequest.mergeableState === 'dirty') {
-    return { kind: 'rebuild', reason: 'Conflict', why: `${ref.base} changed the same lines, so the branch conflicted` };
-  }
-  if (pullRequest.mergeableState === 'behind') {
-    return { kind: 'rebuild', reason: 'Behind', why: `${ref.base} moved on and must be contained before a merge` };
-  }
+}
+
+/** What is waited for because of the checks of the head; null where none of them is in the way. */
+function waitForChecks({ checks }: PullRequestObservation, subject: string): MergeReadiness | null {
   if (checks.failing.length > 0) {
-    return {
-      kind: 'wait',
-      reason: 'ChecksFailing',
-      detail: `pull request #${ref.number} waits for a failing check to pass: ${checks.failing.join(', ')}`,
-    };
+    return wait('ChecksFailing', `${subject} waits for a failing check to pass: ${checks.failing.join(', ')}`);
   }
   if (checks.pending.length > 0) {
-    return {
-      kind: 'wait',
-      reason: 'ChecksPending',
-      detail: `pull request #${ref.number} waits for checks: ${checks.pending.join(', ')}`,
-    };
+    return wait('ChecksPending', `${subject} waits for checks: ${checks.pending.join(', ')}`);
   }
-  switch (pullRequest.mergeableState) {
-    case 'clean':
-    case 'has_hooks': {
-      if (checks.total > 0 || pullRequest.hasRequiredChecks) return { kind: 'ready' };
+  return null;
+}
+
+function withoutOpenChecks(
+  pullRequest: PullRequestObservation,
+  mergeability: 'clean' | 'blocked' | 'unstable' | 'unrecognised',
+  ref: PullRequestRef,
+  now: EpochMs,
+  settle: number,
+): MergeReadiness {
+  const subject = `pull request #${ref.number}`;
+  switch (mergeability) {
+    case 'clean': {
+      if (pullRequest.checks.total > 0 || pullRequest.hasRequiredChecks) return { kind: 'ready' };
       const settled = ref.pushedAt + settle;
       if (now >= settled) return { kind: 'ready' };
-      return {
-        kind: 'wait',
-        reason: 'NoChecksYet',
-        detail: `pull request #${ref.number} is clean but no check has appeared yet`,
-        until: settled,
-      };
+      return { ...wait('NoChecksYet', `${subject} is clean but no check has appeared yet`), until: settled };
     }
     case 'blocked':
       // The queue is the block, or hides another one: the act finds the queue before it merges, and says so.
       if (pullRequest.mergeQueue === true) return { kind: 'ready' };
-      return {
-        kind: 'wait',
-        reason: 'ReviewRequired',
-        detail: `pull request #${ref.number} is blocked by a rule of ${ref.base}: a review or a required check that has not started`,
-      };
-    default:
-      return {
-        kind: 'wait',
-        reason: 'ChecksPending',
-        detail: `pull request #${ref.number} is ${pullRequest.mergeableState}, waiting until it is clean`,
-      };
+      return wait(
+        'ReviewRequired',
+        `${subject} is blocked by a rule of ${ref.base}: a review or a required check that has not started`,
+      );
+    case 'unstable':
+      return wait('ChecksPending', `${subject} is unstable, waiting until it is clean`);
+    case 'unrecognised':
+      return wait('ChecksPending', `${subject} is in a state that Headroom does not know, waiting until it is clean`);
   }
+}
+
+function wait(reason: Reason, detail: string): Extract<MergeReadiness, { kind: 'wait' }> {
+  return { kind: 'wait', reason, detail };
 }

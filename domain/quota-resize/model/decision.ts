@@ -40,7 +40,7 @@ export interface PullRequestRef {
 
 /**
  * One decision to raise a quota: at most one pull request and one commit exist for it. Kept in the Lease before anything is
- * written to GitHub, so that a terminated or reset workflow finds its own work again.
+ * written to the forge, so that a terminated or reset workflow finds its own work again.
  */
 export interface Decision {
   /** Eight hexadecimal digits; part of the branch, the commit and the Lease's holder. */

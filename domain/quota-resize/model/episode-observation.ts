@@ -8,7 +8,7 @@ export interface Seen {
 }
 
 /**
- * Whether nothing may be written to GitHub. The annotations of a namespace or a quota that is gone cannot be read any
+ * Whether nothing may be written to the forge. The annotations of a namespace or a quota that is gone cannot be read any
  * more, so what they said last holds.
  */
 export function isObserving(look: QuotaObservation, memory: ResizeMemory): boolean {

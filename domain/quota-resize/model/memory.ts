@@ -37,7 +37,7 @@ export interface ResizeMemory {
   readonly closing: { readonly reason: Reason; readonly detail: string } | null;
   /** The mode in force when the namespace and the quota were last there: their annotations go with them. */
   readonly mode: 'observe' | 'propose' | null;
-  /** An act that left no trace here (interrupted, or GitHub had moved), so that it is repeated with growing distance. */
+  /** An act that left no trace here (interrupted, or the forge had moved), so that it is repeated with growing distance. */
   readonly tried: { readonly key: string; readonly count: number; readonly at: EpochMs } | null;
   /** Why the decision cannot move, until it is tried again. */
   readonly blocked: {
@@ -70,9 +70,9 @@ export const blockedReasons = [
   'FoundTwice',
   'NotYaml',
   'Unplaceable',
-  'GitHubNotConfigured',
+  'RepositoryNotConfigured',
   'RepositoryNotFound',
-  'GitHubRefused',
+  'ForgeRejected',
   'ForeignCommit',
   'MergeQueue',
   'NotMergeable',

@@ -157,22 +157,36 @@ export type SourceProblem =
   | 'FoundTwice'
   | 'NotYaml'
   | 'Unplaceable'
-  | 'GitHubNotConfigured'
+  | 'RepositoryNotConfigured'
   | 'RepositoryNotFound';
 
-/** A pull request and the checks on its head, as GitHub says now. */
+/** Whether an open pull request can be merged; each forge's own words are read into these by its adapter. */
+export type Mergeability =
+  /** Nothing that the forge knows of is in the way. */
+  | 'clean'
+  /** The forge does not know yet. */
+  | 'computing'
+  | 'draft'
+  /** The base changed the same lines. */
+  | 'conflict'
+  /** The base moved on and must be contained before a merge. */
+  | 'behind'
+  /** A rule of the base is in the way: a review, a required check, a merge queue. */
+  | 'blocked'
+  /** A check that is not required has not passed. */
+  | 'unstable'
+  /** The forge says something that this version does not know. */
+  | 'unrecognised';
+
+/** A pull request and the checks on its head, as the forge says now. */
 export interface PullRequestObservation {
   readonly number: number;
   readonly url: string;
   readonly state: 'open' | 'closed';
-  readonly draft: boolean;
   readonly headSha: string;
   /** Whether the head is the commit that Headroom pushed for this decision, and nothing else is on the branch. */
   readonly headIsOurs: boolean;
-  /** Null while GitHub computes it. */
-  readonly mergeable: boolean | null;
-  /** GitHub's word: clean, blocked, behind, dirty, unstable, draft, has_hooks, unknown. */
-  readonly mergeableState: string;
+  readonly mergeability: Mergeability;
   readonly checks: {
     readonly total: number;
     readonly pending: readonly string[];
@@ -182,7 +196,7 @@ export interface PullRequestObservation {
   readonly hasRequiredChecks: boolean;
   /** Whether the base branch is changed through a merge queue only; absent where it is not. */
   readonly mergeQueue?: boolean;
-  /** Who closed or merged it, where GitHub says; otherwise "unknown". */
+  /** Who closed or merged it, where the forge says; otherwise "unknown". */
   readonly closedBy: string;
   readonly merge: {
     readonly sha: string;

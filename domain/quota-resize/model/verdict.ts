@@ -54,7 +54,7 @@ export type Reason =
   | 'NeedGrew'
   | 'NeedGone'
   | 'Adopted'
-  // waiting for GitHub
+  // waiting for the forge
   | 'MergeabilityComputing'
   | 'ChecksPending'
   | 'ChecksFailing'
@@ -77,9 +77,9 @@ export type Reason =
   | 'FoundTwice'
   | 'NotYaml'
   | 'Unplaceable'
-  | 'GitHubNotConfigured'
+  | 'RepositoryNotConfigured'
   | 'RepositoryNotFound'
-  | 'GitHubRefused'
+  | 'ForgeRejected'
   | 'MergeQueue'
   | 'NotMergeable'
   // the cluster follows
@@ -117,7 +117,7 @@ type Deed =
       /** Other quotas of the namespace that the same pull request is to raise. */
       readonly companions: readonly Companion[];
     }
-  /** The decision's limits as they are now, in the Lease; GitHub is not touched. */
+  /** The decision's limits as they are now, in the Lease; the forge is not touched. */
   | { readonly kind: 'revise'; readonly decision: Decision }
   /** A word to people, once for each `about`: an Event on the quota, and a comment where there is a pull request. */
   | {
@@ -138,7 +138,7 @@ type Deed =
     }
   | { readonly kind: 'merge'; readonly decision: Decision }
   | { readonly kind: 'close'; readonly decision: Decision; readonly comment: string; readonly refusal: Refusal | null }
-  /** Forget the decision and unlock its Lease, and leave GitHub as it is. */
+  /** Forget the decision and unlock its Lease, and leave the forge as it is. */
   | { readonly kind: 'release'; readonly decision: Decision; readonly refusal: Refusal | null }
   | {
       readonly kind: 'settle';

@@ -23,7 +23,7 @@ export type Approval = 'none' | 'before-pull-request' | 'before-merge';
 /** The lowest layer, from the configuration of the process. */
 export interface PolicyDefaults {
   readonly mode: ResizeMode;
-  /** Nothing is written to GitHub, whatever the annotations say. */
+  /** Nothing is written to the forge, whatever the annotations say. */
   readonly dryRun: boolean;
   readonly threshold: Percent;
   readonly increment: Percent;
@@ -91,7 +91,7 @@ export interface ResizePolicy {
   readonly mergeWindows: readonly MergeWindow[];
   /** How long, in milliseconds, a person's no is respected. */
   readonly rejectionCooldown: number;
-  /** Who is asked to review, as GitHub names them: `alice`, `platform/quota-owners`. Null: CODEOWNERS decides. */
+  /** Who is asked to review, as the forge names them: `alice`, `platform/quota-owners`. Null: CODEOWNERS decides. */
   readonly reviewers: readonly string[] | null;
   /** Where the quota lives in Git, as annotations say; `path` may have the fields of a path template. */
   readonly git: {

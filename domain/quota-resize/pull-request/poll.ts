@@ -22,14 +22,14 @@ export interface PullRequestPoll {
   readonly readsChecks: boolean;
 }
 
-/** GitHub tells of a change within seconds; what it does not tell in this time is asked for once in a long while. */
+/** the forge tells of a change within seconds; what it does not tell in this time is asked for once in a long while. */
 const WEBHOOK_PATIENCE_MS = 60_000;
-/** GitHub computes mergeability within seconds; one that takes longer than this is stuck, and asking does not help. */
+/** the forge computes mergeability within seconds; one that takes longer than this is stuck, and asking does not help. */
 const COMPUTING_MS = 300_000;
 
 /**
  * @param quietFor milliseconds since something about the pull request last changed.
- * @param computing whether GitHub is still computing if it can be merged.
+ * @param computing whether the forge is still computing if it can be merged.
  */
 export function pullRequestPoll(
   timings: PullRequestPollTimings,

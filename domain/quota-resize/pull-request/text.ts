@@ -9,11 +9,11 @@ import { type BodyFacts, bodyContext, bodySamples, type QuotaChanges } from './b
 import { builtInTemplates } from './template.ts';
 import { compileTemplate, type Samples, TemplateError, type TextTemplate } from './text-template.ts';
 
-/** GitHub refuses a longer title. */
+/** GitHub rejects a longer title. */
 const TITLE_LENGTH = 256;
-/** GitHub refuses a body above 65,536 characters. */
+/** GitHub rejects a body above 65,536 characters. */
 const BODY_LENGTH = 60_000;
-/** GitHub refuses a longer label. */
+/** GitHub rejects a longer label. */
 const LABEL_LENGTH = 50;
 /** Git keeps a loose ref in a file named after the last part plus `.lock`, and file names end at 255 bytes. */
 const MAX_PART = 80;
@@ -62,7 +62,7 @@ export interface PullRequestTexts {
   branch(target: QuotaTarget, decisionId: string): string;
   title(facts: ChangeFacts): string;
   commit(facts: ChangeFacts): string;
-  /** The squash commit of a merge: the pull request's number in the title, as GitHub writes it itself. */
+  /** The squash commit of a merge: the pull request's number in the title, as the forge writes it itself. */
   merge(facts: ChangeFacts, number: number): { readonly title: string; readonly message: string };
   labels(facts: ChangeFacts): readonly string[];
   /** The description in GitHub's Markdown. */

@@ -134,11 +134,11 @@ describe('a query for several files', () => {
     const binary = await gitops.forge.pushCommit({ files: { 'large.bin': '\u0000\u0001' } });
     expect(binary).toBeDefined();
     const { github } = gitops.worker({ baseBranch: 'main' });
-    const base = await github.base();
+    const base = await github.files.base();
     if (base.kind !== 'branch') throw new Error(base.kind);
-    const entries = (await github.entriesBelow(base.treeSha, '')).filter(({ type }) => type === 'blob');
+    const entries = (await github.files.entriesBelow(base.treeSha, '')).filter(({ type }) => type === 'blob');
     const before = gitops.forge.requests;
-    const texts = await github.fileTexts(entries);
+    const texts = await github.files.fileTexts(entries);
     expect(gitops.forge.requests - before, 'the query, the large file and the binary one').toBe(3);
     for (const { path, sha } of entries) {
       expect(texts.get(sha)).toBe(await gitops.forge.readFile('main', path));
@@ -149,13 +149,13 @@ describe('a query for several files', () => {
     const files = Object.fromEntries(Array.from({ length: 250 }, (_, index) => [`f/${index}.yaml`, `# ${index}\n`]));
     await using gitops = await startGitOps(files);
     const { github } = gitops.worker({ baseBranch: 'main' });
-    const base = await github.base();
+    const base = await github.files.base();
     if (base.kind !== 'branch') throw new Error(base.kind);
-    const entries = (await github.entriesBelow(base.treeSha, '')).filter(({ type }) => type === 'blob');
+    const entries = (await github.files.entriesBelow(base.treeSha, '')).filter(({ type }) => type === 'blob');
     const before = gitops.forge.requests;
-    expect((await github.fileTexts(entries)).size).toBe(250);
+    expect((await github.files.fileTexts(entries)).size).toBe(250);
     expect(gitops.forge.requests - before).toBe(3);
-    await github.fileTexts(entries);
+    await github.files.fileTexts(entries);
     expect(gitops.forge.requests - before, 'all of them are known').toBe(3);
   });
 });

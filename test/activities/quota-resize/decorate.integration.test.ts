@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PermitAsk } from '../../../activities/forge/github/permits.ts';
+import type { PermitAsk } from '../../../activities/forge/write-permits.ts';
 import { failure } from '../../../activities/kernel/failure.ts';
 import { resolve } from '../../domain/quota-resize/policy/policies.ts';
 import { asAttempt, change, decide, open, places, policy, startGitOps, target } from './gitops-fixture.ts';
@@ -20,7 +20,7 @@ describe('reviewers of the annotation', () => {
     const input = { target, decision: decide(), policy: reviewedBy('alice, acme/quota-owners'), places };
     await worker.activities.ensurePullRequest(input);
     expect(gitops.forge.requests).toBe(7);
-    expect(await worker.github.pullRequest(1)).toMatchObject({ requestedReviewers: ['alice', 'quota-owners'] });
+    expect(await worker.github.pullRequests.get(1)).toMatchObject({ requestedReviewers: ['alice', 'quota-owners'] });
     await asAttempt(2, () => gitops.worker().activities.ensurePullRequest(input));
     expect(gitops.effects().filter((effect) => effect.includes('requested_reviewers'))).toHaveLength(1);
   });
@@ -32,10 +32,10 @@ describe('reviewers of the annotation', () => {
     await gitops.forge.requestChanges(1, 'alice');
     await gitops.forge.approveReview(1, 'bob');
     const worker = gitops.worker();
-    expect(await worker.github.pullRequest(1)).toMatchObject({ requestedReviewers: [] });
+    expect(await worker.github.pullRequests.get(1)).toMatchObject({ requestedReviewers: [] });
     await asAttempt(2, () => worker.activities.ensurePullRequest(input));
     expect(gitops.effects().filter((effect) => effect.includes('requested_reviewers'))).toHaveLength(1);
-    expect(await worker.github.pullRequest(1)).toMatchObject({ requestedReviewers: [] });
+    expect(await worker.github.pullRequests.get(1)).toMatchObject({ requestedReviewers: [] });
   });
 
   it('that nobody asked before the record was lost are asked then, and who answered unasked is not', async () => {
@@ -45,7 +45,7 @@ describe('reviewers of the annotation', () => {
     await gitops.forge.approveReview(1, 'bob');
     const again = { target, decision, policy: reviewedBy('alice, bob'), places };
     await asAttempt(2, () => gitops.worker().activities.ensurePullRequest(again));
-    expect(await gitops.worker().github.pullRequest(1)).toMatchObject({ requestedReviewers: ['alice'] });
+    expect(await gitops.worker().github.pullRequests.get(1)).toMatchObject({ requestedReviewers: ['alice'] });
   });
 
   it('that GitHub refuses are said in the log, and the others are asked all the same', async () => {
@@ -53,7 +53,7 @@ describe('reviewers of the annotation', () => {
     const worker = gitops.worker();
     const input = { target, decision: decide(), policy: reviewedBy('alice, nobody-here'), places };
     expect(await worker.activities.ensurePullRequest(input)).toMatchObject({ kind: 'open' });
-    expect(await worker.github.pullRequest(1)).toMatchObject({ requestedReviewers: ['alice'] });
+    expect(await worker.github.pullRequests.get(1)).toMatchObject({ requestedReviewers: ['alice'] });
     expect(worker.lines).toContainEqual(expect.objectContaining({ reviewer: 'nobody-here', number: 1 }));
   });
 });
@@ -64,7 +64,7 @@ describe('labels', () => {
     const worker = gitops.worker({ baseBranch: 'main', templates: { labels: ['quota', 'cluster/{{cluster}}'] } });
     await open(worker);
     expect(gitops.forge.requests).toBe(7);
-    expect(await worker.github.pullRequest(1)).toMatchObject({ labels: ['quota', 'cluster/prod'] });
+    expect(await worker.github.pullRequests.get(1)).toMatchObject({ labels: ['quota', 'cluster/prod'] });
   });
 
   it('are given although the answer to the opening was lost', async () => {
@@ -74,9 +74,9 @@ describe('labels', () => {
     const ensure = () =>
       gitops.worker({ templates }).activities.ensurePullRequest({ target, decision, policy, places });
     gitops.forge.fail({ method: 'POST', path: '/pulls', action: { kind: 'answer-lost' } });
-    await expect(ensure()).rejects.toMatchObject({ type: 'GitHubUnavailable' });
+    await expect(ensure()).rejects.toMatchObject({ type: 'ForgeUnavailable' });
     await asAttempt(2, ensure);
-    expect(await gitops.worker().github.pullRequest(1)).toMatchObject({ labels: ['quota'] });
+    expect(await gitops.worker().github.pullRequests.get(1)).toMatchObject({ labels: ['quota'] });
     await asAttempt(3, ensure);
     expect(gitops.effects().filter((effect) => effect.endsWith('/labels'))).toHaveLength(1);
   });
@@ -96,7 +96,7 @@ describe('the budget of writes', () => {
     const ensure = () =>
       gitops.worker({ permits: budget }).activities.ensurePullRequest({ target, decision, policy, places });
     gitops.forge.fail({ method: 'POST', path: '/git/refs', action: { kind: 'status', status: 502 } });
-    await expect(ensure()).rejects.toMatchObject({ type: 'GitHubUnavailable' });
+    await expect(ensure()).rejects.toMatchObject({ type: 'ForgeUnavailable' });
     await asAttempt(2, ensure);
     expect(budget.asked.map(({ write }) => write)).toEqual([
       'create branch',
@@ -122,10 +122,10 @@ describe('the budget of writes', () => {
   it('that grants nothing lets nothing be written', async () => {
     await using gitops = await startGitOps();
     const take = () =>
-      Promise.reject(failure({ type: 'GitHubBudget', message: 'place 3 of 7', nextRetryDelayMs: 900 }));
+      Promise.reject(failure({ type: 'WriteBudgetSpent', message: 'place 3 of 7', nextRetryDelayMs: 900 }));
     const { activities } = gitops.worker({ permits: { take, limited: () => Promise.resolve() } });
     await expect(activities.ensurePullRequest({ target, decision: decide(), policy, places })).rejects.toMatchObject({
-      type: 'GitHubBudget',
+      type: 'WriteBudgetSpent',
     });
     expect(gitops.forge.writes).toEqual([]);
   });

@@ -17,7 +17,7 @@ describe('merging', () => {
     });
     expect(await gitops.forge.readFile('main', PATH)).toBe(MANIFEST.replace("'2'", "'3600m'"));
     expect(await gitops.forge.branchTip(decision.pullRequest.branch)).toBeUndefined();
-    const { message } = await worker.github.commit(main);
+    const { message } = await worker.github.branches.commit(main);
     expect(message).toContain('chore(quota): raise team-a/compute: requests.cpu 2 → 3600m (#1)');
     expect(message).toContain(`Headroom-Decision: ${decision.id}\nHeadroom-Target: prod/team-a/compute`);
   });
@@ -37,7 +37,7 @@ describe('merging', () => {
       const decision = await open(gitops.worker());
       gitops.forge.fail({ method: 'PUT', path: '/pulls/1/merge', action: { kind: 'answer-lost' } });
       const run = () => gitops.worker().activities.ensureMerged({ target, decision });
-      await expect(run()).rejects.toMatchObject({ type: 'GitHubUnavailable' });
+      await expect(run()).rejects.toMatchObject({ type: 'ForgeUnavailable' });
       expect(await asAttempt(attempt, run)).toMatchObject({
         kind: 'merged',
         by: 'headroom-bot',
@@ -53,7 +53,7 @@ describe('merging', () => {
     const decision = await open(gitops.worker());
     gitops.forge.fail({ method: 'DELETE', action: { kind: 'answer-lost' } });
     const run = () => gitops.worker().activities.ensureMerged({ target, decision });
-    await expect(run()).rejects.toMatchObject({ type: 'GitHubUnavailable' });
+    await expect(run()).rejects.toMatchObject({ type: 'ForgeUnavailable' });
     expect(await asAttempt(2, run)).toMatchObject({ kind: 'merged' });
   });
 
@@ -127,9 +127,9 @@ describe('closing', () => {
     const worker = gitops.worker();
     const decision = await open(worker);
     await worker.activities.ensurePullRequestClosed({ target, decision, comment });
-    const pull = await worker.github.pullRequest(1);
+    const pull = await worker.github.pullRequests.get(1);
     expect(pull).toMatchObject({ state: 'closed', mergedAt: null });
-    expect(await worker.github.commentsOf(1)).toEqual([expect.stringContaining(comment)]);
+    expect(await worker.github.pullRequests.commentsOf(1)).toEqual([expect.stringContaining(comment)]);
     expect(await gitops.forge.branchTip(decision.pullRequest.branch)).toBeUndefined();
     const effects = gitops.effects().length;
     await gitops.worker().activities.ensurePullRequestClosed({ target, decision, comment });
@@ -146,10 +146,10 @@ describe('closing', () => {
       const decision = await open(gitops.worker());
       gitops.forge.fail({ method, path, action: { kind: 'answer-lost' } });
       const run = () => gitops.worker().activities.ensurePullRequestClosed({ target, decision, comment });
-      await expect(run()).rejects.toMatchObject({ type: 'GitHubUnavailable' });
+      await expect(run()).rejects.toMatchObject({ type: 'ForgeUnavailable' });
       await asAttempt(2, run);
-      expect(await gitops.worker().github.commentsOf(1)).toHaveLength(1);
-      expect(await gitops.worker().github.pullRequest(1)).toMatchObject({ state: 'closed' });
+      expect(await gitops.worker().github.pullRequests.commentsOf(1)).toHaveLength(1);
+      expect(await gitops.worker().github.pullRequests.get(1)).toMatchObject({ state: 'closed' });
       expect(await gitops.forge.branchTip(decision.pullRequest.branch)).toBeUndefined();
     });
   }
@@ -160,7 +160,7 @@ describe('closing', () => {
     const { branch } = decision.pullRequest;
     const foreign = await gitops.forge.pushCommit({ branch, files: { a: 'b' }, author: 'mona' });
     await gitops.worker().activities.ensurePullRequestClosed({ target, decision, comment });
-    expect(await gitops.worker().github.pullRequest(1)).toMatchObject({ state: 'closed' });
+    expect(await gitops.worker().github.pullRequests.get(1)).toMatchObject({ state: 'closed' });
     expect(await gitops.forge.branchTip(branch)).toBe(foreign);
     await gitops.worker().activities.ensureBranchDeleted({ target, decision });
     expect(await gitops.forge.branchTip(branch)).toBe(foreign);
@@ -172,7 +172,7 @@ describe('closing', () => {
     const { pullRequest, ...rest } = await open(worker);
     const forgotten = { ...rest, pullRequest: null };
     await worker.activities.ensurePullRequestClosed({ target, decision: forgotten, comment });
-    expect(await worker.github.pullRequest(pullRequest.number)).toMatchObject({ state: 'closed' });
+    expect(await worker.github.pullRequests.get(pullRequest.number)).toMatchObject({ state: 'closed' });
 
     const orphan = decide();
     gitops.forge.fail({ method: 'POST', path: '/pulls', action: { kind: 'status', status: 500 } });

@@ -40,10 +40,10 @@ describe('a pull request for two quotas in two files', () => {
     const { branch, headSha } = outcome.pullRequest;
     expect(await gitops.forge.readFile(branch, PATH)).toBe(MANIFEST.replace("'2'", "'3600m'"));
     expect(await gitops.forge.readFile(branch, GPU_PATH)).toBe(GPU.replace('pods: 5', 'pods: 8'));
-    const commit = await worker.github.commit(headSha);
+    const commit = await worker.github.branches.commit(headSha);
     expect(commit.parents).toEqual([await gitops.forge.branchTip('main')]);
     expect(commit.message).toContain(`Headroom-Decision: ${decision.id}\nHeadroom-Target: prod/team-a/compute\n`);
-    const pull = await worker.github.pullRequest(1);
+    const pull = await worker.github.pullRequests.get(1);
     expect(pull.title).toBe('Raise quota team-a/compute: requests.cpu 2 → 3600m and 1 more');
     expect(pull.body).toContain('| `gpu` | `pods` | `5` | `5` | **`8`** |');
     const opened = { ...decision, pullRequest: outcome.pullRequest };
@@ -65,9 +65,9 @@ describe('a pull request for two quotas in two files', () => {
       const ensure = () =>
         gitops.worker({ baseBranch: 'main' }).activities.ensurePullRequest({ target, decision, policy, places: both });
       gitops.forge.fail({ method: 'POST', ...request, action: { kind: 'answer-lost' } });
-      await expect(ensure()).rejects.toMatchObject({ type: 'GitHubUnavailable' });
+      await expect(ensure()).rejects.toMatchObject({ type: 'ForgeUnavailable' });
       expect(await asAttempt(2, ensure)).toMatchObject({ kind: 'open', pullRequest: { number: 1, path: PATH } });
-      expect(await gitops.worker().github.commitsOf(1)).toHaveLength(1);
+      expect(await gitops.worker().github.pullRequests.commitsOf(1)).toHaveLength(1);
       expect(gitops.effects()).toHaveLength(3);
     });
   }
@@ -89,7 +89,7 @@ describe('a pull request for two quotas in two files', () => {
     expect(await gitops.forge.readFile(pullRequest.branch, GPU_PATH)).toBe(
       GPU.replace('pods: 5', 'pods: 8').replace('five', 'six soon'),
     );
-    expect(await worker.github.commitsOf(1)).toHaveLength(1);
+    expect(await worker.github.pullRequests.commitsOf(1)).toHaveLength(1);
     const effects = gitops.effects().length;
     expect(await rebuild()).toEqual(first);
     expect(gitops.effects()).toHaveLength(effects);
@@ -107,9 +107,9 @@ describe('a pull request for two quotas in two files', () => {
     expect(
       await worker.activities.ensurePullRequestRebuilt({ target, decision: again, policy, places: both, why: 'moved' }),
     ).toMatchObject({ kind: 'open', leftOut: ['gpu'] });
-    const { body } = await worker.github.pullRequest(1);
+    const { body } = await worker.github.pullRequests.get(1);
     expect(body).toContain('- quota `gpu`: acme/gitops at main: no file for ResourceQuota team-a/gpu');
-    expect(await worker.github.filesOf(1)).toEqual([PATH]);
+    expect(await worker.github.pullRequests.filesOf(1)).toEqual([PATH]);
   });
 });
 
@@ -138,7 +138,7 @@ it('a companion in another repository, or one without a place, is left out and n
     places: [...both, { quota: 'lost', hints }],
   });
   expect(outcome).toMatchObject({ kind: 'open', leftOut: ['gpu', 'lost'] });
-  const { body, title } = await worker.github.pullRequest(1);
+  const { body, title } = await worker.github.pullRequests.get(1);
   expect(body).toContain('- quota `gpu`: it is in acme/platform at main');
   expect(body).toContain('no file for ResourceQuota team-a/lost');
   expect(title).toBe('Raise quota team-a/compute: requests.cpu 2 → 3600m');
@@ -147,17 +147,29 @@ it('a companion in another repository, or one without a place, is left out and n
 it('keeps the modes of its files', async () => {
   await using gitops = await startGitOps(FILES);
   const { github } = gitops.worker();
-  const base = await github.base();
+  const base = await github.files.base();
   if (base.kind !== 'branch') throw new Error(base.kind);
   const executable = { path: 'run.sh', mode: '100755', blobSha: null, text: '#!/bin/sh\n' };
   const plain = { path: 'new.txt', mode: '100644', blobSha: null, text: 'new\n' };
-  await github.createBranch('work', base.sha);
-  const first = await github.commitFiles({ branch: 'work', parent: base, files: [executable, plain], message: 'add' });
+  await github.branches.create('work', base.sha);
+  const first = await github.branches.commitFiles({
+    branch: 'work',
+    parent: base,
+    files: [executable, plain],
+    message: 'add',
+  });
   if (first.kind !== 'committed') throw new Error(first.message);
-  const { treeSha } = await github.commit(first.sha);
-  const modes = (await github.entriesBelow(treeSha, '')).filter(({ path }) => path === 'run.sh' || path === 'new.txt');
+  const { treeSha } = await github.branches.commit(first.sha);
+  const modes = (await github.files.entriesBelow(treeSha, '')).filter(
+    ({ path }) => path === 'run.sh' || path === 'new.txt',
+  );
   expect(modes.map(({ mode }) => mode)).toEqual(['100644', '100755']);
-  const late = await github.commitFiles({ branch: 'work', parent: base, files: [plain, executable], message: 'late' });
+  const late = await github.branches.commitFiles({
+    branch: 'work',
+    parent: base,
+    files: [plain, executable],
+    message: 'late',
+  });
   expect(late).toMatchObject({ kind: 'conflict' });
 });
 
@@ -169,9 +181,9 @@ describe('a repository that is too large for one listing', () => {
   it('is walked to every folder, and its quota found, raised and merged', async () => {
     await using gitops = await startGitOps({ ...folders, ...FILES }, { treeLimit: { entries: 10 } });
     const { activities, github } = gitops.worker();
-    const base = await github.base();
+    const base = await github.files.base();
     if (base.kind !== 'branch') throw new Error(base.message);
-    const whole = await github.entriesBelow(base.treeSha, '');
+    const whole = await github.files.entriesBelow(base.treeSha, '');
     expect(whole.flatMap(({ type, path }) => (type === 'blob' ? [path] : [])).toSorted()).toEqual(
       [...Object.keys(folders), ...Object.keys(FILES)].toSorted(),
     );
@@ -208,7 +220,7 @@ describe('a repository that is too large for one listing', () => {
     await expect(
       activities.observeSource({ target, limits: { 'requests.cpu': '3600m' }, hints: scan }),
     ).rejects.toMatchObject({
-      type: 'GitHubRefused',
+      type: 'ForgeRejected',
       nonRetryable: true,
       message: expect.stringContaining('the folder "flat/" of acme/gitops'),
     });

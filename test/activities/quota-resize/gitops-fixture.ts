@@ -4,15 +4,16 @@ import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { pino } from 'pino';
-import type { GitHub } from '../../../activities/forge/github/github.ts';
+import type { Forge as GitForge } from '../../../activities/forge/forge.ts';
 import type { GitHubOptions } from '../../../activities/forge/github/client.ts';
 import { tokenCredentials } from '../../../activities/forge/github/credentials.ts';
-import type { GitHubPermits } from '../../../activities/forge/github/permits.ts';
-import { connectRepositories, type Repositories, type RepositoryName } from '../../../activities/forge/repositories.ts';
+import type { WritePermits } from '../../../activities/forge/write-permits.ts';
+import { connectRepositories } from '../../../activities/forge/github/repositories.ts';
+import type { Repositories, RepositoryName } from '../../../activities/forge/repositories.ts';
 import {
-  createQuotaResizeGitHubActivities,
-  type QuotaResizeGitHubActivities,
-} from '../../../activities/quota-resize/github.ts';
+  createQuotaResizeForgeActivities,
+  type QuotaResizeForgeActivities,
+} from '../../../activities/quota-resize/forge-activities.ts';
 import type { QuotaTarget } from '../../../domain/kernel/target.ts';
 import type { Decision, LimitChange, PullRequestRef } from '../../../domain/quota-resize/model/decision.ts';
 import { pullRequestTexts, type TextTemplates } from '../../../domain/quota-resize/pull-request/text.ts';
@@ -90,8 +91,8 @@ export function decide(
 export interface Worker {
   readonly repositories: Repositories;
   /** The first repository. */
-  readonly github: GitHub;
-  readonly activities: QuotaResizeGitHubActivities;
+  readonly github: GitForge;
+  readonly activities: QuotaResizeForgeActivities;
   /** Lines of the log, parsed. */
   readonly lines: readonly Record<string, unknown>[];
 }
@@ -100,7 +101,7 @@ interface WorkerOptions extends Partial<Omit<GitHubOptions, 'credentials'>> {
   readonly token?: () => string;
   readonly guard?: () => Promise<void>;
   readonly policyGuard?: () => Promise<void>;
-  readonly permits?: GitHubPermits;
+  readonly permits?: WritePermits;
   readonly templates?: Partial<TextTemplates>;
   /** Besides the first one. */
   readonly repositories?: readonly RepositoryName[];
@@ -170,7 +171,7 @@ export async function startGitOps(
         ...overrides,
       });
       const timings = { checksPollMin: 1000, checksPollMax: 11_000, checksPollRamp: 100_000 };
-      const activities = createQuotaResizeGitHubActivities({
+      const activities = createQuotaResizeForgeActivities({
         repositories,
         permits: permits ?? null,
         guard,

@@ -22,7 +22,8 @@ async function changesOf(
   if (outcome.kind !== 'open') throw new Error(JSON.stringify(outcome));
   const { branch } = outcome.pullRequest;
   const changed: Record<string, string | undefined> = {};
-  for (const path of await worker.github.filesOf(1)) changed[path] = await gitops.forge.readFile(branch, path);
+  for (const path of await worker.github.pullRequests.filesOf(1))
+    changed[path] = await gitops.forge.readFile(branch, path);
   const decision = { ...decided, pullRequest: outcome.pullRequest };
   const merged = await worker.activities.ensureMerged({ target, decision });
   return { seen, changed, writes: gitops.effects(), merged };

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { noRepositories } from '../../../activities/forge/repositories.ts';
-import { createQuotaResizeGitHubActivities } from '../../../activities/quota-resize/github.ts';
+import { createQuotaResizeForgeActivities } from '../../../activities/quota-resize/forge-activities.ts';
 import { pullRequestTexts } from '../../../domain/quota-resize/pull-request/text.ts';
 import {
   PATH,
@@ -146,7 +146,7 @@ describe('finding the quota in Git', () => {
   });
 
   it('is blocked with that reason where no repository is configured', async () => {
-    const activities = createQuotaResizeGitHubActivities({
+    const activities = createQuotaResizeForgeActivities({
       repositories: noRepositories,
       permits: null,
       guard: () => Promise.resolve(),
@@ -159,7 +159,7 @@ describe('finding the quota in Git', () => {
       },
     });
     expect(await activities.observeSource({ target, limits: {}, hints })).toMatchObject({
-      reason: 'GitHubNotConfigured',
+      reason: 'RepositoryNotConfigured',
     });
     await expect(activities.ensurePullRequest({ target, decision: decide(), policy, places })).rejects.toMatchObject({
       type: 'InvalidInput',
@@ -196,10 +196,10 @@ describe('opening a pull request', () => {
     });
     expect(await forge.readFile(branch, PATH)).toBe(MANIFEST.replace("'2'", "'3600m'"));
     expect(gitops.effects()).toEqual(ONCE);
-    const commit = await worker.github.commit((await forge.branchTip(branch)) ?? '');
+    const commit = await worker.github.branches.commit((await forge.branchTip(branch)) ?? '');
     expect(commit.parents).toEqual([base]);
     expect(commit.message).toContain(`Headroom-Decision: ${decision.id}\nHeadroom-Target: prod/team-a/compute`);
-    const pull = await worker.github.pullRequest(1);
+    const pull = await worker.github.pullRequests.get(1);
     expect(pull.title).toBe('Raise quota team-a/compute: requests.cpu 2 → 3600m');
     expect(pull.body).toContain('| `requests.cpu` | `2` | `2` | **`3600m`** |');
   });
@@ -263,7 +263,7 @@ describe('opening a pull request', () => {
         await expect(
           gitops.worker().activities.ensurePullRequest({ target, decision, policy, places }),
         ).rejects.toMatchObject({
-          type: 'GitHubUnavailable',
+          type: 'ForgeUnavailable',
           nonRetryable: false,
         });
         const outcome = await asAttempt(2, () =>
@@ -294,7 +294,7 @@ describe('opening a pull request', () => {
     for (const [, method, path] of WRITES) gitops.forge.fail({ method, path, action: { kind: 'answer-lost' } });
     for (let attempt = 1; attempt <= 3; attempt += 1) {
       const run = () => gitops.worker().activities.ensurePullRequest({ target, decision, policy, places });
-      await expect(asAttempt(attempt, run)).rejects.toMatchObject({ type: 'GitHubUnavailable' });
+      await expect(asAttempt(attempt, run)).rejects.toMatchObject({ type: 'ForgeUnavailable' });
     }
     const outcome = await asAttempt(4, () =>
       gitops.worker().activities.ensurePullRequest({ target, decision, policy, places }),
@@ -329,7 +329,7 @@ describe('opening a pull request', () => {
     await gitops.forge.pushCommit({ files: { [PATH]: moved } });
     const { pullRequest } = await asAttempt(2, () => open(gitops.worker(), decision));
     expect(await gitops.forge.readFile(pullRequest.branch, PATH)).toBe(moved.replace("'2'", "'3600m'"));
-    expect(await gitops.worker().github.commitsOf(1)).toHaveLength(1);
+    expect(await gitops.worker().github.pullRequests.commitsOf(1)).toHaveLength(1);
   });
 
   it('keeps one commit when the base moved after the commit was made and its answer lost', async () => {
@@ -341,7 +341,7 @@ describe('opening a pull request', () => {
     );
     await gitops.forge.pushCommit({ files: { [PATH]: MANIFEST.replace('pods: 10', 'pods: 11') } });
     const { pullRequest } = await asAttempt(2, () => open(gitops.worker(), decision));
-    const commits = await gitops.worker().github.commitsOf(1);
+    const commits = await gitops.worker().github.pullRequests.commitsOf(1);
     expect(commits.map(({ sha }) => sha)).toEqual([pullRequest.headSha]);
     expect(await gitops.forge.readFile(pullRequest.branch, PATH)).toContain('pods: 11');
   });
@@ -382,7 +382,7 @@ describe('opening a pull request', () => {
     const decision = decide([change('limits.memory', '2Gi', '3Gi'), change('pods', '8', '12')]);
     const { pullRequest } = await open(gitops.worker(), decision);
     expect(await gitops.forge.readFile(pullRequest.branch, PATH)).toBe(MANIFEST.replace('pods: 10', 'pods: 12'));
-    const { title, body } = await gitops.worker().github.pullRequest(1);
+    const { title, body } = await gitops.worker().github.pullRequests.get(1);
     expect(title).toBe('Raise quota team-a/compute: pods 10 → 12');
     expect(body).toContain('Left alone, because Git holds enough already: `limits.memory` (`4Gi`).');
   });

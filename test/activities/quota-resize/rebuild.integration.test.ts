@@ -21,12 +21,14 @@ async function expectRebuilt(gitops: GitOps, decision: Awaited<ReturnType<typeof
   const { github } = gitops.worker();
   const { branch } = decision.pullRequest;
   const head = (await gitops.forge.branchTip(branch)) ?? '';
-  const commit = await github.commit(head);
+  const commit = await github.branches.commit(head);
   expect(commit.parents).toEqual([await gitops.forge.branchTip('main')]);
   expect(decisionOfCommit(commit.message)).toBe(decision.id);
   expect(await gitops.forge.readFile(branch, PATH)).toBe(text);
-  expect(await github.commitsOf(1)).toHaveLength(1);
-  expect((await github.commentsOf(1)).filter((body) => body.includes(`headroom:${decision.id}:`))).toHaveLength(1);
+  expect(await github.pullRequests.commitsOf(1)).toHaveLength(1);
+  expect(
+    (await github.pullRequests.commentsOf(1)).filter((body) => body.includes(`headroom:${decision.id}:`)),
+  ).toHaveLength(1);
   return head;
 }
 
@@ -45,10 +47,10 @@ describe('rebuilding a pull request', () => {
     if (outcome.kind !== 'open') return;
     const rebuilt = { ...decision, pullRequest: outcome.pullRequest };
     expect(await worker.activities.observePullRequest({ target, decision: rebuilt })).toMatchObject({
-      mergeableState: 'clean',
+      mergeability: 'clean',
       headIsOurs: true,
     });
-    expect((await worker.github.commentsOf(1))[0]).toContain('Rebuilt on main at ');
+    expect((await worker.github.pullRequests.commentsOf(1))[0]).toContain('Rebuilt on main at ');
   });
 
   it('takes the larger need of the decision into commit, title and body', async () => {
@@ -58,7 +60,7 @@ describe('rebuilding a pull request', () => {
     const decision = { ...opened, changes: [change('requests.cpu', '2', '5'), change('pods', '10', '12')] };
     await worker.activities.ensurePullRequestRebuilt({ target, decision, policy, places, why: 'the need grew' });
     await expectRebuilt(gitops, decision, MANIFEST.replace("'2'", "'5'").replace('pods: 10', 'pods: 12'));
-    const pull = await worker.github.pullRequest(1);
+    const pull = await worker.github.pullRequests.get(1);
     expect(pull.title).toBe('Raise quota team-a/compute: requests.cpu 2 → 5 and 1 more');
     expect(pull.body).toContain('| `pods` | `10` | `10` | **`12`** |');
   });
@@ -89,7 +91,7 @@ describe('rebuilding a pull request', () => {
       await gitops.forge.pushCommit({ files: { other: 'file' } });
       gitops.forge.fail({ method, path, action: { kind: 'answer-lost' } });
       const run = () => gitops.worker().activities.ensurePullRequestRebuilt({ target, decision, policy, places, why });
-      await expect(run()).rejects.toMatchObject({ type: 'GitHubUnavailable' });
+      await expect(run()).rejects.toMatchObject({ type: 'ForgeUnavailable' });
       expect(await asAttempt(2, run)).toMatchObject({ kind: 'open' });
       await expectRebuilt(gitops, decision, MANIFEST.replace("'2'", "'5'"));
       expect(gitops.effects().filter((effect) => effect.startsWith('PATCH /git/refs/'))).toHaveLength(1);

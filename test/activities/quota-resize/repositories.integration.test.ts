@@ -121,11 +121,13 @@ describe('several repositories', () => {
     await activities.ensureComment(said);
     await activities.ensureComment(said);
     const platform = repositories.of('acme/platform');
-    expect(await platform.commentsOf(1)).toEqual([expect.stringContaining('Nothing is merged before Monday.')]);
+    expect(await platform.pullRequests.commentsOf(1)).toEqual([
+      expect.stringContaining('Nothing is merged before Monday.'),
+    ]);
     expect(await activities.ensureMerged({ target, decision: opened })).toMatchObject({ kind: 'merged' });
-    const merged = await platform.fileAt(PATH, 'main');
+    const merged = await platform.files.fileAt(PATH, 'main');
     expect(merged?.text).toBe(MANIFEST.replace("'2'", "'3600m'"));
-    expect(await platform.branchHead(outcome.pullRequest.branch)).toBeNull();
+    expect(await platform.branches.head(outcome.pullRequest.branch)).toBeNull();
     expect(
       gitops.effects().filter((effect) => !effect.includes('/repos/acme/platform')),
       'in the first',
@@ -138,7 +140,7 @@ describe('several repositories', () => {
     const ensure = () =>
       gitops.worker({ repositories: PLATFORM }).activities.ensurePullRequest({ target, decision, policy, places });
     gitops.forge.fail({ method: 'POST', path: '/pulls', action: { kind: 'answer-lost' } });
-    await expect(ensure()).rejects.toMatchObject({ type: 'GitHubUnavailable' });
+    await expect(ensure()).rejects.toMatchObject({ type: 'ForgeUnavailable' });
     expect(await asAttempt(2, ensure)).toMatchObject({ kind: 'open', pullRequest: { repository: 'acme/platform' } });
   });
 
@@ -201,7 +203,7 @@ describe('a branch that a hint names', () => {
     const { activities, github } = gitops.worker();
     const outcome = await activities.ensurePullRequest({ target, decision: decide(), policy, places: onLive });
     expect(outcome).toMatchObject({ kind: 'open', pullRequest: { base: 'live' } });
-    expect(await github.pullRequest(1)).toMatchObject({ baseRef: 'live' });
+    expect(await github.pullRequests.get(1)).toMatchObject({ baseRef: 'live' });
   });
 
   it('that does not exist stops the search, although the quota is on another one', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { QuotaResizeGitHubActivities } from '../../../activities/quota-resize/github.ts';
+import type { QuotaResizeForgeActivities } from '../../../activities/quota-resize/forge-activities.ts';
 import { createPullRequestStateActivities } from '../../../activities/quota-resize/pull-request-state.ts';
 import type { PullRequestObservation } from '../../../domain/quota-resize/model/observation.ts';
 import { pullRequestTexts } from '../../../domain/quota-resize/pull-request/text.ts';
@@ -20,11 +20,9 @@ describe('observing a pull request', () => {
       number: 1,
       url: `${gitops.forge.url}/acme/gitops/pull/1`,
       state: 'open',
-      draft: false,
       headSha: sha,
       headIsOurs: true,
-      mergeable: true,
-      mergeableState: 'clean',
+      mergeability: 'clean',
       checks: { total: 0, pending: [], failing: [] },
       hasRequiredChecks: false,
       closedBy: 'unknown',
@@ -62,7 +60,7 @@ describe('observing a pull request', () => {
     const { observe } = await opened(gitops);
     for (const as of ['protection', 'ruleset'] as const) {
       await gitops.forge.protectBranch('main', { requiredChecks: ['ci'], as });
-      expect(await observe(), `a ${as}`).toMatchObject({ hasRequiredChecks: true, mergeableState: 'blocked' });
+      expect(await observe(), `a ${as}`).toMatchObject({ hasRequiredChecks: true, mergeability: 'blocked' });
     }
     await gitops.forge.protectBranch('main', undefined);
     expect(await observe()).toMatchObject({ hasRequiredChecks: false });
@@ -126,7 +124,7 @@ describe('waiting for a pull request to change', () => {
     { worker, decision }: Awaited<ReturnType<typeof opened>>,
     known: PullRequestObservation,
     quietFor = 0,
-    { awaitPullRequestChange }: Pick<QuotaResizeGitHubActivities, 'awaitPullRequestChange'> = worker.activities,
+    { awaitPullRequestChange }: Pick<QuotaResizeForgeActivities, 'awaitPullRequestChange'> = worker.activities,
   ) {
     const quietSince = Date.now() - quietFor;
     return asAttempt(1, () => awaitPullRequestChange({ target, decision, known, quietSince })).then(
@@ -165,7 +163,7 @@ describe('waiting for a pull request to change', () => {
     const story = await opened(gitops);
     await gitops.forge.setCheckRun({ sha: story.sha, name: 'build', status: 'in_progress' });
     const known = await story.observe();
-    expect(known.mergeableState).toBe('unstable');
+    expect(known.mergeability).toBe('unstable');
     const requestsOf = async (quietFor: number) => {
       const before = gitops.forge.requests;
       expect(await poll(story, known, quietFor)).toMatchObject({ type: 'NotYet' });
@@ -232,7 +230,7 @@ describe('waiting for a pull request to change', () => {
     await using gitops = await startGitOps(undefined, { mergeableDelayMs: 3_600_000 });
     const story = await opened(gitops);
     let known = await story.observe();
-    expect(known.mergeable).toBeNull();
+    expect(known.mergeability).toBe('computing');
     expect(await poll(story, known)).toMatchObject({
       message: 'waiting for GitHub to compute whether pull request #1 can be merged',
     });
@@ -241,9 +239,9 @@ describe('waiting for a pull request to change', () => {
     await gitops.forge.setDraft(1, false);
     expect(await poll(story, known), 'computed').toBeNull();
     known = await story.observe();
-    expect(known.mergeableState).toBe('clean');
+    expect(known.mergeability).toBe('clean');
     await gitops.forge.pushCommit({ files: { other: 'file' } });
-    expect((await story.observe()).mergeable, 'computing').toBeNull();
+    expect((await story.observe()).mergeability).toBe('computing');
     expect(await poll(story, known)).toMatchObject({ type: 'NotYet', nextRetryDelay: 1000 });
   });
 });

@@ -1,5 +1,6 @@
 /** The cases of an existing resizer about its edit of a manifest and its merge of a pull request. */
 import * as z from 'zod';
+import { mergeabilityOf } from '../../../activities/forge/github/pull-requests.ts';
 import type { ResourceList } from '../../../domain/kernel/resource-list.ts';
 import { mergeReadiness } from '../../../domain/quota-resize/decide/merge-readiness.ts';
 import type { PullRequestObservation } from '../../../domain/quota-resize/model/observation.ts';
@@ -65,11 +66,9 @@ function merges({ enableAutoMerge, annotationAutoMerge, prDirection, pr }: z.inf
     number: 1,
     url: '',
     state: 'open',
-    draft: false,
     headSha: '',
     headIsOurs: true,
-    mergeable: pr.mergeable ?? null,
-    mergeableState: pr.mergeableState,
+    mergeability: mergeabilityOf({ draft: false, mergeable: pr.mergeable ?? null, mergeable_state: pr.mergeableState }),
     checks: {
       total: pr.checks === undefined ? 0 : 1,
       pending: pr.checks === 'pending' ? ['check'] : [],

@@ -84,11 +84,11 @@ describe('an App’s installation token', () => {
     endpoint.failures.push({ status: 201, body: { token: 'unknown-token', expires_at: '2999-01-01T00:00:00Z' } });
     const { ask } = clientOf(endpoint);
     const failure: unknown = await ask().catch((error: unknown) => error);
-    expect(failure).toMatchObject({ type: 'GitHubUnauthorized', nonRetryable: false, nextRetryDelay: 5000 });
+    expect(failure).toMatchObject({ type: 'ForgeUnauthorized', nonRetryable: false, nextRetryDelay: 5000 });
     expect(String(failure)).toContain('check GITHUB_APP_ID, GITHUB_INSTALLATION_ID and the private key');
     expect(String(failure)).not.toContain('unknown-token');
     const asked = endpoint.requests.length;
-    await expect(ask()).rejects.toMatchObject({ type: 'GitHubUnauthorized' });
+    await expect(ask()).rejects.toMatchObject({ type: 'ForgeUnauthorized' });
     expect(endpoint.requests).toHaveLength(asked);
     passTime(2 * MINUTE);
     expect(await ask(), 'two minutes later').toBe(0);
@@ -102,11 +102,11 @@ describe('an App that GitHub does not know', () => {
     let key = other.export({ type: 'pkcs8', format: 'pem' }).toString();
     const { ask, credentials } = clientOf(endpoint, { key: () => key });
     const failure: unknown = await ask().catch((error: unknown) => error);
-    expect(failure).toMatchObject({ type: 'GitHubUnauthorized', nonRetryable: false });
+    expect(failure).toMatchObject({ type: 'ForgeUnauthorized', nonRetryable: false });
     expect(String(failure)).toContain(
       'GitHub refuses App 123456 a token for installation 7654321 (401: A JSON web token could not be decoded',
     );
-    await expect(ask()).rejects.toMatchObject({ type: 'GitHubUnauthorized' });
+    await expect(ask()).rejects.toMatchObject({ type: 'ForgeUnauthorized' });
     expect(endpoint.requests).toHaveLength(1);
     key = pem.replaceAll('\n', '\\n');
     expect(await ask()).toBe(0);
@@ -118,7 +118,7 @@ describe('an App that GitHub does not know', () => {
     endpoint.suspended = true;
     const { ask } = clientOf(endpoint);
     await expect(ask()).rejects.toMatchObject({
-      type: 'GitHubUnauthorized',
+      type: 'ForgeUnauthorized',
       message: expect.stringContaining('403: This installation has been suspended'),
     });
     endpoint.suspended = false;
@@ -130,9 +130,9 @@ describe('an App that GitHub does not know', () => {
     await using endpoint = await startAppEndpoint(app);
     const { ask } = clientOf(endpoint);
     endpoint.failures.push({ status: 502, body: 'bad gateway' });
-    await expect(ask()).rejects.toMatchObject({ type: 'GitHubUnavailable' });
+    await expect(ask()).rejects.toMatchObject({ type: 'ForgeUnavailable' });
     endpoint.failures.push({ status: 429, body: { message: 'slow down' }, headers: { 'retry-after': '7' } });
-    await expect(ask()).rejects.toMatchObject({ type: 'GitHubRateLimited', nextRetryDelay: 7000 });
+    await expect(ask()).rejects.toMatchObject({ type: 'ForgeRateLimited', nextRetryDelay: 7000 });
     expect(await ask(), 'neither is taken for a refusal').toBe(0);
   });
 });

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { blobSha } from '../../../../activities/forge/git-blob.ts';
-import { GitHub } from '../../../../activities/forge/github/github.ts';
+import { createGitHubForge } from '../../../../activities/forge/github/forge.ts';
 import { GitHubClient } from '../../../../activities/forge/github/client.ts';
 import { tokenCredentials } from '../../../../activities/forge/github/credentials.ts';
 
@@ -86,7 +86,7 @@ describe('GraphQL', () => {
       message: 'Expected branch to point to "a" but it did not.',
     });
     await expect(github.client.graphql(mutation)).rejects.toMatchObject({
-      type: 'GitHubRefused',
+      type: 'ForgeRejected',
       nonRetryable: true,
       message: 'GitHub refused a query for acme/gitops: STALE_DATA: Expected branch to point to "a" but it did not.',
     });
@@ -97,31 +97,31 @@ describe('GraphQL', () => {
       { ...error('RATE_LIMITED', 'API rate limit exceeded'), headers: { 'retry-after': '31' } },
     ]);
     await expect(limited.client.graphql('{ viewer { login } }')).rejects.toMatchObject({
-      type: 'GitHubRateLimited',
+      type: 'ForgeRateLimited',
       nextRetryDelay: 31_000,
     });
     await expect(limited.client.forRepository('acme', 'other').data((o) => o.rest.meta.get())).rejects.toMatchObject({
-      type: 'GitHubRateLimited',
+      type: 'ForgeRateLimited',
     });
     expect(limited.requests, 'nothing is asked of any repository until then').toHaveLength(1);
     expect(limited.limits).toEqual([31_000]);
 
     await using away = await startGraphQl([{ status: 502, body: { message: 'bad gateway' } }]);
-    await expect(away.client.graphql('{ viewer { login } }')).rejects.toMatchObject({ type: 'GitHubUnavailable' });
+    await expect(away.client.graphql('{ viewer { login } }')).rejects.toMatchObject({ type: 'ForgeUnavailable' });
     expect(away.requests, 'a query is asked twice').toHaveLength(2);
-    await expect(away.client.graphql('mutation { x }')).rejects.toMatchObject({ type: 'GitHubUnavailable' });
+    await expect(away.client.graphql('mutation { x }')).rejects.toMatchObject({ type: 'ForgeUnavailable' });
     expect(away.requests, 'a mutation is sent once').toHaveLength(3);
 
     await using trouble = await startGraphQl([error(undefined, 'Something went wrong')]);
-    await expect(trouble.client.graphql('mutation { x }')).rejects.toMatchObject({ type: 'GitHubUnavailable' });
+    await expect(trouble.client.graphql('mutation { x }')).rejects.toMatchObject({ type: 'ForgeUnavailable' });
     await using empty = await startGraphQl([{ body: {} }]);
-    await expect(empty.client.graphql('mutation { x }')).rejects.toMatchObject({ type: 'GitHubUnavailable' });
+    await expect(empty.client.graphql('mutation { x }')).rejects.toMatchObject({ type: 'ForgeUnavailable' });
   });
 
   it('is named with the setting for its address where something else answers with a page', async () => {
     await using page = await startGraphQl([{ status: 404, body: `<html>\n${'<p>'.repeat(1000)}` }]);
     const failure: unknown = await page.client.graphql('{ viewer { login } }').catch((thrown: unknown) => thrown);
-    expect(failure).toMatchObject({ type: 'GitHubRefused', nonRetryable: true });
+    expect(failure).toMatchObject({ type: 'ForgeRejected', nonRetryable: true });
     expect(String(failure)).toMatch(
       /POST \/graphql with 404: [^\n]*<p>.*…; check GITHUB_API_URL: .*https:\/\/HOST\/api\/v3/,
     );
@@ -157,7 +157,7 @@ describe('files by GraphQL', () => {
   it('are taken where their text has their SHA, and read one by one where it has not', async () => {
     const repository = { b0: { text: texts[0] }, b1: { text: '\ufffdrger\n' }, b2: null };
     await using github = await startGraphQl([{ body: { data: { repository } } }, blob('ärger\n'), blob('\ufeffbom\n')]);
-    const read = await new GitHub({ client: github.client }).fileTexts(files);
+    const read = await createGitHubForge({ client: github.client }).files.fileTexts(files);
     expect(files.map(({ sha }) => read.get(sha))).toEqual(texts);
     expect(github.requests.map(({ path }) => path)).toEqual([
       '/graphql',
@@ -168,14 +168,16 @@ describe('files by GraphQL', () => {
   it('are read one by one by a credential that GraphQL refuses', async () => {
     const forbidden = error('FORBIDDEN', 'Resource not accessible by integration');
     await using github = await startGraphQl([forbidden, ...texts.map(blob)]);
-    const read = await new GitHub({ client: github.client }).fileTexts(files);
+    const read = await createGitHubForge({ client: github.client }).files.fileTexts(files);
     expect([...read.keys()]).toEqual(files.map(({ sha }) => sha));
     expect(github.requests).toHaveLength(4);
   });
 
   it('are no query for a single file', async () => {
     await using github = await startGraphQl([blob('one\n')]);
-    expect([...(await new GitHub({ client: github.client }).fileTexts(files.slice(0, 1))).values()]).toEqual(['one\n']);
+    expect([
+      ...(await createGitHubForge({ client: github.client }).files.fileTexts(files.slice(0, 1))).values(),
+    ]).toEqual(['one\n']);
     expect(github.requests.map(({ path }) => path)).toEqual([`/repos/acme/gitops/git/blobs/${files[0]?.sha}`]);
   });
 });

@@ -14,7 +14,7 @@ describe('what GitHub refuses', () => {
     });
     const started = Date.now();
     await expect(activities.ensurePullRequest({ target, decision: decide(), policy, places })).rejects.toMatchObject({
-      type: 'GitHubRateLimited',
+      type: 'ForgeRateLimited',
       nonRetryable: false,
       nextRetryDelay: 37_000,
       category: 'BENIGN',
@@ -22,7 +22,7 @@ describe('what GitHub refuses', () => {
     expect(Date.now() - started, 'it does not sleep').toBeLessThan(37_000);
     const { requests } = gitops.forge;
     await expect(activities.observeSource({ target, limits, hints })).rejects.toMatchObject({
-      type: 'GitHubRateLimited',
+      type: 'ForgeRateLimited',
     });
     expect(gitops.forge.requests).toBe(requests);
   });
@@ -36,7 +36,7 @@ describe('what GitHub refuses', () => {
         .worker({ baseBranch: 'main' })
         .activities.observeSource({ target, limits, hints })
         .catch((error: unknown) => error);
-      expect(failure).toMatchObject({ type: 'GitHubRateLimited' });
+      expect(failure).toMatchObject({ type: 'ForgeRateLimited' });
       const { nextRetryDelay } = failure as { nextRetryDelay: number };
       const took = Date.now() - started;
       // GitHub names both moments in whole seconds. On a machine that is slow an answer is read later, or has the date of a
@@ -54,11 +54,11 @@ describe('what GitHub refuses', () => {
     const failure: unknown = await worker.activities
       .observeSource({ target, limits, hints })
       .catch((error: unknown) => error);
-    expect(failure).toMatchObject({ type: 'GitHubUnauthorized', nonRetryable: false, nextRetryDelay: 5_000 });
+    expect(failure).toMatchObject({ type: 'ForgeUnauthorized', nonRetryable: false, nextRetryDelay: 5_000 });
     expect((failure as Error).message).toContain('check that it has not expired or been revoked');
     const asked = gitops.forge.requests;
     await expect(worker.activities.observeSource({ target, limits, hints })).rejects.toMatchObject({
-      type: 'GitHubUnauthorized',
+      type: 'ForgeUnauthorized',
     });
     expect(gitops.forge.requests, 'a refused token is not sent again').toBe(asked);
     token = 'second-token';
@@ -70,7 +70,7 @@ describe('what GitHub refuses', () => {
     await using gitops = await startGitOps();
     const { activities } = gitops.worker({ token: () => 'secret\nvalue\u0000' });
     const failure: unknown = await activities.observeSource({ target, limits, hints }).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ type: 'GitHubUnavailable' });
+    expect(failure).toMatchObject({ type: 'ForgeUnavailable' });
     expect(String(failure)).not.toContain('secret');
   });
 
@@ -81,7 +81,7 @@ describe('what GitHub refuses', () => {
     await expect(
       gitops.worker().activities.ensurePullRequest({ target, decision: decide(), policy, places }),
     ).rejects.toMatchObject({
-      type: 'GitHubRefused',
+      type: 'ForgeRejected',
       nonRetryable: true,
       message: expect.stringContaining(`GitHub refused POST /repos/acme/gitops/git/refs with 403: ${message}`),
     });
@@ -101,7 +101,7 @@ describe('what GitHub does not answer', () => {
     await expect(
       gitops.worker({ baseBranch: 'main' }).activities.observeSource({ target, limits, hints }),
     ).rejects.toMatchObject({
-      type: 'GitHubUnavailable',
+      type: 'ForgeUnavailable',
       nonRetryable: false,
     });
   });
@@ -125,7 +125,7 @@ describe('what GitHub does not answer', () => {
     await expect(
       gitops.worker().activities.ensurePullRequest({ target, decision: decide(), policy, places }),
     ).rejects.toMatchObject({
-      type: 'GitHubUnavailable',
+      type: 'ForgeUnavailable',
       message: expect.stringContaining('GitHub answered 500 to POST /repos/acme/gitops/git/refs'),
     });
     expect(fault.hits).toBe(1);
@@ -137,7 +137,7 @@ describe('what GitHub does not answer', () => {
     gitops.forge.fail({ method: 'GET', times: 'always', action: { kind: 'slow', ms: 600_000 } });
     const started = Date.now();
     await expect(activities.observeSource({ target, limits, hints })).rejects.toMatchObject({
-      type: 'GitHubUnavailable',
+      type: 'ForgeUnavailable',
       message: expect.stringContaining('timeout'),
     });
     // Not by the limit of production, which is 30 s.
@@ -148,7 +148,7 @@ describe('what GitHub does not answer', () => {
     await using gitops = await startGitOps();
     const { activities } = gitops.worker({ apiUrl: 'http://127.0.0.1:1', baseBranch: 'main' });
     await expect(activities.observeSource({ target, limits, hints })).rejects.toMatchObject({
-      type: 'GitHubUnavailable',
+      type: 'ForgeUnavailable',
       message: expect.stringContaining('no answer from GitHub to GET /repos/acme/gitops'),
     });
   });
@@ -194,6 +194,6 @@ describe('the limit that GitHub gives', () => {
       result.status === 'rejected' ? [result.reason as unknown] : [],
     );
     expect(failures.length).toBeGreaterThan(0);
-    for (const failure of failures) expect(failure).toMatchObject({ type: 'GitHubRateLimited', nonRetryable: false });
+    for (const failure of failures) expect(failure).toMatchObject({ type: 'ForgeRateLimited', nonRetryable: false });
   });
 });

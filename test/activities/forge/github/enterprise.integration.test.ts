@@ -37,14 +37,14 @@ describe('a pull request on GitHub Enterprise', () => {
     expect(await activities.observePullRequest({ target, decision })).toMatchObject({
       state: 'open',
       headIsOurs: true,
-      mergeableState: 'clean',
+      mergeability: 'clean',
     });
 
     await forge.pushCommit({ files: { [GPU_PATH]: GPU.replace('pods: 5', 'pods: 6') } });
     const rebuilt = await activities.ensurePullRequestRebuilt({ target, decision, policy, places: all, why: 'moved' });
     if (rebuilt.kind !== 'open') throw new Error(JSON.stringify(rebuilt));
     decision = { ...decision, pullRequest: rebuilt.pullRequest };
-    expect(await github.commitsOf(1)).toHaveLength(1);
+    expect(await github.pullRequests.commitsOf(1)).toHaveLength(1);
     expect(await activities.ensureMerged({ target, decision })).toMatchObject({
       kind: 'merged',
       limits: { 'requests.cpu': '3600m' },

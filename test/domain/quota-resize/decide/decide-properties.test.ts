@@ -205,7 +205,7 @@ function checkMerge(world: World, memory: ResizeMemory, verdict: Verdict): void 
   // A merge that has just taken place is checked before it.
   if (pull === undefined || pull.state === 'closed') return;
   const shown = world.show(pull);
-  expect(shown).toMatchObject({ state: 'open', headIsOurs: true, mergeable: true, mergeableState: 'clean' });
+  expect(shown).toMatchObject({ state: 'open', headIsOurs: true, mergeability: 'clean' });
   expect(shown.headSha).toBe(decision.pullRequest?.headSha);
   expect(decidedLimits(decision)['requests.cpu'], 'the head has other values than were decided').toBe(pull.limit);
   if (shown.checks.total === 0) expect(world.now).toBeGreaterThanOrEqual(pull.pushedAt + timings.settle);
@@ -304,7 +304,7 @@ describe('whatever happens', () => {
         'close QuotaReplaced',
         'release ObserverMode',
         'warnSync SyncOverdue',
-        'hold GitHubRefused',
+        'hold ForgeRejected',
         'hold LeaseHeld',
         'hold MaxStepExceeded',
         'hold ForeignCommit',

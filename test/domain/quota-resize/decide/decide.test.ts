@@ -433,8 +433,8 @@ describe('an open pull request', () => {
       decideOpenAt(NOW, { pull: { headIsOurs: false } }),
       decideOpenAt(NOW, { look: { policy: observe } }),
       decideOpenAt(NOW, { look: { policy: policy({}, { autoMerge: false }) } }),
-      decideOpenAt(NOW, { pull: { mergeable: null } }),
-      decideOpenAt(NOW, { pull: { mergeableState: 'blocked' } }),
+      decideOpenAt(NOW, { pull: { mergeability: 'computing' } }),
+      decideOpenAt(NOW, { pull: { mergeability: 'blocked' } }),
       decideOpenAt(NOW, { look: { policy: policy({ 'max-step': '1' }) } }),
       decideOpenAt(NOW, { look: { quota: cpu('7') } }),
     ].map(([, verdict]) => (verdict.kind === 'hold' ? verdict.wait : verdict.kind));
@@ -445,7 +445,7 @@ describe('an open pull request', () => {
 
   it('a wait never ends before it began, whatever the timings', () => {
     const nothing = { ...timings, needGone: 10, updateInterval: 10 };
-    const [, verdict] = decideOpenAt(NOW, { look: { timings: nothing }, pull: { mergeable: null } });
+    const [, verdict] = decideOpenAt(NOW, { look: { timings: nothing }, pull: { mergeability: 'computing' } });
     expect(verdict).toMatchObject({ wait: { until: NOW + SECOND, quietUntil: NOW + 10 } });
   });
 });
@@ -512,7 +512,7 @@ describe('observe mode', () => {
   it('leaves an open pull request to people, whatever is so', () => {
     const looks = [{}, { quota: cpu('1') }, { demand: [demand({ 'requests.cpu': '20' })] }];
     for (const look of looks) {
-      for (const pull of [{}, { headSha: 'ffff' }, { mergeableState: 'behind' }, { mergeable: false }]) {
+      for (const pull of [{}, { headSha: 'ffff' }, { mergeability: 'behind' }, { mergeability: 'conflict' }] as const) {
         for (const rejection of [null, said]) {
           const [, verdict] = decideOpenAt(NOW, {
             look: { ...look, policy: observe },
@@ -703,16 +703,16 @@ describe('a block', () => {
     const cases = [
       [seenWith(openDecision(), pullRequest(), { policy: optedOut }), {}],
       [seenWith(openDecision(), pullRequest({ state: 'closed' })), {}],
-      [seenWith(openDecision(), pullRequest({ mergeable: false })), {}],
+      [seenWith(openDecision(), pullRequest({ mergeability: 'conflict' })), {}],
       [seenWith(mergedDecision({ at: NOW - HOUR }), null), {}],
       [seenWith(openDecision(), pullRequest()), { rejection: said, decision: openDecision() }],
     ] as const;
     for (const [seen, remembered] of cases) {
       const [tried, verdict] = decide(seen, memory(remembered), NOW);
-      const block = { reason: 'GitHubRefused', message: 'not allowed', key: keyOf(verdict) } as const;
+      const block = { reason: 'ForgeRejected', message: 'not allowed', key: keyOf(verdict) } as const;
       expect(decide(seen, absorb.blocked(tried, block, NOW), NOW + SECOND)[1]).toMatchObject({
         kind: 'hold',
-        reason: 'GitHubRefused',
+        reason: 'ForgeRejected',
       });
     }
   });

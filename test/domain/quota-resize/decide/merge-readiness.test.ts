@@ -30,36 +30,24 @@ describe('clean is a proof', () => {
   });
 
   it('and where a merge queue is the block, GitHub is asked, and its answer shown', () => {
-    expect(readiness({ mergeableState: 'blocked', mergeQueue: true })).toBe('ready');
+    expect(readiness({ mergeability: 'blocked', mergeQueue: true })).toBe('ready');
     const checks = { total: 1, pending: ['build'], failing: [] };
-    expect(readiness({ mergeableState: 'blocked', mergeQueue: true, checks })).toBe('wait ChecksPending');
-  });
-
-  it('also where GitHub Enterprise has pre-receive hooks', () => {
-    expect(readiness({ mergeableState: 'has_hooks' })).toBe('ready');
+    expect(readiness({ mergeability: 'blocked', mergeQueue: true, checks })).toBe('wait ChecksPending');
   });
 });
 
 describe('nothing but clean is merged', () => {
   it.each([
-    [{ draft: true }, 'wait Draft'],
-    [{ mergeableState: 'draft' }, 'wait Draft'],
-    [{ mergeable: null }, 'wait MergeabilityComputing'],
-    [{ mergeableState: 'unknown' }, 'wait MergeabilityComputing'],
-    [{ mergeable: false, mergeableState: 'blocked' }, 'rebuild Conflict'],
-    [{ mergeableState: 'dirty' }, 'rebuild Conflict'],
-    [{ mergeableState: 'behind' }, 'rebuild Behind'],
-    [{ mergeableState: 'blocked' }, 'wait ReviewRequired'],
-    [{ mergeableState: 'unstable' }, 'wait ChecksPending'],
-    [{ mergeableState: 'anything new' }, 'wait ChecksPending'],
+    [{ mergeability: 'draft' }, 'wait Draft'],
+    [{ mergeability: 'computing' }, 'wait MergeabilityComputing'],
+    [{ mergeability: 'conflict' }, 'rebuild Conflict'],
+    [{ mergeability: 'behind' }, 'rebuild Behind'],
+    [{ mergeability: 'blocked' }, 'wait ReviewRequired'],
+    [{ mergeability: 'unstable' }, 'wait ChecksPending'],
+    [{ mergeability: 'unrecognised' }, 'wait ChecksPending'],
     [{ checks: { total: 2, pending: ['a'], failing: [] } }, 'wait ChecksPending'],
     [{ checks: { total: 2, pending: ['a'], failing: ['b'] } }, 'wait ChecksFailing'],
   ] as const)('%j: %s', (changed, expected) => {
     expect(readiness(changed)).toBe(expected);
-  });
-
-  it('a draft is not rebuilt, and a head that GitHub still computes is not called a conflict', () => {
-    expect(readiness({ draft: true, mergeable: false })).toBe('wait Draft');
-    expect(readiness({ mergeable: null, mergeableState: 'dirty' })).toBe('wait MergeabilityComputing');
   });
 });

@@ -117,11 +117,17 @@ export class World {
       number: pull.number,
       url: ref().url,
       state: pull.state,
-      draft: false,
       headSha: pull.headSha,
       headIsOurs: pull.ours,
-      mergeable: fresh ? null : !pull.conflicts,
-      mergeableState: fresh ? 'unknown' : pull.conflicts ? 'dirty' : behind ? 'behind' : waits ? 'unstable' : 'clean',
+      mergeability: fresh
+        ? 'computing'
+        : pull.conflicts
+          ? 'conflict'
+          : behind
+            ? 'behind'
+            : waits
+              ? 'unstable'
+              : 'clean',
       checks: {
         total: this.checks === 'none' ? 0 : 1,
         pending: this.checks === 'pending' ? ['build'] : [],
@@ -144,7 +150,7 @@ export class World {
       }
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      const block = { reason: 'GitHubRefused', message: 'not allowed', key: verdict.blockedKey } as const;
+      const block = { reason: 'ForgeRejected', message: 'not allowed', key: verdict.blockedKey } as const;
       return (memory) => absorb.blocked(memory, block, this.now);
     }
   }
@@ -197,7 +203,7 @@ export class World {
         if (this.githubRefuses) throw new Refused();
         const shown = pull === undefined ? null : this.show(pull);
         if (pull?.state !== 'open' || pull.headSha !== verdict.decision.pullRequest?.headSha) return (memory) => memory;
-        if (this.mergesMove || shown?.mergeableState !== 'clean') return (memory) => memory;
+        if (this.mergesMove || shown?.mergeability !== 'clean') return (memory) => memory;
         this.merges(pull, 'headroom-bot');
         yield 'merged';
         const merge = pull.merge;

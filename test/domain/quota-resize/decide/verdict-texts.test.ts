@@ -334,21 +334,21 @@ const expected: Record<Reason, Expected> = {
     detail: 'opening the pull request of decision 0a1b2c3d, found in the Lease (requests.cpu 10 → 12)',
   },
   MergeabilityComputing: {
-    verdict: open({ pull: { mergeable: null, mergeableState: 'unknown' } }),
+    verdict: open({ pull: { mergeability: 'computing' } }),
     kind: 'hold',
     phase: 'AwaitingChecks',
-    detail: 'GitHub still computes whether pull request #7 can be merged',
+    detail: 'it is still being computed whether pull request #7 can be merged',
   },
   ChecksPending: {
     verdict: open({
-      pull: { mergeableState: 'unstable', checks: { total: 2, pending: ['build', 'lint'], failing: [] } },
+      pull: { mergeability: 'unstable', checks: { total: 2, pending: ['build', 'lint'], failing: [] } },
     }),
     kind: 'hold',
     phase: 'AwaitingChecks',
     detail: 'pull request #7 waits for checks: build, lint',
   },
   ChecksFailing: {
-    verdict: open({ pull: { mergeableState: 'blocked', checks: { total: 2, pending: [], failing: ['build'] } } }),
+    verdict: open({ pull: { mergeability: 'blocked', checks: { total: 2, pending: [], failing: ['build'] } } }),
     kind: 'hold',
     phase: 'AwaitingChecks',
     detail: 'pull request #7 waits for a failing check to pass: build',
@@ -363,25 +363,25 @@ const expected: Record<Reason, Expected> = {
     detail: 'pull request #7 is clean but no check has appeared yet',
   },
   ReviewRequired: {
-    verdict: open({ pull: { mergeableState: 'blocked' } }),
+    verdict: open({ pull: { mergeability: 'blocked' } }),
     kind: 'hold',
     phase: 'AwaitingChecks',
     detail: 'pull request #7 is blocked by a rule of main: a review or a required check that has not started',
   },
   Draft: {
-    verdict: open({ pull: { draft: true, mergeableState: 'draft' } }),
+    verdict: open({ pull: { mergeability: 'draft' } }),
     kind: 'hold',
     phase: 'AwaitingChecks',
     detail: 'pull request #7 is a draft, waiting until it is ready for review',
   },
   Conflict: {
-    verdict: open({ pull: { mergeable: false, mergeableState: 'dirty' } }),
+    verdict: open({ pull: { mergeability: 'conflict' } }),
     kind: 'rebuild',
     phase: 'OpeningPullRequest',
     detail: `${LINK}: main changed the same lines, so the branch conflicted; the branch is rebuilt`,
   },
   Behind: {
-    verdict: open({ pull: { mergeableState: 'behind' } }),
+    verdict: open({ pull: { mergeability: 'behind' } }),
     kind: 'rebuild',
     phase: 'OpeningPullRequest',
     detail: `${LINK}: main moved on and must be contained before a merge; the branch is rebuilt`,
@@ -456,9 +456,9 @@ const expected: Record<Reason, Expected> = {
   FoundTwice: blockedText('FoundTwice'),
   NotYaml: blockedText('NotYaml'),
   Unplaceable: blockedText('Unplaceable'),
-  GitHubNotConfigured: blockedText('GitHubNotConfigured'),
+  RepositoryNotConfigured: blockedText('RepositoryNotConfigured'),
   RepositoryNotFound: blockedText('RepositoryNotFound'),
-  GitHubRefused: blockedText('GitHubRefused'),
+  ForgeRejected: blockedText('ForgeRejected'),
   MergeQueue: blockedText('MergeQueue'),
   NotMergeable: blockedText('NotMergeable'),
   AlreadyInGit: {
@@ -536,10 +536,10 @@ describe('the same reasons in other circumstances', () => {
     expect(idle({ namespace: 'terminating' }).detail).toBe('the namespace is being deleted');
   });
 
-  it('a pull request in a state that GitHub adds one day waits until it is clean', () => {
-    expect(open({ pull: { mergeableState: 'resting' } })).toMatchObject({
+  it('a pull request in a state that Headroom does not know waits until it is clean', () => {
+    expect(open({ pull: { mergeability: 'unrecognised' } })).toMatchObject({
       reason: 'ChecksPending',
-      detail: 'pull request #7 is resting, waiting until it is clean',
+      detail: 'pull request #7 is in a state that Headroom does not know, waiting until it is clean',
     });
   });
 
@@ -556,7 +556,7 @@ describe('the same reasons in other circumstances', () => {
     ]);
   });
 
-  it('a head that GitHub does not show yet is waited for', () => {
+  it('a head that is not shown yet is waited for', () => {
     const seen = seenWith(
       openDecision({ pullRequest: ref({ pushedAt: NOW - SECOND }) }),
       pullRequest({ headSha: 'older' }),

@@ -7,7 +7,7 @@ import { createPullRequestStateActivities } from './pull-request-state.ts';
 import { createSourceActivities } from './source.ts';
 
 /** The activities of the quota resizer that touch the GitOps repositories. */
-export type QuotaResizeGitHubActivities = Pick<
+export type QuotaResizeForgeActivities = Pick<
   QuotaResizeActivities,
   | 'observeSource'
   | 'observePullRequest'
@@ -20,13 +20,13 @@ export type QuotaResizeGitHubActivities = Pick<
   | 'ensureBranchDeleted'
 >;
 
-export type QuotaResizeGitHubOptions = PullRequestDependencies;
+export type QuotaResizeForgeOptions = PullRequestDependencies;
 
 /** Without a repository only `observeSource` answers, with that reason. */
-export function createQuotaResizeGitHubActivities(options: QuotaResizeGitHubOptions): QuotaResizeGitHubActivities {
+export function createQuotaResizeForgeActivities(options: QuotaResizeForgeOptions): QuotaResizeForgeActivities {
   const { repositories } = options;
   const source = createSourceActivities(repositories);
-  if (repositories.names.length === 0) return { ...source, ...withoutGitHub() };
+  if (repositories.names.length === 0) return { ...source, ...withoutForge() };
   const inRepository = byRepository(options);
   return {
     ...source,
@@ -44,11 +44,11 @@ function byRepository(
   options: PullRequestDependencies,
 ): (decision: Decision) => ReturnType<typeof createPullRequestEndActivities> {
   return (decision) =>
-    createPullRequestEndActivities({ ...options, github: repositoryOf(options.repositories, decision) });
+    createPullRequestEndActivities({ ...options, forge: repositoryOf(options.repositories, decision) });
 }
 
 /** A decision of a worker that had a repository, on one that has none. */
-function withoutGitHub(): Omit<QuotaResizeGitHubActivities, 'observeSource'> {
+function withoutForge(): Omit<QuotaResizeForgeActivities, 'observeSource'> {
   const refuse = (): Promise<never> => Promise.reject(noRepository());
   return {
     observePullRequest: refuse,

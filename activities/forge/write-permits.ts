@@ -1,6 +1,6 @@
-import type { Urgency } from '../../../domain/github-budget/urgency.ts';
+import type { Urgency } from '../../domain/github-budget/urgency.ts';
 
-/** One write to GitHub that somebody wants to make. */
+/** One write to the forge that somebody wants to make. */
 export interface PermitAsk {
   /** The same for every attempt at the same write, so that an attempt keeps its place in the queue. */
   readonly id: string;
@@ -12,14 +12,14 @@ export interface PermitAsk {
   readonly write: string;
 }
 
-/** The budget of writes to GitHub that every worker and cluster with the same credential shares. */
-export interface GitHubPermits {
+/** The budget of writes that every worker and cluster with the same credential shares. */
+export interface WritePermits {
   /**
    * Returns when the write may be made now.
    *
-   * @throws {ApplicationFailure} GitHubBudget, to be retried after the time it names, with the place in the queue.
+   * @throws {ApplicationFailure} WriteBudgetSpent, to be retried after the time it names, with the place in the queue.
    */
   take(ask: PermitAsk): Promise<void>;
-  /** GitHub refused a request for a limit: nobody writes for so many milliseconds. */
+  /** The forge rejected a request for a limit: nobody writes for so many milliseconds. */
   limited(waitMs: number, words: string): Promise<void>;
 }

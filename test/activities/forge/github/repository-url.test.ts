@@ -1,8 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  hostOfRepositories,
-  parseRepositoryUrl,
-} from '../../../../../domain/quota-resize/git/locate/repository-url.ts';
+import { hostOfRepositories, parseRepositoryUrl } from '../../../../activities/forge/github/repository-url.ts';
 
 describe('the address of a repository', () => {
   for (const url of [

@@ -1,0 +1,216 @@
+/** Branches and commits of a repository on GitHub. */
+import type { EpochMs } from '../../../domain/kernel/time.ts';
+import { failure } from '../../kernel/failure.ts';
+import {
+  type BaseBranch,
+  type BranchRules,
+  type Commit,
+  type CommitOutcome,
+  type Comparison,
+  type FileChange,
+  type ForgeBranches,
+  PLAIN_FILE,
+} from '../forge.ts';
+import { ObjectCache } from './cache.ts';
+import { loginOf, moment, type Responses } from './responses.ts';
+import { commitOnBranch } from './graphql.ts';
+import type { GitHubRepository } from './repository.ts';
+
+const CACHED_COMMITS = 2000;
+const EXECUTABLE = '100755';
+
+export class GitHubBranches implements ForgeBranches {
+  readonly #repository: GitHubRepository;
+  readonly #commits = new ObjectCache<Commit>(CACHED_COMMITS, () => 1);
+  readonly #forgetBase: () => void;
+
+  /** @param forgetBase called where GitHub shows that what is cached of the base branch is old. */
+  constructor(repository: GitHubRepository, forgetBase: () => void) {
+    this.#repository = repository;
+    this.#forgetBase = forgetBase;
+  }
+
+  /**
+   * Whether the branch may only be changed after checks have passed, by its protection or by a ruleset, and whether only
+   * through a merge queue, which shows in the rules however it was switched on.
+   */
+  async rules(branch: string): Promise<BranchRules> {
+    const [protection, rules] = await Promise.all([
+      this.#repository.client.answer([404], (octokit) =>
+        octokit.rest.repos.getBranch({ ...this.#repository.where, branch }),
+      ),
+      // Forges without rulesets answer 404, and so does GitHub for a private repository on a plan without them.
+      this.#repository.client.answer([403, 404], (octokit) =>
+        octokit.rest.repos.getBranchRules({ ...this.#repository.where, branch, per_page: 100 }),
+      ),
+    ]);
+    const types: readonly string[] = rules.ok ? rules.data.map(({ type }) => type) : [];
+    return {
+      requiresChecks: (protection.ok && requiresChecks(protection.data)) || types.includes('required_status_checks'),
+      mergeQueue: types.includes('merge_queue'),
+    };
+  }
+
+  async create(branch: string, sha: string): Promise<'created' | 'exists'> {
+    const answer = await this.#repository.client.answer([422], (octokit) =>
+      octokit.rest.git.createRef({ ...this.#repository.where, ref: `refs/heads/${branch}`, sha }),
+    );
+    if (answer.ok) return 'created';
+    if (/already exists/i.test(answer.message)) return 'exists';
+    // The base commit may be gone since it was seen: whoever tries again sees the new one. A rule against the branch stays.
+    this.#forgetBase();
+    const gone = /object does not exist/i.test(answer.message);
+    throw failure({
+      type: gone ? 'ForgeUnavailable' : 'ForgeRejected',
+      message: `GitHub did not make the branch ${branch} at ${sha} in ${this.#repository.name}: ${answer.message}`,
+      nonRetryable: !gone,
+    });
+  }
+
+  /** The commit that a branch points to; null when there is no such branch. */
+  async head(branch: string): Promise<string | null> {
+    const answer = await this.#repository.client.answer([404], (octokit) =>
+      octokit.rest.git.getRef({ ...this.#repository.where, ref: `heads/${branch}` }),
+    );
+    return answer.ok ? answer.data.object.sha : null;
+  }
+
+  async move(branch: string, sha: string, force: boolean): Promise<'moved' | { readonly rejected: string }> {
+    const answer = await this.#repository.client.answer([422], (octokit) =>
+      octokit.rest.git.updateRef({ ...this.#repository.where, ref: `heads/${branch}`, sha, force }),
+    );
+    return answer.ok ? 'moved' : { rejected: answer.message };
+  }
+
+  /** True when this call deleted it; false when there was nothing to delete. */
+  async delete(branch: string): Promise<boolean> {
+    const answer = await this.#repository.client.answer([404, 422], (octokit) =>
+      octokit.rest.git.deleteRef({ ...this.#repository.where, ref: `heads/${branch}` }),
+    );
+    return answer.ok;
+  }
+
+  /** How a branch or commit stands to a base commit; null when either does not exist. */
+  async compare(base: string, head: string): Promise<Comparison | null> {
+    const answer = await this.#repository.client.answer([404], (octokit) =>
+      octokit.rest.repos.compareCommitsWithBasehead({ ...this.#repository.where, basehead: `${base}...${head}` }),
+    );
+    if (!answer.ok) return null;
+    return {
+      behind: answer.data.behind_by,
+      ahead: answer.data.commits.map(({ sha, commit }) => ({
+        sha,
+        message: commit.message,
+        committedAt: moment(commit.committer?.date),
+      })),
+    };
+  }
+
+  async commit(sha: string): Promise<Commit> {
+    return this.#commits.get(sha, async () => {
+      const data = await this.#repository.client.data((octokit) =>
+        octokit.rest.repos.getCommit({ ...this.#repository.where, ref: sha }),
+      );
+      return {
+        sha: data.sha,
+        message: data.commit.message,
+        parents: data.parents.map((parent) => parent.sha),
+        treeSha: data.commit.tree.sha,
+        committedAt: moment(data.commit.committer?.date),
+        committer: loginOf(data.committer),
+        files: (data.files ?? []).map(({ filename }) => filename),
+      };
+    });
+  }
+
+  /** Changed files on a branch whose tip is `parent`, in one commit; `conflict` when the branch is somewhere else. */
+  async commitFiles(input: {
+    readonly branch: string;
+    readonly parent: Pick<BaseBranch, 'sha' | 'treeSha'>;
+    readonly files: readonly FileChange[];
+    readonly message: string;
+  }): Promise<CommitOutcome> {
+    const { branch, parent, files, message } = input;
+    const [first, ...others] = files;
+    if (first === undefined) throw new Error('a commit without a file');
+    if (others.length === 0) return this.#commitFile(input, first);
+    if (files.every(({ mode }) => mode === PLAIN_FILE)) return this.#commitAtOnce(input);
+    // GraphQL knows no file modes.
+    const commit = await this.commitOnto({ parent: parent.sha, parentTree: parent.treeSha, files, message });
+    const moved = await this.move(branch, commit.sha, false);
+    return moved === 'moved' ? { kind: 'committed', ...commit } : { kind: 'conflict', message: moved.rejected };
+  }
+
+  async #commitFile(
+    { branch, message }: { readonly branch: string; readonly message: string },
+    { path, blobSha, text }: FileChange,
+  ): Promise<CommitOutcome> {
+    const answer = await this.#repository.client.answer([409, 422], (octokit) =>
+      octokit.rest.repos.createOrUpdateFileContents({
+        ...this.#repository.where,
+        branch,
+        path,
+        ...(blobSha === null ? {} : { sha: blobSha }),
+        message,
+        content: base64(text),
+      }),
+    );
+    if (!answer.ok) return { kind: 'conflict', message: answer.message };
+    const { sha, committer } = answer.data.commit;
+    return { kind: 'committed', sha: sha ?? '', at: moment(committer?.date) };
+  }
+
+  /** REST takes one file a commit, or a request each for tree, commit and branch; GraphQL takes them all at once. */
+  async #commitAtOnce({
+    branch,
+    parent,
+    files,
+    message,
+  }: Parameters<ForgeBranches['commitFiles']>[0]): Promise<CommitOutcome> {
+    const [headline = '', ...body] = message.split('\n');
+    const answer = await commitOnBranch(this.#repository.client, {
+      branch: { repositoryNameWithOwner: this.#repository.name, branchName: branch },
+      expectedHeadOid: parent.sha,
+      message: { headline, body: body.join('\n').trim() },
+      fileChanges: { additions: files.map(({ path, text }) => ({ path, contents: base64(text) })) },
+    });
+    if (!answer.ok) return { kind: 'conflict', message: answer.message };
+    const { oid, committedDate } = answer.data.createCommitOnBranch.commit;
+    return { kind: 'committed', sha: oid, at: moment(committedDate) };
+  }
+
+  /** A commit with changed files on top of another commit, on no branch yet. */
+  async commitOnto(input: {
+    readonly parent: string;
+    readonly parentTree: string;
+    readonly files: readonly FileChange[];
+    readonly message: string;
+  }): Promise<{ readonly sha: string; readonly at: EpochMs }> {
+    const { parent, parentTree, files, message } = input;
+    const tree = await this.#repository.client.data((octokit) =>
+      octokit.rest.git.createTree({
+        ...this.#repository.where,
+        base_tree: parentTree,
+        tree: files.map(({ path, mode, text }) => ({
+          path,
+          mode: mode === EXECUTABLE ? EXECUTABLE : PLAIN_FILE,
+          type: 'blob' as const,
+          content: text,
+        })),
+      }),
+    );
+    const commit = await this.#repository.client.data((octokit) =>
+      octokit.rest.git.createCommit({ ...this.#repository.where, message, tree: tree.sha, parents: [parent] }),
+    );
+    return { sha: commit.sha, at: moment(commit.committer.date) };
+  }
+}
+
+function requiresChecks(branch: Responses['repos']['getBranch']['response']['data']): boolean {
+  const required = branch.protection?.required_status_checks;
+  return (required?.contexts?.length ?? 0) > 0 || (required?.checks?.length ?? 0) > 0;
+}
+
+function base64(text: string): string {
+  return Buffer.from(text, 'utf8').toString('base64');
+}

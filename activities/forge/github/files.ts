@@ -1,0 +1,227 @@
+/** The base branch of a repository on GitHub, and its files. */
+import type { EpochMs } from '../../../domain/kernel/time.ts';
+import { failure } from '../../kernel/failure.ts';
+import { inParallel } from '../../kernel/in-parallel.ts';
+import type { BaseBranch, BlobEntry, ForgeFiles, MissingBase, TreeEntry } from '../forge.ts';
+import { readBlobTexts, readDefaultBranch } from './graphql.ts';
+import type { GitHubRepository } from './repository.ts';
+
+/** Blobs in one query of GraphQL: far below its limits of nodes and of time. */
+const MAX_QUERY_BLOBS = 100;
+const MAX_QUERY_BYTES = 2_000_000;
+/** GraphQL cuts off what is longer. */
+const MAX_GRAPHQL_BLOB_BYTES = 500_000;
+/** Files read at the same time; GitHub allows 100 requests at once for a whole account. */
+const BLOBS_AT_ONCE = 8;
+
+export class GitHubFiles implements ForgeFiles {
+  readonly #repository: GitHubRepository;
+  readonly #bases = new Map<string, { readonly at: EpochMs; readonly branch: BaseBranch }>();
+  #defaultBranch: string | undefined;
+
+  constructor(repository: GitHubRepository) {
+    this.#repository = repository;
+  }
+
+  async base(maxAgeMs = 0, ref?: string): Promise<BaseBranch | MissingBase> {
+    const asked = ref ?? this.#repository.configuredBase ?? '';
+    const cached = this.#bases.get(asked);
+    if (cached !== undefined && Date.now() - cached.at <= maxAgeMs) return cached.branch;
+    const name = asked === '' ? this.#defaultBranch : asked;
+    const at = Date.now();
+    const branch = name === undefined ? await this.#readDefaultBranch() : await this.#readBranch(name, ref);
+    // Of two that asked at the same time, the one that asked later knows better, whichever is answered first.
+    if (branch.kind === 'branch' && at >= (this.#bases.get(asked)?.at ?? 0)) this.#bases.set(asked, { at, branch });
+    return branch;
+  }
+
+  /** @param ref the same where somebody asked for this branch. */
+  async #readBranch(name: string, ref: string | undefined): Promise<BaseBranch | MissingBase> {
+    const answer = await this.#repository.client.answer([404], (octokit) =>
+      octokit.rest.repos.getBranch({ ...this.#repository.where, branch: name }),
+    );
+    if (answer.ok) {
+      const { sha, commit } = answer.data.commit;
+      return { kind: 'branch', name: answer.data.name, sha, treeSha: commit.tree.sha };
+    }
+    this.#defaultBranch = undefined;
+    if (!/branch/i.test(answer.message)) return this.#missingRepository();
+    const remedy =
+      ref === undefined
+        ? 'name the branch to change with GITHUB_BASE_BRANCH, or leave it unset for the default branch'
+        : 'a pull request can only change a branch, no tag and no commit';
+    return { kind: 'missing', what: 'branch', message: `${this.#repository.name} has no branch "${name}"; ${remedy}` };
+  }
+
+  async #readDefaultBranch(): Promise<BaseBranch | MissingBase> {
+    const answer = await readDefaultBranch(this.#repository.client);
+    if (!answer.ok) return this.#missingRepository();
+    const found = answer.data.repository.defaultBranchRef;
+    if (found === null) {
+      const message = `${this.#repository.name} has no commit yet; push the manifests of its quotas`;
+      return { kind: 'missing', what: 'commit', message };
+    }
+    this.#defaultBranch = found.name;
+    return { kind: 'branch', name: found.name, sha: found.target.oid, treeSha: found.target.tree.oid };
+  }
+
+  /** The base branches are cached to have moved (by a merge) or to be gone. */
+  forgetBase(): void {
+    this.#bases.clear();
+  }
+
+  #missingRepository(): MissingBase {
+    return {
+      kind: 'missing',
+      what: 'repository',
+      message: `GitHub shows no repository ${this.#repository.name} to this token; check GITHUB_OWNER, GITHUB_REPO, GITHUB_REPOSITORIES and GITHUB_API_URL, and that the token may read it`,
+    };
+  }
+
+  /** Every entry at and below a path of a tree, with whole paths; folders too big for one answer are walked. */
+  async entriesBelow(treeSha: string, path: string): Promise<readonly TreeEntry[]> {
+    const whole = await this.#tree(treeSha, true);
+    if (whole !== null) {
+      return path === '' ? whole : whole.filter((entry) => entry.path === path || entry.path.startsWith(`${path}/`));
+    }
+    // The tree is truncated: step down to the path first, so that only what is below it is listed.
+    let sha = treeSha;
+    let prefix = '';
+    for (const segment of path.split('/').filter((part) => part !== '')) {
+      const entry = (await this.#children(sha, prefix)).find((child) => child.path === segment);
+      if (entry === undefined) return [];
+      prefix = `${prefix}${segment}`;
+      if (entry.type !== 'tree') return prefix === path ? [{ ...entry, path }] : [];
+      prefix += '/';
+      sha = entry.sha;
+    }
+    return this.#walk(sha, prefix);
+  }
+
+  async #walk(sha: string, prefix: string): Promise<readonly TreeEntry[]> {
+    const whole = await this.#tree(sha, true);
+    if (whole !== null) return whole.map((entry) => ({ ...entry, path: `${prefix}${entry.path}` }));
+    const found: TreeEntry[] = [];
+    for (const child of await this.#children(sha, prefix)) {
+      const path = `${prefix}${child.path}`;
+      found.push({ ...child, path });
+      if (child.type === 'tree') found.push(...(await this.#walk(child.sha, `${path}/`)));
+    }
+    return found;
+  }
+
+  /** @throws {ApplicationFailure} ForgeRejected for a folder of which GitHub does not list everything. */
+  async #children(sha: string, folder: string): Promise<readonly TreeEntry[]> {
+    const children = await this.#tree(sha, false);
+    if (children !== null) return children;
+    throw failure({
+      type: 'ForgeRejected',
+      message: `GitHub does not list all entries of ${folder === '' ? 'the root' : `the folder "${folder}"`} of ${this.#repository.name}: it has too many for one answer, and what is in it cannot be told with certainty; spread them over several folders`,
+      nonRetryable: true,
+    });
+  }
+
+  /** Null when GitHub had to leave entries out of the listing. */
+  async #tree(sha: string, recursive: boolean): Promise<readonly TreeEntry[] | null> {
+    return this.#repository.objects.trees.get(`${sha} ${recursive}`, async () => {
+      const data = await this.#repository.client.data((octokit) =>
+        octokit.rest.git.getTree({
+          ...this.#repository.where,
+          tree_sha: sha,
+          ...(recursive ? { recursive: '1' } : {}),
+        }),
+      );
+      if (data.truncated) return null;
+      return data.tree.map(({ path, mode, type, sha, size }) => ({ path, mode, type, sha, size }));
+    });
+  }
+
+  /** The text of a file by its blob; null when it is not UTF-8. A byte order mark stays in the text. */
+  async fileText(sha: string): Promise<string | null> {
+    return this.#repository.objects.blobs.get(sha, () => this.#readBlob(sha));
+  }
+
+  async #readBlob(sha: string): Promise<string | null> {
+    const { content } = await this.#repository.client.data((octokit) =>
+      octokit.rest.git.getBlob({ ...this.#repository.where, file_sha: sha }),
+    );
+    return decodeText(content);
+  }
+
+  /**
+   * The texts of files by their blobs, as `fileText`: those that are not cached in as few requests as possible.
+   *
+   * @param ahead files that may be asked for next: read along where there is something to read, and where they fit in.
+   */
+  async fileTexts(
+    files: readonly BlobEntry[],
+    ahead: readonly BlobEntry[] = [],
+  ): Promise<ReadonlyMap<string, string | null>> {
+    const sizes = new Map(files.map(({ sha, size }) => [sha, size]));
+    return await this.#repository.objects.blobs.getAll([...sizes.keys()], async (missing) => {
+      const asked = missing.map((sha) => ({ sha, size: sizes.get(sha) }));
+      const more = ahead.filter(({ sha }) => !sizes.has(sha) && !this.#repository.objects.blobs.has(sha));
+      const texts = new Map<string, string | null>(await this.#textsAtOnce(asked, more));
+      const left = missing.filter((sha) => !texts.has(sha));
+      const single = await inParallel(BLOBS_AT_ONCE, left, (sha) => this.#readBlob(sha));
+      left.forEach((sha, index) => texts.set(sha, single[index] ?? null));
+      return texts;
+    });
+  }
+
+  /** What GraphQL gives of these blobs; nothing where a request for a single one is as good. */
+  async #textsAtOnce(asked: readonly BlobEntry[], more: readonly BlobEntry[]): Promise<ReadonlyMap<string, string>> {
+    const whole = asked.filter(({ size }) => (size ?? 0) <= MAX_GRAPHQL_BLOB_BYTES);
+    if (whole.length === 0 || whole.length + more.length < 2) return new Map();
+    const texts = new Map<string, string>();
+    for (const shas of blobQueries(whole, more)) {
+      const answer = await readBlobTexts(this.#repository.client, shas);
+      // A credential that GraphQL shows nothing to may still read by REST.
+      if (!answer.ok) break;
+      for (const [sha, text] of answer.data) texts.set(sha, text);
+    }
+    return texts;
+  }
+
+  /** A file at a branch or commit; null when there is none. */
+  async fileAt(path: string, ref: string): Promise<{ readonly sha: string; readonly text: string | null } | null> {
+    const answer = await this.#repository.client.answer([404], (octokit) =>
+      octokit.rest.repos.getContent({ ...this.#repository.where, path, ref }),
+    );
+    if (!answer.ok || Array.isArray(answer.data) || answer.data.type !== 'file') return null;
+    const { sha, content, encoding, size } = answer.data;
+    // GitHub leaves the content of a file above 1 MB out of this answer.
+    const here = encoding === 'base64' && (content !== '' || size === 0);
+    return { sha, text: here ? decodeText(content) : await this.fileText(sha) };
+  }
+}
+
+/** The blobs of each query; `more` only fills up the last one. */
+function blobQueries(asked: readonly BlobEntry[], more: readonly BlobEntry[]): readonly (readonly string[])[] {
+  const queries: string[][] = [];
+  let current: string[] = [];
+  let bytes = 0;
+  for (const { sha, size = 0 } of asked) {
+    if (current.length === 0 || current.length === MAX_QUERY_BLOBS || bytes + size > MAX_QUERY_BYTES) {
+      current = [];
+      queries.push(current);
+      bytes = 0;
+    }
+    current.push(sha);
+    bytes += size;
+  }
+  for (const { sha, size = MAX_GRAPHQL_BLOB_BYTES } of more) {
+    if (current.length === 0 || current.length === MAX_QUERY_BLOBS || bytes + size > MAX_QUERY_BYTES) break;
+    current.push(sha);
+    bytes += size;
+  }
+  return queries;
+}
+
+function decodeText(base64: string): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(base64, 'base64'));
+  } catch {
+    return null;
+  }
+}

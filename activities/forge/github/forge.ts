@@ -1,0 +1,22 @@
+import type { Forge } from '../forge.ts';
+import { GitHubBranches } from './branches.ts';
+import { GitHubFiles } from './files.ts';
+import { GitHubPullRequests } from './pull-requests.ts';
+import { type GitHubRepositoryOptions, type GitObjects, gitHubRepository } from './repository.ts';
+
+/**
+ * One repository on GitHub.
+ *
+ * @param shared the objects of another repository of the same credential.
+ */
+export function createGitHubForge(options: GitHubRepositoryOptions, shared?: GitObjects): Forge {
+  const repository = gitHubRepository(options, shared);
+  const files = new GitHubFiles(repository);
+  const forgetBase = () => files.forgetBase();
+  return {
+    repository: repository.name,
+    files,
+    branches: new GitHubBranches(repository, forgetBase),
+    pullRequests: new GitHubPullRequests(repository, forgetBase),
+  };
+}

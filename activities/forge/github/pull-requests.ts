@@ -1,0 +1,244 @@
+/** Pull requests of a repository on GitHub, and the checks of their heads. */
+import type { Mergeability } from '../../../domain/quota-resize/model/observation.ts';
+import {
+  type Checks,
+  type Comparison,
+  type ForgePullRequests,
+  type MergeOutcome,
+  type OpenOutcome,
+  type PullRequest,
+  teamSlug,
+} from '../forge.ts';
+import { type ListedPullData, loginOf, moment, type PullData } from './responses.ts';
+import type { GitHubRepository } from './repository.ts';
+
+const ENDED_WELL: ReadonlySet<string> = new Set(['success', 'neutral', 'skipped']);
+
+export class GitHubPullRequests implements ForgePullRequests {
+  readonly #repository: GitHubRepository;
+  readonly #forgetBase: () => void;
+
+  /** @param forgetBase called after a merge, which moves the base branch. */
+  constructor(repository: GitHubRepository, forgetBase: () => void) {
+    this.#repository = repository;
+    this.#forgetBase = forgetBase;
+  }
+
+  async get(number: number): Promise<PullRequest> {
+    return pullRequestOf(
+      await this.#repository.client.data((octokit) =>
+        octokit.rest.pulls.get({ ...this.#repository.where, pull_number: number }),
+      ),
+    );
+  }
+
+  /** The number of the pull request of a branch of this repository, an open one first; null when there never was one. */
+  async ofBranch(branch: string): Promise<number | null> {
+    const found = await this.#repository.client.data((octokit) =>
+      octokit.rest.pulls.list({
+        ...this.#repository.where,
+        head: `${this.#repository.where.owner}:${branch}`,
+        state: 'all',
+        per_page: 100,
+      }),
+    );
+    const ours = found.filter((pull: ListedPullData) => pull.head.ref === branch);
+    return (ours.find((pull) => pull.state === 'open') ?? ours[0])?.number ?? null;
+  }
+
+  async open(input: {
+    readonly branch: string;
+    readonly base: string;
+    readonly title: string;
+    readonly body: string;
+  }): Promise<OpenOutcome> {
+    const { branch, base, title, body } = input;
+    const answer = await this.#repository.client.answer([422], (octokit) =>
+      octokit.rest.pulls.create({ ...this.#repository.where, head: branch, base, title, body }),
+    );
+    if (answer.ok) return { kind: 'opened', pull: pullRequestOf(answer.data) };
+    return /already exists/i.test(answer.message) ? { kind: 'exists' } : { kind: 'rejected', message: answer.message };
+  }
+
+  async edit(number: number, change: { title?: string; body?: string; state?: 'closed' }): Promise<void> {
+    await this.#repository.client.data((octokit) =>
+      octokit.rest.pulls.update({ ...this.#repository.where, pull_number: number, ...change }),
+    );
+  }
+
+  async addLabels(number: number, labels: readonly string[]): Promise<void> {
+    await this.#repository.client.data((octokit) =>
+      octokit.rest.issues.addLabels({ ...this.#repository.where, issue_number: number, labels: [...labels] }),
+    );
+  }
+
+  /**
+   * Asks people, and teams (`org/team`), to review.
+   *
+   * @returns GitHub's words where it rejects them: nobody of the list is asked then.
+   */
+  async requestReviewers(
+    number: number,
+    names: readonly string[],
+  ): Promise<'requested' | { readonly rejected: string }> {
+    const answer = await this.#repository.client.answer([422], (octokit) =>
+      octokit.rest.pulls.requestReviewers({
+        ...this.#repository.where,
+        pull_number: number,
+        reviewers: names.filter((name) => !name.includes('/')),
+        team_reviewers: names.filter((name) => name.includes('/')).map(teamSlug),
+      }),
+    );
+    return answer.ok ? 'requested' : { rejected: answer.message };
+  }
+
+  /** Who has reviewed a pull request. */
+  async reviewersOf(number: number): Promise<readonly string[]> {
+    const pages = await this.#repository.client.pages(
+      (octokit, page) => octokit.rest.pulls.listReviews({ ...this.#repository.where, pull_number: number, ...page }),
+      (reviews) => reviews.length,
+    );
+    return [...new Set(pages.flat().flatMap(({ user }) => loginOf(user) ?? []))];
+  }
+
+  /** The commits of a pull request, oldest first. */
+  async commitsOf(number: number): Promise<Comparison['ahead']> {
+    const pages = await this.#repository.client.pages(
+      (octokit, page) => octokit.rest.pulls.listCommits({ ...this.#repository.where, pull_number: number, ...page }),
+      (commits) => commits.length,
+    );
+    return pages
+      .flat()
+      .map(({ sha, commit }) => ({ sha, message: commit.message, committedAt: moment(commit.committer?.date) }));
+  }
+
+  /** The paths that a pull request changes (the first hundred). */
+  async filesOf(number: number): Promise<readonly string[]> {
+    const files = await this.#repository.client.data((octokit) =>
+      octokit.rest.pulls.listFiles({ ...this.#repository.where, pull_number: number, per_page: 100 }),
+    );
+    return files.map(({ filename }) => filename);
+  }
+
+  async commentsOf(number: number): Promise<readonly string[]> {
+    const pages = await this.#repository.client.pages(
+      (octokit, page) => octokit.rest.issues.listComments({ ...this.#repository.where, issue_number: number, ...page }),
+      (comments) => comments.length,
+    );
+    return pages.flat().map(({ body }) => body ?? '');
+  }
+
+  async comment(number: number, body: string): Promise<void> {
+    await this.#repository.client.data((octokit) =>
+      octokit.rest.issues.createComment({ ...this.#repository.where, issue_number: number, body }),
+    );
+  }
+
+  /** Who closed a pull request; null where GitHub does not say. */
+  async closedBy(number: number): Promise<string | null> {
+    const answer = await this.#repository.client.answer([404], (octokit) =>
+      octokit.rest.issues.get({ ...this.#repository.where, issue_number: number }),
+    );
+    return answer.ok ? loginOf(answer.data.closed_by) : null;
+  }
+
+  /** Check runs and commit statuses of a commit: GitHub keeps them apart, and a repository may have either. */
+  async checks(sha: string): Promise<Checks> {
+    const [runs, statuses] = await Promise.all([
+      this.#repository.client.pages(
+        (octokit, page) => octokit.rest.checks.listForRef({ ...this.#repository.where, ref: sha, ...page }),
+        (data) => data.check_runs.length,
+      ),
+      this.#repository.client.pages(
+        (octokit, page) => octokit.rest.repos.getCombinedStatusForRef({ ...this.#repository.where, ref: sha, ...page }),
+        (data) => data.statuses.length,
+      ),
+    ]);
+    const seen = [
+      ...runs
+        .flatMap((data) => data.check_runs)
+        .map(({ name, status, conclusion }) => ({
+          name,
+          pending: status !== 'completed',
+          failing: status === 'completed' && !ENDED_WELL.has(conclusion ?? ''),
+        })),
+      ...statuses
+        .flatMap((data) => data.statuses)
+        .map(({ context, state }) => ({
+          name: context,
+          pending: state === 'pending',
+          failing: state !== 'pending' && state !== 'success',
+        })),
+    ];
+    const names = (which: 'pending' | 'failing') =>
+      [...new Set(seen.filter((check) => check[which]).map(({ name }) => name))].toSorted();
+    return { total: seen.length, pending: names('pending'), failing: names('failing') };
+  }
+
+  /** Squash merge, only if the head still is `headSha`. */
+  async merge(input: { number: number; headSha: string; title: string; message: string }): Promise<MergeOutcome> {
+    const { number, headSha, title, message } = input;
+    const answer = await this.#repository.client.answer([405, 409], (octokit) =>
+      octokit.rest.pulls.merge({
+        ...this.#repository.where,
+        pull_number: number,
+        sha: headSha,
+        merge_method: 'squash',
+        commit_title: title,
+        commit_message: message,
+      }),
+    );
+    this.#forgetBase();
+    if (answer.ok) return { kind: 'merged', sha: answer.data.sha };
+    // 409: the head moved. 405: it may not be merged, which GitHub also says where the base moved under it.
+    if (answer.status === 409 || /base branch was modified/i.test(answer.message)) return { kind: 'moved' };
+    return { kind: 'rejected', message: answer.message, needsMergeQueue: /merge queue/i.test(answer.message) };
+  }
+}
+
+function pullRequestOf(data: PullData): PullRequest {
+  return {
+    number: data.number,
+    url: data.html_url,
+    state: data.state,
+    title: data.title,
+    body: data.body ?? '',
+    user: loginOf(data.user),
+    headSha: data.head.sha,
+    headRef: data.head.ref,
+    baseRef: data.base.ref,
+    createdAt: moment(data.created_at),
+    mergedAt: data.merged_at === null ? null : moment(data.merged_at),
+    mergedBy: loginOf(data.merged_by),
+    mergeSha: data.merged ? data.merge_commit_sha : null,
+    mergeability: mergeabilityOf(data),
+    commits: data.commits,
+    labels: data.labels.map(({ name }) => name),
+    requestedReviewers: [
+      ...(data.requested_reviewers ?? []).map(({ login }) => login),
+      ...(data.requested_teams ?? []).map(({ slug }) => slug),
+    ],
+  };
+}
+
+/** Reads `draft`, `mergeable` and `mergeable_state` as GitHub documents them. */
+export function mergeabilityOf({
+  draft,
+  mergeable,
+  mergeable_state: state,
+}: Pick<PullData, 'draft' | 'mergeable' | 'mergeable_state'>): Mergeability {
+  if (draft === true || state === 'draft') return 'draft';
+  if (mergeable === null || state === 'unknown') return 'computing';
+  if (!mergeable || state === 'dirty') return 'conflict';
+  switch (state) {
+    case 'clean':
+    case 'has_hooks':
+      return 'clean';
+    case 'behind':
+    case 'blocked':
+    case 'unstable':
+      return state;
+    default:
+      return 'unrecognised';
+  }
+}

@@ -1,0 +1,36 @@
+import type { Forge } from '../forge.ts';
+import { noRepositories, notOnTheList, type Repositories, type RepositoryName } from '../repositories.ts';
+import { GitHubClient, type GitHubOptions } from './client.ts';
+import { createGitHubForge } from './forge.ts';
+import { GitObjects } from './repository.ts';
+
+export interface RepositoriesOptions extends Omit<GitHubOptions, keyof RepositoryName> {
+  readonly repositories: readonly RepositoryName[];
+}
+
+export function connectRepositories({ repositories, ...options }: RepositoriesOptions): Repositories {
+  const [first] = repositories;
+  if (first === undefined) return noRepositories;
+  const client = new GitHubClient({ ...options, ...first });
+  const objects = new GitObjects();
+  const byName = new Map<string, Forge>();
+  for (const { owner, repo, baseBranch } of repositories) {
+    const forge = createGitHubForge({ client: client.forRepository(owner, repo), baseBranch }, objects);
+    if (!byName.has(keyOf(forge.repository))) byName.set(keyOf(forge.repository), forge);
+  }
+  const names = [...byName.values()].map((forge) => forge.repository);
+  return {
+    names,
+    of(repository) {
+      const forge = byName.get(keyOf(repository));
+      if (forge === undefined) throw notOnTheList(repository, names);
+      return forge;
+    },
+    default: () => byName.get(keyOf(names[0] ?? '')) ?? null,
+    nameOf: (repository) => byName.get(keyOf(repository))?.repository ?? null,
+  };
+}
+
+function keyOf(repository: string): string {
+  return repository.toLowerCase();
+}
