@@ -2,7 +2,6 @@
  * How Headroom finds what it did for a decision before, and tells it from what people did.
  */
 import { createHash } from 'node:crypto';
-import { asyncLocalStorage } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import type { Urgency } from '../../domain/github-budget/urgency.ts';
 import { isZero, parseQuantity } from '../../domain/kernel/quantity.ts';
@@ -147,11 +146,6 @@ function outcomeOf(result: unknown): string {
   if (typeof result === 'string') return result;
   if (typeof result === 'object' && result !== null && 'kind' in result) return String(result.kind);
   return result === false ? 'nothing to do' : 'done';
-}
-
-/** Which attempt of the activity this is, from 1 on. */
-export function currentAttempt(): number {
-  return asyncLocalStorage.getStore()?.info.attempt ?? 1;
 }
 
 /** The repository of a decision: of its pull request, else where its quota was found, else the first one. */

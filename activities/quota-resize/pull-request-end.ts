@@ -3,12 +3,12 @@
  */
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import type { Decision } from '../../domain/quota-resize/model/decision.ts';
+import { currentAttempt } from '../kernel/attempt.ts';
 import { failure } from '../kernel/failure.ts';
 import type { PullRequest } from '../forge/forge.ts';
 import type { MergeOutcome, QuotaResizeActivities } from './interface.ts';
 import {
   branchOf,
-  currentAttempt,
   ensureComment,
   findPullRequest,
   type ForgeActivityDependencies,

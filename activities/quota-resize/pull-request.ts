@@ -4,13 +4,13 @@
  */
 import { type Decision, decidedLimits, type PullRequestRef } from '../../domain/quota-resize/model/decision.ts';
 import type { ChangeFacts } from '../../domain/quota-resize/pull-request/text.ts';
+import { currentAttempt } from '../kernel/attempt.ts';
 import { failure } from '../kernel/failure.ts';
 import { blobSha } from '../forge/git-blob.ts';
 import type { FileChange, PullRequest } from '../forge/forge.ts';
 import { type DecisionEdit, editDecision } from './edit.ts';
 import type { PullRequestOutcome, QuotaResizeActivities } from './interface.ts';
 import {
-  currentAttempt,
   ensureComment,
   findPullRequest,
   type ForgeActivityDependencies,

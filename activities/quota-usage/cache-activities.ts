@@ -4,6 +4,8 @@ import { equalLists, maskList } from '../../domain/kernel/resource-list.ts';
 import type { UsageCount } from '../../domain/quota-usage/calculate.ts';
 import { fingerprint } from '../../domain/quota-usage/decide.ts';
 import type { CachedQuota, UsageObservation, UsagePolicy } from '../../domain/quota-usage/observation.ts';
+import { withUnsettledCharges } from '../../domain/quota-usage/recent-charges.ts';
+import { currentAttempt } from '../kernel/attempt.ts';
 import { failure } from '../kernel/failure.ts';
 import { notYet } from '../kernel/not-yet.ts';
 import type { UsageCache } from './usage-cache.ts';
@@ -63,15 +65,21 @@ export function createUsageCacheActivities({ cache, cluster, policy }: UsageCach
     requireCluster(target.cluster);
     const { namespace, quota: name } = target;
     const signal = limit();
-    const isPatient = (asyncLocalStorage.getStore()?.info.attempt ?? 1) < PATIENT_ATTEMPTS;
+    const isPatient = currentAttempt() < PATIENT_ATTEMPTS;
     const behind = isPatient ? await cache.reached(reached, signal) : [];
     if (behind.length > 0) throw notYet(`the cache of ${behind.join(', ')} is behind`, BEHIND_RETRY_MS);
     // A conflict that moved nothing, such as a webhook's, is tried again as it is.
     if (not !== undefined) await cache.quotaMoved(namespace, name, not, signal);
     const quota = cache.quota(namespace, name);
     if (quota === null) return { quota, count: NOTHING, untruths: [], policy, at: Date.now() };
-    const count = await cache.count(quota, signal);
-    return { quota, count, untruths: cache.untruths(quota, count), policy, at: Date.now() };
+    const counted = await cache.count(quota, signal);
+    const untruths = cache.untruths(quota, counted);
+    // An audit compares with what is there, and tells a late status from a wrong one itself.
+    const count =
+      policy.mode === 'own'
+        ? withUnsettledCharges(counted, quota.status.used ?? {}, cache.unsettledCharges(quota).amounts)
+        : counted;
+    return { quota, count, untruths, policy, at: Date.now() };
   }
 
   /** The task queue carries the cluster's name, so this is another's only by a mistake of hands. */

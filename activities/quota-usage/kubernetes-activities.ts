@@ -1,13 +1,8 @@
 import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import type { Logger } from 'pino';
-import {
-  equalLists,
-  maskList,
-  negativeKeys,
-  type ResourceList,
-  subtractLists,
-} from '../../domain/kernel/resource-list.ts';
+import { equalLists, type ResourceList } from '../../domain/kernel/resource-list.ts';
 import { rebase } from '../../domain/quota-usage/rebase.ts';
+import { currentAttempt } from '../kernel/attempt.ts';
 import { createGlobalPauseGuard } from '../kernel/global-pause.ts';
 import { ensureQuotaEvent } from '../kernel/quota-event.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
@@ -56,28 +51,19 @@ async function ensureUsageStatus(
         ? { kind: 'gone' }
         : { kind: 'written', resourceVersion: outcome.resourceVersion, isRebased: rebases > 0 };
     }
-    if (rebases === REBASES) return { kind: 'conflict' };
+    // What is in the way may be this very write by an attempt whose answer was lost, with charges upon it.
+    if (rebases === REBASES || currentAttempt() > 1) return { kind: 'conflict' };
     const now = await orNull(kubernetes.core.readNamespacedResourceQuota({ name, namespace }));
     if (now === null) return { kind: 'gone' };
     const { metadata, spec, status } = now;
     const isSame = metadata?.uid === write.quotaUid && equalLists(spec?.hard ?? {}, write.hard);
     const present = status?.used ?? {};
-    if (!isSame || equalLists(present, write.used) || !hasOnlyGrown(write.usedBefore, present)) {
-      return { kind: 'conflict' };
-    }
-    resourceVersion = metadata.resourceVersion ?? '';
-    used = rebase(write.used, write.usedBefore, present);
+    const rebased = isSame ? rebase(write.used, write.usedBefore, present) : null;
+    if (rebased === null) return { kind: 'conflict' };
+    resourceVersion = metadata?.resourceVersion ?? '';
+    used = rebased;
     without = { hard: surplus(status?.hard, write.hard), used: surplus(present, used) };
   }
-}
-
-/**
- * Whether nobody but admission has written since, which only adds. A number that fell was written by somebody who counted,
- * perhaps by an attempt of this very write whose answer was lost: then the difference is in it already.
- */
-function hasOnlyGrown(before: ResourceList, now: ResourceList): boolean {
-  const { length } = negativeKeys(subtractLists(maskList(now, Object.keys(before)), before));
-  return length === 0;
 }
 
 function surplus(present: ResourceList | undefined, wanted: ResourceList): readonly string[] {

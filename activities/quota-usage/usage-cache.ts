@@ -2,6 +2,7 @@ import type { GroupResource } from '../../domain/kernel/group-resource.ts';
 import type { CachedQuota, Reached } from '../../domain/quota-usage/observation.ts';
 import type { Untruth } from '../../domain/quota-usage/audit.ts';
 import type { UsageCount } from '../../domain/quota-usage/calculate.ts';
+import type { UnsettledCharges } from '../../domain/quota-usage/recent-charges.ts';
 
 /** What a starter's informer caches hold of ResourceQuotas and of everything that they count. */
 export interface UsageCache {
@@ -26,6 +27,8 @@ export interface UsageCache {
    * until the signal is aborted; what still cannot be counted then is in `unmeasured`.
    */
   readonly count: (quota: CachedQuota, signal: AbortSignal) => Promise<UsageCount>;
+  /** What the quota was charged so recently that the caches may not have its objects yet. */
+  readonly unsettledCharges: (quota: CachedQuota) => UnsettledCharges;
   /** Audit: what is wrong in the quota's status by this count, and since when; empty where nobody audits. */
   readonly untruths: (quota: CachedQuota, count: UsageCount) => readonly Untruth[];
   /** The extended resource that each device class stands for, null where it stands for none; empty while nobody needs it. */

@@ -30,7 +30,7 @@ export interface UsagePolicy {
 export interface UsageObservation {
   /** Null when the quota does not exist or is being deleted. */
   readonly quota: CachedQuota | null;
-  /** Empty when there is no quota. */
+  /** What the status should say: in mode `own` with what was charged too recently to be counted. Empty without a quota. */
   readonly count: UsageCount;
   /** In mode `audit`: what is wrong, and since when. */
   readonly untruths: readonly Untruth[];

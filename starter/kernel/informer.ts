@@ -3,6 +3,7 @@ import { type KubeConfig, type KubernetesObject, ListWatch, type RequestContext,
 import { type ListPage, listSnapshot } from '../../activities/kubernetes/list.ts';
 import { hasReached } from '../../domain/kernel/resource-version.ts';
 import type { Log } from '../../platform/log/log.ts';
+import type { WatchConnection } from '../../domain/kernel/watch-connection.ts';
 import { createApiGet, failureOf, listPlainPages } from './api-get.ts';
 
 /**
@@ -48,6 +49,8 @@ export interface Informer<T extends KubernetesObject> {
   get(name: string, namespace?: string): T | undefined;
   /** Seconds since the watch last was known to be alive; 0 while it is connected. */
   staleSeconds(): number;
+  /** Since when the watch is connected, and when it last was before that. */
+  connection(): WatchConnection;
   /** Whether the first list is in. */
   isSynced(): boolean;
   /** Why the watch is broken, in words; null while it is connected, and until the first attempt has failed. */
@@ -202,6 +205,7 @@ export function openInformer<T extends KubernetesObject>(
     list: (namespace) => (namespace ? (listWatch.list(namespace) ?? []) : [...seen.values()]),
     get: (objectName, namespace) => listWatch.get(objectName, namespace),
     staleSeconds: () => (aliveSince === null ? (Date.now() - lastAlive) / 1000 : 0),
+    connection: () => ({ connectedSince: aliveSince, lastConnectedAt: lastAlive }),
     isSynced: () => synced,
     trouble: () => trouble,
     resourceVersion: () => progress.version,

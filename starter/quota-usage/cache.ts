@@ -1,15 +1,23 @@
 import type { KubeConfig, KubernetesObject, V1ResourceQuota } from '@kubernetes/client-node';
 import type { UsageCache } from '../../activities/quota-usage/usage-cache.ts';
+import type { GroupResource } from '../../domain/kernel/group-resource.ts';
 import { chargeEndsAt } from '../../domain/quota-usage/changes.ts';
 import { calculateUsage, type UsageCount } from '../../domain/quota-usage/calculate.ts';
 import type { Evaluator, UsageContext } from '../../domain/quota-usage/evaluator.ts';
 import { keptByObject } from '../../domain/quota-usage/kept.ts';
 import { neededResources } from '../../domain/quota-usage/monitors.ts';
 import type { CachedQuota } from '../../domain/quota-usage/observation.ts';
+import {
+  CHARGE_SETTLE_MS,
+  noteStatus,
+  type RecentCharges,
+  unsettledCharges,
+  unsettledSince,
+} from '../../domain/quota-usage/recent-charges.ts';
 import type { CountingQuota } from '../../domain/quota-usage/scopes.ts';
 import { type Informer, openInformer } from '../kernel/informer.ts';
 import { Bell } from './bell.ts';
-import { Monitors, type MonitorsOptions } from './monitors.ts';
+import { Monitors, type MonitorsOptions, STALE_AFTER_SECONDS } from './monitors.ts';
 import { shapeQuota } from './shape.ts';
 import type { UsageListener } from './usage-watch.ts';
 
@@ -80,9 +88,21 @@ export function createUsageCache(setup: UsageCacheSetup): RunningUsageCache {
     bell,
   });
 
+  /** Nothing is counted from a watch that has been interrupted for longer, and it gets its time when it is back. */
+  const keepMs = (setup.staleAfterSeconds ?? STALE_AFTER_SECONDS) * 1_000 + 2 * CHARGE_SETTLE_MS;
+  /** By the quota's UID. */
+  const charges = new Map<string, RecentCharges>();
+  const noteCharges = (quota: CachedQuota | null, previous: CachedQuota | null): void => {
+    if (previous !== null && previous.uid !== quota?.uid) charges.delete(previous.uid);
+    if (quota === null) return;
+    const before = previous?.uid === quota.uid ? (previous.status.used ?? {}) : null;
+    const used = quota.status.used ?? {};
+    charges.set(quota.uid, noteStatus(charges.get(quota.uid) ?? [], before, used, { at: Date.now(), keepMs }));
+  };
   const changed = (object: V1ResourceQuota, before: V1ResourceQuota | undefined): void => {
     const [quota, previous] = [living(object), living(before)];
     if (specs.replace(previous, quota)) monitors.reconsider();
+    noteCharges(quota, previous);
     bell.ring();
     if (quota !== null) listener.onQuota(quota, previous ?? undefined);
     else if (previous !== null) listener.onQuotaGone(previous);
@@ -90,6 +110,7 @@ export function createUsageCache(setup: UsageCacheSetup): RunningUsageCache {
   const gone = (_: V1ResourceQuota, last: V1ResourceQuota | undefined): void => {
     const quota = living(last);
     if (specs.replace(quota, null)) monitors.reconsider();
+    noteCharges(null, quota);
     bell.ring();
     if (quota !== null) listener.onQuotaGone(quota);
   };
@@ -118,10 +139,12 @@ export function createUsageCache(setup: UsageCacheSetup): RunningUsageCache {
       (resource) => monitors.objectsOf(resource, namespace),
       contextOf(namespace),
     );
+  const neededFor = ({ spec }: CachedQuota): readonly GroupResource[] =>
+    neededResources([spec], monitors.evaluators, { deviceClasses: monitors.deviceClasses });
   /** Whether a cache that this quota is counted from is about to be filled for the first time. */
-  const isFilling = ({ namespace, spec }: CachedQuota): boolean =>
-    neededResources([spec], monitors.evaluators, { deviceClasses: monitors.deviceClasses }).some((resource) => {
-      const known = monitors.objectsOf(resource, namespace);
+  const isFilling = (quota: CachedQuota): boolean =>
+    neededFor(quota).some((resource) => {
+      const known = monitors.objectsOf(resource, quota.namespace);
       return 'unavailable' in known && known.isFilling;
     });
 
@@ -148,6 +171,11 @@ export function createUsageCache(setup: UsageCacheSetup): RunningUsageCache {
     count: async (quota, until) => {
       while (!until.aborted && isFilling(quota)) await bell.rung(until);
       return countNow(quota);
+    },
+    unsettledCharges: (quota) => {
+      const now = Date.now();
+      const since = unsettledSince(monitors.connectionsOf(neededFor(quota)), now);
+      return unsettledCharges(charges.get(quota.uid) ?? [], since, now);
     },
     untruths,
     deviceClasses: () => monitors.deviceClasses,

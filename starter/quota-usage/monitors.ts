@@ -6,6 +6,7 @@ import { evaluatorsFor } from '../../domain/quota-usage/evaluators.ts';
 import { type Discovery, type Monitored, neededResources, nextMonitors } from '../../domain/quota-usage/monitors.ts';
 import type { CountingQuota } from '../../domain/quota-usage/scopes.ts';
 import type { Log } from '../../platform/log/log.ts';
+import type { WatchConnection } from '../../domain/kernel/watch-connection.ts';
 import { createApiGet, listPath } from '../kernel/api-get.ts';
 import { type Informer, openInformer } from '../kernel/informer.ts';
 import type { Bell } from './bell.ts';
@@ -50,7 +51,7 @@ interface Monitor {
 }
 
 /** An API server that is restarted is back within this time; until then what is cached is most likely still true. */
-const STALE_AFTER_SECONDS = 10;
+export const STALE_AFTER_SECONDS = 10;
 const LINGER_MS = 60_000;
 /** Until the first round of discovery has succeeded nothing can be counted. */
 const FIRST_DISCOVERY_MS = 1_000;
@@ -157,6 +158,11 @@ export class Monitors {
       return { unavailable, isFilling: !monitor.informer.isSynced() && monitor.informer.trouble() === null };
     }
     return { objects: monitor.informer.list(name === DEVICE_CLASSES ? undefined : namespace) };
+  }
+
+  /** The connections of the watches of those resources that are watched. */
+  connectionsOf(resources: readonly GroupResource[]): readonly WatchConnection[] {
+    return resources.flatMap((one) => this.#monitors.get(groupResourceName(one))?.informer.connection() ?? []);
   }
 
   get(resource: GroupResource, name: string, namespace: string): KubernetesObject | undefined {

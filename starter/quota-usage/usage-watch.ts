@@ -7,6 +7,7 @@ import type { ChangeKind, CoalesceLimits } from '../../domain/quota-usage/coales
 import type { CountedObject } from '../../domain/quota-usage/evaluator.ts';
 import type { CachedQuota, Reached, UsagePolicy } from '../../domain/quota-usage/observation.ts';
 import { furthest } from '../../domain/quota-usage/reached.ts';
+import { withUnsettledCharges } from '../../domain/quota-usage/recent-charges.ts';
 import { isUrgent, trueStatus } from '../../domain/quota-usage/status.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { Alarms } from './alarms.ts';
@@ -33,7 +34,10 @@ export interface UsageWatchOptions {
   readonly resyncMs: number;
   /** Milliseconds: the longest gap between two counts of a busy namespace. */
   readonly maxGapMs: number;
-  readonly cache: () => Pick<RunningUsageCache, 'quotas' | 'countNow' | 'evaluators' | 'deviceClasses' | 'chargeEnds'>;
+  readonly cache: () => Pick<
+    RunningUsageCache,
+    'quotas' | 'countNow' | 'unsettledCharges' | 'evaluators' | 'deviceClasses' | 'chargeEnds'
+  >;
   readonly hint: (hint: UsageQueuedHint) => void;
   /** Told of every count: what the quota really uses. */
   readonly onCounted: (quota: CachedQuota, used: ResourceList) => void;
@@ -126,6 +130,10 @@ export function createUsageWatch(options: UsageWatchOptions): UsageWatch {
       return;
     }
     one.untrueSince ??= changedAt;
+    const unsettled = cache().unsettledCharges(quota);
+    // What is held up now is counted again when it need not be any more, which nothing else tells of.
+    if (unsettled.countAgainAt !== null) alarms.set(quota.namespace, unsettled.countAgainAt);
+    if (trueStatus(quota, withUnsettledCharges(count, quota.status.used ?? {}, unsettled.amounts)).isWritten) return;
     const isFirst = isUrgent(quota, cache().evaluators(), { deviceClasses: cache().deviceClasses() });
     const priority = isFirst ? hintPriorities.urgent : isResync ? hintPriorities.resync : hintPriorities.ordinary;
     hint(quota, { starts: true, cause: isResync ? 'resync' : 'the usage changed', priority });

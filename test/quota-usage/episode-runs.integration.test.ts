@@ -47,6 +47,7 @@ function emptyCache(asked: string[]): UsageCache {
     reached: async () => [],
     quotaMoved: async () => true,
     count: async () => ({ used: {}, unmeasured: [] }),
+    unsettledCharges: () => ({ amounts: {}, countAgainAt: null }),
     untruths: () => [],
     deviceClasses: () => new Map(),
     watched: () => [],

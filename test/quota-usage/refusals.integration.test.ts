@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { SupervisedProcess } from '../kernel/servers/supervised-process.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
-import { type HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
+import { openLateWatch } from '../kernel/servers/late-watch.ts';
+import { type HeadroomPlane, STARTER_USER } from '../kernel/stack/headroom-plane.ts';
 import { startUsagePlane, untilEnforced } from './planes.ts';
 import { type Api, type ApiAnswer, openApi } from './side-by-side/api.ts';
 
@@ -80,6 +82,11 @@ async function untilUsed(api: Api, namespace: string, expected: Record<string, s
     return true;
   });
 }
+
+/** Milliseconds by which the watch of pods is late. */
+const LATE_MS = 500;
+/** Milliseconds in which a count without the newest pod would have been written. */
+const TRYING_MS = 3_000;
 
 describe('a cluster in which Headroom keeps the status of quotas', () => {
   let cluster: Cluster;
@@ -209,6 +216,34 @@ describe('a cluster in which Headroom keeps the status of quotas', () => {
     // Without it, the API server makes its own again.
     await api.ask('DELETE', service);
     await untilUsed(api, 'partly', { [counted]: '0', pods: '0' });
+  });
+
+  it('a quota of one pod lets no second one in while the watch of pods is late, and does when the first is gone', async () => {
+    const { api, headroom } = cluster;
+    const way = await openLateWatch(headroom.plane, '/api/v1/pods', LATE_MS);
+    onTestFinished(async () => await way.stop());
+    await cluster.starter.kill();
+    cluster.starter = await headroom.startStarter({ KUBECONFIG: await way.kubeconfigFor(STARTER_USER) });
+    const lives = Array.from({ length: 6 }, async (_, index) => {
+      const namespace = `late-${index}`;
+      await createNamespace(api, namespace);
+      await createQuota(api, namespace, { pods: '1', 'requests.cpu': '1' });
+      await untilUsed(api, namespace, { pods: '0', 'requests.cpu': '0' });
+      await untilCharging(api, namespace);
+      await made(createPod(api, namespace, 'first'));
+      const until = Date.now() + TRYING_MS;
+      while (Date.now() < until) {
+        expect(await createPod(api, namespace, 'second')).toMatchObject({ code: 403 });
+        await sleep(50);
+      }
+      await untilUsed(api, namespace, { pods: '1', 'requests.cpu': '500m' });
+      await api.ask('DELETE', `/api/v1/namespaces/${namespace}/pods/first`);
+      await eventually(
+        'the second pod is let in',
+        async () => (await createPod(api, namespace, 'second')).code === 201,
+      );
+    });
+    await Promise.all(lives);
   });
 });
 

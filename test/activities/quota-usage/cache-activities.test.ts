@@ -18,19 +18,20 @@ const quota: CachedQuota = {
 };
 
 /** The activities over caches that hold the quota, are filled, and have come as far as anybody asks. */
-function over(cache: Partial<UsageCache>) {
+function over(cache: Partial<UsageCache>, mode = policy) {
   const whole: UsageCache = {
     quota: () => quota,
     quotas: () => [quota],
     reached: async () => [],
     quotaMoved: async () => true,
     count: async () => ({ used: { pods: '1', secrets: '1' }, unmeasured: [] }),
+    unsettledCharges: () => ({ amounts: {}, countAgainAt: null }),
     untruths: () => [],
     deviceClasses: () => new Map(),
     watched: () => [],
     ...cache,
   };
-  return createUsageCacheActivities({ cache: whole, cluster: 'prod', policy });
+  return createUsageCacheActivities({ cache: whole, cluster: 'prod', policy: mode });
 }
 
 describe('a look at a quota', () => {
@@ -46,6 +47,16 @@ describe('a look at a quota', () => {
     });
     expect(await counting.observeUsage(look)).toMatchObject({ quota, count: { used: { pods: '1' } }, policy });
     expect(asked).toEqual([{ pods: '9' }]);
+  });
+
+  it('says no less than the status does for what was charged too recently to be seen, unless it only audits', async () => {
+    const cache = {
+      count: async () => ({ used: { pods: '0', secrets: '0' }, unmeasured: [] }),
+      unsettledCharges: () => ({ amounts: { pods: '1' }, countAgainAt: 1 }),
+    };
+    expect((await over(cache).observeUsage(look)).count.used).toEqual({ pods: '1', secrets: '0' });
+    const audit = await over(cache, { ...policy, mode: 'audit' }).observeUsage(look);
+    expect(audit.count.used).toEqual({ pods: '0', secrets: '0' });
   });
 
   it('is put off, as no error, while a cache is behind', async () => {

@@ -3,6 +3,7 @@
  * off, so that a status is what was written, and what admission has charged since.
  */
 import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Kubernetes } from '../../../activities/kubernetes/kubernetes.ts';
@@ -131,6 +132,26 @@ describe('a status', () => {
     await charge('lost');
     expect(await activities.ensureUsageStatus(write)).toEqual({ kind: 'conflict' });
     expect(await statusOf('lost')).toEqual({ hard: HARD, used: { secrets: '2' } });
+  });
+
+  it('is counted again where admission has charged as much since as an attempt has freed whose answer was lost', async () => {
+    const write = await counted('charged-back');
+    await activities.ensureUsageStatus(write);
+    for (let charged = 0; charged < 3; charged += 1) await charge('charged-back');
+    expect(await statusOf('charged-back')).toEqual({ hard: HARD, used: write.usedBefore });
+    const repeated = new MockActivityEnvironment({ attempt: 2 });
+    expect(await repeated.run(async () => await activities.ensureUsageStatus(write))).toEqual({ kind: 'conflict' });
+    expect(await statusOf('charged-back')).toEqual({ hard: HARD, used: write.usedBefore });
+  });
+
+  it('is counted again where a first number is there already, which admission has charged since', async () => {
+    const write = await counted('first');
+    const resourceVersion = await say('first', { used: null });
+    const first = { ...write, resourceVersion, used: { secrets: '0' }, usedBefore: {} };
+    await activities.ensureUsageStatus(first);
+    await charge('first');
+    expect(await activities.ensureUsageStatus(first)).toEqual({ kind: 'conflict' });
+    expect(await statusOf('first')).toEqual({ hard: HARD, used: { secrets: '1' } });
   });
 
   it('is counted again where somebody else has counted, and where the limits are others', async () => {

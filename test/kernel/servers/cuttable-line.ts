@@ -61,7 +61,7 @@ export async function startLine(toPort: number): Promise<CuttableLine> {
 }
 
 /** A copy of a kubeconfig that goes through a line. */
-export async function kubeconfigThrough(line: CuttableLine, kubeconfig: string): Promise<string> {
+export async function kubeconfigThrough(line: Pick<CuttableLine, 'port'>, kubeconfig: string): Promise<string> {
   const through = `${kubeconfig}.${line.port}`;
   const text = await readFile(kubeconfig, 'utf8');
   await writeFile(through, text.replaceAll(/https:\/\/127\.0\.0\.1:\d+/g, `https://127.0.0.1:${line.port}`), {

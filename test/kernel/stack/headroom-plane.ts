@@ -16,7 +16,7 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const DEPLOY = join(ROOT, 'deploy');
 /** The users that worker and starter run as: bound to the product's own roles, never admins. */
 const WORKER_USER = 'headroom-worker';
-const STARTER_USER = 'headroom-starter';
+export const STARTER_USER = 'headroom-starter';
 
 export interface HeadroomPlaneOptions {
   /** Files and folders' files under `deploy` to apply besides: roles, whose bindings are for the two users, and definitions. */

@@ -4,6 +4,13 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import type { UsageCount } from '../../../domain/quota-usage/calculate.ts';
 import { staticEvaluators } from '../../../domain/quota-usage/evaluators.ts';
 import type { CachedQuota } from '../../../domain/quota-usage/observation.ts';
+import {
+  CHARGE_SETTLE_MS,
+  noteStatus,
+  type RecentCharges,
+  unsettledCharges,
+  unsettledSince,
+} from '../../../domain/quota-usage/recent-charges.ts';
 import type { UsageQueuedHint } from '../../../starter/quota-usage/hint.ts';
 import { createUsageMetrics } from '../../../starter/quota-usage/metrics.ts';
 import { createUsageWatch, type UsageWatchOptions } from '../../../starter/quota-usage/usage-watch.ts';
@@ -26,7 +33,11 @@ function quota(used: Readonly<Record<string, string>>, more: Partial<CachedQuota
 }
 
 /** A watch over caches that hold these quotas, in whose namespaces there are so many pods; what it hinted, and how often it counted. */
-function watching(quotas: CachedQuota[], options: Partial<UsageWatchOptions> = {}, pods = '0') {
+function watching(
+  quotas: CachedQuota[],
+  options: Partial<UsageWatchOptions> = {},
+  { pods = '0', charges = [] }: { readonly pods?: string; readonly charges?: RecentCharges } = {},
+) {
   const hints: UsageQueuedHint[] = [];
   let counts = 0;
   const countNow = (): UsageCount => {
@@ -42,6 +53,7 @@ function watching(quotas: CachedQuota[], options: Partial<UsageWatchOptions> = {
     cache: () => ({
       quotas: (namespace) => quotas.filter((one) => namespace === undefined || one.namespace === namespace),
       countNow,
+      unsettledCharges: () => unsettledCharges(charges, unsettledSince([], Date.now()), Date.now()),
       evaluators: () => staticEvaluators,
       deviceClasses: () => new Map(),
       chargeEnds: () => [],
@@ -117,6 +129,27 @@ describe('a quota', () => {
     await vi.advanceTimersByTimeAsync(MINUTE);
     expect(hints).toEqual([]);
     expect(counted()).toBeGreaterThan(0);
+  });
+
+  it('that was charged for a pod that nobody has seen starts nothing, and an episode when the pod does not come', async () => {
+    const [before, charged] = [{ pods: '0' }, quota({ pods: '1' })];
+    const charges = noteStatus([], before, { pods: '1' }, { at: AT, keepMs: MINUTE });
+    const { watch, hints } = watching([charged], {}, { charges });
+    watch.onQuota(charged, quota(before));
+    // What waits already takes the charge along, before its pod can be there.
+    watch.onObjectGone(PODS, pod('web'));
+    await vi.advanceTimersByTimeAsync(CHARGE_SETTLE_MS);
+    expect(hints).toEqual([]);
+    await vi.advanceTimersByTimeAsync(500);
+    expect(hints.map(told)).toEqual([{ id: ID, starts: true, cause: 'the usage changed', priority: 3 }]);
+  });
+
+  it('that was charged lately frees at once what was freed besides', async () => {
+    const charges = noteStatus([], { pods: '3' }, { pods: '4' }, { at: AT, keepMs: MINUTE });
+    const { watch, hints } = watching([quota({ pods: '4' })], {}, { pods: '2', charges });
+    watch.onObjectGone(PODS, pod('web'));
+    await vi.advanceTimersByTimeAsync(20);
+    expect(hints).toHaveLength(1);
   });
 
   it('of which a thousand pods go in ten seconds is counted a few times', async () => {

@@ -1,0 +1,180 @@
+import * as fc from '../../kernel/fast-check.ts';
+import { describe, expect, it } from 'vitest';
+import {
+  CHARGE_SETTLE_MS,
+  noteStatus,
+  type RecentCharges,
+  unsettledCharges,
+  unsettledSince,
+  withUnsettledCharges,
+} from '../../../domain/quota-usage/recent-charges.ts';
+
+const KEEP_MS = 10_000;
+const AT = 1_000_000;
+const counted = (pods: string) => ({ used: { pods }, unmeasured: [] });
+const note = (
+  charges: RecentCharges,
+  before: Readonly<Record<string, string>> | null,
+  now: Readonly<Record<string, string>>,
+  at: number,
+) => noteStatus(charges, before, now, { at, keepMs: KEEP_MS });
+const unsettledAt = (charges: RecentCharges, now: number) =>
+  unsettledCharges(charges, unsettledSince([], now), now).amounts;
+
+describe('the charges of a quota', () => {
+  it('are what its status has risen by, for as long as their objects may not have been seen', () => {
+    const first = note([], { pods: '1', 'requests.cpu': '1' }, { pods: '2', 'requests.cpu': '1500m' }, AT);
+    const both = note(first, { pods: '2', 'requests.cpu': '1500m' }, { pods: '3', 'requests.cpu': '1' }, AT + 500);
+    expect(unsettledAt(both, AT + 500)).toEqual({ pods: '2', 'requests.cpu': '500m' });
+    expect(unsettledAt(both, AT + CHARGE_SETTLE_MS)).toEqual({ pods: '1' });
+    expect(unsettledAt(both, AT + 500 + CHARGE_SETTLE_MS)).toEqual({});
+  });
+
+  it('are none of a status that fell or stayed', () => {
+    expect(note([], { pods: '3', services: '1' }, { pods: '2', services: '1' }, AT)).toEqual([]);
+  });
+
+  it('are everything that the status says of a quota that was not known, and of a resource that had no number', () => {
+    expect(unsettledAt(note([], null, { pods: '3' }, AT), AT)).toEqual({ pods: '3' });
+    expect(unsettledAt(note([], { pods: '3' }, { pods: '3', services: '2' }, AT), AT)).toEqual({ services: '2' });
+  });
+
+  it('are few, however many there are, and forgotten in time', () => {
+    let charges: RecentCharges = [];
+    for (let pods = 0; pods < 2_000; pods += 1) {
+      charges = note(charges, { pods: String(pods) }, { pods: String(pods + 1) }, AT + 10 * pods);
+    }
+    expect(charges.length).toBeLessThanOrEqual(KEEP_MS / 100 + 1);
+    // Of the last two seconds, and the rest of the span in which they began.
+    expect(Number(unsettledAt(charges, AT + 20_000)['pods'])).toBeLessThanOrEqual(210);
+    expect(note(charges, { pods: '1' }, { pods: '1' }, AT + 60_000)).toEqual([]);
+  });
+
+  it('say when it is worth while to count again', () => {
+    const charges = note(note([], {}, { pods: '1' }, AT), { pods: '1' }, { pods: '2' }, AT + 1_000);
+    const at = (now: number) => unsettledCharges(charges, unsettledSince([], now), now).countAgainAt;
+    expect(at(AT)).toBe(AT + CHARGE_SETTLE_MS);
+    expect(at(AT + CHARGE_SETTLE_MS)).toBe(AT + 1_000 + CHARGE_SETTLE_MS);
+    expect(at(AT + 1_000 + CHARGE_SETTLE_MS)).toBeNull();
+  });
+
+  it('are unsettled for as long as a watch is interrupted, and then for as long as ever', () => {
+    const charges = note([], {}, { pods: '1' }, AT);
+    const lost = { connectedSince: null, lastConnectedAt: AT - 100 };
+    const other = { connectedSince: AT - 60_000, lastConnectedAt: AT - 60_000 };
+    const during = unsettledCharges(charges, unsettledSince([other, lost], AT + 9_000), AT + 9_000);
+    expect(during).toEqual({ amounts: { pods: '1' }, countAgainAt: AT + 9_000 + CHARGE_SETTLE_MS });
+    const back = { ...lost, connectedSince: AT + 9_000 };
+    const after = (ms: number) => unsettledCharges(charges, unsettledSince([back], AT + ms), AT + ms).amounts;
+    expect(after(9_000 + CHARGE_SETTLE_MS - 1)).toEqual({ pods: '1' });
+    expect(after(9_000 + CHARGE_SETTLE_MS)).toEqual({});
+  });
+
+  it('are settled as quickly as ever when a watch is only renewed', () => {
+    const charges = note([], {}, { pods: '1' }, AT);
+    const renewed = { connectedSince: AT + CHARGE_SETTLE_MS + 10, lastConnectedAt: AT + CHARGE_SETTLE_MS + 5 };
+    const now = AT + CHARGE_SETTLE_MS + 20;
+    expect(unsettledCharges(charges, unsettledSince([renewed], now), now).amounts).toEqual({});
+  });
+});
+
+describe('a count', () => {
+  it.each([
+    ['that lacks what was just charged is no reason to say less', '0', '1', { pods: '1' }, '1'],
+    ['frees what was freed besides', '3', '10', { pods: '2' }, '5'],
+    ['that is more than the status is said as it is', '5', '4', { pods: '2' }, '5'],
+    ['frees at once where nothing was charged lately', '3', '10', {}, '3'],
+    ['frees at once what was charged under another name only', '3', '10', { services: '4' }, '3'],
+  ])('%s', (_, count, status, unsettled, expected) => {
+    expect(withUnsettledCharges(counted(count), { pods: status }, unsettled).used).toEqual({ pods: expected });
+  });
+
+  it('of a resource without a number is said as it is, and what could not be counted stays so', () => {
+    const unmeasured = [{ keys: ['services'], reason: 'forbidden' }];
+    const count = { used: { pods: '2' }, unmeasured };
+    expect(withUnsettledCharges(count, {}, { pods: '2' })).toEqual(count);
+  });
+});
+
+/** An object that admission charges at a moment, which is stored and seen a little later, and perhaps deleted and seen to be. */
+interface Life {
+  readonly chargedAt: number;
+  readonly seenAfter: number;
+  readonly deletedAfter: number | null;
+  readonly deletionSeenAfter: number;
+}
+
+/** Milliseconds of virtual time; everything happens at multiples of it. */
+const STEP_MS = 50;
+
+const lives: fc.Arbitrary<readonly Life[]> = fc.array(
+  fc.record({
+    chargedAt: fc.nat({ max: 80 }).map((step) => step * STEP_MS),
+    seenAfter: fc.nat({ max: CHARGE_SETTLE_MS / STEP_MS - 1 }).map((step) => step * STEP_MS),
+    deletedAfter: fc.option(fc.nat({ max: 60 }).map((step) => step * STEP_MS)),
+    deletionSeenAfter: fc.nat({ max: 60 }).map((step) => step * STEP_MS),
+  }),
+  { maxLength: 25 },
+);
+
+/** Plays charges, objects and counts on a virtual clock; with each count the status that is written, and what is really used. */
+function play(all: readonly Life[], everyMs: number) {
+  let [status, charges]: [number, RecentCharges] = [0, []];
+  const writes: { at: number; says: number; uses: number; isLowered: boolean }[] = [];
+  const say = (next: number, now: number): void => {
+    charges = note(charges, { pods: String(status) }, { pods: String(next) }, now);
+    status = next;
+  };
+  const ends = ({ chargedAt, deletedAfter }: Life) =>
+    deletedAfter === null ? Number.POSITIVE_INFINITY : chargedAt + deletedAfter;
+  for (let now = 0; now <= 14_000; now += STEP_MS) {
+    const charged = all.filter(({ chargedAt }) => chargedAt === now).length;
+    if (charged > 0) say(status + charged, now);
+    if (now % everyMs !== 0) continue;
+    const uses = all.filter((one) => one.chargedAt <= now && now < ends(one)).length;
+    const seen = all.filter(
+      (one) =>
+        one.chargedAt + one.seenAfter <= now &&
+        now < Math.max(ends(one), one.chargedAt + one.seenAfter) + one.deletionSeenAfter,
+    ).length;
+    const before = status;
+    const { amounts } = unsettledCharges(charges, unsettledSince([], now), now);
+    say(Number(withUnsettledCharges(counted(String(seen)), { pods: String(status) }, amounts).used['pods']), now);
+    writes.push({ at: now, says: status, uses, isLowered: status < before });
+  }
+  return writes;
+}
+
+describe('a status that is counted all the time while objects come late and go', () => {
+  it('never says less than what is used', () => {
+    fc.assert(
+      fc.property(lives, fc.constantFrom(STEP_MS, 4 * STEP_MS, 20 * STEP_MS), (all, everyMs) => {
+        expect(play(all, everyMs).filter(({ says, uses }) => says < uses)).toEqual([]);
+      }),
+    );
+  });
+
+  it('says what is used when nothing has come or gone for a while', () => {
+    fc.assert(
+      fc.property(lives, (all) => {
+        expect(play(all, STEP_MS).at(-1)).toMatchObject({
+          says: all.filter(({ deletedAfter }) => deletedAfter === null).length,
+        });
+      }),
+    );
+  });
+
+  it('falls while admission charges it without a pause', () => {
+    const steady = Array.from({ length: 200 }, (_, index) => ({
+      chargedAt: index * STEP_MS,
+      seenAfter: STEP_MS,
+      deletedAfter: index < 100 ? 5_000 : null,
+      deletionSeenAfter: 0,
+    }));
+    const during = play(steady, STEP_MS).filter(({ at }) => at >= 5_000 + CHARGE_SETTLE_MS && at < 10_000);
+    // Each is late by what was charged in the last two seconds, and not by what was freed in all that time.
+    expect(Math.max(...during.map(({ says, uses }) => says - uses))).toBeLessThanOrEqual(
+      CHARGE_SETTLE_MS / STEP_MS + 2,
+    );
+  });
+});
