@@ -62,6 +62,21 @@ describe('the charge of a pod', () => {
     expect(podRequests(pod)).toEqual({ cpu: '3500m' });
   });
 
+  const sidecar = (cpu: string) => ({ ...asking({ cpu }), restartPolicy: 'Always' });
+  it.each([
+    ['every sidecar beside the containers', ['1'], [sidecar('500m'), sidecar('300m')], '1800m'],
+    ['every earlier sidecar beside a step', ['1'], [sidecar('500m'), sidecar('300m'), asking({ cpu: '4' })], '4800m'],
+    ['no later sidecar beside a step', ['1'], [asking({ cpu: '4' }), sidecar('500m')], '4'],
+    ['the greatest step, not the sum of them', ['1'], [asking({ cpu: '2' }), asking({ cpu: '3' })], '3'],
+    ['the containers where no step is greater', ['2', '2'], [asking({ cpu: '3' })], '4'],
+  ])('counts %s', (_, containers, initContainers, cpu) => {
+    expect(
+      podRequests({ spec: { containers: containers.map((one) => asking({ cpu: one })), initContainers } }),
+    ).toEqual({
+      cpu,
+    });
+  });
+
   it('takes pod-level resources in place of the sum, and adds the overhead last', () => {
     const pod: Pod = {
       spec: {
@@ -93,6 +108,20 @@ describe('the charge of a pod', () => {
     const shrunk: Pod = { ...pod('Infeasible'), spec: { containers: [{ name: 'app', ...asking({ cpu: '9' }) }] } };
     expect(podRequests(shrunk)).toEqual({ cpu: '2' });
     expect(podRequests(shrunk, { status: false })).toEqual({ cpu: '9' });
+  });
+
+  it('counts a resize by the last status of its name, with what is allocated where that is most, and never as a limit', () => {
+    const statuses = [
+      { name: 'app', resources: { requests: { cpu: '9' }, limits: { cpu: '9' } } },
+      { name: 'app', resources: { requests: { cpu: '1' }, limits: { cpu: '2' } }, allocatedResources: { cpu: '3' } },
+    ];
+    const pod = (reason: string): Pod => ({
+      spec: { containers: [{ name: 'app', ...asking({ cpu: '1' }, { cpu: '1' }) }] },
+      status: { containerStatuses: statuses, conditions: [{ type: 'PodResizePending', reason }] },
+    });
+    for (const reason of ['Deferred', 'Infeasible']) {
+      expect([podRequests(pod(reason)), podLimits(pod(reason))]).toEqual([{ cpu: '3' }, { cpu: '2' }]);
+    }
   });
 
   it('is only its place in storage once the pod has ended or is stuck in its deletion', () => {

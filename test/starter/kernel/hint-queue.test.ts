@@ -130,6 +130,16 @@ describe('the queue of hints', () => {
     expect(queue.depth).toBe(0);
   });
 
+  it('leaves an urgent one urgent when an ordinary one follows for the same workflow', async () => {
+    const { queue, clock, sent } = running({ perSecond: 10 });
+    for (const id of ['a', 'b', 'c', 'd']) queue.add(hint(id, { priority: 3 }));
+    queue.add(hint('e', { priority: 2 }));
+    queue.add(hint('e', { priority: 3, cause: 'the newest' }));
+    await clock.pass(10_000);
+    expect(sent.map(({ hint }) => hint.id)).toEqual(['e', 'a', 'b', 'c', 'd']);
+    expect(sent[0]?.hint).toMatchObject({ priority: 2, cause: 'the newest' });
+  });
+
   it('does not save up the allowance of quiet times for a stampede', async () => {
     const { queue, clock, sent } = running({ perSecond: 10 });
     await clock.pass(60_000);
