@@ -131,6 +131,45 @@ describe('a quota', () => {
     expect(counted()).toBeGreaterThan(0);
   });
 
+  it.each([
+    ['a pod comes, which admission charges meanwhile', 200, pod('web'), undefined],
+    ['a pod is done, which nobody else takes off', 20, { ...pod('web'), status: { phase: 'Succeeded' } }, pod('web')],
+  ])('is counted when %s', async (_, ms, object, previous) => {
+    const { watch, counted } = watching([quota({ pods: '0' })]);
+    watch.onObject(PODS, object, previous);
+    await vi.advanceTimersByTimeAsync(ms - 1);
+    expect(counted()).toBe(0);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(counted()).toBe(1);
+  });
+
+  it('is counted when a pod that is stuck in its deletion stops being charged, and not when it begins to be deleted', async () => {
+    const { watch, counted } = watching([quota({ pods: '0' })]);
+    const metadata = { ...pod('web').metadata, deletionTimestamp: new Date(AT + 5_000), deletionGracePeriodSeconds: 5 };
+    watch.onObject(PODS, { metadata }, pod('web'));
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(counted()).toBe(0);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(counted()).toBe(1);
+  });
+
+  it('that changed while a resync waits is hinted as any other', async () => {
+    const { watch, hints } = watching([quota({ pods: '4' })], { resyncMs: 5 * MINUTE });
+    await vi.advanceTimersByTimeAsync(5 * MINUTE);
+    watch.onObjectGone(PODS, pod('web'));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(hints.map(told)).toEqual([{ id: ID, starts: true, cause: 'the usage changed', priority: 3 }]);
+  });
+
+  it('that is deleted tells the episode that may run for it, and starts none', async () => {
+    const quotas = [quota({ pods: '4' })];
+    const { watch, hints } = watching(quotas);
+    quotas.length = 0;
+    watch.onQuotaGone(quota({ pods: '4' }));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(hints.map(({ starts, isGone }) => ({ starts, isGone }))).toEqual([{ starts: false, isGone: true }]);
+  });
+
   it('that was charged for a pod that nobody has seen starts nothing, and an episode when the pod does not come', async () => {
     const [before, charged] = [{ pods: '0' }, quota({ pods: '1' })];
     const charges = noteStatus([], before, { pods: '1' }, { at: AT, keepMs: MINUTE });
@@ -160,6 +199,15 @@ describe('a quota', () => {
     }
     await vi.advanceTimersByTimeAsync(MINUTE);
     expect(counted()).toBeLessThanOrEqual(9);
+  });
+});
+
+describe('a namespace without quotas', () => {
+  it('is never counted, whatever comes and goes there', async () => {
+    const { watch, counted, hints } = watching([]);
+    watch.onObjectGone(PODS, pod('web'));
+    await vi.advanceTimersByTimeAsync(MINUTE);
+    expect([counted(), watch.waiting(), hints]).toEqual([0, 0, []]);
   });
 });
 
