@@ -564,7 +564,7 @@ describe('the same reasons in other circumstances', () => {
     expect(decide(seen, memory(), NOW)[1]).toMatchObject({
       kind: 'hold',
       reason: 'MergeabilityComputing',
-      detail: `GitHub does not show the latest commit of ${LINK} yet`,
+      detail: `the latest commit of ${LINK} is not shown yet`,
       wait: { until: NOW + 9 * SECOND, watch: 'pullRequest' },
     });
   });
