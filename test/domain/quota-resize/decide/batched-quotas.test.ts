@@ -70,6 +70,17 @@ describe('quotas that miss room for the same workloads', () => {
     expect(companions(later)).toEqual([]);
   });
 
+  it('leave the first word to nobody where a threshold alone is the cause', () => {
+    const other = sibling({ quota: { uid: 'uid-0', hard: { pods: '10' }, used: { pods: '10' } } });
+    expect(companions(settled(look({ demand: [], siblings: [other] }))[1])).toEqual([]);
+  });
+
+  it('are raised together again as soon as the cooldown of the other one is over', () => {
+    const changedAt = (lastModified: number) => look({ siblings: [sibling({ lease: lease({ lastModified }) })] });
+    expect(companions(settled(changedAt(NOW - HOUR + 1))[1])).toEqual([]);
+    expect(companions(settled(changedAt(NOW - HOUR))[1])).toEqual(['objects']);
+  });
+
   it('that another one carries wait for its pull request and say whose it is', () => {
     const carried = lease({ holder: 'headroom/0a1b2c3d', carriedBy: 'compute' });
     const [, verdict] = settled(look({ lease: carried, siblings: [] }));
@@ -126,6 +137,13 @@ describe('the companions of an open pull request', () => {
 
   it('are merged with it while they still need it', () => {
     expect(open([sibling(carried)])).toMatchObject({ kind: 'merge', decision: { companions: [{ quota: 'objects' }] } });
+  });
+
+  it('stay as they are where nothing of theirs is missing by now', () => {
+    expect(open([sibling({ ...carried, demand: [] })])).toMatchObject({
+      kind: 'merge',
+      decision: { companions: [{ quota: 'objects', changes: [{ to: '18' }] }] },
+    });
   });
 
   it('grow with the demand, and what was approved for less is approved no more', () => {

@@ -367,6 +367,16 @@ describe('an open pull request', () => {
     expect(carried.needGoneSince).toBeNull();
   });
 
+  it('that is not opened yet: the clock of a need that came back and goes again starts anew', () => {
+    const [carried, verdict] = decide(
+      seenWith(decision(), null),
+      memory({ decision: decision(), needGoneSince: NOW - 9 * MINUTE }),
+      NOW,
+    );
+    expect(verdict.kind).toBe('open');
+    expect(carried.needGoneSince).toBeNull();
+  });
+
   it('is not kept alive by the need for another resource', () => {
     const other = quota({ hard: { 'requests.cpu': '10', pods: '10' }, used: { 'requests.cpu': '1', pods: '10' } });
     expect(decideOpenAt(NOW, { look: { quota: other } })[1].reason).toBe('NeedGone');
