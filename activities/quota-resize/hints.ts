@@ -4,7 +4,12 @@
  */
 import type { V1ObjectMeta } from '@kubernetes/client-node';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
-import { GitPathError, parsePathTemplate, renderPath } from '../../domain/quota-resize/git/locate/path-template.ts';
+import {
+  GitPathError,
+  namesNamespace,
+  parsePathTemplate,
+  renderPath,
+} from '../../domain/quota-resize/git/locate/path-template.ts';
 import type { ResizePolicy } from '../../domain/quota-resize/policy/policy.ts';
 import { shownUrl } from '../../domain/quota-resize/pull-request/shown-url.ts';
 import type { SourceHint } from '../../domain/quota-resize/git/locate/source-candidate.ts';
@@ -164,8 +169,7 @@ function configured(
   };
   const said = `the path template "${pathTemplate}"${because}`;
   const path = renderPath(template, target);
-  const namesNamespace = template.parts.some((part) => typeof part !== 'string' && part.field === 'namespace');
-  const namespace = namesNamespace ? { namespace: target.namespace } : {};
+  const namespace = namesNamespace(template) ? { namespace: target.namespace } : {};
   return path === '' ? [scan] : [{ from: 'template', said, path, ...namespace, ...narrowed }, scan];
 }
 

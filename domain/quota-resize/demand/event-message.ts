@@ -2,15 +2,8 @@
  * What the quota admission plugin said no to, read from the text of an Event (or of an API error). The forms are those
  * of Kubernetes' resourcequota admission plugin, and of the controllers that pass its words on.
  */
-import { formatQuantity, isQuantity, parseQuantity } from '../../kernel/quantity.ts';
-import {
-  addLists,
-  maskList,
-  type ResourceList,
-  resourceEntries,
-  resourceList,
-  subtractLists,
-} from '../../kernel/resource-list.ts';
+import { isQuantity, parseQuantity } from '../../kernel/quantity.ts';
+import { type ResourceList, resourceList } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 
 /** Who was refused, as far as the message says. */
@@ -173,30 +166,11 @@ export function parseAdmissionMessage(message: string): AdmissionRefusal {
   return { ...refused, ...parseReason(words.slice(forbidden.index + match.length)) };
 }
 
-/**
- * What a refused object lacked: requested + used − limited, for each resource where that is positive. `used` may already
- * be above the limit, so this may be more than the object asked for. Empty for every other kind of refusal.
- */
-export function deficitOf(refusal: AdmissionRefusal): ResourceList {
-  if (refusal.class !== 'exceededQuota') {
-    return {};
-  }
-  const { requested, used, limited } = refusal;
-  const known = Object.keys(requested).filter((resource) => Object.hasOwn(limited, resource));
-  const lacking = subtractLists(addLists(maskList(requested, known), maskList(used, known)), maskList(limited, known));
-  return Object.fromEntries(
-    resourceEntries(lacking)
-      .filter(([, amount]) => amount.nano > 0n)
-      .map(([resource, amount]) => [resource, formatQuantity(amount)]),
-  );
-}
-
 type Instant = Date | string | null | undefined;
 
-/** The times and counts of an Event, of either Events API. Clients give instants as text or as Date. */
+/** The times of an Event, of either Events API. Clients give instants as text or as Date. */
 export interface EventOccurrence {
-  readonly series?: { readonly count?: number | undefined; readonly lastObservedTime?: Instant } | null | undefined;
-  readonly count?: number | null | undefined;
+  readonly series?: { readonly lastObservedTime?: Instant } | null | undefined;
   readonly lastTimestamp?: Instant;
   readonly eventTime?: Instant;
   readonly firstTimestamp?: Instant;
@@ -214,11 +188,6 @@ export function eventLastSeen(event: EventOccurrence): EpochMs | null {
   ];
   const times = instants.map((instant) => (instant ? new Date(instant).getTime() : Number.NaN));
   return times.find((time) => !Number.isNaN(time)) ?? null;
-}
-
-/** How often it was seen, at least: Kubernetes stops counting the events of an object that has too many. */
-export function eventCount(event: EventOccurrence): number {
-  return event.series?.count ?? event.count ?? 1;
 }
 
 /**

@@ -6,6 +6,7 @@ import { changedText, type TextEdit } from '../yaml/changed-text.ts';
 import { folderOf } from './paths.ts';
 import type { FileEdit, KnownTree, PlacedValue, QuotaPlace } from './location.ts';
 import type { ValueEdit } from '../yaml/value-edit.ts';
+import { otherNameOf } from '../yaml/other-name.ts';
 
 /** One limit that an edit raises. */
 interface RaisedLine {
@@ -22,21 +23,12 @@ export type PlaceEdited =
   | { readonly kind: 'edited'; readonly edits: readonly FileEdit[]; readonly lines: readonly RaisedLine[] }
   | { readonly kind: 'unplaceable'; readonly message: string };
 
-// To ResourceQuota the short names mean requests.
-const SHORT_NAMES: Readonly<Record<string, string>> = {
-  'requests.cpu': 'cpu',
-  'requests.memory': 'memory',
-  'requests.storage': 'storage',
-  'requests.ephemeral-storage': 'ephemeral-storage',
-};
-const LONG_NAMES = Object.fromEntries(Object.entries(SHORT_NAMES).map(([long, short]) => [short, long]));
-
 /** The quota's own key for a resource: the same, else its other name, where nobody asks for that one by itself. */
 function keyOf(place: Pick<QuotaPlace, 'values'>, resource: string, asked: readonly string[]): string | undefined {
   if (Object.hasOwn(place.values, resource)) {
     return resource;
   }
-  const other = SHORT_NAMES[resource] ?? LONG_NAMES[resource];
+  const other = otherNameOf(resource);
   return other !== undefined && !asked.includes(other) && Object.hasOwn(place.values, other) ? other : undefined;
 }
 

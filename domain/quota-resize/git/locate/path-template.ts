@@ -131,25 +131,3 @@ export function readPath(template: PathTemplate, path: string): Partial<PathFiel
   }
   return fields;
 }
-
-/**
- * The files of a git tree that a path names: the file itself, whatever it is called, or every YAML file below the folder.
- * Sorted by path.
- *
- * @param tree entries as in GitHub's recursive tree: `type` is "blob" for a file.
- * @param gitPath as `renderPath` gives it.
- */
-export function candidateFiles(
-  tree: readonly { readonly path: string; readonly type: string }[],
-  gitPath: string,
-): readonly string[] {
-  const folder = gitPath === '' ? '' : `${gitPath}/`;
-  return tree
-    .filter(({ type, path }) => type === 'blob' && (path === gitPath || (path.startsWith(folder) && isYaml(path))))
-    .map(({ path }) => path)
-    .toSorted();
-}
-
-function isYaml(path: string): boolean {
-  return /\.ya?ml$/i.test(path);
-}

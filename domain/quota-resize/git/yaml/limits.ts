@@ -6,16 +6,7 @@ import { limitText, type QuotaNode } from './document.ts';
 import { matchingQuotas, type QuotaName } from './find-quota.ts';
 import { placeAt } from './location.ts';
 import { plainValue, valueAt } from './value.ts';
-
-// To ResourceQuota the short names mean requests. `pods` and `count/pods` are not the same: the second counts finished
-// pods too.
-const SHORT_NAMES: Readonly<Record<string, string>> = {
-  'requests.cpu': 'cpu',
-  'requests.memory': 'memory',
-  'requests.storage': 'storage',
-  'requests.ephemeral-storage': 'ephemeral-storage',
-};
-const LONG_NAMES = Object.fromEntries(Object.entries(SHORT_NAMES).map(([long, short]) => [short, long]));
+import { otherNameOf } from './other-name.ts';
 
 /** The way to one limit of a quota. */
 function limitPointer(quota: QuotaNode, key: string): Pointer {
@@ -27,7 +18,7 @@ function keyFor(quota: QuotaNode, resource: string, asked: readonly string[]): s
   if (placeAt(quota, limitPointer(quota, resource)) !== undefined) {
     return resource;
   }
-  const other = SHORT_NAMES[resource] ?? LONG_NAMES[resource];
+  const other = otherNameOf(resource);
   return other !== undefined && !asked.includes(other) && placeAt(quota, limitPointer(quota, other)) !== undefined
     ? other
     : undefined;

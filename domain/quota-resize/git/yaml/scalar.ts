@@ -76,13 +76,6 @@ export function scalarAt(text: string, documentIndex: number, pointer: Pointer):
   };
 }
 
-/** A value to write. */
-export interface ScalarChange {
-  readonly documentIndex: number;
-  readonly pointer: Pointer;
-  readonly value: string;
-}
-
 /**
  * Writes a value at the pointer. It keeps its quotes and its type: a number stays one where the value is one, a string is
  * quoted where it would turn into a number. Comments, and every other byte, stay. An alias is replaced at its own place; a

@@ -1,11 +1,6 @@
 import * as fc from '../../../kernel/fast-check.ts';
 import { describe, expect, it } from 'vitest';
-import {
-  deficitOf,
-  eventCount,
-  eventLastSeen,
-  parseAdmissionMessage,
-} from '../../../../domain/quota-resize/demand/event-message.ts';
+import { eventLastSeen, parseAdmissionMessage } from '../../../../domain/quota-resize/demand/event-message.ts';
 
 const AMOUNTS =
   'requested: limits.cpu=2,limits.memory=1Gi, used: limits.cpu=3,limits.memory=1Gi, limited: limits.cpu=4,limits.memory=1Gi';
@@ -95,10 +90,9 @@ describe('an admission message', () => {
     ['pods "p" is forbidden: exceeded quota: q, requested: cpu=1, used: cpu=1, limited: cp', { class: 'notQuota' }],
     ['pods "p" is forbidden: exceeded quota: q, requested: cpu=1, used: cpu', { class: 'notQuota' }],
     ['0/3 nodes are available', { class: 'notQuota' }],
-  ])('that looks alike is no deficit: %s', (message, expected) => {
+  ])('that looks alike is none: %s', (message, expected) => {
     const refusal = parseAdmissionMessage(`Error creating: ${message}`);
     expect(refusal).toMatchObject(expected);
-    expect(deficitOf(refusal)).toEqual({});
   });
 
   it('never crashes the reader', () => {
@@ -128,35 +122,13 @@ describe('an admission message', () => {
         (message) => {
           const refusal = parseAdmissionMessage(message);
           expect(refusal.class).toBeTypeOf('string');
-          expect(deficitOf(refusal)).toBeTypeOf('object');
         },
       ),
     );
   });
 });
 
-describe('the deficit of a refusal', () => {
-  it('is requested + used − limited where that is positive', () => {
-    expect(deficitOf(parseAdmissionMessage(EXCEEDED))).toEqual({ 'limits.cpu': '1', 'limits.memory': '1Gi' });
-  });
-
-  it('is more than was requested when the use is above the limit already', () => {
-    const refusal = parseAdmissionMessage(
-      'exceeded quota: q, requested: configmaps=1, used: configmaps=8, limited: configmaps=1',
-    );
-    expect(deficitOf(refusal)).toEqual({ configmaps: '8' });
-  });
-
-  it('knows nothing of a resource that has no limit in the message', () => {
-    expect(
-      deficitOf(parseAdmissionMessage('exceeded quota: q, requested: cpu=1,pods=1, used: cpu=1, limited: cpu=1')),
-    ).toEqual({
-      cpu: '1',
-    });
-  });
-});
-
-describe('when and how often an event was seen', () => {
+describe('when an event was seen', () => {
   const at = (minute: number) => `2026-11-20T10:${String(minute).padStart(2, '0')}:00Z`;
   const times = {
     series: { lastObservedTime: at(5), count: 7 },
@@ -174,8 +146,5 @@ describe('when and how often an event was seen', () => {
     expect(eventLastSeen({ firstTimestamp, metadata, eventTime: 'soon' })).toBe(Date.parse(at(2)));
     expect(eventLastSeen({ metadata })).toBe(Date.parse(at(1)));
     expect(eventLastSeen({})).toBeNull();
-    expect(eventCount({ series, count: 3 })).toBe(7);
-    expect(eventCount({ lastTimestamp, count: 3 })).toBe(3);
-    expect(eventCount({})).toBe(1);
   });
 });

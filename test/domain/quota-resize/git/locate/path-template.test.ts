@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-  candidateFiles,
   defaultPathTemplate,
   GitPathError,
   namesNamespace,
@@ -68,34 +67,5 @@ describe('path templates', () => {
   it('know whether the path is one namespace’s own', () => {
     expect(namesNamespace(parsePathTemplate(defaultPathTemplate))).toBe(true);
     expect(namesNamespace(parsePathTemplate('clusters/{{ .Cluster }}/quotas.yaml'))).toBe(false);
-  });
-});
-
-describe('candidateFiles', () => {
-  const tree = [
-    { path: 'managed', type: 'tree' },
-    { path: 'managed/team-a', type: 'tree' },
-    { path: 'managed/team-a/z.yaml', type: 'blob' },
-    { path: 'managed/team-a/b/quota.YML', type: 'blob' },
-    { path: 'managed/team-a/readme.md', type: 'blob' },
-    { path: 'managed/team-a/sub.yaml', type: 'commit' },
-    { path: 'managed/team-a-b/quota.yaml', type: 'blob' },
-    { path: 'managed/team-a.yaml', type: 'blob' },
-    { path: 'other/managed/team-a/quota.yaml', type: 'blob' },
-    { path: 'managed/quota', type: 'blob' },
-  ];
-
-  it('are the YAML files below the folder, at any depth, and of no folder with a like name', () => {
-    expect(candidateFiles(tree, 'managed/team-a')).toEqual(['managed/team-a/b/quota.YML', 'managed/team-a/z.yaml']);
-  });
-
-  it('is the file itself, whatever its name', () => {
-    expect(candidateFiles(tree, 'managed/team-a.yaml')).toEqual(['managed/team-a.yaml']);
-    expect(candidateFiles(tree, 'managed/quota')).toEqual(['managed/quota']);
-  });
-
-  it('are all YAML files for the root, and none for a path that is not there', () => {
-    expect(candidateFiles(tree, '')).toHaveLength(5);
-    expect(candidateFiles(tree, 'managed/team')).toEqual([]);
   });
 });

@@ -1,0 +1,14 @@
+// To ResourceQuota the short names mean requests. `pods` and `count/pods` are not the same: the second counts finished
+// pods too.
+const SHORT_NAMES: Readonly<Record<string, string>> = {
+  'requests.cpu': 'cpu',
+  'requests.memory': 'memory',
+  'requests.storage': 'storage',
+  'requests.ephemeral-storage': 'ephemeral-storage',
+};
+const LONG_NAMES = Object.fromEntries(Object.entries(SHORT_NAMES).map(([long, short]) => [short, long]));
+
+/** The other key under which `spec.hard` may limit the same resource: `cpu` for `requests.cpu`, and the other way round. */
+export function otherNameOf(resource: string): string | undefined {
+  return SHORT_NAMES[resource] ?? LONG_NAMES[resource];
+}
