@@ -3,6 +3,7 @@ import * as absorb from '../../../../domain/quota-resize/decide/apply-outcome.ts
 import { isSynced } from '../../../../domain/quota-resize/decide/await-sync.ts';
 import { decide } from '../../../../domain/quota-resize/decide/decide.ts';
 import type { ResizeMemory } from '../../../../domain/quota-resize/model/memory.ts';
+import type { PullRequestObservation } from '../../../../domain/quota-resize/model/observation.ts';
 import type { Verdict } from '../../../../domain/quota-resize/model/verdict.ts';
 import {
   change,
@@ -420,6 +421,35 @@ describe('an open pull request', () => {
 
   it('at a head of ours that is not the recorded one is made sure of, never merged on its checks', () => {
     expect(decideOpenAt(NOW, { pull: { headSha: 'ffff' } })[1]).toMatchObject({ kind: 'rebuild', reason: 'HeadMoved' });
+  });
+
+  it('of which GitHub may still show the head before the last push is waited for, for 10 s', () => {
+    const pushed = (ago: number) =>
+      decideOpenAt(NOW, { pull: { headSha: 'ffff' }, decision: { pullRequest: ref({ pushedAt: NOW - ago }) } })[1];
+    expect(pushed(10 * SECOND - 1)).toMatchObject({
+      kind: 'hold',
+      reason: 'MergeabilityComputing',
+      wait: { until: NOW + 1 },
+    });
+    expect(pushed(10 * SECOND)).toMatchObject({ kind: 'rebuild', reason: 'HeadMoved' });
+  });
+
+  it('that is behind is rebuilt when its checks have ended, or an update is due; a conflict at once', () => {
+    const running = { total: 2, pending: ['build'], failing: [] };
+    const verdict = (pull: Partial<PullRequestObservation>, ago: number) =>
+      decideOpenAt(NOW, { pull, decision: { pullRequest: ref({ pushedAt: NOW - ago }) } })[1];
+    const behind = { mergeability: 'behind' } as const;
+    expect(verdict({ ...behind, checks: running }, 10 * MINUTE - 1)).toMatchObject({
+      kind: 'hold',
+      reason: 'Behind',
+      wait: { until: NOW + 1 },
+    });
+    expect(verdict({ ...behind, checks: running }, 10 * MINUTE)).toMatchObject({ kind: 'rebuild', reason: 'Behind' });
+    expect(verdict(behind, MINUTE)).toMatchObject({ kind: 'rebuild', reason: 'Behind' });
+    expect(verdict({ mergeability: 'conflict', checks: running }, MINUTE)).toMatchObject({
+      kind: 'rebuild',
+      reason: 'Conflict',
+    });
   });
 
   it('is not merged where somebody else took the Lease, and takes an unlocked one again', () => {
