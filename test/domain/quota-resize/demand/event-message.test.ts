@@ -131,7 +131,7 @@ describe('an admission message', () => {
 describe('when an event was seen', () => {
   const at = (minute: number) => `2026-11-20T10:${String(minute).padStart(2, '0')}:00Z`;
   const times = {
-    series: { lastObservedTime: at(5), count: 7 },
+    series: { lastObservedTime: at(5) },
     lastTimestamp: new Date(at(4)),
     eventTime: '2026-11-20T10:03:00.123456Z',
     firstTimestamp: at(2),
@@ -139,7 +139,7 @@ describe('when an event was seen', () => {
   };
 
   it('is told by the first of the fields that holds a time', () => {
-    const { series, lastTimestamp, eventTime, firstTimestamp, metadata } = times;
+    const { eventTime, firstTimestamp, metadata } = times;
     expect(eventLastSeen(times)).toBe(Date.parse(at(5)));
     expect(eventLastSeen({ ...times, series: null })).toBe(Date.parse(at(4)));
     expect(eventLastSeen({ eventTime, firstTimestamp, metadata, lastTimestamp: null })).toBe(Date.parse(eventTime));
