@@ -8,9 +8,11 @@ import { logTail, type SupervisedProcess } from '../kernel/servers/supervised-pr
 import { eventually } from '../kernel/stack/eventually.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { keepLogs } from './keep-logs.ts';
+import { limitsOverTime, stepsDown } from './limits.ts';
 import { limitIn, notAtRest, quotaOf, workflowAccount } from './not-at-rest.ts';
 import { doubleWrites, pullRequestsOf } from './pull-request-journal.ts';
 import { type Random, seededRandom } from './random.ts';
+import { NothingToDo, Tally } from './tally.ts';
 
 export interface ChaosOptions {
   readonly seed: number;
@@ -33,6 +35,12 @@ export interface ChaosReport {
 /** Nothing backs off longer than 30 s, and what was held up may meet that a few times. */
 const RECOVERY_MS = 180_000;
 
+/** From a quota that is used up to its pull request, where nothing is in the way. */
+const PULL_REQUEST_MS = 20_000;
+
+/** How often an action that never came about is tried after the others: a pull request may be merged while it is tried. */
+const MAKE_UP_TRIES = 20;
+
 /** How often a recovery that takes long says what it waits for. */
 const TELL_EVERY_MS = 15_000;
 
@@ -53,7 +61,8 @@ const timings = {
  *
  * @throws Error with the seed when an invariant does not hold afterwards: two pull requests, commits or merges for one
  * decision, two open pull requests for one quota, a limit that went down, pressure that is not resolved, a lock that is
- * left, a request that a role does not allow, a process that ended by itself.
+ * left, a request that a role does not allow, a process that ended by itself or did not get up, a kind of action that never
+ * came about.
  */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const namespaces = Array.from({ length: options.quotas }, (_, index) => `chaos-${index}`);
@@ -85,6 +94,16 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
 
 type Kind = 'worker' | 'starter';
 
+interface Action {
+  readonly kind: string;
+  /** Says in words what it did. @throws NothingToDo, or what kept it from being done: whoever acts while a server is away fails. */
+  readonly act: () => Promise<string | void>;
+  /** How often it happens, compared with the others. Default: 1. */
+  readonly weight?: number;
+  /** Waits for what it is done to. */
+  readonly needs?: () => Promise<void>;
+}
+
 class Chaos {
   readonly #stack: Stack;
   readonly #namespaces: readonly string[];
@@ -96,6 +115,10 @@ class Chaos {
   readonly #starting = new Set<Promise<void>>();
   /** Pull requests that people ended, and when. */
   readonly #endedByPeople = new Map<number, string>();
+  /** What became of processes that did not get up. */
+  readonly #failedStarts: string[] = [];
+  readonly #actions: readonly Action[];
+  readonly #tally: Tally;
   #secrets = 0;
 
   constructor(stack: Stack, namespaces: readonly string[], options: ChaosOptions) {
@@ -103,6 +126,23 @@ class Chaos {
     this.#namespaces = namespaces;
     this.#options = options;
     this.#random = seededRandom(options.seed);
+    const needs = async () => await this.#untilPullRequest();
+    const isUp = async () => void (await Promise.all(this.#starting));
+    this.#actions = [
+      { kind: 'a team uses more', act: () => this.#useMore(), weight: 6 },
+      { kind: 'a team uses less', act: () => this.#useLess() },
+      { kind: 'a worker is killed', act: () => this.#killOne('worker'), weight: 2, needs: isUp },
+      { kind: 'a starter is killed', act: () => this.#killOne('starter'), needs: isUp },
+      { kind: 'the API server is away', act: () => this.#restartApiServer() },
+      { kind: 'Temporal is away', act: () => this.#restartTemporal() },
+      { kind: 'GitHub fails', act: () => this.#failGitHub(), weight: 4 },
+      { kind: 'somebody closes a pull request', act: () => this.#endPullRequest('closed'), needs },
+      { kind: 'somebody merges a pull request', act: () => this.#endPullRequest('merged'), needs },
+      { kind: 'somebody pushes to a pull request', act: () => this.#pushToPullRequest(), needs },
+      { kind: 'somebody pushes to main', act: () => this.#pushToMain() },
+      { kind: 'an operator pauses and resumes', act: () => this.#pause(), needs },
+    ];
+    this.#tally = new Tally(this.#actions.map(({ kind }) => kind));
   }
 
   async start(): Promise<void> {
@@ -116,37 +156,39 @@ class Chaos {
   /** Breaks one thing after the other until the time is over and there were enough; returns how many. */
   async breakThings(): Promise<number> {
     const { forMs, atLeast = 0, tell } = this.#options;
-    // What happens often stands there more than once.
-    const actions: readonly (readonly [string, () => Promise<string | void>])[] = [
-      ...Array.from({ length: 6 }, () => ['a team uses more', () => this.#useMore()] as const),
-      ['a team uses less', () => this.#useLess()],
-      ['a worker is killed', () => this.#killOne('worker')],
-      ['a worker is killed', () => this.#killOne('worker')],
-      ['a starter is killed', () => this.#killOne('starter')],
-      ['the API server is away', () => this.#restartApiServer()],
-      ['Temporal is away', () => this.#restartTemporal()],
-      ...Array.from({ length: 4 }, () => ['GitHub fails', () => this.#failGitHub()] as const),
-      ['somebody closes a pull request', () => this.#endPullRequest('closed')],
-      ['somebody merges a pull request', () => this.#endPullRequest('merged')],
-      ['somebody pushes to a pull request', () => this.#pushToPullRequest()],
-      ['somebody pushes to main', () => this.#pushToMain()],
-      ['an operator pauses and resumes', () => this.#pause()],
-    ];
+    const often = this.#actions.flatMap(({ kind, act, weight = 1 }) =>
+      Array.from({ length: weight }, () => ({ kind, act })),
+    );
     const until = Date.now() + forMs;
     let count = 0;
     while (Date.now() < until || count < atLeast) {
-      const [what, act] = this.#random.pick(actions);
+      const { kind, act } = this.#random.pick(often);
       const pauseMs = this.#random.between(50, 400);
-      // Whoever acts while a server is away fails; that is part of it.
-      const outcome = await act().then(
-        (detail) => detail,
-        (error: unknown) => `in vain: ${error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : 'refused'}`,
-      );
-      tell(typeof outcome === 'string' ? `${what} (${outcome})` : what);
+      await this.#do(kind, act());
       count += 1;
       await sleep(pauseMs);
     }
+    count += await this.#makeUp();
+    for (const line of this.#tally.lines()) tell(line);
     return count;
+  }
+
+  /** Does what never came about, because it was never drawn or because there was nothing to do it to. */
+  async #makeUp(): Promise<number> {
+    let count = 0;
+    for (const { kind, act, needs } of this.#actions) {
+      for (let tries = 0; tries < MAKE_UP_TRIES && this.#tally.missing.includes(kind); tries += 1) {
+        await needs?.();
+        await this.#do(kind, act());
+        count += 1;
+      }
+    }
+    return count;
+  }
+
+  async #do(kind: string, action: Promise<string | void>): Promise<void> {
+    const detail = await this.#tally.count(kind, action);
+    this.#options.tell(detail === '' ? kind : `${kind} (${detail})`);
   }
 
   /** Lets everything come back, and waits until every quota is at rest. */
@@ -182,6 +224,10 @@ class Chaos {
       lines.push(`- ${namespace}: ${what.join('; ')}`);
       for (const line of await workflowAccount(this.#stack, namespace)) lines.push(`  ${line}`);
     }
+    for (const [kind, processes] of Object.entries(this.#running)) {
+      lines.push(`- ${kind}s that are up: ${processes.filter((process) => process.exit() === undefined).length}`);
+    }
+    lines.push(...this.#failedStarts.map((what) => `- ${what}`));
     return lines.join('\n');
   }
 
@@ -198,11 +244,17 @@ class Chaos {
 
   async problems(): Promise<readonly string[]> {
     const { forge, controlPlane } = this.#stack;
-    const problems = [...doubleWrites(forge.writes, this.#endedByPeople)];
+    const problems = [
+      ...doubleWrites(forge.writes, this.#endedByPeople),
+      ...this.#failedStarts,
+      ...this.#tally.missing.map((kind) => `it never came about: ${kind}`),
+    ];
     for (const namespace of this.#namespaces) {
       const { hard } = await quotaOf(this.#stack, namespace);
       const inGit = limitIn(await forge.readFile('main', pathOf(namespace)));
       if (inGit !== hard) problems.push(`${namespace}: ${inGit} in Git and ${hard} in the cluster`);
+      const limits = await limitsOverTime(this.#stack.gitDir, pathOf(namespace));
+      problems.push(...stepsDown(limits).map((step) => `${namespace}: ${step} (of ${limits.join(', ')})`));
       const merged = forge.writes.filter(({ path, effect, branch }) => {
         return effect && path.endsWith('/merge') && branch?.includes(`/${namespace}/`);
       });
@@ -232,15 +284,17 @@ class Chaos {
       .then((process) => {
         this.#running[kind].push(process);
       })
+      // Nothing that Headroom waits for ends it, so one that does not get up is a defect, whatever else is away.
+      .catch((error: unknown) => {
+        this.#failedStarts.push(`a ${kind} did not get up: ${error instanceof Error ? error.message : String(error)}`);
+      })
       .finally(() => this.#starting.delete(started));
-    // Awaited before the run ends; until then nobody looks at a failure.
-    started.catch(() => {});
     this.#starting.add(started);
   }
 
   async #killOne(kind: Kind): Promise<string> {
     const running = this.#running[kind].filter((process) => process.exit() === undefined);
-    if (running.length === 0) return 'none is up';
+    if (running.length === 0) throw new NothingToDo('none is up');
     const victim = this.#random.pick(running);
     this.#killed.add(victim);
     await victim.kill();
@@ -280,7 +334,7 @@ class Chaos {
     const namespace = this.#random.pick(this.#namespaces);
     const { items } = await this.#stack.core.listNamespacedSecret({ namespace });
     const name = items[0]?.metadata?.name;
-    if (name === undefined) return `${namespace} has nothing`;
+    if (name === undefined) throw new NothingToDo(`${namespace} has nothing`);
     await this.#stack.core.deleteNamespacedSecret({ namespace, name });
     return namespace;
   }
@@ -289,9 +343,20 @@ class Chaos {
     return pullRequestsOf(this.#stack.forge.writes, this.#endedByPeople).filter((pull) => pull.endedAt === undefined);
   }
 
+  /** Uses quotas up until a pull request is open, or gives up after a while: the action says then that there is none. */
+  async #untilPullRequest(): Promise<void> {
+    await Promise.all(this.#starting);
+    const isOpen = async (): Promise<boolean> => {
+      if (this.#openPullRequests().length > 0) return true;
+      await this.#useMore();
+      return false;
+    };
+    await eventually('a pull request is open', isOpen, PULL_REQUEST_MS).catch(() => {});
+  }
+
   async #endPullRequest(how: 'closed' | 'merged'): Promise<string> {
     const open = this.#openPullRequests();
-    if (open.length === 0) return 'none is open';
+    if (open.length === 0) throw new NothingToDo('none is open');
     const { number } = this.#random.pick(open);
     await this.#endByPeople(number, how);
     return `#${number}`;
@@ -312,7 +377,7 @@ class Chaos {
 
   async #pushToPullRequest(): Promise<string> {
     const open = this.#openPullRequests();
-    if (open.length === 0) return 'none is open';
+    if (open.length === 0) throw new NothingToDo('none is open');
     const { number, namespace, decision } = this.#random.pick(open);
     const branch = `headroom/${this.#stack.cluster}/${namespace}/${QUOTA}/${decision}`;
     await this.#stack.forge.pushCommit({ branch, files: { [`notes/${number}.md`]: 'Looks fine.\n' }, author: 'bob' });

@@ -30,7 +30,7 @@ it.skipIf(process.platform !== 'linux')(
     const stopping = stopNowAndThen({
       random: seededRandom(7),
       mark: `${MARK}=own-${process.pid}`,
-      isStopped: ([command]) => command === 'sleep',
+      nameOf: ([command]) => (command === 'sleep' ? 'sleeper' : undefined),
       signal: over.signal,
     });
     await eventually('it is stopped and goes on', async () => {
@@ -38,7 +38,9 @@ it.skipIf(process.platform !== 'linux')(
       return seen.add(await state(own)).has('T') && seen.has('S');
     });
     over.abort();
-    expect(await stopping).toBeGreaterThan(0);
+    const stops = await stopping;
+    expect([...stops.keys()]).toEqual(['sleeper']);
+    expect(stops.get('sleeper')).toBeGreaterThan(0);
     expect([...seenOfOthers]).not.toContain('T');
     await eventually('it goes on', async () => (await state(own)) === 'S');
   },

@@ -5,10 +5,10 @@ import type { Random } from '../chaos/random.ts';
 
 export interface StopsOptions {
   readonly random: Random;
-  /** `NAME=value`: only processes with this in their environment are stopped, and only those that `isStopped` takes. */
+  /** `NAME=value`: only processes with this in their environment are stopped, and only those that `nameOf` names. */
   readonly mark: string;
-  /** Of the arguments that a process was started with. */
-  readonly isStopped: (args: readonly string[]) => boolean;
+  /** What the report calls a process, by the arguments that it was started with; undefined for one that is left alone. */
+  readonly nameOf: (args: readonly string[]) => string | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -20,14 +20,20 @@ const LONG_IN = 25;
 /** Milliseconds between two stops. */
 const PAUSE = { from: 50, to: 400 } as const;
 
-/** Goes on until the signal. @returns how often a process was stopped; none is left stopped. */
-export async function stopNowAndThen({ random, mark, isStopped, signal }: StopsOptions): Promise<number> {
-  let stops = 0;
+/** Goes on until the signal. @returns how often processes were stopped, by their names; none is left stopped. */
+export async function stopNowAndThen({
+  random,
+  mark,
+  nameOf,
+  signal,
+}: StopsOptions): Promise<ReadonlyMap<string, number>> {
+  const stops = new Map<string, number>();
   while (!signal.aborted) {
-    const candidates = await running(mark, isStopped);
+    const candidates = await running(mark, nameOf);
     if (candidates.length > 0) {
       const forMs = random.between(1, LONG_IN) === 1 ? LONG : random.pick(SHORT);
-      if (await stopOnce(random.pick(candidates), forMs)) stops += 1;
+      const { pid, name } = random.pick(candidates);
+      if (await stopOnce(pid, forMs)) stops.set(name, (stops.get(name) ?? 0) + 1);
     }
     await sleep(random.between(PAUSE.from, PAUSE.to), undefined, { signal }).catch(() => {});
   }
@@ -47,12 +53,18 @@ async function stopOnce(pid: number, forMs: number): Promise<boolean> {
   }
 }
 
-async function running(mark: string, isStopped: StopsOptions['isStopped']): Promise<readonly number[]> {
+interface Candidate {
+  readonly pid: number;
+  readonly name: string;
+}
+
+async function running(mark: string, nameOf: StopsOptions['nameOf']): Promise<readonly Candidate[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const found = await Promise.all(
-    pids.map(async (pid) => {
+    pids.map(async (pid): Promise<readonly Candidate[]> => {
       const [environment, args] = await Promise.all([partsOf(`/proc/${pid}/environ`), partsOf(`/proc/${pid}/cmdline`)]);
-      return environment.includes(mark) && isStopped(args) ? [Number(pid)] : [];
+      const name = environment.includes(mark) ? nameOf(args) : undefined;
+      return name === undefined ? [] : [{ pid: Number(pid), name }];
     }),
   );
   return found.flat();

@@ -9,6 +9,7 @@ export interface AuditEvent {
   /** get, list, watch, create, update, patch, delete, deletecollection. */
   readonly verb: string;
   readonly requestURI: string;
+  /** The name is empty where the server did not know who asked, as in the moment before it has read its tokens. */
   readonly user: { readonly username: string; readonly groups?: readonly string[] };
   readonly userAgent?: string;
   /** Absent for requests outside of resources, such as /version. */
@@ -59,5 +60,8 @@ export async function readAuditLog(file: string): Promise<AuditEvent[]> {
   return complete
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as AuditEvent);
+    .map((line) => {
+      const event = JSON.parse(line) as AuditEvent;
+      return { ...event, user: { ...event.user, username: event.user.username ?? '' } };
+    });
 }
