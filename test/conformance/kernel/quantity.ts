@@ -5,14 +5,16 @@ import {
   compareQuantities,
   formatQuantity,
   parseQuantity,
+  type Quantity,
   QuantityError,
   quantityOf,
   roundUp,
+  scaledValue,
   subtractQuantities,
 } from '../../../domain/kernel/quantity.ts';
-import { type Adapter, adapter } from '../adapter.ts';
+import { type Adapter, adapter, UnknownShape } from '../adapter.ts';
 import { sameExpectedKeys, sameJson } from '../compare.ts';
-import { goDecimalText, goScaledValue, scaledQuantity, suffixExponent } from './go-int64.ts';
+import { ceilOf, exactValues, nanoOfDecimal } from './exact-decimal.ts';
 
 const pair = z.object({ a: z.string(), b: z.string() });
 
@@ -21,11 +23,33 @@ function parsed(text: string): unknown {
   return {
     string: quantity.spelling ?? formatQuantity(quantity),
     format: quantity.format,
-    exactDecimal: goDecimalText(text),
-    valueCeil: `${goScaledValue(text, 0)}`,
-    milliValueCeil: `${goScaledValue(text, -3)}`,
+    exactDecimal: `${quantity.nano}n`,
+    valueCeil: `${scaledValue(quantity, 0)}`,
+    milliValueCeil: `${scaledValue(quantity, -3)}`,
     canonicalAfterArithmetic: formatQuantity(addQuantities(quantity, quantityOf(0n))),
   };
+}
+
+/** The same in every key that is expected; the exact decimal by its value, however many zeros Go happens to print. */
+function sameParsed(expected: unknown, got: unknown): boolean {
+  const { exactDecimal, ...rest } = z.looseObject({ exactDecimal: z.string().optional() }).parse(expected);
+  const exact = exactDecimal === undefined ? {} : { exactDecimal: `${nanoOfDecimal(exactDecimal)}n` };
+  return sameExpectedKeys({ ...rest, ...exact }, got);
+}
+
+const NANO_DIGITS = 9;
+
+/** unscaled × 10^exponent as a quantity of that format; what is below a nano is rounded away from zero, as Kubernetes does. */
+function scaledQuantity(unscaled: bigint, exponent: number, format: Quantity['format']): Quantity {
+  const shift = exponent + NANO_DIGITS;
+  return { nano: shift >= 0 ? unscaled * 10n ** BigInt(shift) : ceilOf(unscaled, 10n ** BigInt(-shift)), format };
+}
+
+/** The power of ten that a decimal suffix stands for. */
+function suffixExponent(suffix: string): number {
+  const index = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'].indexOf(suffix);
+  if (index < 0) throw new UnknownShape(`suffix ${suffix}`);
+  return index * 3 - NANO_DIGITS;
 }
 
 function errorOf(read: () => unknown): unknown {
@@ -50,7 +74,7 @@ function decoded(json: string): unknown {
 const rounded = z.object({ unscaled: z.string(), exponent10: z.number(), exact: z.boolean() });
 
 export const quantityKinds: Readonly<Record<string, Adapter>> = {
-  parse: adapter(z.string(), parsed, sameExpectedKeys),
+  parse: adapter(z.string(), parsed, sameParsed, [exactValues]),
   parseError: adapter(z.string(), (text) => errorOf(() => parsed(text)), sameJson),
   format: adapter(
     z.object({
@@ -78,7 +102,7 @@ export const quantityKinds: Readonly<Record<string, Adapter>> = {
   ),
   scaledValueCeil: adapter(
     z.object({ quantity: z.string(), toSuffix: z.string() }),
-    ({ quantity, toSuffix }) => `${goScaledValue(quantity, suffixExponent(toSuffix))}`,
+    ({ quantity, toSuffix }) => `${scaledValue(parseQuantity(quantity), suffixExponent(toSuffix))}`,
     (expected, got) => String(expected) === got,
   ),
   add: adapter(pair, ({ a, b }) => formatQuantity(addQuantities(parseQuantity(a), parseQuantity(b))), sameJson),
