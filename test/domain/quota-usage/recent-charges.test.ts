@@ -30,6 +30,14 @@ describe('the charges of a quota', () => {
     expect(unsettledAt(both, AT + 500 + CHARGE_SETTLE_MS)).toEqual({});
   });
 
+  it('are unsettled for the whole time, whenever they came', () => {
+    for (const at of [AT + 1, AT + 50, AT + 99]) {
+      const charges = note([], {}, { pods: '1' }, at);
+      expect(unsettledAt(charges, at + CHARGE_SETTLE_MS - 1)).toEqual({ pods: '1' });
+      expect(unsettledAt(charges, at + CHARGE_SETTLE_MS + 100)).toEqual({});
+    }
+  });
+
   it('are none of a status that fell or stayed', () => {
     expect(note([], { pods: '3', services: '1' }, { pods: '2', services: '1' }, AT)).toEqual([]);
   });

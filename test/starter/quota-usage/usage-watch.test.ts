@@ -161,6 +161,35 @@ describe('a quota', () => {
     expect(hints.map(told)).toEqual([{ id: ID, starts: true, cause: 'the usage changed', priority: 3 }]);
   });
 
+  it('is not counted because of its labels', async () => {
+    const { watch, counted } = watching([quota({ pods: '4' })]);
+    watch.onQuota(quota({ pods: '4' }, { resourceVersion: '9' }), quota({ pods: '4' }));
+    await vi.advanceTimersByTimeAsync(MINUTE);
+    expect(counted()).toBe(0);
+  });
+
+  it('whose status becomes true took as long as since the first change that it did not know', async () => {
+    const quotas = [quota({ pods: '2' })];
+    const register = new Registry();
+    const none = { watched: () => 0, wrong: () => [], unmeasured: () => [], waiting: () => 0 };
+    const { watch } = watching(quotas, { metrics: createUsageMetrics(register, none) });
+    watch.onObjectGone(PODS, pod('web'));
+    await vi.advanceTimersByTimeAsync(15);
+    watch.onObjectGone(PODS, pod('db'));
+    await vi.advanceTimersByTimeAsync(985);
+    const previous = quotas.splice(0, 1, quota({ pods: '0' }))[0];
+    watch.onQuota(quota({ pods: '0' }), previous);
+    expect(await register.metrics()).toMatch(/^headroom_usage_\S*_sum 1$/m);
+  });
+
+  it('is counted once when something urgent comes before what waits', async () => {
+    const { watch, counted } = watching([quota({ pods: '0' })]);
+    watch.onObject(PODS, pod('web'), undefined);
+    watch.onObjectGone(PODS, pod('db'));
+    await vi.advanceTimersByTimeAsync(MINUTE);
+    expect(counted()).toBe(1);
+  });
+
   it('that is deleted tells the episode that may run for it, and starts none', async () => {
     const quotas = [quota({ pods: '4' })];
     const { watch, hints } = watching(quotas);
@@ -235,6 +264,32 @@ describe('an audit', () => {
     expect(hints.map(({ priority }) => priority)).toEqual([3]);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(hints.slice(1).map(told)).toEqual([{ id: ID, starts: true, cause: 'the status stays wrong', priority: 4 }]);
+  });
+
+  it('tells its episode when the status is true again, once', async () => {
+    const quotas = [quota({ pods: '4' })];
+    const { watch, hints } = watching(quotas, { policy });
+    watch.onQuota(quota({ pods: '4' }), undefined);
+    await vi.advanceTimersByTimeAsync(2 * MINUTE);
+    quotas.splice(0, 1, quota({ pods: '0' }));
+    watch.onQuota(quota({ pods: '0' }), quota({ pods: '4' }));
+    watch.onObjectGone(PODS, pod('web'));
+    await vi.advanceTimersByTimeAsync(2 * MINUTE);
+    expect(hints.slice(1).map(told)).toEqual([
+      { id: ID, starts: false, cause: 'the status is true again', priority: 3 },
+    ]);
+  });
+
+  it('begins anew for a quota that came back under its name', async () => {
+    const quotas = [quota({ pods: '4' })];
+    const { watch } = watching(quotas, { policy });
+    watch.onQuota(quota({ pods: '4' }), undefined);
+    await vi.advanceTimersByTimeAsync(MINUTE - 1_000);
+    const reborn = quota({ pods: '4' }, { uid: 'uid-2' });
+    quotas.splice(0, 1, reborn);
+    watch.onQuota(reborn, undefined);
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(watch.wrong()).toEqual([]);
   });
 
   it('knows nothing more of a quota that is gone, also where a count of it was late', async () => {
