@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
-import type { ResourceClaim } from '../../domain/quota-usage/device-charge.ts';
+import type { ResourceClaim } from '../../domain/quota-usage/resource-claim-charge.ts';
 import { statusCode } from '../kubernetes/failure.ts';
 import { listAll } from '../kubernetes/list.ts';
 import type { NamespaceView } from './namespace-view.ts';

@@ -3,7 +3,7 @@ import { type GroupResource, groupResourceName } from '../kernel/group-resource.
 import { addQuantities, type Quantity, quantityOf } from '../kernel/quantity.ts';
 import { amountsIn, type ResourceList, resourceList } from '../kernel/resource-list.ts';
 import type { CountedObject, Evaluator, MatchContext, UsageContext } from './evaluator.ts';
-import { keptByObject } from './kept.ts';
+import { cachedByObject } from './cached-by-object.ts';
 import { type CountingQuota, type QuotaScopes, requirementsOf } from './scopes.ts';
 
 /** Resources of a quota that could not be counted, and why, in words for people. */
@@ -29,7 +29,7 @@ export type ObjectsOf = (
 ) => { readonly objects: readonly CountedObject[] } | { readonly unavailable: string };
 
 /** A charge as numbers. The charges of objects are kept, so each text is read once and not for every count. */
-const amountsOf = keptByObject((charge: ResourceList) => [...amountsIn(charge)]);
+const amountsOf = cachedByObject((charge: ResourceList) => [...amountsIn(charge)]);
 
 function matches(evaluator: Evaluator, quota: QuotaScopes): (object: CountedObject) => boolean {
   const requirements = requirementsOf(quota);

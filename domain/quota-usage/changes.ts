@@ -2,10 +2,10 @@
 import { type GroupResource, groupResourceName } from '../kernel/group-resource.ts';
 import { equalLists } from '../kernel/resource-list.ts';
 import type { EpochMs } from '../kernel/time.ts';
-import { changesDevices, type ResourceClaim } from './device-charge.ts';
+import { changesDevices, type ResourceClaim } from './resource-claim-charge.ts';
 import type { CountedObject } from './evaluator.ts';
 import type { ContainerStatus, Pod } from './pod.ts';
-import { isCharged, keptPodCharge, stuckInDeletionFrom } from './pod-charge.ts';
+import { isCharged, cachedPodCharge, stuckInDeletionFrom } from './pod-charge.ts';
 import { isTerminating, podScopeTraits } from './scopes.ts';
 import { quotaServiceType, type Service, serviceCharge } from './service-charge.ts';
 
@@ -68,7 +68,7 @@ function podChangesUsage(before: Pod, after: Pod, now: EpochMs): boolean {
   const [was, is] = [podScopeTraits(before), podScopeTraits(after)];
   return (
     was.some((trait, index) => trait !== is[index]) ||
-    !equalLists(keptPodCharge(before, now), keptPodCharge(after, now)) ||
+    !equalLists(cachedPodCharge(before, now), cachedPodCharge(after, now)) ||
     // The claim that it names is not charged what the pod is.
     claimOf(before) !== claimOf(after)
   );

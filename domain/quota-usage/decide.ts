@@ -1,7 +1,7 @@
 import { type EpochMs, formatInstant, formatSpan } from '../kernel/time.ts';
 import { LIMITS, type Untruth } from './audit.ts';
 import type { UsageObservation } from './observation.ts';
-import { trueStatus } from './status.ts';
+import { desiredStatus } from './status.ts';
 import type { Reported, UsageVerdict } from './verdict.ts';
 
 /** What a usage episode carries from look to look, and through continue-as-new. */
@@ -28,7 +28,7 @@ export function decide(seen: UsageObservation, memory: UsageMemory): UsageVerdic
 }
 
 function decideOwn(seen: UsageObservation, quota: NonNullable<UsageObservation['quota']>): UsageVerdict {
-  const status = trueStatus(quota, seen.count);
+  const status = desiredStatus(quota, seen.count);
   if (!status.isWritten) {
     const isSpec = !sameKeys(quota.spec.hard ?? {}, quota.status.hard ?? {});
     return {

@@ -1,20 +1,20 @@
 /** How Kubernetes 1.35 counts each resource of the API for quotas, after the evaluators of `pkg/quota/v1`. */
 import { type GroupResource, groupResourceName } from '../kernel/group-resource.ts';
-import { type Claim, claimCharge, isClaimResource } from './claim-charge.ts';
-import { deviceCharge, isDeviceResource, mayStandForDevices, type ResourceClaim } from './device-charge.ts';
+import { type Claim, claimCharge, isClaimResource } from './volume-claim-charge.ts';
+import { deviceCharge, isDeviceResource, mayStandForDevices, type ResourceClaim } from './resource-claim-charge.ts';
 import type { Evaluator } from './evaluator.ts';
-import { keptByObject } from './kept.ts';
+import { cachedByObject } from './cached-by-object.ts';
 import { legacyCountResources, objectCharge, objectCountNames } from './object-count.ts';
 import type { Pod } from './pod.ts';
-import { isExtendedQuotaName, isPodCompute, keptPodCharge } from './pod-charge.ts';
+import { isExtendedQuotaName, isPodCompute, cachedPodCharge } from './pod-charge.ts';
 import { claimMatchesScope, podMatchesScope } from './scopes.ts';
 import { type Service, serviceCharge, serviceResources } from './service-charge.ts';
 
 const pods: GroupResource = { group: '', resource: 'pods' };
 const deviceClasses: GroupResource = { group: 'resource.k8s.io', resource: 'deviceclasses' };
 
-const keptServiceCharge = keptByObject((service: Service) => serviceCharge(service));
-const keptClaimCharge = keptByObject((claim: Claim) => claimCharge(claim));
+const cachedServiceCharge = cachedByObject((service: Service) => serviceCharge(service));
+const cachedVolumeClaimCharge = cachedByObject((claim: Claim) => claimCharge(claim));
 
 /** A quota with any scope counts none of them. */
 const matchesNoScope = () => false;
@@ -24,7 +24,7 @@ export const podEvaluator: Evaluator = {
   reads: [],
   matchingResources: (names) => names.filter((name) => isPodCompute(name) || isExtendedQuotaName(name)),
   matchesScope: (requirement, pod) => podMatchesScope(requirement, pod as Pod),
-  usage: (pod, { now }) => keptPodCharge(pod as Pod, now),
+  usage: (pod, { now }) => cachedPodCharge(pod as Pod, now),
 };
 
 const serviceEvaluator: Evaluator = {
@@ -32,7 +32,7 @@ const serviceEvaluator: Evaluator = {
   reads: [],
   matchingResources: (names) => names.filter((name) => serviceResources.some((one) => one === name)),
   matchesScope: matchesNoScope,
-  usage: (service) => keptServiceCharge(service as Service),
+  usage: (service) => cachedServiceCharge(service as Service),
 };
 
 export const volumeClaimEvaluator: Evaluator = {
@@ -40,7 +40,7 @@ export const volumeClaimEvaluator: Evaluator = {
   reads: [],
   matchingResources: (names) => names.filter((name) => isClaimResource(name)),
   matchesScope: (requirement, claim) => claimMatchesScope(requirement, claim as Claim),
-  usage: (claim) => keptClaimCharge(claim as Claim),
+  usage: (claim) => cachedVolumeClaimCharge(claim as Claim),
 };
 
 const resourceClaimEvaluator: Evaluator = {

@@ -11,7 +11,7 @@ import {
   resourceList,
 } from '../kernel/resource-list.ts';
 import type { EpochMs } from '../kernel/time.ts';
-import { keptByObject } from './kept.ts';
+import { cachedByObject } from './cached-by-object.ts';
 import { type Container, type ContainerStatus, isPodLevelResource, isSidecar, type Pod } from './pod.ts';
 
 /** What to leave out of a pod's requests and limits; a quota leaves out nothing. */
@@ -202,9 +202,9 @@ export function podCharge(pod: Pod, now: EpochMs): ResourceList {
 }
 
 /** The charge of a pod that no passing of time changes. */
-const standingCharge = keptByObject((pod: Pod) => podCharge(pod, 0));
+const timelessCharge = cachedByObject((pod: Pod) => podCharge(pod, 0));
 
 /** As `podCharge`, worked out once for each pod object, as a namespace of thousands is counted again and again. */
-export function keptPodCharge(pod: Pod, now: EpochMs): ResourceList {
-  return stuckInDeletionFrom(pod) === null ? standingCharge(pod) : podCharge(pod, now);
+export function cachedPodCharge(pod: Pod, now: EpochMs): ResourceList {
+  return stuckInDeletionFrom(pod) === null ? timelessCharge(pod) : podCharge(pod, now);
 }

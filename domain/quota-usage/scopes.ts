@@ -1,7 +1,7 @@
 /** Which objects a ResourceQuota counts at all: its `scopes` and its `scopeSelector`, both of which must match. */
 import { parseQuantity } from '../kernel/quantity.ts';
 import type { ResourceList } from '../kernel/resource-list.ts';
-import type { Claim } from './claim-charge.ts';
+import type { Claim } from './volume-claim-charge.ts';
 import type { Pod, PodSpec, ResourceRequirements } from './pod.ts';
 
 /** One condition of a quota, as in `scopeSelector.matchExpressions`. */

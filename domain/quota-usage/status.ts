@@ -6,7 +6,7 @@ import type { Evaluator, MatchContext } from './evaluator.ts';
 import type { CachedQuota } from './observation.ts';
 
 /** The status that a quota should have. */
-export interface TrueStatus {
+export interface DesiredStatus {
   readonly hard: ResourceList;
   readonly used: ResourceList;
   /** Keys that the present status has and this one has not. */
@@ -40,7 +40,7 @@ function keysBeyond(present: ResourceList, wanted: ResourceList): readonly strin
  *
  * @throws {QuantityError} when an amount is no quantity, which the API server lets nobody write.
  */
-export function trueStatus(quota: CachedQuota, count: UsageCount): TrueStatus {
+export function desiredStatus(quota: CachedQuota, count: UsageCount): DesiredStatus {
   const present = { hard: quota.status.hard ?? {}, used: quota.status.used ?? {} };
   const hard = asPrinted(Object.entries(quota.spec.hard ?? {}));
   const known = Object.entries({ ...present.used, ...count.used });

@@ -2,7 +2,7 @@
 import { maskList, type ResourceList } from '../kernel/resource-list.ts';
 import type { EpochMs } from '../kernel/time.ts';
 import { calculateUsage, type ObjectsOf } from './calculate.ts';
-import { type Claim, isClaimResource } from './claim-charge.ts';
+import { type Claim, isClaimResource } from './volume-claim-charge.ts';
 import { podEvaluator, volumeClaimEvaluator } from './evaluators.ts';
 import type { Pod } from './pod.ts';
 import { isPodCompute } from './pod-charge.ts';

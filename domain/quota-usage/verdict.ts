@@ -1,5 +1,5 @@
 import type { EpochMs } from '../kernel/time.ts';
-import type { TrueStatus } from './status.ts';
+import type { DesiredStatus } from './status.ts';
 
 /** Where a usage episode stands; the value of the search attribute `HeadroomPhase`. */
 export type UsagePhase = 'Counting' | 'Blocked' | 'Late' | 'Wrong' | 'Paused' | 'Ended';
@@ -40,7 +40,7 @@ export type UsageVerdict = Said &
         /** Audit: what was reported as wrong is true again, which is told on the quota. */
         readonly tells?: string;
       }
-    | { readonly kind: 'write'; readonly status: TrueStatus }
+    | { readonly kind: 'write'; readonly status: DesiredStatus }
     /** Nothing to do until what was seen changes, or a hint, or the moment. */
     | { readonly kind: 'await'; readonly until?: EpochMs }
     /** Audit: tell it on the quota, then wait until it changes. */

@@ -4,7 +4,7 @@ import type { GroupResource } from '../../domain/kernel/group-resource.ts';
 import { chargeEndsAt } from '../../domain/quota-usage/changes.ts';
 import { calculateUsage, type UsageCount } from '../../domain/quota-usage/calculate.ts';
 import type { Evaluator, UsageContext } from '../../domain/quota-usage/evaluator.ts';
-import { keptByObject } from '../../domain/quota-usage/kept.ts';
+import { cachedByObject } from '../../domain/quota-usage/cached-by-object.ts';
 import { neededResources } from '../../domain/quota-usage/monitors.ts';
 import type { CachedQuota } from '../../domain/quota-usage/observation.ts';
 import {
@@ -16,7 +16,7 @@ import {
 } from '../../domain/quota-usage/recent-charges.ts';
 import type { CountingQuota } from '../../domain/quota-usage/scopes.ts';
 import { type Informer, openInformer } from '../kernel/informer.ts';
-import { Bell } from './bell.ts';
+import { Notifier } from './notifier.ts';
 import { Monitors, type MonitorsOptions, STALE_AFTER_SECONDS } from './monitors.ts';
 import { shapeQuota } from './shape.ts';
 import type { UsageListener } from './usage-watch.ts';
@@ -60,7 +60,7 @@ const QUOTAS = 'resourcequotas';
 const QUOTAS_WATCH = 'resourcequotas (usage)';
 const PODS = { group: '', resource: 'pods' };
 
-const cachedQuota = keptByObject(({ metadata, spec, status }: V1ResourceQuota): CachedQuota => {
+const cachedQuota = cachedByObject(({ metadata, spec, status }: V1ResourceQuota): CachedQuota => {
   const { namespace = '', name = '', uid = '', resourceVersion = '' } = metadata ?? {};
   return { namespace, name, uid, resourceVersion, spec: spec ?? {}, status: status ?? {} };
 });
@@ -77,15 +77,15 @@ function living(quota: V1ResourceQuota | undefined): CachedQuota | null {
 export function createUsageCache(setup: UsageCacheSetup): RunningUsageCache {
   const { kubeConfig, listener, untruths, log, signal } = setup;
   const specs = new CountedSpecs();
-  /** Rung at every change of a quota, and whenever more or less is known. */
-  const bell = new Bell();
+  /** Notified at every change of a quota, and whenever more or less is known. */
+  const notifier = new Notifier();
   const monitors = new Monitors({
     ...setup,
     specs: () => specs.all,
     onChange: listener.onObject,
     onDelete: listener.onObjectGone,
     onFilled: listener.onFilled,
-    bell,
+    notifier,
   });
 
   /** Nothing is counted from a watch that has been interrupted for longer, and it gets its time when it is back. */
@@ -103,7 +103,7 @@ export function createUsageCache(setup: UsageCacheSetup): RunningUsageCache {
     const [quota, previous] = [living(object), living(before)];
     if (specs.replace(previous, quota)) monitors.reconsider();
     noteCharges(quota, previous);
-    bell.ring();
+    notifier.notify();
     if (quota !== null) listener.onQuota(quota, previous ?? undefined);
     else if (previous !== null) listener.onQuotaGone(previous);
   };
@@ -111,7 +111,7 @@ export function createUsageCache(setup: UsageCacheSetup): RunningUsageCache {
     const quota = living(last);
     if (specs.replace(quota, null)) monitors.reconsider();
     noteCharges(null, quota);
-    bell.ring();
+    notifier.notify();
     if (quota !== null) listener.onQuotaGone(quota);
   };
   const { informer: quotas } = openInformer<V1ResourceQuota>(
@@ -122,7 +122,7 @@ export function createUsageCache(setup: UsageCacheSetup): RunningUsageCache {
       shape: shapeQuota,
       onChange: changed,
       onDelete: gone,
-      onState: () => bell.ring(),
+      onState: () => notifier.notify(),
     },
     { log, signal },
   );
@@ -165,11 +165,11 @@ export function createUsageCache(setup: UsageCacheSetup): RunningUsageCache {
     quotaMoved: async (namespace, name, resourceVersion, until) => {
       const hasMoved = (): boolean =>
         quotas.isSynced() && living(quotas.get(name, namespace))?.resourceVersion !== resourceVersion;
-      while (!hasMoved() && !until.aborted) await bell.rung(until);
+      while (!hasMoved() && !until.aborted) await notifier.notified(until);
       return hasMoved();
     },
     count: async (quota, until) => {
-      while (!until.aborted && isFilling(quota)) await bell.rung(until);
+      while (!until.aborted && isFilling(quota)) await notifier.notified(until);
       return countNow(quota);
     },
     unsettledCharges: (quota) => {
@@ -191,7 +191,7 @@ export function createUsageCache(setup: UsageCacheSetup): RunningUsageCache {
       return 'objects' in known ? known.objects.flatMap((pod) => chargeEndsAt(PODS, pod) ?? []) : [];
     },
     ready: async (until) => {
-      while (!isReady() && !until.aborted) await bell.rung(until);
+      while (!isReady() && !until.aborted) await notifier.notified(until);
       return isReady();
     },
     informers: () => new Map<string, Informer<KubernetesObject>>([[QUOTAS_WATCH, quotas], ...monitors.informers]),

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { WrongQuota } from './audit-book.ts';
+import type { WrongQuota } from './audit-registry.ts';
 
 /** What a starter tells of its counting; every name begins with `headroom_usage_`. */
 export interface UsageMetrics {

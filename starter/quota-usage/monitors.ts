@@ -9,7 +9,7 @@ import type { Log } from '../../platform/log/log.ts';
 import type { WatchConnection } from '../../domain/kernel/watch-connection.ts';
 import { createApiGet, listPath } from '../kernel/api-get.ts';
 import { type Informer, openInformer } from '../kernel/informer.ts';
-import type { Bell } from './bell.ts';
+import type { Notifier } from './notifier.ts';
 import { createDiscovery } from './discovery.ts';
 import { shapeOf } from './shape.ts';
 
@@ -29,8 +29,8 @@ export interface MonitorsOptions {
   readonly onDelete: (resource: GroupResource, object: CountedObject) => void;
   /** A cache was filled, or is no longer behind: what counts this resource can be counted now. */
   readonly onFilled: (resource: GroupResource) => void;
-  /** Rung whenever what is known, or whether it is, may have changed. */
-  readonly bell: Bell;
+  /** Notified whenever what is known, or whether it is, may have changed. */
+  readonly notifier: Notifier;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
@@ -241,7 +241,7 @@ export class Monitors {
     if (round.kind === 'discovered') this.#silentGroups = new Set(round.failed.map(groupOf));
     if (known.length > 0) this.#isDiscovered = true;
     this.reconsider();
-    this.#options.bell.ring();
+    this.#options.notifier.notify();
   }
 
   /** Says what could not be discovered, once for as long as it stays the same. */
@@ -298,7 +298,7 @@ export class Monitors {
     clearTimeout(monitor.resync);
     this.#options.log.info({ resource: name }, `${name} are not watched any more: ${why}`);
     void monitor.informer.stop();
-    this.#options.bell.ring();
+    this.#options.notifier.notify();
   }
 
   /** Each time after another span, so that they do not all list at once. */
@@ -323,7 +323,7 @@ export class Monitors {
       // After a shorter break the watch tells of every change itself, and nothing was left uncounted meanwhile.
       if (unsureSeconds > this.#staleAfterSeconds) this.#options.onFilled(monitor.resource);
     }
-    this.#options.bell.ring();
+    this.#options.notifier.notify();
   }
 
   #readDeviceClasses(): void {

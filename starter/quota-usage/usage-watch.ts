@@ -8,10 +8,10 @@ import type { CountedObject } from '../../domain/quota-usage/evaluator.ts';
 import type { CachedQuota, Reached, UsagePolicy } from '../../domain/quota-usage/observation.ts';
 import { furthest } from '../../domain/quota-usage/reached.ts';
 import { withUnsettledCharges } from '../../domain/quota-usage/recent-charges.ts';
-import { isUrgent, trueStatus } from '../../domain/quota-usage/status.ts';
+import { isUrgent, desiredStatus } from '../../domain/quota-usage/status.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { Alarms } from './alarms.ts';
-import { AuditBook, type WrongQuota } from './audit-book.ts';
+import { AuditRegistry, type WrongQuota } from './audit-registry.ts';
 import type { RunningUsageCache } from './cache.ts';
 import { hintPriorities, usageHint, type UsageQueuedHint } from './hint.ts';
 import type { UsageMetrics } from './metrics.ts';
@@ -69,15 +69,15 @@ const CHARGED_SETTLE_MS = 200;
 const ALARM_STEP_MS = 1_000;
 
 /** What is known of one quota from count to count. */
-interface Known {
+interface QuotaState {
   readonly quota: CachedQuota;
   used: ResourceList;
   /** How many of its resources could not be counted. */
   unmeasured: number;
   /** Audit: the resources that an episode was started for; null while nothing is wrong. */
-  told: string | null;
+  reported: string | null;
   /** The first change that the status does not know; null while it is true. */
-  untrueSince: number | null;
+  staleSince: number | null;
 }
 
 /**
@@ -91,12 +91,12 @@ export function createUsageWatch(options: UsageWatchOptions): UsageWatch {
     chargedSettleMs: CHARGED_SETTLE_MS,
     maxGapMs: Math.max(options.maxGapMs, SETTLE_MS),
   };
-  const known = new Map<string, Known>();
+  const states = new Map<string, QuotaState>();
   /** How far the caches have come in what concerns a namespace. */
   const seen = new Map<string, Reached>();
   /** Counts a namespace when a charge ends, or a late status becomes a wrong one. */
   const alarms = new Alarms((namespace) => recounts.note(namespace, 'moved'));
-  const book = new AuditBook(policy);
+  const audits = new AuditRegistry(policy);
   /** What makes the next count of a namespace one of a resync, which waits behind the others. */
   const resynced = new Set<string>();
 
@@ -107,7 +107,7 @@ export function createUsageWatch(options: UsageWatchOptions): UsageWatch {
     for (const at of cache().chargeEnds(namespace)) if (at >= now) alarms.set(namespace, at);
     for (const quota of cache().quotas(namespace)) {
       try {
-        take(quota, cache().countNow(quota), changedAt, isResync);
+        evaluate(quota, cache().countNow(quota), changedAt, isResync);
       } catch (error) {
         log.error({ err: error, namespace, quota: quota.name }, `the quota ${keyOf(quota)} could not be counted`);
       }
@@ -115,43 +115,43 @@ export function createUsageWatch(options: UsageWatchOptions): UsageWatch {
   });
 
   /** Takes in a count, and hints if the status says something else. */
-  function take(quota: CachedQuota, count: UsageCount, changedAt: number, isResync: boolean): void {
+  function evaluate(quota: CachedQuota, count: UsageCount, changedAt: number, isResync: boolean): void {
     const key = keyOf(quota);
-    const before = known.get(key);
-    const fresh: Known = { quota, used: {}, unmeasured: 0, told: null, untrueSince: null };
-    const one = before?.quota.uid === quota.uid ? before : fresh;
-    known.set(key, one);
-    one.used = count.used;
-    one.unmeasured = count.unmeasured.flatMap(({ keys }) => keys).length;
+    const before = states.get(key);
+    const fresh: QuotaState = { quota, used: {}, unmeasured: 0, reported: null, staleSince: null };
+    const state = before?.quota.uid === quota.uid ? before : fresh;
+    states.set(key, state);
+    state.used = count.used;
+    state.unmeasured = count.unmeasured.flatMap(({ keys }) => keys).length;
     options.onCounted(quota, count.used);
-    if (policy.mode === 'audit') return takeAudit(quota, one, count, isResync);
-    if (trueStatus(quota, count).isWritten) {
-      one.untrueSince = null;
+    if (policy.mode === 'audit') return evaluateAudit(quota, state, count, isResync);
+    if (desiredStatus(quota, count).isWritten) {
+      state.staleSince = null;
       return;
     }
-    one.untrueSince ??= changedAt;
+    state.staleSince ??= changedAt;
     const unsettled = cache().unsettledCharges(quota);
     // What is held up now is counted again when it need not be any more, which nothing else tells of.
     if (unsettled.countAgainAt !== null) alarms.set(quota.namespace, unsettled.countAgainAt);
-    if (trueStatus(quota, withUnsettledCharges(count, quota.status.used ?? {}, unsettled.amounts)).isWritten) return;
+    if (desiredStatus(quota, withUnsettledCharges(count, quota.status.used ?? {}, unsettled.amounts)).isWritten) return;
     const isFirst = isUrgent(quota, cache().evaluators(), { deviceClasses: cache().deviceClasses() });
     const priority = isFirst ? hintPriorities.urgent : isResync ? hintPriorities.resync : hintPriorities.ordinary;
     hint(quota, { starts: true, cause: isResync ? 'resync' : 'the usage changed', priority });
   }
 
-  function takeAudit(quota: CachedQuota, one: Known, count: UsageCount, isResync: boolean): void {
+  function evaluateAudit(quota: CachedQuota, state: QuotaState, count: UsageCount, isResync: boolean): void {
     const now = Date.now();
-    const untruths = book.take(quota, count);
+    const untruths = audits.take(quota, count);
     const wrong = untruths.filter(({ since }) => now - since >= policy.auditAfterMs);
-    const told = wrong.length === 0 ? null : wrong.map(({ resource }) => resource).join(' ');
+    const reported = wrong.length === 0 ? null : wrong.map(({ resource }) => resource).join(' ');
     // An episode that is under way looks for itself now and then; it is woken when others are wrong, or none. At a resync as
     // well: it may have been terminated, or the hint lost, and nothing else would ever begin it again.
-    if (told !== null && (told !== one.told || isResync)) {
-      const priority = told === one.told ? hintPriorities.resync : hintPriorities.ordinary;
-      one.told = told;
+    if (reported !== null && (reported !== state.reported || isResync)) {
+      const priority = reported === state.reported ? hintPriorities.resync : hintPriorities.ordinary;
+      state.reported = reported;
       hint(quota, { starts: true, cause: 'the status stays wrong', priority });
-    } else if (untruths.length === 0 && one.told !== null && count.unmeasured.length === 0) {
-      one.told = null;
+    } else if (untruths.length === 0 && state.reported !== null && count.unmeasured.length === 0) {
+      state.reported = null;
       hint(quota, { starts: false, cause: 'the status is true again', priority: hintPriorities.ordinary });
     }
     for (const { since } of untruths) {
@@ -215,21 +215,21 @@ export function createUsageWatch(options: UsageWatchOptions): UsageWatch {
       if (namespace !== null) noteChange(namespace, 'moved');
     },
     onQuota: (quota, previous) => {
-      const one = known.get(keyOf(quota));
+      const state = states.get(keyOf(quota));
       const isSpecSame = previous !== undefined && JSON.stringify(previous.spec) === JSON.stringify(quota.spec);
       if (previous !== undefined && isSpecSame && JSON.stringify(previous.status) === JSON.stringify(quota.status))
         return;
       if (isSpecSame) {
         // A status write: an episode's own equals the count and ends here, and somebody else's is looked at.
-        if (one !== undefined) noteLag(quota, one);
+        if (state !== undefined) noteLag(quota, state);
         noteChange(quota.namespace, 'charged');
       } else {
         noteChange(quota.namespace, 'urgent');
       }
     },
     onQuotaGone: (quota) => {
-      known.delete(keyOf(quota));
-      book.forget(quota);
+      states.delete(keyOf(quota));
+      audits.forget(quota);
       noteChange(quota.namespace, 'moved');
       hint(quota, { starts: false, cause: 'the quota is deleted', priority: hintPriorities.ordinary, isGone: true });
       if (cache().quotas(quota.namespace).length === 0) seen.delete(quota.namespace);
@@ -243,21 +243,21 @@ export function createUsageWatch(options: UsageWatchOptions): UsageWatch {
         noteChange(namespace, 'charged');
     },
     untruths: (quota, count) => {
-      const found = book.take(quota, count);
-      // A count that waited for a cache may be of a quota that has gone since, which nobody would take out of the book again.
+      const found = audits.take(quota, count);
+      // A count that waited for a cache may be of a quota that has gone since, which nobody would forget again.
       const isThere = cache()
         .quotas(quota.namespace)
         .some(({ uid }) => uid === quota.uid);
-      if (!isThere) book.forget(quota);
+      if (!isThere) audits.forget(quota);
       return found;
     },
-    wrong: () => book.wrong(),
+    wrong: () => audits.wrong(),
     unmeasured: () =>
-      [...known.values()]
+      [...states.values()]
         .filter(({ unmeasured }) => unmeasured > 0)
         .map(({ quota: { namespace, name }, unmeasured }) => ({ namespace, quota: name, resources: unmeasured })),
     waiting: () => recounts.waiting,
-    countedUsed: (namespace, name) => known.get(`${namespace}/${name}`)?.used ?? null,
+    countedUsed: (namespace, name) => states.get(`${namespace}/${name}`)?.used ?? null,
     stop: () => {
       if (resyncing !== null) clearInterval(resyncing);
       alarms.stop();
@@ -266,10 +266,10 @@ export function createUsageWatch(options: UsageWatchOptions): UsageWatch {
   };
 
   /** The status that was waited for is there: how long that took. */
-  function noteLag(quota: CachedQuota, one: Known): void {
-    if (one.untrueSince === null || !trueStatus(quota, cache().countNow(quota)).isWritten) return;
-    metrics.lag.observe((Date.now() - one.untrueSince) / 1000);
-    one.untrueSince = null;
+  function noteLag(quota: CachedQuota, state: QuotaState): void {
+    if (state.staleSince === null || !desiredStatus(quota, cache().countNow(quota)).isWritten) return;
+    metrics.lag.observe((Date.now() - state.staleSince) / 1000);
+    state.staleSince = null;
   }
 }
 

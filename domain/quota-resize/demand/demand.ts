@@ -12,8 +12,8 @@ import {
   withoutZeros,
 } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
-import { claimCharge } from '../../quota-usage/claim-charge.ts';
-import { deviceCharge, isDeviceResource, type ResourceClaim } from '../../quota-usage/device-charge.ts';
+import { claimCharge } from '../../quota-usage/volume-claim-charge.ts';
+import { deviceCharge, isDeviceResource, type ResourceClaim } from '../../quota-usage/resource-claim-charge.ts';
 import { objectCharge } from '../../quota-usage/object-count.ts';
 import { namesOfCharge, podCharge } from '../../quota-usage/pod-charge.ts';
 import type { Pod } from '../../quota-usage/pod.ts';

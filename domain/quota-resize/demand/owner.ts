@@ -1,6 +1,6 @@
 /** The owners of pods and claims, as much of them as decides what they miss, in the shape of Kubernetes' JSON. */
 import type { EpochMs } from '../../kernel/time.ts';
-import type { Claim } from '../../quota-usage/claim-charge.ts';
+import type { Claim } from '../../quota-usage/volume-claim-charge.ts';
 import type { Pod, PodSpec } from '../../quota-usage/pod.ts';
 import { podCharge } from '../../quota-usage/pod-charge.ts';
 

@@ -1,6 +1,6 @@
 /** What a template becomes: the object as admission would store it, with every default that a quota counts or selects by. */
 import type { ResourceList } from '../../kernel/resource-list.ts';
-import type { Claim } from '../../quota-usage/claim-charge.ts';
+import type { Claim } from '../../quota-usage/volume-claim-charge.ts';
 import { type LimitRange, withDefaults } from '../../quota-usage/limit-range.ts';
 import type { Pod } from '../../quota-usage/pod.ts';
 import type { TemplateSpec } from './owner.ts';

@@ -6,7 +6,7 @@ import type { CountedObject, UsageContext } from '../../../domain/quota-usage/ev
 import { staticEvaluators } from '../../../domain/quota-usage/evaluators.ts';
 import { type Discovery, type Monitored, nextMonitors } from '../../../domain/quota-usage/monitors.ts';
 import type { CachedQuota } from '../../../domain/quota-usage/observation.ts';
-import { isUrgent, trueStatus } from '../../../domain/quota-usage/status.ts';
+import { isUrgent, desiredStatus } from '../../../domain/quota-usage/status.ts';
 import { type Adapter, adapter } from '../adapter.ts';
 import { sameAmounts, sameMembers } from '../compare.ts';
 
@@ -104,7 +104,7 @@ export const quotaControllerKinds: Readonly<Record<string, Adapter>> = {
         listing(input.pods ?? [], failures(input)),
         context,
       );
-      const { hard, used, isWritten } = trueStatus(input.quota, count);
+      const { hard, used, isWritten } = desiredStatus(input.quota, count);
       return { hard, used, isWritten, reasons: count.unmeasured.map(({ reason }) => reason) };
     },
     (expected, got) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { admit } from '../../../domain/quota-usage/admission.ts';
-import type { Claim } from '../../../domain/quota-usage/claim-charge.ts';
+import type { Claim } from '../../../domain/quota-usage/volume-claim-charge.ts';
 import type { UsageContext } from '../../../domain/quota-usage/evaluator.ts';
 import { evaluatorFor } from '../../../domain/quota-usage/evaluators.ts';
 import type { Pod } from '../../../domain/quota-usage/pod.ts';

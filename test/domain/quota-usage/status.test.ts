@@ -4,7 +4,7 @@ import type { ResourceList } from '../../../domain/kernel/resource-list.ts';
 import type { UsageCount } from '../../../domain/quota-usage/calculate.ts';
 import { staticEvaluators } from '../../../domain/quota-usage/evaluators.ts';
 import type { CachedQuota } from '../../../domain/quota-usage/observation.ts';
-import { isUrgent, type TrueStatus, trueStatus } from '../../../domain/quota-usage/status.ts';
+import { isUrgent, type DesiredStatus, desiredStatus } from '../../../domain/quota-usage/status.ts';
 
 type Status = CachedQuota['status'];
 
@@ -21,7 +21,7 @@ function count(used: ResourceList, ...unmeasured: readonly string[]): UsageCount
 
 describe('the status of a quota', () => {
   it('has the limits of the spec and the numbers that were counted', () => {
-    expect(trueStatus(quota({ pods: '5', cpu: '3' }), count({ pods: '2', cpu: '200m' }))).toEqual({
+    expect(desiredStatus(quota({ pods: '5', cpu: '3' }), count({ pods: '2', cpu: '200m' }))).toEqual({
       hard: { cpu: '3', pods: '5' },
       used: { cpu: '200m', pods: '2' },
       without: { hard: [], used: [] },
@@ -31,20 +31,20 @@ describe('the status of a quota', () => {
 
   it('keeps the old number of what could not be counted, and takes the new one of the rest', () => {
     const old = { hard: { pods: '5', secrets: '9' }, used: { pods: '4', secrets: '1' } };
-    const status = trueStatus(quota({ pods: '5', secrets: '9' }, old), count({ secrets: '2' }, 'pods'));
+    const status = desiredStatus(quota({ pods: '5', secrets: '9' }, old), count({ secrets: '2' }, 'pods'));
     expect(status.used).toEqual({ pods: '4', secrets: '2' });
     expect(status.isWritten).toBe(false);
   });
 
   it('has no number where there never was one', () => {
-    expect(trueStatus(quota({ pods: '5', secrets: '9' }), count({ secrets: '2' }, 'pods')).used).toEqual({
+    expect(desiredStatus(quota({ pods: '5', secrets: '9' }), count({ secrets: '2' }, 'pods')).used).toEqual({
       secrets: '2',
     });
   });
 
   it('loses what the spec does not limit any more, and says so', () => {
     const old = { hard: { pods: '5', services: '1' }, used: { pods: '2', services: '0' } };
-    expect(trueStatus(quota({ pods: '5' }, old), count({ pods: '2', services: '0' }))).toEqual({
+    expect(desiredStatus(quota({ pods: '5' }, old), count({ pods: '2', services: '0' }))).toEqual({
       hard: { pods: '5' },
       used: { pods: '2' },
       without: { hard: ['services'], used: ['services'] },
@@ -54,21 +54,23 @@ describe('the status of a quota', () => {
 
   it('is written when it says the same amounts, in whatever words', () => {
     const said = { hard: { memory: '1024Mi' }, used: { memory: '1073741824' } };
-    expect(trueStatus(quota({ memory: '1Gi' }, said), count({ memory: '1Gi' })).isWritten).toBe(true);
+    expect(desiredStatus(quota({ memory: '1Gi' }, said), count({ memory: '1Gi' })).isWritten).toBe(true);
   });
 
   it('is not written while a limit, a number or a key differs', () => {
     const said = { hard: { pods: '5' }, used: { pods: '2' } };
-    expect(trueStatus(quota({ pods: '5' }, said), count({ pods: '2' })).isWritten).toBe(true);
-    expect(trueStatus(quota({ pods: '6' }, said), count({ pods: '2' })).isWritten).toBe(false);
-    expect(trueStatus(quota({ pods: '5' }, said), count({ pods: '3' })).isWritten).toBe(false);
-    expect(trueStatus(quota({ pods: '5' }, { hard: { pods: '5' } }), count({ pods: '0' })).isWritten).toBe(false);
-    expect(trueStatus(quota({ pods: '5' }, { used: { pods: '2' } }), count({ pods: '2' })).isWritten).toBe(false);
+    expect(desiredStatus(quota({ pods: '5' }, said), count({ pods: '2' })).isWritten).toBe(true);
+    expect(desiredStatus(quota({ pods: '6' }, said), count({ pods: '2' })).isWritten).toBe(false);
+    expect(desiredStatus(quota({ pods: '5' }, said), count({ pods: '3' })).isWritten).toBe(false);
+    expect(desiredStatus(quota({ pods: '5' }, { hard: { pods: '5' } }), count({ pods: '0' })).isWritten).toBe(false);
+    expect(desiredStatus(quota({ pods: '5' }, { used: { pods: '2' } }), count({ pods: '2' })).isWritten).toBe(false);
   });
 
   it('repeats limits as Kubernetes prints them', () => {
     // The API server goes on printing 1.5T as it was written, and makes 1000m of cpu out of nothing.
-    expect(trueStatus(quota({ 'requests.storage': '5.444T', cpu: '1000m', memory: '0.5Gi' }), count({})).hard).toEqual({
+    expect(
+      desiredStatus(quota({ 'requests.storage': '5.444T', cpu: '1000m', memory: '0.5Gi' }), count({})).hard,
+    ).toEqual({
       cpu: '1',
       memory: '512Mi',
       'requests.storage': '5.444T',
@@ -77,7 +79,7 @@ describe('the status of a quota', () => {
 });
 
 /** What the API server shows after the write: empty maps are left out. */
-function written(status: TrueStatus): Status {
+function written(status: DesiredStatus): Status {
   return {
     ...(Object.keys(status.hard).length === 0 ? {} : { hard: status.hard }),
     ...(Object.keys(status.used).length === 0 ? {} : { used: status.used }),
@@ -92,8 +94,8 @@ describe('a write of the status', () => {
   it('is the last one until something changes', () => {
     fc.assert(
       fc.property(fc.option(list, { nil: undefined }), status, list, (hard, before, counted) => {
-        const first = trueStatus(quota(hard, before), count(counted));
-        const second = trueStatus(quota(hard, written(first)), count(counted));
+        const first = desiredStatus(quota(hard, before), count(counted));
+        const second = desiredStatus(quota(hard, written(first)), count(counted));
         expect(second).toEqual({
           hard: first.hard,
           used: first.used,
@@ -105,15 +107,15 @@ describe('a write of the status', () => {
   });
 
   it('is not made for a quota that limits nothing, or nothing that can be counted', () => {
-    expect(trueStatus(quota({}), count({})).isWritten).toBe(true);
-    expect(trueStatus(quota(undefined), count({})).isWritten).toBe(true);
+    expect(desiredStatus(quota({}), count({})).isWritten).toBe(true);
+    expect(desiredStatus(quota(undefined), count({})).isWritten).toBe(true);
     const unknown = { 'count/widgets.example.com': '4' };
-    expect(trueStatus(quota(unknown, { hard: unknown }), count({})).isWritten).toBe(true);
+    expect(desiredStatus(quota(unknown, { hard: unknown }), count({})).isWritten).toBe(true);
   });
 
   it('takes everything away from a quota that limits nothing any more', () => {
     const old = { hard: { pods: '5' }, used: { pods: '2' } };
-    expect(trueStatus(quota(undefined, old), count({}))).toEqual({
+    expect(desiredStatus(quota(undefined, old), count({}))).toEqual({
       hard: {},
       used: {},
       without: { hard: ['pods'], used: ['pods'] },

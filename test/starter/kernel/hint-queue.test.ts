@@ -148,6 +148,21 @@ describe('the queue of hints', () => {
     expect(sent).toHaveLength(1);
   });
 
+  it('tries ever less often while Temporal is away', async () => {
+    let tries = 0;
+    const { queue, clock } = running({
+      send: async () => {
+        tries += 1;
+        throw new Error('14 UNAVAILABLE: no connection');
+      },
+    });
+    queue.add(hint('a'));
+    await clock.pass(60_000);
+    // Half a second at first and fifteen at last, each shortened by up to a half.
+    expect(tries).toBeGreaterThanOrEqual(7);
+    expect(tries).toBeLessThanOrEqual(16);
+  });
+
   it('keeps every hint while Temporal is away, says so once, and sends each once when it is back', async () => {
     let away = true;
     const got: string[] = [];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { claimCharge } from '../../../domain/quota-usage/claim-charge.ts';
-import { deviceCharge } from '../../../domain/quota-usage/device-charge.ts';
+import { claimCharge } from '../../../domain/quota-usage/volume-claim-charge.ts';
+import { deviceCharge } from '../../../domain/quota-usage/resource-claim-charge.ts';
 import { podCharge } from '../../../domain/quota-usage/pod-charge.ts';
 import { podInScopes } from '../../../domain/quota-usage/scopes.ts';
 import { serviceCharge } from '../../../domain/quota-usage/service-charge.ts';

@@ -36,7 +36,11 @@ function quota(used: Readonly<Record<string, string>>, more: Partial<CachedQuota
 function watching(
   quotas: CachedQuota[],
   options: Partial<UsageWatchOptions> = {},
-  { pods = '0', charges = [] }: { readonly pods?: string; readonly charges?: RecentCharges } = {},
+  {
+    pods = '0',
+    charges = [],
+    ends = [],
+  }: { readonly pods?: string; readonly charges?: RecentCharges; readonly ends?: readonly number[] } = {},
 ) {
   const hints: UsageQueuedHint[] = [];
   let counts = 0;
@@ -56,7 +60,7 @@ function watching(
       unsettledCharges: () => unsettledCharges(charges, unsettledSince([], Date.now()), Date.now()),
       evaluators: () => staticEvaluators,
       deviceClasses: () => new Map(),
-      chargeEnds: () => [],
+      chargeEnds: () => ends,
     }),
     hint: (hint) => hints.push(hint),
     onCounted: () => {},
@@ -159,6 +163,15 @@ describe('a quota', () => {
     watch.onObjectGone(PODS, pod('web'));
     await vi.advanceTimersByTimeAsync(1_000);
     expect(hints.map(told)).toEqual([{ id: ID, starts: true, cause: 'the usage changed', priority: 3 }]);
+  });
+
+  it('that came after a pod began to be stuck in its deletion is counted when that stops being charged', async () => {
+    const { watch, counted } = watching([quota({ pods: '0' })], {}, { ends: [AT + 10_000] });
+    watch.onQuota(quota({ pods: '0' }), undefined);
+    await vi.advanceTimersByTimeAsync(10_000);
+    const before = counted();
+    await vi.advanceTimersByTimeAsync(100);
+    expect(counted() - before).toBe(1);
   });
 
   it('is not counted because of its labels', async () => {

@@ -1,13 +1,13 @@
 /** Wakes everybody who waits for something to change. */
-export class Bell {
+export class Notifier {
   readonly #waiting = new Set<() => void>();
 
-  ring(): void {
+  notify(): void {
     for (const wake of this.#waiting) wake();
   }
 
-  /** Resolves at the next ring, or when the signal is aborted. */
-  async rung(signal: AbortSignal): Promise<void> {
+  /** Resolves at the next notification, or when the signal is aborted. */
+  async notified(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     await new Promise<void>((resolve) => {
       const wake = (): void => {

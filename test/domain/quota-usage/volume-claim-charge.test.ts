@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { claimCharge } from '../../../domain/quota-usage/claim-charge.ts';
+import { claimCharge } from '../../../domain/quota-usage/volume-claim-charge.ts';
 
 const storage = (amount: string) => ({ resources: { requests: { storage: amount } } });
 

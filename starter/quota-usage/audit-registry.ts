@@ -12,7 +12,7 @@ export interface WrongQuota {
 }
 
 /** What was true of every quota lately, and what its status said meanwhile. */
-export class AuditBook {
+export class AuditRegistry {
   readonly #policy: UsagePolicy;
   readonly #quotas = new Map<string, { readonly quota: CachedQuota; readonly memory: AuditMemory }>();
 

@@ -6,7 +6,7 @@ import { quantityOf, subtractQuantities } from '../kernel/quantity.ts';
 import { quantityIn, type ResourceList, resourceList } from '../kernel/resource-list.ts';
 import type { MatchContext, UsageContext } from './evaluator.ts';
 import type { Pod } from './pod.ts';
-import { DEVICE_CLASS_PREFIX, isExtendedQuotaName, keptPodCharge } from './pod-charge.ts';
+import { DEVICE_CLASS_PREFIX, isExtendedQuotaName, cachedPodCharge } from './pod-charge.ts';
 
 interface DeviceAsk {
   readonly deviceClassName?: string | undefined;
@@ -161,7 +161,7 @@ export function deviceCharge(claim: ResourceClaim, context: UsageContext): Resou
     return charge;
   }
   const owner = ownerOf(claim, context.podNamed);
-  const ofOwner = owner === undefined ? {} : keptPodCharge(owner, context.now);
+  const ofOwner = owner === undefined ? {} : cachedPodCharge(owner, context.now);
   const extended = [...extendedDevices(devices, context.deviceClasses)]
     .map(([name, count]) => [name, subtractQuantities(quantityOf(BigInt(count)), quantityIn(ofOwner, name))] as const)
     .filter(([, rest]) => rest.nano > 0n);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changesDevices, deviceCharge, type ResourceClaim } from '../../../domain/quota-usage/device-charge.ts';
+import { changesDevices, deviceCharge, type ResourceClaim } from '../../../domain/quota-usage/resource-claim-charge.ts';
 import type { UsageContext } from '../../../domain/quota-usage/evaluator.ts';
 import type { Pod } from '../../../domain/quota-usage/pod.ts';
 
