@@ -10,7 +10,7 @@ import { scheduleSpec, scheduleStatus } from '../../domain/lights-out/schedule/s
 import { SYSTEM_NAMESPACES } from '../../domain/lights-out/schedule/scope.ts';
 import { createCommandLine } from '../../starter/cli/command-line.ts';
 import { placedSettings } from '../../platform/config/settings.ts';
-import { lightsOutCommands } from '../../workflows/lights-out/messages.ts';
+import { commandDescriptions } from '../../workflows/lights-out/messages.ts';
 import { firstCells, read, ROOT, sectionOf, unionMembers } from './reading.ts';
 
 const page = read('docs/lights-out.md');
@@ -26,6 +26,10 @@ function found(source: string, pattern: RegExp): readonly string[] {
 }
 
 const DECISIONS = read('domain/lights-out/decide/decide.ts');
+/** The sources of the workflow, as one text. */
+const WORKFLOW = readdirSync(join(ROOT, 'workflows/lights-out'))
+  .map((file) => read(`workflows/lights-out/${file}`))
+  .join('\n');
 
 describe('the section of schedules in the runbook', () => {
   it.each([
@@ -48,7 +52,7 @@ describe('the section of schedules in the runbook', () => {
   });
 
   it('explains every Event, with its type', () => {
-    const sources = [DECISIONS, read('workflows/lights-out/workflow.ts')].join('\n');
+    const sources = [DECISIONS, WORKFLOW].join('\n');
     const known = [
       ...[...sources.matchAll(/type: '(Normal|Warning)',\s+reason: '(\w+)'/g)].map(
         ([, type, reason]) => `${reason} ${type}`,
@@ -69,12 +73,12 @@ describe('the section of schedules in the runbook', () => {
         .map((command) => command.name())
         .toSorted(),
     );
-    expect(lightsOutCommands.filter((command) => !section.includes(`\`${command}\``))).toEqual([]);
+    expect(Object.keys(commandDescriptions).filter((command) => !section.includes(`\`${command}\``))).toEqual([]);
   });
 
   it('explains every metric under the name that Prometheus sees, and alerts on none that there is not', () => {
     const starter = ['starter/lights-out/metrics.ts', 'starter/admission/start.ts'].map(read).join('\n');
-    const worker = ['activities/lights-out/metrics.ts', 'workflows/lights-out/workflow.ts'].map(read).join('\n');
+    const worker = [read('activities/lights-out/metrics.ts'), WORKFLOW].join('\n');
     const exported = [
       ...found(starter, /'((?:lightsout|headroom_lights_out|headroom_admission)_\w+)'/g).map(
         (name) => `${name} starter`,

@@ -173,8 +173,10 @@ export class ControllerRun<Status extends RunStatus, Memory> {
       if (isEnded() || servedAt <= now) return true;
       if (wakeAt <= now) return false;
       const hasMoved = (): boolean => isEnded() || this.requests.isPending !== isPending;
-      if (Number.isFinite(wakeAt)) await condition(hasMoved, wakeAt - now, { summary: brief(summary) });
-      else await condition(hasMoved);
+      if (Number.isFinite(wakeAt)) {
+        const isDue = !(await condition(hasMoved, wakeAt - now, { summary: brief(summary) }));
+        if (isDue) return wakeAt === servedAt;
+      } else await condition(hasMoved);
     }
   }
 

@@ -1,7 +1,7 @@
-import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
-import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import { defineQuery, defineSignal } from '@temporalio/workflow';
 import type { ScheduleTarget } from '../../domain/kernel/target.ts';
 import type { LightsOutPhase } from '../../domain/lights-out/decide/verdict.ts';
+import { defineCommands } from '../kernel/commands.ts';
 
 /** A hint that something changed, never the data to act on. */
 export interface ScheduleHint {
@@ -28,32 +28,12 @@ export interface LightsOutCommandInput {
   readonly namespace?: string;
 }
 
-/** Operator commands, as signals that people can send from the UI, and as updates that answer what they did. */
-export const lightsOutCommands = ['wake', 'sleep', 'cancel', 'approve', 'pause', 'resume', 'reconcileNow'] as const;
-export type LightsOutCommand = (typeof lightsOutCommands)[number];
-
-export const commandSignals: Readonly<Record<LightsOutCommand, SignalDefinition<[LightsOutCommandInput]>>> = {
-  wake: defineSignal('wake'),
-  sleep: defineSignal('sleep'),
-  cancel: defineSignal('cancel'),
-  approve: defineSignal('approve'),
-  pause: defineSignal('pause'),
-  resume: defineSignal('resume'),
-  reconcileNow: defineSignal('reconcileNow'),
-};
-
-export const commandUpdates: Readonly<Record<LightsOutCommand, UpdateDefinition<string, [LightsOutCommandInput]>>> = {
-  wake: defineUpdate('wake'),
-  sleep: defineUpdate('sleep'),
-  cancel: defineUpdate('cancel'),
-  approve: defineUpdate('approve'),
-  pause: defineUpdate('pause'),
-  resume: defineUpdate('resume'),
-  reconcileNow: defineUpdate('reconcileNow'),
-};
-
-/** What each command does, for people who choose one in a list. */
-export const commandDescriptions: Readonly<Record<LightsOutCommand, string>> = {
+/** The operator commands, each as a signal and as an update. */
+export const {
+  signals: commandSignals,
+  updates: commandUpdates,
+  descriptions: commandDescriptions,
+} = defineCommands<LightsOutCommandInput>()({
   wake: 'wake everything, or one namespace, for a while: {"for": "3h", "namespace": "team-a"}',
   sleep: 'put everything, or one namespace, to sleep for a while: {"for": "3h"}',
   cancel: 'end what wake or sleep began',
@@ -61,7 +41,8 @@ export const commandDescriptions: Readonly<Record<LightsOutCommand, string>> = {
   pause: 'stop writing for this schedule until resume',
   resume: 'go on after a pause',
   reconcileNow: 'look again at once',
-};
+});
+export type LightsOutCommand = keyof typeof commandDescriptions;
 
 /** What the query `status` answers. Moments are RFC 3339. */
 export interface LightsOutStatus {

@@ -54,8 +54,8 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
       await episode.whilePaused();
       continue;
     }
-    const seen = await episode.observe();
-    if (episode.isPaused) continue;
+    const seen = await run.interruptible(async () => await episode.observe());
+    if (seen === null || episode.isPaused) continue;
     const verdict = decide(seen, run.memory);
     run.publish(verdict);
     switch (verdict.kind) {

@@ -1,0 +1,77 @@
+/** What people see of the workflow of a schedule. */
+import type { ScheduleTarget } from '../../domain/kernel/target.ts';
+import { type EpochMs, formatInstant } from '../../domain/kernel/time.ts';
+import { type LightsOutMemory, replicaHours } from '../../domain/lights-out/decide/memory.ts';
+import type { LightsOutObservation } from '../../domain/lights-out/decide/observation.ts';
+import type { ControllerRun } from '../kernel/controller-run.ts';
+import type { LightsOutStatus } from './messages.ts';
+
+type LightsOutRunStatus = Pick<LightsOutStatus, 'phase' | 'reason' | 'detail' | 'facts'>;
+export type LightsOutRun = ControllerRun<LightsOutRunStatus, LightsOutMemory>;
+
+export const FIRST_STATUS: LightsOutRunStatus = {
+  phase: 'Starting',
+  reason: 'FirstLook',
+  detail: 'looking at the schedule',
+  facts: [],
+};
+
+/** The lines below the detail. */
+export function shownFacts(status: LightsOutRunStatus, { run, paused, failing, savings }: LightsOutMemory): string[] {
+  return [
+    ...(run === null ? [] : [progressSentence(run, Object.keys(failing).length)]),
+    ...(paused === null || status.phase === 'Paused'
+      ? []
+      : [`paused by ${paused.by} since ${formatInstant(paused.at)}`]),
+    ...status.facts,
+    `saved so far: ${replicaHours(savings)} replica-hours`,
+  ];
+}
+
+function progressSentence({ up, down, skipped, total }: NonNullable<LightsOutMemory['run']>, failed: number): string {
+  const parts = [
+    ...(down > 0 ? [`${down} put to sleep`] : []),
+    ...(up > 0 ? [`${up} woken`] : []),
+    ...(skipped > 0 ? [`${skipped} left`] : []),
+    ...(failed > 0 ? [`${failed} failed`] : []),
+  ];
+  return `progress: ${up + down + skipped} of ${total}${parts.length === 0 ? '' : ` (${parts.join(', ')})`}`;
+}
+
+/** What the query `status` answers; `seen` is the last observation, null before the first. */
+export function statusAnswer(
+  target: ScheduleTarget,
+  run: LightsOutRun,
+  seen: LightsOutObservation | null,
+): LightsOutStatus {
+  const moment = (at: EpochMs | null | undefined): string | null => (at == null ? null : formatInstant(at));
+  const { run: scaling, paused, failing, overrides, savings } = run.memory;
+  const { phase, reason, detail, facts } = run.status;
+  const failures = Object.entries(failing);
+  return {
+    target,
+    phase,
+    reason,
+    detail,
+    facts,
+    since: formatInstant(run.since),
+    state: seen?.period?.state ?? null,
+    nextUpscale: moment(seen?.period?.nextUpscale),
+    nextDownscale: moment(seen?.period?.nextDownscale),
+    overrides: [...overrides, ...(seen?.schedule?.overrides ?? [])]
+      .filter(({ until }) => until > Date.now())
+      .map(({ kind, namespace, until, by, reason }) => ({ kind, namespace, until: formatInstant(until), by, reason })),
+    progress:
+      scaling === null
+        ? null
+        : {
+            total: scaling.total,
+            completed: scaling.up + scaling.down + scaling.skipped,
+            failed: failures.length,
+          },
+    failing: failures.map(([workload, message]) => ({ workload, message })),
+    savedReplicaHours: replicaHours(savings),
+    paused: paused === null ? null : { ...paused, at: formatInstant(paused.at) },
+    lastCommand: run.lastCommand,
+  };
+}

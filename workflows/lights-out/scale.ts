@@ -1,0 +1,165 @@
+/** Does what a schedule wants, by priority and in batches, until it is done or something more recent is known. */
+import { metricMeter } from '@temporalio/workflow';
+import type { Batch, BatchOutcome } from '../../activities/lights-out/interface.ts';
+import { parseDuration } from '../../domain/kernel/duration.ts';
+import { formatSpan } from '../../domain/kernel/time.ts';
+import { owing } from '../../domain/lights-out/decide/memory.ts';
+import type { LightsOutObservation } from '../../domain/lights-out/decide/observation.ts';
+import { batchesOf, stepsOf } from '../../domain/lights-out/decide/order.ts';
+import type { PlanItem } from '../../domain/lights-out/decide/plan.ts';
+import { afterBatch } from '../../domain/lights-out/decide/run.ts';
+import type { LightsOutVerdict } from '../../domain/lights-out/decide/verdict.ts';
+import type { ScheduleState } from '../../domain/lights-out/schedule/names.ts';
+import type { RateLimit, ScheduleSpec } from '../../domain/lights-out/schedule/schedule.ts';
+import { workloadName } from '../../domain/lights-out/workload/workload.ts';
+import { failedActivity } from '../kernel/failure.ts';
+import { brief } from '../kernel/visibility.ts';
+import { awaiting, ensureScaled } from './activities.ts';
+import type { SchedulePass } from './schedule-pass.ts';
+
+/** Workloads of one activity where the schedule names no batch size. */
+const CHUNK = 100;
+
+export async function scale(
+  pass: SchedulePass,
+  seen: LightsOutObservation,
+  { items, ready }: Extract<LightsOutVerdict, { kind: 'scale' }>,
+): Promise<void> {
+  for (const step of stepsOf(items)) {
+    const { direction = 'Up', priority = 0 }: Partial<PlanItem> = step[0] ?? {};
+    if (!(await isReady(pass, seen, direction, priority))) return;
+    const pace = paceOf(seen.schedule?.spec ?? null, direction);
+    for (const batch of batchesOf(step, pace.batchSize)) {
+      if (!(await isTurn(pass, seen, direction, pace.delayMs))) return;
+      if (!(await writeBatch(pass, seen, batch, { direction, delayMs: pace.delayMs }))) return;
+      await pass.writeProgress(seen, ready);
+      if (pass.run.requests.isPending || pass.run.isHistoryLong) return;
+    }
+  }
+}
+
+/** Whether all of it is written in one batch, and so in a moment. */
+export function isOneBatch({ schedule }: LightsOutObservation, items: readonly PlanItem[]): boolean {
+  const [first] = items;
+  return (
+    first !== undefined &&
+    stepsOf(items).length === 1 &&
+    items.length <= Math.min(CHUNK, paceOf(schedule?.spec ?? null, first.direction).batchSize)
+  );
+}
+
+/** False where the rest of the plan is to be made anew first. */
+async function writeBatch(
+  pass: SchedulePass,
+  seen: LightsOutObservation,
+  batch: readonly PlanItem[],
+  { direction, delayMs }: { readonly direction: ScheduleState; readonly delayMs: number },
+): Promise<boolean> {
+  const { target, run } = pass;
+  const scheduleUid = seen.schedule?.uid ?? '';
+  // In parts, so that a pause in the middle of many ends them.
+  for (const items of batchesOf(batch, CHUNK)) {
+    const outcome = await write(pass, { target, scheduleUid, items, look: pass.look() });
+    if (outcome === null) return false;
+    run.remember(afterBatch(run.memory, items, outcome.outcomes, { now: pass.now(), timings: seen.timings }));
+    run.refresh();
+    if (run.requests.isImmediate) return false;
+  }
+  const nextBatchAt = delayMs === 0 ? null : pass.now() + delayMs;
+  run.remember({ ...run.memory, nextBatchAt, batchDirection: direction });
+  metricMeter
+    .createCounter('lightsout_scaling_batches', '1', 'Batches of workloads that were written.')
+    .add(1, { schedule: target.schedule, direction: direction === 'Up' ? 'upscale' : 'downscale' });
+  return true;
+}
+
+/** Null where it failed as a whole, after a rest. */
+async function write(pass: SchedulePass, batch: Batch): Promise<BatchOutcome | null> {
+  const { items } = batch;
+  const [first] = items;
+  const direction = first?.direction === 'Down' ? 'to sleep' : 'to wake';
+  const names = `${first === undefined ? '' : workloadName(first.workload)}${items.length > 1 ? ', …' : ''}`;
+  try {
+    return await ensureScaled.executeWithOptions({ summary: brief(`${items.length} ${direction}: ${names}`) }, [batch]);
+  } catch (error) {
+    await pass.restAfter(error);
+    return null;
+  }
+}
+
+/** Waits for the turn of the next batch; false where there is something else to look at by then. */
+async function isTurn(
+  pass: SchedulePass,
+  seen: LightsOutObservation,
+  direction: ScheduleState,
+  delayMs: number,
+): Promise<boolean> {
+  const { run } = pass;
+  const { batchDirection, nextBatchAt, run: scaling } = run.memory;
+  const now = pass.now();
+  // Who wakes what is going to sleep does not wait for the next batch of that, and whoever shortens the delay not for the
+  // rest of the old one.
+  const turn = batchDirection === direction ? Math.min(nextBatchAt ?? 0, now + delayMs) : 0;
+  if (turn > now) {
+    const summary = `next batch, ${(scaling?.up ?? 0) + (scaling?.down ?? 0)} of ${scaling?.total ?? 0} done`;
+    const until = Date.now() + Math.max(1, Math.min(turn, pass.endOf(seen)) - now);
+    if (await run.wait({ until, summary })) return false;
+  }
+  return !run.requests.isImmediate && pass.now() < pass.endOf(seen);
+}
+
+/**
+ * The workloads of a priority are waited for before those of the next are touched, for as long as people gave them. False
+ * where there is something else to look at first; the wait goes on after that.
+ */
+async function isReady(
+  pass: SchedulePass,
+  seen: LightsOutObservation,
+  direction: ScheduleState,
+  next: number,
+): Promise<boolean> {
+  const { target, run } = pass;
+  const { stage, failing } = run.memory;
+  const timeout = parseDuration(seen.schedule?.spec?.readinessTimeout ?? '10m');
+  if (stage === null || stage.direction !== direction || stage.priority === next) return true;
+  const items = stage.items.filter(({ workload }) => failing[workloadName(workload)] === undefined);
+  if (timeout === 0 || items.length === 0) return true;
+  if (run.requests.isPending) return false;
+  const waitingSince = stage.waitingSince ?? pass.now();
+  run.remember({ ...run.memory, stage: { ...stage, waitingSince } });
+  const until = Math.min(waitingSince + timeout, pass.endOf(seen));
+  const who = `the ${items.length === 1 ? 'workload' : `${items.length} workloads`} of priority ${stage.priority}`;
+  const wanted = direction === 'Up' ? 'ready' : 'down';
+  const what = `${who} to be ${wanted}`;
+  run.publish({ ...run.status, detail: `waiting for ${what}` });
+  const awaitScaled = awaiting(Math.max(1, until - pass.now()));
+  try {
+    const scaled = await run.waitFor(async () => {
+      await awaitScaled.executeWithOptions({ summary: brief(what) }, [{ target, direction, items }]);
+      return true;
+    });
+    if (scaled === null) return false;
+    run.remember({ ...run.memory, stage: null });
+    return true;
+  } catch (error) {
+    if (failedActivity(error) === null) throw error;
+    if (pass.now() < waitingSince + timeout) return false;
+    const verb = items.length === 1 ? 'was' : 'were';
+    const message = `${who} ${verb} not ${wanted} within ${formatSpan(timeout)}: the next priority was begun`;
+    const { memory } = run;
+    const key = `ReadinessTimeout ${memory.run?.startedAt} ${stage.priority}`;
+    const unready = { ...memory, stage: null, unready: [...memory.unready, message] };
+    run.remember(owing(unready, [{ type: 'Warning', reason: 'ReadinessTimeout', message, key }]));
+    await pass.writeEvents(seen, run.memory.untold);
+    return true;
+  }
+}
+
+function paceOf(
+  spec: ScheduleSpec | null,
+  direction: ScheduleState,
+): { readonly batchSize: number; readonly delayMs: number } {
+  const limit: RateLimit | undefined = direction === 'Up' ? spec?.upscaleRateLimit : spec?.downscaleRateLimit;
+  if (limit?.batchSize === undefined) return { batchSize: CHUNK, delayMs: 0 };
+  return { batchSize: limit.batchSize, delayMs: parseDuration(limit.delayBetweenBatches ?? '0') };
+}
