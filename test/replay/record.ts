@@ -2,7 +2,9 @@
  * `npm run replay:record [-- resize|usage|lights-out]`: drives the scenarios on real servers and writes the histories that the
  * replay test replays.
  */
+import { realpathSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CoreV1Api, RbacAuthorizationV1Api } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
@@ -22,6 +24,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const OF_EVERY_RUN: Replacements = [
   [`file://${ROOT}`, 'file:///headroom/'],
   [ROOT, '/headroom/'],
+  // A link in a second working tree.
+  [`${realpathSync(join(ROOT, 'node_modules'))}/`, '/headroom/node_modules/'],
   [/\b\d+@[\w.-]+/g, 'operator@example'],
   [/(headroom-(?:worker|starter)@[\w.-]+)\/\d+/g, '$1/1'],
   [hostname(), 'host.example'],
