@@ -1,5 +1,6 @@
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+/** A copy of the workflows' sources, changed as a developer might change it, and with decisions that tell what they decided. */
+import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -10,6 +11,13 @@ export interface Change {
   /** Must be in the file exactly once. */
   readonly from: string;
   readonly to: string;
+}
+
+/** A function that returns a verdict, alone or as the last of a tuple: the decision of a controller. */
+export interface TracedDecision {
+  /** From the root of the project. */
+  readonly file: string;
+  readonly name: string;
 }
 
 /** A copy of the workflows' sources with changes, to be bundled; `remove` when done. */
@@ -23,7 +31,10 @@ export interface ChangedWorkflows {
  *
  * @throws Error when the text to change is not there exactly once: then the test would prove nothing.
  */
-export async function changedWorkflows(changes: readonly Change[]): Promise<ChangedWorkflows> {
+export async function changedWorkflows(
+  changes: readonly Change[],
+  decisions: readonly TracedDecision[] = [],
+): Promise<ChangedWorkflows> {
   // Inside of the project, so that the packages are found from there.
   await mkdir(join(ROOT, '.headroom'), { recursive: true });
   const copy = await mkdtemp(join(ROOT, '.headroom', 'changed-workflows-'));
@@ -41,5 +52,24 @@ export async function changedWorkflows(changes: readonly Change[]): Promise<Chan
     }
     await writeFile(join(copy, file), `${before}${to}${after}`);
   }
+  for (const { file, name } of decisions) {
+    const untraced = file.replace(/\.ts$/, '.untraced.ts');
+    await rename(join(copy, file), join(copy, untraced));
+    await writeFile(join(copy, file), tracing(`./${basename(untraced)}`, name));
+  }
   return { workflowsPath: join(copy, 'workflows', 'index.ts'), remove };
+}
+
+/** A module in the place of another one, whose decision also tells the kind of its verdict. */
+function tracing(untraced: string, name: string): string {
+  return `
+import { proxySinks } from '@temporalio/workflow';
+import { ${name} as untraced } from '${untraced}';
+export * from '${untraced}';
+export function ${name}(...input) {
+  const decided = untraced(...input);
+  proxySinks().trace.verdict([decided].flat().at(-1).kind);
+  return decided;
+}
+`;
 }

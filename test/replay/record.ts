@@ -1,180 +1,116 @@
 /**
- * `npm run replay:record [-- resize|usage|lights-out]`: drives the scenarios on real servers and writes the histories that the
- * replay test replays.
+ * `npm run replay:record [-- NAME…]`: plays scenarios on real servers and writes the histories that the replay test replays;
+ * all of them, or those of the controllers and scenarios that are named: `lights-out`, `quota-resize/need-grew`, `need-grew`.
  */
-import { realpathSync } from 'node:fs';
-import { hostname } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { CoreV1Api, RbacAuthorizationV1Api } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
-import { startStack, type Stack, SYSTEM_NAMESPACE } from '../kernel/stack/stack.ts';
-import { CLUSTER } from '../kernel/stack/headroom-plane.ts';
-import { startUsagePlane } from '../quota-usage/planes.ts';
-import { LightsOutCluster, startLightsOutPlane } from '../lights-out/cluster.ts';
-import { lightsOutScenarios } from './lights-out-scenarios.ts';
+import { controllers, stagesFor } from './controllers.ts';
 import { forgetUnreleased, type Replacements, UNRELEASED, writeHistory } from './histories.ts';
-import { audited, owned, type UsageScenario } from './quota-usage-scenarios.ts';
-import { alone, type Recorded, type Scenario, together } from './scenarios.ts';
-import { accessOf } from '../kernel/stack/access.ts';
+import type { Platform, Recorded, Scenario, Started } from './stages.ts';
+import { tellErrorsOnly } from './workflows-only.ts';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** One scenario with everything that its recording needs. */
+interface Part {
+  readonly controller: string;
+  readonly name: string;
+  readonly scenario: Scenario<unknown>;
+  readonly platform: Platform<unknown>;
+  readonly isAlone: boolean;
+}
 
-/** What is this machine's own in every recording. */
-const OF_EVERY_RUN: Replacements = [
-  [`file://${ROOT}`, 'file:///headroom/'],
-  [ROOT, '/headroom/'],
-  // A link in a second working tree.
-  [`${realpathSync(join(ROOT, 'node_modules'))}/`, '/headroom/node_modules/'],
-  [/\b\d+@[\w.-]+/g, 'operator@example'],
-  [/(headroom-(?:worker|starter)@[\w.-]+)\/\d+/g, '$1/1'],
-  [hostname(), 'host.example'],
-];
-/** What is wrong is told soon. */
-const AUDIT = { HEADROOM_USAGE_MODE: 'audit', HEADROOM_USAGE_AUDIT_AFTER: '2s' };
-
-/** What is recorded: everything, or only the scenarios of one room. */
-const GROUPS = { resize: recordResize, usage: recordUsages, 'lights-out': recordLightsOut } as const;
-
-const [only] = process.argv.slice(2);
-const meant = Object.entries(GROUPS).filter(([name]) => only === undefined || name === only);
-if (meant.length === 0) {
-  console.error(`replay:record: "${only}" is none of ${Object.keys(GROUPS).join(', ')}`);
+tellErrorsOnly();
+const asked = process.argv.slice(2);
+const parts = await allParts();
+const chosen = asked.length === 0 ? parts : parts.filter((part) => asked.some((name) => isCalled(part, name)));
+const unknown = asked.filter((name) => !parts.some((part) => isCalled(part, name)));
+if (unknown.length > 0) {
+  console.error(`replay:record: no controller and no scenario is called ${unknown.join(', ')}; there are:`);
+  for (const { controller, name } of parts) console.error(`  ${controller}/${name}`);
   process.exit(2);
 }
-try {
-  let scenarios = 0;
-  for (const [group, run] of meant) {
-    await forgetUnreleased((name) => groupOf(name) === group);
-    scenarios += await run();
+const failures: unknown[] = [];
+for (const [platform, ofPlatform] of Map.groupBy(chosen, (part) => part.platform)) {
+  failures.push(...(await playAll(platform, ofPlatform)));
+}
+// What has no scenario any more is of no use; what could not be played stays as it was.
+if (asked.length === 0 && failures.length === 0) {
+  await forgetUnreleased(
+    ({ controller, name }) => !parts.some((part) => part.controller === controller && part.name === name),
+  );
+}
+console.log(`recorded ${chosen.length - failures.length} of ${chosen.length} scenarios as ${UNRELEASED}`);
+for (const failure of failures) console.error(failure);
+process.exit(failures.length === 0 ? 0 : 1);
+
+async function allParts(): Promise<Part[]> {
+  const found: Part[] = [];
+  for (const controller of controllers) {
+    for (const { platform, together, alone } of await stagesFor(controller)) {
+      const add = (scenarios: Readonly<Record<string, Scenario<unknown>>>, isAlone: boolean): void => {
+        for (const [name, scenario] of Object.entries(scenarios)) {
+          found.push({ controller, name, scenario, platform, isAlone });
+        }
+      };
+      add(together, false);
+      add(alone, true);
+    }
   }
-  console.log(`recorded ${scenarios} scenarios as ${UNRELEASED}`);
-} catch (error) {
-  console.error(error instanceof AggregateError ? error.errors : error);
-  process.exitCode = 1;
-}
-process.exit();
-
-function groupOf(name: string): keyof typeof GROUPS {
-  if (name.startsWith('usage-')) return 'usage';
-  return name.startsWith('lights-out-') ? 'lights-out' : 'resize';
+  return found;
 }
 
-/** Plays and records what needs a repository, most of it at once. Returns how many scenarios. */
-async function recordResize(): Promise<number> {
-  const stack = await startStack({
-    files: { 'README.md': '# acme/gitops\n' },
-    forge: { checks: 'pass', checkDelayMs: 300, validate: false },
-    env: {
-      HEADROOM_MODE: 'propose',
-      ENABLE_AUTO_MERGE: 'true',
-      HEADROOM_DEMAND_SETTLE: '300ms',
-      HEADROOM_CHECKS_POLL_MIN: '300ms',
-      HEADROOM_UPDATE_INTERVAL: '1s',
-      HEADROOM_NEED_GONE: '5s',
-      HEADROOM_HOLD_RETRY: '2s',
-      HEADROOM_SYNC_POLL: '300ms',
-      HEADROOM_SYNC_OVERDUE: '2s',
-    },
-    log: (message) => console.log(message),
-  });
+function isCalled({ controller, name }: Part, called: string): boolean {
+  return called === controller || called === name || called === `${controller}/${name}`;
+}
+
+/** Plays on servers of their own. Returns why what could not be recorded was not. */
+async function playAll(platform: Platform<unknown>, ofPlatform: readonly Part[]): Promise<unknown[]> {
+  const begun = performance.now();
+  const started = await platform();
+  console.log(`${platform.name} after ${secondsSince(begun)}`);
   try {
-    const episodes = new Map<string, Recorded>();
-    const play = async (name: string, scenario: Scenario): Promise<void> => {
-      const started = performance.now();
-      episodes.set(name, await scenario(stack, name));
-      console.log(`${name} after ${((performance.now() - started) / 1000).toFixed(1)} s`);
-    };
-    const all = Object.entries(together).map(async ([name, run]) => await play(name, run));
-    const failures = (await Promise.allSettled(all)).filter((outcome) => outcome.status === 'rejected');
-    if (failures.length > 0) throw new AggregateError(failures.map(({ reason }) => reason as unknown));
-    for (const [name, run] of Object.entries(alone)) await play(name, run);
-    for (const [name, episode] of episodes) await record(stack.client, name, episode, ofThisRun(stack));
-    return episodes.size;
+    const together = ofPlatform.filter(({ isAlone }) => !isAlone).map(async (part) => await play(started, part));
+    const failed = (await Promise.allSettled(together)).flatMap((outcome) =>
+      outcome.status === 'rejected' ? [outcome.reason as unknown] : [],
+    );
+    for (const part of ofPlatform.filter(({ isAlone }) => isAlone)) {
+      await play(started, part).catch((error: unknown) => failed.push(error));
+    }
+    return failed;
   } finally {
-    await stack.stop();
+    await started.stop();
   }
 }
 
-async function recordUsages(): Promise<number> {
-  return (await recordUsage({}, owned)) + (await recordUsage(AUDIT, audited));
+async function play(
+  { servers, client, replacements }: Started<unknown>,
+  { controller, name, scenario }: Part,
+): Promise<void> {
+  const begun = performance.now();
+  try {
+    // Names of namespaces are shared by all controllers on a platform.
+    const episode = await scenario(servers, `${controller}-${name}`);
+    await forgetUnreleased((one) => one.controller === controller && one.name === name);
+    await record(client, { controller, name }, episode, replacements);
+    console.log(`${controller}/${name} after ${secondsSince(begun)}`);
+  } catch (error) {
+    throw new Error(`${controller}/${name}, after ${secondsSince(begun)}`, { cause: error });
+  }
+}
+
+function secondsSince(begun: number): string {
+  return `${((performance.now() - begun) / 1000).toFixed(1)} s`;
 }
 
 /** Writes the history of an episode, and of every run that it continued as: `name`, `name-2`, `name-3`. */
 async function record(
   client: Client,
-  name: string,
+  { controller, name }: Pick<Part, 'controller' | 'name'>,
   { workflowId, runId }: Recorded,
   replacements: Replacements,
 ): Promise<void> {
   let next: string | undefined = runId;
   for (let run = 1; next !== undefined; run += 1) {
     const history = await client.workflow.getHandle(workflowId, next).fetchHistory();
-    await writeHistory(run === 1 ? name : `${name}-${run}`, history, replacements);
+    await writeHistory({ controller, name: run === 1 ? name : `${name}-${run}` }, history, replacements);
     next = history.events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId ?? undefined;
   }
-}
-
-/** Plays and records scenarios of usage, one after the other, on a cluster of their own. Returns how many. */
-async function recordUsage(
-  env: Readonly<Record<string, string>>,
-  scenarios: Readonly<Record<string, UsageScenario>>,
-): Promise<number> {
-  const headroom = await startUsagePlane({ env });
-  try {
-    const { client, plane, temporal } = headroom;
-    await Promise.all([headroom.startWorker(), headroom.startStarter()]);
-    const admin = accessOf(plane.adminKubeconfig);
-    const servers = {
-      cluster: CLUSTER,
-      client,
-      core: admin.makeApiClient(CoreV1Api),
-      rbac: admin.makeApiClient(RbacAuthorizationV1Api),
-      systemNamespace: SYSTEM_NAMESPACE,
-    };
-    const replacements: Replacements = [
-      [temporal.address, 'temporal.example:7233'],
-      [plane.url, 'https://kubernetes.example'],
-      ...OF_EVERY_RUN,
-    ];
-    for (const [name, run] of Object.entries(scenarios)) {
-      const episode = await run(servers, name);
-      await record(client, name, episode, replacements);
-      console.log(name);
-    }
-    return Object.keys(scenarios).length;
-  } finally {
-    await headroom.stop();
-  }
-}
-
-/** Plays and records schedules, one after the other, on a cluster of their own. Returns how many. */
-async function recordLightsOut(): Promise<number> {
-  const plane = await startLightsOutPlane();
-  try {
-    await Promise.all([plane.startWorker(), plane.startStarter()]);
-    const cluster = new LightsOutCluster(plane);
-    const replacements: Replacements = [
-      [plane.temporal.address, 'temporal.example:7233'],
-      [plane.plane.url, 'https://kubernetes.example'],
-      ...OF_EVERY_RUN,
-    ];
-    for (const [name, run] of Object.entries(lightsOutScenarios)) {
-      await record(plane.client, name, await run(cluster, name), replacements);
-      console.log(name);
-    }
-    return Object.keys(lightsOutScenarios).length;
-  } finally {
-    await plane.stop();
-  }
-}
-
-function ofThisRun({ dir, forge, temporal, env }: Omit<Stack, 'client'>): Replacements {
-  return [
-    [env.worker['GITHUB_TOKEN'] ?? '', 'TOKEN'],
-    [forge.url, 'https://forge.example'],
-    [temporal.address, 'temporal.example:7233'],
-    [dir, '/run/headroom'],
-    ...OF_EVERY_RUN,
-  ];
 }

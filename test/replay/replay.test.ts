@@ -1,72 +1,67 @@
 /** The replay gate: code that would do something else than recorded histories did must not be deployed. */
-import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as workflows from '../../workflows/index.ts';
 import { declaredActivities } from '../kernel/activity-names.ts';
-import { type Change, changedWorkflows } from './changed-workflows.ts';
+import type { Change } from './changed-workflows.ts';
+import { controllers, coverageFor, workflowTypesOf } from './controllers.ts';
+import { gapsOf } from './coverage.ts';
 import { attributesOf, readHistories, type RecordedHistory, textsOf, UNRELEASED } from './histories.ts';
+import { differences, idOf, replayTraced, type Traced } from './trace.ts';
 
 const RECORD = 'npm run replay:record';
 const NONDETERMINISM = /nondeterminism/i;
-const CONTINUED = 'EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW';
 
 let recorded: RecordedHistory[];
+/** Of the workflows as they are. */
+let traced: readonly Traced[];
 
 beforeAll(async () => {
   // A failed replay is an outcome of this test and not a thing to log.
   Runtime.install({ logger: new DefaultLogger('ERROR', () => {}), telemetryOptions: { logging: { filter: 'OFF' } } });
   recorded = await readHistories();
+  const coverages = await Promise.all(controllers.map(coverageFor));
+  const decisions = coverages.flatMap(Object.values).flatMap(({ decision }) => decision ?? []);
+  traced = await replayTraced(recorded, decisions);
 });
 
-/** What each history says to the workflows at this path: nothing, or why it cannot be replayed. */
-async function replay(workflowsPath: string): Promise<Map<string, string | null>> {
-  const workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR', () => {}) });
-  const histories = recorded.map(({ release, name, history }) => ({ workflowId: `${release}/${name}`, history }));
-  const outcomes = new Map<string, string | null>();
-  for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle }, histories)) {
-    outcomes.set(workflowId, error === undefined ? null : error.message.slice(0, 300));
-  }
-  return outcomes;
+/** The histories that cannot be replayed with changed workflows, and why. */
+async function failedWith(...changes: Change[]): Promise<Record<string, string>> {
+  return failed(await replayTraced(recorded, [], changes));
 }
 
-async function replayChanged(...changes: Change[]): Promise<Map<string, string | null>> {
-  const { workflowsPath, remove } = await changedWorkflows(changes);
-  try {
-    return await replay(workflowsPath);
-  } finally {
-    await remove();
-  }
-}
-
-function failed(outcomes: Map<string, string | null>): Record<string, string> {
-  return Object.fromEntries([...outcomes].filter((entry): entry is [string, string] => entry[1] !== null));
-}
-
-function ofType(workflowType: string): RecordedHistory[] {
-  return recorded.filter((one) => one.workflowType === workflowType);
+function failed(replayed: readonly Traced[]): Record<string, string> {
+  return Object.fromEntries(
+    replayed.flatMap(({ recorded: one, error }) => (error === null ? [] : [[idOf(one), error]])),
+  );
 }
 
 describe('the workflows as they are', () => {
-  it('replay every history that any release recorded', async () => {
-    const outcomes = await replay(new URL('../../workflows/index.ts', import.meta.url).pathname);
-    expect(outcomes.size).toBe(recorded.length);
-    expect(failed(outcomes), `if no release has the code that recorded them, record anew: ${RECORD}`).toEqual({});
+  it('replay every history that any release recorded', () => {
+    expect(traced.length).toBeGreaterThan(0);
+    expect(failed(traced), `if no release has the code that recorded them, record anew: ${RECORD}`).toEqual({});
   });
 
-  it.each(Object.keys(workflows))('have recorded histories of %s', (workflowType) => {
-    expect(ofType(workflowType).length, `add a scenario of ${workflowType} and run ${RECORD}`).toBeGreaterThan(0);
+  it('search by, wait for and ask on the same task queues as in the histories that are not released', () => {
+    const unreleased = traced.filter(({ recorded: { release } }) => release === UNRELEASED);
+    const different = unreleased.map((one) => [idOf(one.recorded), differences(one)] as const);
+    const found = Object.fromEntries(different.filter(([, differs]) => differs.length > 0));
+    expect(found, `if that is meant, record anew: ${RECORD}`).toEqual({});
   });
 
-  it('have a recorded chain of runs that continued as new, each with the first event of the next', () => {
-    const continued = recorded.filter(({ events }) => events.at(-1)?.eventType === CONTINUED);
-    expect(continued.length).toBeGreaterThan(1);
-    const firstRuns = new Set(recorded.map(({ events }) => attributesOf(events[0])['continuedExecutionRunId'] ?? ''));
-    for (const { events } of continued) {
-      expect(firstRuns).toContain(attributesOf(events[0])['originalExecutionRunId']);
-    }
-    const carried = recorded.filter(({ events }) => attributesOf(events[0])['continuedExecutionRunId'] !== undefined);
-    expect(carried.at(-1)?.events.at(-1)?.eventType).not.toBe(CONTINUED);
+  it('belong to a controller each', () => {
+    expect(controllers.flatMap(workflowTypesOf).toSorted()).toEqual(Object.keys(workflows).toSorted());
   });
+
+  it.each(controllers.flatMap((controller) => workflowTypesOf(controller).map((type) => ({ controller, type }))))(
+    'of type $type have histories of every verdict, every answer, every failure and every phase',
+    async ({ controller, type }) => {
+      const { [type]: coverage } = await coverageFor(controller);
+      if (coverage === undefined) throw new Error(`test/replay/${controller}/coverage.ts has no table of ${type}`);
+      const ofType = traced.filter(({ recorded: { workflowType } }) => workflowType === type);
+      expect(gapsOf(coverage, ofType), `add a scenario to test/replay/${controller}/ and run ${RECORD}`).toEqual([]);
+    },
+  );
 
   it('have a recording of every activity that they can call', async () => {
     const scheduled = new Set(
@@ -85,32 +80,84 @@ describe('the replay gate', () => {
   const file = 'workflows/quota-resize/workflow.ts';
 
   it('fails for one activity call more at the start of the loop', async () => {
-    const outcomes = failed(
-      await replayChanged({ file, from: look, to: `await observing.observeQuota({ target });${look}` }),
-    );
-    const resizes = ofType('quotaResize').map(({ release, name }) => `${release}/${name}`);
+    const outcomes = await failedWith({ file, from: look, to: `await observing.observeQuota({ target });${look}` });
+    const resizes = recorded.filter(({ workflowType }) => workflowType === 'quotaResize').map(idOf);
     expect(Object.keys(outcomes).toSorted()).toEqual(resizes.toSorted());
     for (const message of Object.values(outcomes)) expect(message).toMatch(NONDETERMINISM);
   });
 
   it('fails for a decision that comes out differently, far away in the domain', async () => {
-    const outcomes = failed(
-      await replayChanged({
-        file: 'domain/quota-resize/decide/decide-decision.ts',
-        from: "if (policy.mode === 'observe') {",
-        to: "if (policy.mode !== 'observe') {",
-      }),
+    const outcomes = await failedWith({
+      file: 'domain/quota-resize/decide/decide-decision.ts',
+      from: "if (policy.mode === 'observe') {",
+      to: "if (policy.mode !== 'observe') {",
+    });
+    expect(outcomes[`${UNRELEASED}/quota-resize/threshold-merged`]).toMatch(NONDETERMINISM);
+  });
+
+  it('fails for a wait that is gone, for two activities in another order, and for an answer that is not given', async () => {
+    const outcomes = await failedWith(
+      {
+        file: 'workflows/quota-usage/workflow.ts',
+        from: 'else await condition(() => woken, Math.max(1, verdict.until - Date.now()), { summary: brief(verdict.detail) });',
+        to: 'else await condition(() => woken);',
+      },
+      {
+        file: 'workflows/lights-out/workflow.ts',
+        from: `
+    else await writeStatus(looked, verdict.ready);
+    await tell(looked, [...memory.untold, ...verdict.tells]);`,
+        to: `
+    await tell(looked, [...memory.untold, ...verdict.tells]);
+    if (progressAt !== now()) await writeStatus(looked, verdict.ready);`,
+      },
+      { file: 'workflows/github-budget/workflow.ts', from: '    upsertMemo(memo);\n', to: '' },
     );
-    expect(outcomes[`${UNRELEASED}/threshold-merged`]).toMatch(NONDETERMINISM);
+    expect(Object.keys(outcomes)).toEqual(
+      expect.arrayContaining([
+        `${UNRELEASED}/quota-usage/wrong`,
+        `${UNRELEASED}/lights-out/night`,
+        `${UNRELEASED}/github-budget/lived`,
+      ]),
+    );
+  });
+
+  it('tells what Temporal does not compare: search attributes, how long is waited, and task queues', async () => {
+    const replayed = await replayTraced(
+      recorded,
+      [],
+      [
+        { file: 'workflows/kernel/visibility.ts', from: 'value: standing.phase }', to: 'value: standing.reason }' },
+        {
+          file: 'workflows/lights-out/workflow.ts',
+          from: 'const REFUSED_REST_MS = 60_000;',
+          to: 'const REFUSED_REST_MS = 50_000;',
+        },
+        {
+          file: 'workflows/quota-usage/activities.ts',
+          from: 'taskQueue: cacheTaskQueue(cluster),',
+          to: "taskQueue: 'nobody',",
+        },
+      ],
+    );
+    expect(failed(replayed)).toEqual({});
+    const found = Object.fromEntries(replayed.map((one) => [idOf(one.recorded), differences(one).join('; ')]));
+    expect(found[`${UNRELEASED}/quota-resize/threshold-merged`]).toMatch(
+      /"HeadroomPhase":.+ and is .+"HeadroomPhase":/,
+    );
+    expect(found[`${UNRELEASED}/lights-out/unreadable`]).toMatch(/timer \d+ of event \d+ was \d+ ms and is \d+ ms/);
+    expect(found[`${UNRELEASED}/quota-usage/written`]).toContain(
+      'the task queue of observeUsage was headroom-cache/test and is nobody',
+    );
   });
 
   it('passes for the same call behind a patch, and for other words', async () => {
-    const outcomes = await replayChanged(
+    const outcomes = await failedWith(
       { file, from: look, to: `if (patched('look-twice')) await observing.observeQuota({ target });${look}` },
       { file, from: '  log,\n', to: '  log,\n  patched,\n' },
       { file: 'domain/quota-resize/decide/decide-idle.ts', from: 'cooling down until ', to: 'resting until ' },
     );
-    expect(failed(outcomes)).toEqual({});
+    expect(outcomes).toEqual({});
   });
 });
 

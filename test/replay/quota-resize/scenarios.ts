@@ -1,48 +1,24 @@
-/** What is recorded: each scenario drives one episode on the real servers and goes when there is nothing more to see. */
-import { leaseGcId, taskQueue } from '../../domain/kernel/target.ts';
-import type { quotaResize } from '../../workflows/quota-resize/workflow.ts';
-import { eventually } from '../kernel/stack/eventually.ts';
-import { type Stack, SYSTEM_NAMESPACE } from '../kernel/stack/stack.ts';
+/** What is recorded of resizes: each scenario drives one episode on the real servers. */
+import { taskQueue } from '../../../domain/kernel/target.ts';
+import type { quotaResize } from '../../../workflows/quota-resize/workflow.ts';
+import { eventually } from '../../kernel/stack/eventually.ts';
+import { type Stack, SYSTEM_NAMESPACE } from '../../kernel/stack/stack.ts';
+import { counted, givenQuota, quotaManifest, WatchedQuota } from '../../kernel/stack/watched-quota.ts';
+import { withRepository } from '../platforms.ts';
+import { type Scenario, type Stage, stage } from '../stages.ts';
+import { answerScenarios, lonelyAnswerScenarios } from './answer-scenarios.ts';
 import { countedScenarios } from './counted-scenarios.ts';
-import { budgetScenarios } from './github-budget-scenarios.ts';
-import { counted, givenQuota, quotaManifest, WatchedQuota } from '../kernel/stack/watched-quota.ts';
-
-/** The episode of a scenario, by its workflow id and its first run; what that continued as new is recorded as well. */
-export interface Recorded {
-  readonly workflowId: string;
-  readonly runId: string;
-}
-
-export type Scenario = (stack: Stack, namespace: string) => Promise<Recorded>;
-
-const HARD = { pods: '10' };
-const byPeople = { 'resizer.io/auto-merge': 'false' };
-
-async function of(quota: WatchedQuota): Promise<Recorded> {
-  return { workflowId: quota.workflowId, runId: await quota.runId() };
-}
-
-/** Nine of ten pods: the threshold is reached. */
-async function press(quota: WatchedQuota): Promise<void> {
-  await quota.deploy('web', 9, { cpu: '10m' });
-}
-
-async function opened(stack: Stack, namespace: string): Promise<WatchedQuota> {
-  const quota = await givenQuota(stack, { namespace, hard: HARD, annotations: byPeople });
-  await press(quota);
-  await quota.reaches('AwaitingMerge');
-  return quota;
-}
+import { byPeople, HARD, opened, press, runOf } from './given.ts';
 
 /** Scenarios that share the servers without noticing each other. */
-export const together: Readonly<Record<string, Scenario>> = {
-  ...budgetScenarios,
+const together: Readonly<Record<string, Scenario<Stack>>> = {
+  ...answerScenarios,
 
   'threshold-merged': async (stack, namespace) => {
     const quota = await givenQuota(stack, { namespace, hard: HARD });
     await press(quota);
     await quota.reaches('CoolingDown');
-    const recorded = await of(quota);
+    const recorded = await runOf(quota);
     await quota.signal('skipCooldown', { by: 'alice', reason: 'the launch is today' });
     await quota.ends('BelowThreshold');
     return recorded;
@@ -54,7 +30,7 @@ export const together: Readonly<Record<string, Scenario>> = {
     await quota.reaches('AwaitingApproval');
     await quota.command('approve', { by: 'alice', reason: 'agreed' });
     await quota.reaches('CoolingDown');
-    return await of(quota);
+    return await runOf(quota);
   },
 
   'approved-first': async (stack, namespace) => {
@@ -64,7 +40,7 @@ export const together: Readonly<Record<string, Scenario>> = {
     await quota.reaches('AwaitingApproval', 'ApprovalRequired');
     await quota.command('approve', { by: 'alice', reason: 'agreed' });
     await quota.reaches('CoolingDown');
-    return await of(quota);
+    return await runOf(quota);
   },
 
   'companion-left': async (stack, namespace) => {
@@ -79,7 +55,7 @@ export const together: Readonly<Record<string, Scenario>> = {
     const both = [compute, objects];
     const leader = await eventually('one of them leads', () => both.find((one) => one.pullRequests().length === 1));
     await leader.reaches('AwaitingMerge', 'Frozen');
-    const recorded = await of(leader);
+    const recorded = await runOf(leader);
     const companion = leader === compute ? objects : compute;
     await companion.annotateQuota({ 'resizer.io/enabled': 'false' });
     // The leader looks again by itself, and a command makes it at once.
@@ -96,7 +72,7 @@ export const together: Readonly<Record<string, Scenario>> = {
     await press(quota);
     await quota.reaches('CoolingDown');
     await quota.command('reconcileNow', { by: 'alice' });
-    return await of(quota);
+    return await runOf(quota);
   },
 
   'closed-by-a-person': async (stack, namespace) => {
@@ -104,7 +80,7 @@ export const together: Readonly<Record<string, Scenario>> = {
     const { number } = await quota.pullRequest();
     await stack.forge.closePullRequest(number, 'bob');
     await quota.reaches('CoolingDown', 'Refused');
-    return await of(quota);
+    return await runOf(quota);
   },
 
   'merged-by-a-person': async (stack, namespace) => {
@@ -112,14 +88,14 @@ export const together: Readonly<Record<string, Scenario>> = {
     const { number } = await quota.pullRequest();
     await stack.forge.mergePullRequest(number, 'bob');
     await quota.reaches('CoolingDown', 'CoolingDown');
-    return await of(quota);
+    return await runOf(quota);
   },
 
   'rejected-by-signal': async (stack, namespace) => {
     const quota = await opened(stack, namespace);
     await quota.signal('reject', { by: 'carol', reason: 'too expensive' });
     await quota.reaches('CoolingDown', 'Refused');
-    return await of(quota);
+    return await runOf(quota);
   },
 
   'paused-resumed': async (stack, namespace) => {
@@ -133,7 +109,7 @@ export const together: Readonly<Record<string, Scenario>> = {
     await quota.reaches('Paused');
     await quota.command('resume', { by: 'alice' });
     await quota.reaches('CoolingDown');
-    return await of(quota);
+    return await runOf(quota);
   },
 
   'blocked-then-found': async (stack, namespace) => {
@@ -143,7 +119,7 @@ export const together: Readonly<Record<string, Scenario>> = {
     await stack.forge.pushCommit({ files: { [quota.path]: quotaManifest({ namespace, hard: HARD }) } });
     await quota.command('reconcileNow', { by: 'alice' });
     await quota.reaches('CoolingDown');
-    return await of(quota);
+    return await runOf(quota);
   },
 
   'need-grew': async (stack, namespace) => {
@@ -151,12 +127,12 @@ export const together: Readonly<Record<string, Scenario>> = {
     const { head } = await quota.pullRequest();
     await quota.deploy('more', 4, { cpu: '10m' });
     await eventually('the pull request is updated', async () => (await quota.pullRequest()).head.sha !== head.sha);
-    return await of(quota);
+    return await runOf(quota);
   },
 
   'need-gone': async (stack, namespace) => {
     const quota = await opened(stack, namespace);
-    const recorded = await of(quota);
+    const recorded = await runOf(quota);
     await quota.scale('web', 1);
     await eventually('the pull request is closed', async () => (await quota.pullRequest()).state === 'closed');
     await quota.ends('BelowThreshold');
@@ -167,7 +143,7 @@ export const together: Readonly<Record<string, Scenario>> = {
     const quota = await givenQuota(stack, { namespace, hard: HARD, annotations: byPeople, synced: false });
     await press(quota);
     await quota.reaches('AwaitingMerge');
-    const recorded = await of(quota);
+    const recorded = await runOf(quota);
     await stack.core.deleteNamespacedResourceQuota({ namespace, name: quota.target.quota });
     await quota.ends('QuotaGone');
     return recorded;
@@ -175,7 +151,7 @@ export const together: Readonly<Record<string, Scenario>> = {
 
   'opted-out': async (stack, namespace) => {
     const quota = await opened(stack, namespace);
-    const recorded = await of(quota);
+    const recorded = await runOf(quota);
     await quota.annotate({ 'resizer.io/enabled': 'false' });
     await quota.ends('OptedOut');
     return recorded;
@@ -185,7 +161,7 @@ export const together: Readonly<Record<string, Scenario>> = {
     const quota = await givenQuota(stack, { namespace, hard: HARD, annotations: byPeople, synced: false });
     await press(quota);
     await quota.reaches('AwaitingMerge');
-    const recorded = await of(quota);
+    const recorded = await runOf(quota);
     await quota.annotate({ 'resizer.io/mode': 'observe' });
     await quota.reaches('AwaitingMerge', 'ObserverMode');
     await stack.core.deleteNamespacedResourceQuota({ namespace, name: quota.target.quota });
@@ -200,7 +176,17 @@ export const together: Readonly<Record<string, Scenario>> = {
     await quota.deploy('more', 1, { cpu: '10m' });
     await eventually('another run has taken over', async () => (await quota.runId()) !== before);
     await quota.reaches('AwaitingMerge');
-    return await of(quota);
+    return await runOf(quota);
+  },
+
+  'already-in-git': async (stack, namespace) => {
+    const raised = quotaManifest({ hard: { pods: '20' } });
+    const quota = await givenQuota(stack, { namespace, hard: HARD, synced: false, file: raised });
+    await press(quota);
+    await quota.reaches('AwaitingSync');
+    await quota.setHard({ pods: '20' });
+    await quota.reaches('CoolingDown');
+    return await runOf(quota);
   },
 
   'lease-held': async (stack, namespace) => {
@@ -208,7 +194,7 @@ export const together: Readonly<Record<string, Scenario>> = {
     await quota.createLease('somebody-else');
     await press(quota);
     await quota.reaches('Blocked', 'LeaseHeld');
-    const recorded = await of(quota);
+    const recorded = await runOf(quota);
     await quota.unlockLease();
     await quota.reaches('CoolingDown');
     return recorded;
@@ -240,26 +226,8 @@ export const together: Readonly<Record<string, Scenario>> = {
 };
 
 /** Scenarios that change something for everybody, one after the other. */
-export const alone: Readonly<Record<string, Scenario>> = {
-  'sync-overdue': async (stack, namespace) => {
-    const quota = await givenQuota(stack, { namespace, hard: HARD });
-    stack.syncer.pause();
-    await press(quota);
-    await quota.reaches('AwaitingSync', 'SyncOverdue');
-    stack.syncer.resume();
-    await quota.reaches('CoolingDown');
-    return await of(quota);
-  },
-
-  'already-in-git': async (stack, namespace) => {
-    const raised = quotaManifest({ hard: { pods: '20' } });
-    const quota = await givenQuota(stack, { namespace, hard: HARD, synced: false, file: raised });
-    await press(quota);
-    await quota.reaches('AwaitingSync');
-    await quota.setHard({ pods: '20' });
-    await quota.reaches('CoolingDown');
-    return await of(quota);
-  },
+const alone: Readonly<Record<string, Scenario<Stack>>> = {
+  ...lonelyAnswerScenarios,
 
   'globally-paused': async (stack, namespace) => {
     const quota = await givenQuota(stack, { namespace, hard: HARD });
@@ -272,27 +240,10 @@ export const alone: Readonly<Record<string, Scenario>> = {
     await quota.reaches('Paused', 'GloballyPaused');
     await stack.core.deleteNamespacedConfigMap({ namespace: SYSTEM_NAMESPACE, name });
     await quota.reaches('CoolingDown');
-    return await of(quota);
-  },
-
-  'lease-gc': async (stack, namespace) => {
-    const quota = await givenQuota(stack, { namespace, hard: HARD, synced: false });
-    await press(quota);
-    await eventually('there is a Lease', async () => (await quota.lease()) !== null);
-    await stack.core.deleteNamespacedResourceQuota({ namespace, name: quota.target.quota });
-    await eventually('the episode is over', async () => {
-      const { status } = await stack.client.workflow.getHandle(quota.workflowId).describe();
-      return status.name === 'COMPLETED';
-    });
-    await stack.client.schedule.getHandle(leaseGcId(stack.cluster)).trigger();
-    return await eventually('the round is over', async () => {
-      const { info } = await stack.client.schedule.getHandle(leaseGcId(stack.cluster)).describe();
-      const action = info.recentActions.at(-1)?.action;
-      if (action?.type !== 'startWorkflow') return null;
-      await stack.client.workflow.getHandle(action.workflow.workflowId).result();
-      return { workflowId: action.workflow.workflowId, runId: action.workflow.firstExecutionRunId };
-    });
+    return await runOf(quota);
   },
 
   ...countedScenarios,
 };
+
+export const stages: readonly Stage[] = [stage(withRepository, { together, alone })];

@@ -1,15 +1,16 @@
 /** Budgets of writes to GitHub, to be recorded: they need Temporal and a worker, and nothing else. */
 import type { Client } from '@temporalio/client';
 import { pino } from 'pino';
-import { createGitHubPermits } from '../../activities/forge/github/budget-permits.ts';
-import type { WritePermits, PermitAsk } from '../../activities/forge/write-permits.ts';
-import type { BudgetLimits } from '../../domain/github-budget/limits.ts';
-import { type Urgency, urgencies } from '../../domain/github-budget/urgency.ts';
-import { githubBudgetId, githubBudgetTaskQueue } from '../../domain/kernel/target.ts';
-import { pause, resume } from '../../workflows/github-budget/messages.ts';
-import type { githubBudget } from '../../workflows/github-budget/workflow.ts';
-import { persist } from '../github-budget/budget-servers.ts';
-import type { Recorded } from './scenarios.ts';
+import { createGitHubPermits } from '../../../activities/forge/github/budget-permits.ts';
+import type { PermitAsk, WritePermits } from '../../../activities/forge/write-permits.ts';
+import type { BudgetLimits } from '../../../domain/github-budget/limits.ts';
+import { type Urgency, urgencies } from '../../../domain/github-budget/urgency.ts';
+import { githubBudgetId, githubBudgetTaskQueue } from '../../../domain/kernel/target.ts';
+import { pause, resume } from '../../../workflows/github-budget/messages.ts';
+import type { githubBudget } from '../../../workflows/github-budget/workflow.ts';
+import { persist } from '../../github-budget/budget-servers.ts';
+import { withRepository } from '../platforms.ts';
+import { type Scenario, type Stage, stage } from '../stages.ts';
 
 const HOST = 'github.example';
 /** Two in three seconds: the whole life of a budget in a few of them. */
@@ -27,8 +28,8 @@ function ask(id: string, urgency: Urgency): PermitAsk {
   return { id, urgency, target: 'team-a/compute', cluster: 'test', write: 'open pull request' };
 }
 
-export const budgetScenarios: Readonly<Record<string, (servers: Servers, name: string) => Promise<Recorded>>> = {
-  'github-budget': async (servers, name) => {
+const together: Readonly<Record<string, Scenario<Servers>>> = {
+  lived: async (servers, name) => {
     const handle = servers.client.workflow.getHandle<typeof githubBudget>(
       githubBudgetId({ host: HOST, credentialId: name }),
     );
@@ -45,7 +46,7 @@ export const budgetScenarios: Readonly<Record<string, (servers: Servers, name: s
     return { workflowId: handle.workflowId, runId };
   },
 
-  'github-budget-continued': async (servers, name) => {
+  continued: async (servers, name) => {
     const handle = await servers.client.workflow.start<typeof githubBudget>('githubBudget', {
       workflowId: githubBudgetId({ host: HOST, credentialId: name }),
       taskQueue: githubBudgetTaskQueue,
@@ -59,3 +60,5 @@ export const budgetScenarios: Readonly<Record<string, (servers: Servers, name: s
     return { workflowId: handle.workflowId, runId: handle.firstExecutionRunId };
   },
 };
+
+export const stages: readonly Stage[] = [stage(withRepository, { together })];

@@ -1,16 +1,16 @@
 /** Resizes by counted numbers, to be recorded: Headroom runs in mode `audit` for as long as one takes. */
 import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
-import { taskQueue } from '../../domain/kernel/target.ts';
-import type { UsageMode } from '../../domain/quota-usage/mode.ts';
-import type { quotaResize } from '../../workflows/quota-resize/workflow.ts';
-import { eventually } from '../kernel/stack/eventually.ts';
-import type { Stack } from '../kernel/stack/stack.ts';
-import { grantUsage } from '../kernel/stack/usage-access.ts';
-import { givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
-import type { Scenario } from './scenarios.ts';
+import { taskQueue } from '../../../domain/kernel/target.ts';
+import type { UsageMode } from '../../../domain/quota-usage/mode.ts';
+import type { quotaResize } from '../../../workflows/quota-resize/workflow.ts';
+import { eventually } from '../../kernel/stack/eventually.ts';
+import type { Stack } from '../../kernel/stack/stack.ts';
+import { grantUsage } from '../../kernel/stack/usage-access.ts';
+import { givenQuota, type WatchedQuota } from '../../kernel/stack/watched-quota.ts';
+import type { Scenario } from '../stages.ts';
 
 /** One after the other, after everything else: they change how the whole stack runs. */
-export const countedScenarios: Readonly<Record<string, Scenario>> = {
+export const countedScenarios: Readonly<Record<string, Scenario<Stack>>> = {
   counted: async (stack, namespace) => {
     const annotations = { 'resizer.io/enabled': 'false' };
     const quota = await givenQuota(stack, { namespace, hard: { pods: '10' }, annotations, synced: false });

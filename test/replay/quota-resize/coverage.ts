@@ -1,0 +1,61 @@
+import type { UsageCacheActivities } from '../../../activities/quota-usage/interface.ts';
+import type { PullRequestOutcome, QuotaResizeActivities } from '../../../activities/quota-resize/interface.ts';
+import type { Phase, Verdict } from '../../../domain/quota-resize/model/verdict.ts';
+import { coverageOf } from '../coverage.ts';
+import { attributesOf, payloadOf, type RecordedEvent } from '../histories.ts';
+
+export const coverage = {
+  quotaResize: coverageOf<{
+    verdict: Verdict['kind'];
+    phase: Phase;
+    activities: QuotaResizeActivities & Pick<UsageCacheActivities, 'observeNamespaceUsage'>;
+  }>()({
+    decision: { file: 'domain/quota-resize/decide/decide.ts', name: 'decide' },
+    verdicts: {
+      hold: {},
+      end: {},
+      recommend: {},
+      propose: {
+        observeSource: { found: true, blocked: true },
+        ensureLeaseAcquired: { acquired: true, held: true, fileBusy: true },
+      },
+      revise: {},
+      say: {},
+      open: { ensurePullRequest: { open: true, alreadyInGit: true, settled: true, blocked: true } },
+      rebuild: { ensurePullRequestRebuilt: { open: true, alreadyInGit: true, settled: true, blocked: true } },
+      merge: { ensureMerged: { merged: true, moved: true, blocked: true } },
+      close: {},
+      release: {},
+      settle: {},
+      warnSync: { observeSource: { found: true, blocked: true } },
+    },
+    failures: {
+      GloballyPaused: true,
+      PolicyChanged: true,
+      ForgeRejected: true,
+      InvalidInput: 'what is wrong about an object or a file is an answer, and not a failure',
+    },
+    phases: {
+      Detecting: true,
+      Recommending: true,
+      OpeningPullRequest: true,
+      AwaitingChecks: true,
+      AwaitingApproval: true,
+      AwaitingMerge: true,
+      Merging: true,
+      AwaitingSync: true,
+      CoolingDown: true,
+      Blocked: true,
+      Paused: true,
+      Ended: true,
+    },
+    continuesAsNew: true,
+    ways: {
+      'a pull request without a quota that it was to raise': (runs: readonly (readonly RecordedEvent[])[]) =>
+        runs.flat().some((event) => {
+          const outcome = payloadOf(attributesOf(event)['result']) as Partial<PullRequestOutcome> | undefined;
+          return outcome?.kind === 'open' && (outcome.leftOut ?? []).length > 0;
+        }),
+    },
+  }),
+};

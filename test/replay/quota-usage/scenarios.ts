@@ -1,0 +1,235 @@
+/** Usage episodes, to be recorded: they need a cluster without Kubernetes' own quota controller, and no forge. */
+import {
+  CoreV1Api,
+  PatchStrategy,
+  RbacAuthorizationV1Api,
+  setHeaderOptions,
+  type V1PolicyRule,
+} from '@kubernetes/client-node';
+import type { QuotaUsageActivities } from '../../../activities/quota-usage/interface.ts';
+import { quotaUsageId } from '../../../domain/kernel/target.ts';
+import { commandSignals, commandUpdates, status, type UsageStatus } from '../../../workflows/quota-usage/messages.ts';
+import { eventually } from '../../kernel/stack/eventually.ts';
+import { CLUSTER, type HeadroomPlane } from '../../kernel/stack/headroom-plane.ts';
+import { accessOf } from '../../kernel/stack/access.ts';
+import { SYSTEM_NAMESPACE } from '../../kernel/stack/stack.ts';
+import { withAuditedQuotas, withCountedQuotas } from '../platforms.ts';
+import { type Recorded, type Scenario, type Stage, stage } from '../stages.ts';
+import { untilAsked, whileNothingIsDone } from '../workflows-only.ts';
+
+const QUOTA = 'compute';
+const STARTER_ROLE = 'headroom-starter-quota-usage';
+const merge = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
+
+class CountedNamespace {
+  readonly plane: HeadroomPlane;
+  readonly namespace: string;
+  readonly workflowId: string;
+  /** As an admin. */
+  readonly core: CoreV1Api;
+
+  constructor(plane: HeadroomPlane, namespace: string) {
+    this.plane = plane;
+    this.namespace = namespace;
+    this.workflowId = quotaUsageId({ cluster: CLUSTER, namespace, quota: QUOTA });
+    this.core = coreOf(plane);
+  }
+
+  get handle() {
+    return this.plane.client.workflow.getHandle(this.workflowId);
+  }
+
+  async create(hard: Readonly<Record<string, string>>): Promise<void> {
+    const { core } = this;
+    await core.createNamespace({ body: { metadata: { name: this.namespace } } });
+    await core.createNamespacedResourceQuota({
+      namespace: this.namespace,
+      body: { metadata: { name: QUOTA }, spec: { hard } },
+    });
+  }
+
+  async used(resource: string): Promise<string | undefined> {
+    const quota = await this.core.readNamespacedResourceQuota({ name: QUOTA, namespace: this.namespace });
+    return quota.status?.used?.[resource];
+  }
+
+  async says(used: Readonly<Record<string, string>>): Promise<void> {
+    await this.core.patchNamespacedResourceQuotaStatus(
+      { name: QUOTA, namespace: this.namespace, body: { status: { used } } },
+      merge,
+    );
+  }
+
+  /** The limits of the status are those of the spec. */
+  async follows(hard: Readonly<Record<string, string>>): Promise<void> {
+    await this.core.patchNamespacedResourceQuotaStatus(
+      { name: QUOTA, namespace: this.namespace, body: { status: { hard } } },
+      merge,
+    );
+  }
+
+  async limit(hard: Readonly<Record<string, string>>): Promise<void> {
+    await this.core.patchNamespacedResourceQuota(
+      { name: QUOTA, namespace: this.namespace, body: { spec: { hard } } },
+      merge,
+    );
+  }
+
+  async statusHard(): Promise<Readonly<Record<string, string>>> {
+    const quota = await this.core.readNamespacedResourceQuota({ name: QUOTA, namespace: this.namespace });
+    return quota.status?.hard ?? {};
+  }
+
+  /** Something happens after the episode has asked for a write, and before it is made. */
+  async askedToWrite(happens: () => Promise<unknown>): Promise<Recorded> {
+    const { core, namespace, plane } = this;
+    await this.create({ 'count/configmaps': '10' });
+    // Every namespace has one of its own, which carries the API server's certificate.
+    await eventually('it is counted', async () => (await this.used('count/configmaps')) === '1');
+    await core.createNamespacedConfigMap({ namespace, body: { metadata: { name: 'one-more' } } });
+    await eventually('it is counted', async () => (await this.used('count/configmaps')) === '2');
+    let recorded: Recorded | undefined;
+    await whileNothingIsDone(plane, async () => {
+      // Nobody but Headroom lowers what is used.
+      await core.deleteNamespacedConfigMap({ namespace, name: 'one-more' });
+      await untilAsked(plane.client, this.workflowId, 'ensureUsageStatus' satisfies keyof QuotaUsageActivities);
+      recorded = await this.recorded();
+      await happens();
+    });
+    return recorded ?? (await this.recorded());
+  }
+
+  async stands(phase: UsageStatus['phase'], reason?: UsageStatus['reason']): Promise<void> {
+    await eventually(`it is ${phase}`, async () => {
+      const said = await this.handle.query(status).catch(() => null);
+      return said?.phase === phase && (reason === undefined || said.reason === reason);
+    });
+  }
+
+  /** The newest run, which may still go on. */
+  async recorded(): Promise<Recorded> {
+    const { runId } = await eventually(
+      'an episode is there',
+      async () => await this.handle.describe().catch(() => null),
+    );
+    return { workflowId: this.workflowId, runId };
+  }
+}
+
+/** Episodes in mode `own` that do not notice each other. */
+const together: Readonly<Record<string, Scenario<HeadroomPlane>>> = {
+  written: async (plane, namespace) => {
+    const counted = new CountedNamespace(plane, namespace);
+    await counted.create({ pods: '5', 'count/configmaps': '10' });
+    await eventually('it is counted', async () => (await counted.used('pods')) === '0');
+    const recorded = await counted.recorded();
+    await plane.client.workflow.getHandle(recorded.workflowId, recorded.runId).result();
+    return recorded;
+  },
+};
+
+/** Episodes in mode `own` that change what Headroom may do or know. */
+const alone: Readonly<Record<string, Scenario<HeadroomPlane>>> = {
+  unmeasured: async (plane, namespace) => {
+    const rules = await starterRules(plane);
+    // Everything that the other scenarios count, and nothing else.
+    await narrow(plane, [
+      { apiGroups: [''], resources: ['pods', 'configmaps', 'resourcequotas'], verbs: ['list', 'watch'] },
+    ]);
+    const counted = new CountedNamespace(plane, namespace);
+    await counted.create({ pods: '5', services: '3' });
+    await eventually('the rest is counted', async () => (await counted.used('pods')) === '0');
+    await counted.stands('Blocked', 'Unmeasured');
+    const recorded = await firstRun(plane, counted.workflowId);
+    await counted.handle.signal(commandSignals.pause, { by: 'alice', reason: 'an incident' });
+    await counted.stands('Paused');
+    await counted.handle.executeUpdate(commandUpdates.resume, { args: [{ by: 'alice' }] });
+    await counted.stands('Blocked', 'Unmeasured');
+    await narrow(plane, rules);
+    await counted.handle.executeUpdate(commandUpdates.reconcileNow, { args: [{ by: 'alice' }] });
+    await eventually('all is counted', async () => (await counted.used('services')) === '0');
+    await eventually('it ends', async () => (await counted.handle.describe()).status.name === 'COMPLETED');
+    return recorded;
+  },
+
+  'globally-paused': async (plane, namespace) => {
+    const core = coreOf(plane);
+    const pause = { metadata: { name: 'headroom-pause' }, data: { by: 'alice', reason: 'an incident' } };
+    await core.createNamespacedConfigMap({ namespace: SYSTEM_NAMESPACE, body: pause });
+    const counted = new CountedNamespace(plane, namespace);
+    await counted.create({ pods: '5' });
+    await counted.stands('Blocked', 'GloballyPaused');
+    const recorded = await counted.recorded();
+    await core.deleteNamespacedConfigMap({ name: 'headroom-pause', namespace: SYSTEM_NAMESPACE });
+    await counted.handle.signal(commandSignals.reconcileNow, { by: 'alice' });
+    await eventually('it is counted', async () => (await counted.used('pods')) === '0');
+    return recorded;
+  },
+
+  'changed-before-written': async (plane, namespace) => {
+    const counted = new CountedNamespace(plane, namespace);
+    const recorded = await counted.askedToWrite(async () => await counted.limit({ 'count/configmaps': '11' }));
+    await eventually('the new limit is written', async () => (await counted.statusHard())['count/configmaps'] === '11');
+    return recorded;
+  },
+
+  'gone-before-written': async (plane, namespace) => {
+    const counted = new CountedNamespace(plane, namespace);
+    const recorded = await counted.askedToWrite(
+      async () => await counted.core.deleteNamespacedResourceQuota({ name: QUOTA, namespace }),
+    );
+    await plane.client.workflow.getHandle(recorded.workflowId, recorded.runId).result();
+    return recorded;
+  },
+};
+
+/** Episodes in mode `audit`. */
+const audited: Readonly<Record<string, Scenario<HeadroomPlane>>> = {
+  wrong: async (plane, namespace) => {
+    const counted = new CountedNamespace(plane, namespace);
+    const hard = { pods: '5', 'count/configmaps': '10' };
+    await counted.create(hard);
+    // Nobody else writes this status. One ConfigMap is in every namespace: the API server's certificate.
+    await counted.follows(hard);
+    await counted.says({ pods: '4', 'count/configmaps': '1' });
+    await counted.stands('Wrong', 'UsageWrong');
+    const recorded = await counted.recorded();
+    await counted.says({ pods: '0', 'count/configmaps': '7' });
+    await eventually('it is late', async () => {
+      await counted.handle.executeUpdate(commandUpdates.reconcileNow, { args: [{ by: 'alice' }] });
+      return (await counted.handle.query(status)).phase === 'Late';
+    });
+    await counted.stands('Wrong', 'UsageWrong');
+    await counted.says({ 'count/configmaps': '1' });
+    await plane.client.workflow.getHandle(recorded.workflowId, recorded.runId).result();
+    return recorded;
+  },
+};
+
+function coreOf({ plane }: HeadroomPlane): CoreV1Api {
+  return accessOf(plane.adminKubeconfig).makeApiClient(CoreV1Api);
+}
+
+function rbacOf({ plane }: HeadroomPlane): RbacAuthorizationV1Api {
+  return accessOf(plane.adminKubeconfig).makeApiClient(RbacAuthorizationV1Api);
+}
+
+async function starterRules(plane: HeadroomPlane): Promise<V1PolicyRule[]> {
+  const { rules = [] } = await rbacOf(plane).readClusterRole({ name: STARTER_ROLE });
+  return rules;
+}
+
+async function narrow(plane: HeadroomPlane, rules: readonly V1PolicyRule[]): Promise<void> {
+  await rbacOf(plane).patchClusterRole({ name: STARTER_ROLE, body: { rules } }, merge);
+}
+
+/** The run that the server began this id with. */
+async function firstRun({ client }: HeadroomPlane, workflowId: string): Promise<Recorded> {
+  const { raw, runId } = await client.workflow.getHandle(workflowId).describe();
+  return { workflowId, runId: raw.workflowExecutionInfo?.firstRunId ?? runId };
+}
+
+export const stages: readonly Stage[] = [
+  stage(withCountedQuotas, { together, alone }),
+  stage(withAuditedQuotas, { together: audited }),
+];
