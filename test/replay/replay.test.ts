@@ -98,9 +98,9 @@ describe('the replay gate', () => {
   it('fails for a wait that is gone, for two activities in another order, and for an answer that is not given', async () => {
     const outcomes = await failedWith(
       {
-        file: 'workflows/quota-usage/workflow.ts',
-        from: 'else await condition(() => woken, Math.max(1, verdict.until - Date.now()), { summary: brief(verdict.detail) });',
-        to: 'else await condition(() => woken);',
+        file: 'workflows/quota-usage/episode.ts',
+        from: 'await this.#run.wait({ until, summary: detail });',
+        to: 'await this.#run.wait({ until: null, summary: detail });',
       },
       {
         file: 'workflows/lights-out/workflow.ts',
