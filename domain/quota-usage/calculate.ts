@@ -108,6 +108,16 @@ export function calculateUsage(
   return { used: resourceList(sums), unmeasured };
 }
 
+/** What one object is charged to the quota; nothing outside of its scopes. */
+export function chargeOf(
+  quota: CountingQuota,
+  object: CountedObject,
+  evaluator: Evaluator,
+  context: UsageContext,
+): ResourceList {
+  return matches(evaluator, quota)(object) ? evaluator.usage(object, context) : {};
+}
+
 /** Adds what the objects are charged to the sums, of the names that are there. */
 function addCharges(
   sums: Map<string, Quantity>,

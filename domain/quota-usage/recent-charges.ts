@@ -3,7 +3,15 @@
  * objects tells of it later still: until then a count that lacks the object is no reason to take the charge back.
  */
 import { compareQuantities, addQuantities, parseQuantity, subtractQuantities } from '../kernel/quantity.ts';
-import { addLists, type ResourceList, quantityIn, resourceList } from '../kernel/resource-list.ts';
+import {
+  addLists,
+  maskList,
+  type ResourceList,
+  quantityIn,
+  resourceList,
+  subtractListsToZero,
+  withoutZeros,
+} from '../kernel/resource-list.ts';
 import type { EpochMs } from '../kernel/time.ts';
 import type { WatchConnection } from '../kernel/watch-connection.ts';
 import type { UsageCount } from './calculate.ts';
@@ -50,6 +58,20 @@ export function noteStatus(
   return last?.at === end
     ? [...kept.slice(0, -1), { at: end, amounts: addLists(last.amounts, amounts) }]
     : [...kept, { at: end, amounts }];
+}
+
+/**
+ * An object came that the quota counts: it settles the oldest charges, as far as it is charged itself. Of what is charged all
+ * the time only what is under way stands then. One that comes before its charge is told of settles nothing for it.
+ */
+export function noteArrival(charges: RecentCharges, charge: ResourceList): RecentCharges {
+  let rest = charge;
+  const left = charges.map(({ at, amounts }) => {
+    const unsettled = subtractListsToZero(amounts, maskList(rest, Object.keys(amounts)));
+    rest = subtractListsToZero(rest, maskList(amounts, Object.keys(rest)));
+    return { at, amounts: withoutZeros(unsettled) };
+  });
+  return left.filter(({ amounts }) => Object.keys(amounts).length > 0);
 }
 
 /** By how much each amount has risen; only what has. */

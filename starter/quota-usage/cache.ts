@@ -2,13 +2,15 @@ import type { KubeConfig, KubernetesObject, V1ResourceQuota } from '@kubernetes/
 import type { UsageCache } from '../../activities/quota-usage/usage-cache.ts';
 import type { GroupResource } from '../../domain/kernel/group-resource.ts';
 import { chargeEndsAt } from '../../domain/quota-usage/changes.ts';
-import { calculateUsage, type UsageCount } from '../../domain/quota-usage/calculate.ts';
-import type { Evaluator, UsageContext } from '../../domain/quota-usage/evaluator.ts';
+import { calculateUsage, chargeOf, type UsageCount } from '../../domain/quota-usage/calculate.ts';
+import type { CountedObject, Evaluator, UsageContext } from '../../domain/quota-usage/evaluator.ts';
 import { cachedByObject } from '../../domain/quota-usage/cached-by-object.ts';
+import { evaluatorFor } from '../../domain/quota-usage/evaluators.ts';
 import { neededResources } from '../../domain/quota-usage/monitors.ts';
 import type { CachedQuota } from '../../domain/quota-usage/observation.ts';
 import {
   CHARGE_SETTLE_MS,
+  noteArrival,
   noteStatus,
   type RecentCharges,
   unsettledCharges,
@@ -82,7 +84,10 @@ export function createUsageCache(setup: UsageCacheSetup): RunningUsageCache {
   const monitors = new Monitors({
     ...setup,
     specs: () => specs.all,
-    onChange: listener.onObject,
+    onChange: (resource, object, previous) => {
+      if (previous === undefined) noteObject(resource, object);
+      listener.onObject(resource, object, previous);
+    },
     onDelete: listener.onObjectGone,
     onFilled: listener.onFilled,
     notifier,
@@ -98,6 +103,18 @@ export function createUsageCache(setup: UsageCacheSetup): RunningUsageCache {
     const before = previous?.uid === quota.uid ? (previous.status.used ?? {}) : null;
     const used = quota.status.used ?? {};
     charges.set(quota.uid, noteStatus(charges.get(quota.uid) ?? [], before, used, { at: Date.now(), keepMs }));
+  };
+  /** What is listed at the start was charged at any time before, and settles nothing. */
+  const noteObject = (resource: GroupResource, object: CountedObject): void => {
+    const { namespace } = object.metadata ?? {};
+    if (namespace === undefined || !monitors.isSynced(resource)) return;
+    for (const one of quotas.list(namespace)) {
+      const known = charges.get(one.metadata?.uid ?? '');
+      if (known === undefined || known.length === 0) continue;
+      const { uid, spec } = cachedQuota(one);
+      const charge = chargeOf(spec, object, evaluatorFor(resource), contextOf(namespace));
+      charges.set(uid, noteArrival(known, charge));
+    }
   };
   const changed = (object: V1ResourceQuota, before: V1ResourceQuota | undefined): void => {
     const [quota, previous] = [living(object), living(before)];

@@ -165,6 +165,11 @@ export class Monitors {
     return resources.flatMap((one) => this.#monitors.get(groupResourceName(one))?.informer.connection() ?? []);
   }
 
+  /** Whether the first list of a resource is in. */
+  isSynced(resource: GroupResource): boolean {
+    return this.#monitors.get(groupResourceName(resource))?.informer.isSynced() ?? false;
+  }
+
   get(resource: GroupResource, name: string, namespace: string): KubernetesObject | undefined {
     return this.#monitors.get(groupResourceName(resource))?.informer.get(name, namespace);
   }
