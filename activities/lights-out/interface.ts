@@ -4,7 +4,7 @@ import type { InEffect } from '../../domain/lights-out/schedule/in-effect.ts';
 import type { ScheduleState } from '../../domain/lights-out/schedule/names.ts';
 import type { LightsOutObservation, ReadyCondition } from '../../domain/lights-out/decide/observation.ts';
 import type { Override } from '../../domain/lights-out/schedule/override.ts';
-import type { PlanItem } from '../../domain/lights-out/decide/plan.ts';
+import type { PlanItem } from '../../domain/lights-out/workload/evaluation.ts';
 import type { ScheduleStatus } from '../../domain/lights-out/schedule/schedule.ts';
 
 /** What the workflow remembers that a look needs. */
@@ -26,14 +26,14 @@ export interface Batch {
   readonly target: ScheduleTarget;
   readonly scheduleUid: string;
   readonly items: readonly PlanItem[];
-  /** The look whose plan this is of: a workload that changed since is judged anew by it. */
+  /** The look whose plan this is of: a workload that changed since is evaluated again by it. */
   readonly look: ScheduleLook;
 }
 
 export interface ItemOutcome {
   /** `workloadName`. */
   readonly workload: string;
-  /** `done`: it is as the plan wants it, whoever wrote it. `skipped`: judged anew, it is to be left, or is gone. */
+  /** `done`: it is as the plan wants it, whoever wrote it. `skipped`: evaluated again, it is to be left, or is gone. */
   readonly kind: 'done' | 'skipped' | 'failed';
   /** What failed, or why it was left. */
   readonly detail?: string;
@@ -74,7 +74,7 @@ export interface LightsOutActivities {
   observeSchedule(look: ScheduleLook): Promise<LightsOutObservation>;
   /**
    * Writes each item, several at once: one merge patch each (and one for each autoscaler), bound to the version that was
-   * seen. On a conflict the workload is read and judged anew. One that fails is an outcome and holds up no other.
+   * seen. On a conflict the workload is read and evaluated again. One that fails is an outcome and holds up no other.
    * @throws GloballyPaused, not retried, while Headroom is paused in the cluster.
    */
   ensureScaled(batch: Batch): Promise<BatchOutcome>;

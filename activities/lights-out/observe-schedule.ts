@@ -21,7 +21,7 @@ export interface ObserveOptions extends ContextSettings {
 
 /**
  * Looks at the schedule and at everything it selects or ever put down. What cannot be listed fails the look as a whole: half
- * of the truth would leave workloads down, or give their marks to another schedule.
+ * of the truth would leave workloads down, or give their annotations to another schedule.
  */
 export async function observeSchedule(options: ObserveOptions, look: ScheduleLook): Promise<LightsOutObservation> {
   const { kubernetes, timings } = options;
@@ -50,7 +50,7 @@ async function planNow(
   own: ScheduleNow | null,
   now: EpochMs,
 ): Promise<Plan> {
-  // The workloads first: whoever marked one of them is in the list of schedules that follows, unless it is gone.
+  // The workloads first: whoever annotated one of them is in the list of schedules that follows, unless it is gone.
   const { workloads, missing } = await listWorkloads(kubernetes);
   const [namespaces, schedules] = await Promise.all([listNamespaces(kubernetes), listSchedules(kubernetes)]);
   const others = othersThan(look.target.schedule, schedules);

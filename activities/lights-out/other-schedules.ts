@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OtherSchedule } from '../../domain/lights-out/decide/plan.ts';
+import type { OtherSchedule } from '../../domain/lights-out/workload/evaluation.ts';
 import { otherSchedule } from './read-schedule-object.ts';
 
 const identity = z.object({ metadata: z.object({ name: z.string(), uid: z.string(), resourceVersion: z.string() }) });

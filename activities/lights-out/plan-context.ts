@@ -1,6 +1,6 @@
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { type InEffect, inEffectNow } from '../../domain/lights-out/schedule/in-effect.ts';
-import type { OtherSchedule, PlanContext } from '../../domain/lights-out/decide/plan.ts';
+import type { OtherSchedule, PlanContext } from '../../domain/lights-out/workload/evaluation.ts';
 import type { ScheduleLook } from './interface.ts';
 import { OtherSchedules } from './other-schedules.ts';
 import { NO_SPEC, type ScheduleNow } from './read-schedule-object.ts';

@@ -45,7 +45,7 @@ export async function listNamespaces({ core }: Kubernetes): Promise<readonly Sco
 }
 
 /**
- * Every workload of the cluster, of each kind: those that a schedule marked are found wherever they are now. All or nothing:
+ * Every workload of the cluster, of each kind: those that a schedule annotated are found wherever they are now. All or nothing:
  * what cannot be listed fails the whole. `missing` is what their autoscalers would scale and is not there.
  */
 export async function listWorkloads(

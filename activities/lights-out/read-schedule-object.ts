@@ -6,7 +6,7 @@ import { FINALIZER, SLEEP_UNTIL, WAKE_UNTIL } from '../../domain/lights-out/sche
 import type { SeenSchedule } from '../../domain/lights-out/decide/observation.ts';
 import type { Override } from '../../domain/lights-out/schedule/override.ts';
 import { type Period, periodAt } from '../../domain/lights-out/schedule/period.ts';
-import type { OtherSchedule } from '../../domain/lights-out/decide/plan.ts';
+import type { OtherSchedule } from '../../domain/lights-out/workload/evaluation.ts';
 import { readSchedule } from '../../domain/lights-out/schedule/read-schedule.ts';
 import { type ScheduleSpec, scheduleSpec } from '../../domain/lights-out/schedule/schedule.ts';
 
@@ -71,7 +71,7 @@ export function scheduleNow(object: unknown, now: EpochMs): ScheduleNow {
   };
 }
 
-/** Another schedule, as far as it can own a workload. What it marked is its own also while it is invalid. */
+/** Another schedule, as far as it can own a workload. What it annotated is its own also while it is invalid. */
 export function otherSchedule(object: unknown): OtherSchedule {
   const { name, creationTimestamp, deletionTimestamp } = scheduleMetadata(object);
   const { spec, status } = readSchedule(object);

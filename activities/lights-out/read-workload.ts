@@ -55,7 +55,7 @@ export function withAutoscalers(workloads: readonly LoneWorkload[], scalers: rea
 }
 
 /**
- * What autoscalers with a schedule's marks would scale, and is not there: as a workload without a UID and without replicas, so
+ * What autoscalers with a schedule's annotations would scale, and is not there: as a workload without a UID and without replicas, so
  * that they are let go of as those of a workload are.
  */
 export function missingTargets(workloads: readonly LoneWorkload[], scalers: readonly Scaler[]): readonly Workload[] {

@@ -1,8 +1,8 @@
 import type { EpochMs } from '../../domain/kernel/time.ts';
-import { judge } from '../../domain/lights-out/workload/judge.ts';
-import { isPutDown, marksOf } from '../../domain/lights-out/workload/marks.ts';
+import { evaluate } from '../../domain/lights-out/workload/evaluate.ts';
+import { isScaledDown, savedStateOf } from '../../domain/lights-out/workload/saved-state.ts';
 import { KEDA_PAUSED_REPLICAS, MANAGED_BY } from '../../domain/lights-out/schedule/names.ts';
-import type { Judgement, PlanContext, PlanItem } from '../../domain/lights-out/decide/plan.ts';
+import type { Evaluation, PlanContext, PlanItem } from '../../domain/lights-out/workload/evaluation.ts';
 import { type ScopedNamespace, type Workload, workloadName } from '../../domain/lights-out/workload/workload.ts';
 import { inParallel } from '../kernel/in-parallel.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
@@ -22,7 +22,7 @@ export interface ScaleOptions extends ContextSettings {
 
 /** Workloads that are written at the same time: enough for hundreds a minute behind slow webhooks, and no storm. */
 const AT_ONCE = 10;
-/** How often a workload that others write at the same time is judged anew. */
+/** How often a workload that others write at the same time is evaluated again. */
 const ROUNDS = 5;
 
 /**
@@ -73,24 +73,24 @@ async function ensureItem(
       const isMissing = item.workload.uid === '';
       return outcome(item, 'skipped', isMissing ? 'its autoscalers, or what they scale, changed meanwhile' : 'gone');
     }
-    const context = await surroundings(marksOf(workload).managedBy);
+    const context = await surroundings(savedStateOf(workload).managedBy);
     if (typeof context === 'string') return outcome(item, 'skipped', context);
     const judged = beforePause(workload, item, next.from, context.plan.schedule);
-    const judgement = judge(judged, context.namespaces.get(workload.namespace) ?? null, context.plan);
-    if (judgement.kind === 'keep') return kept(item, workload, judgement);
-    if (judgement.item.direction !== item.direction) return outcome(item, 'skipped', otherwise(judgement.item));
-    next = judgement.item;
+    const evaluation = evaluate(judged, context.namespaces.get(workload.namespace) ?? null, context.plan);
+    if (evaluation.kind === 'keep') return kept(item, workload, evaluation);
+    if (evaluation.item.direction !== item.direction) return outcome(item, 'skipped', otherwise(evaluation.item));
+    next = evaluation.item;
   }
 }
 
 /**
  * A workload as it was before its ScaledObject was paused for this item. KEDA takes the replicas away at once, maybe before
- * the marks are written: what it had by then is what it is to have again.
+ * the annotations are written: what it had by then is what it is to have again.
  */
 function beforePause(workload: Workload, { direction, writes }: PlanItem, from: number | null, schedule: string) {
   const { kind, replicas, autoscalers } = workload;
   if (direction !== 'Down' || from === null || replicas === null || replicas >= from) return workload;
-  if (isPutDown(marksOf(workload), kind) || !writes.some((one) => one.kind === kind)) return workload;
+  if (isScaledDown(savedStateOf(workload), kind) || !writes.some((one) => one.kind === kind)) return workload;
   const isPaused = autoscalers.some(
     ({ uid, annotations }) =>
       writes.some((one) => one.kind === 'ScaledObject' && one.uid === uid) &&
@@ -100,7 +100,7 @@ function beforePause(workload: Workload, { direction, writes }: PlanItem, from: 
   return isPaused ? { ...workload, replicas: from, changed: null } : workload;
 }
 
-/** False where something changed since it was seen, or is gone: then it is to be judged anew. */
+/** False where something changed since it was seen, or is gone: then it is to be evaluated again. */
 async function write(kubernetes: Kubernetes, { workload, writes }: PlanItem): Promise<boolean> {
   // One after the other: an autoscaler that is not held yet would put its workload up again.
   for (const change of writes) {
@@ -119,9 +119,9 @@ async function write(kubernetes: Kubernetes, { workload, writes }: PlanItem): Pr
 function kept(
   item: PlanItem,
   workload: Workload,
-  { reason, detail }: Extract<Judgement, { kind: 'keep' }>,
+  { reason, detail }: Extract<Evaluation, { kind: 'keep' }>,
 ): ItemOutcome {
-  const isHeld = isPutDown(marksOf(workload), workload.kind);
+  const isHeld = isScaledDown(savedStateOf(workload), workload.kind);
   const isDown = reason === 'AsDesired' ? isHeld : reason === 'AtRest' || reason === 'SuspendedByUser';
   const isAsWanted = item.direction === 'Down' ? isDown : reason === 'AsDesired' && !isHeld;
   if (isAsWanted) return outcome(item, 'done');
@@ -136,7 +136,7 @@ function outcome({ workload }: PlanItem, kind: ItemOutcome['kind'], detail?: str
   return { workload: workloadName(workload), kind, ...(detail === undefined ? {} : { detail }) };
 }
 
-/** What a workload is judged by; a sentence where nothing is to be done for the schedule any more. */
+/** What a workload is evaluated by; a sentence where nothing is to be done for the schedule any more. */
 type Surroundings = (owner: string | null) => Promise<
   | {
       readonly plan: PlanContext;
@@ -147,7 +147,7 @@ type Surroundings = (owner: string | null) => Promise<
 
 /**
  * Reads the schedule, the others and the namespaces once, when the first workload needs them. They are read again for a
- * workload with the mark of a schedule that was not there then: it may have been made since, and is not to be taken for gone.
+ * workload with the annotation of a schedule that was not there then: it may have been made since, and is not to be taken for gone.
  */
 function createSurroundings({ kubernetes, now, ...settings }: ScaleOptions, batch: Batch): Surroundings {
   const { target, scheduleUid, look } = batch;

@@ -1,6 +1,6 @@
 import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import { FIELD_MANAGER } from '../../domain/lights-out/schedule/names.ts';
-import type { ObjectChange } from '../../domain/lights-out/decide/plan.ts';
+import type { ObjectChange } from '../../domain/lights-out/workload/evaluation.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { SCALED_OBJECTS } from './read-cluster.ts';
 

@@ -48,7 +48,7 @@ export interface NamedSchedule {
   readonly spec: ScheduleSpec;
 }
 
-/** What a schedule is judged beside. */
+/** What a schedule is evaluated beside. */
 export interface ReviewContext {
   /** All schedules of the cluster; the one that is asked about may be among them. */
   readonly others: readonly NamedSchedule[];

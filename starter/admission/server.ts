@@ -31,7 +31,7 @@ const KEEP_ALIVE_MS = 120_000;
 
 export interface AdmissionServerOptions {
   readonly address: ListenAddress;
-  /** What a schedule is judged beside, as it is at this moment. */
+  /** What a schedule is evaluated beside, as it is at this moment. */
   readonly context: () => ReviewContext;
   /** Counts reviews, with the labels `operation` and `allowed`. */
   readonly requests: Counter<'operation' | 'allowed'>;

@@ -2,17 +2,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Scaler } from '../../activities/lights-out/read-workload.ts';
 import { SLEEP_UNTIL, WAKE_UNTIL } from '../../domain/lights-out/schedule/names.ts';
-import type { Judgement } from '../../domain/lights-out/decide/plan.ts';
+import type { Evaluation } from '../../domain/lights-out/workload/evaluation.ts';
 import type { ScopedNamespace, Workload } from '../../domain/lights-out/workload/workload.ts';
 import type { WatchedSchedule } from './schedule-book.ts';
 
 /**
- * Why to look, in words, after what was judged `before` is judged `after` by the same context; null where there is no
+ * Why to look, in words, after what was evaluated `before` is evaluated `after` by the same context; null where there is no
  * reason. What is to be written is one whenever it is found, what is left alone only when that is news.
  *
  * @param isDryRun what would be written is news as well: it is all that a dry run has to tell.
  */
-export function attention(before: () => Judgement | null, after: Judgement | null, isDryRun: boolean): string | null {
+export function attention(before: () => Evaluation | null, after: Evaluation | null, isDryRun: boolean): string | null {
   if (after?.kind === 'change') return !isDryRun && isRest(before(), after) ? null : after.item.reason;
   const was = before();
   if (was?.kind === 'change') {
@@ -28,7 +28,7 @@ export function attention(before: () => Judgement | null, after: Judgement | nul
  * The same after an autoscaler of the workload changed. That nothing is left to be written is no news: it was the workflow,
  * which looks again by itself when it has written.
  */
-export function scalerAttention(before: Judgement | null, after: Judgement | null, isDryRun: boolean): string | null {
+export function scalerAttention(before: Evaluation | null, after: Evaluation | null, isDryRun: boolean): string | null {
   const isDone = before?.kind === 'change' && after?.kind === 'keep';
   return isDone && !isDryRun ? null : attention(() => before, after, isDryRun);
 }
@@ -37,16 +37,16 @@ export function scalerAttention(before: Judgement | null, after: Judgement | nul
  * Whether what is to be written is the rest of what was to be written before: a workload and its autoscalers are written one
  * after the other, and come here one by one.
  */
-function isRest(before: Judgement | null, after: Extract<Judgement, { kind: 'change' }>): boolean {
+function isRest(before: Evaluation | null, after: Extract<Evaluation, { kind: 'change' }>): boolean {
   if (before?.kind !== 'change') return false;
   const [were, are] = [before.item.writes, after.item.writes];
   return are.length < were.length && are.every((write) => were.some((one) => isDeepStrictEqual(one, write)));
 }
 
 /** What is worth telling of a workload that is left alone, with what changes it; null where there is nothing. */
-function noteOf(judgement: Judgement | null): string | null {
-  if (judgement?.kind !== 'keep') return null;
-  const { reason, detail, until } = judgement;
+function noteOf(evaluation: Evaluation | null): string | null {
+  if (evaluation?.kind !== 'keep') return null;
+  const { reason, detail, until } = evaluation;
   if (detail === undefined && until === undefined) return null;
   return [
     reason,
@@ -87,7 +87,7 @@ export function isOtherNamespace(before: ScopedNamespace, after: ScopedNamespace
   return JSON.stringify(before) !== JSON.stringify(after);
 }
 
-/** What changed of the schedule itself, in words; null for its status, its finalizers and everybody else's marks. */
+/** What changed of the schedule itself, in words; null for its status, its finalizers and everybody else's annotations. */
 export function scheduleNews(before: WatchedSchedule | undefined, after: WatchedSchedule): string | null {
   if (before === undefined) return 'the schedule is there';
   if (before.uid !== after.uid) return 'the schedule was made anew';

@@ -6,7 +6,7 @@ import type { EpochMs } from '../../domain/kernel/time.ts';
 import { MANAGED_BY } from '../../domain/lights-out/schedule/names.ts';
 import type { Override } from '../../domain/lights-out/schedule/override.ts';
 import type { Period } from '../../domain/lights-out/schedule/period.ts';
-import type { OtherSchedule, PlanContext } from '../../domain/lights-out/decide/plan.ts';
+import type { OtherSchedule, PlanContext } from '../../domain/lights-out/workload/evaluation.ts';
 import type { ScheduleSpec, ScheduleStatus } from '../../domain/lights-out/schedule/schedule.ts';
 import { isInScope } from '../../domain/lights-out/schedule/scope.ts';
 import type { ScopedNamespace, Workload } from '../../domain/lights-out/workload/workload.ts';
@@ -30,16 +30,16 @@ export interface WatchedSchedule {
   readonly object: KubernetesObject;
 }
 
-/** A schedule that touches workloads, and what it judges them by. */
-export interface Judge {
+/** A schedule that touches workloads, and what it evaluates them by. */
+export interface Evaluator {
   readonly schedule: WatchedSchedule;
   readonly context: PlanContext;
 }
 
-/** How long what workloads are judged by holds at most, in milliseconds, when no schedule changes. */
+/** How long what workloads are evaluated by holds at most, in milliseconds, when no schedule changes. */
 const JUDGES_MS = 1_000;
 
-/** What people wrote into a mark starts a workflow of that name: only what a schedule can be called. */
+/** What people wrote into an annotation starts a workflow of that name: only what a schedule can be called. */
 const OBJECT_NAME = /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 
 export interface ScheduleBookOptions {
@@ -59,7 +59,8 @@ export class ScheduleBook {
     readonly names: ReadonlySet<string>;
     readonly claims: readonly OtherSchedule[];
   } | null = null;
-  #judges: { readonly judges: readonly Judge[]; readonly from: EpochMs; readonly to: EpochMs } | null = null;
+  #evaluators: { readonly evaluators: readonly Evaluator[]; readonly from: EpochMs; readonly to: EpochMs } | null =
+    null;
   readonly #now = new WeakMap<
     WatchedSchedule,
     { readonly read: ScheduleNow; readonly from: EpochMs; readonly to: EpochMs }
@@ -76,24 +77,24 @@ export class ScheduleBook {
   /** To be told whenever a schedule comes, changes or goes: until then, what was read of them holds. */
   changed(): void {
     this.#known = null;
-    this.#judges = null;
+    this.#evaluators = null;
   }
 
-  /** Every schedule that touches workloads, with what it judges them by at this moment. */
-  judges(now: EpochMs): readonly Judge[] {
-    let known = this.#judges;
+  /** Every schedule that touches workloads, with what it evaluates them by at this moment. */
+  evaluators(now: EpochMs): readonly Evaluator[] {
+    let known = this.#evaluators;
     if (known === null || now < known.from || now >= known.to) {
-      const judges = this.all.flatMap((schedule): Judge[] => {
+      const evaluators = this.all.flatMap((schedule): Evaluator[] => {
         const context = this.contextOf(schedule, now);
         return context === null ? [] : [{ schedule, context }];
       });
       // Never beyond the moment at which one of them says something else.
       const to = this.all.reduce((first, one) => Math.min(first, this.#now.get(one)?.to ?? now), now + JUDGES_MS);
-      known = { judges, from: now, to };
-      this.#judges = known;
+      known = { evaluators, from: now, to };
+      this.#evaluators = known;
     }
     // What people wrote on a workload ends at moments of its own.
-    return known.judges.map(({ schedule, context }) => ({ schedule, context: { ...context, now } }));
+    return known.evaluators.map(({ schedule, context }) => ({ schedule, context: { ...context, now } }));
   }
 
   /** The state that its crons and exceptions say; null for an invalid schedule. */
@@ -102,8 +103,8 @@ export class ScheduleBook {
   }
 
   /**
-   * What workloads are judged by; null where the schedule touches none. The workflow alone knows what is contested or
-   * failing, and for certain whether it has settled, so a judgement by this is a reason to look, and no more.
+   * What workloads are evaluated by; null where the schedule touches none. The workflow alone knows what is contested or
+   * failing, and for certain whether it has settled, so an evaluation by this is a reason to look, and no more.
    */
   contextOf(schedule: WatchedSchedule, now: EpochMs): PlanContext | null {
     const { name, isDeleting, spec, status, claim } = schedule;
@@ -166,7 +167,7 @@ export class ScheduleBook {
 }
 
 /** Whether it may own other workloads now than it did. */
-export function isOtherClaim(before: WatchedSchedule | undefined, after: WatchedSchedule): boolean {
+export function selectsOtherwise(before: WatchedSchedule | undefined, after: WatchedSchedule): boolean {
   return before === undefined || JSON.stringify(before.claim) !== JSON.stringify(after.claim);
 }
 

@@ -1,4 +1,4 @@
-/** What the caches keep of an object: as much as a judgement needs, so that ten thousand workloads stay small. */
+/** What the caches keep of an object: as much as an evaluation needs, so that ten thousand workloads stay small. */
 import type { KubernetesObject, V1CronJob, V1ObjectMeta, V2HorizontalPodAutoscaler } from '@kubernetes/client-node';
 import {
   cronJobOf,

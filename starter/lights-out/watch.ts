@@ -1,8 +1,8 @@
 import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
 import type { Scaler } from '../../activities/lights-out/read-workload.ts';
-import { judge } from '../../domain/lights-out/workload/judge.ts';
+import { evaluate } from '../../domain/lights-out/workload/evaluate.ts';
 import { GROUP, PLURAL, VERSION, type WorkloadType } from '../../domain/lights-out/schedule/names.ts';
-import type { Judgement, PlanContext } from '../../domain/lights-out/decide/plan.ts';
+import type { Evaluation, PlanContext } from '../../domain/lights-out/workload/evaluation.ts';
 import { holdsNamespace, isInScope } from '../../domain/lights-out/schedule/scope.ts';
 import {
   type Autoscaler,
@@ -22,10 +22,10 @@ import {
   scheduleNews,
 } from './attention.ts';
 import { type ScheduleQueuedHint, scheduleHint, workloadsHint } from './hint.ts';
-import { isOtherClaim, ScheduleBook, type WatchedSchedule } from './schedule-book.ts';
+import { selectsOtherwise, ScheduleBook, type WatchedSchedule } from './schedule-book.ts';
 import { Scalers } from './scalers.ts';
 import { type Shaped, shapeNamespace, shapeScaler, shapeSchedule, shapeWorkload } from './shape.ts';
-import { Sweep } from './sweep.ts';
+import { Resync } from './resync.ts';
 import { openWhereServed } from './where-served.ts';
 
 export interface ScheduleWatchOptions {
@@ -33,7 +33,7 @@ export interface ScheduleWatchOptions {
   readonly cluster: string;
   readonly protectedNamespaces: readonly string[];
   readonly gitopsManagers: readonly string[];
-  /** Every workload is judged again after this long, in milliseconds, in case a hint was lost. */
+  /** Every workload is evaluated again after this long, in milliseconds, in case a hint was lost. */
   readonly resyncMs: number;
   /** How often it is asked whether the cluster serves autoscalers, in milliseconds; a minute when absent. */
   readonly servedMs?: number;
@@ -48,8 +48,8 @@ export interface ScheduleWatch {
   readonly book: ScheduleBook;
   /** The names of the schedules that there are; null while the watch of them is broken, or not yet there. */
   known(): ReadonlySet<string> | null;
-  /** Whether everything is judged that a filled cache, another claim or the resync asked for. */
-  isJudged(): boolean;
+  /** Whether everything is evaluated that a filled cache, a schedule that selects others, or the resync asked for. */
+  isEvaluated(): boolean;
   stop(): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ const SERVED_MS = 60_000;
 
 /**
  * Watches schedules, namespaces, workloads and their autoscalers in a cluster, and hints at the schedules whose workflow has a
- * reason to look. It judges with the domain's own rule and never decides: a workflow looks at everything afresh. It begins at
+ * reason to look. It evaluates with the domain's own rule and never decides: a workflow looks at everything afresh. It begins at
  * once and goes on until it is stopped; a definition or a right that comes later is found then.
  */
 export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
@@ -74,8 +74,8 @@ export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
     hint(workloadsHint({ cluster, schedule: name }, { cause, resourceVersion, isDryRun: spec?.dryRun === true }));
 
   const scalers = new Scalers();
-  const sweep = new Sweep({
-    judges: () => book.judges(Date.now()),
+  const resync = new Resync({
+    evaluators: () => book.evaluators(Date.now()),
     workloads: () =>
       workloads.flatMap((informer) =>
         informer.list().flatMap(({ read: workload }) => {
@@ -97,34 +97,34 @@ export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
     log: options.log,
   });
   const listed = new Set<string>();
-  /** What changed while a cache was filled is judged when it is filled. */
+  /** What changed while a cache was filled is evaluated when it is filled. */
   const filled = (name: string, informer: () => Informer<KubernetesObject>): void => {
     if (listed.has(name) || !informer().isSynced()) return;
     listed.add(name);
-    sweep.request({ except: null });
+    resync.request({ except: null });
   };
 
   function workloadChanged(last: Workload | undefined, now: Workload | undefined): void {
     const [before, after] = [last && scalers.with(last), now && scalers.with(now)];
     const one = after ?? before;
-    // Where its namespace is not known yet, the workload is judged when that comes.
+    // Where its namespace is not known yet, the workload is evaluated when that comes.
     const namespace = one === undefined ? undefined : namespaces.get(one.namespace)?.read;
     if (one === undefined || namespace === undefined) return;
     const isWished = after !== undefined && isOtherWish(before, after);
-    for (const { schedule, context } of book.judges(Date.now())) {
+    for (const { schedule, context } of book.evaluators(Date.now())) {
       const news =
         isWished && isInScope(after, namespace, context.spec, context.protectedNamespaces)
           ? 'its annotations changed'
           : attention(
-              () => judgedBy(context, before, namespace),
-              judgedBy(context, after, namespace),
+              () => evaluatedBy(context, before, namespace),
+              evaluatedBy(context, after, namespace),
               context.spec.dryRun,
             );
       if (news !== null) hintWorkloads(schedule, `${workloadName(one)}: ${news}`, one.resourceVersion);
     }
   }
 
-  /** What an autoscaler scaled before, and scales now, is judged with it as it was and as it is. */
+  /** What an autoscaler scaled before, and scales now, is evaluated with it as it was and as it is. */
   function scalerChanged(before: Scaler | undefined, after: Scaler | undefined): void {
     const were = [before, after].flatMap((one) => {
       const workload = one === undefined ? undefined : targetOf(one);
@@ -134,9 +134,9 @@ export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
     for (const was of new Map(were.map((one) => [one.uid, one])).values()) {
       const namespace = namespaces.get(was.namespace)?.read;
       const is = scalers.with({ ...was, autoscalers: [] });
-      for (const { schedule, context } of book.judges(Date.now())) {
-        const [judged, judges] = [judgedBy(context, was, namespace), judgedBy(context, is, namespace)];
-        const news = scalerAttention(judged, judges, context.spec.dryRun);
+      for (const { schedule, context } of book.evaluators(Date.now())) {
+        const [before, after] = [evaluatedBy(context, was, namespace), evaluatedBy(context, is, namespace)];
+        const news = scalerAttention(before, after, context.spec.dryRun);
         if (news === null) continue;
         hintWorkloads(schedule, `an autoscaler of ${workloadName(was)} changed: ${news}`, was.resourceVersion);
       }
@@ -158,15 +158,15 @@ export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
       .flatMap(({ read }) => (read === undefined ? [] : [scalers.with(read)]));
     const isWished = isOtherWish(before, after);
     if (inside.length === 0 && !isWished) return;
-    for (const { schedule, context } of book.judges(Date.now())) {
+    for (const { schedule, context } of book.evaluators(Date.now())) {
       if (isWished && holdsNamespace(context.spec, after, context.protectedNamespaces)) {
         hintWorkloads(schedule, `the annotations of the namespace ${after.name} changed`, resourceVersion);
         continue;
       }
       for (const workload of inside) {
         const news = attention(
-          () => judgedBy(context, workload, before),
-          judgedBy(context, workload, after),
+          () => evaluatedBy(context, workload, before),
+          evaluatedBy(context, workload, after),
           context.spec.dryRun,
         );
         if (news === null) continue;
@@ -188,13 +188,13 @@ export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
         if (schedule === undefined) return;
         const news = scheduleNews(last?.read, schedule);
         if (news !== null) hintSchedule(schedule.name, news, schedule.resourceVersion);
-        if (isOtherClaim(last?.read, schedule)) sweep.request({ except: schedule.name });
+        if (selectsOtherwise(last?.read, schedule)) resync.request({ except: schedule.name });
       },
       onDelete: ({ read: schedule }) => {
         book.changed();
         if (schedule === undefined) return;
         hintSchedule(schedule.name, 'the schedule is gone', schedule.resourceVersion);
-        sweep.request({ except: schedule.name });
+        resync.request({ except: schedule.name });
       },
       onState: () => filled(PLURAL, () => schedules),
     },
@@ -276,26 +276,26 @@ export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
     scaledobjects,
   };
 
-  const resync = setInterval(() => sweep.request({ except: null }), options.resyncMs);
+  const resyncTimer = setInterval(() => resync.request({ except: null }), options.resyncMs);
   return {
     informers,
     book,
-    isJudged: () => sweep.isDone,
+    isEvaluated: () => resync.isDone,
     // An object that cannot be read is there all the same.
     known: () => (isKnown() ? new Set(schedules.list().map(({ metadata }) => metadata?.name ?? '')) : null),
     stop: async () => {
-      clearInterval(resync);
-      await sweep.stop();
+      clearInterval(resyncTimer);
+      await resync.stop();
       await Promise.all(Object.values(informers).map(async (informer) => await informer.stop()));
     },
   };
 }
 
-/** Null where there was, or is, nothing to judge. */
-function judgedBy(
+/** Null where there was, or is, nothing to evaluate. */
+function evaluatedBy(
   context: PlanContext,
   workload: Workload | undefined,
   namespace: ScopedNamespace | undefined,
-): Judgement | null {
-  return workload === undefined || namespace === undefined ? null : judge(workload, namespace, context);
+): Evaluation | null {
+  return workload === undefined || namespace === undefined ? null : evaluate(workload, namespace, context);
 }

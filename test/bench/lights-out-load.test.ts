@@ -121,7 +121,7 @@ describe('a snapshot of the load', () => {
     finalizers: [],
     spec: { replicas: 3 },
   };
-  const marks = {
+  const savedState = {
     'lightsout.techsupport.mk/original-replicas': '3',
     'lightsout.techsupport.mk/managed-by': 'night',
   };
@@ -140,7 +140,7 @@ describe('a snapshot of the load', () => {
 
   it('is asleep where it is down and says what it was, and nothing else changed', () => {
     const awake = new Set(['Deployment a/web']);
-    const asleep = one({ spec: { replicas: 0 }, annotations: { ...web.annotations, ...marks } });
+    const asleep = one({ spec: { replicas: 0 }, annotations: { ...web.annotations, ...savedState } });
     expect(notAsleep(before, asleep, awake, 'night')).toEqual([]);
     expect(notAsleep(before, asleep, awake, 'other')).toHaveLength(1);
     expect(notAsleep(before, one({ spec: { replicas: 0 } }), awake, 'night')).toHaveLength(1);

@@ -174,7 +174,7 @@ describe('the page of schedules', () => {
 
   it.each(['KeepReason', 'ChangeReason'])('names every word of %s, of which the histories speak', (union) => {
     const section = sectionOf(page, '## Status');
-    const missing = unionMembers('domain/lights-out/decide/plan.ts', union).filter(
+    const missing = unionMembers('domain/lights-out/workload/evaluation.ts', union).filter(
       (word) => !section.includes(`\`${word}\``),
     );
     expect(missing).toEqual([]);

@@ -48,7 +48,7 @@ describe('Headroom that was away', () => {
     await cluster.stands('evening', 'Down', 'AsScheduled');
     await cluster.stands('morning', 'Up', 'AsScheduled');
     expect([await cluster.replicas('evening', 'web'), await cluster.replicas('morning', 'web')]).toEqual([0, 2]);
-    expect(await cluster.marks('evening', 'web')).toMatchObject({ 'original-replicas': '4' });
+    expect(await cluster.savedState('evening', 'web')).toMatchObject({ 'original-replicas': '4' });
   });
 
   it('finds what a schedule put to sleep that was deleted by force meanwhile, with its workflow, and wakes it', async () => {
@@ -62,7 +62,7 @@ describe('Headroom that was away', () => {
     expect(await cluster.scheduleIsGone('orphan')).toBe(true);
     await comeBack();
     await eventually('it is awake', async () => (await cluster.replicas('orphan', 'web')) === 3);
-    expect(await cluster.marks('orphan', 'web')).toEqual({});
+    expect(await cluster.savedState('orphan', 'web')).toEqual({});
   });
 });
 

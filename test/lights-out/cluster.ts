@@ -375,7 +375,7 @@ export class LightsOutCluster {
 
   /**
    * Until whatever is done from now on is done in a later second than that in which the state of the schedule began, and than
-   * that in which the last workload was put to sleep: moments of the API server and of marks have whole seconds, and what was
+   * that in which the last workload was put to sleep: moments of the API server and of annotations have whole seconds, and what was
    * done in the very second counts as done before.
    */
   async wellInto(schedule: string): Promise<void> {
@@ -406,9 +406,9 @@ export class LightsOutCluster {
     await this.apps.patchNamespacedDeployment({ namespace, name, body, fieldManager: 'kubectl-edit' }, merge);
   }
 
-  /** The marks of a schedule, on whatever has them. */
-  async marks(namespace: string, name: string): Promise<Readonly<Record<string, string>>> {
-    return marksOf((await this.readDeployment(namespace, name)).metadata?.annotations);
+  /** The annotations of a schedule, on whatever has them. */
+  async savedState(namespace: string, name: string): Promise<Readonly<Record<string, string>>> {
+    return savedStateOf((await this.readDeployment(namespace, name)).metadata?.annotations);
   }
 
   /** Makes every pod that a namespace has now ready: no kubelet does it here. */
@@ -601,7 +601,7 @@ export class LightsOutCluster {
 }
 
 /** Those of a schedule among some annotations or labels, by what follows the group. */
-export function marksOf(all: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+export function savedStateOf(all: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(all).flatMap(([key, value]) =>
       key.startsWith(`${GROUP}/`) ? [[key.slice(GROUP.length + 1), value]] : [],

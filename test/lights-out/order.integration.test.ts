@@ -7,7 +7,15 @@ import type { ScheduleStatus } from '../../domain/lights-out/schedule/schedule.t
 import type { AuditEvent } from '../kernel/servers/audit-log.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import type { HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
-import { DOWN, LightsOutCluster, marksOf, merge, NO_AUTOSCALER_LOOKS, startLightsOutPlane, UP } from './cluster.ts';
+import {
+  DOWN,
+  LightsOutCluster,
+  savedStateOf,
+  merge,
+  NO_AUTOSCALER_LOOKS,
+  startLightsOutPlane,
+  UP,
+} from './cluster.ts';
 
 let plane: HeadroomPlane;
 let cluster: LightsOutCluster;
@@ -131,16 +139,16 @@ describe.concurrent('a HorizontalPodAutoscaler', () => {
     await cluster.asleep(name, { namespaces: [name] });
     expect([await cluster.replicas(name, 'web'), await cluster.replicas(name, 'queue')]).toEqual([0, 0]);
     const web = await cluster.readHorizontalScaler(name, 'web');
-    expect([web.spec?.minReplicas, marksOf(web.metadata?.annotations)]).toEqual([2, {}]);
+    expect([web.spec?.minReplicas, savedStateOf(web.metadata?.annotations)]).toEqual([2, {}]);
     const queue = await cluster.readHorizontalScaler(name, 'queue');
     expect(queue.spec).toMatchObject({ minReplicas: 1, maxReplicas: 10 });
-    expect(marksOf(queue.metadata?.annotations)).toMatchObject({ 'original-bounds': '0-10', 'managed-by': name });
+    expect(savedStateOf(queue.metadata?.annotations)).toMatchObject({ 'original-bounds': '0-10', 'managed-by': name });
 
     await cluster.patchSchedule(name, { spec: UP });
     await cluster.stands(name, 'Up', 'AsScheduled');
     expect([await cluster.replicas(name, 'web'), await cluster.replicas(name, 'queue')]).toEqual([4, 4]);
     const after = await cluster.readHorizontalScaler(name, 'queue');
-    expect([after.spec?.minReplicas, marksOf(after.metadata?.annotations)]).toEqual([0, {}]);
+    expect([after.spec?.minReplicas, savedStateOf(after.metadata?.annotations)]).toEqual([0, {}]);
     expect((await written(name)).filter((one) => one === 'horizontalpodautoscalers web')).toEqual([]);
   });
 
@@ -158,7 +166,7 @@ describe.concurrent('a HorizontalPodAutoscaler', () => {
     expect(await cluster.replicas(name, 'web')).toBe(4);
     const after = await cluster.readHorizontalScaler(name, 'web');
     expect(after.spec).toMatchObject({ minReplicas: 2, maxReplicas: 10 });
-    expect([marksOf(after.metadata?.annotations), marksOf(after.metadata?.labels)]).toEqual([{}, {}]);
+    expect([savedStateOf(after.metadata?.annotations), savedStateOf(after.metadata?.labels)]).toEqual([{}, {}]);
     // After the workload on the way down, before it on the way up: its bounds take replicas away.
     expect(await written(name)).toEqual([
       'deployments web',
@@ -187,7 +195,7 @@ describe.concurrent("KEDA's ScaledObject", () => {
     expect([await paused('web'), await paused('held')]).toEqual([undefined, '3']);
     expect([await cluster.replicas(name, 'web'), await cluster.replicas(name, 'held')]).toEqual([3, 3]);
     const { metadata } = await cluster.readScaledObject(name, 'web');
-    expect([marksOf(metadata.annotations), marksOf(metadata.labels)]).toEqual([{}, {}]);
+    expect([savedStateOf(metadata.annotations), savedStateOf(metadata.labels)]).toEqual([{}, {}]);
     const writes = await written(name);
     expect(writes.filter((one) => one.endsWith('web'))).toEqual([
       'scaledobjects web',
@@ -208,7 +216,7 @@ describe.concurrent('a schedule that keeps one replica', () => {
     const now = async () => await Promise.all(Object.keys(before).map((one) => cluster.replicas(name, one)));
     await cluster.asleep(name, { namespaces: [name], downscaleReplicas: 1 });
     expect(await now()).toEqual([1, 1, 0]);
-    expect(await cluster.marks(name, 'one')).toEqual({});
+    expect(await cluster.savedState(name, 'one')).toEqual({});
     // Fewer are kept from now on, in the middle of the night; what was at 0 before is no business of the schedule.
     await cluster.patchSchedule(name, { spec: { downscaleReplicas: 0 } });
     await eventually('all are at 0', async () => (await now()).every((replicas) => replicas === 0));

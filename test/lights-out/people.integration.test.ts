@@ -2,7 +2,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../kernel/stack/eventually.ts';
 import type { HeadroomPlane } from '../kernel/stack/headroom-plane.ts';
-import { DOWN, LightsOutCluster, marksOf, merge, NO_AUTOSCALER_LOOKS, startLightsOutPlane, UP } from './cluster.ts';
+import {
+  DOWN,
+  LightsOutCluster,
+  savedStateOf,
+  merge,
+  NO_AUTOSCALER_LOOKS,
+  startLightsOutPlane,
+  UP,
+} from './cluster.ts';
 
 /**
  * Much longer than the ten seconds between two looks at workloads: one falls into it on a machine as well whose processes wait
@@ -35,7 +43,7 @@ describe.concurrent('GitOps', () => {
     // Nothing is under way, so that every look that finds it up begins later than this.
     const from = Date.now();
     await cluster.stands(name, 'Down', 'AsScheduled');
-    const putUp = async (times: number): Promise<void> => {
+    const scaledUp = async (times: number): Promise<void> => {
       await cluster.applyReplicas(name, 'web', 3);
       await eventually(
         `it is put to sleep for the ${times}. time`,
@@ -45,11 +53,11 @@ describe.concurrent('GitOps', () => {
         CONTESTED_MS + 60_000,
       );
     };
-    await putUp(1);
+    await scaledUp(1);
     const said = await cluster.told(name, /^PutDownAgain: Deployment argo\/web was put up by argocd-controller/);
     expect(said).toMatch(/In Argo CD, .*ignoreDifferences.*\/spec\/replicas.*RespectIgnoreDifferences=true/);
 
-    const again = putUp(2);
+    const again = scaledUp(2);
     const form = /^Deployment argo\/web: argocd-controller put it up again; it is put to sleep at (\S+Z)\. In/;
     const [, until = ''] = form.exec(await cluster.notes(name, form)) ?? [];
     expect(await cluster.replicas(name, 'web')).toBe(3);
@@ -60,7 +68,7 @@ describe.concurrent('GitOps', () => {
     expect(Date.parse(until)).toBeGreaterThanOrEqual(Math.floor((from + CONTESTED_MS) / 1000) * 1000);
     expect(moments[2]).toBeGreaterThanOrEqual(Date.parse(until));
     // It is the same night: what it was at dusk is what it is to be again.
-    expect(await cluster.marks(name, 'web')).toMatchObject({ 'original-replicas': '3' });
+    expect(await cluster.savedState(name, 'web')).toMatchObject({ 'original-replicas': '3' });
     expect(first?.verb).toBe('patch');
     await cluster.patchSchedule(name, { spec: UP });
     await cluster.stands(name, 'Up', 'AsScheduled');
@@ -95,12 +103,12 @@ describe.concurrent('a person', () => {
     await cluster.patchSchedule(name, { spec: UP });
     await cluster.stands(name, 'Up', 'AsScheduled');
     expect(await now()).toEqual([5, 3, 2]);
-    expect(await cluster.marks(name, 'more')).toEqual({});
+    expect(await cluster.savedState(name, 'more')).toEqual({});
 
     await cluster.patchSchedule(name, { spec: DOWN });
     await cluster.stands(name, 'Down', 'AsScheduled');
     expect(await now()).toEqual([0, 0, 0]);
-    expect(await cluster.marks(name, 'more')).toMatchObject({ 'original-replicas': '5' });
+    expect(await cluster.savedState(name, 'more')).toMatchObject({ 'original-replicas': '5' });
   });
 
   it('who creates a workload at night is respected; what GitOps creates is put to sleep', async () => {
@@ -112,7 +120,7 @@ describe.concurrent('a person', () => {
     await cluster.deployment(name, 'from-git', 2, { fieldManager: 'argocd-controller' });
     await cluster.told(name, /^KeptUp: Deployment created\/by-hand: kubectl-create created it at /);
     await eventually('what Git has sleeps', async () => (await cluster.replicas(name, 'from-git')) === 0);
-    expect(await cluster.marks(name, 'from-git')).toMatchObject({ 'original-replicas': '2' });
+    expect(await cluster.savedState(name, 'from-git')).toMatchObject({ 'original-replicas': '2' });
     await cluster.stands(name, 'Down', 'AsScheduled');
     expect(await cluster.replicas(name, 'by-hand')).toBe(2);
     expect(await cluster.writes(name, 'by-hand')).toEqual([]);
@@ -140,7 +148,7 @@ describe.concurrent('a person', () => {
     await cluster.cronJob(name, 'off', true);
     await cluster.cronJob(name, 'on');
     await cluster.asleep(name, { namespaces: [name] });
-    expect(marksOf((await cluster.readCronJob(name, 'on')).metadata?.annotations)).toMatchObject({
+    expect(savedStateOf((await cluster.readCronJob(name, 'on')).metadata?.annotations)).toMatchObject({
       'original-suspend': 'lightsout',
     });
     await cluster.patchSchedule(name, { spec: UP });
@@ -171,7 +179,7 @@ describe.concurrent('a person', () => {
     await cluster.stands(name, 'Up', 'AsScheduled');
     const report = await cluster.readCronJob(name, 'report');
     expect(report.spec?.suspend).toBe(true);
-    expect(marksOf(report.metadata?.annotations)).toEqual({});
+    expect(savedStateOf(report.metadata?.annotations)).toEqual({});
 
     await cluster.patchSchedule(name, { spec: DOWN });
     await cluster.stands(name, 'Down', 'AsScheduled');
@@ -201,7 +209,7 @@ describe.concurrent('an autoscaler', () => {
     expect([await bounds('web'), await bounds('api')]).toEqual(['1-1', '1-1']);
     // What is done within the second in which it was held was done before.
     const { metadata } = await cluster.readHorizontalScaler(name, 'web');
-    const since = Date.parse(marksOf(metadata?.annotations)['down-since'] ?? '');
+    const since = Date.parse(savedStateOf(metadata?.annotations)['down-since'] ?? '');
     await eventually('the next second', () => Math.floor(Date.now() / 1000) > Math.floor(since / 1000));
     await setMaximum('web', 5, 'kubectl-edit');
     await setMaximum('api', 7, 'argocd-controller');

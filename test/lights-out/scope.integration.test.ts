@@ -28,7 +28,7 @@ async function untilAwake(name: string): Promise<void> {
   await eventually(`${name} is awake`, async () => {
     return (await cluster.replicas(name, 'web')) === 3 && (await cluster.suspended(name, 'report')) === false;
   });
-  expect(await cluster.marks(name, 'web')).toEqual({});
+  expect(await cluster.savedState(name, 'web')).toEqual({});
 }
 
 async function untilGone(name: string): Promise<void> {
@@ -70,7 +70,7 @@ describe.concurrent('what leaves the scope at night is restored at once', () => 
     await cluster.deployment('late', 'web', 2);
     await night('wider');
     await cluster.patchNamespace('late', { labels: { night: 'wider' } });
-    await eventually('it sleeps', async () => (await cluster.marks('late', 'web'))['managed-by'] === 'wider');
+    await eventually('it sleeps', async () => (await cluster.savedState('late', 'web'))['managed-by'] === 'wider');
     expect(await cluster.replicas('late', 'web')).toBe(0);
   });
 });
@@ -146,15 +146,15 @@ describe.concurrent('two schedules that select one workload', () => {
       /^OwnedByOther: Deployment pair-a\/web: it belongs to the schedule pair-a, which put it/,
     );
     await cluster.notes('pair-b', /^CronJob pair-a\/report: it belongs to the schedule pair-a/);
-    expect((await cluster.marks('pair-a', 'web'))['managed-by']).toBe('pair-a');
+    expect((await cluster.savedState('pair-a', 'web'))['managed-by']).toBe('pair-a');
     expect((await cluster.readSchedule('pair-b')).status?.workloadStats).toMatchObject({ deploymentsManaged: 0 });
 
     await cluster.deleteSchedule('pair-a');
     await untilGone('pair-a');
     await eventually('the other has it', async () => {
-      return (await cluster.marks('pair-a', 'web'))['managed-by'] === 'pair-b';
+      return (await cluster.savedState('pair-a', 'web'))['managed-by'] === 'pair-b';
     });
-    expect(await cluster.marks('pair-a', 'web')).toMatchObject({ 'original-replicas': '3' });
+    expect(await cluster.savedState('pair-a', 'web')).toMatchObject({ 'original-replicas': '3' });
     expect(await cluster.replicas('pair-a', 'web')).toBe(0);
     await cluster.patchSchedule('pair-b', { spec: UP });
     await untilAwake('pair-a');

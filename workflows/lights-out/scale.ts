@@ -6,7 +6,7 @@ import { formatSpan } from '../../domain/kernel/time.ts';
 import { owing } from '../../domain/lights-out/decide/memory.ts';
 import type { LightsOutObservation } from '../../domain/lights-out/decide/observation.ts';
 import { batchesOf, stepsOf } from '../../domain/lights-out/decide/order.ts';
-import type { PlanItem } from '../../domain/lights-out/decide/plan.ts';
+import type { PlanItem } from '../../domain/lights-out/workload/evaluation.ts';
 import { afterBatch } from '../../domain/lights-out/decide/run.ts';
 import type { LightsOutVerdict } from '../../domain/lights-out/decide/verdict.ts';
 import type { ScheduleState } from '../../domain/lights-out/schedule/names.ts';

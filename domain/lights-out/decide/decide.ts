@@ -1,9 +1,10 @@
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { excludeAdvice } from '../workload/advice.ts';
-import { overrideSentence } from './commands.ts';
+import { counted, factsOf, failureSentence, itemSentence, shortened, shortList, stateSentence } from './sentences.ts';
 import { type LightsOutMemory, savingsAt, takeOver } from './memory.ts';
 import type { LightsOutObservation, SeenSchedule } from './observation.ts';
-import { type KeepReason, type Plan, type PlanItem } from './plan.ts';
+import type { KeepReason, PlanItem } from '../workload/evaluation.ts';
+import { type Plan } from './plan.ts';
 import type { LightsOutPhase, LightsOutReason, LightsOutVerdict, Told } from './verdict.ts';
 import { workloadName } from '../workload/workload.ts';
 
@@ -11,10 +12,8 @@ import { workloadName } from '../workload/workload.ts';
 const LONGEST_WAIT_MS = 86_400_000;
 /** While Headroom is paused in the cluster: nothing tells of its end. */
 const GLOBAL_PAUSE_LOOK_MS = 60_000;
-/** Workloads that are named in a list for people. */
-const NAMED = 20;
 /** Events of one kind from one look; the others are in the details. */
-const TOLD_AT_ONCE = 10;
+const EVENTS_AT_ONCE = 10;
 
 /**
  * What is to be done about a schedule. Pure; time is in the observation. The memory that comes back has taken in what was
@@ -25,7 +24,7 @@ export function decide(
   before: LightsOutMemory,
 ): readonly [LightsOutMemory, LightsOutVerdict] {
   const memory = takeIn(seen, before);
-  return [memory, judged(seen, memory)];
+  return [memory, verdictFor(seen, memory)];
 }
 
 function takeIn(seen: LightsOutObservation, before: LightsOutMemory): LightsOutMemory {
@@ -62,7 +61,7 @@ function takeIn(seen: LightsOutObservation, before: LightsOutMemory): LightsOutM
   };
 }
 
-function judged(seen: LightsOutObservation, memory: LightsOutMemory): LightsOutVerdict {
+function verdictFor(seen: LightsOutObservation, memory: LightsOutMemory): LightsOutVerdict {
   const { schedule, plan } = seen;
   const isOver = schedule === null && (plan === null || plan.total === 0);
   if (memory.paused !== null && !isOver) return paused(seen, memory, memory.paused);
@@ -70,7 +69,7 @@ function judged(seen: LightsOutObservation, memory: LightsOutMemory): LightsOutV
     if (plan !== null && plan.total > 0) {
       return restoring(seen, memory, plan, 'ScheduleGone', 'the schedule is gone, and what it put to sleep is woken');
     }
-    return said('Ended', 'ScheduleGone', 'the schedule does not exist any more', { kind: 'end' });
+    return verdictOf('Ended', 'ScheduleGone', 'the schedule does not exist any more', { kind: 'end' });
   }
   if (schedule.isDeleting) return deleting(seen, memory, schedule);
   if (schedule.spec === null || seen.period === null || plan === null) return invalid(schedule, memory);
@@ -84,7 +83,7 @@ function paused(
 ): LightsOutVerdict {
   const detail = `paused by ${by} since ${formatInstant(at)}${reason === '' ? '' : `: ${reason}`}`;
   return {
-    ...said('Paused', 'Paused', detail, { kind: 'wait', until: null }),
+    ...verdictOf('Paused', 'Paused', detail, { kind: 'wait', until: null }),
     facts: factsOf(seen, memory),
     ready: { status: 'Unknown', reason: 'Paused', message: detail },
   };
@@ -106,12 +105,12 @@ function deleting(
       'the schedule is deleted, and what it put to sleep is woken',
     );
   }
-  if (!hasFinalizer) return said('Ended', 'ScheduleDeleted', 'everything is as it was', { kind: 'end' });
+  if (!hasFinalizer) return verdictOf('Ended', 'ScheduleDeleted', 'everything is as it was', { kind: 'end' });
   const woken = memory.run?.up ?? 0;
   const message = `everything that the schedule put to sleep is awake${woken === 0 ? '' : `: ${counted(woken, 'workload')}`}`;
   return {
-    ...said('CleaningUp', 'ScheduleDeleted', message, { kind: 'finalizer', isPresent: false }),
-    tells: fresh(memory, [{ type: 'Normal', reason: 'CleanupComplete', message, key: 'CleanupComplete' }]),
+    ...verdictOf('CleaningUp', 'ScheduleDeleted', message, { kind: 'finalizer', isPresent: false }),
+    tells: notYetEmitted(memory, [{ type: 'Normal', reason: 'CleanupComplete', message, key: 'CleanupComplete' }]),
   };
 }
 
@@ -127,27 +126,27 @@ function restoring(
   if (seen.globalPause !== null) {
     const message = `${detail} later: ${seen.globalPause}`;
     return {
-      ...said('CleaningUp', 'GloballyPaused', message, { kind: 'wait', until: seen.at + GLOBAL_PAUSE_LOOK_MS }),
+      ...verdictOf('CleaningUp', 'GloballyPaused', message, { kind: 'wait', until: seen.at + GLOBAL_PAUSE_LOOK_MS }),
       facts: factsOf(seen, memory),
       ready: { status: 'Unknown', reason: 'GloballyPaused', message },
     };
   }
   if (items.length > 0) {
     return {
-      ...said('CleaningUp', reason, detail, { kind: 'scale', items }),
+      ...verdictOf('CleaningUp', reason, detail, { kind: 'scale', items }),
       facts: factsOf(seen, memory),
       ready: { status: 'False', reason: 'CleaningUp', message: detail },
     };
   }
   const message = `${counted(plan.total, 'workload')} cannot be woken yet, and the schedule stays until it is: ${failures}`;
   return {
-    ...said('CleaningUp', 'CleanupFailed', message, {
+    ...verdictOf('CleaningUp', 'CleanupFailed', message, {
       kind: 'wait',
       until: memory.retry?.at ?? seen.at + GLOBAL_PAUSE_LOOK_MS,
     }),
     facts: factsOf(seen, memory),
     ready: { status: 'False', reason: 'CleanupFailed', message },
-    tells: fresh(memory, [
+    tells: notYetEmitted(memory, [
       { type: 'Warning', reason: 'CleanupPartialFailure', message, key: `CleanupPartialFailure ${failingKey(memory)}` },
     ]),
   };
@@ -158,10 +157,10 @@ function invalid({ problems, generation }: SeenSchedule, memory: LightsOutMemory
   const listed = problems.map(({ field, message }) => `${field}: ${message}`).join('; ');
   const message = listed === '' ? 'the schedule cannot be read' : listed;
   return {
-    ...said('Invalid', 'InvalidSchedule', message, { kind: 'wait', until: null }),
+    ...verdictOf('Invalid', 'InvalidSchedule', message, { kind: 'wait', until: null }),
     facts: ['nothing is put to sleep or woken until the schedule is corrected'],
     ready: { status: 'False', reason: 'InvalidSchedule', message },
-    tells: fresh(memory, [
+    tells: notYetEmitted(memory, [
       { type: 'Warning', reason: 'InvalidSchedule', message, key: `InvalidSchedule ${generation}` },
     ]),
   };
@@ -177,11 +176,11 @@ function following(
   if (spec === null || period === null) return invalid(schedule, memory);
   const facts = factsOf(seen, memory);
   const until = nextLook(seen, memory, plan);
-  const noted = notesToTell(plan, memory, period.since);
+  const noteEvents = eventsOfNotes(plan, memory, period.since);
   if (spec.suspend) {
     const detail = 'spec.suspend is true: nothing is put to sleep or woken';
     return {
-      ...said('Suspended', 'Suspended', detail, { kind: 'wait', until: period.next?.at ?? null }),
+      ...verdictOf('Suspended', 'Suspended', detail, { kind: 'wait', until: period.next?.at ?? null }),
       facts,
       ready: { status: 'True', reason: 'Suspended', message: detail },
     };
@@ -194,10 +193,10 @@ function following(
         : `a dry run: ${counted(plan.total, 'workload')} would be written`;
     const message = plan.total === 0 ? detail : `${detail}: ${shortList(wanted)}`;
     return {
-      ...said('DryRun', 'DryRun', detail, { kind: 'wait', until }),
+      ...verdictOf('DryRun', 'DryRun', detail, { kind: 'wait', until }),
       facts: [...facts, ...shortened(wanted.map((one) => `would be done: ${one}`))],
       ready: { status: 'True', reason: 'DryRun', message },
-      tells: fresh(memory, [{ type: 'Normal', reason: 'DryRun', message, key: `DryRun ${message}` }]),
+      tells: notYetEmitted(memory, [{ type: 'Normal', reason: 'DryRun', message, key: `DryRun ${message}` }]),
     };
   }
   const isApproved = !spec.requireApproval || memory.approved !== null;
@@ -206,50 +205,50 @@ function following(
   if (items.length > 0 && seen.globalPause !== null) {
     const detail = `${counted(plan.total, 'workload')} to be written, and ${seen.globalPause}`;
     return {
-      ...said(period.state, 'GloballyPaused', detail, { kind: 'wait', until: seen.at + GLOBAL_PAUSE_LOOK_MS }),
+      ...verdictOf(period.state, 'GloballyPaused', detail, { kind: 'wait', until: seen.at + GLOBAL_PAUSE_LOOK_MS }),
       facts,
       ready: { status: 'Unknown', reason: 'GloballyPaused', message: detail },
     };
   }
   if (items.length > 0 && !schedule.hasFinalizer) {
     const detail = 'the finalizer is put on, so that a deletion finds what was put to sleep';
-    return { ...said(period.state, 'Scaling', detail, { kind: 'finalizer', isPresent: true }), facts };
+    return { ...verdictOf(period.state, 'Scaling', detail, { kind: 'finalizer', isPresent: true }), facts };
   }
   if (items.length > 0) {
     const isDown = items[0]?.direction === 'Down';
     const detail = `${counted(plan.total, 'workload')} to be ${isDown ? 'put to sleep' : 'woken'}`;
     return {
-      ...said(isDown ? 'ScalingDown' : 'ScalingUp', 'Scaling', detail, { kind: 'scale', items }),
+      ...verdictOf(isDown ? 'ScalingDown' : 'ScalingUp', 'Scaling', detail, { kind: 'scale', items }),
       facts,
       ready: readyOf(memory, detail),
-      tells: noted,
+      tells: noteEvents,
     };
   }
   if (!isApproved && plan.items.length > 0) {
     const detail = `${counted(plan.items.length, 'workload')} would be put to sleep, for the first time: approve it (headroom lights-out approve)`;
     const wanted = plan.items.map(itemSentence);
     return {
-      ...said('AwaitingApproval', 'ApprovalNeeded', detail, { kind: 'wait', until }),
+      ...verdictOf('AwaitingApproval', 'ApprovalNeeded', detail, { kind: 'wait', until }),
       facts: [...facts, ...shortened(wanted.map((one) => `waits for the approval: ${one}`))],
       ready: { status: 'True', reason: 'AwaitingApproval', message: detail },
-      tells: fresh(memory, [
+      tells: notYetEmitted(memory, [
         {
           type: 'Normal',
           reason: 'ApprovalNeeded',
           message: `${detail}: ${shortList(wanted)}`,
           key: `ApprovalNeeded ${schedule.uid}`,
         },
-        ...noted,
+        ...noteEvents,
       ]),
     };
   }
   const isFailing = Object.keys(memory.failing).length > 0;
   const detail = isFailing ? failureSentence(memory) : stateSentence(seen, plan);
   return {
-    ...said(period.state, isFailing ? 'ScalingFailed' : 'AsScheduled', detail, { kind: 'wait', until }),
+    ...verdictOf(period.state, isFailing ? 'ScalingFailed' : 'AsScheduled', detail, { kind: 'wait', until }),
     facts,
     ready: readyOf(memory, detail),
-    tells: fresh(memory, [
+    tells: notYetEmitted(memory, [
       ...(isFailing
         ? [
             {
@@ -260,7 +259,7 @@ function following(
             } as const,
           ]
         : []),
-      ...noted,
+      ...noteEvents,
     ]),
   };
 }
@@ -296,74 +295,25 @@ function readyOf(memory: LightsOutMemory, detail: string): NonNullable<LightsOut
     : { status: 'False', reason: 'ReconcileFailed', message: failureSentence(memory) };
 }
 
-function failureSentence({ failing, retry }: LightsOutMemory): string {
-  const entries = Object.entries(failing).map(([workload, message]) => `${workload}: ${message}`);
-  const again = retry === null ? '' : `; tried again at ${formatInstant(retry.at)}`;
-  const count = retry?.isMany ? `more than ${entries.length} workloads` : counted(entries.length, 'workload');
-  return `${count} cannot be written: ${shortList(entries, 5)}${again}`;
-}
-
 /** Changes when others fail, not when the same fail again. */
 function failingKey({ failing }: LightsOutMemory): string {
   return Object.keys(failing).toSorted().join(', ');
 }
 
-function stateSentence({ period, local }: LightsOutObservation, plan: Plan): string {
-  if (period === null) return '';
-  const { deploymentsScaled, statefulsetsScaled, cronjobsSuspended } = plan.stats;
-  const asleep = deploymentsScaled + statefulsetsScaled + cronjobsSuspended;
-  const why = period.exception === null ? '' : ` (${period.exception})`;
-  const next =
-    period.next === null
-      ? 'no further change is in sight'
-      : `${period.next.state === 'Up' ? 'wakes' : 'goes to sleep'} at ${local.next}`;
-  return `${period.state === 'Up' ? 'awake' : 'asleep'}${why}, ${counted(asleep, 'workload')} asleep; ${next}`;
-}
-
-/** What people see below the first sentence. */
-function factsOf(
-  { at: now, schedule, period, local, plan, globalPause }: LightsOutObservation,
-  memory: LightsOutMemory,
-): readonly string[] {
-  const overrides = [...memory.overrides.filter(({ until }) => until > now), ...(schedule?.overrides ?? [])];
-  return [
-    ...(globalPause === null ? [] : [globalPause]),
-    ...(period === null
-      ? []
-      : [
-          `crons: up next at ${local.nextUpscale ?? 'no moment'}, down next at ${local.nextDownscale ?? 'no moment'} (${schedule?.spec?.timezone ?? 'UTC'})`,
-        ]),
-    ...(plan === null
-      ? []
-      : [
-          `in scope: ${counted(plan.namespaces.length, 'namespace')}, ${counted(plan.stats.deploymentsManaged, 'Deployment')}, ${counted(plan.stats.statefulsetsManaged, 'StatefulSet')}, ${counted(plan.stats.cronjobsManaged, 'CronJob')}`,
-        ]),
-    ...overrides.map(overrideSentence),
-    ...memory.unready,
-    ...shortened(Object.entries(memory.failing).map(([workload, message]) => `failing: ${workload}: ${message}`)),
-    ...(plan === null
-      ? []
-      : shortened(
-          plan.notes.map(({ workload, detail }) => `${workload}: ${detail}`),
-          plan.notesTotal,
-        )),
-  ];
-}
-
-/** Reasons that are told as Events; the others are in the details only. */
-const TOLD: Readonly<Partial<Record<KeepReason, { readonly type: Told['type']; readonly reason: string }>>> = {
+/** Reasons that become Events; the others are in the details only. */
+const EVENT_OF: Readonly<Partial<Record<KeepReason, { readonly type: Told['type']; readonly reason: string }>>> = {
   ChangedByPerson: { type: 'Normal', reason: 'KeptUp' },
   OwnedByOther: { type: 'Warning', reason: 'OwnedByOther' },
   BadAnnotation: { type: 'Warning', reason: 'BadAnnotation' },
 };
 
-function notesToTell(plan: Plan, memory: LightsOutMemory, since: EpochMs | null): readonly Told[] {
+function eventsOfNotes(plan: Plan, memory: LightsOutMemory, since: EpochMs | null): readonly Told[] {
   const period = since === null ? 'ever' : `${since}`;
   const notes = plan.notes.flatMap(({ workload, reason, detail }): Told[] => {
-    const told = TOLD[reason];
-    return told === undefined
+    const event = EVENT_OF[reason];
+    return event === undefined
       ? []
-      : [{ ...told, message: `${workload}: ${detail}`, key: `${reason} ${workload} ${period}` }];
+      : [{ ...event, message: `${workload}: ${detail}`, key: `${reason} ${workload} ${period}` }];
   });
   const again = plan.items
     .filter(({ reason }) => reason === 'DownAgain')
@@ -376,39 +326,21 @@ function notesToTell(plan: Plan, memory: LightsOutMemory, since: EpochMs | null)
         key: `DownAgain ${name} ${period}`,
       };
     });
-  return [...fresh(memory, notes).slice(0, TOLD_AT_ONCE), ...fresh(memory, again).slice(0, TOLD_AT_ONCE)];
+  return [
+    ...notYetEmitted(memory, notes).slice(0, EVENTS_AT_ONCE),
+    ...notYetEmitted(memory, again).slice(0, EVENTS_AT_ONCE),
+  ];
 }
 
-function fresh(memory: LightsOutMemory, tells: readonly Told[]): readonly Told[] {
+function notYetEmitted(memory: LightsOutMemory, tells: readonly Told[]): readonly Told[] {
   return tells.filter(({ key }) => !memory.told.includes(key));
 }
 
-/** `Deployment team-a/web 3 -> 0`. */
-function itemSentence({ workload, direction, from, to }: PlanItem): string {
-  const name = workloadName(workload);
-  if (from === null || to === null) return `${name} ${direction === 'Down' ? 'suspended' : 'resumed'}`;
-  return `${name} ${from} -> ${to}`;
-}
-
-function said<Rest>(
+function verdictOf<Rest>(
   phase: LightsOutPhase,
   reason: LightsOutReason,
   detail: string,
   rest: Rest,
 ): Rest & Pick<LightsOutVerdict, 'phase' | 'reason' | 'detail' | 'facts' | 'ready' | 'tells'> {
   return { phase, reason, detail, facts: [], ready: null, tells: [], ...rest };
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
-function shortList(entries: readonly string[], named = NAMED): string {
-  const rest = entries.length - named;
-  return rest <= 0 ? entries.join('; ') : `${entries.slice(0, named).join('; ')}; and ${rest} more`;
-}
-
-function shortened(entries: readonly string[], total = entries.length): readonly string[] {
-  const rest = total - Math.min(entries.length, NAMED);
-  return rest <= 0 ? entries : [...entries.slice(0, NAMED), `and ${rest} more`];
 }

@@ -3,7 +3,7 @@ import type { EpochMs } from '../../kernel/time.ts';
 import type { InEffect } from '../schedule/in-effect.ts';
 import type { ScheduleState } from '../schedule/names.ts';
 import type { Override } from '../schedule/override.ts';
-import type { PlanItem } from './plan.ts';
+import type { PlanItem } from '../workload/evaluation.ts';
 import type { ScheduleStatus } from '../schedule/schedule.ts';
 import type { Told } from './verdict.ts';
 

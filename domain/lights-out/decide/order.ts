@@ -1,6 +1,6 @@
 /** In which order the steps of a plan are done, and in which portions. */
 import type { ScheduleState } from '../schedule/names.ts';
-import type { PlanItem } from './plan.ts';
+import type { PlanItem } from '../workload/evaluation.ts';
 import { workloadName } from '../workload/workload.ts';
 
 /** Restores go first: what runs again is what people wait for. */

@@ -2,7 +2,8 @@
 import type { EpochMs } from '../../kernel/time.ts';
 import { type LightsOutMemory, savingsAt, type ScalingRun, type Stage } from './memory.ts';
 import type { LightsOutObservation, LightsOutTimings } from './observation.ts';
-import { type PlanItem, PLAN_LIMIT } from './plan.ts';
+import type { PlanItem } from '../workload/evaluation.ts';
+import { PLAN_LIMIT } from './plan.ts';
 import type { Told } from './verdict.ts';
 import { workloadName } from '../workload/workload.ts';
 

@@ -1,6 +1,6 @@
 import type { EpochMs } from '../../kernel/time.ts';
 import type { ReadyCondition } from './observation.ts';
-import type { PlanItem } from './plan.ts';
+import type { PlanItem } from '../workload/evaluation.ts';
 
 /** Where the workflow of a schedule stands; the value of the search attribute `HeadroomPhase`. */
 export type LightsOutPhase =

@@ -39,7 +39,7 @@ export function inEffectNow(
 ): InEffect {
   const current = { state, since, generation, isActive };
   if (before === null)
-    return { ...current, from: Math.max(since ?? createdAt, createdAt, toldFrom(status, state, now)) };
+    return { ...current, from: Math.max(since ?? createdAt, createdAt, heldSince(status, state, now)) };
   if (isActive && !before.isActive) return { ...current, from: now };
   if (state === before.state && (since === before.since || generation !== before.generation)) {
     return { ...current, from: before.from };
@@ -49,7 +49,7 @@ export function inEffectNow(
 }
 
 /** What the status says of a run before this one, which was terminated. */
-function toldFrom(
+function heldSince(
   { state, stateSince }: Pick<ScheduleStatus, 'state' | 'stateSince'>,
   now: ScheduleState,
   at: EpochMs,

@@ -1,4 +1,4 @@
-/** The names by which a LightsOutSchedule and its marks are known in a cluster: those of its first implementation. */
+/** The names by which a LightsOutSchedule and its annotations are known in a cluster: those of its first implementation. */
 export const GROUP = 'lightsout.techsupport.mk';
 export const VERSION = 'v1alpha1';
 export const KIND = 'LightsOutSchedule';

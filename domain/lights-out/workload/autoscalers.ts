@@ -4,9 +4,9 @@
  * none, its bounds are lowered; where replicas are kept, after it is down and until it is woken. Each state is in the
  * autoscaler's own annotations, so that a plan that was cut off is taken up where it ended.
  *
- * - free: without marks of a schedule;
- * - held: with the owner's marks and what it was before, or paused;
- * - resumed: with the owner's marks alone. A person wants the workload up although it is night, and the autoscaler is to do
+ * - free: without annotations of a schedule;
+ * - held: with the owner's annotations and what it was before, or paused;
+ * - resumed: with the owner's annotations alone. A person wants the workload up although it is night, and the autoscaler is to do
  *   its work again, which would be undone if what it does then were taken for a machine's. One that is held, and that a person
  *   changed since, counts as resumed: it is left until the morning.
  */
@@ -14,12 +14,12 @@ import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { readMoment } from './annotations.ts';
 import { wholeSecond } from './desired.ts';
 import { managerClass } from './manager.ts';
-import { isEmptyPatch, labelValue, type MarkPatch, ownerMarks, without } from './marks.ts';
+import { isEmptyPatch, labelValue, type MetadataPatch, ownerMetadata, without } from './saved-state.ts';
 import { DOWN_SINCE, KEDA_PAUSED_REPLICAS, MANAGED_BY, ORIGINAL_BOUNDS } from '../schedule/names.ts';
-import type { ObjectChange } from '../decide/plan.ts';
+import type { ObjectChange } from './evaluation.ts';
 import type { Autoscaler, Workload } from './workload.ts';
 
-/** Whose marks count: those of the owner, and those of a schedule that does not exist. */
+/** Whose annotations count: those of the owner, and those of a schedule that does not exist. */
 export interface AutoscalerContext {
   readonly schedule: string;
   readonly others: readonly { readonly name: string }[];
@@ -55,8 +55,8 @@ function isSame(a: Bounds, b: Bounds): boolean {
   return a.minReplicas === b.minReplicas && a.maxReplicas === b.maxReplicas;
 }
 
-/** Whether it carries marks that the schedule may take off. */
-function isMarked({ annotations }: Autoscaler, { schedule, others }: AutoscalerContext): boolean {
+/** Whether it carries annotations that the schedule may take off. */
+function isAnnotated({ annotations }: Autoscaler, { schedule, others }: AutoscalerContext): boolean {
   const owner = annotations[MANAGED_BY];
   return owner !== undefined && (owner === schedule || !others.some(({ name }) => name === owner));
 }
@@ -66,10 +66,10 @@ function isHeld(autoscaler: Autoscaler): boolean {
   return autoscaler.annotations[key] !== undefined;
 }
 
-function change(autoscaler: Autoscaler, marks: MarkPatch, spec?: Partial<Bounds>): ObjectChange[] {
-  if (isEmptyPatch(marks) && spec === undefined) return [];
+function change(autoscaler: Autoscaler, savedState: MetadataPatch, spec?: Partial<Bounds>): ObjectChange[] {
+  if (isEmptyPatch(savedState) && spec === undefined) return [];
   const { kind, name, uid, resourceVersion } = autoscaler;
-  const patch = { metadata: marks, ...(spec === undefined ? {} : { spec }) };
+  const patch = { metadata: savedState, ...(spec === undefined ? {} : { spec }) };
   return [{ kind, name, uid, resourceVersion, patch }];
 }
 
@@ -77,7 +77,7 @@ function change(autoscaler: Autoscaler, marks: MarkPatch, spec?: Partial<Bounds>
 function ownOf({ autoscalers }: Pick<Workload, 'autoscalers'>, context: AutoscalerContext): readonly Autoscaler[] {
   const hasKeda = autoscalers.some(({ kind }) => kind === 'ScaledObject');
   return autoscalers.filter((one) => {
-    if (isMarked(one, context)) return true;
+    if (isAnnotated(one, context)) return true;
     const isAnothers = one.annotations[MANAGED_BY] !== undefined;
     return one.kind === 'ScaledObject' ? !isAnothers && !isHeld(one) : !isAnothers && !hasKeda;
   });
@@ -86,7 +86,7 @@ function ownOf({ autoscalers }: Pick<Workload, 'autoscalers'>, context: Autoscal
 /** Whether a person had one of them resumed, or changed it, in the period that began at `since`. */
 export function isResumed(workload: Pick<Workload, 'autoscalers'>, held: Held, context: AutoscalerContext): boolean {
   return workload.autoscalers.some((one) => {
-    if (!isMarked(one, context)) return false;
+    if (!isAnnotated(one, context)) return false;
     return isHeld(one) ? personOf(one, held, context) !== null : isOfNow(one, held);
   });
 }
@@ -100,7 +100,7 @@ export function changedByPerson(
   return autoscalers.map((one) => personOf(one, held, context)).find((manager) => manager !== null) ?? null;
 }
 
-/** Whether it was marked in the period that it is now. */
+/** Whether it was annotated in the period that it is now. */
 function isOfNow({ annotations }: Autoscaler, { since }: Held): boolean {
   const marked = readMoment(annotations[DOWN_SINCE] ?? '');
   return since === null || marked === null || marked >= wholeSecond(since);
@@ -108,7 +108,7 @@ function isOfNow({ annotations }: Autoscaler, { since }: Held): boolean {
 
 function personOf(one: Autoscaler, held: Held, context: AutoscalerContext): string | null {
   const marked = readMoment(one.annotations[DOWN_SINCE] ?? '');
-  if (!isHeld(one) || !isMarked(one, context) || marked === null || !isOfNow(one, held)) return null;
+  if (!isHeld(one) || !isAnnotated(one, context) || marked === null || !isOfNow(one, held)) return null;
   const changes = changedFields(one, held.level).map((field) => one.setBy?.[field]);
   // By whom it was set before it was held is another matter: a bound that was right is not written.
   const person = changes.find(
@@ -134,17 +134,17 @@ export function holdAutoscalers(
 ): readonly ObjectChange[] {
   return ownOf(workload, context).flatMap((one) => {
     const isOurs = isHeld(one) && one.annotations[MANAGED_BY] === context.schedule;
-    const marks = isOurs ? {} : holdMarks(context);
+    const savedState = isOurs ? {} : holdMetadata(context);
     if (one.kind === 'ScaledObject') {
       const paused = `${level}`;
       if (isOurs && one.annotations[KEDA_PAUSED_REPLICAS] === paused) return [];
-      return change(one, withAnnotation(marks, KEDA_PAUSED_REPLICAS, paused));
+      return change(one, withAnnotation(savedState, KEDA_PAUSED_REPLICAS, paused));
     }
     const original = (isHeld(one) ? boundsOf(one.annotations[ORIGINAL_BOUNDS]) : null) ?? one;
     const wanted = boundsAt(original, level);
-    if (isSame(wanted, one)) return isOurs || !isHeld(one) ? [] : change(one, marks);
+    if (isSame(wanted, one)) return isOurs || !isHeld(one) ? [] : change(one, savedState);
     const bounds = `${original.minReplicas}-${original.maxReplicas}`;
-    return change(one, withAnnotation(marks, ORIGINAL_BOUNDS, bounds), wanted);
+    return change(one, withAnnotation(savedState, ORIGINAL_BOUNDS, bounds), wanted);
   });
 }
 
@@ -157,13 +157,13 @@ export function areReset(workload: Pick<Workload, 'autoscalers'>, level: number,
   });
 }
 
-function holdMarks({ schedule, now }: AutoscalerContext): MarkPatch {
-  const { annotations, labels } = ownerMarks(schedule);
+function holdMetadata({ schedule, now }: AutoscalerContext): MetadataPatch {
+  const { annotations, labels } = ownerMetadata(schedule);
   return { annotations: { ...annotations, [DOWN_SINCE]: formatInstant(now) }, labels };
 }
 
-function withAnnotation(marks: MarkPatch, key: string, value: string): MarkPatch {
-  return { ...marks, annotations: { [key]: value, ...marks.annotations } };
+function withAnnotation(savedState: MetadataPatch, key: string, value: string): MetadataPatch {
+  return { ...savedState, annotations: { [key]: value, ...savedState.annotations } };
 }
 
 /** What an autoscaler was before it was held, where its bounds differ from that. A person's greater maximum stays. */
@@ -184,20 +184,20 @@ export function resumeAutoscalers(
   return ownOf(workload, context).flatMap((one) => {
     if (isResumed({ autoscalers: [one] }, held, context)) return [];
     const key = one.kind === 'ScaledObject' ? KEDA_PAUSED_REPLICAS : ORIGINAL_BOUNDS;
-    const { annotations, labels } = holdMarks(context);
+    const { annotations, labels } = holdMetadata(context);
     const taken = isHeld(one) ? { [key]: null } : {};
     return change(one, { annotations: { ...annotations, ...taken }, ...(labels && { labels }) }, boundsBefore(one));
   });
 }
 
-/** What takes every mark of the schedule off the autoscalers, and makes them what they were. */
+/** What takes every annotation of the schedule off the autoscalers, and makes them what they were. */
 export function releaseAutoscalers(
   workload: Pick<Workload, 'autoscalers'>,
   context: AutoscalerContext,
   isOwner: boolean,
 ): readonly ObjectChange[] {
   return workload.autoscalers
-    .filter((one) => (isOwner ? isMarked(one, context) : one.annotations[MANAGED_BY] === context.schedule))
+    .filter((one) => (isOwner ? isAnnotated(one, context) : one.annotations[MANAGED_BY] === context.schedule))
     .flatMap((one) => {
       const key = one.kind === 'ScaledObject' ? KEDA_PAUSED_REPLICAS : ORIGINAL_BOUNDS;
       const hasLabel = one.labels[MANAGED_BY] === labelValue(one.annotations[MANAGED_BY] ?? '');

@@ -3,7 +3,7 @@ import type { EpochMs } from '../../kernel/time.ts';
 import { type AnnotatedOverrides, overridesOf } from './annotations.ts';
 import type { ScheduleState } from '../schedule/names.ts';
 import type { Override } from '../schedule/override.ts';
-import type { PlanContext } from '../decide/plan.ts';
+import type { PlanContext } from './evaluation.ts';
 import type { ScopedNamespace, Workload } from './workload.ts';
 
 export interface Desired {

@@ -1,20 +1,20 @@
 /** Which schedule a workload belongs to, where several select it: exactly one. */
-import { isStale, labelValue, marksOf } from './marks.ts';
-import type { OtherSchedule, PlanContext } from '../decide/plan.ts';
+import { isStale, labelValue, savedStateOf } from './saved-state.ts';
+import type { OtherSchedule, PlanContext } from './evaluation.ts';
 import { isInScope } from '../schedule/scope.ts';
 import type { ScopedNamespace, Workload } from './workload.ts';
 
 type Ownership = Pick<PlanContext, 'schedule' | 'createdAt' | 'spec' | 'others' | 'protectedNamespaces'>;
 
 /**
- * The schedule that the marks name, whether or not there is such a schedule; null where they name none. A label speaks only
+ * The schedule that the annotations name, whether or not there is such a schedule; null where they name none. A label speaks only
  * for an annotation that was taken away.
  */
-export function markedBy(
+export function annotatedOwner(
   workload: Workload,
   { schedule, others }: Pick<Ownership, 'schedule' | 'others'>,
 ): string | null {
-  const { managedBy, label, original } = marksOf(workload);
+  const { managedBy, label, original } = savedStateOf(workload);
   if (managedBy !== null || label === null || original === null) return managedBy;
   return [schedule, ...others.map(({ name }) => name)].find((name) => labelValue(name) === label) ?? null;
 }
@@ -25,7 +25,7 @@ export function markedBy(
  * so that a dry run lists what it would do.
  */
 export function ownerOf(workload: Workload, namespace: ScopedNamespace, context: Ownership): string {
-  const marked = markedBy(workload, context);
+  const marked = annotatedOwner(workload, context);
   const exists = marked === context.schedule || context.others.some(({ name }) => name === marked);
   if (marked !== null && exists && !isStale(workload)) return marked;
   let [name, createdAt] = [context.schedule, context.createdAt];

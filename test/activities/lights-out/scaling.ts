@@ -72,7 +72,7 @@ export function scalingTests(cluster: () => Cluster): void {
 
       const down = await scaled(at(NIGHT), lookOf(ns));
       expect(down.outcomes.map(({ kind }) => kind)).toEqual(['done', 'done', 'done', 'done', 'done']);
-      const marks = { [MANAGED_BY]: ns, [DOWN_SINCE]: formatInstant(NIGHT) };
+      const savedState = { [MANAGED_BY]: ns, [DOWN_SINCE]: formatInstant(NIGHT) };
       const asleep = await Promise.all(objects.map(read));
       expect(asleep.map(({ spec }) => [spec.replicas, spec.suspend])).toEqual([
         [0, undefined],
@@ -83,12 +83,12 @@ export function scalingTests(cluster: () => Cluster): void {
       ]);
       expect(asleep[0]?.metadata?.annotations).toMatchObject({
         ...own.annotations,
-        ...marks,
+        ...savedState,
         [ORIGINAL_REPLICAS]: '3',
       });
-      expect(asleep[1]?.metadata?.annotations).toMatchObject({ ...marks, [ORIGINAL_REPLICAS]: '1' });
-      expect(asleep[2]?.metadata?.annotations).toMatchObject({ ...marks, [ORIGINAL_REPLICAS]: '2' });
-      expect(asleep[3]?.metadata?.annotations).toMatchObject({ ...marks, [ORIGINAL_SUSPEND]: 'lightsout' });
+      expect(asleep[1]?.metadata?.annotations).toMatchObject({ ...savedState, [ORIGINAL_REPLICAS]: '1' });
+      expect(asleep[2]?.metadata?.annotations).toMatchObject({ ...savedState, [ORIGINAL_REPLICAS]: '2' });
+      expect(asleep[3]?.metadata?.annotations).toMatchObject({ ...savedState, [ORIGINAL_SUSPEND]: 'lightsout' });
       expect(asleep.map(({ metadata }) => metadata?.labels?.[MANAGED_BY])).toEqual([ns, ns, ns, ns, ns]);
       expect((await Promise.all(resting.map(read))).map(essence)).toEqual(before.slice(objects.length).map(essence));
 
@@ -303,8 +303,8 @@ export function scalingTests(cluster: () => Cluster): void {
       await scaled(at(NIGHT), lookOf(ns));
       const { annotations, labels } = (await read(web)).metadata ?? {};
       expect(labels).toMatchObject({ [ORIGINAL_REPLICAS]: '3', [MANAGED_BY]: ns });
-      const marks = [ORIGINAL_REPLICAS, MANAGED_BY, DOWN_SINCE];
-      await change(web, { metadata: { annotations: Object.fromEntries(marks.map((key) => [key, null])) } });
+      const savedState = [ORIGINAL_REPLICAS, MANAGED_BY, DOWN_SINCE];
+      await change(web, { metadata: { annotations: Object.fromEntries(savedState.map((key) => [key, null])) } });
       const { outcomes } = await scaled(at(MORNING), lookOf(ns));
       expect(outcomes).toEqual([{ workload: `Deployment ${ns}/web`, kind: 'done' }]);
       expect(essence(await read(web))).toEqual(before);
@@ -314,7 +314,7 @@ export function scalingTests(cluster: () => Cluster): void {
       expect(planOf((await scaled(at(MORNING), lookOf(ns))).seen).items).toMatchObject([{ reason: 'Released' }]);
       const after = await read(web);
       expect(after.spec.replicas).toBe(1);
-      expect(Object.keys(after.metadata?.annotations ?? {}).filter((key) => marks.includes(key))).toEqual([]);
+      expect(Object.keys(after.metadata?.annotations ?? {}).filter((key) => savedState.includes(key))).toEqual([]);
     });
 
     it('is done by the field manager of Headroom alone, whose marks and replicas it says they are', async () => {

@@ -3,16 +3,16 @@ import { type ConformanceCase, UnknownShape } from '../adapter.ts';
 import { lightsOutPeriodKinds } from './period.ts';
 import { refusedCron, refusedSchedule, sensiblePeriod } from './deviations.ts';
 
-function judge(testCase: ConformanceCase) {
+function evaluate(testCase: ConformanceCase) {
   const { agrees, deviation } = lightsOutPeriodKinds[testCase.kind]?.(testCase) ?? {};
   return { agrees, deviation };
 }
 
 const dialect = (expr: string, upstream: string, croner = 'accept') =>
-  judge({ kind: 'cron-dialect', input: { expr }, expected: { upstream, croner } });
+  evaluate({ kind: 'cron-dialect', input: { expr }, expected: { upstream, croner } });
 
 const night = { upscale: '0 6 * * *', downscale: '0 18 * * *', timezone: 'UTC', now: '2026-01-15T20:00:00Z' };
-const period = (expected: unknown, input: object = night) => judge({ kind: 'period', input, expected });
+const period = (expected: unknown, input: object = night) => evaluate({ kind: 'period', input, expected });
 
 describe('a case about a cron', () => {
   it('agrees where the pattern is taken or refused as it says', () => {

@@ -12,7 +12,7 @@ function outcome(kind: string, input: unknown, expected: unknown): string {
   return agrees ? deviation : 'disagrees';
 }
 
-const marks = (marked: Readonly<Record<string, string>>) =>
+const savedState = (marked: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(marked).map(([key, value]) => [PREFIX + key, value]));
 const night = { upscale: '0 18 * * *', downscale: '0 6 * * *', now: '2024-01-15T10:00:00Z' };
 
@@ -22,26 +22,26 @@ describe('what the lights-out cases may ask beyond the sample', () => {
     ['downscale', {}, { replicas: 0, 'annotation original-replicas': '1' }, 'agrees'],
     [
       'downscale',
-      { replicas: 3, annotations: marks({ 'managed-by': 'other' }) },
+      { replicas: 3, annotations: savedState({ 'managed-by': 'other' }) },
       { replicas: 3, skipped: true },
       'agrees',
     ],
     [
       'downscale',
-      { replicas: 5, annotations: marks({ 'original-replicas': '3' }) },
+      { replicas: 5, annotations: savedState({ 'original-replicas': '3' }) },
       { replicas: 5, skipped: true },
       'agrees',
     ],
     ['upscale', { replicas: 0 }, { replicas: 0, skipped: true }, 'agrees'],
     [
       'upscale',
-      { replicas: 0, annotations: marks({ 'managed-by': 'dev-schedule' }) },
+      { replicas: 0, annotations: savedState({ 'managed-by': 'dev-schedule' }) },
       { replicas: 0, skipped: true },
       'agrees',
     ],
     [
       'upscale',
-      { replicas: 5, annotations: marks({ 'original-replicas': '3' }) },
+      { replicas: 5, annotations: savedState({ 'original-replicas': '3' }) },
       { replicas: 3, skipped: false },
       'keeps-pods',
     ],
@@ -64,7 +64,7 @@ describe('what the lights-out cases may ask beyond the sample', () => {
   ])(
     '%s of a CronJob that is suspended: %j, with %j, comes to %j: %s',
     (direction, suspend, marked, expected, wanted) => {
-      const input = { direction, schedule: 'dev-schedule', suspend, annotations: marks(marked), labels: {} };
+      const input = { direction, schedule: 'dev-schedule', suspend, annotations: savedState(marked), labels: {} };
       expect(outcome('scaler-cronjob', input, expected)).toBe(wanted);
     },
   );

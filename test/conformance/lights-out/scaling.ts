@@ -1,7 +1,7 @@
 /** The cases of LightsOut about what happens to workloads: each is put into a small cluster, and a plan is applied to it. */
 import * as z from 'zod';
 import { decide } from '../../../domain/lights-out/decide/decide.ts';
-import { judge } from '../../../domain/lights-out/workload/judge.ts';
+import { evaluate } from '../../../domain/lights-out/workload/evaluate.ts';
 import { freshMemory } from '../../../domain/lights-out/decide/memory.ts';
 import {
   FINALIZER,
@@ -101,8 +101,8 @@ function scaled(kind: WorkloadType, input: z.infer<typeof scalerInput>): Scaled 
   // A case that names another schedule means one that is there.
   const others = owner === schedule ? [] : [otherOf({ name: owner, isIdle: true })];
   const period = { state: input.direction, since: NIGHT };
-  const judgement = judge(before, namespaceOf(), contextOf({ schedule, period, others, settledAt: null }));
-  const writes = judgement.kind === 'change' ? judgement.item.writes : [];
+  const evaluation = evaluate(before, namespaceOf(), contextOf({ schedule, period, others, settledAt: null }));
+  const writes = evaluation.kind === 'change' ? evaluation.item.writes : [];
   const isRefused = writes.some((write) => !cluster.write('one', write, NIGHT));
   const workload = cluster.get('one');
   const original = isCronJob

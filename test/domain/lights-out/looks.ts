@@ -1,7 +1,8 @@
 /** Looks at a schedule, for tests of what is made of them. */
 import type { LightsOutObservation, SeenSchedule } from '../../../domain/lights-out/decide/observation.ts';
 import type { Period } from '../../../domain/lights-out/schedule/period.ts';
-import type { Plan, PlanItem } from '../../../domain/lights-out/decide/plan.ts';
+import type { PlanItem } from '../../../domain/lights-out/workload/evaluation.ts';
+import type { Plan } from '../../../domain/lights-out/decide/plan.ts';
 import { scheduleSpec, type ScheduleSpec } from '../../../domain/lights-out/schedule/schedule.ts';
 
 export const NOON = Date.UTC(2026, 10, 20, 12);

@@ -208,7 +208,7 @@ class Nights {
         if (!this.cluster.write(where, write, at)) break;
         if (write.kind !== before?.kind) continue;
         if (direction === 'Up' && write.patch['spec'] !== undefined) {
-          // Nothing is restored that carries no mark: a second time there is none.
+          // Nothing is restored that carries no annotation: a second time there is none.
           const { annotations, labels } = before;
           const mark = annotations[ORIGINAL_REPLICAS] ?? annotations[ORIGINAL_SUSPEND] ?? labels[ORIGINAL_REPLICAS];
           same(`${where} is marked`, true, mark !== undefined);

@@ -1,5 +1,5 @@
 /** Workloads, namespaces and contexts for the tests of what becomes of a workload: small, and as the API server has them. */
-import type { OtherSchedule, PlanContext, PlanItem } from '../../../domain/lights-out/decide/plan.ts';
+import type { OtherSchedule, PlanContext, PlanItem } from '../../../domain/lights-out/workload/evaluation.ts';
 import {
   DOWN_SINCE,
   FIELD_MANAGER,

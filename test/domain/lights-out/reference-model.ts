@@ -117,11 +117,11 @@ export class ReferenceModel {
       if (row.sleeper !== null) this.#wake(row, now);
       return;
     }
-    if (row.sleeper === null) this.#putDown(row, keeper, wanted, now);
+    if (row.sleeper === null) this.#scaleDown(row, keeper, wanted, now);
     else this.#keepDown(row, keeper, wanted.since, now);
   }
 
-  #putDown(
+  #scaleDown(
     row: Row,
     keeper: Keeper,
     { since, isSettled }: { since: number | null; isSettled: boolean },

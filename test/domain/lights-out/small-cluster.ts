@@ -1,6 +1,6 @@
 /** A few workloads as a cluster holds them, with what writes to them: merge patches bound to a version, people, controllers. */
 import { FIELD_MANAGER } from '../../../domain/lights-out/schedule/names.ts';
-import type { ObjectChange } from '../../../domain/lights-out/decide/plan.ts';
+import type { ObjectChange } from '../../../domain/lights-out/workload/evaluation.ts';
 import type {
   Autoscaler,
   FieldChange,

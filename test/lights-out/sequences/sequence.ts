@@ -191,20 +191,20 @@ export class Sequence {
     const isAsleep = owner !== null;
     const original = kind === 'CronJob' ? { 'original-suspend': 'lightsout' } : { 'original-replicas': `${full}` };
     const by = owner === null ? null : this.#world.name(owner);
-    const expected = { value, marks: by === null ? {} : { ...original, 'managed-by': by }, label: by };
-    const { 'down-since': since, ...marks } = seen?.marks ?? {};
-    const actual = seen === undefined ? null : { value: seen.value, marks, label: seen.label };
+    const expected = { value, savedState: by === null ? {} : { ...original, 'managed-by': by }, label: by };
+    const { 'down-since': since, ...savedState } = seen?.savedState ?? {};
+    const actual = seen === undefined ? null : { value: seen.value, savedState, label: seen.label };
     if (isDeepStrictEqual(actual, expected) && isAsleep === (since !== undefined)) return null;
     return `  ${kind} ${key}: expected ${JSON.stringify(expected)}, is ${JSON.stringify(actual)}, down since ${since ?? 'never'}`;
   }
 
-  /** What holds whatever the table says: nothing is marked, and everything has what somebody wanted it to have. */
+  /** What holds whatever the table says: nothing is annotated, and everything has what somebody wanted it to have. */
   async #verifyEnd(): Promise<void> {
     const seen = await this.#world.look();
     const problems = [...this.#model.rows.values()].flatMap(({ key, wants }) => {
-      const { value = -1, marks = {}, label = null } = seen.get(key) ?? {};
+      const { value = -1, savedState = {}, label = null } = seen.get(key) ?? {};
       return [
-        ...(Object.keys(marks).length > 0 || label !== null ? [`  ${key} is marked`] : []),
+        ...(Object.keys(savedState).length > 0 || label !== null ? [`  ${key} is marked`] : []),
         ...(wants.has(value) ? [] : [`  ${key} has ${value}, which nobody ever wanted: ${[...wants].join(', ')}`]),
         ...(wants.size === 1 && value !== WORKLOADS[key]?.value ? [`  ${key} is not what it was`] : []),
       ];
@@ -237,5 +237,5 @@ export class Sequence {
 
 /** What schedules change of workloads. */
 function values(seen: ReadonlyMap<string, Seen>): ReadonlyMap<string, unknown> {
-  return new Map([...seen].map(([key, { value, marks, label }]) => [key, { value, marks, label }]));
+  return new Map([...seen].map(([key, { value, savedState, label }]) => [key, { value, savedState, label }]));
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { GROUP, KIND, PLURAL, VERSION } from '../../../domain/lights-out/schedule/names.ts';
 import { commandSignals } from '../../../workflows/lights-out/messages.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
-import { DOWN, type LightsOutCluster, marksOf, merge, type Schedule, UP } from '../cluster.ts';
+import { DOWN, type LightsOutCluster, savedStateOf, merge, type Schedule, UP } from '../cluster.ts';
 import type { Keeper, Model, Row } from './model.ts';
 import { type Action, type Maker, NAMESPACES, type NamespaceName, type ScheduleName, WORKLOADS } from './step.ts';
 
@@ -18,7 +18,7 @@ const MANAGERS: Readonly<Record<Maker, string>> = { person: 'kubectl-create', gi
 /** A workload as it is found. */
 export interface Seen {
   readonly value: number;
-  readonly marks: Readonly<Record<string, string>>;
+  readonly savedState: Readonly<Record<string, string>>;
   readonly label: string | null;
   /** Its controller has answered its last change. */
   readonly isAnswered: boolean;
@@ -287,7 +287,7 @@ export class World {
 }
 
 function marked(metadata: { annotations?: Record<string, string>; labels?: Record<string, string> } = {}) {
-  return { marks: marksOf(metadata.annotations), label: marksOf(metadata.labels)['managed-by'] ?? null };
+  return { savedState: savedStateOf(metadata.annotations), label: savedStateOf(metadata.labels)['managed-by'] ?? null };
 }
 
 function codeOf(error: unknown): number | null {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SLEEP_UNTIL, WAKE_UNTIL } from '../../../domain/lights-out/schedule/names.ts';
-import type { Judgement } from '../../../domain/lights-out/decide/plan.ts';
+import type { Evaluation } from '../../../domain/lights-out/workload/evaluation.ts';
 import {
   attention,
   isOtherNamespace,
@@ -10,9 +10,9 @@ import {
 } from '../../../starter/lights-out/attention.ts';
 import { asleep, namespaceAs, scheduleAs, workloadAs } from './schedules.ts';
 
-const asDesired: Judgement = { kind: 'keep', reason: 'AsDesired' };
-const byPerson: Judgement = { kind: 'keep', reason: 'ChangedByPerson', detail: 'kubectl gave it 3 replicas' };
-const down: Judgement = {
+const asDesired: Evaluation = { kind: 'keep', reason: 'AsDesired' };
+const byPerson: Evaluation = { kind: 'keep', reason: 'ChangedByPerson', detail: 'kubectl gave it 3 replicas' };
+const down: Evaluation = {
   kind: 'change',
   item: {
     workload: { kind: 'Deployment', namespace: 'team-a', name: 'web', uid: 'web' },
@@ -25,8 +25,8 @@ const down: Judgement = {
   },
 };
 
-/** What is told of a workload that was judged one way and then another. */
-function told(before: Judgement | null, after: Judgement | null, isDryRun = false): string | null {
+/** What is told of a workload that was evaluated one way and then another. */
+function told(before: Evaluation | null, after: Evaluation | null, isDryRun = false): string | null {
   return attention(() => before, after, isDryRun);
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { judge } from '../../../domain/lights-out/workload/judge.ts';
+import { evaluate } from '../../../domain/lights-out/workload/evaluate.ts';
 import { MANAGED_BY, ORIGINAL_REPLICAS, WAKE_UNTIL } from '../../../domain/lights-out/schedule/names.ts';
-import { isOtherClaim, ScheduleBook, type WatchedSchedule } from '../../../starter/lights-out/schedule-book.ts';
+import { selectsOtherwise, ScheduleBook, type WatchedSchedule } from '../../../starter/lights-out/schedule-book.ts';
 import { namespaceAs, scheduleAs, workloadAs } from './schedules.ts';
 
 const at = (text: string): number => Date.parse(text);
@@ -86,23 +86,23 @@ describe('the book of schedules', () => {
       protectedNamespaces: [],
       gitopsManagers: [],
     });
-    const judges = [0, 1, 999].map((ms) => book.judges(MONDAY_NIGHT + ms));
-    const [a, b, later] = [judges[0]?.[0], judges[0]?.[1], judges[2]?.[0]];
+    const evaluators = [0, 1, 999].map((ms) => book.evaluators(MONDAY_NIGHT + ms));
+    const [a, b, later] = [evaluators[0]?.[0], evaluators[0]?.[1], evaluators[2]?.[0]];
     expect(asked).toBe(1);
     expect(a?.context.others).toBe(b?.context.others);
     expect(later?.context.overrides).toBe(a?.context.overrides);
     expect(later?.context.now).toBe(MONDAY_NIGHT + 999);
-    expect(book.judges(MONDAY_NIGHT + 1_000)[0]?.context.overrides).not.toBe(a?.context.overrides);
+    expect(book.evaluators(MONDAY_NIGHT + 1_000)[0]?.context.overrides).not.toBe(a?.context.overrides);
     all.push(scheduleAs('c', workdays));
     book.changed();
-    const names = book.judges(MONDAY_NIGHT + 1_000).map(({ schedule }) => schedule.name);
+    const names = book.evaluators(MONDAY_NIGHT + 1_000).map(({ schedule }) => schedule.name);
     expect([names, book.all.length, asked]).toEqual([['a', 'b', 'c'], 3, 2]);
   });
 
   it('judges by the next period from its very moment on', () => {
     const book = bookOf(scheduleAs('night', workdays), scheduleAs('other', { ...workdays, downscale: '0 23 * * 1-5' }));
     const transition = at('2026-11-17T06:00:00Z');
-    const states = (now: number) => book.judges(now).map(({ context }) => context.period.state);
+    const states = (now: number) => book.evaluators(now).map(({ context }) => context.period.state);
     expect(states(transition - 1)).toEqual(['Down', 'Down']);
     expect(states(transition)).toEqual(['Up', 'Up']);
     expect(states(transition - 1)).toEqual(['Down', 'Down']);
@@ -128,15 +128,15 @@ describe('the book of schedules', () => {
       ),
       workloadAs('label', { annotations: { [ORIGINAL_REPLICAS]: '2' }, labels: { [MANAGED_BY]: 'a' }, replicas: 0 }),
     ];
-    const judged = bookOf(...schedules).judges(MONDAY_NIGHT);
+    const judged = bookOf(...schedules).evaluators(MONDAY_NIGHT);
     expect(judged.map(({ schedule }) => schedule.name)).toEqual(['a', 'b', 'c', 'd', 'e']);
     const kinds = new Set<string>();
     for (const { schedule, context } of judged) {
       const others = context.others.filter(({ name }) => name !== schedule.name);
       for (const workload of workloads) {
-        const judgement = judge(workload, namespaceAs('team-a'), context);
-        kinds.add(judgement.kind === 'keep' ? judgement.reason : judgement.item.reason);
-        expect(judgement).toEqual(judge(workload, namespaceAs('team-a'), { ...context, others }));
+        const evaluation = evaluate(workload, namespaceAs('team-a'), context);
+        kinds.add(evaluation.kind === 'keep' ? evaluation.reason : evaluation.item.reason);
+        expect(evaluation).toEqual(evaluate(workload, namespaceAs('team-a'), { ...context, others }));
       }
     }
     expect([...kinds]).toEqual(expect.arrayContaining(['OwnedByOther', 'Down', 'AsDesired', 'LeftScope']));
@@ -175,9 +175,9 @@ describe('the book of schedules', () => {
 
   it('sees another claim when a schedule selects otherwise or becomes idle, and not in its status', () => {
     const night = scheduleAs('night', workdays);
-    expect(isOtherClaim(undefined, night)).toBe(true);
-    expect(isOtherClaim(night, scheduleAs('night', workdays, { status: { state: 'Down' } }))).toBe(false);
-    expect(isOtherClaim(night, scheduleAs('night', { ...workdays, namespaces: ['team-b'] }))).toBe(true);
-    expect(isOtherClaim(night, scheduleAs('night', { ...workdays, suspend: true }))).toBe(true);
+    expect(selectsOtherwise(undefined, night)).toBe(true);
+    expect(selectsOtherwise(night, scheduleAs('night', workdays, { status: { state: 'Down' } }))).toBe(false);
+    expect(selectsOtherwise(night, scheduleAs('night', { ...workdays, namespaces: ['team-b'] }))).toBe(true);
+    expect(selectsOtherwise(night, scheduleAs('night', { ...workdays, suspend: true }))).toBe(true);
   });
 });

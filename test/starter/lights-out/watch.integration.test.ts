@@ -110,10 +110,10 @@ async function startWatch({ until = isListed, resyncMs = 3_600_000 } = {}) {
 
 /** What follows upon the first lists is told as well. */
 function isListed(watch: ReturnType<typeof watchSchedules>): boolean {
-  return Object.values(watch.informers).every((informer) => informer.isSynced()) && watch.isJudged();
+  return Object.values(watch.informers).every((informer) => informer.isSynced()) && watch.isEvaluated();
 }
 
-/** Until a watch knows that a Deployment carries the marks of a schedule: each resource has a watch of its own, and one may be late. */
+/** Until a watch knows that a Deployment carries the annotations of a schedule: each resource has a watch of its own, and one may be late. */
 async function untilMarked(watch: ReturnType<typeof watchSchedules>, namespace: string, name: string): Promise<void> {
   const deployments: Informer<Shaped<Workload>> | undefined = watch.informers['deployments'];
   await eventually(
@@ -164,7 +164,7 @@ async function patchDeployment(namespace: string, name: string, fieldManager: st
 }
 
 /** What the workflow of a schedule writes when it puts a Deployment down. */
-async function putDown(
+async function scaleDown(
   schedule: string,
   namespace: string,
   name: string,
@@ -253,8 +253,8 @@ describe('the watch of schedules', () => {
     await createSchedule('restart-down', { ...asleep, namespaces: ['restart'] });
     await createSchedule('restart-up', { ...awake, namespaces: ['nowhere'] });
     await createDeployment('restart', 'web', 2, GITOPS);
-    await putDown('restart-down', 'restart', 'web', 2);
-    // Judged after the others, which are in the order of their names.
+    await scaleDown('restart-down', 'restart', 'web', 2);
+    // Evaluated after the others, which are in the order of their names.
     await createNamespace('restart-work');
     await createSchedule('restart-work', { ...asleep, namespaces: ['restart-work'] });
     await createDeployment('restart-work', 'web', 2, GITOPS);
@@ -287,11 +287,11 @@ describe('the watch of schedules', () => {
   it('hints at a schedule that is not there, where a workload has its mark and no other schedule selects it', async () => {
     await createNamespace('orphans');
     await createDeployment('orphans', 'left', 2, GITOPS);
-    await putDown('removed-by-force', 'orphans', 'left', 2);
+    await scaleDown('removed-by-force', 'orphans', 'left', 2);
     await createNamespace('adopted');
     await createSchedule('adopter', { ...asleep, namespaces: ['adopted'] });
     await createDeployment('adopted', 'taken', 2, GITOPS);
-    await putDown('removed-as-well', 'adopted', 'taken', 2);
+    await scaleDown('removed-as-well', 'adopted', 'taken', 2);
     const { told } = await startWatch();
     await eventually('the schedule is hinted', () => told('removed-by-force').length > 0);
     // Found once more for each list that comes a second after the others.
@@ -326,7 +326,7 @@ describe('the watch of workloads', () => {
       const { status } = await apps.readNamespacedDeployment({ namespace: 'deployed', name: 'web' });
       return status?.replicas === 2 && status.conditions !== undefined;
     });
-    await putDown('deployed', 'deployed', 'web', 2);
+    await scaleDown('deployed', 'deployed', 'web', 2);
     await eventually('its pods are gone', async () => {
       const { status } = await apps.readNamespacedDeployment({ namespace: 'deployed', name: 'web' });
       return (status?.replicas ?? 0) === 0;
@@ -339,7 +339,7 @@ describe('the watch of workloads', () => {
   it('hints once at what a person scales up at night', async () => {
     const { told } = await nightOf('scaled');
     await createDeployment('scaled', 'web', 2, GITOPS);
-    await putDown('scaled', 'scaled', 'web', 2);
+    await scaleDown('scaled', 'scaled', 'web', 2);
     await patchDeployment('scaled', 'web', 'kubectl-scale', { spec: { replicas: 3 } });
     await eventually('its controller has seen it', async () => {
       const { status } = await apps.readNamespacedDeployment({ namespace: 'scaled', name: 'web' });
@@ -356,7 +356,7 @@ describe('the watch of workloads', () => {
     const { told, watch } = await nightOf('leaving');
     await createDeployment('leaving', 'web', 2, GITOPS);
     await eventually('the Deployment is hinted', () => told().length > 0);
-    await putDown('leaving', 'leaving', 'web', 2);
+    await scaleDown('leaving', 'leaving', 'web', 2);
     await untilMarked(watch, 'leaving', 'web');
     const before = told().length;
     await core.patchNamespace(
@@ -413,10 +413,10 @@ describe('the watch of workloads', () => {
       );
     };
     const since = new Date().toISOString();
-    const marks = { [ORIGINAL_BOUNDS]: '2-9', [MANAGED_BY]: 'bounded', [DOWN_SINCE]: since };
+    const savedState = { [ORIGINAL_BOUNDS]: '2-9', [MANAGED_BY]: 'bounded', [DOWN_SINCE]: since };
     const spec = { minReplicas: 1, maxReplicas: 1 };
-    await patchScaler(FIELD_MANAGER, { metadata: { annotations: marks }, spec });
-    await putDown('bounded', 'bounded', 'web', 4, 1);
+    await patchScaler(FIELD_MANAGER, { metadata: { annotations: savedState }, spec });
+    await scaleDown('bounded', 'bounded', 'web', 4, 1);
     await untilMarked(watch, 'bounded', 'web');
     // Whoever changes it within the second in which it was held did so before.
     await eventually('the next second', () => Math.floor(Date.now() / 1000) > Math.floor(Date.parse(since) / 1000));
@@ -453,7 +453,7 @@ describe('the watch of workloads', () => {
     const scaledObjects = watch.informers['scaledobjects'];
     const ofScaler = () => told().filter((one) => one.includes('an autoscaler'));
     await createDeployment('paused', 'web', 2, GITOPS);
-    await putDown('paused', 'paused', 'web', 2);
+    await scaleDown('paused', 'paused', 'web', 2);
     await defineScaledObjects();
     await eventually('they are watched', () => scaledObjects?.resourceVersion() !== '');
     const place = { ...SCALED_OBJECTS, namespace: 'paused' };
@@ -467,8 +467,8 @@ describe('the watch of workloads', () => {
       },
     });
     await eventually('the new one is hinted', () => ofScaler().length === 1);
-    const annotate = async (fieldManager: string, paused: string | null, marks: object = {}): Promise<void> => {
-      const body = { metadata: { annotations: { [KEDA_PAUSED_REPLICAS]: paused, ...marks } } };
+    const annotate = async (fieldManager: string, paused: string | null, savedState: object = {}): Promise<void> => {
+      const body = { metadata: { annotations: { [KEDA_PAUSED_REPLICAS]: paused, ...savedState } } };
       await custom.patchNamespacedCustomObject({ ...place, name: 'web', fieldManager, body }, MERGE);
     };
     await annotate(FIELD_MANAGER, '0', { [MANAGED_BY]: 'paused', [DOWN_SINCE]: new Date().toISOString() });

@@ -7,13 +7,8 @@ import {
   SLEEP_UNTIL,
   WAKE_UNTIL,
 } from '../../../../domain/lights-out/schedule/names.ts';
-import {
-  NOTES_LIMIT,
-  PLAN_LENGTH,
-  PLAN_LIMIT,
-  type PlanContext,
-  planSchedule,
-} from '../../../../domain/lights-out/decide/plan.ts';
+import type { PlanContext } from '../../../../domain/lights-out/workload/evaluation.ts';
+import { NOTES_LIMIT, PLAN_LENGTH, PLAN_LIMIT, planSchedule } from '../../../../domain/lights-out/decide/plan.ts';
 import type { ScopedNamespace, Workload } from '../../../../domain/lights-out/workload/workload.ts';
 import {
   asleep,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { freshMemory, type LightsOutMemory } from '../../../../domain/lights-out/decide/memory.ts';
-import type { PlanItem } from '../../../../domain/lights-out/decide/plan.ts';
+import type { PlanItem } from '../../../../domain/lights-out/workload/evaluation.ts';
 import { afterBatch, settle, withRun } from '../../../../domain/lights-out/decide/run.ts';
 import { statusOf } from '../../../../domain/lights-out/decide/status.ts';
 import { down, HOUR, itemOf, lookOf, NOON, planOf, up } from '../looks.ts';

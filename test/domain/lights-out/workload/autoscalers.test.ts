@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { judge } from '../../../../domain/lights-out/workload/judge.ts';
+import { evaluate } from '../../../../domain/lights-out/workload/evaluate.ts';
 import {
   DOWN_SINCE,
   KEDA_PAUSED_REPLICAS,
   MANAGED_BY,
   ORIGINAL_BOUNDS,
 } from '../../../../domain/lights-out/schedule/names.ts';
-import type { PlanContext } from '../../../../domain/lights-out/decide/plan.ts';
+import type { PlanContext } from '../../../../domain/lights-out/workload/evaluation.ts';
 import type { Autoscaler, Workload } from '../../../../domain/lights-out/workload/workload.ts';
 import {
   asleep,
@@ -22,11 +22,11 @@ import {
   workloadOf,
 } from '../planned.ts';
 
-/** The writes of the judgement, in order: the workload's kind, and of an autoscaler its annotations and bounds as well. */
+/** The writes of the evaluation, in order: the workload's kind, and of an autoscaler its annotations and bounds as well. */
 function writes(workload: Workload, over: Partial<PlanContext> = {}): unknown {
-  const judgement = judge(workload, namespaceOf(), contextOf(over));
-  if (judgement.kind === 'keep') return judgement.reason;
-  return judgement.item.writes.map(({ kind, patch }) =>
+  const evaluation = evaluate(workload, namespaceOf(), contextOf(over));
+  if (evaluation.kind === 'keep') return evaluation.reason;
+  return evaluation.item.writes.map(({ kind, patch }) =>
     kind === 'Deployment' ? kind : [kind, patch['metadata'], patch['spec']],
   );
 }
@@ -34,7 +34,7 @@ function writes(workload: Workload, over: Partial<PlanContext> = {}): unknown {
 const up = { period: { state: 'Up', since: NIGHT }, now: NIGHT + HOUR } as const;
 const keeping = (downscaleReplicas: number) => ({ spec: specOf({ downscaleReplicas }) });
 const label = { labels: { [MANAGED_BY]: 'nights' } };
-const marks = { [MANAGED_BY]: 'nights', [DOWN_SINCE]: '2026-11-20T22:00:00Z' };
+const savedState = { [MANAGED_BY]: 'nights', [DOWN_SINCE]: '2026-11-20T22:00:00Z' };
 const held = { [MANAGED_BY]: 'nights', [DOWN_SINCE]: '2026-11-20T18:00:05Z' };
 const workload = 'Deployment';
 
@@ -44,7 +44,7 @@ describe('a ScaledObject', () => {
   it('is paused before its workload goes down, and resumed after it is up', () => {
     const awake = workloadOf({ autoscalers: [scaledObject()] });
     expect(writes(awake)).toEqual([
-      ['ScaledObject', { annotations: { [KEDA_PAUSED_REPLICAS]: '0', ...marks }, ...label }, undefined],
+      ['ScaledObject', { annotations: { [KEDA_PAUSED_REPLICAS]: '0', ...savedState }, ...label }, undefined],
       workload,
     ]);
     expect(writes(asleep({ autoscalers: [paused] }))).toBe('AsDesired');
@@ -106,9 +106,9 @@ describe('a ScaledObject', () => {
   it('works again where a person put the workload up, and what it does then is not undone', () => {
     const put = asleep({ replicas: 2, changed: changeBy('kubectl'), autoscalers: [paused] });
     expect(writes(put)).toEqual([
-      ['ScaledObject', { annotations: { ...marks, [KEDA_PAUSED_REPLICAS]: null }, ...label }, undefined],
+      ['ScaledObject', { annotations: { ...savedState, [KEDA_PAUSED_REPLICAS]: null }, ...label }, undefined],
     ]);
-    const resumed = scaledObject(marks);
+    const resumed = scaledObject(savedState);
     const scaled = asleep({ replicas: 7, changed: changeBy('keda-operator'), autoscalers: [resumed] });
     expect(writes({ ...put, autoscalers: [resumed] })).toBe('ChangedByPerson');
     expect(writes(scaled)).toBe('ChangedByPerson');
@@ -129,7 +129,7 @@ describe('an autoscaler that is held and changed', () => {
 
   it('by a person is left until the morning, with what it does then, and that is said', () => {
     const left = down(bounds, by('kubectl-edit'));
-    expect(judge(left, namespaceOf(), contextOf(keeping(2)))).toEqual({
+    expect(evaluate(left, namespaceOf(), contextOf(keeping(2)))).toEqual({
       kind: 'keep',
       reason: 'ChangedByPerson',
       detail: 'kubectl-edit changed its autoscaler, while it was to sleep; that is left until the schedule wakes it',
@@ -162,7 +162,7 @@ describe('a HorizontalPodAutoscaler', () => {
     expect(writes(workloadOf({ autoscalers: [autoscaler(0, 10)] }))).toEqual([
       [
         'HorizontalPodAutoscaler',
-        { annotations: { [ORIGINAL_BOUNDS]: '0-10', ...marks }, ...label },
+        { annotations: { [ORIGINAL_BOUNDS]: '0-10', ...savedState }, ...label },
         { minReplicas: 1, maxReplicas: 10 },
       ],
       workload,
@@ -174,7 +174,7 @@ describe('a HorizontalPodAutoscaler', () => {
       workload,
       [
         'HorizontalPodAutoscaler',
-        { annotations: { [ORIGINAL_BOUNDS]: '3-10', ...marks }, ...label },
+        { annotations: { [ORIGINAL_BOUNDS]: '3-10', ...savedState }, ...label },
         { minReplicas: 2, maxReplicas: 2 },
       ],
     ]);
@@ -209,7 +209,9 @@ describe('a HorizontalPodAutoscaler', () => {
   it('is bound again where GitOps gave it its bounds back, and left for a while where that goes on', () => {
     const reset = autoscaler(3, 10, { ...held, [ORIGINAL_BOUNDS]: '3-10' });
     const down = asleep({ replicas: 2, autoscalers: [reset] });
-    expect(judge(down, namespaceOf(), contextOf(keeping(2)))).toMatchObject({ item: { reason: 'DownAgain', to: 2 } });
+    expect(evaluate(down, namespaceOf(), contextOf(keeping(2)))).toMatchObject({
+      item: { reason: 'DownAgain', to: 2 },
+    });
     expect(writes(down, { ...keeping(2), contested: { 'Deployment team-a/web': NIGHT + 1 } })).toBe('Contested');
   });
 
@@ -222,9 +224,9 @@ describe('a HorizontalPodAutoscaler', () => {
     const by = (manager: string) =>
       asleep({ replicas: 3, changed: changeBy(manager), autoscalers: [autoscaler(3, 10)] });
     const scaled = by('kube-controller-manager');
-    expect(writes(scaled)).toEqual([['HorizontalPodAutoscaler', { annotations: marks, ...label }, undefined]]);
-    const resumed = { ...scaled, autoscalers: [autoscaler(3, 10, marks)] };
-    expect(judge(resumed, namespaceOf(), contextOf())).toMatchObject({
+    expect(writes(scaled)).toEqual([['HorizontalPodAutoscaler', { annotations: savedState, ...label }, undefined]]);
+    const resumed = { ...scaled, autoscalers: [autoscaler(3, 10, savedState)] };
+    expect(evaluate(resumed, namespaceOf(), contextOf())).toMatchObject({
       reason: 'ChangedByPerson',
       detail: expect.stringMatching(/^somebody put it up, then kube-controller-manager gave it 3 replicas/),
     });
@@ -240,10 +242,10 @@ describe('a HorizontalPodAutoscaler', () => {
 
   it('may do its work again where a person put the workload up', () => {
     const put = asleep({ replicas: 2, changed: changeBy('kubectl'), autoscalers: [autoscaler(2, 10)] });
-    expect(writes(put)).toEqual([['HorizontalPodAutoscaler', { annotations: marks, ...label }, undefined]]);
+    expect(writes(put)).toEqual([['HorizontalPodAutoscaler', { annotations: savedState, ...label }, undefined]]);
     const scaled = { ...put, replicas: 6, changed: changeBy('kube-controller-manager') };
-    expect(writes({ ...scaled, autoscalers: [autoscaler(2, 10, marks)] })).toBe('ChangedByPerson');
-    expect(writes({ ...scaled, autoscalers: [{ ...autoscaler(2, 10, marks), ...label }] }, up)).toEqual([
+    expect(writes({ ...scaled, autoscalers: [autoscaler(2, 10, savedState)] })).toBe('ChangedByPerson');
+    expect(writes({ ...scaled, autoscalers: [{ ...autoscaler(2, 10, savedState), ...label }] }, up)).toEqual([
       [
         'HorizontalPodAutoscaler',
         { annotations: { [MANAGED_BY]: null, [DOWN_SINCE]: null }, labels: { [MANAGED_BY]: null } },

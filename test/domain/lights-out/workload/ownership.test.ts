@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { DOWN_SINCE, MANAGED_BY, ORIGINAL_REPLICAS } from '../../../../domain/lights-out/schedule/names.ts';
-import { isPutDown, labelValue, marksOf, originalReplicas } from '../../../../domain/lights-out/workload/marks.ts';
-import { markedBy, ownerOf } from '../../../../domain/lights-out/workload/ownership.ts';
+import {
+  isScaledDown,
+  labelValue,
+  savedStateOf,
+  originalReplicas,
+} from '../../../../domain/lights-out/workload/saved-state.ts';
+import { annotatedOwner, ownerOf } from '../../../../domain/lights-out/workload/ownership.ts';
 import { asleep, contextOf, DUSK, namespaceOf, otherOf, specOf, workloadOf } from '../planned.ts';
 
 const owner = (workload: ReturnType<typeof workloadOf>, ...others: ReturnType<typeof otherOf>[]) =>
@@ -39,9 +44,9 @@ describe('the owner of a workload', () => {
   it('is told by the label where the annotation was taken away', () => {
     const { annotations } = asleep();
     const workload = asleep({ annotations: { [ORIGINAL_REPLICAS]: annotations[ORIGINAL_REPLICAS] ?? '' } });
-    expect(markedBy(workload, contextOf())).toBe('nights');
-    expect(markedBy({ ...workload, labels: { [MANAGED_BY]: 'gone' } }, contextOf())).toBeNull();
-    expect(markedBy(workloadOf({ labels: { [MANAGED_BY]: 'nights' } }), contextOf())).toBeNull();
+    expect(annotatedOwner(workload, contextOf())).toBe('nights');
+    expect(annotatedOwner({ ...workload, labels: { [MANAGED_BY]: 'gone' } }, contextOf())).toBeNull();
+    expect(annotatedOwner(workloadOf({ labels: { [MANAGED_BY]: 'nights' } }), contextOf())).toBeNull();
   });
 });
 
@@ -57,22 +62,24 @@ describe('the marks of a workload', () => {
 
   it('say what it was, and one replica where they say no number', () => {
     const original = (text: string) =>
-      originalReplicas(marksOf(workloadOf({ replicas: 0, annotations: { [ORIGINAL_REPLICAS]: text } })));
+      originalReplicas(savedStateOf(workloadOf({ replicas: 0, annotations: { [ORIGINAL_REPLICAS]: text } })));
     expect(['3', '+3', '0', '2147483647'].map(original)).toEqual([3, 3, 0, 2_147_483_647]);
     expect(['invalid', '-3', '1.5', '2147483648', '1e3', ' 3', ''].map(original)).toEqual([1, 1, 1, 1, 1, 1, 1]);
   });
 
   it('say that it was put down also where somebody emptied the annotation', () => {
     const emptied = { ...asleep().annotations, [ORIGINAL_REPLICAS]: '' };
-    const marks = marksOf(asleep({ annotations: emptied }));
-    expect([isPutDown(marks, 'Deployment'), originalReplicas(marks)]).toEqual([true, 1]);
+    const savedState = savedStateOf(asleep({ annotations: emptied }));
+    expect([isScaledDown(savedState, 'Deployment'), originalReplicas(savedState)]).toEqual([true, 1]);
     const labels = { ...asleep().labels, [ORIGINAL_REPLICAS]: '3' };
-    expect(originalReplicas(marksOf(asleep({ annotations: emptied, labels })))).toBe(3);
+    expect(originalReplicas(savedStateOf(asleep({ annotations: emptied, labels })))).toBe(3);
   });
 
   it('are absent without an original value', () => {
-    expect(isPutDown(marksOf(workloadOf({ annotations: { [MANAGED_BY]: 'nights' } })), 'Deployment')).toBe(false);
-    expect(marksOf(asleep()).since).toBe(DUSK + 5000);
-    expect(marksOf(asleep({ annotations: { [DOWN_SINCE]: 'once' } })).since).toBeNull();
+    expect(isScaledDown(savedStateOf(workloadOf({ annotations: { [MANAGED_BY]: 'nights' } })), 'Deployment')).toBe(
+      false,
+    );
+    expect(savedStateOf(asleep()).since).toBe(DUSK + 5000);
+    expect(savedStateOf(asleep({ annotations: { [DOWN_SINCE]: 'once' } })).since).toBeNull();
   });
 });

@@ -1,4 +1,4 @@
-/** The marks of a workload that was put down: whose it is, what it was, since when; as they are read, and as patches. */
+/** The annotations of a workload that was put down: whose it is, what it was, since when; as they are read, and as patches. */
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { readMoment } from './annotations.ts';
 import { DOWN_SINCE, MANAGED_BY, ORIGINAL_REPLICAS, ORIGINAL_SUSPEND } from '../schedule/names.ts';
@@ -29,17 +29,17 @@ export function labelValue(schedule: string): string {
 }
 
 /** What metadata is read and written: a merge patch in which null takes a key away. */
-export interface MarkPatch {
+export interface MetadataPatch {
   readonly annotations?: Readonly<Record<string, string | null>>;
   readonly labels?: Readonly<Record<string, string | null>>;
 }
 
-interface Marked {
+interface WithMetadata {
   readonly annotations: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
 }
 
-export interface Marks {
+export interface SavedState {
   /** Whose it is, by the annotation. */
   readonly managedBy: string | null;
   /** The same by the label, as `labelValue` has it. */
@@ -54,26 +54,26 @@ function originalKey(kind: Workload['kind']): string {
   return kind === 'CronJob' ? ORIGINAL_SUSPEND : ORIGINAL_REPLICAS;
 }
 
-type MarkedWorkload = Marked & Pick<Workload, 'kind' | 'replicas'>;
+type AnnotatedWorkload = WithMetadata & Pick<Workload, 'kind' | 'replicas'>;
 
 /**
  * Whether annotations alone say that it was put down, of a Deployment that has replicas. Headroom's own, with the moment in
  * them: it never writes them without the label, where another tool may.
  */
-export function isStale({ kind, labels, annotations, replicas }: MarkedWorkload): boolean {
+export function isStale({ kind, labels, annotations, replicas }: AnnotatedWorkload): boolean {
   const isOurs = annotations[DOWN_SINCE] !== undefined;
   return kind === 'Deployment' && isOurs && !labels[MANAGED_BY] && replicas !== null && replicas > 0;
 }
 
 /**
- * The marks as they are. `kubectl rollout undo` gives a Deployment the annotations of its older ReplicaSet, and leaves its
+ * The annotations as they are. `kubectl rollout undo` gives a Deployment the annotations of its older ReplicaSet, and leaves its
  * labels: by night they may all be gone, and a label says how many replicas it had; by day they may be back without any label,
  * and say nothing of one that has replicas.
  */
-export function marksOf({ kind, annotations, labels, replicas }: MarkedWorkload): Marks {
+export function savedStateOf({ kind, annotations, labels, replicas }: AnnotatedWorkload): SavedState {
   const label = labels[MANAGED_BY] || null;
   const annotated = annotations[originalKey(kind)];
-  // A label alone may have been left by a tool that knows only the other marks.
+  // A label alone may have been left by a tool that knows only the other annotations.
   const labelled = kind === 'CronJob' || label === null ? null : labels[ORIGINAL_REPLICAS];
   return {
     managedBy: annotations[MANAGED_BY] || null,
@@ -84,33 +84,38 @@ export function marksOf({ kind, annotations, labels, replicas }: MarkedWorkload)
   };
 }
 
-/** Whether it was put down: Headroom's mark, or that of the tool before it, says what it was. */
-export function isPutDown({ original }: Marks, kind: Workload['kind']): boolean {
+/** Whether it was put down: Headroom's annotation, or that of the tool before it, says what it was. */
+export function isScaledDown({ original }: SavedState, kind: Workload['kind']): boolean {
   return kind === 'CronJob' ? original === SUSPENDED_BY_US : original !== null;
 }
 
 /** How many replicas it had. What is no number of replicas counts as 1, so that something runs again. */
-export function originalReplicas({ original }: Marks): number {
+export function originalReplicas({ original }: SavedState): number {
   const value = original !== null && /^\+?\d+$/.test(original) ? Number(original) : 1;
   return value <= MAX_REPLICAS ? value : 1;
 }
 
-/** The marks of what is put down now. `original` is the number of replicas before, or `lightsout` for a CronJob. */
-export function downMarks(kind: Workload['kind'], original: string, schedule: string, now: EpochMs): MarkPatch {
-  const { annotations, labels } = ownerMarks(schedule);
+/** The annotations of what is put down now. `original` is the number of replicas before, or `lightsout` for a CronJob. */
+export function scaledDownMetadata(
+  kind: Workload['kind'],
+  original: string,
+  schedule: string,
+  now: EpochMs,
+): MetadataPatch {
+  const { annotations, labels } = ownerMetadata(schedule);
   return {
     annotations: { [originalKey(kind)]: original, ...annotations, [DOWN_SINCE]: formatInstant(now) },
     labels: kind === 'CronJob' ? labels : { [ORIGINAL_REPLICAS]: original, ...labels },
   };
 }
 
-/** The marks that say whose it is. */
-export function ownerMarks(schedule: string): Required<MarkPatch> {
+/** The annotations that say whose it is. */
+export function ownerMetadata(schedule: string): Required<MetadataPatch> {
   return { annotations: { [MANAGED_BY]: schedule }, labels: { [MANAGED_BY]: labelValue(schedule) } };
 }
 
 /** Takes the given annotations and labels off, those that are there. */
-export function without(object: Marked, annotations: readonly string[], labels = [MANAGED_BY]): MarkPatch {
+export function without(object: WithMetadata, annotations: readonly string[], labels = [MANAGED_BY]): MetadataPatch {
   const [ofAnnotations, ofLabels] = [
     annotations.filter((key) => object.annotations[key] !== undefined),
     labels.filter((key) => object.labels[key] !== undefined),
@@ -121,12 +126,12 @@ export function without(object: Marked, annotations: readonly string[], labels =
   };
 }
 
-/** Takes every mark off a workload. */
-export function withoutMarks(workload: Pick<Workload, 'kind' | 'annotations' | 'labels'>): MarkPatch {
+/** Takes every annotation off a workload. */
+export function withoutSavedState(workload: Pick<Workload, 'kind' | 'annotations' | 'labels'>): MetadataPatch {
   const keys = [originalKey(workload.kind), MANAGED_BY, DOWN_SINCE];
   return without(workload, keys, [MANAGED_BY, ORIGINAL_REPLICAS]);
 }
 
-export function isEmptyPatch({ annotations, labels }: MarkPatch): boolean {
+export function isEmptyPatch({ annotations, labels }: MetadataPatch): boolean {
   return annotations === undefined && labels === undefined;
 }

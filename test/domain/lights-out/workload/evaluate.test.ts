@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { judge, priorityOf } from '../../../../domain/lights-out/workload/judge.ts';
+import { evaluate } from '../../../../domain/lights-out/workload/evaluate.ts';
+import { priorityOf } from '../../../../domain/lights-out/workload/step.ts';
 import {
   DOWN_SINCE,
   MANAGED_BY,
@@ -9,7 +10,7 @@ import {
   SLEEP_UNTIL,
   WAKE_UNTIL,
 } from '../../../../domain/lights-out/schedule/names.ts';
-import type { PlanContext } from '../../../../domain/lights-out/decide/plan.ts';
+import type { PlanContext } from '../../../../domain/lights-out/workload/evaluation.ts';
 import type { FieldChange, Workload } from '../../../../domain/lights-out/workload/workload.ts';
 import {
   asleep,
@@ -29,20 +30,20 @@ import {
 } from '../planned.ts';
 
 const judged = (workload: Workload, over: Partial<PlanContext> = {}, namespace = namespaceOf()) =>
-  judge(workload, namespace, contextOf(over));
+  evaluate(workload, namespace, contextOf(over));
 
-/** The judgement in a few words: `Up 0→3`, `Down 3→0`, or why it is left. */
+/** The evaluation in a few words: `Up 0→3`, `Down 3→0`, or why it is left. */
 function told(workload: Workload, over: Partial<PlanContext> = {}, namespace = namespaceOf()): string {
-  const judgement = judged(workload, over, namespace);
-  if (judgement.kind === 'keep') return judgement.reason;
-  const { reason, from, to } = judgement.item;
+  const evaluation = judged(workload, over, namespace);
+  if (evaluation.kind === 'keep') return evaluation.reason;
+  const { reason, from, to } = evaluation.item;
   return from === null ? reason : `${reason} ${from}→${to}`;
 }
 
 /** The patch of the workload itself. */
 function patchOf(workload: Workload, over: Partial<PlanContext> = {}): unknown {
-  const judgement = judged(workload, over);
-  const writes = judgement.kind === 'change' ? judgement.item.writes : [];
+  const evaluation = judged(workload, over);
+  const writes = evaluation.kind === 'change' ? evaluation.item.writes : [];
   return writes.find(({ kind }) => kind === workload.kind)?.patch;
 }
 
@@ -52,8 +53,8 @@ const unmarked = { [ORIGINAL_REPLICAS]: null, [MANAGED_BY]: null, [DOWN_SINCE]: 
 
 describe('a workload at dusk', () => {
   it('is put down with its marks in one patch', () => {
-    const judgement = judged(workloadOf());
-    expect(judgement).toEqual({
+    const evaluation = judged(workloadOf());
+    expect(evaluation).toEqual({
       kind: 'change',
       item: {
         workload: { kind: 'Deployment', namespace: 'team-a', name: 'web', uid: 'uid-web' },
@@ -248,7 +249,7 @@ describe('what leaves the scope while it is down', () => {
   it('is restored when its labels exclude it, and where its namespace is not known', () => {
     const spec = specOf({ excludeLabels: { matchLabels: { keep: 'yes' } } });
     expect(told(asleep({ labels: { keep: 'yes', [MANAGED_BY]: 'nights' } }), { spec })).toBe('LeftScope 0→3');
-    expect(judge(asleep(), null, contextOf())).toMatchObject({ item: { reason: 'LeftScope' } });
+    expect(evaluate(asleep(), null, contextOf())).toMatchObject({ item: { reason: 'LeftScope' } });
   });
 
   it('is left to the schedule that put it down', () => {
@@ -286,7 +287,7 @@ describe('what was put up while it was to be down', () => {
     expect(told(workloadOf({ changed }))).toBe('ChangedByPerson');
     expect(told(workloadOf({ changed }), { failing })).toBe('Down 3→0');
     expect(told(asleep({ replicas: 3, changed }))).toBe('ChangedByPerson');
-    // What was written came with the marks, and without the replicas.
+    // What was written came with the annotations, and without the replicas.
     expect(told(asleep({ replicas: 3, changed }), { failing })).toBe('Down 3→0');
     expect(told(workloadOf({ name: 'api', changed }), { failing })).toBe('ChangedByPerson');
   });

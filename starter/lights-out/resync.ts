@@ -1,18 +1,18 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { judge } from '../../domain/lights-out/workload/judge.ts';
+import { evaluate } from '../../domain/lights-out/workload/evaluate.ts';
 import { type ScopedNamespace, type Workload, workloadName } from '../../domain/lights-out/workload/workload.ts';
 import type { Log } from '../../platform/log/log.ts';
-import type { Judge, WatchedSchedule } from './schedule-book.ts';
+import type { Evaluator, WatchedSchedule } from './schedule-book.ts';
 
 export interface PlacedWorkload {
   readonly workload: Workload;
   readonly namespace: ScopedNamespace;
 }
 
-export interface SweepOptions {
-  readonly judges: () => readonly Judge[];
+export interface ResyncOptions {
+  readonly evaluators: () => readonly Evaluator[];
   readonly workloads: () => readonly PlacedWorkload[];
-  /** The schedule whose mark the workload bears although it does not exist; null for every other workload. */
+  /** The schedule whose annotation the workload bears although it does not exist; null for every other workload. */
   readonly orphanedBy: (one: PlacedWorkload) => string | null;
   /** Something in the scope of the schedule is not as it wants it: what, in words. */
   readonly onWork: (schedule: WatchedSchedule, cause: string, resourceVersion: string) => void;
@@ -21,22 +21,22 @@ export interface SweepOptions {
   readonly log: Log;
 }
 
-/** Several schedules that are applied at once are one reason to judge everything for the others; milliseconds. */
+/** Several schedules that are applied at once are one reason to evaluate everything for the others; milliseconds. */
 const DELAY_MS = 1_000;
-/** Judged in one turn of the event loop: a few milliseconds. */
-const JUDGED_AT_ONCE = 500;
+/** Evaluated in one turn of the event loop: a few milliseconds. */
+const EVALUATED_AT_ONCE = 500;
 
-/** Judges every workload for every schedule, now and then, without holding up anything else. */
-export class Sweep {
-  readonly #options: SweepOptions;
-  /** Schedules that need not be judged by the next sweep, because their workflow was told to look at everything. */
+/** Evaluates every workload for every schedule, now and then, without holding up anything else. */
+export class Resync {
+  readonly #options: ResyncOptions;
+  /** Schedules that need not be evaluated by the next resync, because their workflow was told to look at everything. */
   #except: Set<string> | null = null;
   #timer: NodeJS.Timeout | null = null;
   #running: Promise<void> = Promise.resolve();
   #underWay = 0;
   #isStopped = false;
 
-  constructor(options: SweepOptions) {
+  constructor(options: ResyncOptions) {
     this.#options = options;
   }
 
@@ -64,12 +64,12 @@ export class Sweep {
     else this.#except?.add(except);
   }
 
-  /** Whether everything that was asked for is judged. */
+  /** Whether everything that was asked for is evaluated. */
   get isDone(): boolean {
     return this.#timer === null && this.#underWay === 0;
   }
 
-  /** Judges everything now, but for the schedules of these names. */
+  /** Evaluates everything now, but for the schedules of these names. */
   async run(skipped: ReadonlySet<string>): Promise<void> {
     const placed = this.#options.workloads();
     const gone = new Set<string>();
@@ -79,18 +79,18 @@ export class Sweep {
       gone.add(schedule);
       this.#options.onOrphan(schedule, one.workload);
     }
-    for (const one of this.#options.judges()) {
-      if (!skipped.has(one.schedule.name) && isAtRest(one)) await this.#judgeAll(one, placed);
+    for (const one of this.#options.evaluators()) {
+      if (!skipped.has(one.schedule.name) && isAtRest(one)) await this.#evaluateAll(one, placed);
     }
   }
 
-  async #judgeAll({ schedule, context }: Judge, placed: readonly PlacedWorkload[]): Promise<void> {
+  async #evaluateAll({ schedule, context }: Evaluator, placed: readonly PlacedWorkload[]): Promise<void> {
     for (const [index, { workload, namespace }] of placed.entries()) {
-      if (index % JUDGED_AT_ONCE === JUDGED_AT_ONCE - 1) await turn();
+      if (index % EVALUATED_AT_ONCE === EVALUATED_AT_ONCE - 1) await turn();
       if (this.#isStopped) return;
-      const judgement = judge(workload, namespace, context);
-      if (judgement.kind === 'keep') continue;
-      this.#options.onWork(schedule, `${workloadName(workload)}: ${judgement.item.reason}`, workload.resourceVersion);
+      const evaluation = evaluate(workload, namespace, context);
+      if (evaluation.kind === 'keep') continue;
+      this.#options.onWork(schedule, `${workloadName(workload)}: ${evaluation.item.reason}`, workload.resourceVersion);
       return;
     }
   }
@@ -103,6 +103,6 @@ export class Sweep {
 }
 
 /** One that is at work looks again by itself, and one that only says what it would do has said it. */
-function isAtRest({ schedule: { status }, context }: Judge): boolean {
+function isAtRest({ schedule: { status }, context }: Evaluator): boolean {
   return !context.spec.dryRun && status.scalingProgress?.inProgress !== true;
 }

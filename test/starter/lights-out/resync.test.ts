@@ -1,14 +1,14 @@
 import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
 import { ScheduleBook, type WatchedSchedule } from '../../../starter/lights-out/schedule-book.ts';
-import { type PlacedWorkload, Sweep } from '../../../starter/lights-out/sweep.ts';
+import { type PlacedWorkload, Resync } from '../../../starter/lights-out/resync.ts';
 import { asleep, namespaceAs, scheduleAs, workloadAs } from './schedules.ts';
 
 const night = { ...asleep, namespaces: ['team-a'] } as const;
 const namespace = namespaceAs('team-a');
 
-/** A sweep over these, and what it found. */
-function sweepOf(schedules: readonly WatchedSchedule[], workloads: readonly PlacedWorkload[]) {
+/** A resync over these, and what it found. */
+function resyncOf(schedules: readonly WatchedSchedule[], workloads: readonly PlacedWorkload[]) {
   const found: string[] = [];
   const book = new ScheduleBook({
     cluster: 'test',
@@ -16,8 +16,8 @@ function sweepOf(schedules: readonly WatchedSchedule[], workloads: readonly Plac
     protectedNamespaces: [],
     gitopsManagers: [],
   });
-  const sweep = new Sweep({
-    judges: () =>
+  const resync = new Resync({
+    evaluators: () =>
       schedules.flatMap((schedule) => {
         const context = book.contextOf(schedule, Date.now());
         return context === null ? [] : [{ schedule, context }];
@@ -28,8 +28,8 @@ function sweepOf(schedules: readonly WatchedSchedule[], workloads: readonly Plac
     onOrphan: () => {},
     log: pino({ level: 'silent' }),
   });
-  onTestFinished(async () => await sweep.stop());
-  return { sweep, found };
+  onTestFinished(async () => await resync.stop());
+  return { resync, found };
 }
 
 it('finds one workload for each schedule that has something to do, however many there are', async () => {
@@ -37,11 +37,11 @@ it('finds one workload for each schedule that has something to do, however many 
     workload: workloadAs(`w-${n}`, { replicas: 0 }),
     namespace,
   }));
-  const { sweep, found } = sweepOf(
+  const { resync, found } = resyncOf(
     [scheduleAs('a', night), scheduleAs('b', { ...night, namespaces: ['team-b'] })],
     [...many, { workload: workloadAs('last'), namespace }, { workload: workloadAs('one-more'), namespace }],
   );
-  await sweep.run(new Set());
+  await resync.run(new Set());
   expect(found).toEqual(['a: Deployment team-a/last: Down']);
 });
 
@@ -58,8 +58,8 @@ it('leaves those that were told to look, that are at work, or that only say what
     workload: workloadAs('web', { namespace: name }),
     namespace: namespaceAs(name),
   }));
-  const { sweep, found } = sweepOf(schedules, workloads);
-  await sweep.run(new Set(['told']));
+  const { resync, found } = resyncOf(schedules, workloads);
+  await resync.run(new Set(['told']));
   expect(found).toEqual(['at-rest: Deployment at-rest/web: Down']);
 });
 
@@ -68,9 +68,9 @@ it('gives every other piece of work its turn in between, and ends when it is sto
     workload: workloadAs(`w-${n}`, { replicas: 0 }),
     namespace,
   }));
-  const { sweep, found } = sweepOf([scheduleAs('a', night)], [...many, { workload: workloadAs('last'), namespace }]);
-  const running = sweep.run(new Set());
-  setImmediate(() => void sweep.stop());
+  const { resync, found } = resyncOf([scheduleAs('a', night)], [...many, { workload: workloadAs('last'), namespace }]);
+  const running = resync.run(new Set());
+  setImmediate(() => void resync.stop());
   await running;
   expect(found).toEqual([]);
 });

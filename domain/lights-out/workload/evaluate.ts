@@ -1,10 +1,9 @@
 /**
  * What becomes of one workload now. What people want goes before the schedule, and what the schedule took it gives back, once:
- * it is the marks on a workload that say whether there is anything to give back.
+ * it is the annotations on a workload that say whether there is anything to give back.
  */
 import { parseDuration } from '../../kernel/duration.ts';
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
-import { readPriority } from './annotations.ts';
 import {
   areReset,
   changedByPerson,
@@ -14,53 +13,40 @@ import {
   releaseAutoscalers,
   resumeAutoscalers,
 } from './autoscalers.ts';
+import { change, keep } from './step.ts';
 import { excludeAdvice } from './advice.ts';
 import { type Desired, desiredOf, wholeSecond } from './desired.ts';
 import { type ManagerClass, managerClass } from './manager.ts';
 import {
-  downMarks,
+  scaledDownMetadata,
   isEmptyPatch,
-  isPutDown,
+  isScaledDown,
   labelValue,
-  type MarkPatch,
-  type Marks,
-  marksOf,
+  type MetadataPatch,
+  type SavedState,
+  savedStateOf,
   originalReplicas,
-  ownerMarks,
+  ownerMetadata,
   SUSPENDED_BY_US,
-  withoutMarks,
-} from './marks.ts';
-import { PRIORITY, type ScheduleState } from '../schedule/names.ts';
-import { markedBy, ownerOf } from './ownership.ts';
-import type { ChangeReason, Judgement, KeepReason, ObjectChange, PlanContext, PlanItem } from '../decide/plan.ts';
-import type { ScheduleSpec } from '../schedule/schedule.ts';
+  withoutSavedState,
+} from './saved-state.ts';
+import { annotatedOwner, ownerOf } from './ownership.ts';
+import type { ChangeReason, Evaluation, PlanContext } from './evaluation.ts';
 import { isInScope } from '../schedule/scope.ts';
-import { matchesSelector } from '../schedule/selector.ts';
 import { type ScopedNamespace, type Workload, workloadName } from './workload.ts';
 
-const DETAIL_LENGTH = 300;
 const NAME_LENGTH = 60;
 /** Who a HorizontalPodAutoscaler is in managed fields: a part of its binary, but for those who run it apart. */
 const SCALERS: ReadonlySet<string> = new Set(['kube-controller-manager', 'horizontal-pod-autoscaler']);
-
-/** The order of a workload: its own annotation, else the first rule that matches its labels, else 0. */
-export function priorityOf(
-  workload: Pick<Workload, 'annotations' | 'labels'>,
-  spec: Pick<ScheduleSpec, 'priorities'>,
-): number {
-  const own = readPriority(workload.annotations[PRIORITY] ?? '');
-  const rule = spec.priorities.find(({ selector }) => matchesSelector(selector, workload.labels));
-  return own ?? rule?.priority ?? 0;
-}
 
 /**
  * What is to be done to a workload, or why it is left. `namespace` is the workload's own; null where it is not listed, as when
  * it is gone: what was put down in it is only restored.
  */
-export function judge(workload: Workload, namespace: ScopedNamespace | null, context: PlanContext): Judgement {
+export function evaluate(workload: Workload, namespace: ScopedNamespace | null, context: PlanContext): Evaluation {
   // What is being deleted with its namespace never runs again.
   if (workload.isDeleting || namespace?.isDeleting === true) return keep('Deleting');
-  const isOurs = markedBy(workload, context) === context.schedule;
+  const isOurs = annotatedOwner(workload, context) === context.schedule;
   if (context.isRestoringAll) return restored(workload, context, 'ScheduleDeleted', isOurs, false);
   if (context.spec.suspend) return keep('AsDesired');
   if (namespace === null || !isInScope(workload, namespace, context.spec, context.protectedNamespaces)) {
@@ -68,7 +54,8 @@ export function judge(workload: Workload, namespace: ScopedNamespace | null, con
   }
   const owner = ownerOf(workload, namespace, context);
   if (owner !== context.schedule) {
-    const why = markedBy(workload, context) === owner ? 'put it to sleep and wakes it' : 'is older and selects it too';
+    const why =
+      annotatedOwner(workload, context) === owner ? 'put it to sleep and wakes it' : 'is older and selects it too';
     const left = keep('OwnedByOther', `it belongs to the schedule ${owner}, which ${why}`);
     return restored(workload, context, 'Released', false, false, left);
   }
@@ -76,71 +63,15 @@ export function judge(workload: Workload, namespace: ScopedNamespace | null, con
   if (desired.state === 'Up') return restored(workload, context, 'Up', true, true);
   // What could not be put down yet is up without anybody's having put it up.
   const isSettled = desired.isSettled && !isFailing(workload, context);
-  return putDown({ workload, context, desired: { ...desired, isSettled }, marks: marksOf(workload) });
+  return scaleDown({ workload, context, desired: { ...desired, isSettled }, savedState: savedStateOf(workload) });
 }
 
 function isFailing(workload: Workload, { failing }: PlanContext): boolean {
   return failing.includes(workloadName(workload));
 }
 
-function keep(reason: KeepReason, detail?: string, until?: EpochMs): Judgement {
-  return {
-    kind: 'keep',
-    reason,
-    ...(detail === undefined ? {} : { detail: detail.slice(0, DETAIL_LENGTH) }),
-    ...(until === undefined ? {} : { until }),
-  };
-}
-
-interface Change {
-  readonly direction: ScheduleState;
-  readonly reason: ChangeReason;
-  /** Replicas afterwards; absent: as they are. */
-  readonly to?: number;
-  readonly marks?: MarkPatch;
-  readonly spec?: { readonly replicas?: number; readonly suspend?: boolean };
-  readonly autoscalers?: readonly ObjectChange[];
-  readonly manager?: string;
-}
-
 /**
- * The writes of a step, in order. Autoscalers are held before their workload goes down, and work again once it is up: they
- * would put it up again, or take it down. Lowered bounds do that by themselves where replicas are kept, and maybe before the
- * marks say how many there were; so they follow the workload down, and go before it on the way up.
- */
-function inTurn(
-  direction: ScheduleState,
-  kept: number,
-  own: readonly ObjectChange[],
-  autoscalers: readonly ObjectChange[],
-): readonly ObjectChange[] {
-  const isBound = ({ kind }: ObjectChange): boolean => kind === 'HorizontalPodAutoscaler' && kept > 0;
-  const bound = autoscalers.filter(isBound);
-  const others = autoscalers.filter((one) => !isBound(one));
-  return direction === 'Up' ? [...bound, ...own, ...others] : [...others, ...own, ...bound];
-}
-
-/** A step of the plan. */
-function change(workload: Workload, { spec: schedule }: PlanContext, step: Change): Judgement {
-  const { direction, reason, marks = {}, spec, autoscalers = [], manager } = step;
-  const { kind, namespace, name, uid, resourceVersion, replicas } = workload;
-  const patch = { ...(isEmptyPatch(marks) ? {} : { metadata: marks }), ...(spec === undefined ? {} : { spec }) };
-  const own: ObjectChange[] = Object.keys(patch).length === 0 ? [] : [{ kind, name, uid, resourceVersion, patch }];
-  const item: PlanItem = {
-    workload: { kind, namespace, name, uid },
-    direction,
-    reason,
-    from: replicas,
-    to: step.to ?? replicas,
-    priority: priorityOf(workload, schedule),
-    writes: inTurn(direction, (direction === 'Up' ? replicas : (step.to ?? replicas)) ?? 0, own, autoscalers),
-    ...(manager === undefined ? {} : { manager }),
-  };
-  return { kind: 'change', item };
-}
-
-/**
- * A workload that is to be up, as far as this schedule is concerned. `isOurs`: its marks may be taken off. `isOwner`: those of
+ * A workload that is to be up, as far as this schedule is concerned. `isOurs`: its annotations may be taken off. `isOwner`: those of
  * a schedule that does not exist, on its autoscalers, may be as well.
  */
 function restored(
@@ -149,11 +80,11 @@ function restored(
   reason: ChangeReason,
   isOurs: boolean,
   isOwner: boolean,
-  otherwise: Judgement = keep('AsDesired'),
-): Judgement {
-  const marks = isOurs ? withoutMarks(workload) : {};
+  otherwise: Evaluation = keep('AsDesired'),
+): Evaluation {
+  const savedState = isOurs ? withoutSavedState(workload) : {};
   const autoscalers = releaseAutoscalers(workload, context, isOwner);
-  if (isEmptyPatch(marks)) {
+  if (isEmptyPatch(savedState)) {
     return autoscalers.length === 0 ? otherwise : change(workload, context, { direction: 'Up', reason, autoscalers });
   }
   const woken = wakes(workload);
@@ -161,25 +92,25 @@ function restored(
   return change(workload, context, {
     direction: 'Up',
     reason: isUp && reason === 'Up' ? 'Released' : reason,
-    marks,
+    savedState,
     autoscalers,
     ...(isUp ? {} : { spec: woken, ...(woken.replicas === undefined ? {} : { to: woken.replicas }) }),
   });
 }
 
-/** What wakes a workload that carries marks; null where it is to stay as it is. Nothing ever loses pods by being woken. */
+/** What wakes a workload that carries annotations; null where it is to stay as it is. Nothing ever loses pods by being woken. */
 function wakes(workload: Workload): { readonly replicas?: number; readonly suspend?: boolean } | null {
-  const marks = marksOf(workload);
-  if (!isPutDown(marks, workload.kind)) return null;
+  const savedState = savedStateOf(workload);
+  if (!isScaledDown(savedState, workload.kind)) return null;
   if (workload.replicas === null) {
-    return workload.isSuspended && !isSuspendedAgain(workload, marks) ? { suspend: false } : null;
+    return workload.isSuspended && !isSuspendedAgain(workload, savedState) ? { suspend: false } : null;
   }
-  const replicas = Math.max(originalReplicas(marks), workload.replicas);
+  const replicas = Math.max(originalReplicas(savedState), workload.replicas);
   return replicas === workload.replicas ? null : { replicas };
 }
 
 /** Whether somebody known suspended a CronJob after the schedule had done so: it stays suspended. */
-function isSuspendedAgain({ changed }: Workload, { since }: Marks): boolean {
+function isSuspendedAgain({ changed }: Workload, { since }: SavedState): boolean {
   if (changed === null || changed.at === null || since === null) return false;
   return managerClass(changed.manager, []) !== 'ours' && changed.at > since;
 }
@@ -189,26 +120,26 @@ interface Case {
   readonly workload: Workload;
   readonly context: PlanContext;
   readonly desired: Desired;
-  readonly marks: Marks;
+  readonly savedState: SavedState;
 }
 
-function putDown(one: Case): Judgement {
-  const { workload, marks } = one;
-  const isMarked = isPutDown(marks, workload.kind);
+function scaleDown(one: Case): Evaluation {
+  const { workload, savedState } = one;
+  const isAnnotated = isScaledDown(savedState, workload.kind);
   if (workload.replicas === null) {
-    if (workload.isSuspended) return isMarked ? atLevel(one, 0) : keep('SuspendedByUser');
-    return isMarked ? putUpAgain(one) : putUp(one);
+    if (workload.isSuspended) return isAnnotated ? atLevel(one, 0) : keep('SuspendedByUser');
+    return isAnnotated ? scaledUpAgain(one) : scaledUp(one);
   }
-  if (!isMarked) return workload.replicas <= one.context.spec.downscaleReplicas ? atRest(one) : putUp(one);
+  if (!isAnnotated) return workload.replicas <= one.context.spec.downscaleReplicas ? atRest(one) : scaledUp(one);
   const level = levelOf(one);
   const wasOurs = classOfChange(one) === 'ours';
-  if (workload.replicas > level) return wasOurs ? downAs(one, 'DownTo') : putUpAgain(one);
+  if (workload.replicas > level) return wasOurs ? downAs(one, 'DownTo') : scaledUpAgain(one);
   return workload.replicas < level && wasOurs ? downAs(one, 'DownTo') : atLevel(one, level);
 }
 
 /** How many replicas a workload keeps while it is down. */
-function levelOf({ workload, context, marks }: Case): number {
-  const original = marks.original === null ? (workload.replicas ?? 0) : originalReplicas(marks);
+function levelOf({ workload, context, savedState }: Case): number {
+  const original = savedState.original === null ? (workload.replicas ?? 0) : originalReplicas(savedState);
   return Math.min(original, context.spec.downscaleReplicas);
 }
 
@@ -233,7 +164,7 @@ function isAnswered(one: Case): boolean {
 }
 
 /** Unmarked, with no more replicas than the schedule keeps: only its autoscalers must not put it up. */
-function atRest(one: Case): Judgement {
+function atRest(one: Case): Evaluation {
   const { workload, context, desired } = one;
   const left = keep('AtRest');
   const level = workload.replicas ?? 0;
@@ -245,14 +176,14 @@ function atRest(one: Case): Judgement {
     : change(workload, context, { direction: 'Down', reason: 'Down', autoscalers });
 }
 
-/** Marked, and as far down as it is to be: marks that do not name this schedule are made to, and its autoscalers are held. */
-function atLevel(one: Case, level: number): Judgement {
+/** Annotated, and as far down as it is to be: annotations that do not name this schedule are made to, and its autoscalers are held. */
+function atLevel(one: Case, level: number): Evaluation {
   const { workload, context, desired } = one;
-  const marks = namedMarks(one);
+  const savedState = missingOwnerMetadata(one);
   const held = { level, since: desired.since };
   const isLeft = isResumed(workload, held, context);
   const autoscalers = isLeft ? [] : holdAutoscalers(workload, level, context);
-  if (isEmptyPatch(marks) && autoscalers.length === 0) {
+  if (isEmptyPatch(savedState) && autoscalers.length === 0) {
     const person = changedByPerson(workload, held, context);
     if (person === null) return keep('AsDesired');
     const what = 'changed its autoscaler, while it was to sleep; that is left until the schedule wakes it';
@@ -260,18 +191,18 @@ function atLevel(one: Case, level: number): Judgement {
   }
   if (!isLeft && areReset(workload, level, context)) {
     const contested = contestedBy(one, 'somebody', 'gave its autoscaler the old bounds back');
-    return contested ?? change(workload, context, { direction: 'Down', reason: 'DownAgain', marks, autoscalers });
+    return contested ?? change(workload, context, { direction: 'Down', reason: 'DownAgain', savedState, autoscalers });
   }
-  return change(workload, context, { direction: 'Down', reason: 'Down', marks, autoscalers });
+  return change(workload, context, { direction: 'Down', reason: 'Down', savedState, autoscalers });
 }
 
 /** The name of the schedule on a workload that carries another, or not all of it: without it nothing would find it again. */
-function namedMarks({ context: { schedule }, marks }: Case): MarkPatch {
-  return marks.managedBy === schedule && marks.label === labelValue(schedule) ? {} : ownerMarks(schedule);
+function missingOwnerMetadata({ context: { schedule }, savedState }: Case): MetadataPatch {
+  return savedState.managedBy === schedule && savedState.label === labelValue(schedule) ? {} : ownerMetadata(schedule);
 }
 
-/** Marked, but up: somebody put it up while it was to be down. */
-function putUpAgain(one: Case): Judgement {
+/** Annotated, but up: somebody put it up while it was to be down. */
+function scaledUpAgain(one: Case): Evaluation {
   const { workload, context, desired } = one;
   const { changed } = workload;
   const by = isAnswered(one) ? 'person' : classOfChange(one);
@@ -289,7 +220,7 @@ function putUpAgain(one: Case): Judgement {
 }
 
 /** Unmarked, and up. */
-function putUp(one: Case): Judgement {
+function scaledUp(one: Case): Evaluation {
   const { workload, context, desired } = one;
   const { changed } = workload;
   if (isPersons(one)) return kept(one, !isCreatedByPerson(one));
@@ -335,7 +266,7 @@ function graceUntil(one: Case): EpochMs | null {
 }
 
 /** What a person put up, with its autoscalers: it is left until the schedule wakes it. */
-function kept(one: Case, isChange: boolean): Judgement {
+function kept(one: Case, isChange: boolean): Evaluation {
   const { workload, context } = one;
   const autoscalers = isChange ? resumeAutoscalers(workload, heldOf(one), context) : [];
   if (autoscalers.length > 0) return change(workload, context, { direction: 'Up', reason: 'Released', autoscalers });
@@ -363,8 +294,8 @@ function named(manager: string): string {
   return manager.length > NAME_LENGTH ? `${manager.slice(0, NAME_LENGTH)}…` : manager;
 }
 
-/** The judgement of a workload that is put up again and again, and not yet to be put down once more; null where it is not one. */
-function contestedBy({ workload, context }: Case, manager: string, what: string): Judgement | null {
+/** The evaluation of a workload that is put up again and again, and not yet to be put down once more; null where it is not one. */
+function contestedBy({ workload, context }: Case, manager: string, what: string): Evaluation | null {
   const name = workloadName(workload);
   const until = Object.hasOwn(context.contested, name) ? context.contested[name] : undefined;
   if (until === undefined || until <= context.now) return null;
@@ -372,29 +303,30 @@ function contestedBy({ workload, context }: Case, manager: string, what: string)
   return keep('Contested', detail, until);
 }
 
-/** Down once more, with the marks that it has. */
-function downAs(one: Case, reason: ChangeReason): Judgement {
-  return down(one, reason, levelOf(one), namedMarks(one));
+/** Down once more, with the annotations that it has. */
+function downAs(one: Case, reason: ChangeReason): Evaluation {
+  return down(one, reason, levelOf(one), missingOwnerMetadata(one));
 }
 
-/** Down with new marks: what it is now is what it is to be again. */
-function downAnew(one: Case, reason: ChangeReason): Judgement {
-  const { workload, context, marks } = one;
+/** Down with new annotations: what it is now is what it is to be again. */
+function downAnew(one: Case, reason: ChangeReason): Evaluation {
+  const { workload, context, savedState } = one;
   const { schedule, now } = context;
-  if (workload.replicas === null) return down(one, reason, 0, downMarks(workload.kind, SUSPENDED_BY_US, schedule, now));
-  const before = marks.original === null ? 0 : originalReplicas(marks);
+  if (workload.replicas === null)
+    return down(one, reason, 0, scaledDownMetadata(workload.kind, SUSPENDED_BY_US, schedule, now));
+  const before = savedState.original === null ? 0 : originalReplicas(savedState);
   const original = Math.max(before, workload.replicas);
   const level = Math.min(original, context.spec.downscaleReplicas);
-  return down(one, reason, level, downMarks(workload.kind, `${original}`, schedule, now));
+  return down(one, reason, level, scaledDownMetadata(workload.kind, `${original}`, schedule, now));
 }
 
-function down(one: Case, reason: ChangeReason, level: number, marks: MarkPatch): Judgement {
+function down(one: Case, reason: ChangeReason, level: number, savedState: MetadataPatch): Evaluation {
   const { workload, context } = one;
   const manager = reason === 'DownAgain' ? workload.changed?.manager : undefined;
   return change(workload, context, {
     direction: 'Down',
     reason,
-    marks,
+    savedState,
     ...(workload.replicas === null ? { spec: { suspend: true } } : { to: level, spec: { replicas: level } }),
     autoscalers: holdAutoscalers(workload, level, context),
     ...(manager === undefined ? {} : { manager }),

@@ -1,0 +1,81 @@
+/** What people read about a schedule in details, conditions and Events. */
+import { formatInstant } from '../../kernel/time.ts';
+import type { PlanItem } from '../workload/evaluation.ts';
+import { workloadName } from '../workload/workload.ts';
+import { overrideSentence } from './commands.ts';
+import type { LightsOutMemory } from './memory.ts';
+import type { LightsOutObservation } from './observation.ts';
+import type { Plan } from './plan.ts';
+
+/** Workloads that are named in a list for people. */
+const NAMED = 20;
+
+export function failureSentence({ failing, retry }: LightsOutMemory): string {
+  const entries = Object.entries(failing).map(([workload, message]) => `${workload}: ${message}`);
+  const again = retry === null ? '' : `; tried again at ${formatInstant(retry.at)}`;
+  const count = retry?.isMany ? `more than ${entries.length} workloads` : counted(entries.length, 'workload');
+  return `${count} cannot be written: ${shortList(entries, 5)}${again}`;
+}
+
+export function stateSentence({ period, local }: LightsOutObservation, plan: Plan): string {
+  if (period === null) return '';
+  const { deploymentsScaled, statefulsetsScaled, cronjobsSuspended } = plan.stats;
+  const asleep = deploymentsScaled + statefulsetsScaled + cronjobsSuspended;
+  const why = period.exception === null ? '' : ` (${period.exception})`;
+  const next =
+    period.next === null
+      ? 'no further change is in sight'
+      : `${period.next.state === 'Up' ? 'wakes' : 'goes to sleep'} at ${local.next}`;
+  return `${period.state === 'Up' ? 'awake' : 'asleep'}${why}, ${counted(asleep, 'workload')} asleep; ${next}`;
+}
+
+/** What people see below the first sentence. */
+export function factsOf(
+  { at: now, schedule, period, local, plan, globalPause }: LightsOutObservation,
+  memory: LightsOutMemory,
+): readonly string[] {
+  const overrides = [...memory.overrides.filter(({ until }) => until > now), ...(schedule?.overrides ?? [])];
+  return [
+    ...(globalPause === null ? [] : [globalPause]),
+    ...(period === null
+      ? []
+      : [
+          `crons: up next at ${local.nextUpscale ?? 'no moment'}, down next at ${local.nextDownscale ?? 'no moment'} (${schedule?.spec?.timezone ?? 'UTC'})`,
+        ]),
+    ...(plan === null
+      ? []
+      : [
+          `in scope: ${counted(plan.namespaces.length, 'namespace')}, ${counted(plan.stats.deploymentsManaged, 'Deployment')}, ${counted(plan.stats.statefulsetsManaged, 'StatefulSet')}, ${counted(plan.stats.cronjobsManaged, 'CronJob')}`,
+        ]),
+    ...overrides.map(overrideSentence),
+    ...memory.unready,
+    ...shortened(Object.entries(memory.failing).map(([workload, message]) => `failing: ${workload}: ${message}`)),
+    ...(plan === null
+      ? []
+      : shortened(
+          plan.notes.map(({ workload, detail }) => `${workload}: ${detail}`),
+          plan.notesTotal,
+        )),
+  ];
+}
+
+/** `Deployment team-a/web 3 -> 0`. */
+export function itemSentence({ workload, direction, from, to }: PlanItem): string {
+  const name = workloadName(workload);
+  if (from === null || to === null) return `${name} ${direction === 'Down' ? 'suspended' : 'resumed'}`;
+  return `${name} ${from} -> ${to}`;
+}
+
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+export function shortList(entries: readonly string[], named = NAMED): string {
+  const rest = entries.length - named;
+  return rest <= 0 ? entries.join('; ') : `${entries.slice(0, named).join('; ')}; and ${rest} more`;
+}
+
+export function shortened(entries: readonly string[], total = entries.length): readonly string[] {
+  const rest = total - Math.min(entries.length, NAMED);
+  return rest <= 0 ? entries : [...entries.slice(0, NAMED), `and ${rest} more`];
+}
