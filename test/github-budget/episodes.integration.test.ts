@@ -1,8 +1,7 @@
 /** Whole episodes under a small budget: what GitHub's own log shows. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { quotaResizeId } from '../../domain/kernel/target.ts';
 import { type BudgetStatus, status } from '../../workflows/github-budget/messages.ts';
-import { isRaised, namespaceFiles, press, quickTimings, targetOf } from '../faults/pressed-namespaces.ts';
+import { isRaised, namespaceFiles, press, quickTimings } from '../faults/pressed-namespaces.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 
@@ -12,7 +11,8 @@ const namespaces = Array.from({ length: 12 }, (_, index) => `team-${String(index
  * come after the permit also when the machine is busy: in production these are 30 s.
  */
 const SPAN_MS = 18_000;
-const MOST = 40;
+/** Two workers write up to 36 in that time when nothing holds them, one a second each. */
+const MOST = 20;
 const PATIENCE_MS = 300_000;
 
 let stack: Stack;
@@ -47,28 +47,21 @@ async function areAllRaised(): Promise<boolean> {
   return (await Promise.all(namespaces.map(async (one) => await isRaised(stack, one)))).every(Boolean);
 }
 
-/** Whether a write of this namespace was told that its turn is more than some seconds away. */
-async function hasWaitedLong(namespace: string): Promise<boolean> {
-  const { events } = await stack.client.workflow.getHandle(quotaResizeId(targetOf(namespace))).fetchHistory();
-  const failures = (events ?? []).map((event) => event.activityTaskStartedEventAttributes?.lastFailure?.message ?? '');
-  return failures.some((message) => message.startsWith('waits for a GitHub permit'));
-}
-
 /** The most of these moments that lie in any span of this length. */
 function mostIn(ms: number, moments: readonly number[]): number {
   return Math.max(...moments.map((first) => moments.filter((at) => at >= first && at < first + ms).length));
 }
 
-describe('twelve quotas under pressure at once, with two workers and a budget of 40 writes in 18 s', () => {
+describe('twelve quotas under pressure at once, with two workers and a budget of 20 writes in 18 s', () => {
   it(
     'are all raised, and never are there more writes in any 18 s of the forge’s log',
     async () => {
       await Promise.all(namespaces.map(async (namespace) => await press(stack, namespace)));
       const waiting = await eventually(
-        'some wait for a permit, or all are raised',
+        'some wait for a permit',
         async () => {
           const queue = (await budget())?.queue ?? [];
-          return queue.length > 0 || (await areAllRaised()) ? queue : null;
+          return queue.length > 0 && queue;
         },
         PATIENCE_MS,
       );
@@ -79,13 +72,7 @@ describe('twelve quotas under pressure at once, with two workers and a budget of
       );
       expect(moments.length).toBeGreaterThanOrEqual(namespaces.length * 4);
       expect(mostIn(SPAN_MS, moments)).toBeLessThanOrEqual(MOST);
-      if (waiting.length > 0) {
-        expect(waiting[0]).toMatchObject({ place: 1, urgency: 'threshold', cluster: 'test' });
-      } else {
-        // A machine that has others to serve may be slower than the budget: nobody waits then, or nobody for long.
-        const waited = await Promise.all(namespaces.map(hasWaitedLong));
-        expect(namespaces.filter((_, index) => waited[index])).toEqual([]);
-      }
+      expect(waiting[0]).toMatchObject({ place: 1, urgency: 'threshold', cluster: 'test' });
     },
     // The waits say what has not come before this ends it.
     2 * PATIENCE_MS + 120_000,

@@ -95,7 +95,7 @@ describe('sixty writes of two clusters at once, ten a second', () => {
     }
   });
 
-  it('are fewer events than two for each write', async () => {
+  it('are fewer events than five for each write', async () => {
     const { events } = await servers.client.workflow.getHandle(servers.workflowId('sixty')).fetchHistory();
     expect(events?.length).toBeLessThan(60 * 5);
   });
@@ -110,7 +110,7 @@ describe('more workers than the server takes updates at once', () => {
     expect((await statusOf('forty')).windows).toEqual([{ seconds: 600, most: 100_000, used: 40 }]);
   });
 
-  it('wait a few milliseconds for one', async () => {
+  it('wait for one no longer than an exchange with Temporal takes', async () => {
     const permits = servers.permits('alone', NO_LIMIT);
     const took: number[] = [];
     for (let index = 0; index < 50; index += 1) {
@@ -121,6 +121,8 @@ describe('more workers than the server takes updates at once', () => {
     took.sort((a, b) => a - b);
     process.stdout.write(`a permit took ${took[25]?.toFixed(0)} ms, 95 % up to ${took[47]?.toFixed(0)} ms\n`);
     expect((await statusOf('alone')).windows[0]?.used).toBe(50);
+    // Milliseconds on a machine at rest. Whoever waits for a timer or asks again waits for seconds each time.
+    expect(took[25]).toBeLessThan(500);
   });
 });
 

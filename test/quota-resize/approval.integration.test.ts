@@ -1,9 +1,10 @@
 /** Approvals before and after the pull request, freezes and merge windows, on real servers. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, never } from '../kernel/stack/eventually.ts';
+import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { EPISODE_MS, givenQuota, type WatchedQuota } from '../kernel/stack/watched-quota.ts';
+import { looksThrough } from './looks.ts';
 import { SEVERAL_PHASES } from './phases.ts';
 import { restsIn } from './resting.ts';
 
@@ -170,7 +171,7 @@ describe.concurrent('a write that has to wait', SEVERAL_PHASES, () => {
     await quota.annotate({ 'resizer.io/freeze-until': until });
     await quota.reaches('AwaitingMerge', 'Frozen');
     limited.remove();
-    await never('it is merged', async () => (await quota.shown(number)).merged, 1_000);
+    await looksThrough(quota);
     expect(await quota.shown(number)).toMatchObject({ state: 'open', merged: false });
   });
 });

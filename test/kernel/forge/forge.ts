@@ -52,6 +52,8 @@ export interface Forge extends ForgeRepository {
   readonly writes: readonly WriteExchange[];
   /** How many API requests came in. */
   readonly requests: number;
+  /** When they came in, in milliseconds since 1970, oldest first. */
+  readonly requestTimes: readonly number[];
   /** Method and route of every kind of request so far: `GET /repos/{owner}/{repo}/pulls/{pull_number}`. */
   readonly endpoints: ReadonlySet<string>;
   /** What was not as GitHub's OpenAPI description says; empty without validation. */
@@ -157,7 +159,7 @@ export async function startForge(options: ForgeOptions): Promise<Forge> {
     faults,
     registerApp: (app) => registeredApp(site, site.apps.register(app)),
     limits: site.limits,
-    report: () => ({ requests: api.requests, writes: writeLog.entries, violations }),
+    report: () => ({ requests: api.requestTimes.length, writes: writeLog.entries, violations }),
   });
   if (options.hooks) {
     site.first.store.state.hooks.length = 0;
@@ -202,8 +204,9 @@ export async function startForge(options: ForgeOptions): Promise<Forge> {
     port,
     writes: writeLog.entries,
     get requests() {
-      return api.requests;
+      return api.requestTimes.length;
     },
+    requestTimes: api.requestTimes,
     endpoints: api.endpoints,
     violations,
     repository: (name) => shown(named(site, name)),

@@ -11,7 +11,8 @@ const AUTHOR = { GIT_AUTHOR_NAME: 'Platform Team', GIT_AUTHOR_EMAIL: 'platform@e
 const COMMITTER = { GIT_COMMITTER_NAME: 'Platform Team', GIT_COMMITTER_EMAIL: 'platform@example.com' };
 
 async function git(cwd: string, ...args: string[]): Promise<string> {
-  const { stdout } = await run('git', args, {
+  // The collection of garbage that a commit begins goes on in the background, in a folder that is removed meanwhile.
+  const { stdout } = await run('git', ['-c', 'gc.auto=0', ...args], {
     cwd,
     env: { ...process.env, ...AUTHOR, ...COMMITTER, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' },
     maxBuffer: 64 * 1024 * 1024,

@@ -78,6 +78,24 @@ describe('a schedule that is followed', () => {
     });
   });
 
+  it('is looked at when an override of its annotations ends', () => {
+    const overrides = [
+      { kind: 'wake', namespace: null, since: NOON - HOUR, until: NOON + HOUR, by: 'annotation', reason: '' } as const,
+    ];
+    expect(judged({ schedule: scheduleOf({ overrides }) })).toMatchObject({ kind: 'wait', until: NOON + HOUR });
+  });
+
+  it('is looked at when something else holds for one of its workloads, as when its grace ends', () => {
+    expect(judged({ plan: planOf([], { until: NOON + HOUR }) })).toMatchObject({ kind: 'wait', until: NOON + HOUR });
+  });
+
+  it('forgets an override to sleep as soon as it is over', () => {
+    const override = { kind: 'sleep', namespace: null, since: NOON, until: NOON + 1, by: 'alice', reason: '' } as const;
+    const memory = { ...known, overrides: [override] };
+    expect(remembered({}, memory).overrides).toEqual([override]);
+    expect(remembered({ at: NOON + 1 }, memory).overrides).toEqual([]);
+  });
+
   it('says what a dry run would do, writes nothing, and tells it once', () => {
     const look = {
       plan: planOf([itemOf('web')]),
@@ -140,6 +158,10 @@ describe('a schedule that is followed', () => {
       reason: 'GloballyPaused',
       until: NOON + 60_000,
     });
+  });
+
+  it('does not ask for the end of that pause while there is nothing to write', () => {
+    expect(judged({ globalPause: 'paused by ops' })).toMatchObject({ kind: 'wait', until: NOON + 12 * HOUR });
   });
 
   it('lets what failed wait for its next try, shows it, and goes on with the others', () => {
@@ -347,6 +369,9 @@ describe('the memory', () => {
     };
     expect(remembered({}, memory).contested).toEqual(memory.contested);
     expect(remembered({ period: up }, memory).contested).toEqual({});
+    // The next night, where nobody looked by day.
+    const nextNight = { ...down, since: (down.since ?? 0) + 24 * HOUR };
+    expect(remembered({ period: nextNight }, memory).contested).toEqual({});
   });
 
   it('of an earlier release is filled up', () => {

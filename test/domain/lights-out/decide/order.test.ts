@@ -55,7 +55,6 @@ describe('the order of a plan', () => {
         expect(stepsOf(ordered).flat()).toEqual(ordered);
         expect(inOrder(ordered, isFailing ? ['Deployment x/a'] : [])).toEqual(ordered);
       }),
-      { seed: 11 },
     );
   });
 });

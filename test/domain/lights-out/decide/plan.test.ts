@@ -85,6 +85,12 @@ describe('a plan', () => {
     expect(savedReplicas).toBe(3 + 1 + 3);
   });
 
+  it('counts what it put down also where that has left its scope', () => {
+    const { stats, savedReplicas } = plan([asleep({ namespace: 'shop' })]);
+    expect(stats).toMatchObject({ deploymentsManaged: 1, deploymentsScaled: 1 });
+    expect(savedReplicas).toBe(3);
+  });
+
   it('says until when it holds at the longest', () => {
     expect(plan([workloadOf()]).until).toBeNull();
     const grace = workloadOf({ createdAt: NIGHT - HOUR, createdBy: 'argocd-controller' });

@@ -2,11 +2,13 @@ import { describe, expect, it } from 'vitest';
 import {
   CronProblem,
   cronProblem,
+  isDayOf,
   nextRun,
   parseCron,
   previousRun,
   zoneProblem,
 } from '../../../../domain/lights-out/schedule/cron.ts';
+import { DAY_MS } from '../../../../domain/lights-out/schedule/local-day.ts';
 
 const at = (text: string): number => Date.parse(text);
 const iso = (moment: number | null): string | null =>
@@ -129,6 +131,19 @@ describe('a pattern', () => {
     ]);
     expect(firings('0 6 */1 * FRI', 'UTC', ...july)).toEqual(['2026-07-03T06:00:00Z', '2026-07-10T06:00:00Z']);
   });
+});
+
+describe('the days of a pattern', () => {
+  it.each(['0 6 4 * FRI', '0 6 */5 * FRI', '0 6 * * 1-5', '0 6 1,15 * *', '0 6 31 7,8 MON', '0 6 * 8 *'])(
+    'of %s are those on which it fires',
+    (text) => {
+      const first = Date.UTC(2026, 6, 1) / DAY_MS;
+      const days = Array.from({ length: 62 }, (_, index) => first + index);
+      const fired = firings(text, 'UTC', '2026-06-30T23:59:59Z', '2026-08-31T23:59:59Z');
+      const named = days.filter((day) => isDayOf(parseCron(text), day));
+      expect(named.map((day) => iso(day * DAY_MS + 6 * 3_600_000))).toEqual(fired);
+    },
+  );
 });
 
 describe('the last firing', () => {

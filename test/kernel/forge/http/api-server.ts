@@ -43,8 +43,8 @@ const DOCS = 'https://docs.github.com/rest';
 
 /** The API: lets requests in, finds who answers, and writes the answer with GitHub's headers. */
 export class ApiServer {
-  /** How many API requests came in. */
-  requests = 0;
+  /** When API requests came in, in milliseconds since 1970, oldest first. */
+  readonly requestTimes: number[] = [];
   /** Method and route of every kind of request that was answered: `GET /repos/{owner}/{repo}/pulls/{pull_number}`. */
   readonly endpoints = new Set<string>();
   readonly #options: ApiServerOptions;
@@ -64,7 +64,7 @@ export class ApiServer {
   /** @param url with the prefix `/api/v3` taken off */
   async handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
     const { site, faults, latencyMs, writeLog } = this.#options;
-    this.requests += 1;
+    this.requestTimes.push(Date.now());
     const method = request.method ?? 'GET';
     const text = (await readBody(request)).toString();
     const incoming = { method, path: url.pathname, body: text };
@@ -103,7 +103,10 @@ export class ApiServer {
       ...site.limits.headers(handled.credential),
       'x-github-media-type': 'github.v3; format=json',
       'x-github-api-version-selected': '2022-11-28',
-      'x-github-request-id': createHash('sha1').update(`${this.requests} ${url.href}`).digest('hex').slice(0, 20),
+      'x-github-request-id': createHash('sha1')
+        .update(`${this.requestTimes.length} ${url.href}`)
+        .digest('hex')
+        .slice(0, 20),
       ...(answer.body === undefined ? {} : { 'content-type': answer.contentType ?? 'application/json; charset=utf-8' }),
       ...(reads && answer.status === 200 ? { etag, 'cache-control': 'private, max-age=60, s-maxage=60' } : {}),
       ...answer.headers,

@@ -25,6 +25,8 @@ export interface Fault {
   readonly rule: FaultRule;
   /** How many requests it has hit so far. */
   readonly hits: number;
+  /** When it hit them, in milliseconds since 1970. */
+  readonly hitTimes: readonly number[];
   remove(): void;
 }
 
@@ -53,7 +55,7 @@ interface ArmedHold {
 
 interface ArmedFault {
   readonly matcher: RequestMatcher;
-  readonly fault: Fault & { hits: number };
+  readonly fault: Fault & { hits: number; hitTimes: number[] };
 }
 
 /** The faults and holds that a test has set. */
@@ -67,6 +69,7 @@ export class Faults {
       fault: {
         rule,
         hits: 0,
+        hitTimes: [],
         remove: () => {
           this.#faults.delete(armed);
         },
@@ -106,6 +109,7 @@ export class Faults {
     for (const { matcher, fault } of this.#faults) {
       if (!matcher.meets(request) || action) continue;
       fault.hits += 1;
+      fault.hitTimes.push(Date.now());
       action = fault.rule.action;
     }
     return action;
