@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { formatInstant } from '../../domain/kernel/time.ts';
 import { untilHeld } from '../kernel/forge/until-held.ts';
-import { eventually, never } from '../kernel/stack/eventually.ts';
+import { eventually } from '../kernel/stack/eventually.ts';
 import { quickAutoMerge } from '../kernel/stack/quick-settings.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { givenQuota, type WatchedQuota, EPISODE_MS } from '../kernel/stack/watched-quota.ts';
