@@ -2,12 +2,14 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { quotaResizeId } from '../../domain/kernel/target.ts';
+import { commandSignals } from '../../workflows/quota-resize/messages.ts';
+import { untilHeld } from '../kernel/forge/until-held.ts';
 import type { Fault, FaultAction, FaultRule } from '../kernel/forge/http/faults.ts';
 import type { SupervisedProcess } from '../kernel/servers/supervised-process.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { ONE_OF_EACH, writtenFor } from './decision-writes.ts';
-import { namespaceFiles, press, quickTimings, targetOf, untilResized } from './pressed-namespaces.ts';
+import { namespaceFiles, press, quickTimings, statusOf, targetOf, untilResized } from './pressed-namespaces.ts';
 
 const RECORDED = 'undisturbed';
 /** So many at once share the faults of all endpoints: each waits longer and longer between its own retries. */
@@ -29,7 +31,7 @@ let endpoints: readonly string[];
 
 beforeAll(async () => {
   stack = await startStack({
-    files: namespaceFiles([RECORDED, ...TROUBLED, 'outage', 'slow', ...LIMITED, 'token']),
+    files: namespaceFiles([RECORDED, ...TROUBLED, 'outage', 'slow', ...LIMITED, 'token', 'paused']),
     forge: { tokens: { 'rotated-token': 'headroom-bot' } },
     // Without it the default branch is asked for, once by a process, which then knows it.
     env: { ...quickTimings, GITHUB_BASE_BRANCH: 'main' },
@@ -168,6 +170,24 @@ describe('GitHub in trouble', { timeout: 2 * RESIZED_MS + 180_000 }, () => {
     });
     // The reset is a whole second: it may be up to one earlier.
     await areResizedAround(limit, PRIMARY, 2_000);
+  });
+
+  it('that breaks the request of an activity which a pause has asked to end, ends no episode', async () => {
+    const episode = stack.client.workflow.getHandle(quotaResizeId(targetOf('paused')));
+    const hold = stack.forge.hold({ method: 'PUT', path: '/contents/**', when: 'before' });
+    await press(stack, 'paused');
+    await untilHeld(hold, 'the commit is held', RESIZED_MS);
+    await episode.signal(commandSignals.pause, { by: 'carol' });
+    // An attempt hears of it with its next heartbeat, in three seconds at most; this one fails before.
+    await eventually('the activity is asked to end', async () => {
+      const { events } = await episode.fetchHistory();
+      return events?.some((event) => event.activityTaskCancelRequestedEventAttributes);
+    });
+    hold.abandon();
+    await eventually('it is paused', async () => (await statusOf(stack, 'paused'))?.reason === 'Paused', RESIZED_MS);
+    await episode.signal(commandSignals.resume, { by: 'carol' });
+    await resized('paused');
+    expect(await writtenFor(stack, 'paused')).toEqual(ONE_OF_EACH);
   });
 
   it('by a refused token is sent nothing more until another token is in its file', async () => {

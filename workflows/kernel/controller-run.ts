@@ -1,13 +1,7 @@
-import {
-  allHandlersFinished,
-  CancellationScope,
-  condition,
-  isCancellation,
-  log,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { allHandlersFinished, CancellationScope, condition, log, workflowInfo } from '@temporalio/workflow';
 import { type EpochMs, formatInstant } from '../../domain/kernel/time.ts';
 import { type CommandAnswer, type CommandDefinitions, handleCommands } from './commands.ts';
+import { isCancelled } from './failure.ts';
 import { ReconcileRequests } from './reconcile-requests.ts';
 import { brief, createPublisher, type Standing } from './visibility.ts';
 
@@ -241,7 +235,7 @@ async function cancellable<T>(scope: CancellationScope, run: () => Promise<T>): 
   try {
     return await scope.run(run);
   } catch (error) {
-    if (!isCancellation(error) || CancellationScope.current().consideredCancelled) throw error;
+    if (!isCancelled(error) || CancellationScope.current().consideredCancelled) throw error;
     return null;
   }
 }

@@ -1,4 +1,4 @@
-import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/common';
+import { ActivityFailure, ApplicationFailure, RetryState, TimeoutFailure } from '@temporalio/common';
 import { isCancellation } from '@temporalio/workflow';
 
 /** Why an activity failed for good: what no retry can help, or what did not get through for as long as it was tried. */
@@ -9,9 +9,19 @@ export interface FailedActivity {
   readonly message: string;
 }
 
+/**
+ * Whether an error is the end of something that was cancelled. An activity that is asked to end, and whose attempt fails
+ * before it hears of that, ends with what the attempt failed with: it is not tried again, and only `retryState` says why.
+ */
+export function isCancelled(error: unknown): boolean {
+  return (
+    isCancellation(error) || (error instanceof ActivityFailure && error.retryState === RetryState.CANCEL_REQUESTED)
+  );
+}
+
 /** What an activity failed with; null for every other error, such as the cancellation of a scope or of the workflow. */
 export function failedActivity(error: unknown): FailedActivity | null {
-  if (isCancellation(error) || !(error instanceof ActivityFailure)) return null;
+  if (isCancelled(error) || !(error instanceof ActivityFailure)) return null;
   const { cause } = error;
   if (cause instanceof TimeoutFailure) {
     const last = cause.cause instanceof Error ? cause.cause.message : cause.message;

@@ -4,7 +4,6 @@ import {
   CancellationScope,
   condition,
   continueAsNew,
-  isCancellation,
   log,
   setHandler,
   workflowInfo,
@@ -21,6 +20,7 @@ import type { Seen } from '../../domain/quota-resize/model/episode-observation.t
 import { type ResizeMemory, upgradeMemory } from '../../domain/quota-resize/model/memory.ts';
 import { describeChange } from '../../domain/quota-resize/sizing/requirement.ts';
 import type { Wait } from '../../domain/quota-resize/model/verdict.ts';
+import { isCancelled } from '../kernel/failure.ts';
 import { brief, createPublisher, type Standing } from '../kernel/visibility.ts';
 import { act, isForbiddenNow, refusedMessage } from './act.ts';
 import { ensuring, observing, watching } from './activities.ts';
@@ -342,7 +342,7 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
         ]),
       )
       .then(changed, (error: unknown) => {
-        if (isCancellation(error) || watcher !== scope) return;
+        if (isCancelled(error) || watcher !== scope) return;
         log.warn('the watch of the pull request failed, looking again later', { error });
         watcher = null;
         pullRequestWatchFailedUntil = Date.now() + REFUSED_REST_MS;
@@ -360,7 +360,7 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
       return await scope.run(run);
     } catch (error) {
       const cancelledFromOutside = CancellationScope.current().consideredCancelled;
-      if (!cancelledFromOutside && (isCancellation(error) || isForbiddenNow(error))) return null;
+      if (!cancelledFromOutside && (isCancelled(error) || isForbiddenNow(error))) return null;
       throw error;
     } finally {
       busy = null;
@@ -383,7 +383,7 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
                 changed = true;
               },
               (error: unknown) => {
-                if (isCancellation(error)) return;
+                if (isCancelled(error)) return;
                 log.warn('a watch failed, looking again later', { error });
                 watchFailedUntil = Date.now() + REFUSED_REST_MS;
               },
