@@ -32,7 +32,7 @@ export default defineConfig({
           isolate: false,
           // After the unit tests where both run: their number at once is another one.
           sequence: { groupOrder: 1 },
-          globalSetup: ['test/kernel/stack/workflow-bundle.ts'],
+          globalSetup: ['test/kernel/stack/programs.ts'],
           // A whole episode on real servers takes seconds; the first test of a file also starts its servers.
           testTimeout: 120_000,
           // The servers, one after the other, and then worker and starter: each has a limit of its own, which says more.

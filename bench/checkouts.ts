@@ -3,13 +3,12 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { startOf } from '../test/kernel/stack/programs.ts';
 import { generateCheckout } from '../test/layouts/generate.ts';
 import type { Files } from '../test/layouts/tree.ts';
 
 const QUOTAS = 1_500;
 const FILES = 22_000;
-const ROOT = fileURLToPath(new URL('../', import.meta.url));
 /** A process writes its greatest resident memory, in KiB, to its fourth file descriptor when it ends. */
 const TELLS_MEMORY =
   'data:text/javascript,import{writeSync}from"node:fs";process.on("exit",()=>writeSync(3,String(process.resourceUsage().maxRSS)))';
@@ -71,7 +70,8 @@ function write(root: string, files: Files): void {
 }
 
 /** Prints a line for each shape of a checkout and each of the two commands. */
-export function benchCheckouts(): void {
+export async function benchCheckouts(): Promise<void> {
+  const start = await startOf('headroom');
   for (const [name, files] of Object.entries(shapes)) {
     const root = mkdtempSync(join(tmpdir(), 'headroom-bench-'));
     try {
@@ -79,8 +79,8 @@ export function benchCheckouts(): void {
       spawnSync('git', ['init', '--quiet'], { cwd: root });
       for (const args of [['sources'], ['plan', '--all', '--increment', '20%']]) {
         const before = performance.now();
-        const run = spawnSync(process.execPath, ['--import', TELLS_MEMORY, 'starter/cli.ts', ...args, '--repo', root], {
-          cwd: ROOT,
+        const run = spawnSync(start.command, ['--import', TELLS_MEMORY, ...start.args, ...args, '--repo', root], {
+          env: { ...process.env, ...start.env },
           maxBuffer: 1 << 28,
           stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
         });

@@ -78,4 +78,4 @@ for (const { name, count, round } of benches) {
   process.stdout.write(`${name.padEnd(44)} ${min} ${median} ${max} µs each (min, median, max)\n`);
 }
 process.stdout.write(`resident memory ${Math.round(process.memoryUsage().rss / 1024 / 1024)} MB\n`);
-benchCheckouts();
+await benchCheckouts();

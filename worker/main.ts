@@ -34,7 +34,7 @@ async function run(headroom: HeadroomProcess): Promise<void> {
     identity,
     shutdownForceTime: config.process.shutdownGrace,
   };
-  const workflows = { ...environment, workflowBundle: await workflowBundle(config.worker.workflowBundle) };
+  const workflows = { ...environment, workflowBundle };
   const activities = createActivities(controllers, { config, kubeConfig, temporal: client, log });
   const shared = await createSharedWorkers(controllers, config, workflows);
   const ofCluster = [

@@ -794,13 +794,6 @@ export const settings = {
     contestedMax: timing('lights-out-contested-max', '1h', 'The longest such time.'),
   },
   worker: {
-    workflowBundle: {
-      type: PATH,
-      expected: 'the path of a bundle that npm run bundle wrote',
-      description: "A bundle of this release's workflows, as images have it. Without it they are bundled at the start.",
-      env: 'HEADROOM_WORKFLOW_BUNDLE',
-      flag: '--workflow-bundle',
-    },
     maxCachedWorkflows: {
       type: integerBetween(0, 100_000),
       expected: 'a number from 0 to 100000',

@@ -18,6 +18,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { loadConfig } from '../../platform/config/config.ts';
 import { configFileSetting, placedSettings } from '../../platform/config/settings.ts';
+import { SOURCES } from '../../tools/programs/ensure-programs.ts';
+import { PROGRAM_NAMES } from '../../tools/programs/program-names.ts';
 import { type ControlPlane, startControlPlane } from '../kernel/servers/control-plane.ts';
 import { accessOf } from '../kernel/stack/access.ts';
 
@@ -193,22 +195,17 @@ describe('the manifests of deploy', () => {
 });
 
 describe('the image', () => {
-  it('has the folders that the processes run, and the argument of each Deployment is a file of them', async () => {
+  it('is built from the folders of the source, and the argument of each Deployment is a program in it', async () => {
     const dockerfile = await readFile(join(DEPLOY, 'Dockerfile'), 'utf8');
-    const copied = [...dockerfile.matchAll(/^COPY (\w+) \1$/gm)].map(([, folder = '']) => folder);
-    expect(copied.toSorted((a, b) => a.localeCompare(b))).toEqual([
-      'activities',
-      'domain',
-      'starter',
-      'worker',
-      'workflows',
-    ]);
+    const copied = [...dockerfile.matchAll(/^COPY ([\w/]+) \1$/gm)].map(([, folder = '']) => folder);
+    const built = SOURCES.filter((path) => path !== 'package-lock.json');
+    expect(copied.toSorted()).toEqual(built.toSorted());
     const ignore = await readFile(join(DEPLOY, 'Dockerfile.dockerignore'), 'utf8');
     for (const folder of copied) expect(ignore).toContain(`!${folder}\n`);
     for (const process of ['worker', 'starter']) {
       const [program] = containerOf(process).args ?? [];
-      expect(program).toBe(`${process}/main.ts`);
-      await expect(readFile(join(DEPLOY, '..', program ?? ''), 'utf8')).resolves.toContain(`runProcess('${process}'`);
+      expect(program).toBe(`${process}.js`);
+      expect(PROGRAM_NAMES).toContain(process);
     }
   });
 });

@@ -1,8 +1,7 @@
 /** A process that runs budgets and nothing else, for tests that kill it: the product's own second worker. */
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { createGitHubBudgetWorker } from '../../worker/github-budget/worker.ts';
-import { workflowBundle } from '../../worker/workflow-code.ts';
-import { TEST_BUNDLE } from '../kernel/stack/workflow-bundle.ts';
+import { testedWorkflows } from '../kernel/stack/programs.ts';
 
 const [address = '', namespace = ''] = process.argv.slice(2);
 Runtime.install({ logger: new DefaultLogger('WARN'), shutdownSignals: ['SIGTERM'] });
@@ -10,7 +9,7 @@ const worker = await createGitHubBudgetWorker({
   connection: await NativeConnection.connect({ address }),
   namespace,
   identity: `headroom-worker@test/${process.pid}`,
-  workflowBundle: await workflowBundle(process.env[TEST_BUNDLE]),
+  workflowBundle: await testedWorkflows(),
   shutdownForceTime: 2_000,
 });
 process.stdout.write('running\n');

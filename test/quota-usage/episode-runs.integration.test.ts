@@ -7,10 +7,9 @@ import { cacheTaskQueue, quotaUsageId, taskQueue } from '../../domain/kernel/tar
 import { createUsageHintSender, hintPriorities, usageHint } from '../../starter/quota-usage/hint.ts';
 import { commandSignals, status, usageChanged, type UsageCommandInput } from '../../workflows/quota-usage/messages.ts';
 import type { quotaUsage } from '../../workflows/quota-usage/workflow.ts';
-import { workflowBundle } from '../../worker/workflow-code.ts';
 import { startTemporal, type TemporalServer } from '../kernel/servers/temporal.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
-import { TEST_BUNDLE } from '../kernel/stack/workflow-bundle.ts';
+import { testedWorkflows } from '../kernel/stack/programs.ts';
 
 const CLUSTER = 'priorities';
 /**
@@ -63,7 +62,7 @@ describe('an episode that is paused', () => {
     const episodes = await Worker.create({
       ...shared,
       taskQueue: taskQueue(cluster),
-      workflowBundle: await workflowBundle(process.env[TEST_BUNDLE]),
+      workflowBundle: await testedWorkflows(),
     });
     const counts = await Worker.create({
       ...shared,
@@ -110,7 +109,7 @@ describe('a quota that lacks its numbers', () => {
     const episodes = await Worker.create({
       ...shared,
       taskQueue: taskQueue(CLUSTER),
-      workflowBundle: await workflowBundle(process.env[TEST_BUNDLE]),
+      workflowBundle: await testedWorkflows(),
     });
     await episodes.runUntil(async () => {
       // Nobody polls the caches' queue yet, so that everything waits there.

@@ -1,9 +1,7 @@
 /** `headroom lights-out`, as far as it needs neither a cluster nor Temporal: its arguments, its words, and files. */
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   momentArgument,
@@ -18,7 +16,7 @@ import { previewSchedules } from '../../starter/cli/lights-out/preview-report.ts
 import { previewText } from '../../starter/cli/lights-out/preview-text.ts';
 import { statusText } from '../../starter/cli/lights-out/status-text.ts';
 import type { LightsOutStatus } from '../../workflows/lights-out/messages.ts';
-import { headroom, type ProgramOutcome } from './run-program.ts';
+import { headroom, type ProgramOutcome, runProgram } from './run-program.ts';
 
 // Each starts processes, up to four one after the other, and many start at once.
 vi.setConfig({ testTimeout: 180_000 });
@@ -279,19 +277,7 @@ describe.concurrent('headroom lights-out preview --file', () => {
 });
 
 async function withInput(input: string, args: readonly string[]): Promise<ProgramOutcome> {
-  return await new Promise((resolve) => {
-    const cwd = fileURLToPath(new URL('../../', import.meta.url));
-    const { PATH, HOME } = process.env;
-    const child = execFile(
-      process.execPath,
-      ['starter/cli.ts', 'lights-out', ...args],
-      { cwd, env: { PATH, HOME } },
-      (error, stdout, stderr) => {
-        resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr });
-      },
-    );
-    child.stdin?.end(input);
-  });
+  return await runProgram('headroom', ['lights-out', ...args], {}, input);
 }
 
 describe('the schedules of a file', () => {

@@ -73,8 +73,8 @@ describe.concurrent('--help', () => {
     );
   });
 
-  it.each(['worker', 'starter'])('of the %s shows every setting, and ends with 0', async (program) => {
-    const { code, stdout } = await runProgram(`${program}/main.ts`, ['--help']);
+  it.each(['worker', 'starter'] as const)('of the %s shows every setting, and ends with 0', async (program) => {
+    const { code, stdout } = await runProgram(program, ['--help']);
     expect(code).toBe(0);
     expect(stdout).toContain(`Usage: ${program} [--flag value ...]`);
     expect(stdout).toContain('--mode, HEADROOM_MODE');
@@ -82,9 +82,9 @@ describe.concurrent('--help', () => {
   });
 });
 
-describe.concurrent.each(['worker', 'starter'])('the %s with a bad configuration', (program) => {
+describe.concurrent.each(['worker', 'starter'] as const)('the %s with a bad configuration', (program) => {
   it('says every problem, starts nothing, and ends with 2', async () => {
-    const { code, stdout, stderr } = await runProgram(`${program}/main.ts`, ['--mod', 'propose'], {
+    const { code, stdout, stderr } = await runProgram(program, ['--mod', 'propose'], {
       THRESHOLD: 'much',
       HEADROOM_MODE: 'guess',
     });
@@ -98,7 +98,7 @@ describe.concurrent.each(['worker', 'starter'])('the %s with a bad configuration
   });
 
   it('says that the kubeconfig is not there, and ends with 2', async () => {
-    const { code, stdout } = await runProgram(`${program}/main.ts`, [], {
+    const { code, stdout } = await runProgram(program, [], {
       ...CLUSTER,
       KUBECONFIG: '/nowhere/kubeconfig',
     });

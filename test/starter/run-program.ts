@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import type { ProgramName } from '../../tools/programs/program-names.ts';
+import { startOf } from '../kernel/stack/programs.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -14,38 +16,37 @@ export interface ProgramOutcome {
 }
 
 /**
- * Runs one of the programs, such as `starter/cli.ts`, to its end. Of the environment it gets what Node needs, and what is
- * given: the settings of whoever runs the tests are not the test's settings.
+ * Runs one of the programs to its end. Of the environment it gets what Node needs, and what is given: the settings of whoever
+ * runs the tests are not the test's settings.
  */
 export async function runProgram(
-  program: string,
+  program: ProgramName,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  input?: string,
 ): Promise<ProgramOutcome> {
+  const start = await startOf(program);
+  const { PATH, HOME } = process.env;
   return await new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [program, ...args],
-      { cwd: ROOT, env: { ...nodeEnvironment(), ...env }, timeout: ENDS_WITHIN_MS, killSignal: 'SIGKILL' },
+    const child = execFile(
+      start.command,
+      [...start.args, ...args],
+      { cwd: ROOT, env: { PATH, HOME, ...start.env, ...env }, timeout: ENDS_WITHIN_MS, killSignal: 'SIGKILL' },
       (error, stdout, stderr) => {
         const code = error === null ? 0 : Number(error.code ?? -1);
         resolve({ code, stdout, stderr });
       },
     );
+    if (input !== undefined) child.stdin?.end(input);
   });
 }
 
-function nodeEnvironment(): NodeJS.ProcessEnv {
-  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
-  return { PATH, HOME, NODE_COMPILE_CACHE };
-}
-
-/** `headroom …`, as `npm run headroom -- …` starts it. */
+/** `headroom …`. */
 export async function headroom(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<ProgramOutcome> {
-  return await runProgram('starter/cli.ts', args, env);
+  return await runProgram('headroom', args, env);
 }
 
 /** So often a command is begun anew before it is taken for a Temporal that is away. */

@@ -36,7 +36,7 @@ describe('the name of a cluster', () => {
   it('is refused to another cluster, which ends with 2 and says how to go on', async () => {
     for (const program of ['worker', 'starter'] as const) {
       const env = { ...stack.env[program], KUBECONFIG: other.kubeconfigFor(WORKER_USER) };
-      const { code, stdout } = await runProgram(`${program}/main.ts`, [], env);
+      const { code, stdout } = await runProgram(program, [], env);
       expect(code).toBe(2);
       const last = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as { level: string; msg: string };
       expect(last.level).toBe('fatal');

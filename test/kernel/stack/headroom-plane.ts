@@ -10,7 +10,6 @@ import { startTemporal, type TemporalServer } from '../servers/temporal.ts';
 import { allSettled } from './all-settled.ts';
 import { launchProgram } from './launch-program.ts';
 import { applyManifests, applyObjects, readManifests } from './manifests.ts';
-import { TEST_BUNDLE } from './workflow-bundle.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const DEPLOY = join(ROOT, 'deploy');
@@ -70,7 +69,6 @@ export async function startHeadroomPlane(options: HeadroomPlaneOptions): Promise
     await bindRoles(plane.adminKubeconfig, options.manifests);
     const connection = await Connection.connect({ address: temporal.address });
     undo.push(async () => await connection.close());
-    const bundle = process.env[TEST_BUNDLE];
     const shared = {
       CLUSTER_NAME: CLUSTER,
       TEMPORAL_ADDRESS: temporal.address,
@@ -82,7 +80,6 @@ export async function startHeadroomPlane(options: HeadroomPlaneOptions): Promise
       worker: {
         ...shared,
         KUBECONFIG: plane.kubeconfigFor(WORKER_USER),
-        ...(bundle === undefined ? {} : { HEADROOM_WORKFLOW_BUNDLE: bundle }),
         ...options.env,
       },
       starter: { ...shared, KUBECONFIG: plane.kubeconfigFor(STARTER_USER), ...options.env },

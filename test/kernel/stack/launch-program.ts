@@ -1,11 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { freePort } from '../servers/free-port.ts';
 import { logTail, type SupervisedProcess, startProcess } from '../servers/supervised-process.ts';
 import { eventually } from './eventually.ts';
-
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+import { startOf } from './programs.ts';
 
 export interface LaunchOptions {
   readonly name: 'worker' | 'starter';
@@ -27,13 +24,12 @@ const READY = { worker: '"the worker is running"', starter: '"the starter is wat
  * @throws Error with the end of its log when it ends before that.
  */
 export async function launchProgram({ name, env, logFile, onStarted }: LaunchOptions): Promise<SupervisedProcess> {
-  const args = [join(ROOT, name, 'main.ts')];
+  const program = await startOf(name);
   const started = await startProcess({
     name,
-    command: process.execPath,
-    args,
-    cwd: ROOT,
-    env: await withMetricsPort(env),
+    command: program.command,
+    args: program.args,
+    env: { ...program.env, ...(await withMetricsPort(env)) },
     logFile,
   });
   onStarted(started);

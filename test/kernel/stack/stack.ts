@@ -12,7 +12,6 @@ import { createGitOpsRepository } from './gitops-repository.ts';
 import { allSettled } from './all-settled.ts';
 import { launchProgram } from './launch-program.ts';
 import { applyManifests } from './manifests.ts';
-import { TEST_BUNDLE } from './workflow-bundle.ts';
 import { startSyncer, type Syncer } from './syncer.ts';
 import { grantUsage } from './usage-access.ts';
 import { accessOf } from './access.ts';
@@ -140,7 +139,6 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         HEADROOM_GITHUB_WRITE_SPACING: '0s',
         GITHUB_WRITES_PER_MINUTE: '100000',
         GITHUB_WRITES_PER_HOUR: '1000000',
-        ...prebuiltBundle(),
         ...options.env,
       },
       starter: { ...shared, KUBECONFIG: controlPlane.kubeconfigFor(STARTER_USER) },
@@ -196,10 +194,4 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     await stop().catch(() => {});
     throw error;
   }
-}
-
-/** The bundle that the test run has made, where it has. */
-function prebuiltBundle(): Record<string, string> {
-  const bundle = process.env[TEST_BUNDLE];
-  return bundle === undefined ? {} : { HEADROOM_WORKFLOW_BUNDLE: bundle };
 }

@@ -1,0 +1,63 @@
+/** The programs as `npm run build` writes them, which is what an image has. */
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { SourceMap, type SourceMapPayload } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { ensurePrograms } from '../../tools/programs/ensure-programs.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const run = promisify(execFile);
+
+// The first to ask for the programs builds them.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
+
+/** The programs in a folder that has no packages beside or above it. */
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'headroom-alone-'));
+  await cp(await ensurePrograms(), folder, { recursive: true });
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+it.each(['worker', 'starter', 'headroom'])('the %s needs nothing but its folder', async (name) => {
+  const { PATH } = process.env;
+  const { stdout, stderr } = await run(process.execPath, [join(folder, `${name}.js`), '--help'], {
+    cwd: tmpdir(),
+    env: { PATH },
+  });
+  expect(stdout).toContain(`Usage: ${name}`);
+  expect(stderr).toBe('');
+});
+
+it.each(['worker', 'starter'])('a line of the %s is traced to the source that it is from', async (name) => {
+  const lines = (await readFile(join(folder, `${name}.js`), 'utf8')).split('\n');
+  const payload = JSON.parse(await readFile(join(folder, `${name}.js.map`), 'utf8')) as SourceMapPayload;
+  const line = lines.findIndex((text) => text.startsWith(`runProcess("${name}"`));
+  const entry = new SourceMap(payload).findEntry(line, 0);
+  const source = await readFile(join(ROOT, name, 'main.ts'), 'utf8');
+  const written = source.split('\n').findIndex((text) => text.startsWith(`runProcess('${name}'`));
+  expect(entry).toMatchObject({ originalSource: expect.stringMatching(`/${name}/main\\.ts$`), originalLine: written });
+});
+
+it('the licenses of what is bundled go with it', async () => {
+  const licenses = await readFile(join(folder, 'THIRD-PARTY-LICENSES.txt'), 'utf8');
+  for (const name of ['@temporalio/worker', '@kubernetes/client-node', '@octokit/rest', 'fastify', 'pino', 'zod']) {
+    expect(licenses).toMatch(new RegExp(`^${name} \\d`, 'm'));
+  }
+  expect(licenses).toContain('Permission is hereby granted, free of charge');
+});
+
+it('the command that builds them says in one sentence which argument it wants', async () => {
+  const build = run(process.execPath, ['tools/programs/build-main.ts'], { cwd: ROOT });
+  await expect(build).rejects.toMatchObject({
+    code: 2,
+    stderr: 'expected one argument, the folder to write the programs to: npm run build -- dist\n',
+  });
+});

@@ -1,0 +1,96 @@
+/**
+ * The programs as they ship: one file for each, with everything that it imports, and beside them the bundle of the workflows
+ * and the native part of Temporal's SDK. The folder runs with Node alone: no package is installed beside it.
+ */
+import { constants } from 'node:fs';
+import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { type OutputChunk, rolldown, type RolldownOutput } from 'rolldown';
+import { licensesOf } from './licenses.ts';
+import { PROGRAM_ENTRIES, PROGRAM_NAMES } from './program-names.ts';
+import { adaptTemporalSdk, mapOwnSourcesOnly, NATIVE_FILE } from './plugins.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The thread in which Temporal's SDK runs workflows: a file of its own, which the SDK looks for by this name. */
+const WORKFLOW_THREAD = '@temporalio/worker/lib/workflow/workflow-worker-thread.js';
+
+/** Packages that are CommonJS expect these two. */
+const COMMON_JS_NAMES = 'const __dirname = import.meta.dirname, __filename = import.meta.filename;';
+
+/**
+ * Builds the programs into a folder, which is made where it is missing.
+ *
+ * @throws Error where a module cannot be found or bundled.
+ */
+export async function buildPrograms(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  // The packages that Temporal's SDK itself uses.
+  const sdk = createRequire(fileURLToPath(import.meta.resolve('@temporalio/worker')));
+  const { getPrebuiltPath } = sdk('@temporalio/core-bridge/common.js') as { getPrebuiltPath: () => string };
+  const [chunks] = await Promise.all([
+    Promise.all([
+      ...PROGRAM_NAMES.map(async (name) => await bundle(folder, name, join(ROOT, PROGRAM_ENTRIES[name]))),
+      bundle(folder, 'workflow-worker-thread', sdk.resolve(WORKFLOW_THREAD)),
+    ]),
+    bundleWorkflows(join(folder, 'workflow-bundle.js')),
+    copyFile(getPrebuiltPath(), join(folder, NATIVE_FILE), constants.COPYFILE_FICLONE),
+    // What `source-map` decodes mappings with; it reads the file from the folder that its code is in.
+    copyFile(sdk.resolve('source-map/lib/mappings.wasm'), join(folder, 'mappings.wasm')),
+    writeFile(join(folder, 'package.json'), '{ "type": "module" }\n'),
+  ]);
+  await writeFile(
+    join(folder, 'THIRD-PARTY-LICENSES.txt'),
+    await licensesOf(chunks.flatMap((chunk) => chunk.moduleIds)),
+  );
+  await chmod(join(folder, 'headroom.js'), 0o755);
+}
+
+async function bundle(folder: string, name: string, entry: string): Promise<OutputChunk> {
+  const build = await rolldown({
+    cwd: ROOT,
+    input: { [name]: entry },
+    platform: 'node',
+    external: [`./${NATIVE_FILE}`],
+    plugins: [adaptTemporalSdk, mapOwnSourcesOnly],
+    treeshake: {
+      // Thousands of generated classes without effects, of which we use some dozens; its package.json does not say so.
+      moduleSideEffects: [{ test: /\/@kubernetes\/client-node\//, sideEffects: false }],
+    },
+    // In a client of Redis that is not used.
+    checks: { eval: false },
+    onLog: (level, { message }) => {
+      // Above all a module that is not found, which the program would only miss when it runs.
+      if (level === 'warn') throw new Error(`${name} cannot be bundled: ${message}`);
+    },
+  });
+  try {
+    const { output }: RolldownOutput = await build.write({
+      dir: folder,
+      format: 'esm',
+      entryFileNames: '[name].js',
+      codeSplitting: false,
+      banner: name === 'headroom' ? `#!/usr/bin/env -S node --enable-source-maps\n${COMMON_JS_NAMES}` : COMMON_JS_NAMES,
+      comments: false,
+      // Not minified otherwise: an error shows the names of functions, and of a package its lines in the bundle.
+      minify: false,
+      sourcemap: true,
+      sourcemapExcludeSources: true,
+    });
+    return output[0];
+  } finally {
+    await build.close();
+  }
+}
+
+/** Temporal's own bundler: workflows run in a sandbox that it has to prepare. */
+async function bundleWorkflows(file: string): Promise<void> {
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: join(ROOT, 'workflows/index.ts'),
+    logger: new DefaultLogger('WARN'),
+  });
+  await writeFile(file, code);
+}

@@ -1,0 +1,28 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+interface PackageJson {
+  readonly name: string;
+  readonly version: string;
+  readonly license?: string;
+}
+
+const LICENSE_FILE = /^(?:licen[cs]e|copying|notice)\b/i;
+
+/**
+ * The licenses of the packages that modules are from: most of them want their text to go with every copy.
+ *
+ * @param moduleIds the paths of the modules.
+ */
+export async function licensesOf(moduleIds: readonly string[]): Promise<string> {
+  const folders = new Set(moduleIds.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id)?.[0] ?? []));
+  const sections = await Promise.all([...folders].map(licenseOf));
+  return sections.toSorted().join(`\n${'-'.repeat(80)}\n\n`);
+}
+
+async function licenseOf(folder: string): Promise<string> {
+  const { name, version, license } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as PackageJson;
+  const files = (await readdir(folder)).filter((file) => LICENSE_FILE.test(file)).toSorted();
+  const texts = await Promise.all(files.map(async (file) => (await readFile(join(folder, file), 'utf8')).trimEnd()));
+  return [`${name} ${version} (${license ?? 'see below'})`, ...texts, ''].join('\n\n');
+}

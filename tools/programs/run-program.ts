@@ -1,0 +1,15 @@
+import { enableCompileCache, setSourceMapsSupport } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ensurePrograms } from './ensure-programs.ts';
+import type { ProgramName } from './program-names.ts';
+
+/** Becomes one of the programs: this process runs it, with these arguments. */
+export async function runProgram(name: ProgramName, args: readonly string[]): Promise<void> {
+  const folder = await ensurePrograms();
+  const file = join(folder, `${name}.js`);
+  enableCompileCache(join(folder, 'compiled'));
+  setSourceMapsSupport(true);
+  process.argv = [process.execPath, file, ...args];
+  await import(pathToFileURL(file).href);
+}
