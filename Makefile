@@ -29,7 +29,7 @@ browser: install ## Find or install the Chromium of the browser test
 	@$(NPM_RUN) browser
 
 check: install ## Types, lint with the import direction, format, unused code
-	@$(NPM_RUN) check && echo 'checks passed'
+	@$(NPM_RUN) check
 
 unit: install ## The unit tests
 	@$(NPM_RUN) unit

@@ -3,7 +3,7 @@
  * choices; what they meet depends on how fast the machine is.
  */
 import { parseArgs } from 'node:util';
-import compileWorkflows from '../kernel/stack/workflow-bundle.ts';
+import copyPrograms from '../kernel/stack/programs.ts';
 import { runChaos } from './chaos.ts';
 
 const started = Date.now();
@@ -24,15 +24,15 @@ try {
     throw new Error('expected --seed with a whole number, --minutes above 0, and --quotas with a whole number above 0');
   }
   tell(`chaos with the seed ${seed} for ${minutes} minutes on ${quotas} quotas`);
-  // Workers that are killed all the time would compile them at each start, and be away for most of the run.
-  const removeBundle = await compileWorkflows();
+  // What is restarted is what was killed, also where the source has changed meanwhile.
+  const removePrograms = await copyPrograms();
   try {
     const report = await runChaos({ seed, forMs: minutes * 60_000, quotas, tell });
     tell(
       `all is well after ${report.actions} actions and ${report.pullRequests} pull requests; recovered in ${report.recoveryMs / 1000} s`,
     );
   } finally {
-    await removeBundle();
+    await removePrograms();
   }
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
