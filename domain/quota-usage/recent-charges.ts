@@ -19,8 +19,7 @@ import type { UsageCount } from './calculate.ts';
 /**
  * Milliseconds for which a charge stands although its object was not counted. Kubernetes' service level objectives give a
  * call that changes something one second at the 99th percentile; the watch of the objects gets as long again behind the
- * quota's own. A charge for an object that was never made is taken back that much later, and so is what is freed while other
- * objects are charged.
+ * quota's own. A charge for an object that was never made is taken back that much later.
  */
 export const CHARGE_SETTLE_MS = 2_000;
 
