@@ -1,8 +1,11 @@
 /** The process that watches a cluster, counts from what it has seen, and starts and wakes workflows. It writes nothing to the cluster. */
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
-import { policyDefaults } from '../platform/config/config.ts';
+import { policyDefaults } from '../domain/quota-resize/settings.ts';
+import { requestCancellation } from '../activities/kernel/cancellation.ts';
+import { clusterSchedule, type ControllerConfig, controllerSettings } from '../domain/registry.ts';
 import { serveHealth, serveMetrics } from '../platform/health/health.ts';
 import { connectProcess, type HeadroomProcess, runProcess } from '../platform/process/process.ts';
+import type { Config } from './config.ts';
 import { HintQueue } from './kernel/hint-queue.ts';
 import { type RunningLightsOut, startLightsOut } from './lights-out/start.ts';
 import { createQuotaHintSender, isHopelessHint, type QuotaHint } from './quota-resize/hint.ts';
@@ -14,9 +17,9 @@ import { type RunningWebhooks, startWebhooks, type WebhookOptions } from './webh
 /** Two hints for one quota in this span become one: a rollout updates the quota's status with every pod. */
 const HINT_GAP_MS = 1_000;
 
-runProcess('starter', run);
+runProcess<ControllerConfig>('starter', controllerSettings, run);
 
-async function run(headroom: HeadroomProcess): Promise<void> {
+async function run(headroom: HeadroomProcess<Config>): Promise<void> {
   const { config, cluster, log, readiness, signal, onStop } = headroom;
   const metrics = new Registry();
   metrics.setDefaultLabels({ cluster });
@@ -26,7 +29,10 @@ async function run(headroom: HeadroomProcess): Promise<void> {
   const served = await serveMetrics(config.process.metricsAddress, metrics);
   onStop('metrics', async () => await served.close());
   log.info({ health: health.url, metrics: served.url, cluster }, 'the starter is starting');
-  const { kubeConfig, client } = await connectProcess(headroom);
+  const { kubeConfig, client } = await connectProcess(headroom, {
+    schedule: clusterSchedule(config),
+    requestCancellation,
+  });
 
   const sent = new Counter({
     name: 'headroom_starter_hints_total',
@@ -123,7 +129,7 @@ async function run(headroom: HeadroomProcess): Promise<void> {
 
 /** Takes GitHub's webhooks where an address is configured for them; null where none is. */
 async function receiveWebhooks(
-  { config, cluster, log, readiness, signal, onStop }: HeadroomProcess,
+  { config, cluster, log, readiness, signal, onStop }: HeadroomProcess<Config>,
   { kubeConfig, metrics, hint }: Pick<WebhookOptions, 'kubeConfig' | 'metrics' | 'hint'>,
 ): Promise<RunningWebhooks | null> {
   const { address, secrets } = config.webhooks;

@@ -1,7 +1,7 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
 import type { NativeConnection, Worker, WorkerOptions } from '@temporalio/worker';
-import type { Config } from '../platform/config/config.ts';
+import type { Config } from './config.ts';
 import type { Log } from '../platform/log/log.ts';
 
 /** What a controller may use to build its activities: the ways to the world, and the configuration. */

@@ -1,9 +1,12 @@
 /** The process that runs workflows and activities. Any number of them may run for one cluster. */
 import { Runtime } from '@temporalio/worker';
 import { taskQueue } from '../domain/kernel/target.ts';
+import { requestCancellation } from '../activities/kernel/cancellation.ts';
+import { clusterSchedule, type ControllerConfig, controllerSettings } from '../domain/registry.ts';
 import { concreteAddress, serveHealth } from '../platform/health/health.ts';
 import { connectProcess, type HeadroomProcess, runProcess } from '../platform/process/process.ts';
 import { connectWorker, runtimeOptions } from '../platform/temporal/temporal.ts';
+import type { Config } from './config.ts';
 import type { WorkerEnvironment } from './controller.ts';
 import { controllers } from './registry.ts';
 import {
@@ -15,16 +18,19 @@ import {
 } from './workers.ts';
 import { workflowBundle } from './workflow-code.ts';
 
-runProcess('worker', run);
+runProcess<ControllerConfig>('worker', controllerSettings, run);
 
-async function run(headroom: HeadroomProcess): Promise<void> {
+async function run(headroom: HeadroomProcess<Config>): Promise<void> {
   const { config, cluster, log, readiness, identity, signal, onStop, stop } = headroom;
   const health = await serveHealth(config.process.healthAddress, readiness);
   onStop('health', async () => await health.close());
   const metricsAddress = await concreteAddress(config.process.metricsAddress);
   Runtime.install(runtimeOptions(log, metricsAddress));
   log.info({ health: health.url, metrics: `http://${metricsAddress}/metrics`, cluster }, 'the worker is starting');
-  const { kubeConfig, client } = await connectProcess(headroom);
+  const { kubeConfig, client } = await connectProcess(headroom, {
+    schedule: clusterSchedule(config),
+    requestCancellation,
+  });
 
   const connection = await connectWorker(config.temporal, { log, signal });
   onStop('Temporal connection', async () => await connection.close());

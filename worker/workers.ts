@@ -1,7 +1,7 @@
 import { Worker } from '@temporalio/worker';
 import { type ControllerName, controllerNames } from '../domain/kernel/controllers.ts';
 import { activityTaskQueue, taskQueue } from '../domain/kernel/target.ts';
-import type { Config } from '../platform/config/config.ts';
+import type { Config } from './config.ts';
 import { HEARTBEAT_INTERVAL_MS, heartbeatWhileRunning } from '../platform/temporal/heartbeat.ts';
 import type { ControllerContext, WorkerController, WorkerEnvironment, WorkflowEnvironment } from './controller.ts';
 

@@ -5,13 +5,6 @@
 import { failure } from '../kernel/failure.ts';
 import type { Forge } from './forge.ts';
 
-export interface RepositoryName {
-  readonly owner: string;
-  readonly repo: string;
-  /** The branch to change; absent: the repository's default branch. */
-  readonly baseBranch?: string | undefined;
-}
-
 export interface Repositories {
   /** `owner/name`, in the order of the configuration. */
   readonly names: readonly string[];

@@ -1,5 +1,10 @@
 import { ApiException } from '@kubernetes/client-node';
 import type { ApplicationFailure } from '@temporalio/common';
+import {
+  kubernetesMessage,
+  type KubernetesStatus,
+  readKubernetesStatus,
+} from '../../domain/kernel/kubernetes-status.ts';
 import { failure } from '../kernel/failure.ts';
 
 /**
@@ -9,13 +14,6 @@ import { failure } from '../kernel/failure.ts';
 const FORBIDDEN_RETRY_MS = 10_000;
 /** A missing system namespace is made by a person as well. */
 const NOT_FOUND_RETRY_MS = 60_000;
-
-/** The `Status` object that the API server answers an error with. */
-interface KubernetesStatus {
-  readonly message?: string;
-  readonly reason?: string;
-  readonly details?: { readonly causes?: readonly { readonly reason?: string }[] };
-}
 
 /** The HTTP status of an error of the API server; undefined for every other error. */
 export function statusCode(error: unknown): number | undefined {
@@ -100,23 +98,12 @@ function unavailable(message: string, cause: Error, retryAfterMs?: number): Appl
 }
 
 /** What the API server said to a request that it refused, in one line; undefined where it said nothing. */
-export function apiMessage(error: ApiException<unknown>): string | undefined {
-  const { message } = statusOf(error);
-  const line = typeof message === 'string' ? message.replace(/\s+/g, ' ').trim() : '';
-  return line === '' ? undefined : line;
+export function apiMessage({ body }: ApiException<unknown>): string | undefined {
+  return kubernetesMessage(body);
 }
 
 function statusOf(error: unknown): KubernetesStatus {
-  if (!(error instanceof ApiException)) return {};
-  const body: unknown = error.body;
-  if (typeof body !== 'string') return {};
-  try {
-    const status: unknown = JSON.parse(body);
-    return typeof status === 'object' && status !== null ? status : {};
-  } catch {
-    // A proxy in between answers with text or HTML.
-    return { message: body.slice(0, 200).trim() };
-  }
+  return error instanceof ApiException ? readKubernetesStatus(error.body) : {};
 }
 
 /** Retry-After in milliseconds; the API server sends whole seconds. */

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { closest } from './closest.ts';
-import type { ConfigProblem, WrittenValue } from './config-problem.ts';
-import { configFileSetting, placedSettings, type Setting } from './settings.ts';
+import type { ConfigProblem, Setting, WrittenValue } from '../../domain/kernel/settings/setting.ts';
+import { configFileSetting, type PlacedSetting } from './settings.ts';
 
 /** What a command line says: the text of each setting by its flag, and what is wrong with it. */
 interface CommandLine {
@@ -13,7 +13,7 @@ interface CommandLine {
  * Reads `--flag value` and `--flag=value`; a switch alone means true. Given twice, the last one counts. What follows an
  * unknown flag is never shown: it may be a secret.
  */
-export function readCommandLine(argv: readonly string[]): CommandLine {
+export function readCommandLine(argv: readonly string[], placedSettings: readonly PlacedSetting[]): CommandLine {
   const known = new Map<string, Setting>([[configFileSetting.flag, configFileSetting]]);
   for (const { setting } of placedSettings) if (setting.flag !== undefined) known.set(setting.flag, setting);
   // Without types the parser leaves a value that stands apart from its flag as a word of its own, so that a flag without

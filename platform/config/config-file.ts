@@ -1,7 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type Pair, type YAMLMap } from 'yaml';
 import { closest } from './closest.ts';
-import type { ConfigProblem, WrittenValue } from './config-problem.ts';
-import { placedSettings } from './settings.ts';
+import type { ConfigProblem, WrittenValue } from '../../domain/kernel/settings/setting.ts';
+import type { PlacedSetting } from './settings.ts';
 
 /** What a configuration file says: the text of each setting by its path, and what is wrong with the file. */
 interface ConfigFileContent {
@@ -15,7 +15,11 @@ interface ConfigFileContent {
  *
  * @param fileName how the user named the file, for the messages.
  */
-export function readConfigFile(text: string, fileName: string): ConfigFileContent {
+export function readConfigFile(
+  text: string,
+  fileName: string,
+  placedSettings: readonly PlacedSetting[],
+): ConfigFileContent {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const values = new Map<string, WrittenValue>();
@@ -54,7 +58,7 @@ export function readConfigFile(text: string, fileName: string): ConfigFileConten
       const placed = members.find((member) => member.key === key);
       const scalar = resolved(keyValue);
       if (placed === undefined) {
-        problem(at(keyOffset), unknownKey(`${group}.${key}`, knownPaths(group)));
+        problem(at(keyOffset), unknownKey(`${group}.${key}`, knownPaths(group, placedSettings)));
       } else if (isEmpty(scalar)) {
         continue;
       } else if (placed.setting.secret === true) {
@@ -102,7 +106,7 @@ function scalarText(scalar: { readonly value: unknown; readonly source?: string 
 }
 
 /** A key's own group first, so that a tie in spelling is decided for a neighbour. */
-function knownPaths(group: string): string[] {
+function knownPaths(group: string, placedSettings: readonly PlacedSetting[]): string[] {
   const paths = placedSettings.filter((placed) => placed.setting.secret !== true);
   return [...paths.filter((placed) => placed.group === group), ...paths.filter((placed) => placed.group !== group)].map(
     (placed) => placed.path,

@@ -1,20 +1,5 @@
+import type { ConfigProblem } from '../../domain/kernel/settings/setting.ts';
 import { scrub } from '../log/redaction.ts';
-
-/** A value as a user wrote it, and where. */
-export interface WrittenValue {
-  readonly text: string;
-  /** The name that the user used: the environment variable, the flag, or the path in the file. */
-  readonly where: string;
-  /** `environment`, `command line`, or the file with its line. */
-  readonly layer: string;
-}
-
-/** One thing that is wrong with the configuration. */
-export interface ConfigProblem {
-  /** The name that the user used, with its layer where the name does not tell it. */
-  readonly where: string;
-  readonly message: string;
-}
 
 /**
  * The configuration is not usable; the message has all its problems, one a line. Nothing with the form of a credential

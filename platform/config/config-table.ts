@@ -1,35 +1,20 @@
-import { configFileSetting, placedSettings, type PlacedSetting, type Setting, type settings } from './settings.ts';
+import type { Setting } from '../../domain/kernel/settings/setting.ts';
+import { allSettings, type ControllerSettings, settingTitles } from './config.ts';
+import { configFileSetting, type PlacedSetting } from './settings.ts';
 
 const START = '<!-- configuration:start -->';
 const END = '<!-- configuration:end -->';
-
-/** What each group is about, as a heading of `--help` and of the table. */
-const GROUP_TITLES: Readonly<Record<keyof typeof settings, string>> = {
-  kubernetes: 'Kubernetes',
-  temporal: 'Temporal',
-  github: 'GitHub',
-  pullRequest: 'Pull requests',
-  githubBudget: 'The budget of writes to GitHub',
-  webhooks: "GitHub's webhooks",
-  resize: 'Resizing quotas',
-  timings: 'Spans of time',
-  quotaUsage: 'Counting what quotas use',
-  lightsOut: 'Workloads that sleep',
-  worker: 'The worker',
-  starter: 'The starter',
-  process: 'The process',
-};
 
 /**
  * All settings as one Markdown table: environment variable, flag, path in the file, default, meaning. Its columns are
  * aligned, as the formatter of the documents wants them.
  */
-function configurationTable(): string {
+function configurationTable(controllers: ControllerSettings): string {
   const head = ['Environment', 'Flag', 'In the file', 'Default', 'What it sets'];
   const rows = [
     head,
     row(configFileSetting, undefined),
-    ...groups().flatMap(([title, members]) => [
+    ...groups(controllers).flatMap(([title, members]) => [
       [`**${title}**`, '', '', '', ''],
       ...members.map(({ setting, path }) => row(setting, path)),
     ]),
@@ -46,17 +31,17 @@ function configurationTable(): string {
  *
  * @throws {Error} when the document does not have both markers.
  */
-export function withConfigurationTable(document: string): string {
+export function withConfigurationTable(document: string, controllers: ControllerSettings): string {
   const start = document.indexOf(START);
   const end = document.indexOf(END);
   if (start < 0 || end < start) throw new Error(`the document needs the lines ${START} and ${END}, in this order`);
-  return `${document.slice(0, start + START.length)}\n\n${configurationTable()}\n\n${document.slice(end)}`;
+  return `${document.slice(0, start + START.length)}\n\n${configurationTable(controllers)}\n\n${document.slice(end)}`;
 }
 
 /** The text of `--help`. */
-export function configurationHelp(program: string): string {
+export function configurationHelp(program: string, controllers: ControllerSettings): string {
   const lines = [`Usage: ${program} [--flag value ...]`, '', ...helpEntry(configFileSetting, undefined)];
-  for (const [title, members] of groups()) {
+  for (const [title, members] of groups(controllers)) {
     lines.push('', `${title}:`, ...members.flatMap(({ setting, path }) => helpEntry(setting, path)));
   }
   lines.push(
@@ -67,8 +52,9 @@ export function configurationHelp(program: string): string {
   return `${lines.join('\n')}\n`;
 }
 
-function groups(): [string, PlacedSetting[]][] {
-  return Object.entries(GROUP_TITLES).map(([group, title]) => [
+function groups(controllers: ControllerSettings): [string, PlacedSetting[]][] {
+  const placedSettings = allSettings(controllers);
+  return Object.entries(settingTitles(controllers)).map(([group, title]) => [
     title,
     placedSettings.filter((placed) => placed.group === group),
   ]);

@@ -1,137 +1,126 @@
 import { readFileSync } from 'node:fs';
-import { type BudgetLimits, budgetLimits } from '../../domain/github-budget/limits.ts';
-import type { RepositoryName } from '../../activities/forge/repositories.ts';
-import type { PathTemplate } from '../../domain/quota-resize/git/locate/path-template.ts';
-import type { PolicyDefaults } from '../../domain/quota-resize/policy/policy.ts';
+import type { Secret } from '../../domain/kernel/settings/secret.ts';
+import { NO_REASON } from '../../domain/kernel/settings/forms.ts';
+import type {
+  ConfigProblem,
+  ProgramName,
+  SettingsDefinition,
+  WrittenValue,
+} from '../../domain/kernel/settings/setting.ts';
+import { resolveTemporal, type TemporalTarget } from '../temporal/temporal-profile.ts';
 import { closest } from './closest.ts';
 import { readCommandLine } from './command-line.ts';
 import { readConfigFile } from './config-file.ts';
-import { ConfigError, type ConfigProblem, type WrittenValue } from './config-problem.ts';
-import { type GitHubCredential, namesCredential, readGitHubCredential, secretsOf } from './github-credential.ts';
-import type { Secret } from './secret.ts';
+import { ConfigError } from './config-problem.ts';
 import {
   configFileSetting,
-  NO_REASON,
   type PlacedSetting,
-  placedSettings,
-  type SettingValues,
-  settings,
+  placeSettings,
+  platformSettings,
+  platformTitles,
+  type PlatformValues,
 } from './settings.ts';
-import { resolveTemporal, type TemporalTarget } from '../temporal/temporal-profile.ts';
-import { resolveWebhooks, type Webhooks } from './webhooks.ts';
 
 /** Where the configuration comes from; a process passes its own environment and arguments. */
 export interface ConfigSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The arguments after the program's own name. */
   readonly argv: readonly string[];
-  /** Whether this process writes to GitHub: only then a repository is required for proposing. Default: true. */
-  readonly writesToGitHub?: boolean;
-  /** Whether this process takes GitHub's webhooks: only then their secret is read. Default: false. */
-  readonly takesWebhooks?: boolean;
+  /** Which program it is for: what another one needs is not asked for. Default: the worker. */
+  readonly program?: ProgramName;
   /** @throws the file system's error when the file cannot be read. */
   readonly readFile?: (path: string) => string;
-}
-
-/** The GitOps repository and the right to use it. */
-interface GitHubTarget {
-  readonly apiUrl: string;
-  readonly owner: string;
-  readonly repo: string;
-  /** The repository's default branch when absent. */
-  readonly baseBranch: string | undefined;
-  /** Every repository that may be changed; the first one is that of owner and repo. */
-  readonly repositories: readonly RepositoryName[];
-  readonly credential: GitHubCredential;
 }
 
 /** Where a value was written, without the value: it may be a secret. */
 type Origin = Pick<WrittenValue, 'where' | 'layer'>;
 
-/** The configuration of a process: true values, durations in milliseconds. */
-export interface Config extends Omit<SettingValues, 'temporal' | 'github' | 'githubBudget' | 'webhooks'> {
+/** What every process is configured with: true values, durations in milliseconds. */
+export interface PlatformConfig extends Omit<PlatformValues, 'temporal'> {
   readonly temporal: TemporalTarget;
-  /** Absent while owner, repository or token are not set, which is enough for observing. */
-  readonly github: GitHubTarget | undefined;
-  readonly webhooks: Webhooks;
-  /** Every secret that this process was given, to be kept out of its log. */
-  readonly secrets: readonly Secret<string | readonly string[]>[];
   /** Where Temporal's UI is, with the namespace of the workflows; null where nobody said it. */
   readonly temporalUi: { readonly url: string; readonly namespace: string } | null;
-  /** The repositories as far as they are named, also for a process that has no credential for them. */
-  readonly gitOps: { readonly apiUrl: string; readonly repositories: readonly RepositoryName[] };
-  /** Where a namespace's manifests are in the repository, unless an annotation says otherwise. */
-  readonly gitPathTemplate: PathTemplate;
-  /** How many writes to GitHub are allowed; as every worker with the same credential is to have it. */
-  readonly githubBudget: BudgetLimits;
+  /** Every secret that this process was given, to be kept out of its log. */
+  readonly secrets: readonly Secret<string | readonly string[]>[];
   /** Where each setting was written, by its path; a setting that nobody wrote has its default and is not here. */
   readonly origins: ReadonlyMap<string, Origin>;
   /** What an operator should know about this configuration: sentences to log at the start. */
   readonly notices: readonly string[];
 }
 
+/** The settings of controllers, and the type of what they give to the configuration together. */
+export type ControllerSettings<Values extends object = object> = Readonly<Record<string, SettingsDefinition>> & {
+  readonly [VALUES]?: Values;
+};
+declare const VALUES: unique symbol;
+
+/** Every setting of the processes and of these controllers, in the order of the documentation. */
+export function allSettings(controllers: ControllerSettings): readonly PlacedSetting[] {
+  return placeSettings([ownDefinition, ...Object.values(controllers)]);
+}
+
+/** The heading of each group of settings. */
+export function settingTitles(controllers: ControllerSettings): Readonly<Record<string, string>> {
+  return Object.assign({}, platformTitles, ...Object.values(controllers).map(({ titles }) => titles));
+}
+
+const ownDefinition: SettingsDefinition = { groups: platformSettings, titles: platformTitles, resolve: () => ({}) };
+
 /**
  * The configuration from its four layers, each above the one before: built-in defaults, the YAML file, the environment,
  * the flags. An empty environment variable counts as absent.
  *
+ * @param controllers the settings of every controller; each adds its part.
  * @throws {ConfigError} with every problem that was found.
  */
-export function loadConfig(sources: ConfigSources): Config {
-  const { env } = sources;
+export function loadConfig<Values extends object>(
+  controllers: ControllerSettings<Values>,
+  sources: ConfigSources,
+): PlatformConfig & Values {
+  const { env, program = 'worker' } = sources;
   const readFile = sources.readFile ?? ((path: string) => readFileSync(path, 'utf8'));
+  const placed = allSettings(controllers);
   const problems: ConfigProblem[] = [];
-  const notices: string[] = misspelledVariables(env);
+  const notices: string[] = misspelledVariables(env, placed);
 
-  const written = readLayers(sources, readFile, problems);
-  const values = readValues(written, Boolean(env['KUBERNETES_SERVICE_HOST']), problems);
-  const temporal = resolveTemporal(values.temporal, written, env, readFile, problems);
-  const writesToGitHub = sources.writesToGitHub ?? true;
-  const github = writesToGitHub ? resolveGitHub(values, written, readFile, problems, notices) : undefined;
-  const takes = sources.takesWebhooks ?? false;
-  const webhooks = resolveWebhooks(values.webhooks, { written, readFile, takes, problems });
-  checkChecksPoll(values.timings, written, problems);
+  const written = readLayers(sources, placed, readFile, problems);
+  const values = readValues(written, placed, Boolean(env['KUBERNETES_SERVICE_HOST']), problems);
+  const own = values as unknown as PlatformValues;
+  const temporal = resolveTemporal(own.temporal, written, env, readFile, problems);
+  const parts = Object.values(controllers).map(({ resolve }) =>
+    resolve(values, { program, written, readFile, problems, notices }),
+  );
   if (problems.length > 0 || temporal === undefined) throw new ConfigError(problems);
 
-  const { kubernetes, resize, timings, quotaUsage, lightsOut, worker, starter, process } = values;
-  if (resize.dryRun && resize.mode === 'propose') {
-    notices.push(`${written.get('resize.dryRun')?.where} wins over mode "propose": Headroom only observes.`);
-  }
-  return {
-    kubernetes,
+  const { uiUrl } = own.temporal;
+  const platform: PlatformConfig = {
+    kubernetes: own.kubernetes,
     temporal,
-    github,
-    webhooks,
-    secrets: [
-      ...(github === undefined ? [] : secretsOf(github.credential)),
-      ...(webhooks.secrets === undefined ? [] : [webhooks.secrets]),
-    ],
-    temporalUi:
-      values.temporal.uiUrl === undefined ? null : { url: values.temporal.uiUrl, namespace: temporal.namespace },
-    pullRequest: values.pullRequest,
-    gitOps: { apiUrl: values.github.apiUrl, repositories: repositoriesOf(values.github) },
-    gitPathTemplate: values.github.pathTemplate,
-    githubBudget: budgetLimits({
-      perMinute: values.githubBudget.writesPerMinute,
-      perHour: values.githubBudget.writesPerHour,
-      minuteMs: values.githubBudget.minute,
-      spacingMs: values.timings.githubWriteSpacing,
-    }),
-    resize: { ...resize, mode: resize.dryRun ? 'observe' : resize.mode },
-    timings,
-    quotaUsage,
-    lightsOut,
-    worker,
-    starter,
-    process,
+    temporalUi: uiUrl === undefined ? null : { url: uiUrl, namespace: temporal.namespace },
+    timings: own.timings,
+    worker: own.worker,
+    starter: own.starter,
+    process: own.process,
+    secrets: [],
     origins: new Map([...written].map(([path, { where, layer }]) => [path, { where, layer }])),
     notices,
   };
+  return parts.reduce(joined, platform) as PlatformConfig & Values;
 }
 
-/** The lowest layer of every quota's policy; the annotations of its namespace and its own go above it. */
-export function policyDefaults(config: Config): PolicyDefaults {
-  const { freezeUntil, ...settings } = config.resize;
-  return { ...settings, freezeUntil: freezeUntil ?? null, rejectionCooldown: config.timings.rejectionCooldown };
+/** Both configurations: a group that both have has the keys of both, and lists follow each other. */
+function joined(first: object, second: object): object {
+  const all: Record<string, unknown> = { ...first };
+  for (const [name, value] of Object.entries(second)) {
+    const before = all[name];
+    if (Array.isArray(before) && Array.isArray(value)) all[name] = [...before, ...value];
+    else all[name] = isGroup(before) && isGroup(value) ? { ...before, ...value } : value;
+  }
+  return all;
+}
+
+function isGroup(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
 /** For each setting, by its path, what the user wrote in the highest layer that names it. */
@@ -139,12 +128,13 @@ type Written = ReadonlyMap<string, WrittenValue>;
 
 function readLayers(
   { env, argv }: ConfigSources,
+  placedSettings: readonly PlacedSetting[],
   readFile: (path: string) => string,
   problems: ConfigProblem[],
 ): Written {
-  const commandLine = readCommandLine(argv);
+  const commandLine = readCommandLine(argv, placedSettings);
   const configFile = commandLine.values.get(configFileSetting.flag) ?? fromEnvironment(env, configFileSetting.env);
-  const file = configFile === undefined ? undefined : readNamedFile(configFile, readFile, problems);
+  const file = configFile === undefined ? undefined : readNamedFile(configFile, placedSettings, readFile, problems);
   problems.push(...(file?.problems ?? []), ...commandLine.problems);
 
   const written = new Map<string, WrittenValue>();
@@ -165,11 +155,12 @@ function fromEnvironment(env: ConfigSources['env'], name: string): WrittenValue 
 
 function readNamedFile(
   file: WrittenValue,
+  placedSettings: readonly PlacedSetting[],
   readFile: (path: string) => string,
   problems: ConfigProblem[],
 ): ReturnType<typeof readConfigFile> | undefined {
   try {
-    return readConfigFile(readFile(file.text), file.text);
+    return readConfigFile(readFile(file.text), file.text, placedSettings);
   } catch (error) {
     problems.push({ where: file.where, message: `cannot read "${file.text}": ${reasonOf(error)}` });
     return undefined;
@@ -180,7 +171,12 @@ function readNamedFile(
  * Every setting's value. One with a problem is left out, so the result is only true when no problem was added; the
  * checks that come after look at what is there, so that all problems are reported at once.
  */
-function readValues(written: Written, inPod: boolean, problems: ConfigProblem[]): SettingValues {
+function readValues(
+  written: Written,
+  placedSettings: readonly PlacedSetting[],
+  inPod: boolean,
+  problems: ConfigProblem[],
+): Record<string, Record<string, unknown>> {
   const values: Record<string, Record<string, unknown>> = {};
   for (const placed of placedSettings) {
     const { group, key, path, setting } = placed;
@@ -196,7 +192,7 @@ function readValues(written: Written, inPod: boolean, problems: ConfigProblem[])
     if (result.success) inGroup[key] = result.data;
     else problems.push(badValue(placed, choice, text, result.error.issues));
   }
-  return values as unknown as SettingValues;
+  return values;
 }
 
 /** All the names that a setting has, for one that is missing. */
@@ -226,69 +222,12 @@ function badValue(
  * Variables that begin with HEADROOM_ and are nearly a setting's. No error: in a pod, Kubernetes itself sets variables
  * such as HEADROOM_WORKER_SERVICE_HOST for a Service with that name.
  */
-function misspelledVariables(env: ConfigSources['env']): string[] {
+function misspelledVariables(env: ConfigSources['env'], placedSettings: readonly PlacedSetting[]): string[] {
   const known = [configFileSetting.env, ...placedSettings.map(({ setting }) => setting.env)];
   return Object.keys(env).flatMap((name) => {
     if (!name.startsWith('HEADROOM_') || known.includes(name)) return [];
     const nearest = closest(name, known);
     return nearest === undefined ? [] : [`The environment variable ${name} is not a setting: did you mean ${nearest}?`];
-  });
-}
-
-/** Every repository that may be changed; the first one is that of owner and repo, where they are given. */
-function repositoriesOf({
-  owner,
-  repo,
-  baseBranch,
-  repositories = [],
-}: SettingValues['github']): readonly RepositoryName[] {
-  return owner === undefined || repo === undefined ? repositories : [{ owner, repo, baseBranch }, ...repositories];
-}
-
-function resolveGitHub(
-  { github, resize }: SettingValues,
-  written: Written,
-  readFile: (path: string) => string,
-  problems: ConfigProblem[],
-  notices: string[],
-): GitHubTarget | undefined {
-  const credential = readGitHubCredential(github, { written, readFile, problems });
-  const repositories = repositoriesOf(github);
-  const [first] = repositories;
-  // A value that is there and wrong has its own problem already.
-  const unnamed = [
-    ...(written.has('github.owner') ? [] : ['GITHUB_OWNER']),
-    ...(written.has('github.repo') ? [] : ['GITHUB_REPO']),
-  ];
-  // The list alone is enough; half of the first repository's name is a slip.
-  const isNamed = unnamed.length === 0 || (unnamed.length === 2 && written.has('github.repositories'));
-  if (first !== undefined && isNamed && credential !== undefined) {
-    const { owner, repo, baseBranch } = first;
-    return { apiUrl: github.apiUrl, owner, repo, baseBranch, repositories, credential };
-  }
-  const missing = [
-    ...(isNamed ? [] : unnamed),
-    ...(namesCredential(written) ? [] : ['GITHUB_TOKEN, GITHUB_TOKEN_FILE or GITHUB_APP_ID']),
-  ];
-  if (resize.mode === 'propose' && !resize.dryRun) {
-    for (const where of missing) problems.push({ where, message: 'is required in mode "propose"' });
-  } else if (missing.length > 0) {
-    notices.push(
-      `Without ${missing.join(', ')} Headroom can only observe, also where an annotation asks it to propose.`,
-    );
-  }
-  return undefined;
-}
-
-function checkChecksPoll(timings: SettingValues['timings'], written: Written, problems: ConfigProblem[]): void {
-  if (timings.checksPollMin <= timings.checksPollMax) return;
-  const min = written.get('timings.checksPollMin');
-  const max = written.get('timings.checksPollMax');
-  const shortest = min?.text ?? settings.timings.checksPollMin.default;
-  const longest = max?.text ?? settings.timings.checksPollMax.default;
-  problems.push({
-    where: (min ?? max)?.where ?? 'timings.checksPollMin',
-    message: `the checks would be asked for every ${shortest} at first and every ${longest} later: expected the first to be the shorter`,
   });
 }
 

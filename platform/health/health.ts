@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import type { Registry } from 'prom-client';
-import type { ListenAddress } from '../config/settings.ts';
+import type { ListenAddress } from '../../domain/kernel/settings/forms.ts';
 
 /** Whether one thing that the process needs is there, and if not, why. */
 export type ConditionStatus = { readonly ready: true } | { readonly ready: false; readonly reason: string };

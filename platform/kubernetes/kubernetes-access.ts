@@ -18,8 +18,7 @@ import {
 } from '@kubernetes/client-node';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { requestCancellation } from '../../activities/kernel/cancellation.ts';
-import { apiMessage } from '../../activities/kubernetes/failure.ts';
+import { kubernetesMessage } from '../../domain/kernel/kubernetes-status.ts';
 import { untilAvailable, type WaitOptions, watchAvailability } from '../process/availability.ts';
 
 const SERVICE_ACCOUNT_TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/token';
@@ -31,7 +30,11 @@ export interface KubernetesAccess {
   readonly context: string | undefined;
   /** How long one request may take, answer included, in milliseconds; watches have their own. */
   readonly requestTimeoutMs: number;
+  /** What else ends a request with this method, sent at this moment. Absent: nothing does. */
+  readonly requestCancellation?: RequestCancellation;
 }
+
+export type RequestCancellation = (method: string) => AbortSignal | undefined;
 
 /** There is no cluster to talk to; the message names what was tried. */
 export class KubernetesAccessError extends Error {
@@ -49,7 +52,7 @@ export function loadKubeConfig(
   access: KubernetesAccess,
   env: Readonly<Record<string, string | undefined>>,
 ): KubeConfig {
-  const kubeConfig = new RenewingKubeConfig(() => readAccess(access, env), access.requestTimeoutMs);
+  const kubeConfig = new RenewingKubeConfig(() => readAccess(access, env), access);
   kubeConfig.reload();
   return kubeConfig;
 }
@@ -119,7 +122,7 @@ function kubernetesReason(error: unknown): string {
   if (error instanceof ApiException && error.code === UNAUTHORIZED) {
     return '401 Unauthorized: it does not accept the credentials, which are read again each time';
   }
-  if (error instanceof ApiException) return `${error.code} ${apiMessage(error) ?? 'without a message'}`;
+  if (error instanceof ApiException) return `${error.code} ${kubernetesMessage(error.body) ?? 'without a message'}`;
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause instanceof Error ? error.cause : undefined;
   return cause === undefined ? error.message : `${error.message} (${cause.message})`;
@@ -173,6 +176,8 @@ function useTokenFiles(kubeConfig: KubeConfig, file: string): void {
   }
 }
 
+type RequestLimits = Pick<KubernetesAccess, 'requestTimeoutMs' | 'requestCancellation'>;
+
 type DispatcherOptions = ReturnType<KubeConfig['createDispatcherOptions']>;
 
 /**
@@ -182,14 +187,14 @@ type DispatcherOptions = ReturnType<KubeConfig['createDispatcherOptions']>;
  */
 class RenewingKubeConfig extends KubeConfig {
   readonly #read: () => KubeConfig;
-  readonly #requestTimeoutMs: number;
+  readonly #limits: RequestLimits;
   /** The connections, with a digest of the certificates that they were opened with. */
   #dispatcher: { readonly key: string; readonly value: ReturnType<RequestContext['getDispatcher']> } | undefined;
 
-  constructor(read: () => KubeConfig, requestTimeoutMs: number) {
+  constructor(read: () => KubeConfig, limits: RequestLimits) {
     super();
     this.#read = read;
-    this.#requestTimeoutMs = requestTimeoutMs;
+    this.#limits = limits;
   }
 
   /** Reads everything again, and forgets every credential that the library's authenticators keep. */
@@ -243,7 +248,7 @@ class RenewingKubeConfig extends KubeConfig {
       createConfiguration({
         baseServer: new ServerConfiguration(cluster.server, {}),
         authMethods: { default: this },
-        httpApi: new RenewingHttp(this, this.#requestTimeoutMs),
+        httpApi: new RenewingHttp(this, this.#limits),
       }),
     );
   }
@@ -279,11 +284,11 @@ const UNAUTHORIZED = 401;
 class RenewingHttp implements HttpLibrary {
   readonly #inner = new IsomorphicFetchHttpLibrary();
   readonly #kubeConfig: RenewingKubeConfig;
-  readonly #timeoutMs: number;
+  readonly #limits: RequestLimits;
 
-  constructor(kubeConfig: RenewingKubeConfig, timeoutMs: number) {
+  constructor(kubeConfig: RenewingKubeConfig, limits: RequestLimits) {
     this.#kubeConfig = kubeConfig;
-    this.#timeoutMs = timeoutMs;
+    this.#limits = limits;
   }
 
   send(request: RequestContext): Observable<ResponseContext> {
@@ -292,8 +297,9 @@ class RenewingHttp implements HttpLibrary {
 
   async #send(request: RequestContext): Promise<ResponseContext> {
     const given = request.getSignal();
-    const limit = AbortSignal.timeout(this.#timeoutMs);
-    const signals = [given, limit, requestCancellation(request.getHttpMethod())];
+    const { requestTimeoutMs, requestCancellation } = this.#limits;
+    const limit = AbortSignal.timeout(requestTimeoutMs);
+    const signals = [given, limit, requestCancellation?.(request.getHttpMethod())];
     request.setSignal(AbortSignal.any(signals.filter((signal) => signal !== undefined)));
     const response = await this.#inner.send(request).toPromise();
     if (response.httpStatusCode !== UNAUTHORIZED) return response;

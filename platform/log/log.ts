@@ -1,7 +1,7 @@
 import type { LogLevel, LogMetadata, Logger as TemporalLogger } from '@temporalio/common';
 import pino from 'pino';
 import { redactFields, scrub } from './redaction.ts';
-import type { Secret } from '../config/secret.ts';
+import type { Secret } from '../../domain/kernel/settings/secret.ts';
 
 export type Log = pino.Logger;
 

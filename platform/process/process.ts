@@ -2,7 +2,8 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
 import { untilAvailable } from './availability.ts';
 import { ClusterNameTaken, claimCluster } from '../temporal/cluster-claim.ts';
-import { type Config, loadConfig } from '../config/config.ts';
+import type { ClusterSchedule } from '../../domain/kernel/schedule.ts';
+import { type ControllerSettings, loadConfig, type PlatformConfig } from '../config/config.ts';
 import { ConfigError } from '../config/config-problem.ts';
 import { configurationHelp } from '../config/config-table.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -10,6 +11,7 @@ import { Readiness } from '../health/health.ts';
 import {
   KubernetesAccessError,
   loadKubeConfig,
+  type RequestCancellation,
   waitForKubernetes,
   watchKubernetes,
 } from '../kubernetes/kubernetes-access.ts';
@@ -19,7 +21,7 @@ import { installShutdown, type Shutdown } from './shutdown.ts';
 import { connectClient, watchTemporal } from '../temporal/temporal.ts';
 
 /** What every process of Headroom has from its start. */
-export interface HeadroomProcess extends Shutdown {
+export interface HeadroomProcess<Config extends PlatformConfig = PlatformConfig> extends Shutdown {
   readonly config: Config;
   readonly cluster: string;
   readonly log: Log;
@@ -31,9 +33,15 @@ export interface HeadroomProcess extends Shutdown {
 /**
  * Runs a process: configuration, log and shutdown in the same way for all. What only a person can mend (a bad
  * configuration, a cluster's name that is taken) ends it with 2 and one sentence, any other error with 1.
+ *
+ * @param controllers the settings of every controller that it runs.
  */
-export function runProcess(program: 'worker' | 'starter', run: (process: HeadroomProcess) => Promise<void>): void {
-  const config = readConfig(program);
+export function runProcess<Values extends object>(
+  program: 'worker' | 'starter',
+  controllers: ControllerSettings<Values>,
+  run: (process: HeadroomProcess<PlatformConfig & Values>) => Promise<void>,
+): void {
+  const config = readConfig(program, controllers);
   const cluster = config.kubernetes.clusterName;
   const log = createLog({
     name: `headroom-${program}`,
@@ -57,20 +65,30 @@ export function runProcess(program: 'worker' | 'starter', run: (process: Headroo
   });
 }
 
+export interface ConnectOptions {
+  /** The Schedule that records whose name the cluster's is. */
+  readonly schedule: ClusterSchedule;
+  /** What ends the requests of an activity that nobody waits for any more. */
+  readonly requestCancellation: RequestCancellation;
+}
+
 /**
  * Connects to the cluster and to Temporal, however long that takes, and makes sure that they belong together: the name of
  * the cluster is this cluster's. From then on the readiness of the process says when one of them is away.
  *
  * @throws {ClusterNameTaken} {@link KubernetesAccessError} {@link SearchAttributesError} for what waiting does not mend.
  */
-export async function connectProcess(headroom: HeadroomProcess): Promise<{ kubeConfig: KubeConfig; client: Client }> {
-  const { config, cluster, log, signal, readiness, onStop, identity } = headroom;
+export async function connectProcess(
+  headroom: HeadroomProcess,
+  { schedule, requestCancellation }: ConnectOptions,
+): Promise<{ kubeConfig: KubeConfig; client: Client }> {
+  const { config, log, signal, readiness, onStop, identity } = headroom;
   const waiting = (name: string) => (reason: string | undefined) =>
     readiness.set(name, reason === undefined ? { ready: true } : { ready: false, reason });
   waiting('kubernetes')('not connected yet');
   waiting('temporal')('not connected yet');
   const kubeConfig = loadKubeConfig(
-    { ...config.kubernetes, requestTimeoutMs: config.timings.requestTimeout },
+    { ...config.kubernetes, requestTimeoutMs: config.timings.requestTimeout, requestCancellation },
     process.env,
   );
   const kubernetes = { log, signal, onWait: waiting('kubernetes') };
@@ -83,7 +101,7 @@ export async function connectProcess(headroom: HeadroomProcess): Promise<{ kubeC
     async () => {
       try {
         await ensureSearchAttributes(client, { log, signal });
-        await claimCluster(client, { cluster, uid, leaseGcIntervalMs: config.timings.leaseGcInterval });
+        await claimCluster(client, schedule, uid);
         return null;
       } catch (error) {
         if (error instanceof SearchAttributesError || error instanceof ClusterNameTaken) return error;
@@ -99,15 +117,17 @@ export async function connectProcess(headroom: HeadroomProcess): Promise<{ kubeC
   return { kubeConfig, client };
 }
 
-function readConfig(program: 'worker' | 'starter'): Config {
+function readConfig<Values extends object>(
+  program: 'worker' | 'starter',
+  controllers: ControllerSettings<Values>,
+): PlatformConfig & Values {
   const argv = process.argv.slice(2);
   if (argv.includes('--help') || argv.includes('-h')) {
-    process.stdout.write(configurationHelp(program));
+    process.stdout.write(configurationHelp(program, controllers));
     process.exit(exitCodes.stopped);
   }
   try {
-    const isWorker = program === 'worker';
-    return loadConfig({ env: process.env, argv, writesToGitHub: isWorker, takesWebhooks: !isWorker });
+    return loadConfig(controllers, { env: process.env, argv, program });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     process.stderr.write(`${error.message}\n`);

@@ -1,34 +1,31 @@
 import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
-import { leaseGcId, taskQueue } from '../../domain/kernel/target.ts';
+import type { ClusterSchedule } from '../../domain/kernel/schedule.ts';
+import { taskQueue } from '../../domain/kernel/target.ts';
 
 /** The name of this cluster is taken by another cluster. */
 export class ClusterNameTaken extends Error {
   override readonly name = 'ClusterNameTaken';
 }
 
-export interface ClusterClaim {
-  readonly cluster: string;
-  /** The UID of the namespace `kube-system`, which tells one cluster from every other. */
-  readonly uid: string;
-  /** Between two rounds of Lease garbage collection, in milliseconds. */
-  readonly leaseGcIntervalMs: number;
-}
-
 const UID_MEMO = 'kubeSystemUid';
 
 /**
- * Creates or updates the Schedule of the cluster's Lease garbage collection, which also records whose name this is: a
+ * Creates or updates a Schedule that every cluster has, which also records whose name this is: a
  * process that is pointed at another cluster under the same name would run that one's activities.
  *
+ * @param uid the UID of the namespace `kube-system`, which tells one cluster from every other.
  * @throws {ClusterNameTaken} when the name is recorded for another cluster.
  * @throws the client's error when Temporal cannot be reached.
  */
-export async function claimCluster(client: Client, { cluster, uid, leaseGcIntervalMs }: ClusterClaim): Promise<void> {
-  const scheduleId = leaseGcId(cluster);
-  const spec = { intervals: [{ every: leaseGcIntervalMs }] };
+export async function claimCluster(
+  client: Client,
+  { cluster, id: scheduleId, workflowType, everyMs }: ClusterSchedule,
+  uid: string,
+): Promise<void> {
+  const spec = { intervals: [{ every: everyMs }] };
   const action = {
     type: 'startWorkflow',
-    workflowType: 'leaseGc',
+    workflowType,
     // Temporal appends the moment of the run to the id.
     workflowId: scheduleId,
     taskQueue: taskQueue(cluster),

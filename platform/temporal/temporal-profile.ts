@@ -1,8 +1,8 @@
 import { loadClientConfigProfile, toClientOptions } from '@temporalio/envconfig';
 import type { NativeConnectionOptions } from '@temporalio/worker';
-import type { ConfigProblem, WrittenValue } from '../config/config-problem.ts';
-import { Secret } from '../config/secret.ts';
-import { placedSettings, type SettingValues } from '../config/settings.ts';
+import { Secret } from '../../domain/kernel/settings/secret.ts';
+import type { ConfigProblem, WrittenValue } from '../../domain/kernel/settings/setting.ts';
+import { platformSettings, type PlatformValues } from '../config/settings.ts';
 
 /** Temporal's frontend, with everything that is needed to connect to it. */
 export interface TemporalTarget {
@@ -20,7 +20,7 @@ export interface TemporalTarget {
  * @param problems gets what is wrong; then there is no target.
  */
 export function resolveTemporal(
-  settings: SettingValues['temporal'],
+  settings: PlatformValues['temporal'],
   written: ReadonlyMap<string, WrittenValue>,
   env: Readonly<Record<string, string | undefined>>,
   readFile: (path: string) => string,
@@ -58,7 +58,7 @@ export function resolveTemporal(
 
 /** The variables that the library reads: ours where we know better, and none that is empty. */
 function temporalEnvironment(
-  settings: SettingValues['temporal'],
+  settings: PlatformValues['temporal'],
   written: ReadonlyMap<string, WrittenValue>,
   env: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
@@ -67,9 +67,10 @@ function temporalEnvironment(
     // An empty GRPC_META variable is the library's way to take a header of the profile off.
     if (text !== undefined && (text !== '' || name.startsWith('TEMPORAL_GRPC_META_'))) variables[name] = text;
   }
-  for (const { path, group, setting } of placedSettings) {
+  for (const [key, setting] of Object.entries(platformSettings.temporal)) {
+    const path = `temporal.${key}`;
     const value = written.get(path);
-    if (group !== 'temporal' || value === undefined) continue;
+    if (value === undefined) continue;
     // The library takes every text but "true" and "1" for false.
     variables[setting.env] = path === 'temporal.tls' ? String(settings.tls) : value.text;
   }
@@ -104,7 +105,7 @@ function checkTls(
 
 /** The files are read by the library, which takes a missing configuration file for an empty one. */
 function checkReadable(
-  settings: SettingValues['temporal'],
+  settings: PlatformValues['temporal'],
   written: ReadonlyMap<string, WrittenValue>,
   readFile: (path: string) => string,
   problems: ConfigProblem[],

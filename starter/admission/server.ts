@@ -5,7 +5,7 @@ import { fastify, type FastifyError, type FastifyReply } from 'fastify';
 import type { Counter } from 'prom-client';
 import type { ListeningServer } from '../../platform/health/health.ts';
 import type { Log } from '../../platform/log/log.ts';
-import type { ListenAddress } from '../../platform/config/settings.ts';
+import type { ListenAddress } from '../../domain/kernel/settings/forms.ts';
 import type { Pair } from './certificate.ts';
 import {
   type AdmissionRequest,

@@ -5,8 +5,9 @@ import { type EpochMs, formatInstant } from '../../domain/kernel/time.ts';
 import type { Readiness } from '../../platform/health/health.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { HeadroomProcess } from '../../platform/process/process.ts';
-import { protectedNamespaces } from '../../platform/config/protected-namespaces.ts';
-import type { ListenAddress } from '../../platform/config/settings.ts';
+import type { Config } from '../config.ts';
+import { protectedNamespaces } from '../../domain/lights-out/protected-namespaces.ts';
+import type { ListenAddress } from '../../domain/kernel/settings/forms.ts';
 import type { ServerCertificate } from './certificate.ts';
 import { givenCertificate } from './given.ts';
 import { type CertificateSource, keepCertificate } from './keep.ts';
@@ -34,7 +35,7 @@ export interface RunningAdmission {
  * @throws the system's error when the address cannot be listened on.
  */
 export async function startAdmission(
-  { config, log, readiness, signal, onStop, stop }: HeadroomProcess,
+  { config, log, readiness, signal, onStop, stop }: HeadroomProcess<Config>,
   { kubeConfig, metrics, others }: AdmissionOptions,
 ): Promise<RunningAdmission | null> {
   const { webhookAddress: address, webhookCertificate: folder, webhookHost } = config.lightsOut;

@@ -3,7 +3,7 @@ import { type Client, ScheduleNotFoundError } from '@temporalio/client';
 import type { CommandInput } from '../../domain/kernel/command-input.ts';
 import { leaseGcId, quotaResizeId, taskQueue } from '../../domain/kernel/target.ts';
 import type { OperatorCommand } from '../../domain/quota-resize/decide/commands.ts';
-import { type Config, loadConfig } from '../../platform/config/config.ts';
+import { type Config, loadConfig } from '../config.ts';
 import { ConfigError } from '../../platform/config/config-problem.ts';
 import { exitCodes } from '../../platform/process/exit-codes.ts';
 import type { leaseGc } from '../../workflows/lease-gc/workflow.ts';
@@ -147,7 +147,7 @@ async function runWithConfig(
   try {
     const config = loadConfig({
       env: { ...process.env, ...(clusterName === undefined ? {} : { CLUSTER_NAME: clusterName }) },
-      writesToGitHub: false,
+      program: 'command line',
       argv: [...(file === undefined ? [] : ['--config', file]), ...argv],
     });
     await command(config);

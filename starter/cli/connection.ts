@@ -1,5 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
-import type { Config } from '../../platform/config/config.ts';
+import type { Config } from '../config.ts';
 import { clientConnectionOptions } from '../../platform/temporal/temporal.ts';
 
 /** How long a command waits for Temporal: a person is waiting too. */

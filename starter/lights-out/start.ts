@@ -2,7 +2,8 @@ import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
 import type { Registry } from 'prom-client';
 import type { HeadroomProcess } from '../../platform/process/process.ts';
-import { protectedNamespaces } from '../../platform/config/protected-namespaces.ts';
+import type { Config } from '../config.ts';
+import { protectedNamespaces } from '../../domain/lights-out/protected-namespaces.ts';
 import { startAdmission } from '../admission/start.ts';
 import { HintQueue } from '../kernel/hint-queue.ts';
 import type { Informer } from '../kernel/informer.ts';
@@ -37,7 +38,7 @@ const SCHEDULE_GAP_MS = 1_000;
  * @throws the system's error when the address of the webhooks cannot be listened on.
  */
 export async function startLightsOut(
-  headroom: HeadroomProcess,
+  headroom: HeadroomProcess<Config>,
   { kubeConfig, client, metrics, onHinted }: LightsOutOptions,
 ): Promise<RunningLightsOut> {
   const { config, cluster, log, readiness, signal, onStop } = headroom;

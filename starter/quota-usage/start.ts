@@ -5,6 +5,7 @@ import type { Registry } from 'prom-client';
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 import type { CachedQuota, UsagePolicy } from '../../domain/quota-usage/observation.ts';
 import type { HeadroomProcess } from '../../platform/process/process.ts';
+import type { Config } from '../config.ts';
 import { connectWorker, runtimeOptions } from '../../platform/temporal/temporal.ts';
 import { HintQueue } from '../kernel/hint-queue.ts';
 import { isHopelessHint } from '../quota-resize/hint.ts';
@@ -31,7 +32,7 @@ export interface RunningUsage {
  * Counts what the quotas of the cluster use, wakes the episodes of those whose status is not true, and hosts the activities
  * that count as soon as the quotas are listed. Nothing waits for it: what may not be listed here must not keep the resizer.
  */
-export function startUsage(headroom: HeadroomProcess, options: UsageOptions): RunningUsage {
+export function startUsage(headroom: HeadroomProcess<Config>, options: UsageOptions): RunningUsage {
   const { config, cluster, log, readiness, identity, signal, onStop, stop } = headroom;
   const { mode, auditAfter, resync, replenishmentResync, discovery, maxGap, workers } = config.quotaUsage;
   if (mode === 'off') throw new Error('counting is off');

@@ -3,8 +3,8 @@ import { CoordinationV1Api, type KubeConfig, type V1Lease } from '@kubernetes/cl
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { leaseSelector } from '../../domain/quota-resize/model/lease.ts';
 import type { Log } from '../../platform/log/log.ts';
-import type { Secret } from '../../platform/config/secret.ts';
-import type { ListenAddress } from '../../platform/config/settings.ts';
+import type { Secret } from '../../domain/kernel/settings/secret.ts';
+import type { ListenAddress } from '../../domain/kernel/settings/forms.ts';
 import { type Informer, startInformer } from '../kernel/informer.ts';
 import type { QuotaHint } from '../quota-resize/hint.ts';
 import { PullRequestIndex } from './pull-request-index.ts';

@@ -26,7 +26,7 @@ import { FINALIZER, GROUP, KIND, PLURAL, VERSION } from '../../domain/lights-out
 import { LONGEST_GRACE, LONGEST_WAIT, NO_NAMESPACES } from '../../domain/lights-out/schedule/problems.ts';
 import { readSchedule, scheduleWarnings } from '../../domain/lights-out/schedule/read-schedule.ts';
 import { createApiGet } from '../../starter/kernel/api-get.ts';
-import { placedSettings } from '../../platform/config/settings.ts';
+import { placedSettings } from '../../starter/config.ts';
 import { type ControlPlane, startControlPlane } from '../kernel/servers/control-plane.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { accessOf } from '../kernel/stack/access.ts';

@@ -16,8 +16,8 @@ import {
 } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { loadConfig } from '../../platform/config/config.ts';
-import { configFileSetting, placedSettings } from '../../platform/config/settings.ts';
+import { loadConfig, placedSettings } from '../../starter/config.ts';
+import { configFileSetting } from '../../platform/config/settings.ts';
 import { SOURCES } from '../../tools/programs/ensure-programs.ts';
 import { PROGRAM_NAMES } from '../../tools/programs/program-names.ts';
 import { type ControlPlane, startControlPlane } from '../kernel/servers/control-plane.ts';
@@ -266,8 +266,7 @@ function configOf(
   return loadConfig({
     env: { ...IN_A_POD, ...Object.fromEntries(env.map(({ name, value }) => [name, value])) },
     argv: args.slice(1),
-    writesToGitHub: process === 'worker',
-    takesWebhooks: process === 'starter',
+    program: process,
     readFile: (path) => {
       const text = files.get(path);
       if (text === undefined) throw new Error(`nothing is mounted at ${path}`);

@@ -9,7 +9,7 @@ import { readSchedule } from '../../domain/lights-out/schedule/read-schedule.ts'
 import { scheduleSpec, scheduleStatus } from '../../domain/lights-out/schedule/schedule.ts';
 import { SYSTEM_NAMESPACES } from '../../domain/lights-out/schedule/scope.ts';
 import { createCommandLine } from '../../starter/cli/command-line.ts';
-import { placedSettings } from '../../platform/config/settings.ts';
+import { placedSettings } from '../../starter/config.ts';
 import { commandDescriptions } from '../../workflows/lights-out/messages.ts';
 import { firstCells, read, ROOT, sectionOf, unionMembers } from './reading.ts';
 

@@ -6,7 +6,7 @@ import type { Explanation } from '../../starter/cli/explain/facts.ts';
 import { explainQuota } from '../../starter/cli/explain/quota.ts';
 import { nothingElse, readWhatIf } from '../../starter/cli/explain/what-if.ts';
 import type { QuotaArgument } from '../../starter/cli/shared.ts';
-import { loadConfig } from '../../platform/config/config.ts';
+import { loadConfig } from '../../starter/config.ts';
 import {
   type Cluster,
   namespaceOf,
@@ -69,7 +69,7 @@ async function factsIn(
   quota: QuotaArgument,
   ...questions: string[]
 ): Promise<Explanation> {
-  const config = loadConfig({ env: { ...environment(), ...env }, argv: [], writesToGitHub: false });
+  const config = loadConfig({ env: { ...environment(), ...env }, argv: [], program: 'command line' });
   const whatIf = questions.reduce((before, text) => readWhatIf(text, before), nothingElse);
   return await explainQuota(config, quota, whatIf);
 }
@@ -258,7 +258,7 @@ describe.concurrent('headroom explain quota-resize', () => {
     const config = loadConfig({
       env: { ...environment(), KUBECONFIG: cluster.plane.kubeconfigFor(WORKER) },
       argv: [],
-      writesToGitHub: false,
+      program: 'command line',
     });
     const mistyped = readWhatIf('replicas=api=3', nothingElse);
     await expect(explainQuota(config, { namespace: 'asked', quota: 'compute' }, mistyped)).rejects.toThrow(

@@ -1,5 +1,6 @@
 /** Whose a cluster's name is, and the Schedule that records it, with the real processes. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { leaseGcSchedule } from '../../domain/lease-gc/schedule.ts';
 import { leaseGcId, taskQueue } from '../../domain/kernel/target.ts';
 import { claimCluster, ClusterNameTaken } from '../../platform/temporal/cluster-claim.ts';
 import { type ControlPlane, startControlPlane } from '../kernel/servers/control-plane.ts';
@@ -14,6 +15,7 @@ const HOUR_MS = 3_600_000;
 const MANIFESTS = ['../../deploy/namespace.yaml', '../../deploy/rbac.yaml', '../kernel/stack/user-bindings.yaml'].map(
   (file) => new URL(file, import.meta.url),
 );
+const schedule = leaseGcSchedule({ kubernetes: { clusterName: 'test' }, timings: { leaseGcInterval: 12 * HOUR_MS } });
 const WORKER_USER = 'headroom-worker';
 
 let stack: Stack;
@@ -49,12 +51,8 @@ describe('the name of a cluster', () => {
   });
 
   it("is still its first owner's afterwards", async () => {
-    await expect(
-      claimCluster(stack.client, { cluster: 'test', uid: await uid(), leaseGcIntervalMs: 12 * HOUR_MS }),
-    ).resolves.toBeUndefined();
-    await expect(
-      claimCluster(stack.client, { cluster: 'test', uid: 'another', leaseGcIntervalMs: 12 * HOUR_MS }),
-    ).rejects.toThrow(ClusterNameTaken);
+    await expect(claimCluster(stack.client, schedule, await uid())).resolves.toBeUndefined();
+    await expect(claimCluster(stack.client, schedule, 'another')).rejects.toThrow(ClusterNameTaken);
   });
 });
 
@@ -80,8 +78,8 @@ describe('the Schedule of Lease garbage collection', () => {
   });
 
   it('is created once by many that start at the same moment', async () => {
-    const claim = { cluster: 'crowd', uid: 'one', leaseGcIntervalMs: 12 * HOUR_MS };
-    await Promise.all(Array.from({ length: 8 }, async () => await claimCluster(stack.client, claim)));
+    const crowd = leaseGcSchedule({ kubernetes: { clusterName: 'crowd' }, timings: { leaseGcInterval: 12 * HOUR_MS } });
+    await Promise.all(Array.from({ length: 8 }, async () => await claimCluster(stack.client, crowd, 'one')));
     expect((await stack.client.schedule.getHandle(leaseGcId('crowd')).describe()).memo).toEqual({
       kubeSystemUid: 'one',
     });

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { UsageCache } from '../../activities/quota-usage/usage-cache.ts';
 import { createUsageCacheActivities } from '../../activities/quota-usage/cache-activities.ts';
 import { controllerNames } from '../../domain/kernel/controllers.ts';
-import { loadConfig } from '../../platform/config/config.ts';
+import { loadConfig } from '../../starter/config.ts';
 import { controllers } from '../../worker/registry.ts';
 import { createActivities } from '../../worker/workers.ts';
 import * as workflows from '../../workflows/index.ts';

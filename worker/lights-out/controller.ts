@@ -1,7 +1,7 @@
 import type { LightsOutActivities } from '../../activities/lights-out/interface.ts';
 import { createLightsOutActivities } from '../../activities/lights-out/kubernetes-activities.ts';
 import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
-import { protectedNamespaces } from '../../platform/config/protected-namespaces.ts';
+import { protectedNamespaces } from '../../domain/lights-out/protected-namespaces.ts';
 import type { ControllerContext, WorkerController } from '../controller.ts';
 
 export const lightsOutController: WorkerController = {

@@ -12,8 +12,9 @@ import { createQuotaResizeForgeActivities } from '../../activities/quota-resize/
 import { createPolicyGuard } from '../../activities/quota-resize/policy-guard.ts';
 import { createQuotaResizeKubernetesActivities } from '../../activities/quota-resize/kubernetes-activities.ts';
 import { pullRequestTexts } from '../../domain/quota-resize/pull-request/text.ts';
-import { type Config, policyDefaults } from '../../platform/config/config.ts';
-import { createGitHubCredentials } from '../../platform/config/github-credential.ts';
+import type { Config } from '../config.ts';
+import { policyDefaults } from '../../domain/quota-resize/settings.ts';
+import { createGitHubCredentials } from './github-credentials.ts';
 import type { ControllerContext, WorkerController } from '../controller.ts';
 
 export const quotaResizeController: WorkerController = {

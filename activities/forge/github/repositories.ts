@@ -1,5 +1,6 @@
 import type { Forge } from '../forge.ts';
-import { noRepositories, notOnTheList, type Repositories, type RepositoryName } from '../repositories.ts';
+import type { RepositoryName } from '../../../domain/quota-resize/settings/github.ts';
+import { noRepositories, notOnTheList, type Repositories } from '../repositories.ts';
 import { GitHubClient, type GitHubOptions } from './client.ts';
 import { createGitHubForge } from './forge.ts';
 import { GitObjects } from './repository.ts';

@@ -1,7 +1,8 @@
 /** `headroom explain quota-resize <namespace>/<quota>`: what would happen now and why, and what would if. */
 import { type Command, Option } from 'commander';
-import type { Config } from '../../../platform/config/config.ts';
-import { placedSettings, type Setting } from '../../../platform/config/settings.ts';
+import type { Config } from '../../config.ts';
+import { placedSettings } from '../../config.ts';
+import type { Setting } from '../../../domain/kernel/settings/setting.ts';
 import { print, type QuotaArgument, quotaArgument, type SharedOptions } from '../shared.ts';
 import { explanationText } from './text.ts';
 import { nothingElse, readWhatIf, type WhatIf } from './what-if.ts';

@@ -4,7 +4,7 @@ import { formatInstant } from '../../../domain/kernel/time.ts';
 import { formatWindow } from '../../../domain/quota-resize/policy/merge-window.ts';
 import type { PolicyLayer, PolicySource, ResizePolicy } from '../../../domain/quota-resize/policy/policy.ts';
 import { ANNOTATION_PREFIX, type PlainSetting } from '../../../domain/quota-resize/policy/annotations.ts';
-import type { Config } from '../../../platform/config/config.ts';
+import type { Config } from '../../config.ts';
 
 /** Where a value comes from. */
 export interface From {

@@ -6,7 +6,8 @@ import { kubernetesFailure, orNull } from '../../../activities/kubernetes/failur
 import { listAll } from '../../../activities/kubernetes/list.ts';
 import { createQuotaResizeKubernetesActivities } from '../../../activities/quota-resize/kubernetes-activities.ts';
 import { type QuotaTarget, quotaResizeId } from '../../../domain/kernel/target.ts';
-import { type Config, policyDefaults } from '../../../platform/config/config.ts';
+import type { Config } from '../../config.ts';
+import { policyDefaults } from '../../../domain/quota-resize/settings.ts';
 import { type ResizeStatus, status } from '../../../workflows/quota-resize/messages.ts';
 import { TemporalUnreachable, withClient } from '../connection.ts';
 import { ANSWER_MS, CommandFailed, innermost, isTemporalAnswer, isUnanswered, type QuotaArgument } from '../shared.ts';

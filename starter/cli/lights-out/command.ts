@@ -1,7 +1,7 @@
 /** `headroom lights-out …`: what schedules do, what an operator may tell them, and what they would do. */
 import { type Command, Option } from 'commander';
 import { type EpochMs, formatInstant } from '../../../domain/kernel/time.ts';
-import type { Config } from '../../../platform/config/config.ts';
+import type { Config } from '../../config.ts';
 import { exitCodes } from '../../../platform/process/exit-codes.ts';
 import type { LightsOutCommand } from '../../../workflows/lights-out/messages.ts';
 import { fail, type SharedOptions, userName } from '../shared.ts';

@@ -1,7 +1,7 @@
 /** `headroom lights-out list`: every schedule of the cluster, with where its workflow stands. */
 import type { Client } from '@temporalio/client';
 import { lightsOutId } from '../../../domain/kernel/target.ts';
-import type { Config } from '../../../platform/config/config.ts';
+import type { Config } from '../../config.ts';
 import { TemporalUnreachable, withClient } from '../connection.ts';
 import { innermost, isTemporalAnswer, print, type SharedOptions } from '../shared.ts';
 import { terminalOf } from '../usage/terminal.ts';

@@ -1,5 +1,5 @@
 /** `headroom lights-out preview`: reads schedules from the cluster or a file, and prints what they would do. */
-import type { Config } from '../../../platform/config/config.ts';
+import type { Config } from '../../config.ts';
 import { exitCodes } from '../../../platform/process/exit-codes.ts';
 import { fail, print, type SharedOptions } from '../shared.ts';
 import { UnknownName } from '../usage/argument.ts';

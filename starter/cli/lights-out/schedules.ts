@@ -4,7 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { apiMessage, kubernetesFailure, statusCode } from '../../../activities/kubernetes/failure.ts';
 import { listAll } from '../../../activities/kubernetes/list.ts';
 import { GROUP, KIND, PLURAL, VERSION } from '../../../domain/lights-out/schedule/names.ts';
-import type { Config } from '../../../platform/config/config.ts';
+import type { Config } from '../../config.ts';
 import { CommandFailed } from '../shared.ts';
 import { UnknownName, whatThereIs } from '../usage/argument.ts';
 import { connect } from '../usage/cluster.ts';

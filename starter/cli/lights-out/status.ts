@@ -1,6 +1,6 @@
 /** `headroom lights-out status <schedule>`: what the workflow of a schedule says of itself. */
 import { lightsOutId } from '../../../domain/kernel/target.ts';
-import type { Config } from '../../../platform/config/config.ts';
+import type { Config } from '../../config.ts';
 import { type LightsOutStatus, status } from '../../../workflows/lights-out/messages.ts';
 import { withClient } from '../connection.ts';
 import { answered, print, type SharedOptions } from '../shared.ts';

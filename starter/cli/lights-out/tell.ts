@@ -1,6 +1,6 @@
 /** Tells the workflow of a schedule what an operator wants, and prints what it answers. */
 import { lightsOutId } from '../../../domain/kernel/target.ts';
-import type { Config } from '../../../platform/config/config.ts';
+import type { Config } from '../../config.ts';
 import {
   commandUpdates,
   type LightsOutCommand,

@@ -1,5 +1,5 @@
 /** Reads the cluster and prints what `headroom usage` was asked for. */
-import type { Config } from '../../../platform/config/config.ts';
+import type { Config } from '../../config.ts';
 import { exitCodes } from '../../../platform/process/exit-codes.ts';
 import { CommandFailed, fail, print, type SharedOptions } from '../shared.ts';
 import { UnknownName, type UsageArgument } from './argument.ts';

@@ -8,7 +8,7 @@ import { groupOf } from '../../../domain/kernel/group-resource.ts';
 import type { Evaluator } from '../../../domain/quota-usage/evaluator.ts';
 import { evaluatorsFor } from '../../../domain/quota-usage/evaluators.ts';
 import { nextMonitors } from '../../../domain/quota-usage/monitors.ts';
-import type { Config } from '../../../platform/config/config.ts';
+import type { Config } from '../../config.ts';
 import { KubernetesAccessError, loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
 import { type ApiGet, createApiGet } from '../../kernel/api-get.ts';
 import { createDiscovery } from '../../quota-usage/discovery.ts';

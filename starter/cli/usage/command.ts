@@ -1,6 +1,6 @@
 /** `headroom usage [<namespace>[/<quota>]]`: how full quotas are, what uses them, what waits, and whether they are right. */
 import type { Command } from 'commander';
-import type { Config } from '../../../platform/config/config.ts';
+import type { Config } from '../../config.ts';
 import { exitCodes } from '../../../platform/process/exit-codes.ts';
 import type { SharedOptions } from '../shared.ts';
 import { type UsageArgument, usageArgument } from './argument.ts';

@@ -9,7 +9,8 @@ import type { GitHubOptions } from '../../../activities/forge/github/client.ts';
 import { tokenCredentials } from '../../../activities/forge/github/credentials.ts';
 import type { WritePermits } from '../../../activities/forge/write-permits.ts';
 import { connectRepositories } from '../../../activities/forge/github/repositories.ts';
-import type { Repositories, RepositoryName } from '../../../activities/forge/repositories.ts';
+import type { Repositories } from '../../../activities/forge/repositories.ts';
+import type { RepositoryName } from '../../../domain/quota-resize/settings/github.ts';
 import {
   createQuotaResizeForgeActivities,
   type QuotaResizeForgeActivities,

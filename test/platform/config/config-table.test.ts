@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { configurationHelp, withConfigurationTable } from '../../../platform/config/config-table.ts';
-import { placedSettings } from '../../../platform/config/settings.ts';
+import { controllerSettings } from '../../../domain/registry.ts';
+import { placedSettings } from '../../../starter/config.ts';
 
 const root = new URL('../../../', import.meta.url);
 
@@ -11,11 +12,11 @@ describe('the documentation of the settings', () => {
     // The README is written last; from then on it is held true.
     if (!existsSync(document)) return;
     const text = readFileSync(document, 'utf8');
-    expect(text).toBe(withConfigurationTable(text));
+    expect(text).toBe(withConfigurationTable(text, controllerSettings));
   });
 
   it('--help names every setting with its flag, variable, path and default', () => {
-    const help = configurationHelp('worker');
+    const help = configurationHelp('worker', controllerSettings);
     for (const { setting, path } of placedSettings) {
       expect(help).toContain(setting.env);
       expect(help).toContain(setting.description);
@@ -42,6 +43,6 @@ describe('the documentation of the settings', () => {
   });
 
   it('a document without the markers is refused', () => {
-    expect(() => withConfigurationTable('# Nothing')).toThrow('configuration:start');
+    expect(() => withConfigurationTable('# Nothing', controllerSettings)).toThrow('configuration:start');
   });
 });

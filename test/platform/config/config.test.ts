@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Config, loadConfig, policyDefaults } from '../../../platform/config/config.ts';
+import { type Config, loadConfig } from '../../../starter/config.ts';
+import { policyDefaults } from '../../../domain/quota-resize/settings.ts';
 import { ConfigError } from '../../../platform/config/config-problem.ts';
 
 const TOKEN = 'ghp_0123456789abcdefghijklmnopqrstuvwxyz';

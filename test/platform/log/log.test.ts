@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createLog, type LogOptions, temporalLogger } from '../../../platform/log/log.ts';
-import { Secret } from '../../../platform/config/secret.ts';
+import { Secret } from '../../../domain/kernel/settings/secret.ts';
 
 /** A log that keeps its lines. */
 function recorded(options: { level?: 'trace' | 'info'; secrets?: LogOptions['secrets'] } = {}) {

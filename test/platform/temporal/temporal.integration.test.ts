@@ -1,7 +1,7 @@
 import { type Client, Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadConfig } from '../../../platform/config/config.ts';
+import { loadConfig } from '../../../starter/config.ts';
 import { createLog } from '../../../platform/log/log.ts';
 import {
   ensureSearchAttributes,

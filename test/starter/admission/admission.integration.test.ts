@@ -19,7 +19,7 @@ import type { NamedSchedule } from '../../../starter/admission/review.ts';
 import { selfMadeCertificate, TLS_SECRET } from '../../../starter/admission/self-made.ts';
 import { type RunningAdmission, runAdmission, startAdmission } from '../../../starter/admission/start.ts';
 import { readSchedule } from '../../../domain/lights-out/schedule/read-schedule.ts';
-import { loadConfig } from '../../../platform/config/config.ts';
+import { loadConfig } from '../../../starter/config.ts';
 import { Readiness } from '../../../platform/health/health.ts';
 import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
 import { createLog } from '../../../platform/log/log.ts';
@@ -486,7 +486,7 @@ describe('a starter with settings', () => {
     const config = loadConfig({
       env: { CLUSTER_NAME: 'test', POD_NAMESPACE: SYSTEM_NAMESPACE, ...env },
       argv: [],
-      writesToGitHub: false,
+      program: 'command line',
     });
     const headroom = {
       config,

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { resolvePolicy } from '../../../domain/quota-resize/policy/resolve.ts';
 import { explain, type Explanation, type ExplainInput } from '../../../starter/cli/explain/facts.ts';
 import { explanationText } from '../../../starter/cli/explain/text.ts';
-import { loadConfig, policyDefaults } from '../../../platform/config/config.ts';
+import { loadConfig } from '../../../starter/config.ts';
+import { policyDefaults } from '../../../domain/quota-resize/settings.ts';
 import type { QuotaObservation } from '../../../domain/quota-resize/model/observation.ts';
 import {
   decision,
@@ -30,7 +31,7 @@ function explained({ look, env = {}, argv = [], file, namespace, quota, input }:
   const config = loadConfig({
     env: { CLUSTER_NAME: 'prod', ...(file === undefined ? {} : { HEADROOM_CONFIG: 'headroom.yaml' }), ...env },
     argv,
-    writesToGitHub: false,
+    program: 'command line',
     readFile: () => file ?? '',
   });
   const { policy, warnings } = resolvePolicy({

@@ -11,7 +11,7 @@ import { type Cluster, connect as connectCluster } from '../../../starter/cli/us
 import { type Comparison, compareQuotas } from '../../../starter/cli/usage/compare.ts';
 import { namespaceText } from '../../../starter/cli/usage/namespace-text.ts';
 import { type NamespaceUsage, namespaceUsageOf, type Overview } from '../../../starter/cli/usage/report.ts';
-import { loadConfig } from '../../../platform/config/config.ts';
+import { loadConfig } from '../../../starter/config.ts';
 import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
 import { connect, namespaceOf, NOBODY, quotaOf, workloadOf } from '../../activities/kubernetes/cluster.ts';
 import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
@@ -41,7 +41,7 @@ afterAll(async () => {
 /** The cluster as the command reads it. */
 function cluster(kubeconfig = plane.adminKubeconfig): Cluster {
   const env = { CLUSTER_NAME: 'test', KUBECONFIG: kubeconfig };
-  return connectCluster(loadConfig({ env, argv: [], writesToGitHub: false }));
+  return connectCluster(loadConfig({ env, argv: [], program: 'command line' }));
 }
 
 function argument(text: string): UsageArgument {

@@ -1,7 +1,9 @@
 /** Whether GitHub tells Headroom of changes, and how the starter knows that it is GitHub. */
-import { Secret } from './secret.ts';
-import { readSecretSetting, type SecretSources } from './secret-setting.ts';
-import { type ListenAddress, type SettingValues, settings } from './settings.ts';
+import type { ListenAddress } from '../../kernel/settings/forms.ts';
+import { Secret } from '../../kernel/settings/secret.ts';
+import { readSecretSetting } from '../../kernel/settings/secret-setting.ts';
+import type { SettingSources, ValuesOf } from '../../kernel/settings/setting.ts';
+import { webhookSettings } from './webhooks.ts';
 
 export interface Webhooks {
   /** Milliseconds between two looks of a worker at a pull request where a starter is told; absent: nobody is. */
@@ -20,16 +22,16 @@ function splitSecrets(text: string): readonly string[] {
     .filter((part) => part !== '');
 }
 
-/** @param takes whether this process is the one that takes webhooks, and so needs their secret. */
+/** Only a starter takes webhooks, and needs their secret. */
 export function resolveWebhooks(
-  { enabled, poll, address, secret, secretFile }: SettingValues['webhooks'],
-  { takes, ...sources }: SecretSources & { readonly takes: boolean },
+  { enabled, poll, address, secret, secretFile }: ValuesOf<typeof webhookSettings>,
+  sources: SettingSources,
 ): Webhooks {
   const pollMs = enabled ? poll : undefined;
-  if (!takes) return { pollMs, address: undefined, secrets: undefined };
+  if (sources.program !== 'starter') return { pollMs, address: undefined, secrets: undefined };
   const { written, problems } = sources;
   const list = readSecretSetting(
-    { path: 'webhooks.secret', setting: settings.webhooks.secret, value: secret, file: secretFile },
+    { path: 'webhooks.secret', setting: webhookSettings.secret, value: secret, file: secretFile },
     sources,
   );
   const isNamed = written.has('webhooks.secret') || written.has('webhooks.secretFile');

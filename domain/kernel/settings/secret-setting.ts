@@ -1,14 +1,6 @@
-import type { ConfigProblem, WrittenValue } from './config-problem.ts';
 import { Secret, secretFromFile } from './secret.ts';
-import { NO_REASON, type Setting } from './settings.ts';
-
-/** What is needed to read values that may be in files. */
-export interface SecretSources {
-  /** For each setting, by its path, what the user wrote. */
-  readonly written: ReadonlyMap<string, WrittenValue>;
-  readonly readFile: (path: string) => string;
-  readonly problems: ConfigProblem[];
-}
+import { NO_REASON } from './forms.ts';
+import type { Setting, SettingSources } from './setting.ts';
 
 export interface SecretSetting {
   /** The setting's own path; that of the setting with its file ends in "File". */
@@ -26,7 +18,7 @@ export interface SecretSetting {
  */
 export function readSecretSetting(
   { path, setting, value, file }: SecretSetting,
-  { written, readFile, problems }: SecretSources,
+  { written, readFile, problems }: SettingSources,
 ): Secret | undefined {
   const named = written.get(`${path}File`);
   if (file === undefined || named === undefined) return value === undefined ? undefined : new Secret(() => value);

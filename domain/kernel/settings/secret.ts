@@ -1,5 +1,5 @@
-import { inspect } from 'node:util';
-
+/** What Node's `inspect` asks an object for; the domain imports nothing of Node. */
+const INSPECT = Symbol.for('nodejs.util.inspect.custom');
 const HIDDEN = '[secret]';
 
 /**
@@ -26,7 +26,7 @@ export class Secret<T = string> {
     return HIDDEN;
   }
 
-  [inspect.custom](): string {
+  [INSPECT](): string {
     return HIDDEN;
   }
 }

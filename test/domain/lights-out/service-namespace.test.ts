@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { serviceNamespace } from '../../../platform/kubernetes/service-namespace.ts';
+import { serviceNamespace } from '../../../domain/lights-out/service-namespace.ts';
 
 it.each([
   ['frontend.temporal-prod.svc.cluster.local:7233', 'temporal-prod'],

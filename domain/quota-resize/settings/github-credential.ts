@@ -1,28 +1,26 @@
 /** Who Headroom is to GitHub, from the configuration: a token, or an App. */
-import { appCredentials } from '../../activities/forge/github/app.ts';
-import { type GitHubCredentials, tokenCredentials } from '../../activities/forge/github/credentials.ts';
-import type { WrittenValue } from './config-problem.ts';
-import type { Secret } from './secret.ts';
-import { readSecretSetting, type SecretSources } from './secret-setting.ts';
-import { type SettingValues, settings } from './settings.ts';
+import type { Secret } from '../../kernel/settings/secret.ts';
+import { readSecretSetting } from '../../kernel/settings/secret-setting.ts';
+import type { SettingSources, ValuesOf, WrittenValue } from '../../kernel/settings/setting.ts';
+import { githubSettings } from './github.ts';
 
 /** Each value is read again from its file, if it comes from one, at every `reveal()`. */
 export type GitHubCredential =
   | { readonly kind: 'token'; readonly token: Secret }
   | { readonly kind: 'app'; readonly appId: Secret; readonly installationId: Secret; readonly privateKey: Secret };
 
-type Values = SettingValues['github'];
+type Values = ValuesOf<typeof githubSettings>;
 type Named = 'token' | 'appId' | 'installationId' | 'privateKey';
 
 const APP: readonly Named[] = ['appId', 'installationId', 'privateKey'];
 
 /** Whether the user names any credential, complete or not. */
-export function namesCredential(written: SecretSources['written']): boolean {
+export function namesCredential(written: SettingSources['written']): boolean {
   return (['token', ...APP] as const).some((name) => writtenAs(name, written).length > 0);
 }
 
 /** The credential; undefined where there is none, or one with a problem. */
-export function readGitHubCredential(values: Values, sources: SecretSources): GitHubCredential | undefined {
+export function readGitHubCredential(values: Values, sources: SettingSources): GitHubCredential | undefined {
   const { written, problems } = sources;
   const [token] = writtenAs('token', written);
   const app = APP.flatMap((name) => writtenAs(name, written));
@@ -39,7 +37,7 @@ export function readGitHubCredential(values: Values, sources: SecretSources): Gi
   }
   for (const name of APP) {
     if (writtenAs(name, written).length > 0) continue;
-    const { env } = settings.github[name];
+    const { env } = githubSettings[name];
     problems.push({ where: `${env} or ${env}_FILE`, message: `is required with ${app[0]?.where}` });
   }
   const appId = readSecret('appId', values, sources);
@@ -54,29 +52,14 @@ export function secretsOf(credential: GitHubCredential): readonly Secret[] {
   return [credential.kind === 'token' ? credential.token : credential.privateKey];
 }
 
-/** The credential as the client of GitHub uses it. Every repository of the process shares one. */
-export function createGitHubCredentials(
-  credential: GitHubCredential,
-  { apiUrl, requestTimeoutMs }: { readonly apiUrl: string; readonly requestTimeoutMs: number },
-): GitHubCredentials {
-  if (credential.kind === 'token') return tokenCredentials({ apiUrl, token: () => credential.token.reveal() });
-  return appCredentials({
-    apiUrl,
-    requestTimeoutMs,
-    appId: () => credential.appId.reveal(),
-    installationId: () => credential.installationId.reveal(),
-    privateKey: () => credential.privateKey.reveal(),
-  });
-}
-
-function writtenAs(name: Named, written: SecretSources['written']): readonly WrittenValue[] {
+function writtenAs(name: Named, written: SettingSources['written']): readonly WrittenValue[] {
   return [`github.${name}`, `github.${name}File`].flatMap((path) => written.get(path) ?? []);
 }
 
 /** A value that is in a setting or in the file that another one names. */
-function readSecret(name: Named, values: Values, sources: SecretSources): Secret | undefined {
+function readSecret(name: Named, values: Values, sources: SettingSources): Secret | undefined {
   return readSecretSetting(
-    { path: `github.${name}`, setting: settings.github[name], value: values[name], file: values[`${name}File`] },
+    { path: `github.${name}`, setting: githubSettings[name], value: values[name], file: values[`${name}File`] },
     sources,
   );
 }

@@ -1,0 +1,54 @@
+import { integerBetween, timing } from '../kernel/settings/forms.ts';
+import { defineSettings, type Settings } from '../kernel/settings/setting.ts';
+import { budgetLimits } from './limits.ts';
+
+const budgetSettings = {
+  writesPerMinute: {
+    type: integerBetween(1, 100_000),
+    expected: 'a number from 1 to 100000',
+    // GitHub's secondary limit for requests that create content.
+    description: 'How many writes to GitHub all workers with the same credential make a minute, at most.',
+    env: 'GITHUB_WRITES_PER_MINUTE',
+    flag: '--github-writes-per-minute',
+    default: '80',
+  },
+  writesPerHour: {
+    type: integerBetween(1, 1_000_000),
+    expected: 'a number from 1 to 1000000',
+    description: 'The same for an hour.',
+    env: 'GITHUB_WRITES_PER_HOUR',
+    flag: '--github-writes-per-hour',
+    default: '500',
+  },
+  minute: timing(
+    'github-budget-minute',
+    '60s',
+    'How long the minute of GITHUB_WRITES_PER_MINUTE is, and a sixtieth of the hour. Shorter ones are for tests.',
+    '1s',
+  ),
+} as const satisfies Settings;
+
+const timingSettings = {
+  githubWriteSpacing: timing(
+    'github-write-spacing',
+    // GitHub's advice against its secondary limits: at least a second between two writes.
+    '1s',
+    'The least time between two writes of a worker to GitHub.',
+    '0',
+  ),
+} as const satisfies Settings;
+
+export const githubBudgetSettings = defineSettings(
+  { githubBudget: 'The budget of writes to GitHub' },
+  { githubBudget: budgetSettings, timings: timingSettings },
+  ({ githubBudget, timings }) => ({
+    /** How many writes to GitHub are allowed; as every worker with the same credential is to have it. */
+    githubBudget: budgetLimits({
+      perMinute: githubBudget.writesPerMinute,
+      perHour: githubBudget.writesPerHour,
+      minuteMs: githubBudget.minute,
+      spacingMs: timings.githubWriteSpacing,
+    }),
+    timings,
+  }),
+);

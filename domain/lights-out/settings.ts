@@ -1,0 +1,79 @@
+import {
+  ADDRESS_FORM,
+  boolean,
+  BOOLEAN_FORM,
+  listenAddress,
+  nameList,
+  PATH,
+  timing,
+} from '../kernel/settings/forms.ts';
+import { defineSettings, type Settings } from '../kernel/settings/setting.ts';
+
+const scheduleSettings = {
+  enabled: {
+    type: boolean,
+    expected: BOOLEAN_FORM,
+    description: 'Whether LightsOutSchedules are followed; their definition must be in the cluster.',
+    env: 'HEADROOM_LIGHTS_OUT',
+    flag: '--lights-out',
+    isSwitch: true,
+    default: 'false',
+  },
+  protectedNamespaces: {
+    type: nameList,
+    expected: 'names of namespaces, separated by commas',
+    description:
+      "Namespaces that no schedule touches, beside the system's, Headroom's own and the one that TEMPORAL_ADDRESS names.",
+    env: 'HEADROOM_LIGHTS_OUT_PROTECTED_NAMESPACES',
+    flag: '--lights-out-protected-namespaces',
+    default: 'temporal,temporal-system',
+    isList: true,
+  },
+  gitopsManagers: {
+    type: nameList,
+    expected: 'field managers, separated by commas',
+    description: "Field managers whose writes are not a person's: what they put up at night is put down again.",
+    env: 'HEADROOM_LIGHTS_OUT_GITOPS_MANAGERS',
+    flag: '--lights-out-gitops-managers',
+    default: 'argocd-controller,argocd-application-controller,kustomize-controller,helm-controller',
+    isList: true,
+  },
+  webhookAddress: {
+    type: listenAddress,
+    expected: ADDRESS_FORM,
+    description:
+      'Where the starter serves the admission webhooks of LightsOutSchedules, with TLS. Absent: it does not.',
+    env: 'HEADROOM_LIGHTS_OUT_WEBHOOK_ADDRESS',
+    flag: '--lights-out-webhook-address',
+  },
+  webhookCertificate: {
+    type: PATH,
+    expected: 'the path of a folder with tls.crt and tls.key',
+    description:
+      'The certificate of the webhooks, as cert-manager mounts it; read again when it changes. Absent: the starter makes one, keeps it in a Secret and renews it.',
+    env: 'HEADROOM_LIGHTS_OUT_WEBHOOK_CERTIFICATE',
+    flag: '--lights-out-webhook-certificate',
+  },
+  webhookHost: {
+    type: PATH,
+    expected: 'a DNS name or an IP address',
+    description:
+      'The name that the API server calls the webhooks by, for which the starter makes a certificate. Default: headroom-lights-out.<namespace>.svc.',
+    env: 'HEADROOM_LIGHTS_OUT_WEBHOOK_HOST',
+    flag: '--lights-out-webhook-host',
+  },
+  retryMin: timing(
+    'lights-out-retry-min',
+    '15s',
+    'When a workload that could not be written is tried again; twice as long each time.',
+  ),
+  retryMax: timing('lights-out-retry-max', '10m', 'The longest time between two tries of such a workload.'),
+  contestedMin: timing(
+    'lights-out-contested-min',
+    '1m',
+    'When a workload that GitOps puts up again and again is put down once more; twice as long each time.',
+  ),
+  contestedMax: timing('lights-out-contested-max', '1h', 'The longest such time.'),
+} as const satisfies Settings;
+
+export const lightsOutSettings = defineSettings({ lightsOut: 'Workloads that sleep' }, { lightsOut: scheduleSettings });

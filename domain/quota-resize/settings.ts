@@ -1,0 +1,90 @@
+/** The settings of the quota resizer: its policy's lowest layer, its spans of time, GitHub and pull requests. */
+import { matching } from '../kernel/settings/forms.ts';
+import { defineSettings, type Settings, type SettingSources, type ValuesOf } from '../kernel/settings/setting.ts';
+import type { PolicyDefaults } from './policy/policy.ts';
+import { githubSettings } from './settings/github.ts';
+import { secretsOf } from './settings/github-credential.ts';
+import { policySettings } from './settings/policy.ts';
+import { pullRequestSettings } from './settings/pull-request.ts';
+import { repositoriesOf, resolveGitHub } from './settings/resolve-github.ts';
+import { resolveWebhooks } from './settings/resolve-webhooks.ts';
+import { timingSettings } from './settings/timings.ts';
+import { webhookSettings } from './settings/webhooks.ts';
+
+const kubernetesSettings = {
+  argocdNamespace: {
+    type: matching(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/),
+    expected: 'the name of a namespace: at most 63 lower-case letters, digits and "-"',
+    description: "The namespace of Argo CD's Applications, where a quota's tracking id names no other.",
+    env: 'ARGOCD_NAMESPACE',
+    flag: '--argocd-namespace',
+    default: 'argocd',
+  },
+} as const satisfies Settings;
+
+export const quotaResizeSettings = defineSettings(
+  {
+    github: 'GitHub',
+    pullRequest: 'Pull requests',
+    webhooks: "GitHub's webhooks",
+    resize: 'Resizing quotas',
+  },
+  {
+    github: githubSettings,
+    pullRequest: pullRequestSettings,
+    webhooks: webhookSettings,
+    resize: policySettings,
+    timings: timingSettings,
+    kubernetes: kubernetesSettings,
+  },
+  ({ github: githubValues, pullRequest, webhooks: webhookValues, resize, timings, kubernetes }, sources) => {
+    const isProposing = resize.mode === 'propose' && !resize.dryRun;
+    const github = resolveGitHub(githubValues, isProposing, sources);
+    const webhooks = resolveWebhooks(webhookValues, sources);
+    checkChecksPoll(timings, sources);
+    if (resize.dryRun && resize.mode === 'propose') {
+      const { where } = sources.written.get('resize.dryRun') ?? {};
+      sources.notices.push(`${where} wins over mode "propose": Headroom only observes.`);
+    }
+    return {
+      /** Absent while owner, repository or token are not set, which is enough for observing. */
+      github,
+      webhooks,
+      pullRequest,
+      resize: { ...resize, mode: isProposing ? ('propose' as const) : ('observe' as const) },
+      timings,
+      kubernetes,
+      /** The repositories as far as they are named, also for a process that has no credential for them. */
+      gitOps: { apiUrl: githubValues.apiUrl, repositories: repositoriesOf(githubValues) },
+      /** Where a namespace's manifests are in the repository, unless an annotation says otherwise. */
+      gitPathTemplate: githubValues.pathTemplate,
+      secrets: [
+        ...(github === undefined ? [] : secretsOf(github.credential)),
+        ...(webhooks.secrets === undefined ? [] : [webhooks.secrets]),
+      ],
+    };
+  },
+);
+
+/** The lowest layer of every quota's policy; the annotations of its namespace and its own go above it. */
+export function policyDefaults({
+  resize: { freezeUntil, ...settings },
+  timings,
+}: {
+  readonly resize: ValuesOf<typeof policySettings>;
+  readonly timings: Pick<ValuesOf<typeof timingSettings>, 'rejectionCooldown'>;
+}): PolicyDefaults {
+  return { ...settings, freezeUntil: freezeUntil ?? null, rejectionCooldown: timings.rejectionCooldown };
+}
+
+function checkChecksPoll(timings: ValuesOf<typeof timingSettings>, { written, problems }: SettingSources): void {
+  if (timings.checksPollMin <= timings.checksPollMax) return;
+  const min = written.get('timings.checksPollMin');
+  const max = written.get('timings.checksPollMax');
+  const shortest = min?.text ?? timingSettings.checksPollMin.default;
+  const longest = max?.text ?? timingSettings.checksPollMax.default;
+  problems.push({
+    where: (min ?? max)?.where ?? 'timings.checksPollMin',
+    message: `the checks would be asked for every ${shortest} at first and every ${longest} later: expected the first to be the shorter`,
+  });
+}

@@ -1,0 +1,61 @@
+import type { SettingSources, ValuesOf } from '../../kernel/settings/setting.ts';
+import type { githubSettings, RepositoryName } from './github.ts';
+import { type GitHubCredential, namesCredential, readGitHubCredential } from './github-credential.ts';
+
+/** The GitOps repository and the right to use it. */
+export interface GitHubTarget {
+  readonly apiUrl: string;
+  readonly owner: string;
+  readonly repo: string;
+  /** The repository's default branch when absent. */
+  readonly baseBranch: string | undefined;
+  /** Every repository that may be changed; the first one is that of owner and repo. */
+  readonly repositories: readonly RepositoryName[];
+  readonly credential: GitHubCredential;
+}
+
+/** Every repository that may be changed; the first one is that of owner and repo, where they are given. */
+export function repositoriesOf({
+  owner,
+  repo,
+  baseBranch,
+  repositories = [],
+}: ValuesOf<typeof githubSettings>): readonly RepositoryName[] {
+  return owner === undefined || repo === undefined ? repositories : [{ owner, repo, baseBranch }, ...repositories];
+}
+
+/** Only a worker writes to GitHub, and needs a repository and a credential as soon as it may propose. */
+export function resolveGitHub(
+  github: ValuesOf<typeof githubSettings>,
+  isProposing: boolean,
+  sources: SettingSources,
+): GitHubTarget | undefined {
+  if (sources.program !== 'worker') return undefined;
+  const { written, problems, notices } = sources;
+  const credential = readGitHubCredential(github, sources);
+  const repositories = repositoriesOf(github);
+  const [first] = repositories;
+  // A value that is there and wrong has its own problem already.
+  const unnamed = [
+    ...(written.has('github.owner') ? [] : ['GITHUB_OWNER']),
+    ...(written.has('github.repo') ? [] : ['GITHUB_REPO']),
+  ];
+  // The list alone is enough; half of the first repository's name is a slip.
+  const isNamed = unnamed.length === 0 || (unnamed.length === 2 && written.has('github.repositories'));
+  if (first !== undefined && isNamed && credential !== undefined) {
+    const { owner, repo, baseBranch } = first;
+    return { apiUrl: github.apiUrl, owner, repo, baseBranch, repositories, credential };
+  }
+  const missing = [
+    ...(isNamed ? [] : unnamed),
+    ...(namesCredential(written) ? [] : ['GITHUB_TOKEN, GITHUB_TOKEN_FILE or GITHUB_APP_ID']),
+  ];
+  if (isProposing) {
+    for (const where of missing) problems.push({ where, message: 'is required in mode "propose"' });
+  } else if (missing.length > 0) {
+    notices.push(
+      `Without ${missing.join(', ')} Headroom can only observe, also where an annotation asks it to propose.`,
+    );
+  }
+  return undefined;
+}

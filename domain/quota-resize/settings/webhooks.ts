@@ -1,0 +1,49 @@
+import {
+  ADDRESS_FORM,
+  boolean,
+  BOOLEAN_FORM,
+  listenAddress,
+  matching,
+  PATH,
+  timing,
+} from '../../kernel/settings/forms.ts';
+import type { Settings } from '../../kernel/settings/setting.ts';
+
+export const webhookSettings = {
+  enabled: {
+    type: boolean,
+    expected: BOOLEAN_FORM,
+    description:
+      'Whether GitHub tells a starter of changes of pull requests, so that the worker asks for them once an hour only.',
+    env: 'GITHUB_WEBHOOKS',
+    flag: '--github-webhooks',
+    default: 'false',
+    isSwitch: true,
+  },
+  address: {
+    type: listenAddress,
+    expected: ADDRESS_FORM,
+    description: "Where the starter takes GitHub's webhooks, at /webhooks/github. Without it it takes none.",
+    env: 'WEBHOOK_ADDRESS',
+    flag: '--webhook-address',
+  },
+  secret: {
+    type: matching(/[^,\s]/),
+    expected: 'the secret of the webhook, or two of them, separated by a comma or a line break',
+    description: 'The secret that GitHub signs its webhooks with. Two while it is being replaced.',
+    env: 'GITHUB_WEBHOOK_SECRET',
+    secret: true,
+  },
+  secretFile: {
+    type: PATH,
+    expected: 'the path of a file with the secret of the webhook',
+    description: 'A file with the secret, read again when it changes: a secret is rotated without a restart.',
+    env: 'GITHUB_WEBHOOK_SECRET_FILE',
+    flag: '--github-webhook-secret-file',
+  },
+  poll: timing(
+    'webhook-poll',
+    '1h',
+    'How often an open pull request is asked for where webhooks tell of its changes, after its first minute.',
+  ),
+} as const satisfies Settings;

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { integerBetween, timing } from '../kernel/settings/forms.ts';
+import { defineSettings, type Settings } from '../kernel/settings/setting.ts';
+import { usageModes } from './mode.ts';
+
+const usageSettings = {
+  mode: {
+    type: z.enum(usageModes),
+    expected: '"off", "own" or "audit"',
+    description:
+      "Who keeps the status of quotas true: Kubernetes' own controller (off), Headroom (own), or Kubernetes while Headroom checks (audit).",
+    env: 'HEADROOM_USAGE_MODE',
+    flag: '--usage-mode',
+    default: 'off',
+  },
+  resync: timing('usage-resync', '5m', 'How often every quota is counted anew; 0 turns it off.', '0'),
+  replenishmentResync: timing(
+    'usage-replenishment-resync',
+    '12h',
+    'How often everything that quotas count is listed anew, at the earliest; each time up to twice as late.',
+    '1s',
+  ),
+  discovery: timing('usage-discovery', '30s', 'How often the resources of the cluster are discovered.', '100ms'),
+  maxGap: timing(
+    'usage-max-gap',
+    '5s',
+    'The longest time between two counts of a namespace in which much changes; one in which little changes is counted at once.',
+    '0',
+  ),
+  auditAfter: timing('usage-audit-after', '60s', 'How long a status must be wrong before it is reported.', '100ms'),
+  workers: {
+    type: integerBetween(1, 1_000),
+    expected: 'a number from 1 to 1000',
+    // As many as Kubernetes' own controller has for its two queues.
+    description: 'How many counts a starter makes at once.',
+    env: 'HEADROOM_USAGE_WORKERS',
+    flag: '--usage-workers',
+    default: '10',
+  },
+} as const satisfies Settings;
+
+export const quotaUsageSettings = defineSettings(
+  { quotaUsage: 'Counting what quotas use' },
+  { quotaUsage: usageSettings },
+);

@@ -1,0 +1,28 @@
+import { githubBudgetSettings } from './github-budget/settings.ts';
+import type { ControllerName } from './kernel/controllers.ts';
+import type { ConfigOf, SettingsDefinition } from './kernel/settings/setting.ts';
+import { leaseGcSchedule } from './lease-gc/schedule.ts';
+import { leaseGcSettings } from './lease-gc/settings.ts';
+import { lightsOutSettings } from './lights-out/settings.ts';
+import { quotaResizeSettings } from './quota-resize/settings.ts';
+import { quotaUsageSettings } from './quota-usage/settings.ts';
+
+/** The settings of every controller. A name without its own does not compile. */
+export const controllerSettings = {
+  'quota-resize': quotaResizeSettings,
+  'github-budget': githubBudgetSettings,
+  'lease-gc': leaseGcSettings,
+  'quota-usage': quotaUsageSettings,
+  'lights-out': lightsOutSettings,
+} as const satisfies Readonly<Record<ControllerName, SettingsDefinition>>;
+
+type Union = ConfigOf<(typeof controllerSettings)[ControllerName]>;
+type Together<Parts> = (Parts extends unknown ? (part: Parts) => void : never) extends (all: infer All) => void
+  ? All
+  : never;
+
+/** What all controllers together give to the configuration. */
+export type ControllerConfig = Together<Union>;
+
+/** The Schedule that every cluster has. It also records whose name the cluster's is. */
+export const clusterSchedule = leaseGcSchedule;
