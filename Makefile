@@ -11,7 +11,7 @@ ARGS ?=
 DIR ?= test/cases
 
 .DEFAULT_GOAL := help
-.PHONY: help install servers browser check unit integration test chaos conformance demo dev clean
+.PHONY: help install servers browser check unit integration test chaos conformance mutants demo dev clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ chaos: install ## A long random run of kills, outages and people (ARGS='--seed 7
 
 conformance: install ## Run the conformance cases of DIR (test/cases)
 	@$(NPM_RUN) conformance -- $(DIR)
+
+mutants: install ## Mutants of the pure decisions, for hours (ARGS='--mutate domain/quota-resize/sizing/round.ts')
+	@nice $(NPM_RUN) mutants -- $(ARGS)
 
 demo: install ## The main job on a real cluster and a real git repository (ARGS=--exit ends by itself)
 	@$(NPM_RUN) servers >/dev/null
