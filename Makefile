@@ -7,6 +7,10 @@ NPM_RUN := npm run --silent
 NPM_INSTALL := npm install --no-save --no-audit --no-fund --loglevel=error
 # A copy of the lock file that node_modules was installed from.
 INSTALLED_LOCK := node_modules/.installed-lock.json
+# While npm installs, Go fetches the sources of the servers, for the commands that need these and on a machine that has not
+# built them. It goes on beside the first build; where it fails, that build says why.
+FETCH_GO = command -v go >/dev/null && for tool in temporal etcd kubernetes; do \
+	    (cd tools/$$tool && go list -deps tool); done >/dev/null 2>&1 &
 ARGS ?=
 DIR ?= test/cases
 
@@ -16,9 +20,12 @@ DIR ?= test/cases
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+servers integration test chaos demo dev: BESIDE_INSTALL = $(FETCH_GO)
+
 install: ## Install the npm packages, if the lock file has changed since the last time
 	@cmp -s package-lock.json $(INSTALLED_LOCK) || { \
-	  echo 'Installing npm packages' && \
+	  echo 'Installing npm packages'; \
+	  $(BESIDE_INSTALL) \
 	  $(NPM_INSTALL) && \
 	  cp package-lock.json $(INSTALLED_LOCK); }
 

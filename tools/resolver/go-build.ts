@@ -28,17 +28,45 @@ export async function goBuild(
   onProgress: (detail: string) => void,
 ): Promise<void> {
   let packages = 0;
+  onProgress('looking what is to be compiled');
+  const total = await countStale(server, environment, onProgress);
+  const began = performance.now();
   const build = await runGo([...server.buildArguments, '-o', output, server.package], server, environment, (line) => {
     if (line.startsWith('go: downloading ')) {
       onProgress('downloading modules');
     } else if (/^[\w.-]+(\/[\w.@~+-]+)*$/.test(line)) {
       packages += 1; // `go build -v` names each package when it has been compiled
-      onProgress(`${packages} packages compiled`);
+      onProgress(howFar(packages, total, performance.now() - began));
     }
   });
   if (build.code !== 0) {
     throw new ServerUnavailable(explainFailure(server, build.errors, environment));
   }
+}
+
+/** How many packages Go has not compiled yet; null where it does not say. Downloads the modules that are missing. */
+async function countStale(
+  server: PinnedServer,
+  environment: Environment,
+  onProgress: (detail: string) => void,
+): Promise<number | null> {
+  const [, ...flags] = server.buildArguments;
+  const args = ['list', '-deps', '-f', '{{if .Stale}}{{.ImportPath}}{{end}}', ...flags, server.package];
+  const { code, output } = await runGo(args, server, environment, (line) => {
+    if (line.startsWith('go: downloading ')) onProgress('downloading modules');
+  });
+  return code === 0 ? output.split('\n').filter((line) => line !== '').length : null;
+}
+
+/** Before so many packages what is left cannot be told from what was. */
+const ENOUGH_TO_ESTIMATE = 20;
+
+function howFar(compiled: number, total: number | null, milliseconds: number): string {
+  if (total === null || compiled > total) return `${compiled} packages compiled`;
+  const counted = `${compiled} of ${total} packages compiled`;
+  if (compiled < ENOUGH_TO_ESTIMATE) return counted;
+  const seconds = ((milliseconds / compiled) * (total - compiled)) / 1000;
+  return `${counted}, ${seconds < 60 ? 'less than a minute' : `about ${Math.ceil(seconds / 60)} min`} left`;
 }
 
 /**
