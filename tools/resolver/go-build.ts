@@ -61,7 +61,8 @@ async function countStale(
 /** Before so many packages what is left cannot be told from what was. */
 const ENOUGH_TO_ESTIMATE = 20;
 
-function howFar(compiled: number, total: number | null, milliseconds: number): string {
+/** How far a build is, in a few words, and how long it will take at the pace that it had. */
+export function howFar(compiled: number, total: number | null, milliseconds: number): string {
   if (total === null || compiled > total) return `${compiled} packages compiled`;
   const counted = `${compiled} of ${total} packages compiled`;
   if (compiled < ENOUGH_TO_ESTIMATE) return counted;

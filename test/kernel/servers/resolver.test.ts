@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { howFar } from '../../../tools/resolver/go-build.ts';
 import { pinnedServer, SERVER_NAMES } from '../../../tools/resolver/pinned-servers.ts';
 import { elapsed } from '../../../tools/resolver/progress.ts';
 
@@ -40,6 +41,7 @@ afterEach(() => {
 function installGo(build: string, version = 'go1.26.8'): void {
   const script = `#!/bin/sh
 if [ "$1" = env ]; then echo ${version}; exit 0; fi
+if [ "$1" = list ]; then printf 'bytes\\nerrors\\n'; exit 0; fi
 while [ $# -gt 0 ]; do if [ "$1" = -o ]; then out="$2"; fi; shift; done
 echo built >> '${join(home, 'builds')}'
 ${build}
@@ -122,8 +124,17 @@ describe('the resolver of servers', () => {
   it('the first build says how long it takes and where its result is kept', async () => {
     installGo(PRODUCE);
     const { stderr } = await resolve(['etcd']).answer;
-    expect(stderr).toMatch(/^Building etcd with Go, which takes up to about 1 min .* once; .*\/cache\/headroom\.\n/);
+    expect(stderr).toMatch(/^Building etcd with Go, once: up to about 1 min on \d+ cores .*\/cache\/headroom\.\n/);
     expect(stderr).toMatch(/^built etcd \S+ \(\d+:\d\d\)$/m);
+  });
+
+  it.each([
+    [19, 100, '19 of 100 packages compiled'],
+    [20, 100, '20 of 100 packages compiled, about 4 min left'],
+    [90, 100, '90 of 100 packages compiled, less than a minute left'],
+    [90, null, '90 packages compiled'],
+  ])('a build of %d of %s packages in a minute says how long it still takes', (compiled, total, says) => {
+    expect(howFar(compiled, total, 60_000)).toBe(says);
   });
 
   it('two that ask at the same time build once, and both get the binary', async () => {
