@@ -105,11 +105,11 @@ describe('the replay gate', () => {
       {
         file: 'workflows/lights-out/workflow.ts',
         from: `
-    else await writeStatus(looked, verdict.ready);
-    await tell(looked, [...memory.untold, ...verdict.tells]);`,
+    else await pass.writeStatus(seen, verdict.ready);
+    await pass.writeEvents(seen, [...run.memory.untold, ...verdict.tells]);`,
         to: `
-    await tell(looked, [...memory.untold, ...verdict.tells]);
-    if (progressAt !== now()) await writeStatus(looked, verdict.ready);`,
+    await pass.writeEvents(seen, [...run.memory.untold, ...verdict.tells]);
+    if (verdict.kind !== 'scale') await pass.writeStatus(seen, verdict.ready);`,
       },
       { file: 'workflows/github-budget/workflow.ts', from: '    upsertMemo(memo);\n', to: '' },
     );
@@ -129,9 +129,9 @@ describe('the replay gate', () => {
       [
         { file: 'workflows/kernel/visibility.ts', from: 'value: standing.phase }', to: 'value: standing.reason }' },
         {
-          file: 'workflows/lights-out/workflow.ts',
-          from: 'const REFUSED_REST_MS = 60_000;',
-          to: 'const REFUSED_REST_MS = 50_000;',
+          file: 'workflows/lights-out/schedule-pass.ts',
+          from: 'const FAILED_REST_MS = 60_000;',
+          to: 'const FAILED_REST_MS = 50_000;',
         },
         {
           file: 'workflows/quota-usage/activities.ts',
