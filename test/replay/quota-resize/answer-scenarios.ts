@@ -87,7 +87,7 @@ export const answerScenarios: Readonly<Record<string, Scenario<Stack>>> = {
     await stack.forge.pushCommit({ files: { [quota.path]: quotaManifest({ hard: { pods: '20' } }) } });
     // More is needed, so the branch is to be made anew.
     await quota.deploy('more', 4, { cpu: '10m' });
-    await quota.reaches('AwaitingSync', 'AlreadyInGit');
+    await quota.reaches('AwaitingSync');
     await quota.setHard({ pods: '20' });
     await quota.reaches('CoolingDown');
     return await runOf(quota);
@@ -113,6 +113,19 @@ export const answerScenarios: Readonly<Record<string, Scenario<Stack>>> = {
     return await runOf(quota);
   },
 
+  'held-while-merging': async (stack, namespace) => {
+    const quota = await opened(stack, namespace);
+    const { number } = await quota.pullRequest();
+    const hold = stack.forge.hold({ method: 'PUT', path: `/pulls/${number}/merge`, when: 'before' });
+    await quota.annotate({ 'resizer.io/auto-merge': null });
+    await untilHeld(hold, `the merge of ${namespace} is about to be made`, EPISODE_MS);
+    await quota.annotate(byPeople);
+    // The connection breaks, so the merge is tried again, and the policy is asked again.
+    hold.abandon();
+    await quota.reaches('AwaitingMerge', 'NamespaceAutoMergeOff');
+    return await runOf(quota);
+  },
+
   'merge-refused': async (stack, namespace) => {
     const quota = await opened(stack, namespace);
     const { number } = await quota.pullRequest();
@@ -127,18 +140,6 @@ export const answerScenarios: Readonly<Record<string, Scenario<Stack>>> = {
     fault.remove();
     await quota.reaches('CoolingDown', 'CoolingDown');
     return await runOf(quota);
-  },
-
-  'opted-out-while-opening': async (stack, namespace) => {
-    const quota = await givenQuota(stack, { namespace, hard: HARD });
-    const hold = stack.forge.hold({ method: 'POST', path: '/git/refs', body: `/${namespace}/`, when: 'before' });
-    await press(quota);
-    await untilHeld(hold, `the branch of ${namespace} is about to be made`, EPISODE_MS);
-    const recorded = await runOf(quota);
-    await quota.annotate({ 'resizer.io/enabled': 'false' });
-    hold.release();
-    await quota.ends('OptedOut');
-    return recorded;
   },
 
   'refused-by-github': async (stack, namespace) => {
@@ -238,7 +239,7 @@ export const lonelyAnswerScenarios: Readonly<Record<string, Scenario<Stack>>> = 
     const quota = await givenQuota(stack, { namespace, hard: HARD });
     // Git is looked at between the look at the Lease and its taking.
     await stack.forge.pushCommit({ files: { 'README.md': `# for ${namespace}\n` } });
-    const hold = stack.forge.hold({ when: 'before' });
+    const hold = stack.forge.hold({ method: 'GET', path: '/git/trees/**', when: 'before' });
     await press(quota);
     await untilHeld(hold, `Git is about to be read for ${namespace}`, EPISODE_MS);
     await quota.createLease('somebody-else');
