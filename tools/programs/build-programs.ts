@@ -29,7 +29,8 @@ const COMMON_JS_NAMES = 'const __dirname = import.meta.dirname, __filename = imp
 export async function buildPrograms(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   // The packages that Temporal's SDK itself uses.
-  const sdk = createRequire(fileURLToPath(import.meta.resolve('@temporalio/worker')));
+  // Not import.meta.resolve: Vitest's global set-up, which builds them as well, has none.
+  const sdk = createRequire(createRequire(import.meta.url).resolve('@temporalio/worker'));
   const { getPrebuiltPath } = sdk('@temporalio/core-bridge/common.js') as { getPrebuiltPath: () => string };
   const [chunks] = await Promise.all([
     Promise.all([

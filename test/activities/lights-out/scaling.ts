@@ -186,6 +186,41 @@ export function scalingTests(cluster: () => Cluster): void {
       expect((await read(web)).spec.replicas).toBe(3);
     });
 
+    it('wakes nothing with an old batch of the night, and says that it is to be woken by now', async () => {
+      const { at, create, read, schedule } = cluster();
+      const ns = 'repeated-late';
+      const web = workloadOf('Deployment', ns, 'web', 3);
+      await create([namespaceOf(ns), web]);
+      const scheduleUid = await schedule(ns, { namespaces: [ns] });
+      const look = lookOf(ns);
+      const { items } = planOf(await at(NIGHT).observeSchedule(look));
+      const batch = { target: targetOf(ns), scheduleUid, items, look };
+      expect((await at(NIGHT).ensureScaled(batch)).outcomes).toMatchObject([{ kind: 'done' }]);
+      const { outcomes } = await at(MORNING).ensureScaled(batch);
+      const detail = 'it is to be woken by now (Up)';
+      expect(outcomes).toEqual([{ workload: `Deployment ${ns}/web`, kind: 'skipped', detail }]);
+      const { metadata, spec } = await read(web);
+      expect(spec.replicas).toBe(0);
+      expect(metadata?.annotations).toMatchObject({ [ORIGINAL_REPLICAS]: '3' });
+    });
+
+    it('leaves a Deployment of the same name that was created since the observation as it is', async () => {
+      const { admin, at, create, read, schedule } = cluster();
+      const ns = 'recreated';
+      const web = workloadOf('Deployment', ns, 'web', 3);
+      await create([namespaceOf(ns), web]);
+      const scheduleUid = await schedule(ns, { namespaces: [ns] });
+      const look = lookOf(ns);
+      const { items } = planOf(await at(NIGHT).observeSchedule(look));
+      expect(items).toHaveLength(1);
+      await admin.apps.deleteNamespacedDeployment({ name: 'web', namespace: ns });
+      await create([web]);
+      const before = essence(await read(web));
+      const { outcomes } = await at(NIGHT).ensureScaled({ target: targetOf(ns), scheduleUid, items, look });
+      expect(outcomes).toEqual([{ workload: `Deployment ${ns}/web`, kind: 'skipped', detail: 'gone' }]);
+      expect(essence(await read(web))).toEqual(before);
+    });
+
     it('of one that an admission policy denies fails with its words, and holds up no other', async () => {
       const { admin, at, change, create, read, schedule } = cluster();
       const ns = 'denied';
