@@ -1,26 +1,18 @@
 /** The process that watches a cluster, counts from what it has seen, and starts and wakes workflows. It writes nothing to the cluster. */
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
-import { policyDefaults } from '../domain/quota-resize/settings.ts';
 import { requestCancellation } from '../activities/kernel/cancellation.ts';
 import { clusterSchedule, type ControllerConfig, controllerSettings } from '../domain/registry.ts';
-import { serveHealth, serveMetrics } from '../platform/health/health.ts';
+import { type Readiness, serveHealth, serveMetrics } from '../platform/health/health.ts';
 import { connectProcess, type HeadroomProcess, runProcess } from '../platform/process/process.ts';
 import type { Config } from './config.ts';
-import { HintQueue } from './kernel/hint-queue.ts';
-import { type RunningLightsOut, startLightsOut } from './lights-out/start.ts';
-import { createQuotaHintSender, isHopelessHint, type QuotaHint } from './quota-resize/hint.ts';
-import { type QuotaWatch, watchQuotas } from './quota-resize/watch.ts';
-import { startUsage } from './quota-usage/start.ts';
-import { webhookPath } from './webhooks/server.ts';
-import { type RunningWebhooks, startWebhooks, type WebhookOptions } from './webhooks/webhooks.ts';
-
-/** Two hints for one quota in this span become one: a rollout updates the quota's status with every pod. */
-const HINT_GAP_MS = 1_000;
+import type { RunningController } from './controller.ts';
+import { CountedUsage } from './kernel/counted-usage.ts';
+import { controllers } from './registry.ts';
 
 runProcess<ControllerConfig>('starter', controllerSettings, run);
 
 async function run(headroom: HeadroomProcess<Config>): Promise<void> {
-  const { config, cluster, log, readiness, signal, onStop } = headroom;
+  const { config, cluster, log, readiness, onStop } = headroom;
   const metrics = new Registry();
   metrics.setDefaultLabels({ cluster });
   collectDefaultMetrics({ register: metrics });
@@ -40,75 +32,46 @@ async function run(headroom: HeadroomProcess<Config>): Promise<void> {
     labelNames: ['kind'],
     registers: [metrics],
   });
-  const send = createQuotaHintSender(client);
-  const queue = new HintQueue<QuotaHint>({
-    send: async (hint) => {
-      await send(hint);
-      sent.inc({ kind: hint.starts ? 'pressure' : 'changed' });
-      log.debug({ workflow: hint.id, cause: hint.cause }, 'hinted');
-    },
-    isHopeless: isHopelessHint,
-    perSecond: config.starter.hintsPerSecond,
-    gapMs: HINT_GAP_MS,
-    log,
-    signal,
-  });
-  let lightsOut: RunningLightsOut | null = null;
-  const waitingHints = new Gauge({
-    name: 'headroom_starter_hints_waiting',
-    help: 'Workflows that wait to be hinted.',
-    collect() {
-      this.set(queue.depth + (lightsOut?.waitingHints() ?? 0));
-    },
-    registers: [],
-  });
-  metrics.registerMetric(waitingHints);
-  const draining = queue.run();
-  onStop('hints', async () => await draining);
-
-  let watch: QuotaWatch | undefined;
-  const usage =
-    config.quotaUsage.mode === 'off'
-      ? null
-      : startUsage(headroom, {
-          kubeConfig,
-          client,
-          metrics,
-          onCounted: ({ namespace, name }) => watch?.usageCounted(namespace, name),
-        });
-  watch = await watchQuotas({
-    kubeConfig,
-    cluster,
-    policyDefaults: policyDefaults(config),
-    resyncMs: config.starter.resyncInterval,
-    ...(usage === null ? {} : { countedUsed: usage.countedUsed }),
-    hint: (hint) => queue.add(hint),
-    log,
-    signal,
-  });
-  const { informers: watched } = watch;
-  onStop('watches', async () => await watch?.stop());
-  const webhooks = await receiveWebhooks(headroom, { kubeConfig, metrics, hint: (hint) => queue.add(hint) });
-  if (config.lightsOut.enabled) {
-    const onHinted = (kind: string): void => sent.inc({ kind });
-    lightsOut = await startLightsOut(headroom, { kubeConfig, client, metrics, onHinted });
+  const countedUsage = new CountedUsage();
+  const onHinted = (kind: string): void => sent.inc({ kind });
+  const enabled = Object.entries(controllers).filter(([, { isEnabled }]) => isEnabled(config));
+  const running: RunningController[] = [];
+  for (const [, { start }] of enabled) {
+    running.push(await start({ headroom, kubeConfig, client, metrics, countedUsage, onHinted }));
   }
-  const informers = {
-    ...watched,
-    ...(webhooks === null ? {} : { leases: webhooks.leases }),
-    ...lightsOut?.informers,
-  };
-  const stale = new Gauge({
-    name: 'headroom_starter_watch_stale_seconds',
-    help: 'How long a watch has been broken; 0 while it is connected.',
-    labelNames: ['resource'],
-    registers: [],
-    collect() {
-      for (const [resource, informer] of Object.entries(informers)) this.set({ resource }, informer.staleSeconds());
-    },
-  });
-  metrics.registerMetric(stale);
-  for (const [resource, informer] of Object.entries(informers)) {
+  registerMetrics(metrics, running);
+  watchReadiness(readiness, running);
+  log.info({ cluster, controllers: enabled.map(([name]) => name) }, 'the starter is watching');
+}
+
+function registerMetrics(metrics: Registry, running: readonly RunningController[]): void {
+  metrics.registerMetric(
+    new Gauge({
+      name: 'headroom_starter_hints_waiting',
+      help: 'Workflows that wait to be hinted.',
+      collect() {
+        this.set(running.reduce((all, { waitingHints }) => all + waitingHints(), 0));
+      },
+      registers: [],
+    }),
+  );
+  metrics.registerMetric(
+    new Gauge({
+      name: 'headroom_starter_watch_stale_seconds',
+      help: 'How long a watch has been broken; 0 while it is connected.',
+      labelNames: ['resource'],
+      registers: [],
+      collect() {
+        for (const { informers } of running) {
+          for (const [resource, informer] of Object.entries(informers)) this.set({ resource }, informer.staleSeconds());
+        }
+      },
+    }),
+  );
+}
+
+function watchReadiness(readiness: Readiness, running: readonly RunningController[]): void {
+  for (const [resource, informer] of running.flatMap(({ informers }) => Object.entries(informers))) {
     readiness.watch(`watch ${resource}`, () => {
       if (!informer.isSynced()) {
         const trouble = informer.trouble();
@@ -118,36 +81,4 @@ async function run(headroom: HeadroomProcess<Config>): Promise<void> {
       return seconds === 0 ? { ready: true } : { ready: false, reason: `broken for ${seconds} s` };
     });
   }
-  readiness.watch('hints', () =>
-    queue.trouble === null ? { ready: true } : { ready: false, reason: `waiting for Temporal: ${queue.trouble}` },
-  );
-  log.info(
-    { cluster, mode: config.resize.mode, usage: config.quotaUsage.mode, lightsOut: config.lightsOut.enabled },
-    'the starter is watching',
-  );
-}
-
-/** Takes GitHub's webhooks where an address is configured for them; null where none is. */
-async function receiveWebhooks(
-  { config, cluster, log, readiness, signal, onStop }: HeadroomProcess<Config>,
-  { kubeConfig, metrics, hint }: Pick<WebhookOptions, 'kubeConfig' | 'metrics' | 'hint'>,
-): Promise<RunningWebhooks | null> {
-  const { address, secrets } = config.webhooks;
-  if (address === undefined || secrets === undefined) return null;
-  const { systemNamespace } = config.kubernetes;
-  const webhooks = await startWebhooks({
-    kubeConfig,
-    cluster,
-    systemNamespace,
-    address,
-    secrets,
-    hint,
-    metrics,
-    log,
-    signal,
-  });
-  onStop('webhooks', async () => await webhooks.stop());
-  readiness.set('webhooks', { ready: true });
-  log.info({ url: `${webhooks.url}${webhookPath}` }, "the starter takes GitHub's webhooks");
-  return webhooks;
 }

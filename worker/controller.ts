@@ -3,6 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { NativeConnection, Worker, WorkerOptions } from '@temporalio/worker';
 import type { Config } from './config.ts';
 import type { Log } from '../platform/log/log.ts';
+import type { HistogramBuckets } from '../platform/temporal/temporal.ts';
 
 /** What a controller may use to build its activities: the ways to the world, and the configuration. */
 export interface ControllerContext {
@@ -34,6 +35,8 @@ export interface WorkerController {
   readonly isEnabled: (config: Config) => boolean;
   /** Its activities, for its own task queue; empty for a controller that has none. */
   readonly createActivities: (context: ControllerContext) => object;
+  /** The buckets of the histograms that its activities fill. */
+  readonly histogramBuckets?: HistogramBuckets;
   /**
    * One more worker, for workflows that do not belong to one cluster and have a task queue of their own. It ends after all
    * others: activities that are still under way may need its workflows.

@@ -25,7 +25,8 @@ async function run(headroom: HeadroomProcess<Config>): Promise<void> {
   const health = await serveHealth(config.process.healthAddress, readiness);
   onStop('health', async () => await health.close());
   const metricsAddress = await concreteAddress(config.process.metricsAddress);
-  Runtime.install(runtimeOptions(log, metricsAddress));
+  const buckets = Object.values(controllers).map(({ histogramBuckets }) => histogramBuckets);
+  Runtime.install(runtimeOptions(log, metricsAddress, Object.assign({}, ...buckets)));
   log.info({ health: health.url, metrics: `http://${metricsAddress}/metrics`, cluster }, 'the worker is starting');
   const { kubeConfig, client } = await connectProcess(headroom, {
     schedule: clusterSchedule(config),

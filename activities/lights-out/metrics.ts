@@ -3,6 +3,12 @@ import type { MetricCounter } from '@temporalio/common';
 import type { ScheduleState, WorkloadType } from '../../domain/lights-out/schedule/names.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 
+/** Buckets of how long workloads are put to sleep or woken: those that dashboards of the first implementation know. */
+const SCALING_SECONDS = [1, 5, 10, 30, 60, 120, 300, 600];
+
+/** The buckets of its histograms, for the endpoint of the process. */
+export const scalingBuckets = { lightsout_scaling_duration: SCALING_SECONDS };
+
 type Direction = 'upscale' | 'downscale';
 
 /** What the writes of one batch count; nothing outside of an activity. */

@@ -22,9 +22,6 @@ const REQUEST_MS = 10_000;
 /** A server that was there answers at once, or readiness should say so. */
 const LOOK_MS = 3_000;
 
-/** Buckets of how long workloads are put to sleep or woken: those that dashboards of the first implementation know. */
-const SCALING_SECONDS = [1, 5, 10, 30, 60, 120, 300, 600];
-
 /** What a client's connection to the target needs, with a limit on the first connect in milliseconds. */
 export function clientConnectionOptions(target: TemporalTarget, connectTimeoutMs: number): ConnectionOptions {
   const { address, tls, apiKey, metadata } = target.connection.reveal();
@@ -135,13 +132,20 @@ function temporalReason(error: unknown, namespace: string): string {
   return message.split('\n', 1)[0] ?? '';
 }
 
+/** The upper bounds of the buckets of histograms that are not Temporal's own, by the metric's name. */
+export type HistogramBuckets = Record<string, number[]>;
+
 /**
  * Options for `Runtime.install`: the SDK's and its core's lines go into our log, its metrics and the worker's own to
  * `/metrics` on the given address, and its handling of signals is off, because the process has its own.
  *
  * @param metricsAddress `host:port` with a port that is not 0: the SDK does not tell which one it took.
  */
-export function runtimeOptions(log: Log, metricsAddress: string | undefined): RuntimeOptions {
+export function runtimeOptions(
+  log: Log,
+  metricsAddress: string | undefined,
+  histogramBuckets: HistogramBuckets = {},
+): RuntimeOptions {
   return {
     logger: temporalLogger(log),
     shutdownSignals: [],
@@ -157,7 +161,7 @@ export function runtimeOptions(log: Log, metricsAddress: string | undefined): Ru
                 countersTotalSuffix: true,
                 unitSuffix: true,
                 useSecondsForDurations: true,
-                histogramBucketOverrides: { lightsout_scaling_duration: SCALING_SECONDS },
+                histogramBucketOverrides: histogramBuckets,
               },
             },
           }),

@@ -11,6 +11,7 @@ import { commandDescriptions, type ResizeStatus, status } from '../../workflows/
 import { TemporalUnreachable, withClient } from './connection.ts';
 import { addExplainCommand } from './explain/command.ts';
 import { addLightsOutCommand } from './lights-out/command.ts';
+import { list } from './list.ts';
 import { addPlanCommand } from './plan.ts';
 import {
   answered,
@@ -64,7 +65,7 @@ export function createCommandLine(): Command {
 
   program
     .command('list')
-    .description('the episodes that run now')
+    .description('the workflows that run now, of every controller')
     .action(async () => await run(program, async (client, config) => await list(client, config, shared(program))));
 
   program
@@ -190,25 +191,6 @@ async function gc(client: Client, config: Config, now: boolean, { output }: Shar
       `there is no Schedule ${leaseGcId(cluster)}: start a worker or a starter for the cluster "${cluster}" first`,
     );
   }
-}
-
-async function list(client: Client, config: Config, { output }: SharedOptions): Promise<void> {
-  const cluster = config.kubernetes.clusterName.replaceAll("'", '');
-  const query = `HeadroomController = 'quota-resize' AND HeadroomCluster = '${cluster}' AND ExecutionStatus = 'Running'`;
-  const rows: { target: string; phase: string; since: string; workflow: string }[] = [];
-  for await (const execution of client.workflow.list({ query })) {
-    const attribute = (name: string) => String(execution.searchAttributes?.[name]?.[0] ?? '');
-    rows.push({
-      target: attribute('HeadroomTarget'),
-      phase: attribute('HeadroomPhase'),
-      since: execution.startTime.toISOString(),
-      workflow: execution.workflowId,
-    });
-  }
-  if (output === 'json') return print(rows);
-  if (rows.length === 0) console.log(`no episode runs in ${cluster}`);
-  const width = Math.max(0, ...rows.map((row) => row.target.length));
-  for (const row of rows) console.log(`${row.target.padEnd(width)}  ${row.phase.padEnd(18)}  since ${row.since}`);
 }
 
 async function printStatus(

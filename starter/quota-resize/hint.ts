@@ -1,4 +1,4 @@
-import { type Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { type QuotaTarget, quotaResizeId, targetName, taskQueue } from '../../domain/kernel/target.ts';
 import {
   commandDescriptions,
@@ -74,17 +74,6 @@ export function createQuotaHintSender(client: Client): (hint: QuotaHint) => Prom
       if (!(error instanceof WorkflowNotFoundError)) throw error;
     }
   };
-}
-
-/** gRPC's INVALID_ARGUMENT: Temporal says so of a workflow that has reached its limit of signals, among others. */
-const INVALID_ARGUMENT = 3;
-
-/** Whether Temporal would refuse the same hint for ever, and not because it is away. */
-export function isHopelessHint(error: unknown): boolean {
-  const cause = error instanceof Error ? (error.cause ?? error) : error;
-  if (!isGrpcServiceError(cause)) return false;
-  const code: number = cause.code;
-  return code === INVALID_ARGUMENT;
 }
 
 /** Markdown for the Temporal UI: what this is, and what an operator may do here. */

@@ -1,4 +1,5 @@
 import type { LightsOutActivities } from '../../activities/lights-out/interface.ts';
+import { scalingBuckets } from '../../activities/lights-out/metrics.ts';
 import { createLightsOutActivities } from '../../activities/lights-out/kubernetes-activities.ts';
 import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import { protectedNamespaces } from '../../domain/lights-out/protected-namespaces.ts';
@@ -8,6 +9,7 @@ export const lightsOutController: WorkerController = {
   workflowTypes: ['lightsOut'],
   isEnabled: ({ lightsOut }) => lightsOut.enabled,
   createActivities,
+  histogramBuckets: scalingBuckets,
 };
 
 function createActivities({ config, kubeConfig, log }: ControllerContext): LightsOutActivities {

@@ -1,14 +1,14 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { Runtime } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { reconcileMetric, scalingMetrics } from '../../../activities/lights-out/metrics.ts';
+import { reconcileMetric, scalingBuckets, scalingMetrics } from '../../../activities/lights-out/metrics.ts';
 import { createLog } from '../../../platform/log/log.ts';
 import { forgetRuntime, installRuntime } from '../../platform/process/sdk-runtime.ts';
 
 let address: string;
 
 beforeAll(async () => {
-  address = await installRuntime(createLog({ name: 'sdk', level: 'error' }));
+  address = await installRuntime(createLog({ name: 'sdk', level: 'error' }), scalingBuckets);
 });
 afterAll(async () => {
   await forgetRuntime();

@@ -3,7 +3,7 @@
  * read; that anything else in the payload is true is not relied on.
  */
 import * as z from 'zod';
-import type { EpochMs } from '../../domain/kernel/time.ts';
+import type { EpochMs } from '../../../domain/kernel/time.ts';
 
 /** A delivery whose pull requests may be ours. Every match is one of these, whichever finds it. */
 export interface RepositoryEvent {

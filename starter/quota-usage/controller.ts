@@ -1,44 +1,31 @@
-import type { KubeConfig } from '@kubernetes/client-node';
-import type { Client } from '@temporalio/client';
 import { Runtime } from '@temporalio/worker';
-import type { Registry } from 'prom-client';
-import type { ResourceList } from '../../domain/kernel/resource-list.ts';
-import type { CachedQuota, UsagePolicy } from '../../domain/quota-usage/observation.ts';
-import type { HeadroomProcess } from '../../platform/process/process.ts';
-import type { Config } from '../config.ts';
+import type { UsagePolicy } from '../../domain/quota-usage/observation.ts';
 import { connectWorker, runtimeOptions } from '../../platform/temporal/temporal.ts';
+import type { RunningController, StarterContext, StarterController } from '../controller.ts';
 import { HintQueue } from '../kernel/hint-queue.ts';
-import { isHopelessHint } from '../quota-resize/hint.ts';
+import { isHopelessHint } from '../kernel/hopeless.ts';
 import { createUsageCache } from './cache.ts';
 import { createUsageHintSender, type UsageQueuedHint } from './hint.ts';
 import { createCacheHost } from './host.ts';
 import { createUsageMetrics } from './metrics.ts';
 import { createUsageWatch } from './usage-watch.ts';
 
-export interface UsageOptions {
-  readonly kubeConfig: KubeConfig;
-  readonly client: Client;
-  readonly metrics: Registry;
-  /** Told of every count: what a quota really uses. */
-  readonly onCounted: (quota: CachedQuota, used: ResourceList) => void;
-}
-
-export interface RunningUsage {
-  /** The last count of a quota, as far as it could be counted; null before the first. */
-  readonly countedUsed: (namespace: string, quota: string) => ResourceList | null;
-}
+export const quotaUsageController: StarterController = {
+  isEnabled: ({ quotaUsage }) => quotaUsage.mode !== 'off',
+  start,
+};
 
 /**
  * Counts what the quotas of the cluster use, wakes the episodes of those whose status is not true, and hosts the activities
  * that count as soon as the quotas are listed. Nothing waits for it: what may not be listed here must not keep the resizer.
  */
-export function startUsage(headroom: HeadroomProcess<Config>, options: UsageOptions): RunningUsage {
+function start({ headroom, kubeConfig, client, metrics, countedUsage }: StarterContext): RunningController {
   const { config, cluster, log, readiness, identity, signal, onStop, stop } = headroom;
   const { mode, auditAfter, resync, replenishmentResync, discovery, maxGap, workers } = config.quotaUsage;
   if (mode === 'off') throw new Error('counting is off');
   const policy: UsagePolicy = { mode, auditAfterMs: auditAfter };
   const queue = new HintQueue<UsageQueuedHint>({
-    send: createUsageHintSender(options.client, policy),
+    send: createUsageHintSender(client, policy),
     isHopeless: isHopelessHint,
     perSecond: config.starter.hintsPerSecond,
     // The namespaces are coalesced before they come here.
@@ -56,8 +43,8 @@ export function startUsage(headroom: HeadroomProcess<Config>, options: UsageOpti
     maxGapMs: maxGap,
     cache: () => cache,
     hint: (hint) => queue.add(hint),
-    onCounted: options.onCounted,
-    metrics: createUsageMetrics(options.metrics, {
+    onCounted: ({ namespace, name }) => countedUsage.counted(namespace, name),
+    metrics: createUsageMetrics(metrics, {
       watched: () => cache.watched().length,
       wrong: () => watch.wrong(),
       unmeasured: () => watch.unmeasured(),
@@ -66,7 +53,7 @@ export function startUsage(headroom: HeadroomProcess<Config>, options: UsageOpti
     log,
   });
   const cache = createUsageCache({
-    kubeConfig: options.kubeConfig,
+    kubeConfig,
     discoveryMs: discovery,
     replenishmentResyncMs: replenishmentResync,
     listener: watch,
@@ -88,7 +75,9 @@ export function startUsage(headroom: HeadroomProcess<Config>, options: UsageOpti
   hostCounts().catch((error: unknown) => {
     if (!signal.aborted) stop('the host of the usage counts failed', error);
   });
-  return { countedUsed: watch.countedUsed };
+  countedUsage.provide(watch.countedUsed);
+  // Its own metrics and readiness have the rest.
+  return { informers: {}, waitingHints: () => 0 };
 
   async function hostCounts(): Promise<void> {
     if (!(await cache.ready(signal))) return;

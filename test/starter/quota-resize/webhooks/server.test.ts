@@ -1,9 +1,9 @@
 import { Counter, Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createReceiver } from '../../../starter/webhooks/receive.ts';
-import { serveWebhooks } from '../../../starter/webhooks/server.ts';
-import type { ListeningServer } from '../../../platform/health/health.ts';
-import { createLog } from '../../../platform/log/log.ts';
+import { createReceiver } from '../../../../starter/quota-resize/webhooks/receive.ts';
+import { serveWebhooks } from '../../../../starter/quota-resize/webhooks/server.ts';
+import type { ListeningServer } from '../../../../platform/health/health.ts';
+import { createLog } from '../../../../platform/log/log.ts';
 import { payloads, SECRET, signed } from './payloads.ts';
 
 let server: ListeningServer;

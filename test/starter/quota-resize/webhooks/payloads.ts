@@ -1,7 +1,7 @@
 /** Webhooks as GitHub sends them, as much of them as anybody reads, and Leases that name the pull requests they mean. */
 import { Webhooks } from '@octokit/webhooks';
-import { type LeaseObject, quotaLeaseLabels, withMemory } from '../../../domain/quota-resize/model/lease.ts';
-import type { Decision, PullRequestRef } from '../../../domain/quota-resize/model/decision.ts';
+import { type LeaseObject, quotaLeaseLabels, withMemory } from '../../../../domain/quota-resize/model/lease.ts';
+import type { Decision, PullRequestRef } from '../../../../domain/quota-resize/model/decision.ts';
 
 export const SECRET = 'It is a secret to everybody';
 export const NOW = Date.parse('2026-11-20T12:00:00Z');

@@ -1,13 +1,13 @@
 /** Which quota's decision has which open pull request: what tells whom a webhook is for. */
-import type { QuotaTarget } from '../../domain/kernel/target.ts';
-import type { PullRequestRef } from '../../domain/quota-resize/model/decision.ts';
+import type { QuotaTarget } from '../../../domain/kernel/target.ts';
+import type { PullRequestRef } from '../../../domain/quota-resize/model/decision.ts';
 import {
   decisionIdOf,
   isFileLease,
   type LeaseObject,
   readLeaseMemory,
   targetOfLease,
-} from '../../domain/quota-resize/model/lease.ts';
+} from '../../../domain/quota-resize/model/lease.ts';
 import type { RepositoryEvent } from './delivery.ts';
 
 /** What of a pull request finds it. */

@@ -2,9 +2,9 @@
 import type { AddressInfo } from 'node:net';
 import { fastify, type FastifyError, type FastifyReply } from 'fastify';
 import type { Counter } from 'prom-client';
-import type { ListeningServer } from '../../platform/health/health.ts';
-import type { Log } from '../../platform/log/log.ts';
-import type { ListenAddress } from '../../domain/kernel/settings/forms.ts';
+import type { ListeningServer } from '../../../platform/health/health.ts';
+import type { Log } from '../../../platform/log/log.ts';
+import type { ListenAddress } from '../../../domain/kernel/settings/forms.ts';
 import { webhookEvents } from './delivery.ts';
 import type { Answer, Delivery } from './receive.ts';
 

@@ -1,32 +1,17 @@
-import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
-import type { Client } from '@temporalio/client';
-import type { Registry } from 'prom-client';
-import type { HeadroomProcess } from '../../platform/process/process.ts';
-import type { Config } from '../config.ts';
 import { protectedNamespaces } from '../../domain/lights-out/protected-namespaces.ts';
 import { startAdmission } from '../admission/start.ts';
+import type { RunningController, StarterContext, StarterController } from '../controller.ts';
 import { HintQueue } from '../kernel/hint-queue.ts';
-import type { Informer } from '../kernel/informer.ts';
-import { isHopelessHint } from '../quota-resize/hint.ts';
-import { createScheduleHintSender, type ScheduleHintKind, type ScheduleQueuedHint } from './hint.ts';
+import { isHopelessHint } from '../kernel/hopeless.ts';
+import { createScheduleHintSender, type ScheduleQueuedHint } from './hint.ts';
 import { keepRunning } from './keep-running.ts';
 import { registerScheduleMetrics } from './metrics.ts';
 import { watchSchedules } from './watch.ts';
 
-export interface LightsOutOptions {
-  readonly kubeConfig: KubeConfig;
-  readonly client: Client;
-  readonly metrics: Registry;
-  /** A hint got through. */
-  readonly onHinted: (kind: ScheduleHintKind) => void;
-}
-
-export interface RunningLightsOut {
-  /** What is watched, by the name for people: for readiness and metrics. */
-  readonly informers: Readonly<Record<string, Informer<KubernetesObject>>>;
-  /** How many hints wait to be sent. */
-  readonly waitingHints: () => number;
-}
+export const lightsOutController: StarterController = {
+  isEnabled: ({ lightsOut }) => lightsOut.enabled,
+  start,
+};
 
 /** Two changes of a schedule in this span are one hint, in milliseconds. */
 const SCHEDULE_GAP_MS = 1_000;
@@ -37,10 +22,7 @@ const SCHEDULE_GAP_MS = 1_000;
  *
  * @throws the system's error when the address of the webhooks cannot be listened on.
  */
-export async function startLightsOut(
-  headroom: HeadroomProcess<Config>,
-  { kubeConfig, client, metrics, onHinted }: LightsOutOptions,
-): Promise<RunningLightsOut> {
+async function start({ headroom, kubeConfig, client, metrics, onHinted }: StarterContext): Promise<RunningController> {
   const { config, cluster, log, readiness, signal, onStop } = headroom;
   const send = createScheduleHintSender(client);
   const queue = new HintQueue<ScheduleQueuedHint>({

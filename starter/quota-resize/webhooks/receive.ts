@@ -1,9 +1,9 @@
 /** What becomes of one webhook: who sent it, whether it is new and of now, and whom it wakes. */
 import { Webhooks } from '@octokit/webhooks';
-import type { QuotaTarget } from '../../domain/kernel/target.ts';
-import type { EpochMs } from '../../domain/kernel/time.ts';
-import { formatSpan } from '../../domain/kernel/time.ts';
-import { baseHint, type QuotaHint, pullRequestHint } from '../quota-resize/hint.ts';
+import type { QuotaTarget } from '../../../domain/kernel/target.ts';
+import type { EpochMs } from '../../../domain/kernel/time.ts';
+import { formatSpan } from '../../../domain/kernel/time.ts';
+import { baseHint, type QuotaHint, pullRequestHint } from '../hint.ts';
 import { readDelivery, type RepositoryEvent } from './delivery.ts';
 import { SeenDeliveries } from './seen-deliveries.ts';
 

@@ -1,12 +1,12 @@
 /** Webhooks of GitHub, from the port to the hint: the pull requests that the cluster's Leases name are watched by them. */
 import { CoordinationV1Api, type KubeConfig, type V1Lease } from '@kubernetes/client-node';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { leaseSelector } from '../../domain/quota-resize/model/lease.ts';
-import type { Log } from '../../platform/log/log.ts';
-import type { Secret } from '../../domain/kernel/settings/secret.ts';
-import type { ListenAddress } from '../../domain/kernel/settings/forms.ts';
-import { type Informer, startInformer } from '../kernel/informer.ts';
-import type { QuotaHint } from '../quota-resize/hint.ts';
+import { leaseSelector } from '../../../domain/quota-resize/model/lease.ts';
+import type { Log } from '../../../platform/log/log.ts';
+import type { Secret } from '../../../domain/kernel/settings/secret.ts';
+import type { ListenAddress } from '../../../domain/kernel/settings/forms.ts';
+import { type Informer, startInformer } from '../../kernel/informer.ts';
+import type { QuotaHint } from '../hint.ts';
 import { PullRequestIndex } from './pull-request-index.ts';
 import { createReceiver } from './receive.ts';
 import { serveWebhooks } from './server.ts';

@@ -1,4 +1,4 @@
-import type { EpochMs } from '../../domain/kernel/time.ts';
+import type { EpochMs } from '../../../domain/kernel/time.ts';
 
 const DAY_MS = 86_400_000;
 /** Marks of deliveries, two for each. What is forgotten sooner than after a day is still refused by its own age. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { QuotaTarget } from '../../../domain/kernel/target.ts';
-import { createReceiver, type ReceiverOptions } from '../../../starter/webhooks/receive.ts';
-import { SeenDeliveries } from '../../../starter/webhooks/seen-deliveries.ts';
+import type { QuotaTarget } from '../../../../domain/kernel/target.ts';
+import { createReceiver, type ReceiverOptions } from '../../../../starter/quota-resize/webhooks/receive.ts';
+import { SeenDeliveries } from '../../../../starter/quota-resize/webhooks/seen-deliveries.ts';
 import { NOW, payloads, SECRET, signed } from './payloads.ts';
 
 const target: QuotaTarget = { cluster: 'prod', namespace: 'team-a', quota: 'compute' };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { fileLeaseAnnotations, fileLeaseLabels } from '../../../domain/quota-resize/model/lease.ts';
-import { readDelivery } from '../../../starter/webhooks/delivery.ts';
-import { PullRequestIndex } from '../../../starter/webhooks/pull-request-index.ts';
+import { fileLeaseAnnotations, fileLeaseLabels } from '../../../../domain/quota-resize/model/lease.ts';
+import { readDelivery } from '../../../../starter/quota-resize/webhooks/delivery.ts';
+import { PullRequestIndex } from '../../../../starter/quota-resize/webhooks/pull-request-index.ts';
 import { HEAD, lease, NOW, payloads } from './payloads.ts';
 
 /** The quotas that an event wakes, with these Leases in the cluster. */

@@ -2,13 +2,13 @@
 import { readFile } from 'node:fs/promises';
 import { type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { QuotaTarget } from '../../../domain/kernel/target.ts';
-import { quotaResizeId, taskQueue } from '../../../domain/kernel/target.ts';
-import { quotaLeaseLabels, withMemory } from '../../../domain/quota-resize/model/lease.ts';
-import type { Delivery } from '../../kernel/forge/webhooks/delivery.ts';
-import type { SupervisedProcess } from '../../kernel/servers/supervised-process.ts';
-import { eventually } from '../../kernel/stack/eventually.ts';
-import { type Stack, startStack, SYSTEM_NAMESPACE } from '../../kernel/stack/stack.ts';
+import type { QuotaTarget } from '../../../../domain/kernel/target.ts';
+import { quotaResizeId, taskQueue } from '../../../../domain/kernel/target.ts';
+import { quotaLeaseLabels, withMemory } from '../../../../domain/quota-resize/model/lease.ts';
+import type { Delivery } from '../../../kernel/forge/webhooks/delivery.ts';
+import type { SupervisedProcess } from '../../../kernel/servers/supervised-process.ts';
+import { eventually } from '../../../kernel/stack/eventually.ts';
+import { type Stack, startStack, SYSTEM_NAMESPACE } from '../../../kernel/stack/stack.ts';
 
 const SECRETS = ['the-old-secret-of-the-hook', 'the-new-secret-of-the-hook'] as const;
 const PULL_TOKEN = 'forge-token-of-this-run';

@@ -1,0 +1,50 @@
+import type { Client } from '@temporalio/client';
+import { controllerNames } from '../../domain/kernel/controllers.ts';
+import type { Config } from '../config.ts';
+import { print, type SharedOptions } from './shared.ts';
+
+interface Row {
+  readonly controller: string;
+  readonly target: string;
+  readonly phase: string;
+  readonly since: string;
+  readonly workflow: string;
+}
+
+/** `headroom list`: what runs for this cluster, of every controller in the order in which people know them. */
+export async function list(client: Client, config: Config, { output }: SharedOptions): Promise<void> {
+  const cluster = config.kubernetes.clusterName.replaceAll("'", '');
+  const rows = await running(client, cluster);
+  if (output === 'json') return print(rows);
+  if (rows.length === 0) return console.log(`no workflow of Headroom runs in ${cluster}`);
+  const width = (of: (row: Row) => string): number => Math.max(...rows.map((row) => of(row).length));
+  const [controllers, targets, phases] = [
+    width((row) => row.controller),
+    width((row) => row.target),
+    width((row) => row.phase),
+  ];
+  for (const { controller, target, phase, since } of rows) {
+    console.log(
+      `${controller.padEnd(controllers)}  ${target.padEnd(targets)}  ${phase.padEnd(phases)}  since ${since}`,
+    );
+  }
+}
+
+async function running(client: Client, cluster: string): Promise<readonly Row[]> {
+  const query = `HeadroomCluster = '${cluster}' AND ExecutionStatus = 'Running'`;
+  const rows: Row[] = [];
+  for await (const { searchAttributes, startTime, workflowId } of client.workflow.list({ query })) {
+    const attribute = (name: string): string => String(searchAttributes?.[name]?.[0] ?? '');
+    rows.push({
+      controller: attribute('HeadroomController'),
+      target: attribute('HeadroomTarget'),
+      phase: attribute('HeadroomPhase'),
+      since: startTime.toISOString(),
+      workflow: workflowId,
+    });
+  }
+  const order: readonly string[] = controllerNames;
+  return rows.toSorted(
+    (a, b) => order.indexOf(a.controller) - order.indexOf(b.controller) || a.target.localeCompare(b.target),
+  );
+}

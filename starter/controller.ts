@@ -1,0 +1,44 @@
+import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
+import type { Client } from '@temporalio/client';
+import type { Registry } from 'prom-client';
+import type { HeadroomProcess } from '../platform/process/process.ts';
+import type { Config } from './config.ts';
+import type { CountedUsage } from './kernel/counted-usage.ts';
+import type { Informer } from './kernel/informer.ts';
+
+/** What a controller may use to watch the cluster and to wake its workflows. */
+export interface StarterContext {
+  readonly headroom: HeadroomProcess<Config>;
+  readonly kubeConfig: KubeConfig;
+  readonly client: Client;
+  readonly metrics: Registry;
+  readonly countedUsage: CountedUsage;
+  /** Counts a hint that got through, by what it does. */
+  readonly onHinted: (kind: string) => void;
+}
+
+/** A controller that runs in the starter. What it adds to the shutdown and to the readiness it adds itself. */
+export interface RunningController {
+  /** What must be listed and connected before the process is ready, by the name for people. */
+  readonly informers: Readonly<Record<string, Informer<KubernetesObject>>>;
+  /** How many hints wait to be sent. */
+  readonly waitingHints: () => number;
+}
+
+/** A controller as the starter process runs it. */
+export interface StarterController {
+  /** Whether this process runs it. */
+  readonly isEnabled: (config: Config) => boolean;
+  /**
+   * Watches what the controller is about, and wakes its workflows.
+   *
+   * @throws the system's error when an address cannot be listened on.
+   */
+  readonly start: (context: StarterContext) => Promise<RunningController> | RunningController;
+}
+
+/** For a controller whose workflows others start: there is nothing to watch. */
+export const nothingToWatch: StarterController = {
+  isEnabled: () => false,
+  start: () => ({ informers: {}, waitingHints: () => 0 }),
+};

@@ -1,0 +1,16 @@
+import type { ControllerName } from '../domain/kernel/controllers.ts';
+import type { StarterController } from './controller.ts';
+import { githubBudgetController } from './github-budget/controller.ts';
+import { leaseGcController } from './lease-gc/controller.ts';
+import { lightsOutController } from './lights-out/controller.ts';
+import { quotaResizeController } from './quota-resize/controller.ts';
+import { quotaUsageController } from './quota-usage/controller.ts';
+
+/** Every controller that the starter runs, in the order in which they start. A name without a definition does not compile. */
+export const controllers: Readonly<Record<ControllerName, StarterController>> = {
+  'quota-usage': quotaUsageController,
+  'quota-resize': quotaResizeController,
+  'lights-out': lightsOutController,
+  'lease-gc': leaseGcController,
+  'github-budget': githubBudgetController,
+};
