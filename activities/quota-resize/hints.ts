@@ -167,7 +167,7 @@ function configured(
     template: template.text,
     ...narrowed,
   };
-  const said = `the path template "${pathTemplate}"${because}`;
+  const said = `the path template \`${pathTemplate}\`${because}`;
   const path = renderPath(template, target);
   const namespace = namesNamespace(template) ? { namespace: target.namespace } : {};
   return path === '' ? [scan] : [{ from: 'template', said, path, ...namespace, ...narrowed }, scan];

@@ -35,7 +35,7 @@ export function recommendationWriter(
       evidence,
       ...(notes.length === 0 ? {} : { notes }),
     });
-    const message = [...changes.map(sentenceOf), ...notes].join('; ');
+    const message = [...changes.map(sentenceOf), ...notes].join(' ');
     await ensureQuotaEvent(options, {
       target,
       quotaUid,
@@ -51,5 +51,5 @@ export function recommendationWriter(
 }
 
 function sentenceOf({ resource, from, to, reason }: LimitChange): string {
-  return `${resource} should be raised from ${from} to ${to}: ${reason}`;
+  return `${resource} should be raised from ${from} to ${to}. ${reason}`;
 }

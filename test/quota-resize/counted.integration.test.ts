@@ -87,7 +87,7 @@ async function start({ workflowId, target }: WatchedQuota) {
 
 describe.concurrent('a status that says too little', SEVERAL_PHASES, () => {
   const SAID =
-    "requests.cpu: Kubernetes' status says 200m, the objects are charged 1800m; Headroom goes by what it counted";
+    "requests.cpu: the quota's status says 0.2 CPU, but the objects add up to 1.8 CPU. Headroom goes by its own count.";
 
   it('does not hide the pressure, and is said in the recommendation, on the pull request and in the details', async () => {
     const quota = await given('too-little', { 'resizer.io/enabled': 'false' });
@@ -102,7 +102,7 @@ describe.concurrent('a status that says too little', SEVERAL_PHASES, () => {
     expect(await quota.logLines('QuotaResizeRecommended')).toMatchObject([{ notes: [SAID] }]);
     await quota.reaches('AwaitingChecks');
     expect(await quota.details()).toContain(SAID);
-    expect(await quota.details()).toContain("pods: Kubernetes' status says 1, the objects are charged 9");
+    expect(await quota.details()).toContain("pods: the quota's status says 1 pod, but the objects add up to 9 pods.");
     expect(await quota.events('UsageContradicted')).toEqual([]);
   });
 
@@ -137,7 +137,7 @@ describe.concurrent('a status that says too much', SEVERAL_PHASES, () => {
     );
     expect(reason).toBe('BelowThreshold');
     expect(detail).toContain(
-      "requests.cpu: Kubernetes' status says 1800m, the objects are charged 200m; Headroom goes by what it counted",
+      "requests.cpu: the quota's status says 1.8 CPU, but the objects add up to 0.2 CPU. Headroom goes by its own count.",
     );
     expect(quota.pullRequests()).toEqual([]);
   });

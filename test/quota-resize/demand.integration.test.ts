@@ -46,7 +46,9 @@ describe.concurrent('a burst', SEVERAL_PHASES, () => {
     // 7 of 9 are less than 80 %; 7 of 8750m would be exactly that.
     expect(await quota.hard()).toEqual({ 'requests.cpu': '9' });
     expect(quota.pullRequests()).toHaveLength(1);
-    expect((await quota.pullRequest()).body).toMatch(/misses 10 replicas \(requests.cpu 5\)/);
+    expect((await quota.pullRequest()).body).toMatch(
+      /still needs 5 CPU \(requests\.cpu\) for 10 replicas that the quota denied\./,
+    );
     await looksThrough(quota);
     const { phase, detail } = await quota.status();
     expect(phase).toBe('CoolingDown');
@@ -148,7 +150,7 @@ describe.concurrent('a burst', SEVERAL_PHASES, () => {
     await quota.reaches('CoolingDown', 'CoolingDown');
     await podsCome(quota, 6);
     expect((await quota.pullRequest()).body).toContain(
-      'misses 2 replicas (pods 2), of which 2 are the surge of a rolling update and needed only while it lasts',
+      'still needs 2 pods for 2 replicas that the quota denied. A rolling update needs 2 of them, only while it lasts.',
     );
   });
 

@@ -48,7 +48,9 @@ describe.concurrent('an episode', SEVERAL_PHASES, () => {
       commits: 1,
       changed_files: 1,
     });
-    expect(shown.body).toContain('| `pods` | `8` | `10` | **`12`** | used 8 of 10 is 80 %, the threshold is 80 % |');
+    expect(shown.body).toContain(
+      '| `pods` | `8` | `10` | **`12`** | Usage is 8 of 10 pods (80 %), and the threshold is 80 %. |',
+    );
     expect(await quota.branches()).toEqual([]);
     expect(await kindsOf(stack, quota.writes(), quota.workflowId)).toEqual(ONE_OF_EACH);
 
@@ -79,7 +81,7 @@ describe.concurrent('an episode', SEVERAL_PHASES, () => {
     expect(summaries.steps).not.toContain('');
 
     expect(await quota.events('QuotaResizeRecommended')).toEqual([
-      'Warning: pods should be raised from 10 to 12: used 8 of 10 is 80 %, the threshold is 80 %',
+      'Warning: pods should be raised from 10 to 12. Usage is 8 of 10 pods (80 %), and the threshold is 80 %.',
     ]);
     expect(await quota.events('QuotaResizeMerged')).toEqual([
       `Normal: pods 10 → 12: pull request #${shown.number} is merged`,
@@ -133,9 +135,11 @@ describe.concurrent('an episode', SEVERAL_PHASES, () => {
       const shown = await quota.pullRequest();
       expect(shown).toMatchObject({ merged: true, commits: 1, changed_files: 1 });
       expect(shown.body).toContain('ReplicaSet web-');
-      expect(shown.body).toMatch(/misses 2 replicas \((pods 2, )?requests.cpu 1\), last refused 20/);
+      expect(shown.body).toMatch(
+        /still needs (2 pods and )?1 CPU \(requests\.cpu\) for 2 replicas that the quota denied\. The last denial was at 20/,
+      );
       expect(await quota.events('QuotaResizeRecommended')).toEqual([
-        'Warning: requests.cpu should be raised from 2 to 3800m: refused workloads still miss 1; used 2 of 2 is 100 %, the threshold is 80 %',
+        'Warning: requests.cpu should be raised from 2 to 3800m. Workloads still need 1 CPU that the quota denied. Usage is 2 of 2 CPU (100 %), and the threshold is 80 %.',
       ]);
     },
   );

@@ -108,7 +108,9 @@ describe.concurrent('a quota of a kustomization', SEVERAL_PHASES, () => {
       text.replace('"6"', '"7200m"'),
     );
     const { number } = await quota.pullRequest();
-    expect((await quota.shown(number)).body).toContain('**Changed:** `kustomize/overlays/strategic/quota-patch.yaml`');
+    expect((await quota.shown(number)).body).toContain(
+      '- Changed file: `kustomize/overlays/strategic/quota-patch.yaml`\n',
+    );
     await expectFollowed(quota, { pods: '20', 'requests.cpu': '7200m' });
   });
 

@@ -34,7 +34,7 @@ describe.concurrent('observer mode, the default', SEVERAL_PHASES, () => {
       /^cooling down until 20.*Z; pressure in this time holds \(requests\.cpu 2 → 3800m\)$/,
     );
     const message =
-      'requests.cpu should be raised from 2 to 3800m: refused workloads still miss 1; used 2 of 2 is 100 %, the threshold is 80 %';
+      'requests.cpu should be raised from 2 to 3800m. Workloads still need 1 CPU that the quota denied. Usage is 2 of 2 CPU (100 %), and the threshold is 80 %.';
     expect(await quota.events()).toEqual([`Warning: ${message}`]);
     expect(await quota.logLines('QuotaResizeRecommended')).toMatchObject([
       {
@@ -42,7 +42,7 @@ describe.concurrent('observer mode, the default', SEVERAL_PHASES, () => {
         cluster: 'test',
         mode: 'observe',
         changes: [{ resource: 'requests.cpu', from: '2', to: '3800m', used: '2', demand: '1' }],
-        evidence: [expect.stringMatching(/^ReplicaSet web-\w+ misses 2 replicas/)],
+        evidence: [expect.stringMatching(/^ReplicaSet web-\w+ still needs .* for 2 replicas that the quota denied\./)],
       },
     ]);
     const lease = await quota.lease();
@@ -85,7 +85,7 @@ describe.concurrent('observer mode, the default', SEVERAL_PHASES, () => {
     await looksThrough(quota);
     await quota.reaches('CoolingDown', 'AlreadyRecommended');
     expect(await quota.events()).toEqual([
-      'Warning: pods should be raised from 10 to 12: used 8 of 10 is 80 %, the threshold is 80 %',
+      'Warning: pods should be raised from 10 to 12. Usage is 8 of 10 pods (80 %), and the threshold is 80 %.',
     ]);
     // Paused, so that it does not see the moment in which ten pods are there and none is refused yet.
     await quota.command('pause');
@@ -96,7 +96,9 @@ describe.concurrent('observer mode, the default', SEVERAL_PHASES, () => {
     await quota.command('resume');
     await eventually('the greater need is recommended', async () => (await quota.events()).length > 1);
     expect(await quota.events()).toContainEqual(
-      expect.stringMatching(/^Warning: pods should be raised from 10 to 17: refused workloads still miss 3/),
+      expect.stringMatching(
+        /^Warning: pods should be raised from 10 to 17\. Workloads still need 3 pods that the quota denied\./,
+      ),
     );
     expect(await quota.logLines('QuotaResizeRecommended')).toHaveLength(2);
   });

@@ -97,7 +97,7 @@ describe.concurrent('the annotations', SEVERAL_PHASES, () => {
     const cooling = await quota.reaches('CoolingDown', 'CoolingDown');
     expect(await quota.hard()).toEqual({ pods: '20', 'requests.cpu': '2200m', 'requests.memory': '20Gi' });
     expect(await quota.events('QuotaResizeRecommended')).toEqual([
-      'Warning: requests.cpu should be raised from 2 to 2200m: used 1700m of 2 is 85 %, the threshold is 85 %',
+      'Warning: requests.cpu should be raised from 2 to 2200m. Usage is 1.7 of 2 CPU (85 %), and the threshold is 85 %.',
     ]);
     expect(await quota.events('PolicyInvalid')).toEqual([]);
     const lease = await quota.lease();
@@ -114,7 +114,7 @@ describe.concurrent('the annotations', SEVERAL_PHASES, () => {
     await quota.deploy('web', 8, { cpu: '10m' });
     await quota.reaches('CoolingDown', 'CoolingDown');
     expect(await quota.events()).toEqual([
-      'Warning: pods should be raised from 10 to 12: used 8 of 10 is 80 %, the threshold is 80 %',
+      'Warning: pods should be raised from 10 to 12. Usage is 8 of 10 pods (80 %), and the threshold is 80 %.',
     ]);
     expect(quota.writes()).toEqual([]);
 

@@ -94,26 +94,30 @@ describe.concurrent('a pull request', SEVERAL_PHASES, () => {
     const to = title.split(' → ')[1];
     expect(user.login).toBe('headroom-bot');
     expect(labels.map(({ name }) => name)).toEqual(['quota', 'cluster/test']);
-    expect(body).toContain('**Namespace:** `shown`');
-    expect(body).toContain('**Cluster:** `test`');
+    expect(body).toContain('Headroom proposes to raise quota `compute` of namespace `shown` in cluster `test`.');
     expect(body).toContain(
-      `| \`requests.cpu\` | \`2\` | \`2\` | **\`${to}\`** | refused workloads still miss 1; used 2 of 2 is 100 %, the threshold is 80 % |`,
+      `| \`requests.cpu\` | \`2\` | \`2\` | **\`${to}\`** | Workloads still need 1 CPU that the quota denied. Usage is 2 of 2 CPU (100 %), and the threshold is 80 %. |`,
     );
     const evidence = section(body, 'Evidence');
-    expect(evidence).toMatch(/^- ReplicaSet web-\w+ misses 2 replicas \(.*requests.cpu 1\), last refused 20/m);
-    expect(evidence).toContain(`in acme/gitops at main, found by the path template`);
-    expect(evidence).toContain(`${quota.path}:5`);
+    expect(evidence).toMatch(
+      /^- ReplicaSet web-\w+ still needs .*1 CPU \(requests\.cpu\) for 2 replicas that the quota denied\. The last denial was at 20/m,
+    );
+    expect(body).toContain(
+      `\n- Quota \`compute\` is in acme/gitops at main, found in \`${quota.path}:5\` by the path template \`managed-resources/{{ .Cluster }}/{{ .Namespace }}\`.`,
+    );
     expect(body).not.toContain('What the policy changed');
-    expect(body).toContain('No approval beyond the rules of this repository is needed.');
+    expect(body).not.toContain('An approval is needed');
 
     const next = section(body, 'What happens next');
-    expect(next).toContain('Headroom merges this (squash) once every check has passed');
+    expect(next).toContain(
+      '- Headroom merges this (squash) when every check has passed and the rules of the base branch are met.\n',
+    );
     expect(next).toContain('the cooldown of 15 min');
-    expect(next).toContain('not asked for again for 3 h.');
+    expect(next).toContain('Headroom does not ask for these values again for 3 h.');
 
-    expect(body).toContain('| `cpu-increment` | 10 % | annotation of the quota |');
-    expect(body).toContain('| `cooldown-minutes` | 15 | annotation of the namespace |');
-    expect(body).toContain('| `threshold` | 80 % | process |');
+    expect(body).toContain('| `cpu-increment` | 10 % | an annotation of the quota |');
+    expect(body).toContain('| `cooldown-minutes` | 15 | an annotation of the namespace |');
+    expect(body).toContain('| `threshold` | 80 % | the installation |');
 
     const todo = section(body, 'What you can do');
     for (const command of [
@@ -140,8 +144,10 @@ describe.concurrent('a pull request', SEVERAL_PHASES, () => {
     await quota.deploy('web', 8, { cpu: '10m' });
     const { title, body } = await reviewable(quota);
     expect(title).toBe('Raise quota capped/compute: pods 10 → 11');
-    expect(section(body, 'What the policy changed')).toMatch(/^\n- pods is capped at 11 \(.*pods-max.*\), /);
-    expect(body).toMatch(/\| `pods-max` \| 11 \| annotation of the namespace \|/);
+    expect(section(body, 'What the policy changed')).toMatch(
+      /^\n- pods is raised only to its maximum of 11 pods \(.*pods-max.*\)\. /,
+    );
+    expect(body).toMatch(/\| `pods-max` \| 11 \| an annotation of the namespace \|/);
   });
 
   it('asks for the approval that it needs, with the command that gives it', async () => {
@@ -153,7 +159,7 @@ describe.concurrent('a pull request', SEVERAL_PHASES, () => {
     await quota.deploy('web', 8, { cpu: '10m' });
     const { body } = await quota.pullRequest();
     expect(body).toContain('**An approval is needed** before Headroom merges this: ');
-    expect(body).toContain('| approve | `headroom approve asking/compute`');
+    expect(body).toContain('| approve this | run `headroom approve asking/compute`,');
   });
 
   it('asks the people and teams of the annotation to review', async () => {
@@ -166,7 +172,7 @@ describe.concurrent('a pull request', SEVERAL_PHASES, () => {
     const seen = await reviewable(quota);
     expect(seen.requested_reviewers.map(({ login }) => login)).toEqual(['alice']);
     expect(seen.requested_teams.map(({ slug }) => slug)).toEqual(['quota-owners']);
-    expect(seen.body).toContain('| `reviewers` | alice, acme/quota-owners | annotation of the namespace |');
+    expect(seen.body).toContain('| `reviewers` | alice, acme/quota-owners | an annotation of the namespace |');
   });
 
   it('has the owners of the file as reviewers without being told', async () => {

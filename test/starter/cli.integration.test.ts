@@ -83,7 +83,7 @@ describe.concurrent('headroom', () => {
     expect(text).toContain(
       `pull request #${number} is ready and waits for a person to merge it: auto-merge is off for this namespace`,
     );
-    expect(text).toContain('  pods 10 -> 12: used 9 of 10 is 90 %, the threshold is 85 %\n');
+    expect(text).toContain('  pods 10 -> 12: Usage is 9 of 10 pods (90 %), and the threshold is 85 %.\n');
     expect(text).toContain(`  pull request #${number} ${stack.forge.url}/acme/gitops/pull/${number}\n`);
     expect(JSON.parse(await says('status', 'shown/compute', '--output', 'json'))).toMatchObject({
       target: { cluster: 'test', namespace: 'shown', quota: 'compute' },

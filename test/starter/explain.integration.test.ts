@@ -144,7 +144,7 @@ describe.concurrent('headroom explain quota-resize', () => {
         increment: { value: '50', from: { layer: 'namespace', name: 'resizer.io/cpu-increment' } },
         missing: '0',
         proposed: '6',
-        why: 'used 3500m of 4 is 87.5 %, the threshold is 85 %',
+        why: 'Usage is 3.5 of 4 CPU (87.5 %), and the threshold is 85 %.',
       },
     ]);
     expect(seen).toMatchObject({
@@ -182,7 +182,7 @@ describe.concurrent('headroom explain quota-resize', () => {
     await given('scaled', HARD, [['Deployment', 'web', 3]]);
     const supposed = await facts('scaled', 'replicas=web=12');
     expect(supposed.whatIf?.replicas).toEqual([{ kind: 'Deployment', name: 'web', from: 3, to: 12 }]);
-    expect(supposed.evidence).toEqual([expect.stringContaining('misses 9 replicas')]);
+    expect(supposed.evidence).toEqual([expect.stringContaining(' for 9 replicas that the quota denied.')]);
     expect(supposed.resources[1]).toMatchObject({ used: '1500m', missing: '4500m' });
     expect(supposed.next.at(-1)?.reason).toBe('UnmetDemand');
 
@@ -213,7 +213,9 @@ describe.concurrent('headroom explain quota-resize', () => {
     ]);
     expect(fewer.next.map(({ reason }) => reason)).toEqual(['BelowThreshold']);
     const moved = await facts('shrunk', 'replicas=web=0', 'replicas=statefulset/db=20');
-    expect(moved.evidence).toEqual([expect.stringContaining('StatefulSet db misses 17 replicas')]);
+    expect(moved.evidence).toEqual([
+      expect.stringMatching(/^StatefulSet db still needs .* for 17 replicas that the quota denied\./),
+    ]);
     expect(moved.resources[1]).toMatchObject({ used: '1500m', missing: '8500m' });
   });
 
@@ -228,7 +230,7 @@ describe.concurrent('headroom explain quota-resize', () => {
     const auditing = { HEADROOM_USAGE_MODE: 'audit' };
     const seen = await factsIn(auditing, quota);
     expect(seen.usage.notes).toEqual([
-      "requests.cpu: Kubernetes' status says 100m, the objects are charged 3500m; Headroom goes by what it counted",
+      "requests.cpu: the quota's status says 0.1 CPU, but the objects add up to 3.5 CPU. Headroom goes by its own count.",
     ]);
     expect(seen.resources).toMatchObject([
       { resource: 'pods', used: '7', proposed: null },

@@ -3,6 +3,7 @@
  * quota's status says something else.
  */
 import { compareQuantities } from '../../kernel/quantity.ts';
+import { quantityText } from '../../kernel/quantity-text.ts';
 import { maskList, quantityIn, type ResourceList } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { UsageCount } from '../../quota-usage/calculate.ts';
@@ -66,7 +67,7 @@ function differencesOf(counted: ResourceList, read: ResourceList, cached: Resour
 /** Why nothing may be decided for want of the counted numbers, a sentence for people; null when it may. */
 export function uncountedDetail({ usage, counting }: QuotaObservation): string | null {
   if (counting?.kind !== 'unavailable') return null;
-  return `what the namespace uses could not be counted: ${counting.why}; in mode ${usage} nothing is decided by status.used alone, looking again`;
+  return `the usage of the namespace could not be counted: ${counting.why}. In mode ${usage} nothing is decided by the quota's status alone, so Headroom checks again`;
 }
 
 /**
@@ -92,7 +93,7 @@ export function usageNotes(look: QuotaObservation, since: EpochMs | null): reado
     ...unmeasured.flatMap(({ keys, reason }) =>
       keys
         .filter((key) => raised.has(key))
-        .map((key) => `${key}: could not be counted (${reason}); Headroom goes by what the status says`),
+        .map((key) => `${key} could not be counted: ${reason}. Headroom goes by the quota's status.`),
     ),
   ];
 }
@@ -108,6 +109,6 @@ export function usageFacts(look: QuotaObservation, since: EpochMs | null): reado
 }
 
 function describeDifference({ usage }: QuotaObservation, { resource, used, counted }: UsageContradiction): string {
-  const says = usage === 'own' ? 'the status still says' : "Kubernetes' status says";
-  return `${resource}: ${says} ${used}, the objects are charged ${counted}; Headroom goes by what it counted`;
+  const says = usage === 'own' ? "the quota's status still says" : "the quota's status says";
+  return `${resource}: ${says} ${quantityText(resource, used)}, but the objects add up to ${quantityText(resource, counted)}. Headroom goes by its own count.`;
 }

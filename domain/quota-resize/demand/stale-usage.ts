@@ -3,6 +3,7 @@
  * controller that is behind or down. Neither side is believed blindly: the number counts that asks for less.
  */
 import { compareQuantities, parseQuantity } from '../../kernel/quantity.ts';
+import { quantityText } from '../../kernel/quantity-text.ts';
 import { quantityIn, type ResourceList, resourceEntries, resourceList } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { QuotaObservation, UsageContradiction } from '../model/observation.ts';
@@ -41,17 +42,21 @@ export function staleNeed(look: QuotaObservation, since: EpochMs | null): readon
     const status = proposedIn(byStatus, resource);
     const objects = proposedIn(byObjects, resource);
     if (status !== null && exceeds(status, asked)) {
-      return [`${describeContradiction(contradiction)}; by status.used alone it would be raised to ${status}`];
+      return [
+        `${describeContradiction(contradiction)} By the status alone it would be raised to ${quantityText(resource, status)}.`,
+      ];
     }
     if (objects !== null && exceeds(objects, asked)) {
-      return [`${describeContradiction(contradiction)}; by the objects alone it would be raised to ${objects}`];
+      return [
+        `${describeContradiction(contradiction)} By the objects alone it would be raised to ${quantityText(resource, objects)}.`,
+      ];
     }
     return [];
   });
 }
 
 function describeContradiction({ resource, used, counted }: UsageContradiction): string {
-  return `${resource}: status.used says ${used}, and the objects that are there are charged ${counted}`;
+  return `${resource}: the quota's status says ${quantityText(resource, used)}, but the objects add up to ${quantityText(resource, counted)}.`;
 }
 
 function usageBy(look: QuotaObservation, choose: (one: UsageContradiction) => string): ResourceList {

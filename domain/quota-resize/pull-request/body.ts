@@ -19,7 +19,7 @@ import {
 const EVIDENCE_SHOWN = 20;
 
 /** Where a value is from that no annotation says: the settings of the process, with its defaults. */
-const PROCESS = 'process';
+const PROCESS = 'the installation';
 
 /** What one quota is raised by. */
 export interface QuotaChanges {
@@ -72,6 +72,7 @@ interface BodyContext {
   readonly base: ForeignText;
   readonly decidedAt: string;
   readonly several: boolean;
+  readonly severalFiles: boolean;
   readonly quotas: readonly ForeignText[];
   readonly files: readonly ForeignText[];
   readonly changes: readonly Readonly<Record<'quota' | 'resource' | 'used' | 'from' | 'to' | 'reason', ForeignText>>[];
@@ -109,6 +110,7 @@ export function bodyContext(facts: BodyFacts): BodyContext {
     base: text(facts.base),
     decidedAt: formatInstant(decision.decidedAt),
     several: quotas.length > 1,
+    severalFiles: facts.paths.length > 1,
     quotas: quotas.map(({ quota }) => text(quota)),
     files: facts.paths.map(text),
     changes: quotas.flatMap(({ quota, changes }) =>
@@ -151,7 +153,7 @@ function usageSentences({ decision, quotas }: BodyFacts): readonly string[] {
   const companions = (decision.companions ?? []).filter((one) => quotas.some(({ quota }) => quota === one.quota));
   return [
     ...(decision.usageNotes ?? []),
-    ...companions.flatMap(({ quota, usageNotes = [] }) => usageNotes.map((note) => `quota ${quota}: ${note}`)),
+    ...companions.flatMap(({ quota, usageNotes = [] }) => usageNotes.map((note) => `Quota ${quota}: ${note}`)),
   ];
 }
 
@@ -165,11 +167,11 @@ function whatHappensNext(facts: BodyFacts): readonly string[] {
   return [
     mergeSentence(facts),
     ...holdSentences(policy),
-    'Merged, the new limits reach the cluster the way this repository always does. Headroom watches for that and then rests for the cooldown' +
-      ` of ${policy.cooldownMinutes} min.`,
-    'While this is open, Headroom brings it up to date when the need grows or the base branch moves, and closes it when the need is gone.',
-    `Closed without a merge, it is a no: these values are not asked for again for ${formatSpan(policy.rejectionCooldown)}.`,
-    'A commit of yours on this branch hands it over to you: Headroom no longer changes or merges it.',
+    `After the merge, the new limits reach the cluster the way this repository always does. Headroom waits for that, and then for the cooldown of ${policy.cooldownMinutes} min.`,
+    'While this is open, Headroom updates it when the need grows or the base branch moves, and closes it when the need is gone.',
+    policy.rejectionCooldown === 0
+      ? 'If this is closed without a merge, Headroom may ask for these values again at once.'
+      : `If this is closed without a merge, Headroom does not ask for these values again for ${formatSpan(policy.rejectionCooldown)}.`,
   ];
 }
 
@@ -178,12 +180,12 @@ function mergeSentence(facts: BodyFacts): string {
   if (!autoMerge.allowed) {
     const why =
       autoMerge.reason === 'NamespaceOff'
-        ? `the annotation ${code('resizer.io/auto-merge')} of namespace ${code(facts.target.namespace)} switches it off`
+        ? `the annotation ${code('resizer.io/auto-merge')} of namespace ${code(facts.target.namespace)} switches auto-merge off`
         : 'auto-merge is off for this installation';
-    return `Headroom does not merge this, because ${why}: a person does.`;
+    return `A person merges this, because ${why}.`;
   }
   const approved = awaitedApproval(facts) === null ? '' : 'it is approved, ';
-  return `Headroom merges this (squash) once ${approved}every check has passed and the rules of the base branch are met.`;
+  return `Headroom merges this (squash) when ${approved}every check has passed and the rules of the base branch are met.`;
 }
 
 function holdSentences({ autoMerge, freezeUntil, mergeWindows }: ResizePolicy): readonly string[] {
@@ -191,10 +193,12 @@ function holdSentences({ autoMerge, freezeUntil, mergeWindows }: ResizePolicy): 
   return [
     ...(freezeUntil === null
       ? []
-      : [`Nothing is merged before ${formatInstant(freezeUntil)}: a change freeze is in force until then.`]),
+      : [`Headroom merges nothing before ${formatInstant(freezeUntil)}, because of a change freeze.`]),
     ...(mergeWindows.length === 0
       ? []
-      : [`It is merged in a merge window only: ${mergeWindows.map((window) => code(windowText(window))).join(', ')}.`]),
+      : [
+          `Headroom merges only in a merge window: ${mergeWindows.map((window) => code(windowText(window))).join(', ')}.`,
+        ]),
   ];
 }
 
@@ -207,7 +211,7 @@ function policyRows(policy: ResizePolicy, resources: readonly string[]): readonl
   const row = (name: string, value: string, source: PolicySource = policy.sources[name] ?? 'default'): PolicyRow => ({
     name,
     value: new ForeignText(value),
-    from: source === 'default' ? PROCESS : `annotation of the ${source}`,
+    from: source === 'default' ? PROCESS : `an annotation of the ${source}`,
   });
   const rows = [
     row('mode', policy.mode),
@@ -250,7 +254,14 @@ function policyRows(policy: ResizePolicy, resources: readonly string[]): readonl
 export const bodySamples: readonly BodyContext[] = samples();
 
 function samples(): readonly BodyContext[] {
-  const change = { resource: 'requests.cpu', from: '2', to: '3', used: '2', demand: '1', reason: 'used 2 of 2' };
+  const change = {
+    resource: 'requests.cpu',
+    from: '2',
+    to: '3',
+    used: '2',
+    demand: '1',
+    reason: 'Usage is 2 of 2 CPU.',
+  };
   const quota: RaisedQuota = { quota: 'compute', changes: [change], how: 'in a file', inGit: {} };
   const policy: ResizePolicy = {
     enabled: true,

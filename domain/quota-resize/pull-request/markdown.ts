@@ -2,7 +2,10 @@
 
 const SENTENCE_LENGTH = 600;
 
-/** A text that was not written by Headroom: escaped wherever it is put into Markdown, or shown as code. */
+/**
+ * A text that may hold words from the cluster: escaped wherever it is put into Markdown, or shown as code. What stands
+ * between two backticks in it is code.
+ */
 export class ForeignText {
   readonly #raw: string;
 
@@ -28,12 +31,21 @@ export function code(text: string): string {
 /**
  * Text from the cluster (an Event's message, a workload's name) as plain words in Markdown: no markup, no HTML, no table
  * cell of its own, no mention that notifies somebody, no reference that links another issue, no address that becomes a link.
+ * Only what stands between two backticks is shown as code, in which Markdown has no meaning.
  */
 export function escapeMarkdown(text: string): string {
   const line = oneLine(text);
   const short = line.length > SENTENCE_LENGTH ? `${line.slice(0, SENTENCE_LENGTH)}…` : line;
+  // What stands at an odd place was between two backticks.
+  return short
+    .split(/`([^`]+)`/)
+    .map((part, index) => (index % 2 === 1 ? code(part) : escapeWords(part)))
+    .join('');
+}
+
+function escapeWords(text: string): string {
   return (
-    short
+    text
       .replaceAll('&', '&amp;')
       .replaceAll('<', '&lt;')
       .replaceAll('>', '&gt;')

@@ -1,44 +1,39 @@
 /** Headroom's own words for a pull request, as Handlebars templates: an operator's take their place one by one. */
 
-/** The description, in GitHub's Markdown; its names are in pull-request-body.ts. */
+/**
+ * The description, in GitHub's Markdown: what changes and why, what happens next, what people can do, and the details folded.
+ * Its names are in body.ts.
+ */
 const BODY = `## Quota Resize Recommendation
 
-**Namespace:** {{code namespace}}{{br}}
-**Quota{{#if several}}s{{/if}}:** {{#each quotas}}{{#unless @first}}, {{/unless}}{{code this}}{{/each}}{{br}}
-**Cluster:** {{code cluster}}{{br}}
-**Decided:** {{decidedAt}}{{br}}
-**Changed:** {{#each files}}{{#unless @first}}, {{/unless}}{{code this}}{{/each}}
+Headroom proposes to raise quota{{#if several}}s{{/if}} {{#each quotas}}{{#unless @first}}, {{/unless}}{{code this}}{{/each}} of namespace {{code namespace}} in cluster {{code cluster}}.
 
-| {{#if several}}Quota | {{/if}}Resource | Used | Current | Proposed | Reason |
+| {{#if several}}Quota | {{/if}}Resource | Used | Current | Proposed | Why |
 |{{#if several}}---|{{/if}}---|---|---|---|---|
 {{#each changes}}
 | {{#if @root.several}}{{code quota}} | {{/if}}{{code resource}} | {{code used}} | {{code from}} | **{{code to}}** | {{reason}} |
 {{/each}}
-{{#if leftAlone}}
 
-Left alone, because Git holds enough already: {{#each leftAlone}}{{#unless @first}}, {{/unless}}{{#if @root.several}}{{code quota}} {{/if}}{{code resource}} ({{code value}}){{/each}}.
+{{#if approval}}
+**An approval is needed** before Headroom merges this: {{approval}}
+
+{{else}}
+{{#if approvedBy}}
+Approved by {{approvedBy}}.
+
 {{/if}}
-{{#if leftOut}}
-
-Needed for the same workloads, and not in this pull request:
-
-{{#each leftOut}}
-- quota {{code quota}}: {{why}}
-{{/each}}
 {{/if}}
-
+{{#if evidence}}
 ### Evidence
 
 {{#each evidence}}
 - {{this}}
 {{/each}}
 {{#if moreEvidence}}
-- and {{moreEvidence}} more
+- And {{moreEvidence}} more.
 {{/if}}
-{{#each found}}
-- Quota {{code quota}} is {{how}}.
-{{/each}}
 
+{{/if}}
 {{#if notes}}
 ### What the policy changed
 
@@ -47,16 +42,26 @@ Needed for the same workloads, and not in this pull request:
 {{/each}}
 
 {{/if}}
-{{#if approval}}
-**An approval is needed** before Headroom merges this: {{approval}}
-{{else}}
-{{#if approvedBy}}
-Approved by {{approvedBy}}.
-{{else}}
-No approval beyond the rules of this repository is needed.
-{{/if}}
-{{/if}}
+{{#if leftAlone}}
+### Already in Git
 
+These limits stay as they are, because Git holds enough already:
+
+{{#each leftAlone}}
+- {{#if @root.several}}{{code quota}} {{/if}}{{code resource}} is {{code value}}.
+{{/each}}
+
+{{/if}}
+{{#if leftOut}}
+### Not in this pull request
+
+The same workloads need more of these quotas too:
+
+{{#each leftOut}}
+- Quota {{code quota}}: {{why}}
+{{/each}}
+
+{{/if}}
 ### What happens next
 
 {{#each next}}
@@ -68,29 +73,30 @@ No approval beyond the rules of this repository is needed.
 | To | Do |
 |---|---|
 {{#if approval}}
-| approve | \`headroom approve {{commandArgument}}\`, or send the update \`approve\` to the workflow in the Temporal UI |
+| approve this | run \`headroom approve {{commandArgument}}\`, or send the update \`approve\` to the workflow in the Temporal UI |
 {{/if}}
-| refuse | close this pull request, or \`headroom reject {{commandArgument}} --reason "…"\` |
-| hold everything about this quota | \`headroom pause {{commandArgument}}\`, and later \`headroom resume {{commandArgument}}\` |
-| see why | \`headroom explain quota-resize {{commandArgument}}\` |
-| opt out | set the annotation \`resizer.io/enabled: "false"\` on the namespace {{code namespace}}: its quotas are left alone until it is taken off again |
+| reject this | close this pull request, or run \`headroom reject {{commandArgument}} --reason "…"\` |
+| take this over | push a commit to this branch: Headroom then neither changes nor merges it |
+| pause this quota | run \`headroom pause {{commandArgument}}\`, and later \`headroom resume {{commandArgument}}\` |
+| see the whole decision | run \`headroom explain quota-resize {{commandArgument}}\` |
+| opt out | set the annotation \`resizer.io/enabled: "false"\` on namespace {{code namespace}}: Headroom leaves its quotas alone until you remove it |
 
-Workflow: {{#if workflowUrl}}[\`{{workflowId}}\`]({{workflowUrl}}){{else}}\`{{workflowId}}\`{{/if}}
+<details><summary>How this was decided</summary>
 
-<details><summary>Policy in force</summary>
+- Decided at {{decidedAt}} by the workflow {{#if workflowUrl}}[\`{{workflowId}}\`]({{workflowUrl}}){{else}}\`{{workflowId}}\`{{/if}}.
+- Changed file{{#if severalFiles}}s{{/if}}: {{#each files}}{{#unless @first}}, {{/unless}}{{code this}}{{/each}}
+{{#each found}}
+- Quota {{code quota}} is {{how}}.
+{{/each}}
 
-| Setting | Value | From |
+| Setting | Value | Set by |
 |---|---|---|
 {{#each policy}}
 | \`{{name}}\` | {{value}} | {{from}} |
 {{/each}}
 
 </details>
-`.replaceAll(
-  // Two spaces at the end of a line are a line break, which editors like to take away.
-  '{{br}}',
-  '  ',
-);
+`;
 
 export const builtInTemplates = {
   title: 'Raise quota {{target}}: {{summary}}',
@@ -99,7 +105,7 @@ export const builtInTemplates = {
     'chore(quota): raise {{target}}: {{summary}}',
     '',
     '{{#each changes}}',
-    '{{#if @root.several}}{{quota}} {{/if}}{{resource}}: {{from}} → {{to}} ({{reason}})',
+    '{{#if @root.several}}{{quota}} {{/if}}{{resource}}: {{from}} → {{to}}. {{reason}}',
     '{{/each}}',
   ].join('\n'),
   branch: 'headroom/{{cluster}}/{{namespace}}/{{quota}}/{{id}}',

@@ -139,7 +139,14 @@ function compileBranch(source: string): TextTemplate<BranchContext> {
 const SAMPLE_TARGET: QuotaTarget = { cluster: 'prod', namespace: 'team-a', quota: 'compute' };
 
 function changeSamples(what: string): Samples<ChangeContext> {
-  const change = { resource: 'requests.cpu', from: '2', to: '3', used: '2', demand: '1', reason: 'used 2 of 2' };
+  const change = {
+    resource: 'requests.cpu',
+    from: '2',
+    to: '3',
+    used: '2',
+    demand: '1',
+    reason: 'Usage is 2 of 2 CPU.',
+  };
   const facts = { target: SAMPLE_TARGET, decisionId: '0a1b2c3d', repository: 'acme/gitops' };
   const one = { quota: 'compute', changes: [change] };
   const contexts = [[one], [one, { ...one, quota: 'gpu' }]].map((quotas) => changeContext({ ...facts, quotas }));

@@ -1,5 +1,6 @@
 import { compareQuantities, isZero, multiplyByRatio, parseQuantity, type Quantity } from '../../kernel/quantity.ts';
 import { percentRatio } from '../../kernel/percent.ts';
+import { amountsText, quantityText, shareText } from '../../kernel/quantity-text.ts';
 import { quantityIn, type ResourceList } from '../../kernel/resource-list.ts';
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { usageNotes } from '../demand/counted-usage.ts';
@@ -60,22 +61,24 @@ const MAX_EVIDENCE = 50;
 
 function shortened(sentences: readonly string[]): readonly string[] {
   const rest = sentences.length - MAX_EVIDENCE;
-  return rest <= 0 ? sentences : [...sentences.slice(0, MAX_EVIDENCE), `and ${rest} more workloads`];
+  return rest <= 0 ? sentences : [...sentences.slice(0, MAX_EVIDENCE), `And ${rest} more workloads.`];
 }
 
 /** What a maximum of the policy keeps from being proposed, a sentence for each resource. */
 export function cappedNeed(look: QuotaObservation, since: EpochMs | null): readonly string[] {
   return assessWith(look, unmetDemand(look, since), believedUsage(look)).flatMap((one) => {
     if (one.cap === null) return [];
-    const maximum = `${one.cap.maximum} (${settingText(look.policy, 'max', one.resource)})`;
-    const isAbove = compareQuantities(parseQuantity(one.current), parseQuantity(one.cap.maximum)) > 0;
-    const where = isAbove ? `at ${one.current}, above its maximum of` : 'at its maximum of';
-    const what = one.proposed === null ? `is ${where} ${maximum}` : `is capped at ${maximum}`;
+    const { resource, current, cap, wanted } = one;
+    const setting = settingText(look.policy, 'max', resource);
+    const maximum = `its maximum of ${quantityText(resource, cap.maximum)} (${setting})`;
+    const isAbove = compareQuantities(parseQuantity(current), parseQuantity(cap.maximum)) > 0;
+    const where = isAbove ? `is at ${quantityText(resource, current)}, above ${maximum}` : `is at ${maximum}`;
+    const what = one.proposed === null ? where : `is raised only to ${maximum}`;
     const rest =
-      one.cap.lacking === '0'
-        ? `it would be raised to ${one.wanted} otherwise`
-        : `${one.cap.lacking} more would be needed`;
-    return [`${one.resource} ${what}, ${rest}`];
+      cap.lacking === '0'
+        ? `Without it the limit would be raised to ${quantityText(resource, wanted)}.`
+        : `Workloads need ${quantityText(resource, cap.lacking)} more than that.`;
+    return [`${resource} ${what}. ${rest}`];
   });
 }
 
@@ -152,26 +155,30 @@ export function mergeChanges(decided: readonly LimitChange[], need: readonly Lim
 
 function reasonOf(raise: Raise, policy: ResizePolicy): string {
   const { resource, causes, cap } = raise;
-  const share = percentOf(raise.used, raise.current);
+  const usage = `Usage is ${shareText(resource, raise.used, raise.current)}`;
   const parts: string[] = [];
   if (causes.includes('demand')) {
+    parts.push(`Workloads still need ${quantityText(resource, raise.demand)} that the quota denied.`);
     // What is used is said once.
-    const used = causes.includes('threshold') ? '' : `, ${raise.used} of ${raise.current} is used`;
-    parts.push(`refused workloads still miss ${raise.demand}${used}`);
+    if (!causes.includes('threshold')) parts.push(`${usage}.`);
   }
   if (causes.includes('threshold')) {
+    const share = percentOf(raise.used, raise.current);
     parts.push(
-      `used ${raise.used} of ${raise.current}${share === null ? '' : ` is ${share} %`}, the threshold is ${thresholdFor(policy, resource)} %`,
+      `${usage}${share === null ? '' : ` (${share} %)`}, and the threshold is ${thresholdFor(policy, resource)} %.`,
     );
   }
   if (causes.includes('minimum')) {
-    parts.push(`the minimum is ${minimumFor(policy, resource)} (${settingText(policy, 'min', resource)})`);
+    const minimum = quantityText(resource, minimumFor(policy, resource) ?? '0');
+    parts.push(`The minimum is ${minimum} (${settingText(policy, 'min', resource)}).`);
   }
   if (cap !== null) {
-    const lacking = cap.lacking === '0' ? '' : `, ${cap.lacking} more would be needed`;
-    parts.push(`capped at ${cap.maximum} (${settingText(policy, 'max', resource)})${lacking}`);
+    const lacking = cap.lacking === '0' ? '' : ` Workloads need ${quantityText(resource, cap.lacking)} more than that.`;
+    parts.push(
+      `The maximum is ${quantityText(resource, cap.maximum)} (${settingText(policy, 'max', resource)}).${lacking}`,
+    );
   }
-  return parts.join('; ');
+  return parts.join(' ');
 }
 
 /** `resizer.io/cpu-max on the namespace` */
@@ -191,25 +198,27 @@ function percentOf(used: string, hard: string): string | null {
 }
 
 function evidenceOf(demand: WorkloadDemand): string {
-  const amounts = Object.entries(demand.total)
-    .map(([resource, amount]) => `${resource} ${amount}`)
-    .join(', ');
+  const workload = `${demand.workload.kind} ${demand.workload.name}`;
+  const amounts = amountsText(demand.total);
   const what =
     demand.basis === 'workload'
-      ? `misses ${demand.missing} ${demand.missing === 1 ? 'replica' : 'replicas'} (${amounts})${surgeOf(demand)}`
-      : `was refused ${amounts}`;
-  return `${demand.workload.kind} ${demand.workload.name} ${what}, last refused ${formatInstant(demand.lastSeen)}`;
+      ? `${workload} still needs ${amounts} for ${replicas(demand.missing)} that the quota denied.${surgeOf(demand)}`
+      : `The quota denied ${workload} ${amounts}.`;
+  return `${what} The last denial was at ${formatInstant(demand.lastSeen)}.`;
 }
 
 function surgeOf({ surge, later = 0 }: WorkloadDemand): string {
-  const lasting = `${surge} ${surge === 1 ? 'is' : 'are'} the surge of a rolling update and needed only while it lasts`;
   return [
-    surge > 0 ? `, of which ${lasting}` : '',
-    later > 0 ? `, room for the ${later} that a rolling update still has to replace is counted in` : '',
+    surge > 0 ? ` A rolling update needs ${surge} of them, only while it lasts.` : '',
+    later > 0 ? ` Room for ${replicas(later)} that the rolling update still has to replace is counted in.` : '',
   ].join('');
 }
 
-/** `requests.cpu 2 → 3600m: used 2 of 2 is 100 %, the threshold is 80 %`, a line of the current details. */
+function replicas(count: number): string {
+  return `${count} ${count === 1 ? 'replica' : 'replicas'}`;
+}
+
+/** `requests.cpu 2 → 3600m: Usage is 2 of 2 CPU (100 %), and the threshold is 80 %.`, a line of the current details. */
 export function describeChange(change: LimitChange): string {
   return `${change.resource} ${change.from} → ${change.to}: ${change.reason}`;
 }

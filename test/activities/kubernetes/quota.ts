@@ -7,7 +7,7 @@ const change = {
   to: '3600m',
   used: '2',
   demand: '1',
-  reason: 'all of it is used',
+  reason: 'All of it is used.',
 };
 
 /** Observing a quota, its Events, the sync and the global pause. */
@@ -117,7 +117,7 @@ export function quotaTests(cluster: () => Cluster): void {
         {
           type: 'Warning',
           reason: 'QuotaResizeRecommended',
-          message: 'requests.cpu should be raised from 2 to 3600m: all of it is used',
+          message: 'requests.cpu should be raised from 2 to 3600m. All of it is used.',
         },
       ]);
       expect(activities.lines).toMatchObject([
@@ -138,7 +138,7 @@ export function quotaTests(cluster: () => Cluster): void {
     it('says after the values what the policy changed, in the Event and in the log', async () => {
       const quotaUid = await setUp('noted');
       const activities = cluster().activities();
-      const notes = ['pods is capped at 11 (resizer.io/pods-max, annotation of the namespace), 3 more would be needed'];
+      const notes = ['pods is raised only to its maximum of 11 pods.'];
       await activities.ensureRecommendation({
         target: targetOf('noted'),
         quotaUid,
@@ -149,7 +149,7 @@ export function quotaTests(cluster: () => Cluster): void {
         at: 1,
       });
       expect(await eventsOf('noted')).toMatchObject([
-        { message: `requests.cpu should be raised from 2 to 3600m: all of it is used; ${notes[0]}` },
+        { message: `requests.cpu should be raised from 2 to 3600m. All of it is used. ${notes[0]}` },
       ]);
       expect(activities.lines).toMatchObject([{ msg: 'QuotaResizeRecommended', notes }]);
     });

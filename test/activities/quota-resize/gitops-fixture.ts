@@ -63,7 +63,14 @@ export const MANIFEST = [
 ].join('\r\n');
 
 export function change(resource: string, from: string, to: string): LimitChange {
-  return { resource, from, to, used: from, demand: '0', reason: `used ${from} of ${from} is 100 %, threshold 80 %` };
+  return {
+    resource,
+    from,
+    to,
+    used: from,
+    demand: '0',
+    reason: `Usage is ${from} of ${from} (100 %), and the threshold is 80 %.`,
+  };
 }
 
 let decisions = 0;
@@ -79,7 +86,7 @@ export function decide(
     quotaUid: 'uid-1',
     decidedAt: Date.now(),
     changes,
-    evidence: ['ReplicaSet web misses 2 pods'],
+    evidence: ['ReplicaSet web still needs 2 pods.'],
     demandByMessage: false,
     gate: null,
     pullRequest: null,

@@ -42,7 +42,7 @@ describe('finding the quota in Git', () => {
       line: 4,
       paths: [PATH],
       limits: { 'requests.cpu': '2', 'limits.memory': '4Gi' },
-      how: expect.stringContaining('found by the path template "managed-resources/{{ .Cluster }}/{{ .Namespace }}"'),
+      how: expect.stringContaining(' by the path template `managed-resources/{{ .Cluster }}/{{ .Namespace }}`'),
     });
     expect(gitops.forge.requests).toBe(3);
     await worker.activities.observeSource({ target, limits, hints });
@@ -384,7 +384,7 @@ describe('opening a pull request', () => {
     expect(await gitops.forge.readFile(pullRequest.branch, PATH)).toBe(MANIFEST.replace('pods: 10', 'pods: 12'));
     const { title, body } = await gitops.worker().github.pullRequests.get(1);
     expect(title).toBe('Raise quota team-a/compute: pods 10 → 12');
-    expect(body).toContain('Left alone, because Git holds enough already: `limits.memory` (`4Gi`).');
+    expect(body).toContain('because Git holds enough already:\n\n- `limits.memory` is `4Gi`.\n');
   });
 
   it('leaves no branch where the file cannot be found or edited', async () => {

@@ -241,7 +241,7 @@ describe('a hint', () => {
     expect(await activities.observeSource({ target, limits, hints: [elsewhere, ...hints] })).toMatchObject({
       kind: 'found',
       path: PATH,
-      how: expect.stringContaining('found by the path template'),
+      how: expect.stringContaining(' by the path template `'),
     });
     const nowhere = { ...target, namespace: 'team-z' };
     const seen = await activities.observeSource({ target: nowhere, limits, hints: [elsewhere, scan] });

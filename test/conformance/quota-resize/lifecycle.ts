@@ -112,7 +112,7 @@ function body({ namespace, quota: name, limits }: z.infer<typeof bodyInput>): st
     to,
     used: '1',
     demand: '0',
-    reason: 'used 1 of 1 is 100 %, the threshold is 80 %',
+    reason: 'Usage is 1 of 1 CPU (100 %), and the threshold is 80 %.',
   }));
   return pullRequestTexts().body({
     target: { cluster: 'c', namespace, quota: name },

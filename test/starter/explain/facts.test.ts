@@ -74,7 +74,7 @@ describe('where a number comes from', () => {
         step: { value: '1', from: { layer: 'namespace', name: 'resizer.io/steps' } },
         missing: '0',
         proposed: '14',
-        why: expect.stringContaining('used 9 of 10 is 90 %, the threshold is 85 %'),
+        why: expect.stringContaining('Usage is 9 of 10 CPU (90 %), and the threshold is 85 %.'),
       },
     ]);
     const from = Object.fromEntries(
@@ -196,7 +196,9 @@ describe('what happens next', () => {
       look: { lease: locked, demand: [demand({ 'requests.cpu': '20' })] },
     });
     expect(grown.next[0]?.detail).toContain('so it would be updated (requests.cpu 10 → ');
-    expect(grown.evidence).toEqual([expect.stringContaining('ReplicaSet web misses 2 replicas (requests.cpu 20)')]);
+    expect(grown.evidence).toEqual([
+      expect.stringContaining('ReplicaSet web still needs 20 CPU (requests.cpu) for 2 replicas'),
+    ]);
   });
 
   it('the places in Git are told in their order, and what ends the search', () => {
@@ -253,7 +255,8 @@ describe('what is used', () => {
     differences: [{ resource: 'requests.cpu', used: '1', counted: '9' }],
     unmeasured: [],
   } as const;
-  const said = "requests.cpu: Kubernetes' status says 1, the objects are charged 9; Headroom goes by what it counted";
+  const said =
+    "requests.cpu: the quota's status says 1 CPU, but the objects add up to 9 CPU. Headroom goes by its own count.";
 
   it('is said to be counted where the mode asks for it, with the layer of the mode, and where the status differs', () => {
     const { usage } = explained({ env: { HEADROOM_USAGE_MODE: 'audit' }, look: { usage: 'audit', counting } });
@@ -298,7 +301,7 @@ describe('in words', () => {
       'RESOURCE      USED  HARD  SHARE  THRESHOLD        INCREMENT        BOUNDS             MISSING  PROPOSED  WHY\n',
     );
     expect(text).toContain(
-      'requests.cpu  9     10    90 %   80 % (built-in)  20 % (built-in)  min 4 (namespace)  0        12        used 9 of 10 is 90 %, the threshold is 80 %\n',
+      'requests.cpu  9     10    90 %   80 % (built-in)  20 % (built-in)  min 4 (namespace)  0        12        Usage is 9 of 10 CPU (90 %), and the threshold is 80 %.\n',
     );
     expect(text).toContain('\nWhat runs now\n  Temporal cannot be reached\n');
     expect(text).toContain('\n  now: Detecting (DemandSettling): ');

@@ -23,7 +23,7 @@ export function namespaceByTemplate(
     for (const path of paths) {
       const fields = readPath(template, path);
       if (fields?.namespace !== undefined && (cluster === undefined || (fields.cluster ?? cluster) === cluster)) {
-        return { namespace: fields.namespace, by: `named by ${path} under the path template ${template.text}` };
+        return { namespace: fields.namespace, by: `known from \`${path}\` by the path template \`${template.text}\`` };
       }
     }
   }
@@ -61,7 +61,7 @@ export function namespaceByFolder(
   const [namespace] = named;
   return namespace === undefined || named.size > 1
     ? undefined
-    : { namespace, by: `named by a folder or file of ${paths.at(-1) ?? ''}` };
+    : { namespace, by: `known from a folder or file of \`${paths.at(-1) ?? ''}\`` };
 }
 
 const GENERAL =

@@ -84,7 +84,7 @@ export function placeByField(search: Search, field: string): PlaceAnswer {
               },
         ]),
       ),
-      how: `found by ${hint.said} in ${document.path}:${first?.line ?? 1}, at the field ${formatField(pointer)}`,
+      how: `found in \`${document.path}:${first?.line ?? 1}\` at the field \`${formatField(pointer)}\` by ${hint.said}`,
     },
   };
 }

@@ -89,7 +89,7 @@ export function looseMappings(
         leaves.map(({ key, line: at, text }) => [key, { path: document.path, line: at, text: text ?? '' }]),
       ),
       edits: Object.fromEntries(leaves.map((leaf) => [leaf.key, { kind: 'replace', at, pointer: leaf.pointer }])),
-      how: `found by ${hint.said} in ${document.path}:${line}, where only ${formatField(pointer)} has the keys of the quota`,
+      how: `found in \`${document.path}:${line}\` at the field \`${formatField(pointer)}\`, the only one with the quota's keys, by ${hint.said}`,
     },
   };
 }

@@ -301,13 +301,13 @@ function howPlaced(quota: ResolvedQuota, known: KnownNamespace, said: string | u
     root === undefined || root === quota.path
       ? ''
       : quota.layout === 'helm'
-        ? `, with the values of ${root}`
-        : `, applied through ${root}`;
+        ? ` with the values of \`${root}\``
+        : ` through \`${root}\``;
   const namespace =
     known.by !== ''
-      ? `; its namespace is ${known.by}`
+      ? `. Its namespace is ${known.by}`
       : quota.namespaceBy === undefined
         ? ''
-        : `; its namespace is said by ${quota.namespaceBy}`;
-  return `found${by} in ${quota.path}:${quota.line}${through}${namespace}`;
+        : `. Its namespace is set by ${quota.namespaceBy}`;
+  return `found in \`${quota.path}:${quota.line}\`${through}${by}${namespace}`;
 }

@@ -261,7 +261,7 @@ const expected: Record<Reason, Expected> = {
     kind: 'say',
     phase: 'Blocked',
     detail:
-      'what the namespace uses could not be counted: no starter answered; in mode own nothing is decided by status.used alone, looking again',
+      "the usage of the namespace could not be counted: no starter answered. In mode own nothing is decided by the quota's status alone, so Headroom checks again",
   },
   SiblingFirst: {
     verdict: idle(

@@ -53,7 +53,8 @@ function sibling(used: string): SiblingQuota {
 }
 
 const unavailable = { kind: 'unavailable', why: 'no starter answered on headroom-cache/prod within 20 s' } as const;
-const LOW = "requests.cpu: Kubernetes' status says 1800m, the objects are charged 9; Headroom goes by what it counted";
+const LOW =
+  "requests.cpu: the quota's status says 1.8 CPU, but the objects add up to 9 CPU. Headroom goes by its own count.";
 
 describe('what was counted', () => {
   it('is what a quota uses, whatever its status says', () => {
@@ -74,7 +75,7 @@ describe('what was counted', () => {
     expect(computeNeed(look, null)).toMatchObject({
       changes: [{ used: '9' }],
       usageNotes: [
-        'requests.cpu: could not be counted (the cache of pods is not filled yet); Headroom goes by what the status says',
+        "requests.cpu could not be counted: the cache of pods is not filled yet. Headroom goes by the quota's status.",
       ],
     });
   });
@@ -139,7 +140,7 @@ describe('a status that says something else', () => {
       kind: 'end',
       reason: 'BelowThreshold',
       detail:
-        "every resource is below its threshold and nothing refused is missing; requests.cpu: Kubernetes' status says 9, the objects are charged 1800m; Headroom goes by what it counted",
+        "every resource is below its threshold and nothing refused is missing; requests.cpu: the quota's status says 9 CPU, but the objects add up to 1.8 CPU. Headroom goes by its own count.",
     });
   });
 
@@ -158,7 +159,7 @@ describe('a status that says something else', () => {
     expect(usageFacts(calm('audit'), null)).toHaveLength(1);
     expect(usageFacts(calm('own'), null)).toEqual([]);
     expect(usageFacts(differing('1800m', '9', { usage: 'own' }), null)).toEqual([
-      'requests.cpu: the status still says 1800m, the objects are charged 9; Headroom goes by what it counted',
+      "requests.cpu: the quota's status still says 1.8 CPU, but the objects add up to 9 CPU. Headroom goes by its own count.",
     ]);
     expect(usageFacts(differing('1800m', '9'), null)).toEqual([LOW]);
   });
@@ -179,7 +180,9 @@ describe('a status that says something else', () => {
     expect(companionsFor(both, need, NOW)).toMatchObject([
       {
         quota: 'objects',
-        usageNotes: [expect.stringContaining("pods: Kubernetes' status says 2, the objects are charged 9")],
+        usageNotes: [
+          expect.stringContaining("pods: the quota's status says 2 pods, but the objects add up to 9 pods. "),
+        ],
       },
     ]);
   });
@@ -187,7 +190,7 @@ describe('a status that says something else', () => {
 
 describe('without the counted numbers', () => {
   const look = { usage: 'audit', counting: unavailable } as const;
-  const detail = `what the namespace uses could not be counted: ${unavailable.why}; in mode audit nothing is decided by status.used alone, looking again`;
+  const detail = `the usage of the namespace could not be counted: ${unavailable.why}. In mode audit nothing is decided by the quota's status alone, so Headroom checks again`;
 
   it('nothing is raised: people are told once, and it looks again', () => {
     const seen = { quota: observation(look), pullRequest: null };

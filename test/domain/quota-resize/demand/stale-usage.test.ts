@@ -26,12 +26,12 @@ describe('a need by a number that the other side contradicts', () => {
     const stale = contradicted('9', '4');
     expect(computeNeed(stale, null)).toBeNull();
     expect(staleNeed(stale, null)).toEqual([
-      'requests.cpu: status.used says 9, and the objects that are there are charged 4; by status.used alone it would be raised to 12',
+      "requests.cpu: the quota's status says 9 CPU, but the objects add up to 4 CPU. By the status alone it would be raised to 12 CPU.",
     ]);
     const behind = contradicted('4', '9');
     expect(computeNeed(behind, null)).toBeNull();
     expect(staleNeed(behind, null)).toEqual([
-      'requests.cpu: status.used says 4, and the objects that are there are charged 9; by the objects alone it would be raised to 12',
+      "requests.cpu: the quota's status says 4 CPU, but the objects add up to 9 CPU. By the objects alone it would be raised to 12 CPU.",
     ]);
   });
 
@@ -40,7 +40,7 @@ describe('a need by a number that the other side contradicts', () => {
     const need = computeNeed(look, null);
     expect(need?.changes).toMatchObject([{ used: '6', to: '14' }]);
     expect(need?.notes).toEqual(staleNeed(look, null));
-    expect(staleNeed(look, null)[0]).toContain('by status.used alone it would be raised to 18');
+    expect(staleNeed(look, null)[0]).toContain('By the status alone it would be raised to 18 CPU.');
   });
 
   it('is not said where it makes no difference', () => {

@@ -129,7 +129,7 @@ export function change(changed: Partial<LimitChange> = {}): LimitChange {
     to: '12',
     used: '9',
     demand: '0',
-    reason: 'used 9 of 10 is 90 %, the threshold is 80 %',
+    reason: 'Usage is 9 of 10 CPU (90 %), and the threshold is 80 %.',
     ...changed,
   };
 }

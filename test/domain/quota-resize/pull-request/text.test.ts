@@ -20,7 +20,7 @@ const cpu: LimitChange = {
   to: '3600m',
   used: '2',
   demand: '1',
-  reason: 'used 2 of 2 is 100 %, threshold 80 %',
+  reason: 'Usage is 2 of 2 CPU (100 %), and the threshold is 80 %.',
 };
 const memory: LimitChange = { ...cpu, resource: 'limits.memory', from: '4Gi', to: '6Gi' };
 const texts = pullRequestTexts();
@@ -36,7 +36,7 @@ function bodyFacts(more: Partial<BodyFacts> = {}): BodyFacts {
     decision: {
       id: '0a1b2c3d',
       decidedAt: Date.UTC(2026, 10, 20, 10, 15),
-      evidence: ['ReplicaSet web misses 2 pods since 10:14'],
+      evidence: ['ReplicaSet web still needs 2 pods that the quota denied.'],
       gate: null,
     },
     policy: resolve({ threshold: '70', 'cpu-increment': '50' }, { 'cooldown-minutes': '15' }).policy,
@@ -47,7 +47,7 @@ function bodyFacts(more: Partial<BodyFacts> = {}): BodyFacts {
       {
         quota: 'compute',
         changes: [cpu],
-        how: 'the manifest team-a/quota.yaml:4, found by the path template',
+        how: 'in acme/gitops, found in `team-a/quota_a.yaml:4` by the path template `teams/{{ .Namespace }}`',
         inGit: {},
       },
     ],
@@ -128,7 +128,7 @@ describe('the commit', () => {
   it('says what is raised and why, and carries the trailers that git itself reads', () => {
     const message = texts.commit(facts([cpu, memory]));
     expect(message.split('\n')[0]).toBe('chore(quota): raise team-a/compute: requests.cpu 2 → 3600m and 1 more');
-    expect(message).toContain('limits.memory: 4Gi → 6Gi (used 2 of 2 is 100 %, threshold 80 %)');
+    expect(message).toContain('\nlimits.memory: 4Gi → 6Gi. Usage is 2 of 2 CPU (100 %), and the threshold is 80 %.\n');
     const trailers = execFileSync('git', ['interpret-trailers', '--parse'], { input: message, encoding: 'utf8' });
     expect(trailers).toBe('Headroom-Decision: 0a1b2c3d\nHeadroom-Target: prod/team-a/compute\n');
   });
@@ -139,8 +139,8 @@ describe('the commit', () => {
       { quota: 'gpu', changes: [memory] },
     ];
     const message = texts.commit(facts([], { quotas }));
-    expect(message).toContain('\ncompute requests.cpu: 2 → 3600m (');
-    expect(message).toContain('\ngpu limits.memory: 4Gi → 6Gi (');
+    expect(message).toContain('\ncompute requests.cpu: 2 → 3600m. Usage');
+    expect(message).toContain('\ngpu limits.memory: 4Gi → 6Gi. Usage');
     expect(message).toContain('Headroom-Target: prod/team-a/compute\nHeadroom-Target: prod/team-a/gpu');
   });
 
@@ -174,22 +174,25 @@ describe('the pull request', () => {
   it('shows what changes in a table, with the evidence, the policy and the ways out', () => {
     const body = texts.body(bodyFacts());
     expect(body).toContain('## Quota Resize Recommendation');
-    expect(body).toContain('**Changed:** `team-a/quota.yaml`\n');
+    expect(body).toContain('Headroom proposes to raise quota `compute` of namespace `team-a` in cluster `prod`.\n');
+    expect(body).toContain('- Changed file: `team-a/quota.yaml`\n');
+    expect(body).toContain('| Resource | Used | Current | Proposed | Why |\n|---|---|---|---|---|\n| `requests.cpu` |');
     expect(body).toContain(
-      '| Resource | Used | Current | Proposed | Reason |\n|---|---|---|---|---|\n| `requests.cpu` |',
+      '| `requests.cpu` | `2` | `2` | **`3600m`** | Usage is 2 of 2 CPU (100 %), and the threshold is 80 %. |',
     );
-    expect(body).toContain('| `requests.cpu` | `2` | `2` | **`3600m`** | used 2 of 2 is 100 %, threshold 80 % |');
-    expect(body).toContain('- ReplicaSet web misses 2 pods since 10:14');
-    expect(body).toContain('- Quota `compute` is the manifest team-a/quota.yaml:4, found by the path template.');
-    expect(body).toContain('| `threshold` | 70 % | annotation of the namespace |');
-    expect(body).toContain('| `cpu-increment` | 50 % | annotation of the namespace |');
-    expect(body).toContain('| `cooldown-minutes` | 15 | annotation of the quota |');
-    expect(body).toContain('| `max-step` | 2 | process |');
+    expect(body).toContain('### Evidence\n\n- ReplicaSet web still needs 2 pods that the quota denied.\n');
+    expect(body).toContain(
+      '- Quota `compute` is in acme/gitops, found in `team-a/quota_a.yaml:4` by the path template `teams/{{ .Namespace }}`.\n',
+    );
+    expect(body).toContain('| `threshold` | 70 % | an annotation of the namespace |');
+    expect(body).toContain('| `cpu-increment` | 50 % | an annotation of the namespace |');
+    expect(body).toContain('| `cooldown-minutes` | 15 | an annotation of the quota |');
+    expect(body).toContain('| `max-step` | 2 | the installation |');
     expect(body).toContain('`headroom pause team-a/compute`');
     expect(body).toContain('`headroom explain quota-resize team-a/compute`');
     expect(body).toContain('`resizer.io/enabled: "false"`');
     expect(body).not.toContain('What the policy changed');
-    expect(body).toContain('Workflow: `quota-resize/prod/team-a/compute`');
+    expect(body).toContain('- Decided at 2026-11-20T10:15:00Z by the workflow `quota-resize/prod/team-a/compute`.\n');
     expect(body).toContain('<!-- headroom:0a1b2c3d -->');
     expect(body).not.toContain('An approval is needed');
     expect(body).not.toContain('headroom approve');
@@ -220,43 +223,50 @@ describe('the pull request', () => {
 
   it('says what the policy changed about the need', () => {
     const { decision } = bodyFacts();
-    const notes = ['limits.memory is capped at 8Gi by resizer.io/memory-max, 12Gi are needed'];
+    const notes = ['limits.memory is raised only to its maximum of 8Gi memory.'];
     const body = texts.body(bodyFacts({ decision: { ...decision, notes } }));
-    expect(body).toContain('### What the policy changed\n\n- limits.memory is capped at 8Gi');
+    expect(body).toContain(
+      '### What the policy changed\n\n- limits.memory is raised only to its maximum of 8Gi memory.\n',
+    );
   });
 
   it('says in the evidence where a status differs from the count, for a companion only while it is raised', () => {
     const { decision, quotas } = bodyFacts();
     const told = {
       ...decision,
-      usageNotes: ["requests.cpu: Kubernetes' status says 1800m, the objects are charged 2"],
+      usageNotes: ["requests.cpu: the quota's status says 1.8 CPU, but the objects add up to 2 CPU."],
     };
     const companion = { quota: 'objects', quotaUid: 'uid-2', changes: [cpu], gate: null, hints: [] };
-    const companions = [{ ...companion, usageNotes: ["pods: Kubernetes' status says 2"] }];
+    const companions = [{ ...companion, usageNotes: ["pods: the quota's status says 2 pods."] }];
     const alone = texts.body(bodyFacts({ decision: { ...told, companions } }));
-    expect(alone).toContain("\n- requests.cpu: Kubernetes' status says 1800m, the objects are charged 2\n- Quota ");
-    expect(alone).not.toContain('status says 2\n');
+    expect(alone).toContain(
+      "\n- requests.cpu: the quota's status says 1.8 CPU, but the objects add up to 2 CPU.\n\n### What happens next",
+    );
+    expect(alone).not.toContain('status says 2 pods');
     const both = bodyFacts({
       decision: { ...told, companions },
       quotas: [...quotas, { quota: 'objects', changes: [cpu], how: 'beside it', inGit: {} }],
     });
-    expect(texts.body(both)).toContain("\n- quota objects: pods: Kubernetes' status says 2\n");
+    expect(texts.body(both)).toContain("\n- Quota objects: pods: the quota's status says 2 pods.\n");
   });
 
   it('says what happens next by the policy that is in force', () => {
     const nextOf = (annotations: Record<string, string>, autoMerge = true) =>
       texts.body(bodyFacts({ policy: resolve(annotations, {}, { autoMerge }).policy }));
-    expect(nextOf({})).toContain('Headroom merges this (squash) once every check has passed');
-    expect(nextOf({}, false)).toContain(
-      'Headroom does not merge this, because auto-merge is off for this installation',
+    expect(nextOf({})).toContain(
+      '- Headroom merges this (squash) when every check has passed and the rules of the base branch are met.\n',
     );
+    expect(nextOf({}, false)).toContain('- A person merges this, because auto-merge is off for this installation.\n');
     expect(nextOf({ 'auto-merge': 'false' })).toContain(
-      '`resizer.io/auto-merge` of namespace `team-a` switches it off',
+      '- A person merges this, because the annotation `resizer.io/auto-merge` of namespace `team-a` switches auto-merge off.\n',
     );
     expect(nextOf({ 'freeze-until': '2027-01-02T00:00:00Z' })).toContain(
-      'Nothing is merged before 2027-01-02T00:00:00Z',
+      '- Headroom merges nothing before 2027-01-02T00:00:00Z, because of a change freeze.\n',
     );
-    expect(nextOf({ 'rejection-cooldown': '3h' })).toContain('not asked for again for 3 h.');
+    expect(nextOf({ 'rejection-cooldown': '0' })).toContain('Headroom may ask for these values again at once.');
+    expect(nextOf({ 'rejection-cooldown': '3h' })).toContain(
+      '- If this is closed without a merge, Headroom does not ask for these values again for 3 h.\n',
+    );
   });
 
   it('has a column for the quota where it raises several, and says which it had to leave out', () => {
@@ -265,8 +275,8 @@ describe('the pull request', () => {
     const body = texts.body(bodyFacts({ quotas, leftOut: [{ quota: 'memory', why: 'it is in acme/other at main' }] }));
     expect(body).toContain('| Quota | Resource | Used |');
     expect(body).toContain('| `gpu` | `requests.cpu` | `2` |');
-    expect(body).toContain('Left alone, because Git holds enough already: `gpu` `pods` (`20`).');
-    expect(body).toContain('- quota `memory`: it is in acme/other at main');
+    expect(body).toContain('because Git holds enough already:\n\n- `gpu` `pods` is `20`.\n');
+    expect(body).toContain('- Quota `memory`: it is in acme/other at main\n');
   });
 
   it('takes the markup out of whatever the cluster says', () => {
@@ -285,13 +295,26 @@ describe('the pull request', () => {
     }
   });
 
+  it('shows as code what stands between two backticks, in which nothing has a meaning', () => {
+    const shown = (note: string) => {
+      const { decision } = bodyFacts();
+      const body = texts.body(bodyFacts({ decision: { ...decision, notes: [note] } }));
+      return /### What the policy changed\n\n- (.*)\n/.exec(body)?.[1];
+    };
+    expect(shown('in `teams/{{ .Namespace }}/a_b|c.yaml` and in a_b')).toBe(
+      'in `teams/{{ .Namespace }}/a_b\\|c.yaml` and in a\\_b',
+    );
+    expect(shown('`@acme/admins` *b* `#12')).toBe('`@acme/admins` \\*b\\* \\`#<!-- -->12');
+    expect(shown('``@acme``')).toBe('\\``@acme`\\`');
+  });
+
   it('stays within what GitHub accepts, however much there is to say', () => {
     const evidence = Array.from({ length: 5000 }, (_, index) => `workload ${index} `.repeat(200));
     const changes = Array.from({ length: 300 }, (_, index) => ({ ...cpu, reason: `${index}`.repeat(300) }));
     const { decision, quotas } = bodyFacts();
     const many = texts.body(bodyFacts({ decision: { ...decision, evidence } }));
     expect(many.length).toBeLessThan(65_536);
-    expect(many).toContain('- and 4980 more');
+    expect(many).toContain('- And 4980 more.\n');
     const long = texts.body(bodyFacts({ quotas: [{ ...quotas[0]!, changes }] }));
     expect(long.length).toBeLessThan(65_536);
     expect(long).toContain('<!-- headroom:0a1b2c3d -->');

@@ -36,19 +36,19 @@ describe('a need', () => {
     const found = need({ quota: cpu('7'), demand: [demand({ 'requests.cpu': '4' })] });
     expect(found).toMatchObject({ unmetDemand: true, demandByMessage: false });
     expect(found.changes.map(describeChange)).toEqual([
-      'requests.cpu 10 → 14: refused workloads still miss 4, 7 of 10 is used',
+      'requests.cpu 10 → 14: Workloads still need 4 CPU that the quota denied. Usage is 7 of 10 CPU.',
     ]);
     expect(found.evidence).toEqual([
-      'ReplicaSet web misses 2 replicas (requests.cpu 4), last refused 2026-11-20T10:00:00Z',
+      'ReplicaSet web still needs 4 CPU (requests.cpu) for 2 replicas that the quota denied. The last denial was at 2026-11-20T10:00:00Z.',
     ]);
   });
 
   it('of both causes says both, and one missing replica is one', () => {
     const found = need({ demand: [demand({ 'requests.cpu': '4' }, { missing: 1 })] });
     expect(found.changes[0]?.reason).toBe(
-      'refused workloads still miss 4; used 9 of 10 is 90 %, the threshold is 80 %',
+      'Workloads still need 4 CPU that the quota denied. Usage is 9 of 10 CPU (90 %), and the threshold is 80 %.',
     );
-    expect(found.evidence[0]).toContain('misses 1 replica (');
+    expect(found.evidence[0]).toContain(' for 1 replica that the quota denied.');
   });
 
   it('known by a message counts from the last change on, and what still misses always', () => {
@@ -59,7 +59,9 @@ describe('a need', () => {
     expect(computeNeed(observation(look('message')), NOW)).toBeNull();
     const told = need(look('message'), NOW - 1);
     expect(told.demandByMessage).toBe(true);
-    expect(told.evidence).toEqual(['ReplicaSet web was refused requests.cpu 4, last refused 2026-11-20T10:00:00Z']);
+    expect(told.evidence).toEqual([
+      'The quota denied ReplicaSet web 4 CPU (requests.cpu). The last denial was at 2026-11-20T10:00:00Z.',
+    ]);
     expect(need(look('workload'), NOW + HOUR).demandByMessage).toBe(false);
   });
 
@@ -80,13 +82,13 @@ describe('a need', () => {
     const evidence = (surge: number) =>
       need({ quota: cpu('9'), demand: [demand({ 'requests.cpu': '4' }, { missing: 4, surge })] }).evidence[0];
     expect(evidence(3)).toBe(
-      'ReplicaSet web misses 4 replicas (requests.cpu 4), of which 3 are the surge of a rolling update and needed only while it lasts, last refused 2026-11-20T10:00:00Z',
+      'ReplicaSet web still needs 4 CPU (requests.cpu) for 4 replicas that the quota denied. A rolling update needs 3 of them, only while it lasts. The last denial was at 2026-11-20T10:00:00Z.',
     );
-    expect(evidence(1)).toContain(', of which 1 is the surge');
-    expect(evidence(0)).not.toContain('surge');
+    expect(evidence(1)).toContain(' A rolling update needs 1 of them, only while it lasts.');
+    expect(evidence(0)).not.toContain('rolling update');
     const rest = need({ demand: [demand({ 'requests.cpu': '4' }, { missing: 3, surge: 3, later: 7 })] }).evidence[0];
     expect(rest).toContain(
-      ' needed only while it lasts, room for the 7 that a rolling update still has to replace is counted in, last refused',
+      ' only while it lasts. Room for 7 replicas that the rolling update still has to replace is counted in. The last denial',
     );
   });
 
@@ -95,7 +97,7 @@ describe('a need', () => {
     expect(need(look)).toMatchObject({
       belowMinimum: true,
       unmetDemand: false,
-      changes: [{ to: '4', reason: 'the minimum is 4 (resizer.io/cpu-min on the namespace)' }],
+      changes: [{ to: '4', reason: 'The minimum is 4 CPU (resizer.io/cpu-min on the namespace).' }],
     });
     expect(need({ ...look, quota: cpu('0', '0') }).gate?.reason).toBe('RaiseFromZero');
     const both = need({ ...look, quota: cpu('2', '2') });
@@ -103,7 +105,7 @@ describe('a need', () => {
     const beside = quota({ hard: { 'requests.cpu': '2', pods: '10' }, used: { 'requests.cpu': '1', pods: '9' } });
     expect(need({ ...look, quota: beside }).belowMinimum).toBeUndefined();
     expect(both.changes[0]?.reason).toBe(
-      'used 2 of 2 is 100 %, the threshold is 80 %; the minimum is 4 (resizer.io/cpu-min on the namespace)',
+      'Usage is 2 of 2 CPU (100 %), and the threshold is 80 %. The minimum is 4 CPU (resizer.io/cpu-min on the namespace).',
     );
   });
 
@@ -116,13 +118,13 @@ describe('a need', () => {
     const found = need(look);
     expect(found.changes).toMatchObject([{ to: '20' }]);
     expect(found.changes[0]?.reason).toBe(
-      'refused workloads still miss 5; used 18 of 18 is 100 %, the threshold is 80 %; capped at 20 (resizer.io/cpu-max on the namespace), 3 more would be needed',
+      'Workloads still need 5 CPU that the quota denied. Usage is 18 of 18 CPU (100 %), and the threshold is 80 %. The maximum is 20 CPU (resizer.io/cpu-max on the namespace). Workloads need 3 CPU more than that.',
     );
     expect(found.notes).toEqual([
-      'requests.cpu is capped at 20 (resizer.io/cpu-max on the namespace), 3 more would be needed',
+      'requests.cpu is raised only to its maximum of 20 CPU (resizer.io/cpu-max on the namespace). Workloads need 3 CPU more than that.',
     ]);
     expect(need({ ...look, demand: [] }).notes).toEqual([
-      'requests.cpu is capped at 20 (resizer.io/cpu-max on the namespace), it would be raised to 21600m otherwise',
+      'requests.cpu is raised only to its maximum of 20 CPU (resizer.io/cpu-max on the namespace). Without it the limit would be raised to 21.6 CPU.',
     ]);
   });
 
@@ -135,13 +137,13 @@ describe('a need', () => {
     });
     expect(computeNeed(look, null)).toBeNull();
     expect(cappedNeed(look, null)).toEqual([
-      'requests.nvidia.com/gpu is at its maximum of 8 (resizer.io/requests.nvidia.com_gpu-max on the namespace), 2 more would be needed',
+      'requests.nvidia.com/gpu is at its maximum of 8 nvidia.com/gpu (resizer.io/requests.nvidia.com_gpu-max on the namespace). Workloads need 2 nvidia.com/gpu more than that.',
     ]);
     const above = {
       ...look,
       quota: quota({ hard: { 'requests.nvidia.com/gpu': '9' }, used: { 'requests.nvidia.com/gpu': '9' } }),
     };
-    expect(cappedNeed(above, null)[0]).toContain('is at 9, above its maximum of 8 (');
+    expect(cappedNeed(above, null)[0]).toContain('is at 9 nvidia.com/gpu, above its maximum of 8 nvidia.com/gpu (');
     expect(cappedNeed(observation(), null)).toEqual([]);
   });
 

@@ -34,7 +34,7 @@ describe('a quota in the folder that a hint names', () => {
         line: 4,
         layout: 'manifest',
         values: { pods: { line: 10, text: '10' } },
-        how: 'found by the path template in namespaces/prod/team-a/10-resourcequota.yaml:4',
+        how: 'found in `namespaces/prod/team-a/10-resourcequota.yaml:4` by the path template',
       },
     });
     expect(read).toEqual(['namespaces/prod/team-a/00-namespace.yaml', 'namespaces/prod/team-a/10-resourcequota.yaml']);
@@ -46,7 +46,7 @@ describe('a quota in the folder that a hint names', () => {
       kind: 'placed',
       place: {
         namespace: 'team-x',
-        how: expect.stringContaining('its namespace is known from the annotation') as string,
+        how: expect.stringContaining('. Its namespace is known from the annotation') as string,
       },
     });
     expect(place(files, wanted('team-x'), template('somewhere')).answer).toMatchObject({ reason: 'FileNotFound' });

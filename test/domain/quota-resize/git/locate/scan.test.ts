@@ -77,8 +77,8 @@ describe('plain manifests', () => {
     expect(problem).toMatchObject({ namespace: null, name: 'compute', path, line: 4, reason: 'Unplaceable' });
     expect(problem?.message).toMatch(/names no namespace.*write metadata\.namespace/);
     for (const [options, how] of [
-      [{ template: 'teams/{{ .Namespace }}' }, /named by teams\/red\/quota\.yaml under the path template/],
-      [{ namespaces: ['red'] }, /named by a folder or file/],
+      [{ template: 'teams/{{ .Namespace }}' }, /known from `teams\/red\/quota\.yaml` by the path template `/],
+      [{ namespaces: ['red'] }, /known from a folder or file of `/],
     ] as const) {
       const [found] = scan(unnamed, options).quotas;
       expect(found).toMatchObject({ namespace: 'red', name: 'compute' });
