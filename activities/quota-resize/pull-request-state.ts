@@ -2,7 +2,7 @@
  * Looking at a pull request, once or until something about it is different. Nothing is written.
  */
 import { type Decision, decidedLimits } from '../../domain/quota-resize/model/decision.ts';
-import { valuesInGit } from '../../domain/quota-resize/git/yaml/manifest.ts';
+import { valuesInGit } from '../../domain/quota-resize/git/yaml/limits.ts';
 import type { PullRequestObservation } from '../../domain/quota-resize/model/observation.ts';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';

@@ -5,7 +5,7 @@
 import { compareQuantities } from '../../domain/kernel/quantity.ts';
 import { quantityIn, type ResourceList } from '../../domain/kernel/resource-list.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
-import { valuesInGit } from '../../domain/quota-resize/git/yaml/manifest.ts';
+import { valuesInGit } from '../../domain/quota-resize/git/yaml/limits.ts';
 import type { SourceProblem } from '../../domain/quota-resize/model/observation.ts';
 import { editPlace, limitsInGit } from '../../domain/quota-resize/git/locate/edit-location.ts';
 import type { SourceHint } from '../../domain/quota-resize/git/locate/source-candidate.ts';

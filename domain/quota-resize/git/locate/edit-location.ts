@@ -6,7 +6,7 @@ import { changedText, type TextEdit } from '../yaml/changed-text.ts';
 import { folderOf } from './paths.ts';
 import type { FileEdit, KnownTree, PlacedValue, QuotaPlace } from './location.ts';
 import type { ValueEdit } from '../yaml/value-edit.ts';
-import { otherNameOf } from '../yaml/other-name.ts';
+import { writtenKey } from '../yaml/other-name.ts';
 
 /** One limit that an edit raises. */
 interface RaisedLine {
@@ -23,13 +23,8 @@ export type PlaceEdited =
   | { readonly kind: 'edited'; readonly edits: readonly FileEdit[]; readonly lines: readonly RaisedLine[] }
   | { readonly kind: 'unplaceable'; readonly message: string };
 
-/** The quota's own key for a resource: the same, else its other name, where nobody asks for that one by itself. */
-function keyOf(place: Pick<QuotaPlace, 'values'>, resource: string, asked: readonly string[]): string | undefined {
-  if (Object.hasOwn(place.values, resource)) {
-    return resource;
-  }
-  const other = otherNameOf(resource);
-  return other !== undefined && !asked.includes(other) && Object.hasOwn(place.values, other) ? other : undefined;
+function keyOf({ values }: Pick<QuotaPlace, 'values'>, resource: string, asked: readonly string[]): string | undefined {
+  return writtenKey(resource, asked, (key) => Object.hasOwn(values, key));
 }
 
 /** What Git says of the resources, under the names they are asked by. */

@@ -19,29 +19,17 @@ import { ManifestEditError } from './error.ts';
 import { endOfNode, indented, indentOf, insertedLines, insertedPair, nextLine, type TextChange } from './insert.ts';
 import { isMergeKey } from './key.ts';
 import { keyLiteral, literal, type LiteralStyle, styleOf } from './literal.ts';
-import { OpenStream } from './open.ts';
 import { type Place, placeAt, pointerText, refuseAliased, refuseAmbiguous, refuseShared } from './location.ts';
-import { type Splice, spliced } from './splice.ts';
+import type { Splice } from './splice.ts';
 import { plainValue } from './value.ts';
 
 /**
- * Adds a key with a single value to the mapping at the pointer: one line more, or a pair more in a mapping that is written in
+ * The change that adds a key with a single value to the mapping at the pointer: one line more, or a pair more in a mapping that is written in
  * one line. The value is quoted as its neighbours are.
  *
  * @throws {ManifestEditError} when there is no mapping at the pointer, when it has the key already, or when other places of
  *   the document would change with it.
  */
-export function addToMapping(
-  text: string,
-  documentIndex: number,
-  pointer: Pointer,
-  key: string,
-  value: string,
-): string {
-  return spliced(text, [mappingSplice(new OpenStream(text).documentToEdit(documentIndex), pointer, key, value)]);
-}
-
-/** The change of `addToMapping`. */
 export function mappingSplice(open: OpenDocument, pointer: Pointer, key: string, value: string): Splice {
   const place = editablePlace(open, pointer);
   const map = place.node;
@@ -66,18 +54,13 @@ export function mappingSplice(open: OpenDocument, pointer: Pointer, key: string,
 }
 
 /**
- * Adds an item at the end of the sequence at the pointer, which is created (as the last key of its mapping) when there is
- * none.
+ * The changes that add items, in their order, at the end of the sequence at the pointer, which is created (as the last key of
+ * its mapping) when there is none.
  *
- * @param item the YAML of the item: one line in flow style, or lines in block style.
+ * @param items the YAML of each: one line in flow style, or lines in block style.
  * @throws {ManifestEditError} when the pointer is something else than a sequence, or when other places of the document would
  *   change with it.
  */
-export function addToSequence(text: string, documentIndex: number, pointer: Pointer, item: string): string {
-  return spliced(text, sequenceSplices(new OpenStream(text).documentToEdit(documentIndex), pointer, [item]));
-}
-
-/** The changes of `addToSequence` for several items, in their order. */
 export function sequenceSplices(open: OpenDocument, pointer: Pointer, items: readonly string[]): readonly Splice[] {
   if (placeAt(open, pointer) === undefined) {
     return [newSequence(open, pointer, items)];

@@ -1,55 +1,18 @@
-/** YAML in YAML: the text of a literal block scalar (`patch: |-`), read and changed in its lines. */
+/** YAML in YAML: the text of a literal block scalar (`patch: |-`), changed in its lines. */
 import { isScalar, Scalar } from 'yaml';
 import type { Pointer } from './field-path.ts';
-import { anchorsOf } from './anchors.ts';
-import { type OpenDocument, problemsOf, sourceOf } from './document.ts';
+import { type OpenDocument, sourceOf } from './document.ts';
 import { ManifestEditError } from './error.ts';
-import { OpenStream } from './open.ts';
 import { placeAt, pointerText, refuseShared } from './location.ts';
-import { type Splice, spliced } from './splice.ts';
-
-/** A literal block scalar. */
-export interface BlockScalarInText {
-  /** What it says, with `\n` as line ends and without the indentation. */
-  readonly inner: string;
-  /** Of its first inner line, from 1 on. */
-  readonly line: number;
-}
-
-/** The literal block scalar at the pointer, also through an alias; undefined when there is none. */
-export function blockScalarAt(text: string, documentIndex: number, pointer: Pointer): BlockScalarInText | undefined {
-  const open = new OpenStream(text).document(documentIndex);
-  if (open === undefined || problemsOf(open.parsed, open.document).length > 0) {
-    return undefined;
-  }
-  const scalar = anchorsOf(open.document).resolve(placeAt(open, pointer)?.node);
-  if (!isScalar(scalar) || scalar.type !== Scalar.BLOCK_LITERAL) {
-    return undefined;
-  }
-  return { inner: String(scalar.value), line: open.parsed.lineAt(scalar.range?.[0] ?? 0) + 1 };
-}
+import type { Splice } from './splice.ts';
 
 /**
- * Changes the text in a literal block scalar. Lines that the edit leaves stay byte for byte, new ones get the indentation and
- * the line ends of the block.
+ * The change of the text in a literal block scalar. Lines that the edit leaves stay byte for byte, new ones get the
+ * indentation and the line ends of the block.
  *
- * @param edit is given what the scalar says, with `\n` as line ends.
- * @throws {ManifestEditError} when there is no literal block at the pointer, when it is shared by an anchor, or when the
- *   result does not read back as the edited text. What `edit` throws passes through.
- */
-export function replaceInBlockScalar(
-  text: string,
-  documentIndex: number,
-  pointer: Pointer,
-  edit: (inner: string) => string,
-): string {
-  return spliced(text, [blockSplice(new OpenStream(text).documentToEdit(documentIndex), pointer, edit)]);
-}
-
-/**
- * The change of `replaceInBlockScalar`.
- *
- * @param edit is also given how many lines of the file come before the first inner one.
+ * @param edit is given what the scalar says, with `\n` as line ends, and how many lines of the file come before its first.
+ * @throws {ManifestEditError} when there is no literal block at the pointer, when it is shared by an anchor, or, once it is
+ *   spliced, when the result does not read back as the edited text. What `edit` throws passes through.
  */
 export function blockSplice(
   open: OpenDocument,

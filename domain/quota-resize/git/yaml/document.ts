@@ -1,20 +1,6 @@
-/**
- * The ResourceQuotas of a YAML stream as syntax nodes, with their places in the text.
- */
-import {
-  type Document,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  parseAllDocuments,
-  visit,
-  type YAMLMap,
-} from 'yaml';
-import type { Pointer } from './field-path.ts';
+/** A YAML stream in its parts, each parsed by itself, and why one cannot be read. */
+import { type Document, isScalar, LineCounter, type Node, parseAllDocuments, visit } from 'yaml';
 import { anchorsOf } from './anchors.ts';
-import { pairOf } from './key.ts';
 
 /** A stretch of the stream that YAML forbids any node to cross, so that it can be parsed alone. */
 export interface StreamPart {
@@ -43,29 +29,13 @@ export interface OpenDocument {
   readonly indexInPart: number;
 }
 
-/** One ResourceQuota object in a parsed part. */
-export interface QuotaNode extends OpenDocument {
-  /** The way to the object from the root of the document. */
-  readonly pointer: Pointer;
-  readonly name: string;
-  /** Undefined when metadata has no namespace (or an empty one, which is the same to Kubernetes). */
-  readonly namespace: string | undefined;
-}
-
-/** A document that cannot be read as YAML although it may hold a ResourceQuota. */
-export interface NotYaml {
+/** Why a document cannot be read as YAML. */
+interface NotYaml {
   readonly kind: 'NotYaml';
   /** 1-based, in the whole text. */
   readonly line: number;
   readonly message: string;
 }
-
-export interface StreamScan {
-  readonly quotas: readonly QuotaNode[];
-  readonly problems: readonly NotYaml[];
-}
-
-const KIND = 'ResourceQuota';
 
 /**
  * Splits a stream before every `---` line: such a line ends whatever comes before it, even in a quoted or a block scalar
@@ -142,43 +112,6 @@ function isJson(text: string): boolean {
   }
 }
 
-/**
- * Every ResourceQuota (apiVersion v1) of the stream, also inside Lists. Never throws: a document that is not YAML but may
- * hold one becomes a problem, and the other documents are read all the same.
- *
- * @param needles words that a quota of interest has in its text, such as its name; a document without all of them is not
- *   parsed, unless escapes or templates could hide one.
- */
-export function scanStream(text: string, needles: readonly string[] = []): StreamScan {
-  const quotas: QuotaNode[] = [];
-  const problems: NotYaml[] = [];
-  if (!text.includes(KIND)) {
-    return { quotas, problems };
-  }
-  for (const part of splitStream(text)) {
-    if (!mayHold(part.text, needles)) {
-      continue;
-    }
-    const parsed = parsePart(part);
-    for (const [indexInPart, document] of parsed.documents.entries()) {
-      const [problem] = problemsOf(parsed, document);
-      if (problem === undefined) {
-        collectQuotas({ parsed, document, indexInPart }, quotas);
-      } else {
-        problems.push(problem);
-      }
-    }
-  }
-  return { quotas, problems };
-}
-
-function mayHold(text: string, needles: readonly string[]): boolean {
-  if (!text.includes(KIND)) {
-    return false;
-  }
-  return text.includes('{{') || text.includes('\\') || needles.every((needle) => text.includes(needle));
-}
-
 /** Why a document cannot be read: every error of the syntax, else the first template expression that happens to parse. */
 export function problemsOf(parsed: ParsedPart, document: Document.Parsed): readonly NotYaml[] {
   if (document.errors.length > 0) {
@@ -201,7 +134,7 @@ export function problemsOf(parsed: ParsedPart, document: Document.Parsed): reado
       if (!source.startsWith('{{')) {
         return undefined;
       }
-      const line = parsed.lineAt(offsetOf(map));
+      const line = parsed.lineAt(map.range?.[0] ?? 0);
       expressions.push({
         kind: 'NotYaml',
         line,
@@ -218,75 +151,12 @@ export function sourceOf(parsed: ParsedPart, node: Node): string {
   return node.range ? parsed.part.text.slice(node.range[0], node.range[1]) : '';
 }
 
-function collectQuotas(open: OpenDocument, quotas: QuotaNode[]): void {
-  const { document } = open;
-  const visitObject = (node: unknown, pointer: Pointer, above: readonly Node[], listed: boolean): void => {
-    const object = resolved(node, document);
-    if (!isMap(object) || above.includes(object)) {
-      return;
-    }
-    const kind = textMember(object, 'kind', document);
-    const apiVersion = textMember(object, 'apiVersion', document);
-    const isQuota = kind === KIND && apiVersion === 'v1';
-    // A typed list may leave its items' kind and version out.
-    if (isQuota || (listed && kind === undefined && apiVersion === undefined)) {
-      const quota = quotaNode(open, object, pointer);
-      if (quota !== undefined) {
-        quotas.push(quota);
-      }
-      return;
-    }
-    if (apiVersion === 'v1' && (kind === 'List' || kind === `${KIND}List`)) {
-      const items = resolved(member(object, 'items'), document);
-      if (isSeq(items)) {
-        for (const [index, item] of items.items.entries()) {
-          visitObject(item, [...pointer, 'items', index], [...above, object], kind !== 'List');
-        }
-      }
-    }
-  };
-  visitObject(document.contents, [], [], false);
-}
-
-function quotaNode(open: OpenDocument, object: YAMLMap, pointer: Pointer): QuotaNode | undefined {
-  const { document } = open;
-  const metadata = resolved(member(object, 'metadata'), document);
-  const name = isMap(metadata) ? textMember(metadata, 'name', document) : undefined;
-  if (!isMap(metadata) || name === undefined) {
-    return undefined;
-  }
-  return {
-    ...open,
-    pointer,
-    name,
-    namespace: textMember(metadata, 'namespace', document) || undefined,
-  };
-}
-
-function member(map: YAMLMap, key: string): Node | null | undefined {
-  return pairOf(map, key)?.value;
-}
-
-/** The node that an alias stands for; any other node is itself. */
-function resolved(node: unknown, document: Document.Parsed): unknown {
-  return anchorsOf(document).resolve(node);
-}
-
-function textMember(map: YAMLMap, key: string, document: Document.Parsed): string | undefined {
-  const node = resolved(member(map, key), document);
-  return isScalar(node) && typeof node.value === 'string' ? node.value : undefined;
-}
-
-function offsetOf(node: Node | null | undefined): number {
-  return node?.range?.[0] ?? 0;
-}
-
 /**
  * What a limit says as text: the content of a string, or a number as it is written. Undefined for anything that is no
  * single value, and for a number such as 010, which is eight or ten depending on the version of YAML.
  */
 export function limitText(node: unknown, document: Document.Parsed): string | undefined {
-  const scalar = resolved(node, document);
+  const scalar = anchorsOf(document).resolve(node);
   if (!isScalar(scalar)) {
     return undefined;
   }

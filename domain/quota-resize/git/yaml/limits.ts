@@ -1,34 +1,13 @@
 /** What a manifest file says of the limits of a ResourceQuota. */
 import { isQuantity } from '../../../kernel/quantity.ts';
 import type { ResourceList } from '../../../kernel/resource-list.ts';
-import type { Pointer } from './field-path.ts';
-import { limitText, type QuotaNode } from './document.ts';
-import { matchingQuotas, type QuotaName } from './find-quota.ts';
-import { placeAt } from './location.ts';
-import { plainValue, valueAt } from './value.ts';
-import { otherNameOf } from './other-name.ts';
+import { type Leaf, partsOf, type QuotaObject, quotasIn } from './documents.ts';
+import { writtenKey } from './other-name.ts';
 
-/** The way to one limit of a quota. */
-function limitPointer(quota: QuotaNode, key: string): Pointer {
-  return [...quota.pointer, 'spec', 'hard', key];
-}
-
-/** The key of the file for a resource: its own, else its other name, if nobody asks for that one by itself. */
-function keyFor(quota: QuotaNode, resource: string, asked: readonly string[]): string | undefined {
-  if (placeAt(quota, limitPointer(quota, resource)) !== undefined) {
-    return resource;
-  }
-  const other = otherNameOf(resource);
-  return other !== undefined && !asked.includes(other) && placeAt(quota, limitPointer(quota, other)) !== undefined
-    ? other
-    : undefined;
-}
-
-/** The one quota of the text; undefined where there is none, or several are. */
-function onlyQuota(text: string, target: QuotaName): QuotaNode | undefined {
-  const { exact, unnamed } = matchingQuotas(text, target);
-  const [quota, second] = exact.length > 0 ? exact : unnamed;
-  return second === undefined ? quota : undefined;
+/** A ResourceQuota by its name in the cluster. */
+interface QuotaName {
+  readonly namespace: string;
+  readonly name: string;
 }
 
 /**
@@ -38,27 +17,32 @@ function onlyQuota(text: string, target: QuotaName): QuotaNode | undefined {
  * @param resources the limits to read, under the names they are asked by; absent: every key of the file by its own name.
  */
 export function valuesInGit(text: string, target: QuotaName, resources?: readonly string[]): ResourceList {
-  const quota = onlyQuota(text, target);
-  if (quota === undefined) {
-    return {};
-  }
-  const names = resources ?? keysOf(quota);
+  const leaves = new Map((onlyQuota(text, target)?.hard ?? []).map((leaf): [string, Leaf] => [leaf.key, leaf]));
+  const asked = resources ?? [...leaves.keys()];
   return Object.fromEntries(
-    names.flatMap((resource) => {
-      const key = keyFor(quota, resource, names);
-      const value = key === undefined ? undefined : limitAt(quota, key);
-      return value !== undefined && isQuantity(value) ? [[resource, value]] : [];
+    asked.flatMap((resource) => {
+      const key = writtenKey(resource, asked, (name) => leaves.has(name));
+      const value = key === undefined ? undefined : leaves.get(key)?.text;
+      return typeof value === 'string' && isQuantity(value) ? [[resource, value]] : [];
     }),
   );
 }
 
-/** The keys of spec.hard, those that merges bring too. */
-function keysOf({ document, pointer }: QuotaNode): readonly string[] {
-  const hard = valueAt(plainValue(document).value, [...pointer, 'spec', 'hard']);
-  return typeof hard === 'object' && hard !== null ? Object.keys(hard) : [];
+/** The one quota of the text by that name; undefined where there is none, or several are. */
+function onlyQuota(text: string, { namespace, name }: QuotaName): QuotaObject | undefined {
+  const named = partsOf('', text)
+    // One file may have a thousand namespaces; only what may be the quota is parsed.
+    .filter((part) => mayHold(part.text, name))
+    .flatMap(({ documents }) => documents)
+    .flatMap(quotasIn)
+    .filter((quota) => quota.name === name && (quota.namespace ?? namespace) === namespace);
+  // Those that name the namespace rule out those that name none.
+  const exact = named.filter((quota) => quota.namespace === namespace);
+  const [quota, second] = exact.length > 0 ? exact : named;
+  return second === undefined ? quota : undefined;
 }
 
-function limitAt(quota: QuotaNode, key: string): string | undefined {
-  const place = placeAt(quota, limitPointer(quota, key));
-  return place === undefined ? undefined : limitText(place.node, quota.document);
+/** Escapes may hide a name. */
+function mayHold(text: string, name: string): boolean {
+  return text.includes('\\') || text.includes(name);
 }

@@ -12,3 +12,16 @@ const LONG_NAMES = Object.fromEntries(Object.entries(SHORT_NAMES).map(([long, sh
 export function otherNameOf(resource: string): string | undefined {
   return SHORT_NAMES[resource] ?? LONG_NAMES[resource];
 }
+
+/** The key of a file or a quota for a resource: its own, else its other name, where nobody asks for that one by itself. */
+export function writtenKey(
+  resource: string,
+  asked: readonly string[],
+  isWritten: (key: string) => boolean,
+): string | undefined {
+  if (isWritten(resource)) {
+    return resource;
+  }
+  const other = otherNameOf(resource);
+  return other !== undefined && !asked.includes(other) && isWritten(other) ? other : undefined;
+}

@@ -86,17 +86,6 @@ class Reader {
   }
 }
 
-/** The part of a plain value at the pointer; undefined when there is none. */
-export function valueAt(value: unknown, pointer: Pointer): unknown {
-  return pointer.reduce<unknown>(
-    (part, step) =>
-      typeof part === 'object' && part !== null && Object.hasOwn(part, step)
-        ? (part as Record<string | number, unknown>)[step]
-        : undefined,
-    value,
-  );
-}
-
 /** The value with others at the pointers; everything beside the ways to them is shared with it. */
 export function withValues(
   value: unknown,

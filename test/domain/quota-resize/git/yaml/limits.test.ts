@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { valuesInGit } from '../../../../../domain/quota-resize/git/yaml/manifest.ts';
+import { valuesInGit } from '../../../../../domain/quota-resize/git/yaml/limits.ts';
 
 const target = { namespace: 'team-a', name: 'compute' };
 const head = 'apiVersion: v1\nkind: ResourceQuota\nmetadata:\n  name: compute\n  namespace: team-a\nspec:\n';

@@ -2,7 +2,7 @@ import * as fc from '../../../../kernel/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { parseQuantity } from '../../../../../domain/kernel/quantity.ts';
-import { valuesInGit } from '../../../../../domain/quota-resize/git/yaml/manifest.ts';
+import { valuesInGit } from '../../../../../domain/quota-resize/git/yaml/limits.ts';
 import { editPlace, limitsInGit } from '../../../../../domain/quota-resize/git/locate/edit-location.ts';
 import type { PlaceAnswer } from '../../../../../domain/quota-resize/git/locate/search.ts';
 import { placeQuota } from '../../../../../domain/quota-resize/git/locate/locate-quota.ts';

@@ -1,7 +1,7 @@
 import * as fc from '../../../../kernel/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { ManifestEditError } from '../../../../../domain/quota-resize/git/yaml/manifest.ts';
+import { ManifestEditError } from '../../../../../domain/quota-resize/git/yaml/error.ts';
 import {
   addToMapping,
   addToSequence,
@@ -11,7 +11,7 @@ import {
   replaceInBlockScalar,
   replaceScalar,
   scalarAt,
-} from '../../../../../domain/quota-resize/git/yaml/scalar.ts';
+} from './edit-text.ts';
 import { yamlFile } from './manifest-trees.ts';
 
 /** What the library makes of a file, aliases and merges resolved. */

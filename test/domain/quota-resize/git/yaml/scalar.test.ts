@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ManifestEditError } from '../../../../../domain/quota-resize/git/yaml/manifest.ts';
+import { ManifestEditError } from '../../../../../domain/quota-resize/git/yaml/error.ts';
 import {
   addToMapping,
   addToSequence,
@@ -10,7 +10,7 @@ import {
   replaceScalar,
   replaceScalars,
   scalarAt,
-} from '../../../../../domain/quota-resize/git/yaml/scalar.ts';
+} from './edit-text.ts';
 
 /** The message of a refused edit; fails the test when it is not refused. */
 function refusal(edit: () => string): string {
