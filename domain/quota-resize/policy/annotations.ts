@@ -5,6 +5,7 @@
  * slash at most, and it stands after `resizer.io`; so in a resource's name the slash is written as an underscore:
  * `resizer.io/requests.nvidia.com_gpu-threshold` is about `requests.nvidia.com/gpu`.
  */
+import { isQuotaKey, plainQuotaKeys } from '../model/quota-key.ts';
 
 export const ANNOTATION_PREFIX = 'resizer.io/';
 
@@ -53,31 +54,6 @@ const RESOURCE_SETTING = /^(.+)-(threshold|increment|headroom|min|max)$/;
 const FAMILIES = ['cpu', 'memory', 'storage', 'ephemeral-storage', 'pods'] as const;
 type ResourceFamily = (typeof FAMILIES)[number];
 
-/** The quota keys without a slash, from Kubernetes' documentation of resource quotas. */
-const QUOTA_KEYS: readonly string[] = [
-  ...FAMILIES,
-  'requests.cpu',
-  'requests.memory',
-  'requests.storage',
-  'requests.ephemeral-storage',
-  'limits.cpu',
-  'limits.memory',
-  'limits.ephemeral-storage',
-  'services',
-  'services.nodeports',
-  'services.loadbalancers',
-  'replicationcontrollers',
-  'resourcequotas',
-  'secrets',
-  'configmaps',
-  'persistentvolumeclaims',
-];
-
-// `count/jobs.batch`, `requests.nvidia.com/gpu`, `gold.storageclass.storage.k8s.io/requests.storage`.
-const QUALIFIED_KEY =
-  /^(?:count|[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)+)\/[A-Za-z0-9](?:[-._A-Za-z0-9]*[A-Za-z0-9])?$/;
-const HUGE_PAGES = /^(?:requests\.)?hugepages-[0-9]+[KMGT]i$/;
-
 /** What an annotation under the prefix sets. */
 export type Setting =
   | { readonly kind: 'plain'; readonly name: PlainSetting }
@@ -109,11 +85,6 @@ function resourceWritten(text: string): string {
   return text.includes('/') ? text : text.replace('_', '/');
 }
 
-/** Whether a text is a key of a quota or the family of some. */
-export function isQuotaKey(resource: string): boolean {
-  return QUOTA_KEYS.includes(resource) || QUALIFIED_KEY.test(resource) || HUGE_PAGES.test(resource);
-}
-
 /** The family whose settings cover a quota key, if there is one. */
 export function resourceFamily(resource: string): ResourceFamily | undefined {
   // Of a storage class, and of whatever else Kubernetes qualifies claims by.
@@ -130,7 +101,7 @@ export function resourceFamily(resource: string): ResourceFamily | undefined {
 const KNOWN_NAMES = [
   ...PLAIN_SETTINGS,
   ...HEADROOM_SETTINGS,
-  ...[...RESOURCE_SETTINGS, 'headroom'].flatMap((setting) => QUOTA_KEYS.map((key) => `${key}-${setting}`)),
+  ...[...RESOURCE_SETTINGS, 'headroom'].flatMap((setting) => plainQuotaKeys.map((key) => `${key}-${setting}`)),
 ];
 
 /** The known name that a name differs from by a typo or two: none for a short name that is just another word. */

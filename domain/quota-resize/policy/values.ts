@@ -11,7 +11,7 @@ import { FieldPathError, parseField } from '../git/yaml/field-path.ts';
 import { GitPathError, parsePathTemplate } from '../git/locate/path-template.ts';
 import { MAX_STEP_FACTOR, parseMaxStep } from './max-step.ts';
 import type { Approval, Burst, ResizeMode } from './policy.ts';
-import { isQuotaKey } from './annotations.ts';
+import { isQuotaKey } from '../model/quota-key.ts';
 
 /** A value that a setting does not take; its message is what would be right, to follow "write". */
 export class WrongValue extends Error {

@@ -2,7 +2,7 @@
 import { isMap, isSeq } from 'yaml';
 import { type ManifestDocument, nodeAt, type Pointer, textAt } from '../yaml/documents.ts';
 import { folderOf, isManifestFile, pathFrom } from './paths.ts';
-import type { RenderedQuota } from './render.ts';
+import type { RenderedQuota } from './rendered-quota.ts';
 import type { SourceNote } from './limit-location.ts';
 import type { TreeReader } from './tree-reader.ts';
 

@@ -7,7 +7,7 @@ import { isOfOtherCluster } from './identify.ts';
 import { isManifestFile, isWithin } from './paths.ts';
 import type { Candidate } from './location.ts';
 import { MAX_FILES, needs, type PlaceAnswer, remedy, type Search, unplaced, where } from './search.ts';
-import { isQuotaKey } from './quota-key.ts';
+import { isQuotaKey } from '../../model/quota-key.ts';
 
 interface Holder {
   readonly document: ManifestDocument;

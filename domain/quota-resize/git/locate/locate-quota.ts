@@ -485,9 +485,12 @@ function nothing(search: Search, { quotas, notes }: Resolution, files: readonly 
       (namespace === undefined ? isOwnPlace(search, path) : namespace === wanted.namespace),
   );
   const broken = about.filter(({ reason }) => reason === 'NotYaml');
-  const other = about.find(({ reason }) => reason !== 'NotYaml');
+  const others = about.filter(({ reason }) => reason !== 'NotYaml');
+  // What is known of this very quota goes before files that may have it.
+  const own = others.find(({ name, namespace }) => name === wanted.name && namespace === wanted.namespace);
+  const other = own ?? others[0];
   const label = `ResourceQuota ${wanted.namespace}/${wanted.name}`;
-  if (broken.length > 0) {
+  if (broken.length > 0 && own === undefined) {
     const places = broken.map(({ path, line, message }) => `${path}:${line}: ${message}`).join('; ');
     return unplaced('NotYaml', `no readable ${label}: ${places}`);
   }
@@ -495,9 +498,9 @@ function nothing(search: Search, { quotas, notes }: Resolution, files: readonly 
     return unplaced('Unplaceable', `${label}: ${other.path}:${other.line}: ${other.message}; ${remedy(search)}`);
   }
   const binary = files.filter((path) => reader.tree.texts.get(path) === null);
-  const own = binary.filter((path) => isOwnPlace(search, path));
-  if (own.length > 0) {
-    return unplaced('NotYaml', `not UTF-8, so not YAML: ${own.join(', ')}`);
+  const ownBinary = binary.filter((path) => isOwnPlace(search, path));
+  if (ownBinary.length > 0) {
+    return unplaced('NotYaml', `not UTF-8, so not YAML: ${ownBinary.join(', ')}`);
   }
   const unread = new Set([...binary, ...notes.flatMap(({ reason, path }) => (reason === 'NotYaml' ? [path] : []))])
     .size;

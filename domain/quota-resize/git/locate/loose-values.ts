@@ -11,7 +11,7 @@ import { isOfOtherCluster } from './identify.ts';
 import { isWithin, mentions } from './paths.ts';
 import type { PlacedValue } from './location.ts';
 import { isCurrent, type PlaceAnswer, type Search, unplaced } from './search.ts';
-import { isQuotaKey } from './quota-key.ts';
+import { isQuotaKey } from '../../model/quota-key.ts';
 
 /** The charts whose own templates say what their values are for, be it that no quota is made of them. */
 function chartsWithQuotas({ reader }: Search): readonly string[] {

@@ -5,7 +5,8 @@ import { type Delivery, delivered } from './delivery.ts';
 import { chartQuotas } from './helm.ts';
 import { isKustomizationFile } from './kustomization.ts';
 import { folderOf, isWithin } from './paths.ts';
-import { type AppliedPatch, quotasOfFile, type RenderedQuota, Renderer } from './render.ts';
+import { Renderer } from './render.ts';
+import { type AppliedPatch, quotasOfFile, type RenderedQuota } from './rendered-quota.ts';
 import type { Resolution, ResolvedQuota } from './resolved.ts';
 import { documentKey, ownerKey, siteKey, type SourceNote, type ValueSite } from './limit-location.ts';
 import type { TreeReader } from './tree-reader.ts';
@@ -62,7 +63,9 @@ function renderRegion(
   const roots = region.kustomizations.filter((path) => isRoot(path) && !renderer.isComponent(path));
   const renderings = roots.map((path) => renderer.render(path));
   const beside = new Map(
-    region.kustomizations.filter((path) => renderer.isReadable(path)).map((path) => [folderOf(path), path]),
+    region.kustomizations
+      .filter((path) => renderer.kustomization(path) !== undefined)
+      .map((path) => [folderOf(path), path]),
   );
   const rendered = renderings.flatMap(({ quotas }) => quotas);
   const notes = renderings.flatMap((rendering) => rendering.notes);
@@ -76,18 +79,26 @@ function renderRegion(
       rendered.push(...file.quotas);
       notes.push(...file.notes);
     } else {
-      notes.push(...file.quotas.map((quota) => unlisted(quota, kustomization)));
+      notes.push(...file.quotas.map((quota) => notApplied(quota, whyNotApplied(renderer, kustomization))));
     }
   }
   return { rendered: withoutRepeats(delivered(rendered, region.deliveries)), notes: withoutSameNotes(notes) };
 }
 
-function unlisted({ object, name, namespace }: RenderedQuota, kustomization: string): SourceNote {
+/** A phrase for a file that lies beside a kustomization and that no kustomization is known to name. */
+function whyNotApplied(renderer: Renderer, kustomization: string): string {
+  const read = renderer.kustomization(kustomization);
+  return read === undefined || 'resources' in read
+    ? `${kustomization} beside it does not name this file, so it is not applied`
+    : `${kustomization} beside it cannot be read (line ${read.line}: ${read.message}), so kustomize refuses to build this folder`;
+}
+
+function notApplied({ object, name, namespace }: RenderedQuota, message: string): SourceNote {
   return {
     path: object.document.path,
     line: object.line,
     reason: 'Unplaceable',
-    message: `${kustomization} beside it does not name this file, so it is not applied`,
+    message,
     name,
     ...(namespace === undefined ? {} : { namespace }),
   };

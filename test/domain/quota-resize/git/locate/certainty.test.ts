@@ -126,6 +126,20 @@ describe('files that cannot be read', () => {
     );
   });
 
+  it('keep a quota beside them that names its namespace from being placed, where they are its kustomization', () => {
+    for (const kustomization of ['resources: [q.yaml\n', '']) {
+      const files = { 'x/kustomization.yaml': kustomization, 'x/q.yaml': quota('team-a') };
+      for (const hint of [scan, template('x'), annotation('x')]) {
+        expect(answered(files, hint)).toMatch(
+          /^Unplaceable: .*x\/q\.yaml:4: x\/kustomization\.yaml beside it cannot be read \(line \d: .+\), so kustomize refuses to build this folder/,
+        );
+      }
+    }
+    // Flux's own object by that name is no kustomization.
+    const flux = { 'x/kustomization.yaml': 'apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n' };
+    expect(answered({ ...flux, 'x/q.yaml': quota('team-a') }, scan)).toBe('placed');
+  });
+
   it('nor is a file of another namespace that no kustomization names', () => {
     const files = { 'b/q.yaml': quota('team-b'), 'b/kustomization.yaml': 'resources: []\n' };
     expect(answered(files, scan)).toMatch(/^FileNotFound: /);

@@ -201,7 +201,11 @@ describe('kustomizations', () => {
       'a/kustomization.yaml': 'resources: [quota.yaml\n',
       'a/quota.yaml': quota('compute', 'a', '{pods: 1}'),
     };
-    expect(problems(scan(files))).toContain('null/null a/kustomization.yaml:1 NotYaml');
+    expect(values(scan(files))).toEqual([]);
+    expect(problems(scan(files))).toEqual([
+      'null/null a/kustomization.yaml:1 NotYaml',
+      'a/compute a/quota.yaml:4 Unplaceable',
+    ]);
   });
 });
 

@@ -1,0 +1,59 @@
+/** One document of a patch, and what is noted of the limits that it sets. */
+import type { Leaf, ManifestDocument, QuotaObject } from '../yaml/documents.ts';
+import type { PatchEntry } from './kustomization.ts';
+import type { InlinePlace, SourceNote, ValueSite } from './limit-location.ts';
+import type { Selector } from './patch-target.ts';
+
+export interface PatchDocument {
+  readonly owner: string;
+  /** The owner's document. */
+  readonly outer: ManifestDocument;
+  readonly order: number;
+  readonly entry: PatchEntry;
+  readonly document: ManifestDocument;
+  /** The document as a patch of a quota, where it is a mapping. */
+  readonly object?: QuotaObject;
+  /** By the target of the entry; absent where the patch itself says what it is for. */
+  readonly selected: Selector | undefined;
+}
+
+export function inlineOf({ entry, outer }: PatchDocument): InlinePlace | undefined {
+  if (entry.inline === undefined) {
+    return undefined;
+  }
+  const { pointer, literal } = entry.inline;
+  return { part: outer.part, index: outer.index, pointer, literal };
+}
+
+export function siteOf(patch: PatchDocument, leaf: Leaf, level: number): ValueSite {
+  const { entry, document, owner, order } = patch;
+  const inline = inlineOf(patch);
+  const line =
+    entry.inline === undefined
+      ? leaf.line
+      : entry.inline.literal
+        ? entry.inline.line + leaf.line - 1
+        : entry.inline.line;
+  return {
+    ...leaf,
+    line,
+    path: document.path,
+    part: document.part,
+    index: document.index,
+    owner,
+    level,
+    order,
+    ...(inline === undefined ? {} : { inline }),
+  };
+}
+
+export function uncertain(
+  { owner, entry }: PatchDocument,
+  selected: true | 'perhaps',
+  directive: boolean,
+): SourceNote | undefined {
+  if (selected === 'perhaps') {
+    return { path: owner, line: entry.line, message: 'has a patch whose target selects by labels or annotations' };
+  }
+  return directive ? { path: owner, line: entry.line, message: 'has a patch with $patch' } : undefined;
+}

@@ -1,0 +1,36 @@
+/** Which quotas the target of a patch selects. */
+import type { PatchTarget } from './kustomization.ts';
+import type { RenderedQuota } from './rendered-quota.ts';
+
+/** Whether a patch's target is a quota; `perhaps` where labels or annotations decide that cannot be followed. */
+export type Selector = (quota: RenderedQuota) => boolean | 'perhaps';
+
+export function selectorOf(target: PatchTarget): Selector {
+  let matchesName: (text: string) => boolean;
+  let matchesNamespace: (text: string) => boolean;
+  let matchesKind: boolean;
+  try {
+    matchesName = matcherOf(target.name);
+    matchesNamespace = matcherOf(target.namespace);
+    matchesKind =
+      matcherOf(target.group)('') && matcherOf(target.version)('v1') && matcherOf(target.kind)('ResourceQuota');
+  } catch {
+    return () => 'perhaps';
+  }
+  const byLabels = target.labelSelector !== undefined || target.annotationSelector !== undefined;
+  return ({ names }) => {
+    const plain =
+      matchesKind && names.some(({ name, namespace }) => matchesName(name) && matchesNamespace(namespace ?? ''));
+    return plain && byLabels ? 'perhaps' : plain;
+  };
+}
+
+/**
+ * As kustomize does: a regular expression that has to match as a whole; none matches everything.
+ *
+ * @throws {SyntaxError} for an expression that JavaScript does not read.
+ */
+function matcherOf(pattern: string | undefined): (text: string) => boolean {
+  const expression = pattern === undefined ? undefined : new RegExp(`^(?:${pattern})$`);
+  return (text) => expression?.test(text) ?? true;
+}
