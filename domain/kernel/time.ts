@@ -17,3 +17,16 @@ export function formatSpan(ms: number): string {
   const days = Math.floor(hours / 24);
   return hours % 24 === 0 ? `${days} d` : `${days} d ${hours % 24} h`;
 }
+
+/** `in 3 h 20 min`, or `2 min ago`. */
+export function fromNow(at: EpochMs, now: EpochMs): string {
+  return at < now ? `${formatSpan(now - at)} ago` : `in ${formatSpan(at - now)}`;
+}
+
+/** As `formatInstant` writes them, but for those that say already how far away they are. */
+const INSTANT = /\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z(?! \((?:in )?\d)/g;
+
+/** A text with how far away each exact moment in it is: `until 2026-11-20T11:15:00Z (in 58 min)`. */
+export function withRelativeTimes(text: string, now: EpochMs): string {
+  return text.replaceAll(INSTANT, (instant) => `${instant} (${fromNow(Date.parse(instant), now)})`);
+}

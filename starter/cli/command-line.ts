@@ -1,7 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type Client, ScheduleNotFoundError } from '@temporalio/client';
 import type { CommandInput } from '../../domain/kernel/command-input.ts';
+import { sentence } from '../../domain/kernel/sentence.ts';
 import { leaseGcId, quotaResizeId, taskQueue } from '../../domain/kernel/target.ts';
+import { withRelativeTimes } from '../../domain/kernel/time.ts';
 import type { OperatorCommand } from '../../domain/quota-resize/decide/commands.ts';
 import { type Config, loadConfig } from '../config.ts';
 import { ConfigError } from '../../platform/config/config-problem.ts';
@@ -56,8 +58,8 @@ export function createCommandLine(): Command {
 
   program
     .command('gc')
-    .description('garbage collection of Leases: when it ran and runs next, or a round now')
-    .option('--now', 'run a round now and print what it did')
+    .description('show when Leases were last cleaned up and when that is next, or clean up now')
+    .option('--now', 'clean up now and print what was done')
     .action(
       async ({ now }: { now?: boolean }) =>
         await run(program, async (client, config) => await gc(client, config, now ?? false, shared(program))),
@@ -65,12 +67,12 @@ export function createCommandLine(): Command {
 
   program
     .command('list')
-    .description('the workflows that run now, of every controller')
+    .description('list what runs now, of every controller')
     .action(async () => await run(program, async (client, config) => await list(client, config, shared(program))));
 
   program
     .command('status')
-    .description('where the episode of a quota stands')
+    .description('show what Headroom is doing about a quota')
     .argument('<namespace/quota>', 'the ResourceQuota', quotaArgument)
     .action(
       async (quota: QuotaArgument) =>
@@ -100,10 +102,10 @@ export function createCommandLine(): Command {
       .command(name)
       .description(commandDescriptions[command])
       .argument('<namespace/quota>', 'the ResourceQuota', quotaArgument)
-      .option('--by <name>', 'who says so (default: your user name)')
-      .option('--reason <text>', 'why; kept in the history');
+      .option('--by <name>', 'who gives the command (default: your user name)')
+      .option('--reason <text>', 'why you give the command; the history keeps it');
     if (command === 'approve') {
-      one.option('--head <sha>', 'the head of the pull request that you looked at; another one by now is not approved');
+      one.option('--head <sha>', 'approve only this head commit of the pull request, the one that you reviewed');
     }
     one.action(
       async (quota: QuotaArgument, said: CommandInput) =>
@@ -155,9 +157,9 @@ async function runWithConfig(
   } catch (error) {
     if (error instanceof ConfigError) fail(error.message, exitCodes.configuration);
     else if (error instanceof TemporalUnreachable || error instanceof CommandFailed) {
-      fail(error.message, exitCodes.failed);
+      fail(sentence(error.message), exitCodes.failed);
     } else if (isTemporalAnswer(error)) {
-      fail(`Temporal did not do it: ${innermost(error)}`, exitCodes.failed);
+      fail(`Temporal answered with an error: ${innermost(error)}`, exitCodes.failed);
     } else throw error;
   }
 }
@@ -174,7 +176,7 @@ async function gc(client: Client, config: Config, now: boolean, { output }: Shar
     });
     const result = await handle.result();
     if (output === 'json') return print(result);
-    console.log(`kept ${result.kept}, deleted ${result.deleted.length}, unlocked ${result.unlocked.length}`);
+    console.log(`Leases: ${result.kept} kept, ${result.deleted.length} deleted, ${result.unlocked.length} unlocked.`);
     for (const name of result.deleted) console.log(`deleted  ${name}`);
     for (const name of result.unlocked) console.log(`unlocked ${name}`);
     return;
@@ -184,11 +186,12 @@ async function gc(client: Client, config: Config, now: boolean, { output }: Shar
     const last = info.recentActions.at(-1)?.takenAt.toISOString() ?? null;
     const next = info.nextActionTimes[0]?.toISOString() ?? null;
     if (output === 'json') return print({ last, next });
-    console.log(`last round: ${last ?? 'none yet'}\nnext round: ${next ?? 'none'}\nheadroom gc --now runs one now.`);
+    const text = `Last round: ${last ?? 'none yet'}\nNext round: ${next ?? 'none'}\nTo run a round now: headroom gc --now`;
+    console.log(withRelativeTimes(text.replaceAll(/\.\d{3}Z/g, 'Z'), Date.now()));
   } catch (error) {
     if (!(error instanceof ScheduleNotFoundError)) throw error;
     throw new CommandFailed(
-      `there is no Schedule ${leaseGcId(cluster)}: start a worker or a starter for the cluster "${cluster}" first`,
+      `There is no Schedule ${leaseGcId(cluster)}. Start a worker or a starter for the cluster "${cluster}" first.`,
     );
   }
 }
@@ -206,15 +209,16 @@ async function printStatus(
     async (id) => await client.workflow.getHandle(id).query(status),
   );
   if (output === 'json') return print(seen);
-  console.log(`${quota.namespace}/${quota.quota}: ${seen.phase} (${seen.reason}) since ${seen.since}`);
-  console.log(withoutLinks(seen.detail));
-  for (const change of seen.decision?.changes ?? []) {
-    console.log(`  ${change.resource} ${change.from} -> ${change.to}: ${change.reason}`);
-  }
-  if (seen.decision?.pullRequest)
-    console.log(`  pull request #${seen.decision.pullRequest.number} ${seen.decision.pullRequest.url}`);
-  if (seen.until !== undefined) console.log(`  looks again at ${seen.until} at the latest`);
-  if (seen.lastCommand !== null) console.log(`  last command: ${seen.lastCommand}`);
+  const { decision, lastCommand } = seen;
+  const lines = [
+    `${quota.namespace}/${quota.quota}: ${seen.phase} (${seen.reason}) since ${seen.since}`,
+    sentence(withoutLinks(seen.detail)),
+    ...(decision?.changes ?? []).map(({ resource, from, to, reason }) => `  ${resource} ${from} -> ${to}. ${reason}`),
+    ...(decision?.pullRequest ? [`  Pull request #${decision.pullRequest.number}: ${decision.pullRequest.url}`] : []),
+    ...(seen.until === undefined ? [] : [`  Checks again at ${seen.until} at the latest.`]),
+    ...(lastCommand === null ? [] : [`  Last command: ${lastCommand}`]),
+  ];
+  console.log(withRelativeTimes(lines.join('\n'), Date.now()));
 }
 
 async function tell(
@@ -234,7 +238,7 @@ async function tell(
     async (id) => await client.workflow.getHandle(id).executeUpdate<string, [CommandInput]>(command, { args: [input] }),
   );
   if (output === 'json') return print({ command, answer });
-  console.log(answer);
+  console.log(withRelativeTimes(sentence(answer), Date.now()));
 }
 
 /** Asks the episode of a quota; that none runs, that it refuses, or that no worker answers is a sentence. */
@@ -247,7 +251,7 @@ async function askEpisode<T>(
   const target = { cluster: config.kubernetes.clusterName, ...quota };
   const noneRuns = () =>
     new CommandFailed(
-      `no episode of ${quota.namespace}/${quota.quota} runs in ${target.cluster}: the quota is not under pressure, or the names are wrong (headroom list shows what runs)`,
+      `Nothing runs for ${quota.namespace}/${quota.quota} in ${target.cluster}. Either the quota needs nothing, or the names are wrong: headroom list shows what runs.`,
     );
   return await answered(client, target.cluster, noneRuns, async () => await ask(quotaResizeId(target)));
 }

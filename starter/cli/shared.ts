@@ -88,7 +88,7 @@ export async function answered<T>(
     }
     if (isUnanswered(error)) {
       throw new CommandFailed(
-        `no worker of ${cluster} answered within ${ANSWER_MS / 1000} s: is one running? A command may still take effect when it comes back.`,
+        `No worker of ${cluster} answered within ${ANSWER_MS / 1000} s. Is one running? A command may still take effect when a worker comes back.`,
       );
     }
     throw error;

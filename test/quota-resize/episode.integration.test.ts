@@ -71,7 +71,11 @@ describe.concurrent('an episode', SEVERAL_PHASES, () => {
       HeadroomCluster: 'test',
     });
     const details = await quota.details();
-    expect(details).toContain(`**CoolingDown** (CoolingDown) since ${cooling.since}\n\n${cooling.detail}`);
+    expect(details).toMatch(
+      new RegExp(
+        `^\\*\\*CoolingDown\\*\\* \\(CoolingDown\\) since ${cooling.since}\n\nCooling down until ${cooling.until} \\(in \\d+ min\\)\\.\n`,
+      ),
+    );
 
     const summaries = await quota.summaries();
     expect(summaries.run).toBe('threshold/compute in test');

@@ -81,10 +81,10 @@ describe.concurrent('headroom', () => {
     const text = await says('status', 'shown/compute');
     expect(text).toMatch(/^shown\/compute: AwaitingMerge \(NamespaceAutoMergeOff\) since \d{4}-/);
     expect(text).toContain(
-      `pull request #${number} is ready and waits for a person to merge it: auto-merge is off for this namespace`,
+      `Pull request #${number} is ready and waits for a person to merge it: auto-merge is off for this namespace`,
     );
-    expect(text).toContain('  pods 10 -> 12: Usage is 9 of 10 pods (90 %), and the threshold is 85 %.\n');
-    expect(text).toContain(`  pull request #${number} ${stack.forge.url}/acme/gitops/pull/${number}\n`);
+    expect(text).toContain('  pods 10 -> 12. Usage is 9 of 10 pods (90 %), and the threshold is 85 %.\n');
+    expect(text).toContain(`  Pull request #${number}: ${stack.forge.url}/acme/gitops/pull/${number}\n`);
     expect(JSON.parse(await says('status', 'shown/compute', '--output', 'json'))).toMatchObject({
       target: { cluster: 'test', namespace: 'shown', quota: 'compute' },
       phase: 'AwaitingMerge',
@@ -104,12 +104,12 @@ describe.concurrent('headroom', () => {
   it('pauses and resumes in the name of the user, and says what it did', async () => {
     await waiting('paused');
     expect(await says('pause', 'paused/compute', '--reason', 'a freeze')).toBe(
-      `paused by ${me}: nothing is written until resume\n`,
+      `Paused by ${me}: nothing is written until resume.\n`,
     );
-    expect(await says('status', 'paused/compute')).toContain(`paused by ${me}`);
-    expect(await fails('pause', 'paused/compute')).toMatch(new RegExp(`^already paused by ${me} since `));
-    expect(await says('resume', 'paused/compute', '--by', 'bob')).toBe('resumed by bob\n');
-    expect(await fails('resume', 'paused/compute')).toBe('not paused, so there is nothing to resume');
+    expect(await says('status', 'paused/compute')).toContain(`\nPaused by ${me} since `);
+    expect(await fails('pause', 'paused/compute')).toMatch(new RegExp(`^Already paused by ${me} since `));
+    expect(await says('resume', 'paused/compute', '--by', 'bob')).toBe('Resumed by bob.\n');
+    expect(await fails('resume', 'paused/compute')).toBe('Not paused, so there is nothing to resume.');
   });
 
   it('approves what waits for it, and the episode merges', async () => {
@@ -127,13 +127,13 @@ describe.concurrent('headroom', () => {
       answer: expect.stringMatching(new RegExp(`^approved by alice: pull request #${number} at [0-9a-f]{12}`)),
     });
     await quota.reaches('CoolingDown');
-    expect(await fails('approve', 'approved/compute')).toBe('there is no open pull request to approve');
-    expect(await says('status', 'approved/compute')).toMatch(/last command: .* approve: approved by alice/);
+    expect(await fails('approve', 'approved/compute')).toBe('There is no open pull request to approve.');
+    expect(await says('status', 'approved/compute')).toMatch(/\n {2}Last command: .* approve: approved by alice/);
     // Nothing is needed any more: the next look ends the episode.
-    expect(await says('skip-cooldown', 'approved/compute')).toContain(`cooldown skipped by ${me}`);
+    expect(await says('skip-cooldown', 'approved/compute')).toContain(`Cooldown skipped by ${me}`);
     await quota.ends('BelowThreshold');
     expect(await fails('pause', 'approved/compute')).toBe(
-      'no episode of approved/compute runs in test: the quota is not under pressure, or the names are wrong (headroom list shows what runs)',
+      'Nothing runs for approved/compute in test. Either the quota needs nothing, or the names are wrong: headroom list shows what runs.',
     );
   });
 
@@ -141,10 +141,10 @@ describe.concurrent('headroom', () => {
     const quota = await waiting('rejected');
     const { number } = await quota.pullRequest();
     expect(await fails('approve', 'rejected/compute')).toBe(
-      `pull request #${number} needs no approval: its steps are within the policy`,
+      `Pull request #${number} needs no approval: its steps are within the policy.`,
     );
     expect(await says('reject', 'rejected/compute', '--reason', 'too expensive')).toBe(
-      `rejected by ${me}: pull request #${number} is closed\n`,
+      `Rejected by ${me}: pull request #${number} is closed.\n`,
     );
     await quota.reaches('CoolingDown', 'Refused');
     expect(await quota.shown(number)).toMatchObject({ state: 'closed', merged: false });
@@ -173,7 +173,7 @@ describe.concurrent('headroom', () => {
   });
 
   it('says that no episode runs for a quota that nobody knows', async () => {
-    expect(await fails('status', 'nowhere/compute')).toMatch(/^no episode of nowhere\/compute runs in test/);
+    expect(await fails('status', 'nowhere/compute')).toMatch(/^Nothing runs for nowhere\/compute in test\. /);
   });
 
   it('says what Temporal answers when its namespace does not exist', async () => {
@@ -196,7 +196,7 @@ describe.concurrent('headroom', () => {
       const said = await says('gc', '--now');
       return said.includes('deleted  state-collected-compute\n') ? said : undefined;
     });
-    expect(text).toMatch(/^kept \d+, deleted \d+, unlocked \d+\n/);
+    expect(text).toMatch(/^Leases: \d+ kept, \d+ deleted, \d+ unlocked\.\n/);
     expect(await quota.lease()).toBeNull();
     expect(JSON.parse(await says('gc', '--now', '--output', 'json'))).toMatchObject({
       deleted: [],
@@ -206,7 +206,11 @@ describe.concurrent('headroom', () => {
     const { last, next } = JSON.parse(await says('gc', '--output', 'json')) as { last: string | null; next: string };
     expect(last).toBeNull();
     expect(Date.parse(next) - Date.now()).toBeLessThanOrEqual(500 * 3_600_000);
-    expect(await says('gc')).toBe(`last round: none yet\nnext round: ${next}\nheadroom gc --now runs one now.\n`);
+    expect(await says('gc')).toMatch(
+      new RegExp(
+        `^Last round: none yet\nNext round: ${next.replace(/\.\d+Z$/, 'Z')} \\(in .*\\)\nTo run a round now: headroom gc --now\n$`,
+      ),
+    );
     const other = await program(['gc'], { ...environment(), CLUSTER_NAME: 'other' });
     expect(other).toMatchObject({
       code: 1,
@@ -222,7 +226,7 @@ describe.concurrent('headroom', () => {
     });
     const { code, stderr } = await program(['status', 'a/b'], { ...environment(), CLUSTER_NAME: 'idle' });
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^no worker of idle answered within 10 s: is one running\?[^\n]*\n$/);
+    expect(stderr).toMatch(/^No worker of idle answered within 10 s\. Is one running\?[^\n]*\n$/);
   });
 
   it('runs by its name in npm', async () => {

@@ -85,7 +85,7 @@ describe('headroom lights-out, where nobody follows the schedules,', () => {
       'no workflow follows it: it is new, or no starter and worker with HEADROOM_LIGHTS_OUT=true run for the cluster',
     );
     expect(await fails(1, ['wake', 'quiet', '--for', '3h'])).toMatch(
-      /^no workflow follows quiet in test: it is new, or/,
+      /^No workflow follows quiet in test: it is new, or/,
     );
   });
 
@@ -131,7 +131,7 @@ describe('headroom lights-out, where nobody follows the schedules,', () => {
     const without = { KUBECONFIG: bare.adminKubeconfig };
     for (const args of [['list'], ['preview'], ['status', 'nights']]) {
       expect(await fails(1, args, without)).toContain(
-        `test has no definition of LightsOutSchedule (lightsoutschedules.${GROUP}): install it with "kubectl apply --server-side -f deploy/lights-out/crd.yaml"`,
+        `Cluster test has no definition of LightsOutSchedule (lightsoutschedules.${GROUP}): install it with "kubectl apply --server-side -f deploy/lights-out/crd.yaml"`,
       );
     }
     expect(await fails(1, ['list'], { KUBECONFIG: bare.kubeconfigFor('nobody') })).toMatch(
@@ -146,7 +146,7 @@ describe('headroom lights-out, where nobody follows the schedules,', () => {
       args: [{ target: { cluster: 'idle', schedule: 'nights' } }],
     });
     expect(await fails(1, ['status', 'nights'], { CLUSTER_NAME: 'idle' })).toMatch(
-      /^no worker of idle answered within 10 s: is one running\?/,
+      /^No worker of idle answered within 10 s\. Is one running\?/,
     );
   });
 
@@ -189,8 +189,8 @@ describe('headroom lights-out, where worker and starter follow the schedules,', 
     });
     const text = await says('status', 'nights');
     expect(text).toMatch(/^nights: Down \(\w+\) since \d{4}-/);
-    expect(text).toMatch(/^ {2}the schedule says Down; its crons next say Up at \d{4}-01-01T00:00:00Z \(in /m);
-    expect(text).toMatch(/^ {2}saved so far: \d+\.\d replica-hours$/m);
+    expect(text).toMatch(/^ {2}The schedule says Down\.\n {2}Next: Up at \d{4}-01-01T00:00:00Z \(in /m);
+    expect(text).toMatch(/^ {2}Saved so far: \d+\.\d replica-hours$/m);
     expect(JSON.parse(await says('status', 'nights', '--output', 'json'))).toMatchObject({
       target: { cluster: 'test', schedule: 'nights' },
       phase: 'Down',
@@ -199,16 +199,16 @@ describe('headroom lights-out, where worker and starter follow the schedules,', 
 
   it('wakes one namespace for a while in the name of the user, and cancels it', async () => {
     const answer = await says('wake', 'nights', '--for', '3h', '--namespace', 'team-a', '--reason', 'release');
-    expect(answer).toMatch(new RegExp(`^awake in team-a until \\S+Z \\(by ${me}: release\\)\\n$`));
+    expect(answer).toMatch(new RegExp(`^Awake in team-a until \\S+Z \\(in .*\\) \\(by ${me}: release\\)\\.\\n$`));
     await eventually('team-a is up', async () => (await cluster.replicas('team-a', 'web')) === 3);
     expect(await cluster.replicas('team-b', 'web')).toBe(0);
     expect(await says('status', 'nights')).toMatch(
-      new RegExp(`^ {2}awake in team-a until \\S+ \\(in .*\\), by ${me}: release$`, 'm'),
+      new RegExp(`^ {2}Awake in team-a until \\S+ \\(in .*\\), by ${me}: release$`, 'm'),
     );
     await eventually('the list has it, too', async () =>
       (await row('nights'))?.notes.some((note) => note.startsWith('awake in team-a until ')),
     );
-    expect(await says('cancel', 'nights', '--by', 'bob')).toMatch(/^ended: awake in team-a until /);
+    expect(await says('cancel', 'nights', '--by', 'bob')).toMatch(/^Ended: awake in team-a until /);
     await eventually('team-a is down', async () => (await cluster.replicas('team-a', 'web')) === 0);
   });
 
@@ -222,15 +222,17 @@ describe('headroom lights-out, where worker and starter follow the schedules,', 
       answer: `asleep until ${until.replace(/\.\d+Z$/, 'Z')} (by alice)`,
     });
     await says('cancel', 'nights');
-    expect(await fails(1, ['cancel', 'nights'])).toMatch(/^there is nothing to cancel/);
-    expect(await fails(1, ['wake', 'nights', '--until', '2020-01-01T00:00:00Z'])).toBe('2020-01-01T00:00:00Z is over');
-    expect(await fails(1, ['approve', 'nights'])).toBe('the schedule asks for no approval');
+    expect(await fails(1, ['cancel', 'nights'])).toMatch(/^There is nothing to cancel/);
+    expect(await fails(1, ['wake', 'nights', '--until', '2020-01-01T00:00:00Z'])).toBe('2020-01-01T00:00:00Z is over.');
+    expect(await fails(1, ['approve', 'nights'])).toBe('The schedule asks for no approval.');
   });
 
   it('pauses, resumes and looks again', async () => {
-    expect(await says('pause', 'nights', '--reason', 'upgrade')).toMatch(new RegExp(`^paused by ${me}: `));
-    expect(await says('status', 'nights')).toMatch(new RegExp(`^ {2}paused by ${me} since \\S+: upgrade$`, 'm'));
-    expect(await says('resume', 'nights')).toBe(`resumed by ${me}\n`);
-    expect(await says('reconcile-now', 'nights')).toBe('looking again\n');
+    expect(await says('pause', 'nights', '--reason', 'upgrade')).toMatch(new RegExp(`^Paused by ${me}: `));
+    expect(await says('status', 'nights')).toMatch(
+      new RegExp(`^ {2}Paused by ${me} since \\S+ \\(.* ago\\): upgrade$`, 'm'),
+    );
+    expect(await says('resume', 'nights')).toBe(`Resumed by ${me}.\n`);
+    expect(await says('reconcile-now', 'nights')).toBe('Looking again.\n');
   });
 });

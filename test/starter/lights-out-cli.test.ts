@@ -326,10 +326,11 @@ describe('the status of a schedule in words', () => {
   const now = Date.parse('2026-11-22T20:00:00Z');
 
   it('is where it stands and what comes next', () => {
-    expect(statusText(quiet, now)).toBe(`dev-nights: Down (AsScheduled) since 2026-11-20T19:00:00Z
-12 workloads are down
-  the schedule says Down; its crons next say Up at 2026-11-23T06:00:00Z (in 10 h), Down at 2026-11-23T19:00:00Z (in 23 h)
-  saved so far: 130.5 replica-hours
+    expect(statusText(quiet, now)).toBe(`dev-nights: Down (AsScheduled) since 2026-11-20T19:00:00Z (2 d 1 h ago)
+12 workloads are down.
+  The schedule says Down.
+  Next: Up at 2026-11-23T06:00:00Z (in 10 h), then Down at 2026-11-23T19:00:00Z (in 23 h).
+  Saved so far: 130.5 replica-hours
 `);
   });
 
@@ -351,14 +352,14 @@ describe('the status of a schedule in words', () => {
       now,
     );
     for (const line of [
-      'see the runbook',
+      'See the runbook.',
       '  Deployment team-a/web is left up',
-      '  awake in team-a until 2026-11-22T23:00:00Z (in 3 h), by alice: release',
-      '  asleep until 2026-11-22T19:58:00Z (2 min ago), by bob',
-      '  under way: 12 of 40 done, 1 failed',
-      '  fails: Deployment team-a/db: forbidden',
-      '  paused by carol since 2026-11-22T18:00:00Z: upgrade',
-      '  last command: 2026-11-22T18:00:00Z pause: paused by carol',
+      '  Awake in team-a until 2026-11-22T23:00:00Z (in 3 h), by alice: release',
+      '  Asleep until 2026-11-22T19:58:00Z (2 min ago), by bob',
+      '  Under way: 12 of 40 done, 1 failed',
+      '  Fails: Deployment team-a/db: forbidden',
+      '  Paused by carol since 2026-11-22T18:00:00Z (2 h ago): upgrade',
+      '  Last command: 2026-11-22T18:00:00Z (2 h ago) pause: paused by carol',
     ]) {
       expect(text.split('\n')).toContain(line);
     }
@@ -366,7 +367,7 @@ describe('the status of a schedule in words', () => {
 
   it('has no timetable where the schedule is invalid', () => {
     const text = statusText({ ...quiet, state: null, nextUpscale: null, nextDownscale: null }, now);
-    expect(text).not.toContain('schedule says');
-    expect(text).not.toContain('crons');
+    expect(text).not.toContain('The schedule says');
+    expect(text).not.toContain('Next:');
   });
 });

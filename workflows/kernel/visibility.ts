@@ -1,6 +1,7 @@
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
 import { metricMeter, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
-import { type EpochMs, formatInstant } from '../../domain/kernel/time.ts';
+import type { EpochMs } from '../../domain/kernel/time.ts';
+import { detailsText, type ShownState } from './details.ts';
 
 /** The four search attributes of every Headroom workflow, all of type Keyword. */
 const controllerKey = defineSearchAttributeKey('HeadroomController', 'KEYWORD');
@@ -9,15 +10,7 @@ const phaseKey = defineSearchAttributeKey('HeadroomPhase', 'KEYWORD');
 const clusterKey = defineSearchAttributeKey('HeadroomCluster', 'KEYWORD');
 
 /** What an operator sees of a workflow without opening its history. */
-export interface Standing {
-  readonly phase: string;
-  readonly reason: string;
-  /** One sentence, Markdown links allowed. */
-  readonly detail: string;
-  readonly since: EpochMs;
-  /** Further lines, each a Markdown list item without the dash. */
-  readonly facts: readonly string[];
-}
+export type Standing = ShownState;
 
 /**
  * Publishes where a workflow stands, in one place: search attributes (written only when they change, because each write is
@@ -57,7 +50,7 @@ export function createPublisher(
       publishedPhase = standing.phase;
       upsertSearchAttributes(pairs);
     }
-    setCurrentDetails(renderDetails(published));
+    setCurrentDetails(detailsText(published, now));
     return published;
   };
 }
@@ -68,11 +61,4 @@ const SUMMARY_LENGTH = 100;
 /** A text as the summary of a timer or an activity: cut where it is too long for one line. */
 export function brief(text: string): string {
   return text.length <= SUMMARY_LENGTH ? text : `${text.slice(0, SUMMARY_LENGTH - 1)}…`;
-}
-
-/** Markdown for the Temporal UI: the phase and why, in words, since when, and the facts with their links. */
-function renderDetails(standing: Standing): string {
-  const head = `**${standing.phase}** (${standing.reason}) since ${formatInstant(standing.since)}`;
-  const facts = standing.facts.map((fact) => `- ${fact}`).join('\n');
-  return facts === '' ? `${head}\n\n${standing.detail}` : `${head}\n\n${standing.detail}\n\n${facts}`;
 }

@@ -445,7 +445,7 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
     if (decision !== null || isAchieved) facts.push(...achieved);
     facts.push(...ofUsage);
     if (paused !== null && said.reason !== 'Paused') facts.push(`paused by ${paused.by}`);
-    if (until !== undefined) facts.push(`looks again at ${formatInstant(until)} at the latest`);
+    if (until !== undefined) facts.push(`checks again at ${formatInstant(until)} at the latest`);
     if (lastCommand !== null) facts.push(`last command: ${lastCommand}`);
     return publish({ ...said, facts }, Date.now());
   }

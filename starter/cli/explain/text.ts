@@ -1,12 +1,14 @@
 /** An explanation in words, for a terminal. */
+import { sentence } from '../../../domain/kernel/sentence.ts';
+import { withRelativeTimes } from '../../../domain/kernel/time.ts';
 import type { Explanation, ResourceFacts } from './facts.ts';
 import type { From } from './layers.ts';
 
 /** The whole explanation, ending in a line break. */
 export function explanationText(explanation: Explanation): string {
   const { target, at, evidence, notes, policy, next, afterwards, places, siblings, warnings } = explanation;
-  return [
-    `${target.namespace}/${target.quota} in ${target.cluster} at ${at}`,
+  const head = `${target.namespace}/${target.quota} in ${target.cluster} at ${at}\n`;
+  const rest = [
     ...supposed(explanation),
     '',
     ...resourceTable(explanation.resources),
@@ -14,13 +16,15 @@ export function explanationText(explanation: Explanation): string {
     ...section('Missing', evidence),
     ...section('Left out', notes),
     ...section(
-      'Other quotas of the namespace that miss room for the same workloads',
+      'Other quotas of the namespace that lack room for the same workloads',
       siblings.map((name) => `${target.namespace}/${name}`),
     ),
     ...section('What runs now', running(explanation)),
     ...section('What happens next', [
-      ...next.map((step) => `${step.at === at ? 'now' : step.at}: ${step.phase} (${step.reason}): ${step.detail}`),
-      ...afterwards.map((sentence) => `then ${sentence}`),
+      ...next.map(
+        (step) => `${step.at === at ? 'now' : step.at}: ${step.phase} (${step.reason}). ${sentence(step.detail)}`,
+      ),
+      ...afterwards.map((step) => sentence(`then ${step}`)),
     ]),
     ...section('Where it is looked for in Git', places),
     '',
@@ -29,6 +33,7 @@ export function explanationText(explanation: Explanation): string {
     ...section('Warnings', warnings),
     '',
   ].join('\n');
+  return head + withRelativeTimes(rest, Date.parse(at));
 }
 
 function supposed({ whatIf }: Explanation): readonly string[] {
@@ -37,19 +42,22 @@ function supposed({ whatIf }: Explanation): readonly string[] {
     ...whatIf.replicas.map(({ kind, name, from, to }) => `${kind} ${name} had ${to} replicas instead of ${from}`),
     ...Object.entries(whatIf.used).map(([resource, used]) => `${used} of ${resource} were used`),
   ];
-  return [`as if ${parts.join(', and ')}`];
+  return [`As if ${parts.join(', and ')}.`];
 }
 
 function counted({ usage: { mode, from, notes } }: Explanation): readonly string[] {
   return mode === 'off'
     ? []
-    : [`counted from the objects of the namespace: the mode is ${mode} (${fromText(from)})`, ...notes];
+    : [
+        `Headroom counted it from the objects of the namespace, because the mode is ${mode} (${fromText(from)}).`,
+        ...notes,
+      ];
 }
 
 function running({ episode, episodeUnknown }: Explanation): readonly string[] {
   if (episodeUnknown !== null) return [episodeUnknown];
-  if (episode === null) return ['no episode: this is what one would do that began now'];
-  return [`${episode.phase} (${episode.reason}) since ${episode.since}: ${episode.detail}`];
+  if (episode === null) return ['Nothing runs now. What follows is what would happen if an episode began now.'];
+  return [`${episode.phase} (${episode.reason}) since ${episode.since}. ${sentence(episode.detail)}`];
 }
 
 function resourceTable(resources: readonly ResourceFacts[]): readonly string[] {

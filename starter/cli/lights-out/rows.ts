@@ -1,5 +1,5 @@
 /** A schedule as `headroom lights-out list` shows it, from its object and the phase of its workflow. */
-import { type EpochMs, formatInstant, formatSpan } from '../../../domain/kernel/time.ts';
+import { type EpochMs, formatInstant, formatSpan, fromNow } from '../../../domain/kernel/time.ts';
 import { overridesOf } from '../../../domain/lights-out/workload/annotations.ts';
 import { formatMoment } from '../../../domain/lights-out/schedule/moment.ts';
 import type { ScheduleState } from '../../../domain/lights-out/schedule/names.ts';
@@ -7,7 +7,6 @@ import { periodAt } from '../../../domain/lights-out/schedule/period.ts';
 import { readSchedule } from '../../../domain/lights-out/schedule/read-schedule.ts';
 import type { ScheduleSpec, ScheduleStatus } from '../../../domain/lights-out/schedule/schedule.ts';
 import { nameOf, NOBODY_FOLLOWS, type ScheduleObject } from './schedules.ts';
-import { fromNow } from './status-text.ts';
 
 /** The documented form of `headroom lights-out list --output json`. */
 export interface ScheduleRow {
@@ -108,14 +107,14 @@ function commanded({ overrides = [] }: ScheduleStatus, now: EpochMs): readonly s
     .map(({ kind, namespace, until, by, reason }) => {
       const where = namespace === undefined ? '' : ` in ${namespace}`;
       const why = reason === undefined || reason === '' ? '' : `: ${reason}`;
-      return `${kind === 'wake' ? 'awake' : 'asleep'}${where} until ${until} (${fromNow(until, now)}), by ${by}${why}`;
+      return `${kind === 'wake' ? 'awake' : 'asleep'}${where} until ${until} (${fromNow(Date.parse(until), now)}), by ${by}${why}`;
     });
 }
 
 /** What its own annotations say; a workload's or a namespace's are not looked at here. */
 function annotated({ metadata }: ScheduleObject, now: EpochMs): readonly string[] {
   const { wakeUntil, sleepUntil, problems } = overridesOf(metadata?.annotations ?? {}, now);
-  const until = (at: EpochMs): string => `until ${formatInstant(at)} (in ${formatSpan(at - now)}), by its annotation`;
+  const until = (at: EpochMs): string => `until ${formatInstant(at)} (${fromNow(at, now)}), by its annotation`;
   if (wakeUntil !== null) return [`awake ${until(wakeUntil)}`, ...problems];
   return sleepUntil === null ? problems : [`asleep ${until(sleepUntil)}`, ...problems];
 }

@@ -83,7 +83,7 @@ const DEFINITION = 'kubectl apply --server-side -f deploy/lights-out/crd.yaml';
 function readingFailure(error: unknown, cluster: string): unknown {
   if (statusCode(error) === 404) {
     return new CommandFailed(
-      `${cluster} has no definition of ${KIND} (${PLURAL}.${GROUP}): install it with "${DEFINITION}", and the rest of deploy/lights-out`,
+      `Cluster ${cluster} has no definition of ${KIND} (${PLURAL}.${GROUP}): install it with "${DEFINITION}", and the rest of deploy/lights-out`,
     );
   }
   if (error instanceof ApiException && error.code === 403) {

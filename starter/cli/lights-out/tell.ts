@@ -1,5 +1,7 @@
 /** Tells the workflow of a schedule what an operator wants, and prints what it answers. */
+import { sentence } from '../../../domain/kernel/sentence.ts';
 import { lightsOutId } from '../../../domain/kernel/target.ts';
+import { withRelativeTimes } from '../../../domain/kernel/time.ts';
 import type { Config } from '../../config.ts';
 import {
   commandUpdates,
@@ -30,5 +32,5 @@ export async function tell(
     );
   });
   if (output === 'json') print({ command, answer });
-  else console.log(answer);
+  else console.log(withRelativeTimes(sentence(answer), Date.now()));
 }

@@ -267,7 +267,7 @@ describe('what is used', () => {
     });
     const text = explanationText(explained({ argv: ['--usage-mode', 'own'], look: { usage: 'own' } }));
     expect(text).toContain(
-      '\nWhat is used\n  counted from the objects of the namespace: the mode is own (flag --usage-mode)\n',
+      '\nWhat is used\n  Headroom counted it from the objects of the namespace, because the mode is own (flag --usage-mode).\n',
     );
   });
 
@@ -295,7 +295,7 @@ describe('in words', () => {
       }),
     );
     expect(text).toMatch(
-      /^team-a\/compute in prod at 2026-11-20T10:00:00Z\nas if Deployment web had 10 replicas instead of 3, and 9 of requests.cpu were used\n\n/,
+      /^team-a\/compute in prod at 2026-11-20T10:00:00Z\nAs if Deployment web had 10 replicas instead of 3, and 9 of requests.cpu were used\.\n\n/,
     );
     expect(text).toContain(
       'RESOURCE      USED  HARD  SHARE  THRESHOLD        INCREMENT        BOUNDS             MISSING  PROPOSED  WHY\n',
@@ -304,8 +304,10 @@ describe('in words', () => {
       'requests.cpu  9     10    90 %   80 % (built-in)  20 % (built-in)  min 4 (namespace)  0        12        Usage is 9 of 10 CPU (90 %), and the threshold is 80 %.\n',
     );
     expect(text).toContain('\nWhat runs now\n  Temporal cannot be reached\n');
-    expect(text).toContain('\n  now: Detecting (DemandSettling): ');
-    expect(text).toContain('\n  2026-11-20T10:00:02Z: OpeningPullRequest (ThresholdReached): requests.cpu 10 → 12\n');
+    expect(text).toContain('\n  now: Detecting (DemandSettling). requests.cpu 10 → 12: ');
+    expect(text).toContain(
+      '\n  2026-11-20T10:00:02Z (in 2 s): OpeningPullRequest (ThresholdReached). requests.cpu 10 → 12.\n',
+    );
     expect(text).toMatch(/\n {2}mode +propose +environment HEADROOM_MODE\n/);
     expect(text).toMatch(/\n {2}cpu-min +4 +namespace annotation resizer\.io\/cpu-min\n/);
     expect(text).toContain('did you mean resizer.io/threshold?\n  something could not be read\n');

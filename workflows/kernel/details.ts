@@ -1,0 +1,27 @@
+import { sentence } from '../../domain/kernel/sentence.ts';
+import { type EpochMs, formatInstant, withRelativeTimes } from '../../domain/kernel/time.ts';
+
+/** What a workflow shows of itself. */
+export interface ShownState {
+  readonly phase: string;
+  readonly reason: string;
+  /** One sentence or more, Markdown links allowed. */
+  readonly detail: string;
+  readonly since: EpochMs;
+  /** Further lines, each a Markdown list item without the dash. */
+  readonly facts: readonly string[];
+}
+
+/**
+ * Markdown for the Temporal UI: the phase and why, since when, in words, and the facts with their links. Temporal shows the
+ * text as it was written until it is written again, so it says when that was.
+ */
+export function detailsText({ phase, reason, detail, since, facts }: ShownState, now: EpochMs): string {
+  const relative = (text: string): string => withRelativeTimes(text, now);
+  return [
+    `**${phase}** (${reason}) since ${formatInstant(since)}`,
+    relative(sentence(detail)),
+    ...(facts.length === 0 ? [] : [facts.map((fact) => `- ${relative(fact)}`).join('\n')]),
+    `As of ${formatInstant(now)}.`,
+  ].join('\n\n');
+}
