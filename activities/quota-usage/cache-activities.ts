@@ -37,7 +37,7 @@ export function createUsageCacheActivities({ cache, cluster, policy }: UsageCach
     observeUsageChange: async ({ since, everyMs, ...look }) => {
       const seen = await observeUsage(look);
       if (fingerprint(seen) !== since) return seen;
-      const isWrong = seen.untruths.length > 0;
+      const isWrong = seen.staleValues.length > 0;
       throw notYet(isWrong ? 'the status is as wrong as before' : 'what could not be counted cannot be yet', everyMs);
     },
     observeNamespaceUsage: async ({ cluster: asked, namespace }) => {
@@ -71,15 +71,15 @@ export function createUsageCacheActivities({ cache, cluster, policy }: UsageCach
     // A conflict that moved nothing, such as a webhook's, is tried again as it is.
     if (not !== undefined) await cache.quotaMoved(namespace, name, not, signal);
     const quota = cache.quota(namespace, name);
-    if (quota === null) return { quota, count: NOTHING, untruths: [], policy, at: Date.now() };
+    if (quota === null) return { quota, count: NOTHING, staleValues: [], policy, at: Date.now() };
     const counted = await cache.count(quota, signal);
-    const untruths = cache.untruths(quota, counted);
+    const staleValues = cache.staleValues(quota, counted);
     // An audit compares with what is there, and tells a late status from a wrong one itself.
     const count =
       policy.mode === 'own'
         ? withUnsettledCharges(counted, quota.status.used ?? {}, cache.unsettledCharges(quota).amounts)
         : counted;
-    return { quota, count, untruths, policy, at: Date.now() };
+    return { quota, count, staleValues, policy, at: Date.now() };
   }
 
   /** The task queue carries the cluster's name, so this is another's only by a mistake of hands. */

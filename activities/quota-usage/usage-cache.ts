@@ -1,6 +1,6 @@
 import type { GroupResource } from '../../domain/kernel/group-resource.ts';
 import type { CachedQuota, Reached } from '../../domain/quota-usage/observation.ts';
-import type { Untruth } from '../../domain/quota-usage/audit.ts';
+import type { StaleValue } from '../../domain/quota-usage/observation.ts';
 import type { UsageCount } from '../../domain/quota-usage/calculate.ts';
 import type { UnsettledCharges } from '../../domain/quota-usage/recent-charges.ts';
 
@@ -30,7 +30,7 @@ export interface UsageCache {
   /** What the quota was charged so recently that the caches may not have its objects yet. */
   readonly unsettledCharges: (quota: CachedQuota) => UnsettledCharges;
   /** Audit: what is wrong in the quota's status by this count, and since when; empty where nobody audits. */
-  readonly untruths: (quota: CachedQuota, count: UsageCount) => readonly Untruth[];
+  readonly staleValues: (quota: CachedQuota, count: UsageCount) => readonly StaleValue[];
   /** The extended resource that each device class stands for, null where it stands for none; empty while nobody needs it. */
   readonly deviceClasses: () => ReadonlyMap<string, string | null>;
   /** The resources that are watched now, for people. */

@@ -2,21 +2,7 @@
 import { formatQuantity, parseQuantity } from '../kernel/quantity.ts';
 import { equalLists, type ResourceList } from '../kernel/resource-list.ts';
 import type { EpochMs } from '../kernel/time.ts';
-import type { CachedQuota } from './observation.ts';
-
-/** One number of a quota's status that is not what the objects are charged. */
-export interface Untruth {
-  readonly resource: string;
-  /** The number that the status has; null where it has none. */
-  readonly says: string | null;
-  /** The number that was counted last. */
-  readonly counted: string;
-  /**
-   * When its number was last true, or when it was first said where it never was. A status that goes from one untrue number
-   * to the next has the latest such moment of them all.
-   */
-  readonly since: EpochMs;
-}
+import type { CachedQuota, StaleValue } from './observation.ts';
 
 /** An amount that was counted. Amounts of the memory are written in one way only, so that equal ones are equal texts. */
 interface Counted {
@@ -40,10 +26,10 @@ export interface AuditMemory {
   readonly counts: Readonly<Record<string, readonly Counted[]>>;
   /** The untrue numbers since the status was last true, the oldest first; none while it is true. */
   readonly said: Readonly<Record<string, readonly Said[]>>;
-  readonly untruths: readonly Untruth[];
+  readonly staleValues: readonly StaleValue[];
 }
 
-export const emptyAudit: AuditMemory = { counts: {}, said: {}, untruths: [] };
+export const emptyAudit: AuditMemory = { counts: {}, said: {}, staleValues: [] };
 
 /** So many amounts, and so many untrue numbers, are remembered of each resource. */
 const REMEMBERED = 64;
@@ -99,7 +85,7 @@ function isSomeSaid(said: readonly Said[]): said is readonly [Said, ...(readonly
  * Takes in a count and a status at a moment; to be called whenever either of them changed, and now and then.
  *
  * Every status is untrue for a while after a change; one that was true a little earlier is late, and one that becomes true a
- * little later, because admission charges an object before it is there, is early. So an untruth is as old as the last moment
+ * little later, because admission charges an object before it is there, is early. So an staleValue is as old as the last moment
  * when anything that the status said since was true: a controller that lags by less than `after` is never wrong for
  * `after`, and a status that stands still is, once its number has not been true for so long.
  *
@@ -111,7 +97,7 @@ export function audit(memory: AuditMemory, input: AuditInput): AuditMemory {
   const { counted, status } = input;
   const counts: [string, readonly Counted[]][] = [];
   const said: [string, readonly Said[]][] = [];
-  const untruths: Untruth[] = [];
+  const staleValues: StaleValue[] = [];
   for (const [resource, amount] of Object.entries(counted)) {
     const text = status.used?.[resource] ?? null;
     const known = remembered(memory.counts[resource] ?? [], comparable(amount), input);
@@ -119,15 +105,15 @@ export function audit(memory: AuditMemory, input: AuditInput): AuditMemory {
     counts.push([resource, known]);
     if (isSomeSaid(untrue)) {
       said.push([resource, untrue]);
-      untruths.push({ resource, says: text, counted: amount, since: sinceOf(untrue) });
+      staleValues.push({ resource, says: text, counted: amount, since: sinceOf(untrue) });
     }
   }
-  return { counts: Object.fromEntries(counts), said: Object.fromEntries(said), untruths };
+  return { counts: Object.fromEntries(counts), said: Object.fromEntries(said), staleValues };
 }
 
-/** The untruths that are `afterMs` old or older: those that are wrong, and not only late. */
-export function wrongFor(memory: AuditMemory, now: EpochMs, afterMs: number): readonly Untruth[] {
-  return memory.untruths.filter(({ since }) => now - since >= afterMs);
+/** The staleValues that are `afterMs` old or older: those that are wrong, and not only late. */
+export function wrongFor(memory: AuditMemory, now: EpochMs, afterMs: number): readonly StaleValue[] {
+  return memory.staleValues.filter(({ since }) => now - since >= afterMs);
 }
 
 /** Stands for the limits of the status in an audit; no resource has this name. */
@@ -135,7 +121,7 @@ export const LIMITS = 'hard';
 
 /**
  * The audit of a quota: its numbers, and as one more its limits, which admission goes by. Limits of the status that are not
- * the spec's, or numbers for what the spec does not limit any more, are one untruth together.
+ * the spec's, or numbers for what the spec does not limit any more, are one staleValue together.
  */
 export function auditQuota(
   memory: AuditMemory,

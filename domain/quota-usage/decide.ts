@@ -1,5 +1,6 @@
 import { type EpochMs, formatInstant, formatSpan } from '../kernel/time.ts';
-import { LIMITS, type Untruth } from './audit.ts';
+import { LIMITS } from './audit.ts';
+import type { StaleValue } from './observation.ts';
 import type { UsageObservation } from './observation.ts';
 import { desiredStatus } from './status.ts';
 import type { Reported, UsageVerdict } from './verdict.ts';
@@ -54,10 +55,10 @@ function decideAudit(
   const { auditAfterMs } = seen.policy;
   // What was told of an earlier quota of this name says nothing about this one.
   const reported = memory.reported?.quotaUid === quota.uid ? memory.reported : null;
-  const wrong = seen.untruths.filter(({ since }) => seen.at - since >= auditAfterMs);
+  const wrong = seen.staleValues.filter(({ since }) => seen.at - since >= auditAfterMs);
   if (wrong.length > 0) {
     const resources = wrong.map(({ resource }) => resource).toSorted();
-    const message = wrong.map((one) => untruthSentence(one, seen.at)).join('; ');
+    const message = wrong.map((one) => staleValueSentence(one, seen.at)).join('; ');
     const said = { phase: 'Wrong', reason: 'UsageWrong', detail: message } as const;
     // The numbers may move all the time; what is told again is only that others are wrong.
     if (JSON.stringify(reported?.resources) === JSON.stringify(resources)) return { kind: 'await', ...said };
@@ -65,10 +66,10 @@ function decideAudit(
     const key = `${quota.uid} ${resources.join(' ')} ${since}`;
     return { kind: 'report', ...said, reported: { quotaUid: quota.uid, resources, key }, message };
   }
-  if (seen.untruths.length > 0) {
-    const first = Math.min(...seen.untruths.map(({ since }) => since));
+  if (seen.staleValues.length > 0) {
+    const first = Math.min(...seen.staleValues.map(({ since }) => since));
     const until = first + auditAfterMs;
-    const detail = `${seen.untruths.map((one) => untruthSentence(one, seen.at)).join('; ')}: told when it is so until ${formatInstant(until)}`;
+    const detail = `${seen.staleValues.map((one) => staleValueSentence(one, seen.at)).join('; ')}: told when it is so until ${formatInstant(until)}`;
     return { kind: 'await', phase: 'Late', reason: 'StatusLate', detail, until };
   }
   // What was told as wrong is not true because nobody can count it now.
@@ -86,7 +87,7 @@ function decideAudit(
 }
 
 /** `requests.cpu: the status says 2 and 1500m were counted, for 3 min`. */
-function untruthSentence({ resource, says, counted, since }: Untruth, now: EpochMs): string {
+function staleValueSentence({ resource, says, counted, since }: StaleValue, now: EpochMs): string {
   if (resource === LIMITS) return `the limits of the status are not those of the spec, for ${formatSpan(now - since)}`;
   const claim = says === null ? 'the status has no number' : `the status says ${says}`;
   return `${resource}: ${claim}, counted ${counted}, wrong for ${formatSpan(now - since)}`;
@@ -99,11 +100,11 @@ function unmeasuredSentence({ count }: UsageObservation): string {
 
 /** What an observation says that a wait for a change compares; the moment and the count alone are no change. */
 export function fingerprint(seen: UsageObservation): string {
-  const { quota, count, untruths } = seen;
+  const { quota, count, staleValues } = seen;
   return JSON.stringify([
     quota === null ? null : quota.resourceVersion,
     count.unmeasured.map(({ keys, reason }) => [keys, reason]),
-    untruths.map(({ resource, says, counted }) => [resource, says, counted]),
+    staleValues.map(({ resource, says, counted }) => [resource, says, counted]),
   ]);
 }
 

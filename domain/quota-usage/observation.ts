@@ -1,7 +1,6 @@
 /** What a usage episode looks at: a quota as a cache has it, and what was counted for it. */
 import type { ResourceList } from '../kernel/resource-list.ts';
 import type { EpochMs } from '../kernel/time.ts';
-import type { Untruth } from './audit.ts';
 import type { UsageCount } from './calculate.ts';
 import type { UsageMode } from './mode.ts';
 import type { CountingQuota } from './usage.ts';
@@ -21,6 +20,20 @@ export interface CachedQuota {
   readonly status: { readonly hard?: ResourceList | undefined; readonly used?: ResourceList | undefined };
 }
 
+/** One number of a quota's status that is not what the objects are charged. */
+export interface StaleValue {
+  readonly resource: string;
+  /** The number that the status has; null where it has none. */
+  readonly says: string | null;
+  /** The number that was counted last. */
+  readonly counted: string;
+  /**
+   * When its number was last true, or when it was first seen where it never was. A status that goes from one stale number
+   * to the next has the latest such moment of them all.
+   */
+  readonly since: EpochMs;
+}
+
 export interface UsagePolicy {
   readonly mode: Exclude<UsageMode, 'off'>;
   /** Milliseconds: how long a status must be wrong before it is told. */
@@ -33,7 +46,7 @@ export interface UsageObservation {
   /** What the status should say: in mode `own` with what was charged too recently to be counted. Empty without a quota. */
   readonly count: UsageCount;
   /** In mode `audit`: what is wrong, and since when. */
-  readonly untruths: readonly Untruth[];
+  readonly staleValues: readonly StaleValue[];
   /** Of the starter that counted: who counts says what for, also after it was started in another mode. */
   readonly policy: UsagePolicy;
   readonly at: EpochMs;

@@ -1,4 +1,5 @@
-import { type AuditMemory, auditQuota, emptyAudit, type Untruth } from '../../domain/quota-usage/audit.ts';
+import { type AuditMemory, auditQuota, emptyAudit } from '../../domain/quota-usage/audit.ts';
+import type { StaleValue } from '../../domain/quota-usage/observation.ts';
 import type { UsageCount } from '../../domain/quota-usage/calculate.ts';
 import type { CachedQuota, UsagePolicy } from '../../domain/quota-usage/observation.ts';
 
@@ -21,7 +22,7 @@ export class AuditRegistry {
   }
 
   /** Takes in a count and returns what is untrue by it; nothing where Headroom writes the status itself. */
-  take(quota: CachedQuota, count: UsageCount): readonly Untruth[] {
+  take(quota: CachedQuota, count: UsageCount): readonly StaleValue[] {
     const { mode, auditAfterMs } = this.#policy;
     if (mode !== 'audit') return [];
     const before = this.#quotas.get(keyOf(quota));
@@ -31,7 +32,7 @@ export class AuditRegistry {
       keepMs: REMEMBERED_FOR * auditAfterMs,
     });
     this.#quotas.set(keyOf(quota), { quota, memory });
-    return memory.untruths;
+    return memory.staleValues;
   }
 
   forget(quota: CachedQuota): void {
@@ -42,7 +43,7 @@ export class AuditRegistry {
   wrong(): readonly WrongQuota[] {
     const now = Date.now();
     return [...this.#quotas.values()].flatMap(({ quota: { namespace, name }, memory }) => {
-      const resources = memory.untruths.filter(({ since }) => now - since >= this.#policy.auditAfterMs).length;
+      const resources = memory.staleValues.filter(({ since }) => now - since >= this.#policy.auditAfterMs).length;
       return resources === 0 ? [] : [{ namespace, quota: name, resources }];
     });
   }

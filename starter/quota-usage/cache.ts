@@ -21,7 +21,7 @@ import { type Informer, openInformer } from '../kernel/informer.ts';
 import { Notifier } from './notifier.ts';
 import { Monitors, type MonitorsOptions, STALE_AFTER_SECONDS } from './monitors.ts';
 import { shapeQuota } from './shape.ts';
-import type { UsageListener } from './usage-watch.ts';
+import type { UsageListener } from './usage-listener.ts';
 
 export interface UsageCacheSetup
   extends Pick<
@@ -32,7 +32,7 @@ export interface UsageCacheSetup
   /** Told of every change that the caches have taken in; the first time after `createUsageCache` has returned. */
   readonly listener: UsageListener;
   /** What is wrong in a quota's status by a count, and since when. */
-  readonly untruths: UsageCache['untruths'];
+  readonly staleValues: UsageCache['staleValues'];
 }
 
 export interface RunningUsageCache extends UsageCache {
@@ -77,7 +77,7 @@ function living(quota: V1ResourceQuota | undefined): CachedQuota | null {
  * goes on until it is stopped.
  */
 export function createUsageCache(setup: UsageCacheSetup): RunningUsageCache {
-  const { kubeConfig, listener, untruths, log, signal } = setup;
+  const { kubeConfig, listener, staleValues, log, signal } = setup;
   const specs = new CountedSpecs();
   /** Notified at every change of a quota, and whenever more or less is known. */
   const notifier = new Notifier();
@@ -194,7 +194,7 @@ export function createUsageCache(setup: UsageCacheSetup): RunningUsageCache {
       const since = unsettledSince(monitors.connectionsOf(neededFor(quota)), now);
       return unsettledCharges(charges.get(quota.uid) ?? [], since, now);
     },
-    untruths,
+    staleValues,
     deviceClasses: () => monitors.deviceClasses,
     watched: () => monitors.watched,
   };

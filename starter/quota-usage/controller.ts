@@ -57,7 +57,7 @@ function start({ headroom, kubeConfig, client, metrics, countedUsage }: StarterC
     discoveryMs: discovery,
     replenishmentResyncMs: replenishmentResync,
     listener: watch,
-    untruths: watch.untruths,
+    staleValues: watch.staleValues,
     log,
     signal,
   });

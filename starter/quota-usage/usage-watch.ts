@@ -1,6 +1,6 @@
 import { type GroupResource, groupResourceName } from '../../domain/kernel/group-resource.ts';
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
-import type { Untruth } from '../../domain/quota-usage/audit.ts';
+import type { StaleValue } from '../../domain/quota-usage/observation.ts';
 import type { UsageCount } from '../../domain/quota-usage/calculate.ts';
 import { changesUsage, chargeEndsAt, replenishes } from '../../domain/quota-usage/changes.ts';
 import type { ChangeKind, CoalesceLimits } from '../../domain/quota-usage/coalesce.ts';
@@ -13,19 +13,10 @@ import type { Log } from '../../platform/log/log.ts';
 import { Alarms } from './alarms.ts';
 import { AuditRegistry, type WrongQuota } from './audit-registry.ts';
 import type { RunningUsageCache } from './cache.ts';
+import type { UsageListener } from './usage-listener.ts';
 import { hintPriorities, usageHint, type UsageQueuedHint } from './hint.ts';
 import type { UsageMetrics } from './metrics.ts';
 import { NamespaceRecounts } from './namespace-recounts.ts';
-
-/** What the caches tell of; every call is a change that they already hold. */
-export interface UsageListener {
-  readonly onObject: (resource: GroupResource, object: CountedObject, previous: CountedObject | undefined) => void;
-  readonly onObjectGone: (resource: GroupResource, object: CountedObject) => void;
-  readonly onQuota: (quota: CachedQuota, previous: CachedQuota | undefined) => void;
-  readonly onQuotaGone: (quota: CachedQuota) => void;
-  /** A cache was filled, or is no longer behind: what counts this resource can be counted now. */
-  readonly onFilled: (resource: GroupResource) => void;
-}
 
 export interface UsageWatchOptions {
   readonly cluster: string;
@@ -47,7 +38,7 @@ export interface UsageWatchOptions {
 
 export interface UsageWatch extends UsageListener {
   /** What is wrong in a quota's status by this count, and since when. */
-  readonly untruths: (quota: CachedQuota, count: UsageCount) => readonly Untruth[];
+  readonly staleValues: (quota: CachedQuota, count: UsageCount) => readonly StaleValue[];
   /** Quotas that have been wrong for longer than the audit waits. */
   readonly wrong: () => readonly WrongQuota[];
   /** Quotas that could not be counted in full the last time. */
@@ -141,8 +132,8 @@ export function createUsageWatch(options: UsageWatchOptions): UsageWatch {
 
   function evaluateAudit(quota: CachedQuota, state: QuotaState, count: UsageCount, isResync: boolean): void {
     const now = Date.now();
-    const untruths = audits.take(quota, count);
-    const wrong = untruths.filter(({ since }) => now - since >= policy.auditAfterMs);
+    const staleValues = audits.take(quota, count);
+    const wrong = staleValues.filter(({ since }) => now - since >= policy.auditAfterMs);
     const reported = wrong.length === 0 ? null : wrong.map(({ resource }) => resource).join(' ');
     // An episode that is under way looks for itself now and then; it is woken when others are wrong, or none. At a resync as
     // well: it may have been terminated, or the hint lost, and nothing else would ever begin it again.
@@ -150,11 +141,11 @@ export function createUsageWatch(options: UsageWatchOptions): UsageWatch {
       const priority = reported === state.reported ? hintPriorities.resync : hintPriorities.ordinary;
       state.reported = reported;
       hint(quota, { starts: true, cause: 'the status stays wrong', priority });
-    } else if (untruths.length === 0 && state.reported !== null && count.unmeasured.length === 0) {
+    } else if (staleValues.length === 0 && state.reported !== null && count.unmeasured.length === 0) {
       state.reported = null;
       hint(quota, { starts: false, cause: 'the status is true again', priority: hintPriorities.ordinary });
     }
-    for (const { since } of untruths) {
+    for (const { since } of staleValues) {
       const at = since + policy.auditAfterMs;
       // By the second, so that a number that moves all the time does not set an alarm for each of its moments.
       if (at > now) alarms.set(quota.namespace, Math.ceil(at / ALARM_STEP_MS) * ALARM_STEP_MS);
@@ -242,7 +233,7 @@ export function createUsageWatch(options: UsageWatchOptions): UsageWatch {
       ))
         noteChange(namespace, 'charged');
     },
-    untruths: (quota, count) => {
+    staleValues: (quota, count) => {
       const found = audits.take(quota, count);
       // A count that waited for a cache may be of a quota that has gone since, which nobody would forget again.
       const isThere = cache()

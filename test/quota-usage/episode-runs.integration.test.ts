@@ -47,7 +47,7 @@ function emptyCache(asked: string[]): UsageCache {
     quotaMoved: async () => true,
     count: async () => ({ used: {}, unmeasured: [] }),
     unsettledCharges: () => ({ amounts: {}, countAgainAt: null }),
-    untruths: () => [],
+    staleValues: () => [],
     deviceClasses: () => new Map(),
     watched: () => [],
   };

@@ -4,13 +4,7 @@ import type { Override } from '../schedule/override.ts';
 import type { Period } from '../schedule/period.ts';
 import type { Plan } from './plan.ts';
 import type { Condition, ScheduleSpec, ScheduleStatus } from '../schedule/schedule.ts';
-
-/** What is wrong with a schedule: where, and what would be right. */
-export interface ScheduleProblem {
-  /** `spec.upscale`, `spec.exceptions[2].to`. */
-  readonly field: string;
-  readonly message: string;
-}
+import type { ScheduleProblem } from '../schedule/schedule-problem.ts';
 
 /** Durations that the worker's configuration sets, in milliseconds. */
 export interface LightsOutTimings {

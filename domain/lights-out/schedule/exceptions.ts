@@ -5,7 +5,7 @@
 import type { EpochMs } from '../../kernel/time.ts';
 import { type Day, dayOf, localDay, partsOf, startOfDay } from './local-day.ts';
 import type { ScheduleState } from './names.ts';
-import type { ScheduleProblem } from '../decide/observation.ts';
+import type { ScheduleProblem } from './schedule-problem.ts';
 import type { ScheduleException } from './schedule.ts';
 
 /** What is forced at a moment. */

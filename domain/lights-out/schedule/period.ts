@@ -23,7 +23,7 @@ import {
 } from './exceptions.ts';
 import { DAY_MS } from './local-day.ts';
 import type { ScheduleState } from './names.ts';
-import type { ScheduleProblem } from '../decide/observation.ts';
+import type { ScheduleProblem } from './schedule-problem.ts';
 import type { ScheduleSpec } from './schedule.ts';
 
 /** What the period is computed from. */

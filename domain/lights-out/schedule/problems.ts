@@ -1,6 +1,6 @@
 /** What is wrong with a schedule whose fields are of the right types. Whoever reads a schedule asks the same: Kubernetes' own rules are in definition.ts. */
 import { parseDuration } from '../../kernel/duration.ts';
-import type { ScheduleProblem } from '../decide/observation.ts';
+import type { ScheduleProblem } from './schedule-problem.ts';
 import { timingProblems } from './period.ts';
 import type { RateLimit, ScheduleSpec } from './schedule.ts';
 import { selectorProblems } from './selector.ts';

@@ -1,7 +1,7 @@
 /** A LightsOutSchedule as it is found in a cluster or a file, read by one rule wherever it is looked at. */
 import { z } from 'zod';
 import { DURATION_FORM } from '../../kernel/duration.ts';
-import type { ScheduleProblem } from '../decide/observation.ts';
+import type { ScheduleProblem } from './schedule-problem.ts';
 import { scheduleProblems } from './problems.ts';
 import { type ScheduleSpec, type ScheduleStatus, scheduleSpec, scheduleStatus } from './schedule.ts';
 

@@ -1,5 +1,5 @@
 /** Kubernetes' label selectors: what they match, and when two of them are the same. */
-import type { ScheduleProblem } from '../decide/observation.ts';
+import type { ScheduleProblem } from './schedule-problem.ts';
 import type { LabelSelector } from './schedule.ts';
 
 type Labels = Readonly<Record<string, string>>;

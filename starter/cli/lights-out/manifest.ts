@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
 import { GROUP, KIND, VERSION } from '../../../domain/lights-out/schedule/names.ts';
-import type { ScheduleProblem } from '../../../domain/lights-out/decide/observation.ts';
+import type { ScheduleProblem } from '../../../domain/lights-out/schedule/schedule-problem.ts';
 import { UnknownName } from '../usage/argument.ts';
 import type { ScheduleObject } from './schedules.ts';
 

@@ -1,6 +1,6 @@
 /** What schedules would do, and what is wrong with those that would do nothing. */
 import { type EpochMs, formatInstant } from '../../../domain/kernel/time.ts';
-import type { ScheduleProblem } from '../../../domain/lights-out/decide/observation.ts';
+import type { ScheduleProblem } from '../../../domain/lights-out/schedule/schedule-problem.ts';
 import { type Preview, previewOf } from '../../../domain/lights-out/schedule/preview.ts';
 import { readSchedule, scheduleWarnings } from '../../../domain/lights-out/schedule/read-schedule.ts';
 import type { ScheduleSpec } from '../../../domain/lights-out/schedule/schedule.ts';

@@ -26,7 +26,7 @@ function over(cache: Partial<UsageCache>, mode = policy) {
     quotaMoved: async () => true,
     count: async () => ({ used: { pods: '1', secrets: '1' }, unmeasured: [] }),
     unsettledCharges: () => ({ amounts: {}, countAgainAt: null }),
-    untruths: () => [],
+    staleValues: () => [],
     deviceClasses: () => new Map(),
     watched: () => [],
     ...cache,

@@ -13,7 +13,8 @@ import {
   workloadTypes,
 } from '../../../domain/lights-out/schedule/names.ts';
 import { batchesOf } from '../../../domain/lights-out/decide/order.ts';
-import type { ReadyCondition, ScheduleProblem } from '../../../domain/lights-out/decide/observation.ts';
+import type { ReadyCondition } from '../../../domain/lights-out/decide/observation.ts';
+import type { ScheduleProblem } from '../../../domain/lights-out/schedule/schedule-problem.ts';
 import { type Period, periodAt } from '../../../domain/lights-out/schedule/period.ts';
 import { type Plan, planSchedule } from '../../../domain/lights-out/decide/plan.ts';
 import { scheduleProblems } from '../../../domain/lights-out/schedule/problems.ts';

@@ -26,50 +26,50 @@ function looks(...all: readonly Look[]): AuditMemory {
 }
 
 describe('a number of a status', () => {
-  it('is no untruth while it is the count, however it is written', () => {
+  it('is no staleValue while it is the count, however it is written', () => {
     const memory = audit(emptyAudit, {
       counted: { memory: '1Gi', cpu: '1500m' },
       status: { used: { memory: '1073741824', cpu: '1.5' } },
       now: 0,
       keepMs: KEEP,
     });
-    expect(memory.untruths).toEqual([]);
+    expect(memory.staleValues).toEqual([]);
   });
 
   it('is untrue since the count went on without it', () => {
     const memory = looks([0, '5', '5'], [10 * MINUTE, '6', '5'], [11 * MINUTE, '7', '5']);
-    expect(memory.untruths).toEqual([{ resource: 'pods', says: '5', counted: '7', since: 10 * MINUTE }]);
+    expect(memory.staleValues).toEqual([{ resource: 'pods', says: '5', counted: '7', since: 10 * MINUTE }]);
     expect(wrongFor(memory, 11 * MINUTE - 1, MINUTE)).toEqual([]);
     expect(wrongFor(memory, 11 * MINUTE, MINUTE)).toHaveLength(1);
   });
 
   it('is untrue since it was first seen when it never was the count', () => {
     const memory = looks([0, '5', '9'], [MINUTE, '6', '9']);
-    expect(memory.untruths).toEqual([{ resource: 'pods', says: '9', counted: '6', since: 0 }]);
+    expect(memory.staleValues).toEqual([{ resource: 'pods', says: '9', counted: '6', since: 0 }]);
   });
 
   it('is untrue while there is none', () => {
     const memory = looks([0, '0', null], [MINUTE, '0', null]);
-    expect(memory.untruths).toEqual([{ resource: 'pods', says: null, counted: '0', since: 0 }]);
-    expect(looks([0, '0', null], [MINUTE, '0', '0']).untruths).toEqual([]);
+    expect(memory.staleValues).toEqual([{ resource: 'pods', says: null, counted: '0', since: 0 }]);
+    expect(looks([0, '0', null], [MINUTE, '0', '0']).staleValues).toEqual([]);
   });
 
   it('is another story each time: being true once in between begins anew', () => {
     const memory = looks([0, '5', '4'], [50 * SECOND, '4', '4'], [51 * SECOND, '5', '4'], [80 * SECOND, '5', '4']);
-    expect(memory.untruths).toMatchObject([{ since: 51 * SECOND }]);
+    expect(memory.staleValues).toMatchObject([{ since: 51 * SECOND }]);
   });
 
-  it('is early, and no old untruth, when admission charged what comes a moment later', () => {
+  it('is early, and no old staleValue, when admission charged what comes a moment later', () => {
     const before = looks([0, '7', '7'], [SECOND, '6', '6'], [5 * MINUTE, '6', '7']);
     expect(wrongFor(before, 5 * MINUTE, MINUTE)).toEqual([]);
-    expect(look(before, [5 * MINUTE + 50, '7', '7']).untruths).toEqual([]);
+    expect(look(before, [5 * MINUTE + 50, '7', '7']).staleValues).toEqual([]);
   });
 
   it('is wrong at once where the status follows by more than the time, although it moves all the while', () => {
     // One more pod every ten seconds, and a status that says so two minutes later.
     const all = Array.from({ length: 60 }, (_, at): Look => [at * 10 * SECOND, `${at}`, `${Math.max(0, at - 12)}`]);
     const memory = looks(...all);
-    expect(memory.untruths).toMatchObject([{ says: '47', counted: '59' }]);
+    expect(memory.staleValues).toMatchObject([{ says: '47', counted: '59' }]);
     expect(wrongFor(memory, 590 * SECOND, MINUTE)).toHaveLength(1);
     expect(wrongFor(memory, 590 * SECOND, 3 * MINUTE)).toEqual([]);
   });
@@ -78,12 +78,12 @@ describe('a number of a status', () => {
     const before = looks([0, '5', '4'], [50 * SECOND, '5', '4']);
     const blind = audit(before, { counted: {}, status: { used: { pods: '4' } }, now: 55 * SECOND, keepMs: KEEP });
     expect(blind).toEqual(emptyAudit);
-    expect(look(blind, [2 * MINUTE, '5', '4']).untruths).toMatchObject([{ since: 2 * MINUTE }]);
+    expect(look(blind, [2 * MINUTE, '5', '4']).staleValues).toMatchObject([{ since: 2 * MINUTE }]);
   });
 
   it('is nobody’s business where the quota does not count it', () => {
     const input = { counted: { pods: '1' }, status: { used: { pods: '1', secrets: '4' } }, now: 0, keepMs: KEEP };
-    expect(audit(emptyAudit, input).untruths).toEqual([]);
+    expect(audit(emptyAudit, input).staleValues).toEqual([]);
   });
 });
 
@@ -233,17 +233,18 @@ describe('the memory of an audit', () => {
 describe('the audit of a quota', () => {
   const quota = { spec: { hard: { pods: '5' } }, status: { hard: { pods: '5' }, used: { pods: '2' } } };
   const at = (now: number) => ({ counted: { pods: '2' }, now, keepMs: 600_000 });
-  const untruths = (over: Partial<typeof quota>) => auditQuota(emptyAudit, { ...quota, ...over }, at(1_000)).untruths;
+  const staleValues = (over: Partial<typeof quota>) =>
+    auditQuota(emptyAudit, { ...quota, ...over }, at(1_000)).staleValues;
 
   it('finds nothing where numbers and limits are true', () => {
-    expect(untruths({})).toEqual([]);
-    expect(untruths({ status: { hard: { pods: '5000m' }, used: { pods: '2' } } })).toEqual([]);
+    expect(staleValues({})).toEqual([]);
+    expect(staleValues({ status: { hard: { pods: '5000m' }, used: { pods: '2' } } })).toEqual([]);
   });
 
   it('finds limits that are not those of the spec, and numbers for what is not limited any more', () => {
     const limits = [expect.objectContaining({ resource: LIMITS, since: 1_000 })];
-    expect(untruths({ status: { hard: { pods: '4' }, used: { pods: '2' } } })).toEqual(limits);
+    expect(staleValues({ status: { hard: { pods: '4' }, used: { pods: '2' } } })).toEqual(limits);
     const surplus = { hard: { pods: '5' }, used: { pods: '2', 'requests.cpu': '1' } };
-    expect(untruths({ status: surplus })).toEqual(limits);
+    expect(staleValues({ status: surplus })).toEqual(limits);
   });
 });

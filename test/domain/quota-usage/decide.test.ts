@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Untruth } from '../../../domain/quota-usage/audit.ts';
+import type { StaleValue } from '../../../domain/quota-usage/observation.ts';
 import { decide as decideOn, fingerprint, freshMemory, type UsageMemory } from '../../../domain/quota-usage/decide.ts';
 import type { CachedQuota, UsageObservation, UsagePolicy } from '../../../domain/quota-usage/observation.ts';
 
@@ -21,13 +21,13 @@ function quota(over: Partial<CachedQuota> = {}): CachedQuota {
 
 function seen(over: Partial<UsageObservation> = {}): UsageObservation {
   const count = { used: { pods: '2', 'requests.cpu': '1' }, unmeasured: [] };
-  return { quota: quota(), count, untruths: [], policy: own, at: NOW, ...over };
+  return { quota: quota(), count, staleValues: [], policy: own, at: NOW, ...over };
 }
 
 const decide = (seen: UsageObservation, policy: UsagePolicy, memory: UsageMemory) =>
   decideOn({ ...seen, policy }, memory);
 
-const untruth = (since: number): Untruth => ({ resource: 'pods', says: '5', counted: '2', since });
+const staleValue = (since: number): StaleValue => ({ resource: 'pods', says: '5', counted: '2', since });
 
 describe('an episode that owns the status', () => {
   it('ends where the status says what was counted, and where there is no quota', () => {
@@ -74,20 +74,22 @@ describe('an episode that audits', () => {
   });
 
   it('waits while the status is merely late, and says until when', () => {
-    const late = decide(seen({ untruths: [untruth(NOW - 20_000)] }), audit, freshMemory);
+    const late = decide(seen({ staleValues: [staleValue(NOW - 20_000)] }), audit, freshMemory);
     expect(late).toMatchObject({ kind: 'await', phase: 'Late', until: NOW + 40_000 });
   });
 
   it('reports what has been wrong for as long as it waits, once', () => {
-    const wrong = seen({ untruths: [untruth(NOW - 60_000)] });
+    const wrong = seen({ staleValues: [staleValue(NOW - 60_000)] });
     const first = decide(wrong, audit, freshMemory);
     expect(first).toMatchObject({ kind: 'report', phase: 'Wrong', reason: 'UsageWrong' });
     expect(first.detail).toBe('pods: the status says 5, counted 2, wrong for 60 s');
     const reported = first.kind === 'report' ? first.reported : null;
     expect(decide(wrong, audit, { ...freshMemory, reported })).toMatchObject({ kind: 'await', phase: 'Wrong' });
-    const moved = seen({ untruths: [untruth(NOW - 61_000)] });
+    const moved = seen({ staleValues: [staleValue(NOW - 61_000)] });
     expect(decide(moved, audit, { ...freshMemory, reported })).toMatchObject({ kind: 'await' });
-    const more = seen({ untruths: [untruth(NOW - 60_000), { ...untruth(NOW - 60_000), resource: 'requests.cpu' }] });
+    const more = seen({
+      staleValues: [staleValue(NOW - 60_000), { ...staleValue(NOW - 60_000), resource: 'requests.cpu' }],
+    });
     expect(decide(more, audit, { ...freshMemory, reported })).toMatchObject({ kind: 'report' });
   });
 
@@ -114,16 +116,16 @@ describe('what was told as wrong', () => {
 
   it('says nothing about another quota of the same name', () => {
     const memory = { ...freshMemory, reported: { ...reported, quotaUid: 'uid-0' } };
-    expect(decide(seen({ untruths: [untruth(NOW - 60_000)] }), audit, memory)).toMatchObject({ kind: 'report' });
+    expect(decide(seen({ staleValues: [staleValue(NOW - 60_000)] }), audit, memory)).toMatchObject({ kind: 'report' });
     expect(decide(seen(), audit, memory)).not.toHaveProperty('tells');
   });
 });
 
 describe('what is waited for', () => {
   it('is another status, another obstacle or another difference, and not the passing of time', () => {
-    const before = seen({ untruths: [untruth(NOW - 1)] });
+    const before = seen({ staleValues: [staleValue(NOW - 1)] });
     expect(fingerprint({ ...before, at: NOW + 30_000 })).toBe(fingerprint(before));
-    expect(fingerprint({ ...before, untruths: [] })).not.toBe(fingerprint(before));
+    expect(fingerprint({ ...before, staleValues: [] })).not.toBe(fingerprint(before));
     expect(fingerprint({ ...before, quota: quota({ resourceVersion: '11' }) })).not.toBe(fingerprint(before));
     const unmeasured = [{ keys: ['pods'], reason: 'the watch is broken' }];
     expect(fingerprint({ ...before, count: { ...before.count, unmeasured } })).not.toBe(fingerprint(before));

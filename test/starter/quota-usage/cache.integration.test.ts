@@ -103,7 +103,7 @@ async function startCache({ user = STARTER, ...more }: { user?: string } & Parti
       onQuotaGone: (quota) => told.push(`gone quota ${keyOf(quota)}`),
       onFilled: (resource) => told.push(`filled ${groupResourceName(resource)}`),
     },
-    untruths: () => [],
+    staleValues: () => [],
     log: pino({}, { write: (text: string) => lines.push(JSON.parse(text).msg) }),
     signal: stop.signal,
     ...more,

@@ -311,7 +311,7 @@ describe('an audit', () => {
     const { watch } = watching(quotas, { policy });
     quotas.length = 0;
     watch.onQuotaGone(wrong);
-    expect(watch.untruths(wrong, { used: { pods: '0' }, unmeasured: [] })).toMatchObject([{ resource: 'pods' }]);
+    expect(watch.staleValues(wrong, { used: { pods: '0' }, unmeasured: [] })).toMatchObject([{ resource: 'pods' }]);
     await vi.advanceTimersByTimeAsync(10 * MINUTE);
     expect(watch.wrong()).toEqual([]);
   });

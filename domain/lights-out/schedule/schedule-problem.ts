@@ -1,0 +1,6 @@
+/** What is wrong with a schedule: where, and what would be right. */
+export interface ScheduleProblem {
+  /** `spec.upscale`, `spec.exceptions[2].to`. */
+  readonly field: string;
+  readonly message: string;
+}
