@@ -1,3 +1,4 @@
+import { quantityText } from '../kernel/quantity-text.ts';
 import { type EpochMs, formatInstant, formatSpan } from '../kernel/time.ts';
 import { LIMITS } from './audit.ts';
 import type { StaleValue } from './observation.ts';
@@ -23,7 +24,7 @@ export function upgradeMemory(carried: UsageMemory | undefined): UsageMemory {
 /** What is to be done about a quota's status. Pure; time is in the observation. */
 export function decide(seen: UsageObservation, memory: UsageMemory): UsageVerdict {
   if (seen.quota === null) {
-    return { kind: 'end', phase: 'Ended', reason: 'QuotaGone', detail: 'the quota does not exist any more' };
+    return { kind: 'end', phase: 'Ended', reason: 'QuotaGone', detail: 'The quota no longer exists.' };
   }
   return seen.policy.mode === 'own' ? decideOwn(seen, seen.quota) : decideAudit(seen, seen.quota, memory);
 }
@@ -36,13 +37,13 @@ function decideOwn(seen: UsageObservation, quota: NonNullable<UsageObservation['
       kind: 'write',
       phase: 'Counting',
       reason: isSpec ? 'SpecChanged' : 'UsageChanged',
-      detail: `the status is to say ${listed(status.used)}`,
+      detail: `Headroom writes the status: ${listed(status.used)}.`,
       status,
     };
   }
   const { unmeasured } = seen.count;
   if (unmeasured.length === 0) {
-    return { kind: 'end', phase: 'Ended', reason: 'UsageTrue', detail: `the status says ${listed(status.used)}` };
+    return { kind: 'end', phase: 'Ended', reason: 'UsageTrue', detail: `The status is right: ${listed(status.used)}.` };
   }
   return { kind: 'await', phase: 'Blocked', reason: 'Unmeasured', detail: unmeasuredSentence(seen) };
 }
@@ -58,7 +59,7 @@ function decideAudit(
   const wrong = seen.staleValues.filter(({ since }) => seen.at - since >= auditAfterMs);
   if (wrong.length > 0) {
     const resources = wrong.map(({ resource }) => resource).toSorted();
-    const message = wrong.map((one) => staleValueSentence(one, seen.at)).join('; ');
+    const message = wrong.map((one) => staleValueSentence(one, seen.at)).join(' ');
     const said = { phase: 'Wrong', reason: 'UsageWrong', detail: message } as const;
     // The numbers may move all the time; what is told again is only that others are wrong.
     if (JSON.stringify(reported?.resources) === JSON.stringify(resources)) return { kind: 'await', ...said };
@@ -69,14 +70,14 @@ function decideAudit(
   if (seen.staleValues.length > 0) {
     const first = Math.min(...seen.staleValues.map(({ since }) => since));
     const until = first + auditAfterMs;
-    const detail = `${seen.staleValues.map((one) => staleValueSentence(one, seen.at)).join('; ')}: told when it is so until ${formatInstant(until)}`;
+    const detail = `${seen.staleValues.map((one) => staleValueSentence(one, seen.at)).join(' ')} Headroom reports this if it is still so at ${formatInstant(until)}.`;
     return { kind: 'await', phase: 'Late', reason: 'StatusLate', detail, until };
   }
   // What was told as wrong is not true because nobody can count it now.
   if (reported !== null && seen.count.unmeasured.length > 0) {
     return { kind: 'await', phase: 'Blocked', reason: 'Unmeasured', detail: unmeasuredSentence(seen) };
   }
-  const detail = `Kubernetes says what was counted: ${listed(seen.count.used)}`;
+  const detail = `The status agrees with Headroom's count: ${listed(seen.count.used)}.`;
   return {
     kind: 'end',
     phase: 'Ended',
@@ -86,16 +87,17 @@ function decideAudit(
   };
 }
 
-/** `requests.cpu: the status says 2 and 1500m were counted, for 3 min`. */
+/** `requests.cpu: the status says 2 CPU, but Headroom counted 1.5 CPU. It has been wrong for 3 min.` */
 function staleValueSentence({ resource, says, counted, since }: StaleValue, now: EpochMs): string {
-  if (resource === LIMITS) return `the limits of the status are not those of the spec, for ${formatSpan(now - since)}`;
-  const claim = says === null ? 'the status has no number' : `the status says ${says}`;
-  return `${resource}: ${claim}, counted ${counted}, wrong for ${formatSpan(now - since)}`;
+  if (resource === LIMITS)
+    return `The limits of the status have differed from those of the spec for ${formatSpan(now - since)}.`;
+  const claim = says === null ? 'the status has no number' : `the status says ${quantityText(resource, says)}`;
+  return `${resource}: ${claim}, but Headroom counted ${quantityText(resource, counted)}. It has been wrong for ${formatSpan(now - since)}.`;
 }
 
 function unmeasuredSentence({ count }: UsageObservation): string {
   const parts = count.unmeasured.map(({ keys, reason }) => `${keys.join(', ')} (${reason})`);
-  return `kept as it was, because it cannot be counted now: ${parts.join('; ')}`;
+  return `The status keeps its numbers for what Headroom cannot count now: ${parts.join('; ')}.`;
 }
 
 /** What an observation says that a wait for a change compares; the moment and the count alone are no change. */
@@ -118,7 +120,7 @@ const NAMED = 8;
 
 function listed(list: Readonly<Record<string, string>>): string {
   const entries = Object.entries(list).map(([resource, amount]) => `${resource} ${amount}`);
-  if (entries.length === 0) return 'nothing, since it limits nothing';
+  if (entries.length === 0) return 'nothing, because the quota limits nothing';
   return entries.length <= NAMED
     ? entries.join(', ')
     : `${entries.slice(0, NAMED).join(', ')} and ${entries.length - NAMED} more`;

@@ -104,7 +104,9 @@ describe('a status that stays wrong', () => {
       return found.length > 0 ? found : null;
     });
     expect(told).toMatchObject({ type: 'Warning', involvedObject: { kind: 'ResourceQuota', name: QUOTA } });
-    expect(told?.message).toMatch(/^pods: the status says 4, counted 0, wrong for \d+ s$/);
+    expect(told?.message).toMatch(
+      /^pods: the status says 4 pods, but Headroom counted 0 pods\. It has been wrong for \d+ s\.$/,
+    );
     expect(await episode('team-wrong').query(status)).toMatchObject({ phase: 'Wrong', reason: 'UsageWrong' });
     expect(await wrongResources('team-wrong')).toBe(1);
 

@@ -294,10 +294,12 @@ function calm(one: {
   readonly threshold: string;
   readonly missing: string;
 }): string {
-  if (isZero(parseQuantity(one.hard))) return 'a limit of 0 is deliberate, and no threshold raises it';
-  if (one.used === null) return 'it has not been counted yet';
-  const refused = isZero(parseQuantity(one.missing)) ? 'nothing that was refused is missing' : 'what is missing fits';
-  return `${one.share} % is below the threshold of ${one.threshold} %, and ${refused}`;
+  if (isZero(parseQuantity(one.hard))) return 'A limit of 0 is deliberate, so no threshold raises it.';
+  if (one.used === null) return 'Its usage has not been counted yet.';
+  const refused = isZero(parseQuantity(one.missing))
+    ? 'No workload needs more of it.'
+    : 'What workloads still need fits.';
+  return `Usage is ${one.share} %, below the threshold of ${one.threshold} %. ${refused}`;
 }
 
 /** What follows the last step, as far as the policy tells. */

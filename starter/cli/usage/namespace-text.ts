@@ -1,5 +1,5 @@
 /** A namespace's quotas, what uses them and what waits for room, in words for a terminal. */
-import type { ResourceList } from '../../../domain/kernel/resource-list.ts';
+import { amountsText } from '../../../domain/kernel/quantity-text.ts';
 import { columns } from './columns.ts';
 import { fullness } from './fullness.ts';
 import { count, left, nameOf, resourceRow, right } from './overview-text.ts';
@@ -101,26 +101,21 @@ function pendingLines({ workloads, pods }: NamespaceUsage['pending'], terminal: 
 
 function missingLines(one: MissingWorkload, terminal: Terminal): readonly string[] {
   const { kind, name, missing, resource, needs, refusedAt, next } = one;
-  const what = missing === null ? `was refused ${resource}` : `misses ${counted(missing, resource)}`;
-  const need = missing === 1 ? 'needs' : 'need';
-  const room = needs.map(({ quota, amounts }) => `${listed(amounts)} of ${quota}`).join(' and ');
+  const what = missing === null ? `was denied ${resource}` : `still needs ${counted(missing, resource)}`;
+  const them = missing === 1 ? 'it' : 'them';
+  const charged = needs.map(
+    ({ quota, amounts }) => `Quota ${quota} would be charged ${amountsText(amounts)} for ${them}.`,
+  );
   const answers =
     next === null
       ? []
       : next.allowed
-        ? [`the next one fits now (last refused at ${refusedAt})`]
-        : next.answers.map(({ message }) => `the next one is refused: ${message}`);
+        ? [`The next one fits now. The last denial was at ${refusedAt}.`]
+        : next.answers.map(({ message }) => `The next one would be denied: ${message}`);
   return [
-    ...wrapped(`${kind}/${name} ${what}, which ${need} ${room}`, 2, terminal),
+    ...wrapped(`${kind}/${name} ${what}. ${charged.join(' ')}`, 2, terminal),
     ...answers.flatMap((answer) => wrapped(answer, 4, terminal)),
   ];
-}
-
-/** `requests.cpu 1500m, pods 3` */
-function listed(amounts: ResourceList): string {
-  return Object.entries(amounts)
-    .map(([resource, amount]) => `${resource} ${amount}`)
-    .join(', ');
 }
 
 const NOUNS: Readonly<Record<string, string>> = {

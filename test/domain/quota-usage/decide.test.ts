@@ -76,13 +76,16 @@ describe('an episode that audits', () => {
   it('waits while the status is merely late, and says until when', () => {
     const late = decide(seen({ staleValues: [staleValue(NOW - 20_000)] }), audit, freshMemory);
     expect(late).toMatchObject({ kind: 'await', phase: 'Late', until: NOW + 40_000 });
+    expect(late.detail).toMatch(
+      /^pods: the status says 5 pods, but Headroom counted 2 pods\. It has been wrong for 20 s\. Headroom reports this if it is still so at \S+Z\.$/,
+    );
   });
 
   it('reports what has been wrong for as long as it waits, once', () => {
     const wrong = seen({ staleValues: [staleValue(NOW - 60_000)] });
     const first = decide(wrong, audit, freshMemory);
     expect(first).toMatchObject({ kind: 'report', phase: 'Wrong', reason: 'UsageWrong' });
-    expect(first.detail).toBe('pods: the status says 5, counted 2, wrong for 60 s');
+    expect(first.detail).toBe('pods: the status says 5 pods, but Headroom counted 2 pods. It has been wrong for 60 s.');
     const reported = first.kind === 'report' ? first.reported : null;
     expect(decide(wrong, audit, { ...freshMemory, reported })).toMatchObject({ kind: 'await', phase: 'Wrong' });
     const moved = seen({ staleValues: [staleValue(NOW - 61_000)] });

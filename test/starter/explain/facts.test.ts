@@ -169,9 +169,9 @@ describe('what happens next', () => {
     });
     expect(next.map(({ reason }) => reason)).toEqual(['BelowThreshold']);
     expect(Object.fromEntries(resources.map(({ resource, proposed, why }) => [resource, [proposed, why]]))).toEqual({
-      'requests.cpu': [null, '40 % is below the threshold of 80 %, and nothing that was refused is missing'],
-      pods: [null, 'a limit of 0 is deliberate, and no threshold raises it'],
-      services: [null, 'it has not been counted yet'],
+      'requests.cpu': [null, 'Usage is 40 %, below the threshold of 80 %. No workload needs more of it.'],
+      pods: [null, 'A limit of 0 is deliberate, so no threshold raises it.'],
+      services: [null, 'Its usage has not been counted yet.'],
     });
   });
 

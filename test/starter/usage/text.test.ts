@@ -143,12 +143,13 @@ team-a/compute  (NotBestEffort)
     1 other             100m  ------------------------   2 %
 
 Pending
-  Deployment/web misses 4 pods, which need pods 4, requests.cpu 2 of compute
-    the next one is refused: exceeded quota: compute, requested:
+  Deployment/web still needs 4 pods. Quota compute would be charged 4 pods and 2
+    CPU (requests.cpu) for them.
+    The next one would be denied: exceeded quota: compute, requested:
       requests.cpu=500m, used: requests.cpu=3600m, limited: requests.cpu=4
-  Job/once misses 1 pod, which needs pods 1 of compute
-    the next one fits now (last refused at 2026-11-20T10:15:00Z)
-  Thing/x was refused pods, which need pods 1 of compute
+  Job/once still needs 1 pod. Quota compute would be charged 1 pod for it.
+    The next one fits now. The last denial was at 2026-11-20T10:15:00Z.
+  Thing/x was denied pods. Quota compute would be charged 1 pod for them.
   2 pods are Pending
     2 Unschedulable: 0/3 nodes are available
 
