@@ -1,23 +1,21 @@
 import type { V1ListMeta } from '@kubernetes/client-node';
 import { z } from 'zod';
-import { GROUP, PLURAL, VERSION } from '../../domain/lights-out/schedule/names.ts';
+import { GROUP, PLURAL, VERSION, workloadTypes } from '../../domain/lights-out/schedule/names.ts';
+import { hasReplicas } from '../../domain/lights-out/workload/kinds.ts';
 import type { ScopedNamespace, Workload } from '../../domain/lights-out/workload/workload.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { orNull, statusCode } from '../kubernetes/failure.ts';
 import { listAll } from '../kubernetes/list.ts';
 import {
-  cronJobOf,
-  deploymentOf,
   horizontalScalerOf,
   kedaScalerOf,
-  type LoneWorkload,
   missingTargets,
   namespaceOf,
   type Scaler,
-  statefulSetOf,
   targetKey,
   withAutoscalers,
 } from './read-workload.ts';
+import { type ListRange, WORKLOAD_API } from './workload-api.ts';
 
 /** The resource of LightsOutSchedules. */
 export const SCHEDULES = { group: GROUP, version: VERSION, plural: PLURAL } as const;
@@ -51,23 +49,15 @@ export async function listNamespaces({ core }: Kubernetes): Promise<readonly Sco
 export async function listWorkloads(
   kubernetes: Kubernetes,
 ): Promise<{ readonly workloads: readonly Workload[]; readonly missing: readonly Workload[] }> {
-  const { apps, batch } = kubernetes;
-  const [deployments, statefulSets, cronJobs, scalers] = await Promise.all([
-    listKept(async (range) => {
-      const { metadata, items } = await apps.listDeploymentForAllNamespaces(range);
-      return pageOf(metadata, items.map(deploymentOf));
-    }),
-    listKept(async (range) => {
-      const { metadata, items } = await apps.listStatefulSetForAllNamespaces(range);
-      return pageOf(metadata, items.map(statefulSetOf));
-    }),
-    listKept(async (range) => {
-      const { metadata, items } = await batch.listCronJobForAllNamespaces(range);
-      return pageOf(metadata, items.map(cronJobOf));
-    }),
-    listScalers(kubernetes),
-  ]);
-  const found = [...deployments, ...statefulSets, ...cronJobs];
+  const listed = workloadTypes.map(
+    async (kind) =>
+      await listKept(async (range) => {
+        const { metadata, items } = await WORKLOAD_API[kind].page(kubernetes, range);
+        return pageOf(metadata, items);
+      }),
+  );
+  const [workloads, scalers] = await Promise.all([Promise.all(listed), listScalers(kubernetes)]);
+  const found = workloads.flat();
   return { workloads: withAutoscalers(found, scalers), missing: missingTargets(found, scalers) };
 }
 
@@ -76,26 +66,12 @@ export async function readWorkload(
   kubernetes: Kubernetes,
   { kind, namespace, name }: Pick<Workload, 'kind' | 'namespace' | 'name'>,
 ): Promise<Workload | null> {
-  const found = await orNull(readLone(kubernetes, { kind, namespace, name }));
+  const found = await orNull(WORKLOAD_API[kind].read(kubernetes, { namespace, name }));
   if (found === null) return null;
-  if (kind === 'CronJob') return { ...found, autoscalers: [] };
+  if (!hasReplicas(kind)) return { ...found, autoscalers: [] };
   const scalers = await listScalers(kubernetes, namespace);
   const key = targetKey(kind, namespace, name);
   return { ...found, autoscalers: scalers.filter(({ target }) => target === key).map(({ autoscaler }) => autoscaler) };
-}
-
-async function readLone(
-  { apps, batch }: Kubernetes,
-  { kind, ...place }: Pick<Workload, 'kind' | 'namespace' | 'name'>,
-): Promise<LoneWorkload> {
-  switch (kind) {
-    case 'Deployment':
-      return deploymentOf(await apps.readNamespacedDeployment(place));
-    case 'StatefulSet':
-      return statefulSetOf(await apps.readNamespacedStatefulSet(place));
-    case 'CronJob':
-      return cronJobOf(await batch.readNamespacedCronJob(place));
-  }
 }
 
 /** The autoscalers of one namespace, or of all. */
@@ -126,16 +102,13 @@ interface Kept<T> {
   readonly kept: T;
 }
 
-interface Range {
-  readonly limit: number;
-  readonly _continue?: string;
-}
-
 function pageOf<T>(metadata: V1ListMeta | undefined, kept: readonly T[]) {
   return { ...(metadata === undefined ? {} : { metadata }), items: kept.map((one): Kept<T> => ({ kept: one })) };
 }
 
-async function listKept<T>(page: (range: Range) => Promise<{ metadata?: V1ListMeta; items: Kept<T>[] }>): Promise<T[]> {
+async function listKept<T>(
+  page: (range: ListRange) => Promise<{ metadata?: V1ListMeta; items: Kept<T>[] }>,
+): Promise<T[]> {
   return (await listAll<Kept<T>>(page)).map(({ kept }) => kept);
 }
 
@@ -147,7 +120,7 @@ const rawList = z.object({
 
 /** Every object of a resource that a CustomResourceDefinition defines; none where there is no such resource. */
 async function listCustom<T>(
-  page: (range: Range) => Promise<unknown>,
+  page: (range: ListRange) => Promise<unknown>,
   convert: (object: unknown) => T,
 ): Promise<readonly T[]> {
   try {

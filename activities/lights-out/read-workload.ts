@@ -1,4 +1,5 @@
 import type {
+  KubernetesObject,
   V1CronJob,
   V1Deployment,
   V1Namespace,
@@ -20,7 +21,9 @@ import {
   MANAGED_BY,
   SLEEP_UNTIL,
   type WorkloadType,
+  workloadTypes,
 } from '../../domain/lights-out/schedule/names.ts';
+import { hasReplicas, WORKLOAD_KINDS } from '../../domain/lights-out/workload/kinds.ts';
 import type {
   Autoscaler,
   FieldChange,
@@ -34,7 +37,7 @@ export interface Scaler {
   readonly kind: Autoscaler['kind'];
   /** As `targetKey` has it. */
   readonly target: string;
-  readonly of: { readonly kind: string; readonly namespace: string; readonly name: string };
+  readonly of: Pick<Workload, 'kind' | 'namespace' | 'name'>;
   readonly autoscaler: Autoscaler;
 }
 
@@ -64,8 +67,9 @@ export function missingTargets(workloads: readonly LoneWorkload[], scalers: read
     ({ target, autoscaler }) => autoscaler.annotations[MANAGED_BY] !== undefined && !present.has(target),
   );
   return [...Map.groupBy(marked, ({ target }) => target).values()].flatMap((group): Workload[] => {
-    const { kind, namespace = '', name = '' }: Partial<Scaler['of']> = group[0]?.of ?? {};
-    if (kind !== 'Deployment' && kind !== 'StatefulSet') return [];
+    const [first] = group;
+    if (first === undefined) return [];
+    const { kind, namespace, name } = first.of;
     const workload = base(kind, { namespace, name });
     return [
       { ...workload, ...replicasOf({ replicas: 0 }, {}), autoscalers: group.map(({ autoscaler }) => autoscaler) },
@@ -73,7 +77,7 @@ export function missingTargets(workloads: readonly LoneWorkload[], scalers: read
   });
 }
 
-function targetOf(kind: string, namespace: string, name: string): Pick<Scaler, 'target' | 'of'> {
+function targetOf(kind: WorkloadType, namespace: string, name: string): Pick<Scaler, 'target' | 'of'> {
   return { target: targetKey(kind, namespace, name), of: { kind, namespace, name } };
 }
 
@@ -95,6 +99,13 @@ export function cronJobOf({ metadata, spec }: V1CronJob): LoneWorkload {
   };
 }
 
+/** How an object of each kind is read, as the API server sends it. */
+export const WORKLOAD_READERS: Readonly<Record<WorkloadType, (object: KubernetesObject) => LoneWorkload>> = {
+  Deployment: deploymentOf,
+  StatefulSet: statefulSetOf,
+  CronJob: (object) => cronJobOf(object as V1CronJob),
+};
+
 function replicasOf(
   spec: { readonly replicas?: number } | undefined,
   status: { readonly readyReplicas?: number; readonly replicas?: number } | undefined,
@@ -114,7 +125,7 @@ function base(
   observedGeneration = 0,
 ): Omit<LoneWorkload, 'replicas' | 'isSuspended' | 'ready' | 'present'> {
   const { managedFields = [], generation = 0 } = metadata;
-  const changed = fieldChange(managedFields, kind === 'CronJob' ? 'suspend' : 'replicas');
+  const changed = fieldChange(managedFields, WORKLOAD_KINDS[kind].field);
   return {
     kind,
     namespace: metadata.namespace ?? '',
@@ -151,17 +162,18 @@ export function namespaceOf({ metadata, status }: V1Namespace): ScopedNamespace 
 }
 
 /**
- * Null where it scales something else than a workload of the group `apps`, or belongs to a ScaledObject: KEDA makes such a one,
+ * Null where it scales something else than a workload that schedules know, or belongs to a ScaledObject: KEDA makes such a one,
  * takes it away while it is paused, and writes it as it was whenever somebody changes it.
  */
 export function horizontalScalerOf({ metadata = {}, spec }: V2HorizontalPodAutoscaler): Scaler | null {
   const target = spec?.scaleTargetRef;
-  if (spec === undefined || target === undefined || !isApps(target.apiVersion)) return null;
+  const targetKind = target === undefined ? null : scaledKind(target.apiVersion, target.kind);
+  if (spec === undefined || target === undefined || targetKind === null) return null;
   if (metadata.ownerReferences?.some(({ kind }) => kind === 'ScaledObject') === true) return null;
   const kind = 'HorizontalPodAutoscaler';
   return {
     kind,
-    ...targetOf(target.kind, metadata.namespace ?? '', target.name),
+    ...targetOf(targetKind, metadata.namespace ?? '', target.name),
     autoscaler: {
       kind,
       ...identityOf(metadata),
@@ -197,18 +209,19 @@ const scaledObject = z.object({
   }),
 });
 
-/** Null where it scales something else than a workload of the group `apps`, or cannot be read. */
+/** Null where it scales something else than a workload that schedules know, or cannot be read. */
 export function kedaScalerOf(object: unknown): Scaler | null {
   const read = scaledObject.safeParse(object);
   if (!read.success) return null;
   const { metadata, spec } = read.data;
-  const { apiVersion, kind: targetKind, name } = spec.scaleTargetRef;
-  if (!isApps(apiVersion)) return null;
+  const { apiVersion, name } = spec.scaleTargetRef;
+  // KEDA's own defaults: a Deployment of apps/v1.
+  const targetKind = scaledKind(apiVersion, spec.scaleTargetRef.kind || 'Deployment');
+  if (targetKind === null) return null;
   const kind = 'ScaledObject';
   return {
     kind,
-    // KEDA's own defaults: a Deployment of apps/v1.
-    ...targetOf(targetKind === undefined || targetKind === '' ? 'Deployment' : targetKind, metadata.namespace, name),
+    ...targetOf(targetKind, metadata.namespace, name),
     autoscaler: {
       kind,
       ...identityOf(metadata),
@@ -229,8 +242,11 @@ function identityOf({ name, uid, resourceVersion }: Pick<V1ObjectMeta, 'name' | 
   return { name: name ?? '', uid: uid ?? '', resourceVersion: resourceVersion ?? '' };
 }
 
-function isApps(apiVersion: string | undefined): boolean {
-  return apiVersion === undefined || apiVersion === '' || apiVersion.startsWith('apps/');
+/** The kind of workload that an autoscaler's target is; null where it is none, or one without replicas. */
+function scaledKind(apiVersion: string | undefined, kind: string): WorkloadType | null {
+  const [group] = (apiVersion || 'apps/v1').split('/');
+  const isMeant = (one: WorkloadType): boolean => one === kind && WORKLOAD_KINDS[one].resource.group === group;
+  return workloadTypes.find((one) => hasReplicas(one) && isMeant(one)) ?? null;
 }
 
 function ownAnnotations(

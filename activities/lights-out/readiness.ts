@@ -1,12 +1,12 @@
 import type { PollPace } from '../../domain/kernel/poll-pace.ts';
-import type { ScheduleState, WorkloadType } from '../../domain/lights-out/schedule/names.ts';
+import type { ScheduleState } from '../../domain/lights-out/schedule/names.ts';
 import { workloadName } from '../../domain/lights-out/workload/workload.ts';
 import { inParallel } from '../kernel/in-parallel.ts';
 import { notYet } from '../kernel/not-yet.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { orNull } from '../kubernetes/failure.ts';
-import { listAll } from '../kubernetes/list.ts';
 import type { ReadinessWait } from './interface.ts';
+import { type ReplicatedObject, WORKLOAD_API } from './workload-api.ts';
 
 type Awaited = ReadinessWait['items'][number];
 
@@ -18,22 +18,9 @@ const FEW = 5;
 /** Workloads that a message names. */
 const NAMED = 5;
 
-/** A Deployment or StatefulSet, as far as it says how many pods it has. */
-interface Replicated {
-  readonly metadata?: { readonly name?: string; readonly uid?: string; readonly generation?: number };
-  readonly spec?: { readonly replicas?: number };
-  readonly status?: {
-    readonly observedGeneration?: number;
-    readonly replicas?: number;
-    readonly readyReplicas?: number;
-  };
-}
-
 /** @throws NotYet, retried, until every workload is as far as those of the next priority may begin. */
 export async function awaitScaled(kubernetes: Kubernetes, { direction, items }: ReadinessWait): Promise<void> {
-  // A CronJob has no pods of its own: it is ready when it is written.
-  const replicated = items.filter(({ workload }) => workload.kind !== 'CronJob');
-  const groups = [...Map.groupBy(replicated, ({ workload }) => `${workload.kind} ${workload.namespace}`).values()];
+  const groups = [...Map.groupBy(items, ({ workload }) => `${workload.kind} ${workload.namespace}`).values()];
   const found = await inParallel(AT_ONCE, groups, async (group) => await readGroup(kubernetes, group));
   const missing = found.flat().flatMap(([item, object]) => {
     const lack = object === undefined ? null : lackOf(object, item, direction);
@@ -46,30 +33,22 @@ export async function awaitScaled(kubernetes: Kubernetes, { direction, items }: 
   throw notYet(`${missing.length} of ${items.length} workloads are not ${what} yet: ${names}`, PACE);
 }
 
-/** The items of one kind and namespace with their objects; undefined for one that is gone, or another one by now. */
+/** The items of one kind and namespace with their objects, undefined for one that is gone or created anew; none for a kind without pods. */
 async function readGroup(
   kubernetes: Kubernetes,
   items: readonly Awaited[],
-): Promise<readonly (readonly [Awaited, Replicated | undefined])[]> {
-  const { kind, namespace } = items[0]?.workload ?? { kind: 'Deployment', namespace: '' };
+): Promise<readonly (readonly [Awaited, ReplicatedObject | undefined])[]> {
+  const [first] = items;
+  const pods = first === undefined ? null : WORKLOAD_API[first.workload.kind].pods;
+  if (first === undefined || pods === null) return [];
   const objects =
     items.length <= FEW
-      ? await inParallel(FEW, items, ({ workload }) => orNull(readOne(kubernetes, workload)))
-      : await listGroup(kubernetes, kind, namespace);
+      ? await inParallel(FEW, items, ({ workload: { namespace, name } }) =>
+          orNull(pods.read(kubernetes, { namespace, name })),
+        )
+      : await pods.list(kubernetes, first.workload.namespace);
   const byUid = new Map(objects.filter((one) => one !== null).map((one) => [one.metadata?.uid, one]));
   return items.map((item) => [item, byUid.get(item.workload.uid)] as const);
-}
-
-async function readOne({ apps }: Kubernetes, { kind, namespace, name }: Awaited['workload']): Promise<Replicated> {
-  return kind === 'StatefulSet'
-    ? await apps.readNamespacedStatefulSet({ namespace, name })
-    : await apps.readNamespacedDeployment({ namespace, name });
-}
-
-async function listGroup({ apps }: Kubernetes, kind: WorkloadType, namespace: string): Promise<readonly Replicated[]> {
-  return kind === 'StatefulSet'
-    ? await listAll((range) => apps.listNamespacedStatefulSet({ namespace, ...range }))
-    : await listAll((range) => apps.listNamespacedDeployment({ namespace, ...range }));
 }
 
 /**
@@ -77,7 +56,7 @@ async function listGroup({ apps }: Kubernetes, kind: WorkloadType, namespace: st
  * is then enough.
  */
 export function lackOf(
-  { metadata, spec, status }: Replicated,
+  { metadata, spec, status }: ReplicatedObject,
   { to }: Pick<Awaited, 'to'>,
   direction: ScheduleState,
 ): string | null {

@@ -7,6 +7,25 @@ import { SCALED_OBJECTS } from './read-cluster.ts';
 /** What a merge patch of the API server goes by. */
 export const MERGE_PATCH = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
 
+interface PatchRequest {
+  readonly name: string;
+  readonly namespace: string;
+  readonly body: object;
+  readonly fieldManager: string;
+}
+
+const PATCHES: Readonly<
+  Record<ObjectChange['kind'], (kubernetes: Kubernetes, request: PatchRequest) => Promise<unknown>>
+> = {
+  Deployment: async ({ apps }, request) => await apps.patchNamespacedDeployment(request, MERGE_PATCH),
+  StatefulSet: async ({ apps }, request) => await apps.patchNamespacedStatefulSet(request, MERGE_PATCH),
+  CronJob: async ({ batch }, request) => await batch.patchNamespacedCronJob(request, MERGE_PATCH),
+  HorizontalPodAutoscaler: async ({ autoscaling }, request) =>
+    await autoscaling.patchNamespacedHorizontalPodAutoscaler(request, MERGE_PATCH),
+  ScaledObject: async ({ custom }, request) =>
+    await custom.patchNamespacedCustomObject({ ...SCALED_OBJECTS, ...request }, MERGE_PATCH),
+};
+
 /** The API server took what was written and stored something else: an admission webhook or policy holds it to its own. */
 export class SetBack extends Error {
   override readonly name = 'SetBack';
@@ -37,16 +56,5 @@ async function patched(kubernetes: Kubernetes, namespace: string, change: Object
   const metadata = typeof patch['metadata'] === 'object' ? patch['metadata'] : {};
   const body = { ...patch, metadata: { ...metadata, uid, resourceVersion } };
   const request = { name, namespace, body, fieldManager: FIELD_MANAGER };
-  switch (kind) {
-    case 'Deployment':
-      return await kubernetes.apps.patchNamespacedDeployment(request, MERGE_PATCH);
-    case 'StatefulSet':
-      return await kubernetes.apps.patchNamespacedStatefulSet(request, MERGE_PATCH);
-    case 'CronJob':
-      return await kubernetes.batch.patchNamespacedCronJob(request, MERGE_PATCH);
-    case 'HorizontalPodAutoscaler':
-      return await kubernetes.autoscaling.patchNamespacedHorizontalPodAutoscaler(request, MERGE_PATCH);
-    case 'ScaledObject':
-      return await kubernetes.custom.patchNamespacedCustomObject({ ...SCALED_OBJECTS, ...request }, MERGE_PATCH);
-  }
+  return await PATCHES[kind](kubernetes, request);
 }

@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { countsByKind } from '../../domain/lights-out/workload/kinds.ts';
 import type { ScheduleBook, WatchedSchedule } from './schedule-book.ts';
 
 /**
@@ -30,16 +31,10 @@ export function registerScheduleMetrics(register: Registry, book: Pick<ScheduleB
     'lightsout_managed_workloads',
     'Workloads in the scope of a schedule.',
     ['schedule', 'workload_type'],
-    ({ name, status: { workloadStats = {} } }) => {
-      const managed = {
-        Deployment: workloadStats.deploymentsManaged,
-        StatefulSet: workloadStats.statefulsetsManaged,
-        CronJob: workloadStats.cronjobsManaged,
-      };
-      return Object.entries(managed).flatMap(([type, count]): Sample<'schedule' | 'workload_type'>[] =>
-        count === undefined ? [] : [[{ schedule: name, workload_type: type }, count]],
-      );
-    },
+    ({ name, status: { workloadStats = {} } }) =>
+      countsByKind(workloadStats, 'managed').flatMap(({ kind, count }): Sample<'schedule' | 'workload_type'>[] =>
+        count === undefined ? [] : [[{ schedule: name, workload_type: kind }, count]],
+      ),
   );
   gauge(
     'headroom_lights_out_ready',

@@ -1,14 +1,11 @@
 /** What the caches keep of an object: as much as an evaluation needs, so that ten thousand workloads stay small. */
-import type { KubernetesObject, V1CronJob, V1ObjectMeta, V2HorizontalPodAutoscaler } from '@kubernetes/client-node';
+import type { KubernetesObject, V1ObjectMeta, V2HorizontalPodAutoscaler } from '@kubernetes/client-node';
 import {
-  cronJobOf,
-  deploymentOf,
   horizontalScalerOf,
   kedaScalerOf,
-  type LoneWorkload,
   namespaceOf,
   type Scaler,
-  statefulSetOf,
+  WORKLOAD_READERS,
 } from '../../activities/lights-out/read-workload.ts';
 import { otherSchedule } from '../../activities/lights-out/read-schedule-object.ts';
 import { GROUP, type WorkloadType } from '../../domain/lights-out/schedule/names.ts';
@@ -21,12 +18,6 @@ export interface Shaped<T> extends KubernetesObject {
   readonly read?: T;
 }
 
-const READERS: Readonly<Record<WorkloadType, (object: KubernetesObject) => LoneWorkload>> = {
-  Deployment: deploymentOf,
-  StatefulSet: statefulSetOf,
-  CronJob: (object) => cronJobOf(object as V1CronJob),
-};
-
 const SCALER_READERS: Readonly<Record<Autoscaler['kind'], (object: KubernetesObject) => Scaler | null>> = {
   HorizontalPodAutoscaler: (object) => horizontalScalerOf(object as V2HorizontalPodAutoscaler),
   ScaledObject: kedaScalerOf,
@@ -34,7 +25,7 @@ const SCALER_READERS: Readonly<Record<Autoscaler['kind'], (object: KubernetesObj
 
 /** How workloads of a kind are cached. Their autoscalers are objects of their own, in caches of their own. */
 export function shapeWorkload(kind: WorkloadType): (object: KubernetesObject) => Shaped<Workload> {
-  return (object) => shaped(object, { ...READERS[kind](withDates(object)), autoscalers: [] });
+  return (object) => shaped(object, { ...WORKLOAD_READERS[kind](withDates(object)), autoscalers: [] });
 }
 
 /** How autoscalers of a kind are cached; one that scales no workload of a schedule by its name alone. */

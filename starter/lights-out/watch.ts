@@ -1,9 +1,7 @@
 import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
 import type { Scaler } from '../../activities/lights-out/read-workload.ts';
-import { evaluate } from '../../domain/lights-out/workload/evaluate.ts';
-import { GROUP, PLURAL, VERSION, type WorkloadType } from '../../domain/lights-out/schedule/names.ts';
-import type { Evaluation, PlanContext } from '../../domain/lights-out/workload/evaluation.ts';
-import { holdsNamespace, isInScope } from '../../domain/lights-out/schedule/scope.ts';
+import { GROUP, PLURAL, VERSION, type WorkloadType, workloadTypes } from '../../domain/lights-out/schedule/names.ts';
+import { WORKLOAD_KINDS } from '../../domain/lights-out/workload/kinds.ts';
 import {
   type Autoscaler,
   type ScopedNamespace,
@@ -11,22 +9,16 @@ import {
   workloadName,
 } from '../../domain/lights-out/workload/workload.ts';
 import type { Log } from '../../platform/log/log.ts';
+import { listPath } from '../kernel/api-get.ts';
 import { type Informer, openInformer } from '../kernel/informer.ts';
-import {
-  attention,
-  isOtherNamespace,
-  isOtherScaler,
-  isOtherWish,
-  isOtherWorkload,
-  scalerAttention,
-  scheduleNews,
-} from './attention.ts';
+import { isOtherNamespace, isOtherScaler, isOtherWorkload, scheduleNews } from './attention.ts';
 import { type ScheduleQueuedHint, scheduleHint, workloadsHint } from './hint.ts';
 import { selectsOtherwise, ScheduleBook, type WatchedSchedule } from './schedule-book.ts';
 import { Scalers } from './scalers.ts';
 import { type Shaped, shapeNamespace, shapeScaler, shapeSchedule, shapeWorkload } from './shape.ts';
 import { Resync } from './resync.ts';
 import { openWhereServed } from './where-served.ts';
+import { WorkloadChanges } from './workload-changes.ts';
 
 export interface ScheduleWatchOptions {
   readonly kubeConfig: KubeConfig;
@@ -64,27 +56,25 @@ const SERVED_MS = 60_000;
  * once and goes on until it is stopped; a definition or a right that comes later is found then.
  */
 export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
-  const { kubeConfig, cluster, hint } = options;
+  const { cluster, hint } = options;
   const isKnown = (): boolean => schedules.isSynced() && schedules.staleSeconds() === 0;
-  const book = new ScheduleBook({ ...options, schedules: () => schedules.list().flatMap(({ read }) => read ?? []) });
-
+  const namespaceOf = (name: string): ScopedNamespace | undefined => namespaces.get(name)?.read;
+  const workloadsIn = (namespace?: string): readonly Workload[] =>
+    [...workloads.values()].flatMap((informer) => informer.list(namespace).flatMap(({ read }) => read ?? []));
   const hintSchedule = (schedule: string, cause: string, resourceVersion: string): void =>
     hint(scheduleHint({ cluster, schedule }, cause, resourceVersion));
   const hintWorkloads = ({ name, spec }: WatchedSchedule, cause: string, resourceVersion: string): void =>
     hint(workloadsHint({ cluster, schedule: name }, { cause, resourceVersion, isDryRun: spec?.dryRun === true }));
 
+  const book = new ScheduleBook({ ...options, schedules: () => schedules.list().flatMap(({ read }) => read ?? []) });
   const scalers = new Scalers();
   const resync = new Resync({
     evaluators: () => book.evaluators(Date.now()),
     workloads: () =>
-      workloads.flatMap((informer) =>
-        informer.list().flatMap(({ read: workload }) => {
-          const namespace = namespaces.get(workload?.namespace ?? '')?.read;
-          return workload === undefined || namespace === undefined
-            ? []
-            : [{ workload: scalers.with(workload), namespace }];
-        }),
-      ),
+      workloadsIn().flatMap((workload) => {
+        const namespace = namespaceOf(workload.namespace);
+        return namespace === undefined ? [] : [{ workload: scalers.with(workload), namespace }];
+      }),
     // One that is not known may be there all the same while its watch is broken.
     orphanedBy: ({ workload, namespace }) => (isKnown() ? book.orphanedBy(workload, namespace) : null),
     onWork: hintWorkloads,
@@ -96,184 +86,27 @@ export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
       ),
     log: options.log,
   });
-  const listed = new Set<string>();
-  /** What changed while a cache was filled is evaluated when it is filled. */
-  const filled = (name: string, informer: () => Informer<KubernetesObject>): void => {
-    if (listed.has(name) || !informer().isSynced()) return;
-    listed.add(name);
-    resync.request({ except: null });
-  };
-
-  function workloadChanged(last: Workload | undefined, now: Workload | undefined): void {
-    const [before, after] = [last && scalers.with(last), now && scalers.with(now)];
-    const one = after ?? before;
-    // Where its namespace is not known yet, the workload is evaluated when that comes.
-    const namespace = one === undefined ? undefined : namespaces.get(one.namespace)?.read;
-    if (one === undefined || namespace === undefined) return;
-    const isWished = after !== undefined && isOtherWish(before, after);
-    for (const { schedule, context } of book.evaluators(Date.now())) {
-      const news =
-        isWished && isInScope(after, namespace, context.spec, context.protectedNamespaces)
-          ? 'its annotations changed'
-          : attention(
-              () => evaluatedBy(context, before, namespace),
-              evaluatedBy(context, after, namespace),
-              context.spec.dryRun,
-            );
-      if (news !== null) hintWorkloads(schedule, `${workloadName(one)}: ${news}`, one.resourceVersion);
-    }
-  }
-
-  /** What an autoscaler scaled before, and scales now, is evaluated with it as it was and as it is. */
-  function scalerChanged(before: Scaler | undefined, after: Scaler | undefined): void {
-    const were = [before, after].flatMap((one) => {
-      const workload = one === undefined ? undefined : targetOf(one);
-      return workload === undefined ? [] : [scalers.with(workload)];
-    });
-    scalers.put(before, after);
-    for (const was of new Map(were.map((one) => [one.uid, one])).values()) {
-      const namespace = namespaces.get(was.namespace)?.read;
-      const is = scalers.with({ ...was, autoscalers: [] });
-      for (const { schedule, context } of book.evaluators(Date.now())) {
-        const [before, after] = [evaluatedBy(context, was, namespace), evaluatedBy(context, is, namespace)];
-        const news = scalerAttention(before, after, context.spec.dryRun);
-        if (news === null) continue;
-        hintWorkloads(schedule, `an autoscaler of ${workloadName(was)} changed: ${news}`, was.resourceVersion);
-      }
-    }
-  }
-
-  function targetOf({ of: { kind, namespace, name } }: Scaler): Workload | undefined {
-    const informer = kind === 'Deployment' ? deployments : kind === 'StatefulSet' ? statefulsets : undefined;
-    return informer?.get(name, namespace)?.read;
-  }
-
-  function namespaceChanged(
-    before: ScopedNamespace | undefined,
-    after: ScopedNamespace,
-    resourceVersion: string,
-  ): void {
-    const inside = workloads
-      .flatMap((informer) => informer.list(after.name))
-      .flatMap(({ read }) => (read === undefined ? [] : [scalers.with(read)]));
-    const isWished = isOtherWish(before, after);
-    if (inside.length === 0 && !isWished) return;
-    for (const { schedule, context } of book.evaluators(Date.now())) {
-      if (isWished && holdsNamespace(context.spec, after, context.protectedNamespaces)) {
-        hintWorkloads(schedule, `the annotations of the namespace ${after.name} changed`, resourceVersion);
-        continue;
-      }
-      for (const workload of inside) {
-        const news = attention(
-          () => evaluatedBy(context, workload, before),
-          evaluatedBy(context, workload, after),
-          context.spec.dryRun,
-        );
-        if (news === null) continue;
-        const cause = `the namespace ${after.name} changed: ${workloadName(workload)}: ${news}`;
-        hintWorkloads(schedule, cause, resourceVersion);
-        break;
-      }
-    }
-  }
-
-  const { informer: schedules } = openInformer<Shaped<WatchedSchedule>>(
-    kubeConfig,
-    {
-      name: PLURAL,
-      path: `/apis/${GROUP}/${VERSION}/${PLURAL}`,
-      shape: shapeSchedule,
-      onChange: ({ read: schedule }, last) => {
-        book.changed();
-        if (schedule === undefined) return;
-        const news = scheduleNews(last?.read, schedule);
-        if (news !== null) hintSchedule(schedule.name, news, schedule.resourceVersion);
-        if (selectsOtherwise(last?.read, schedule)) resync.request({ except: schedule.name });
-      },
-      onDelete: ({ read: schedule }) => {
-        book.changed();
-        if (schedule === undefined) return;
-        hintSchedule(schedule.name, 'the schedule is gone', schedule.resourceVersion);
-        resync.request({ except: schedule.name });
-      },
-      onState: () => filled(PLURAL, () => schedules),
-    },
-    options,
-  );
-  const { informer: namespaces } = openInformer<Shaped<ScopedNamespace>>(
-    kubeConfig,
-    {
-      name: NAMESPACES,
-      path: '/api/v1/namespaces',
-      shape: shapeNamespace,
-      onChange: ({ metadata, read: namespace }, last) => {
-        if (namespace === undefined || (last?.read !== undefined && !isOtherNamespace(last.read, namespace))) return;
-        if (listed.has(NAMESPACES)) namespaceChanged(last?.read, namespace, metadata?.resourceVersion ?? '');
-      },
-      onDelete: () => {},
-      onState: () => filled(NAMESPACES, () => namespaces),
-    },
-    options,
-  );
-  const openWorkloads = (kind: WorkloadType, name: string, path: string): Informer<Shaped<Workload>> => {
-    const { informer } = openInformer<Shaped<Workload>>(
-      kubeConfig,
-      {
-        name,
-        path,
-        shape: shapeWorkload(kind),
-        onChange: ({ read: workload }, last) => {
-          if (workload === undefined || (last?.read !== undefined && !isOtherWorkload(last.read, workload))) return;
-          if (listed.has(name)) workloadChanged(last?.read, workload);
-        },
-        onDelete: (_, last) => workloadChanged(last?.read, undefined),
-        onState: () => filled(name, () => informer),
-      },
-      options,
-    );
-    return informer;
-  };
-  const deployments = openWorkloads('Deployment', 'deployments', '/apis/apps/v1/deployments');
-  const statefulsets = openWorkloads('StatefulSet', 'statefulsets', '/apis/apps/v1/statefulsets');
-  const cronjobs = openWorkloads('CronJob', 'cronjobs', '/apis/batch/v1/cronjobs');
-  const workloads = [deployments, statefulsets, cronjobs];
-  const openScalers = (kind: Autoscaler['kind'], served: { group: string; version: string; resource: string }) => {
-    const { resource } = served;
-    const informer: Informer<Shaped<Scaler>> = openWhereServed<Shaped<Scaler>>(
-      kubeConfig,
-      {
-        ...served,
-        shape: shapeScaler(kind),
-        onChange: ({ read: scaler }, last) => {
-          if (listed.has(resource) && isOtherScaler(last?.read, scaler)) scalerChanged(last?.read, scaler);
-          else scalers.put(last?.read, scaler);
-        },
-        onDelete: (_, last) => scalerChanged(last?.read, undefined),
-        onState: () => filled(resource, () => informer),
-      },
-      { everyMs: options.servedMs ?? SERVED_MS, log: options.log, signal: options.signal },
-    );
-    return informer;
-  };
-  const horizontalpodautoscalers = openScalers('HorizontalPodAutoscaler', {
-    group: 'autoscaling',
-    version: 'v2',
-    resource: 'horizontalpodautoscalers',
+  const changes = new WorkloadChanges({
+    book,
+    scalers,
+    namespace: namespaceOf,
+    workloadsIn,
+    target: ({ kind, namespace, name }) => workloads.get(kind)?.get(name, namespace)?.read,
+    hint: hintWorkloads,
   });
-  // KEDA's.
-  const scaledobjects = openScalers('ScaledObject', {
-    group: 'keda.sh',
-    version: 'v1alpha1',
-    resource: 'scaledobjects',
-  });
+  const wiring: Wiring = { options, book, scalers, resync, changes, hintSchedule, listed: new Set() };
+
+  const schedules = openSchedules(wiring);
+  const namespaces = openNamespaces(wiring);
+  const workloads = new Map(workloadTypes.map((kind) => [kind, openWorkloads(wiring, kind)] as const));
   const informers = {
     [PLURAL]: schedules,
     [NAMESPACES]: namespaces,
-    deployments,
-    statefulsets,
-    cronjobs,
-    horizontalpodautoscalers,
-    scaledobjects,
+    ...Object.fromEntries(
+      [...workloads].map(([kind, informer]) => [WORKLOAD_KINDS[kind].resource.resource, informer] as const),
+    ),
+    horizontalpodautoscalers: openScalers(wiring, 'HorizontalPodAutoscaler'),
+    scaledobjects: openScalers(wiring, 'ScaledObject'),
   };
 
   const resyncTimer = setInterval(() => resync.request({ except: null }), options.resyncMs);
@@ -291,11 +124,118 @@ export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
   };
 }
 
-/** Null where there was, or is, nothing to evaluate. */
-function evaluatedBy(
-  context: PlanContext,
-  workload: Workload | undefined,
-  namespace: ScopedNamespace | undefined,
-): Evaluation | null {
-  return workload === undefined || namespace === undefined ? null : evaluate(workload, namespace, context);
+/** What the informers share. */
+interface Wiring {
+  readonly options: ScheduleWatchOptions;
+  readonly book: ScheduleBook;
+  readonly scalers: Scalers;
+  readonly resync: Resync;
+  readonly changes: WorkloadChanges;
+  readonly hintSchedule: (schedule: string, cause: string, resourceVersion: string) => void;
+  /** The informers whose cache was filled once. */
+  readonly listed: Set<string>;
+}
+
+/** What changed while a cache was filled is evaluated when it is filled. */
+function evaluateOnceFilled({ listed, resync }: Wiring, name: string, informer: Informer<KubernetesObject>): void {
+  if (listed.has(name) || !informer.isSynced()) return;
+  listed.add(name);
+  resync.request({ except: null });
+}
+
+function openSchedules(wiring: Wiring): Informer<Shaped<WatchedSchedule>> {
+  const { options, book, resync, hintSchedule } = wiring;
+  const { informer } = openInformer<Shaped<WatchedSchedule>>(
+    options.kubeConfig,
+    {
+      name: PLURAL,
+      path: listPath({ group: GROUP, version: VERSION, resource: PLURAL }),
+      shape: shapeSchedule,
+      onChange: ({ read: schedule }, last) => {
+        book.changed();
+        if (schedule === undefined) return;
+        const news = scheduleNews(last?.read, schedule);
+        if (news !== null) hintSchedule(schedule.name, news, schedule.resourceVersion);
+        if (selectsOtherwise(last?.read, schedule)) resync.request({ except: schedule.name });
+      },
+      onDelete: ({ read: schedule }) => {
+        book.changed();
+        if (schedule === undefined) return;
+        hintSchedule(schedule.name, 'the schedule is gone', schedule.resourceVersion);
+        resync.request({ except: schedule.name });
+      },
+      onState: () => evaluateOnceFilled(wiring, PLURAL, informer),
+    },
+    options,
+  );
+  return informer;
+}
+
+function openNamespaces(wiring: Wiring): Informer<Shaped<ScopedNamespace>> {
+  const { options, listed, changes } = wiring;
+  const { informer } = openInformer<Shaped<ScopedNamespace>>(
+    options.kubeConfig,
+    {
+      name: NAMESPACES,
+      path: listPath({ group: '', version: 'v1', resource: 'namespaces' }),
+      shape: shapeNamespace,
+      onChange: ({ metadata, read: namespace }, last) => {
+        if (namespace === undefined || (last?.read !== undefined && !isOtherNamespace(last.read, namespace))) return;
+        if (listed.has(NAMESPACES)) changes.namespaceChanged(last?.read, namespace, metadata?.resourceVersion ?? '');
+      },
+      onDelete: () => {},
+      onState: () => evaluateOnceFilled(wiring, NAMESPACES, informer),
+    },
+    options,
+  );
+  return informer;
+}
+
+function openWorkloads(wiring: Wiring, kind: WorkloadType): Informer<Shaped<Workload>> {
+  const { options, listed, changes } = wiring;
+  const { resource: served } = WORKLOAD_KINDS[kind];
+  const { informer } = openInformer<Shaped<Workload>>(
+    options.kubeConfig,
+    {
+      name: served.resource,
+      path: listPath(served),
+      shape: shapeWorkload(kind),
+      onChange: ({ read: workload }, last) => {
+        if (workload === undefined || (last?.read !== undefined && !isOtherWorkload(last.read, workload))) return;
+        if (listed.has(served.resource)) changes.workloadChanged(last?.read, workload);
+      },
+      onDelete: (_, last) => changes.workloadChanged(last?.read, undefined),
+      onState: () => evaluateOnceFilled(wiring, served.resource, informer),
+    },
+    options,
+  );
+  return informer;
+}
+
+const SCALER_RESOURCES: Readonly<
+  Record<Autoscaler['kind'], { readonly group: string; readonly version: string; readonly resource: string }>
+> = {
+  HorizontalPodAutoscaler: { group: 'autoscaling', version: 'v2', resource: 'horizontalpodautoscalers' },
+  // KEDA's.
+  ScaledObject: { group: 'keda.sh', version: 'v1alpha1', resource: 'scaledobjects' },
+};
+
+function openScalers(wiring: Wiring, kind: Autoscaler['kind']): Informer<Shaped<Scaler>> {
+  const { options, listed, changes, scalers } = wiring;
+  const served = SCALER_RESOURCES[kind];
+  const informer = openWhereServed<Shaped<Scaler>>(
+    options.kubeConfig,
+    {
+      ...served,
+      shape: shapeScaler(kind),
+      onChange: ({ read: scaler }, last) => {
+        if (listed.has(served.resource) && isOtherScaler(last?.read, scaler)) changes.scalerChanged(last?.read, scaler);
+        else scalers.put(last?.read, scaler);
+      },
+      onDelete: (_, last) => changes.scalerChanged(last?.read, undefined),
+      onState: () => evaluateOnceFilled(wiring, served.resource, informer),
+    },
+    { everyMs: options.servedMs ?? SERVED_MS, log: options.log, signal: options.signal },
+  );
+  return informer;
 }

@@ -25,6 +25,7 @@ import { lightsOutDefinition } from '../../domain/lights-out/schedule/definition
 import { FINALIZER, GROUP, KIND, PLURAL, VERSION } from '../../domain/lights-out/schedule/names.ts';
 import { LONGEST_GRACE, LONGEST_WAIT, NO_NAMESPACES } from '../../domain/lights-out/schedule/problems.ts';
 import { readSchedule, scheduleWarnings } from '../../domain/lights-out/schedule/read-schedule.ts';
+import { WORKLOAD_KINDS } from '../../domain/lights-out/workload/kinds.ts';
 import { createApiGet } from '../../starter/kernel/api-get.ts';
 import { placedSettings } from '../../starter/config.ts';
 import { type ControlPlane, startControlPlane } from '../kernel/servers/control-plane.ts';
@@ -359,15 +360,12 @@ describe('the switches', () => {
 
 describe('the roles', () => {
   const lightsOut = { group: GROUP, resource: PLURAL };
-  const deployments = { group: 'apps', resource: 'deployments' };
   const secrets = { group: '', resource: 'secrets', namespace: SYSTEM };
   const own = 'headroom-lights-out';
   const validating = { group: 'admissionregistration.k8s.io', resource: 'validatingwebhookconfigurations' };
-  const workloads: readonly V1ResourceAttributes[] = [
-    deployments,
-    { group: 'apps', resource: 'statefulsets' },
-    { group: 'batch', resource: 'cronjobs' },
-  ];
+  const workloads: readonly V1ResourceAttributes[] = Object.values(WORKLOAD_KINDS).map(
+    ({ resource: { group, resource } }) => ({ group, resource }),
+  );
   const autoscalers: readonly V1ResourceAttributes[] = [
     { group: 'autoscaling', resource: 'horizontalpodautoscalers' },
     { group: 'keda.sh', resource: 'scaledobjects' },

@@ -3,10 +3,10 @@ import type { EpochMs } from '../../kernel/time.ts';
 import { annotationProblems, overridesOf } from '../workload/annotations.ts';
 import { evaluate } from '../workload/evaluate.ts';
 import { isScaledDown, savedStateOf, originalReplicas } from '../workload/saved-state.ts';
-import type { WorkloadType } from '../schedule/names.ts';
 import { inOrder } from './order.ts';
 import { annotatedOwner, ownerOf } from '../workload/ownership.ts';
-import type { ScheduleSpec } from '../schedule/schedule.ts';
+import { WORKLOAD_KINDS } from '../workload/kinds.ts';
+import type { ScheduleSpec, WorkloadStats } from '../schedule/schedule.ts';
 import { isInScope, namespacesInScope } from '../schedule/scope.ts';
 import type { KeepReason, PlanContext, PlanItem } from '../workload/evaluation.ts';
 import { type ScopedNamespace, type Workload, workloadName } from '../workload/workload.ts';
@@ -19,14 +19,7 @@ export interface Plan {
   readonly items: readonly PlanItem[];
   /** All that are to be done, those beyond the limit included. */
   readonly total: number;
-  readonly stats: {
-    readonly deploymentsManaged: number;
-    readonly deploymentsScaled: number;
-    readonly statefulsetsManaged: number;
-    readonly statefulsetsScaled: number;
-    readonly cronjobsManaged: number;
-    readonly cronjobsSuspended: number;
-  };
+  readonly stats: Readonly<WorkloadStats>;
   /** Replicas that do not run now because of this schedule. */
   readonly savedReplicas: number;
   /** What is left as it is for a reason worth saying, sorted; at most `NOTES_LIMIT`. */
@@ -50,20 +43,13 @@ export interface PlanInput {
   readonly missing?: readonly Workload[];
 }
 
-const STATS = {
+const NO_STATS: WorkloadStats = {
   deploymentsManaged: 0,
   deploymentsScaled: 0,
   statefulsetsManaged: 0,
   statefulsetsScaled: 0,
   cronjobsManaged: 0,
   cronjobsSuspended: 0,
-};
-
-/** The fields of the statistics in which a kind is counted. */
-const COUNTED: Readonly<Record<WorkloadType, readonly [managed: keyof typeof STATS, down: keyof typeof STATS]>> = {
-  Deployment: ['deploymentsManaged', 'deploymentsScaled'],
-  StatefulSet: ['statefulsetsManaged', 'statefulsetsScaled'],
-  CronJob: ['cronjobsManaged', 'cronjobsSuspended'],
 };
 
 /** Whether a workload that the schedule put down is down, at the level that the schedule keeps or below. */
@@ -96,7 +82,7 @@ export function planSchedule({ context, namespaces, workloads, missing = [] }: P
   const items: PlanItem[] = [];
   const notes: Plan['notes'][number][] = [];
   const moments: EpochMs[] = context.overrides.map(({ until }) => until).filter((until) => until > now);
-  const stats = { ...STATS };
+  const stats = { ...NO_STATS };
   let savedReplicas = 0;
   const note = (workload: string, reason: KeepReason, detail: string): void => {
     notes.push({ workload, reason, detail });
@@ -125,10 +111,10 @@ export function planSchedule({ context, namespaces, workloads, missing = [] }: P
       moments.push(...expiriesOf(workload, now));
       for (const problem of annotationProblems(workload.annotations, now)) note(name, 'BadAnnotation', problem);
     }
-    const [managed, down] = COUNTED[workload.kind];
+    const { managed, asleep } = WORKLOAD_KINDS[workload.kind].counters;
     if (isOwned || isAnnotated) stats[managed] += 1;
     if (isAnnotated) {
-      if (isDown(workload, spec)) stats[down] += 1;
+      if (isDown(workload, spec)) stats[asleep] += 1;
       savedReplicas += savedOf(workload);
     }
   }

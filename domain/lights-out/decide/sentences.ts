@@ -1,6 +1,7 @@
 /** What people read about a schedule in details, conditions and Events. */
 import { formatInstant } from '../../kernel/time.ts';
 import type { PlanItem } from '../workload/evaluation.ts';
+import { countsByKind, totalOf } from '../workload/kinds.ts';
 import { workloadName } from '../workload/workload.ts';
 import { overrideSentence } from './commands.ts';
 import type { LightsOutMemory } from './memory.ts';
@@ -19,8 +20,7 @@ export function failureSentence({ failing, retry }: LightsOutMemory): string {
 
 export function stateSentence({ period, local }: LightsOutObservation, plan: Plan): string {
   if (period === null) return '';
-  const { deploymentsScaled, statefulsetsScaled, cronjobsSuspended } = plan.stats;
-  const asleep = deploymentsScaled + statefulsetsScaled + cronjobsSuspended;
+  const asleep = totalOf(plan.stats, 'asleep');
   const why = period.exception === null ? '' : ` (${period.exception})`;
   const next =
     period.next === null
@@ -45,7 +45,10 @@ export function factsOf(
     ...(plan === null
       ? []
       : [
-          `in scope: ${counted(plan.namespaces.length, 'namespace')}, ${counted(plan.stats.deploymentsManaged, 'Deployment')}, ${counted(plan.stats.statefulsetsManaged, 'StatefulSet')}, ${counted(plan.stats.cronjobsManaged, 'CronJob')}`,
+          `in scope: ${[
+            counted(plan.namespaces.length, 'namespace'),
+            ...countsByKind(plan.stats, 'managed').map(({ kind, count = 0 }) => counted(count, kind)),
+          ].join(', ')}`,
         ]),
     ...overrides.map(overrideSentence),
     ...memory.unready,

@@ -65,7 +65,11 @@ export const scheduleSpec = z.object({
     .boolean()
     .default(false)
     .describe('While true, nothing is put down or restored; a deletion restores all the same.'),
-  workloadTypes: z.array(z.enum(workloadTypes)).max(3).default([]).describe('Which kinds; empty: all of them.'),
+  workloadTypes: z
+    .array(z.enum(workloadTypes))
+    .max(workloadTypes.length)
+    .default([])
+    .describe('Which kinds; empty: all of them.'),
   excludeLabels: labelSelector
     .optional()
     .describe('Workloads with these labels are left alone; an empty one excludes none.'),
@@ -160,3 +164,6 @@ export const scheduleStatus = z.object({
   approved: z.object({ by: z.string(), at: z.string() }).optional().describe('Who approved the first run, and when.'),
 });
 export type ScheduleStatus = z.infer<typeof scheduleStatus>;
+
+/** How many workloads of each kind are in scope, and how many of them are asleep. */
+export type WorkloadStats = Record<keyof NonNullable<ScheduleStatus['workloadStats']>, number>;

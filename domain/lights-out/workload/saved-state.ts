@@ -2,6 +2,7 @@
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { readMoment } from './annotations.ts';
 import { DOWN_SINCE, MANAGED_BY, ORIGINAL_REPLICAS, ORIGINAL_SUSPEND } from '../schedule/names.ts';
+import { hasReplicas, WORKLOAD_KINDS } from './kinds.ts';
 import type { Workload } from './workload.ts';
 
 /** The longest value of a label. */
@@ -51,18 +52,19 @@ export interface SavedState {
 }
 
 function originalKey(kind: Workload['kind']): string {
-  return kind === 'CronJob' ? ORIGINAL_SUSPEND : ORIGINAL_REPLICAS;
+  return hasReplicas(kind) ? ORIGINAL_REPLICAS : ORIGINAL_SUSPEND;
 }
 
 type AnnotatedWorkload = WithMetadata & Pick<Workload, 'kind' | 'replicas'>;
 
 /**
- * Whether annotations alone say that it was put down, of a Deployment that has replicas. Headroom's own, with the moment in
+ * Whether annotations alone say that it was put down, of one that has replicas and may have them from an older revision. Headroom's own, with the moment in
  * them: it never writes them without the label, where another tool may.
  */
 export function isStale({ kind, labels, annotations, replicas }: AnnotatedWorkload): boolean {
   const isOurs = annotations[DOWN_SINCE] !== undefined;
-  return kind === 'Deployment' && isOurs && !labels[MANAGED_BY] && replicas !== null && replicas > 0;
+  const { hasRevisionAnnotations } = WORKLOAD_KINDS[kind];
+  return hasRevisionAnnotations && isOurs && !labels[MANAGED_BY] && replicas !== null && replicas > 0;
 }
 
 /**
@@ -74,7 +76,7 @@ export function savedStateOf({ kind, annotations, labels, replicas }: AnnotatedW
   const label = labels[MANAGED_BY] || null;
   const annotated = annotations[originalKey(kind)];
   // A label alone may have been left by a tool that knows only the other annotations.
-  const labelled = kind === 'CronJob' || label === null ? null : labels[ORIGINAL_REPLICAS];
+  const labelled = hasReplicas(kind) && label !== null ? labels[ORIGINAL_REPLICAS] : null;
   return {
     managedBy: annotations[MANAGED_BY] || null,
     label,
@@ -86,7 +88,7 @@ export function savedStateOf({ kind, annotations, labels, replicas }: AnnotatedW
 
 /** Whether it was put down: Headroom's annotation, or that of the tool before it, says what it was. */
 export function isScaledDown({ original }: SavedState, kind: Workload['kind']): boolean {
-  return kind === 'CronJob' ? original === SUSPENDED_BY_US : original !== null;
+  return hasReplicas(kind) ? original !== null : original === SUSPENDED_BY_US;
 }
 
 /** How many replicas it had. What is no number of replicas counts as 1, so that something runs again. */
@@ -105,7 +107,7 @@ export function scaledDownMetadata(
   const { annotations, labels } = ownerMetadata(schedule);
   return {
     annotations: { [originalKey(kind)]: original, ...annotations, [DOWN_SINCE]: formatInstant(now) },
-    labels: kind === 'CronJob' ? labels : { [ORIGINAL_REPLICAS]: original, ...labels },
+    labels: hasReplicas(kind) ? { [ORIGINAL_REPLICAS]: original, ...labels } : labels,
   };
 }
 

@@ -1,6 +1,7 @@
 /** A schedule as `headroom lights-out list` shows it, from its object and the phase of its workflow. */
 import { type EpochMs, formatInstant, formatSpan, fromNow } from '../../../domain/kernel/time.ts';
 import { overridesOf } from '../../../domain/lights-out/workload/annotations.ts';
+import { totalOf } from '../../../domain/lights-out/workload/kinds.ts';
 import { formatMoment } from '../../../domain/lights-out/schedule/moment.ts';
 import type { ScheduleState } from '../../../domain/lights-out/schedule/names.ts';
 import { periodAt } from '../../../domain/lights-out/schedule/period.ts';
@@ -93,12 +94,7 @@ function nextOf(
 }
 
 function countsOf({ workloadStats = {} }: ScheduleStatus): Pick<ScheduleRow, 'managed' | 'scaled'> {
-  const { deploymentsManaged = 0, statefulsetsManaged = 0, cronjobsManaged = 0 } = workloadStats;
-  const { deploymentsScaled = 0, statefulsetsScaled = 0, cronjobsSuspended = 0 } = workloadStats;
-  return {
-    managed: deploymentsManaged + statefulsetsManaged + cronjobsManaged,
-    scaled: deploymentsScaled + statefulsetsScaled + cronjobsSuspended,
-  };
+  return { managed: totalOf(workloadStats, 'managed'), scaled: totalOf(workloadStats, 'asleep') };
 }
 
 function commanded({ overrides = [] }: ScheduleStatus, now: EpochMs): readonly string[] {

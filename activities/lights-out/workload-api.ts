@@ -1,0 +1,79 @@
+/** How workloads of each kind are read and listed. */
+import type { V1ListMeta } from '@kubernetes/client-node';
+import type { WorkloadType } from '../../domain/lights-out/schedule/names.ts';
+import type { Kubernetes } from '../kubernetes/kubernetes.ts';
+import { listAll } from '../kubernetes/list.ts';
+import { cronJobOf, deploymentOf, type LoneWorkload, statefulSetOf } from './read-workload.ts';
+
+/** Which part of a list is asked for. */
+export interface ListRange {
+  readonly limit: number;
+  readonly _continue?: string;
+}
+
+/** Where an object is. */
+interface ObjectLocation {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** A workload with pods, as far as it says how many it has. */
+export interface ReplicatedObject {
+  readonly metadata?: { readonly name?: string; readonly uid?: string; readonly generation?: number };
+  readonly spec?: { readonly replicas?: number };
+  readonly status?: {
+    readonly observedGeneration?: number;
+    readonly replicas?: number;
+    readonly readyReplicas?: number;
+  };
+}
+
+interface WorkloadApi {
+  readonly read: (kubernetes: Kubernetes, location: ObjectLocation) => Promise<LoneWorkload>;
+  /** One page of those of all namespaces. */
+  readonly page: (
+    kubernetes: Kubernetes,
+    range: ListRange,
+  ) => Promise<{ readonly metadata: V1ListMeta | undefined; readonly items: readonly LoneWorkload[] }>;
+  /** How its pods are counted; null for a kind that has none of its own, and is ready as soon as it is written. */
+  readonly pods: {
+    readonly read: (kubernetes: Kubernetes, location: ObjectLocation) => Promise<ReplicatedObject>;
+    /** All of one namespace. */
+    readonly list: (kubernetes: Kubernetes, namespace: string) => Promise<readonly ReplicatedObject[]>;
+  } | null;
+}
+
+export const WORKLOAD_API: Readonly<Record<WorkloadType, WorkloadApi>> = {
+  Deployment: {
+    read: async ({ apps }, location) => deploymentOf(await apps.readNamespacedDeployment(location)),
+    page: async ({ apps }, range) => {
+      const { metadata, items } = await apps.listDeploymentForAllNamespaces(range);
+      return { metadata, items: items.map(deploymentOf) };
+    },
+    pods: {
+      read: async ({ apps }, location) => await apps.readNamespacedDeployment(location),
+      list: async ({ apps }, namespace) =>
+        await listAll((range) => apps.listNamespacedDeployment({ namespace, ...range })),
+    },
+  },
+  StatefulSet: {
+    read: async ({ apps }, location) => statefulSetOf(await apps.readNamespacedStatefulSet(location)),
+    page: async ({ apps }, range) => {
+      const { metadata, items } = await apps.listStatefulSetForAllNamespaces(range);
+      return { metadata, items: items.map(statefulSetOf) };
+    },
+    pods: {
+      read: async ({ apps }, location) => await apps.readNamespacedStatefulSet(location),
+      list: async ({ apps }, namespace) =>
+        await listAll((range) => apps.listNamespacedStatefulSet({ namespace, ...range })),
+    },
+  },
+  CronJob: {
+    read: async ({ batch }, location) => cronJobOf(await batch.readNamespacedCronJob(location)),
+    page: async ({ batch }, range) => {
+      const { metadata, items } = await batch.listCronJobForAllNamespaces(range);
+      return { metadata, items: items.map(cronJobOf) };
+    },
+    pods: null,
+  },
+};

@@ -1,0 +1,107 @@
+import type { Scaler } from '../../activities/lights-out/read-workload.ts';
+import type { Evaluation, PlanContext } from '../../domain/lights-out/workload/evaluation.ts';
+import { evaluate } from '../../domain/lights-out/workload/evaluate.ts';
+import { holdsNamespace, isInScope } from '../../domain/lights-out/schedule/scope.ts';
+import { type ScopedNamespace, type Workload, workloadName } from '../../domain/lights-out/workload/workload.ts';
+import { attention, isOtherWish, scalerAttention } from './attention.ts';
+import type { Scalers } from './scalers.ts';
+import type { ScheduleBook, WatchedSchedule } from './schedule-book.ts';
+
+export interface WorkloadChangesOptions {
+  readonly book: Pick<ScheduleBook, 'evaluators'>;
+  readonly scalers: Scalers;
+  /** From the caches; undefined where there is no such namespace yet. */
+  readonly namespace: (name: string) => ScopedNamespace | undefined;
+  /** From the caches, without their autoscalers. */
+  readonly workloadsIn: (namespace: string) => readonly Workload[];
+  readonly target: (of: Scaler['of']) => Workload | undefined;
+  /** The schedule has a reason to look at its workloads. */
+  readonly hint: (schedule: WatchedSchedule, cause: string, resourceVersion: string) => void;
+}
+
+/** Evaluates what changed for every schedule, and hints at those that have a reason to look. */
+export class WorkloadChanges {
+  readonly #options: WorkloadChangesOptions;
+
+  constructor(options: WorkloadChangesOptions) {
+    this.#options = options;
+  }
+
+  /** A workload came, changed or went. */
+  workloadChanged(last: Workload | undefined, now: Workload | undefined): void {
+    const { book, scalers, hint } = this.#options;
+    const [before, after] = [last && scalers.with(last), now && scalers.with(now)];
+    const one = after ?? before;
+    // Where its namespace is not known yet, the workload is evaluated when that comes.
+    const namespace = one === undefined ? undefined : this.#options.namespace(one.namespace);
+    if (one === undefined || namespace === undefined) return;
+    const isWished = after !== undefined && isOtherWish(before, after);
+    for (const { schedule, context } of book.evaluators(Date.now())) {
+      const news =
+        isWished && isInScope(after, namespace, context.spec, context.protectedNamespaces)
+          ? 'its annotations changed'
+          : attention(
+              () => evaluatedBy(context, before, namespace),
+              evaluatedBy(context, after, namespace),
+              context.spec.dryRun,
+            );
+      if (news !== null) hint(schedule, `${workloadName(one)}: ${news}`, one.resourceVersion);
+    }
+  }
+
+  /** What an autoscaler scaled before, and scales now, is evaluated with it as it was and as it is. */
+  scalerChanged(before: Scaler | undefined, after: Scaler | undefined): void {
+    const { book, scalers, target, hint } = this.#options;
+    const were = [before, after].flatMap((one) => {
+      const workload = one === undefined ? undefined : target(one.of);
+      return workload === undefined ? [] : [scalers.with(workload)];
+    });
+    scalers.put(before, after);
+    for (const was of new Map(were.map((one) => [one.uid, one])).values()) {
+      const namespace = this.#options.namespace(was.namespace);
+      const is = scalers.with({ ...was, autoscalers: [] });
+      for (const { schedule, context } of book.evaluators(Date.now())) {
+        const news = scalerAttention(
+          evaluatedBy(context, was, namespace),
+          evaluatedBy(context, is, namespace),
+          context.spec.dryRun,
+        );
+        if (news === null) continue;
+        hint(schedule, `an autoscaler of ${workloadName(was)} changed: ${news}`, was.resourceVersion);
+      }
+    }
+  }
+
+  /** A namespace came or changed: each schedule is told of the first workload in it that is a reason to look. */
+  namespaceChanged(before: ScopedNamespace | undefined, after: ScopedNamespace, resourceVersion: string): void {
+    const { book, scalers, workloadsIn, hint } = this.#options;
+    const inside = workloadsIn(after.name).map((workload) => scalers.with(workload));
+    const isWished = isOtherWish(before, after);
+    if (inside.length === 0 && !isWished) return;
+    for (const { schedule, context } of book.evaluators(Date.now())) {
+      if (isWished && holdsNamespace(context.spec, after, context.protectedNamespaces)) {
+        hint(schedule, `the annotations of the namespace ${after.name} changed`, resourceVersion);
+        continue;
+      }
+      for (const workload of inside) {
+        const news = attention(
+          () => evaluatedBy(context, workload, before),
+          evaluatedBy(context, workload, after),
+          context.spec.dryRun,
+        );
+        if (news === null) continue;
+        hint(schedule, `the namespace ${after.name} changed: ${workloadName(workload)}: ${news}`, resourceVersion);
+        break;
+      }
+    }
+  }
+}
+
+/** Null where there was, or is, nothing to evaluate. */
+function evaluatedBy(
+  context: PlanContext,
+  workload: Workload | undefined,
+  namespace: ScopedNamespace | undefined,
+): Evaluation | null {
+  return workload === undefined || namespace === undefined ? null : evaluate(workload, namespace, context);
+}
