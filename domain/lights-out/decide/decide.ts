@@ -3,6 +3,8 @@ import { excludeAdvice } from '../workload/advice.ts';
 import { counted, factsOf, failureSentence, itemSentence, shortened, shortList, stateSentence } from './sentences.ts';
 import { type LightsOutMemory, savingsAt, takeOver } from './memory.ts';
 import type { LightsOutObservation, SeenSchedule } from './observation.ts';
+import type { Period } from '../schedule/period.ts';
+import type { ScheduleSpec } from '../schedule/schedule.ts';
 import type { KeepReason, PlanItem } from '../workload/evaluation.ts';
 import { type Plan } from './plan.ts';
 import type { LightsOutPhase, LightsOutReason, LightsOutVerdict, Told } from './verdict.ts';
@@ -166,43 +168,65 @@ function invalid({ problems, generation }: SeenSchedule, memory: LightsOutMemory
   };
 }
 
+/** What a decision about a valid schedule starts from. */
+interface Following {
+  readonly seen: LightsOutObservation;
+  readonly memory: LightsOutMemory;
+  readonly schedule: SeenSchedule;
+  readonly spec: ScheduleSpec;
+  readonly period: Period;
+  readonly plan: Plan;
+  readonly facts: readonly string[];
+}
+
 function following(
   seen: LightsOutObservation,
   memory: LightsOutMemory,
   { schedule, plan }: { readonly schedule: SeenSchedule; readonly plan: Plan },
 ): LightsOutVerdict {
   const { spec } = schedule;
-  const period = seen.period;
+  const { period } = seen;
   if (spec === null || period === null) return invalid(schedule, memory);
-  const facts = factsOf(seen, memory);
-  const until = nextLook(seen, memory, plan);
-  const noteEvents = eventsOfNotes(plan, memory, period.since);
-  if (spec.suspend) {
-    const detail = 'spec.suspend is true: nothing is put to sleep or woken';
-    return {
-      ...verdictOf('Suspended', 'Suspended', detail, { kind: 'wait', until: period.next?.at ?? null }),
-      facts,
-      ready: { status: 'True', reason: 'Suspended', message: detail },
-    };
-  }
-  if (spec.dryRun) {
-    const wanted = plan.items.map(itemSentence);
-    const detail =
-      plan.total === 0
-        ? 'a dry run: nothing would be done'
-        : `a dry run: ${counted(plan.total, 'workload')} would be written`;
-    const message = plan.total === 0 ? detail : `${detail}: ${shortList(wanted)}`;
-    return {
-      ...verdictOf('DryRun', 'DryRun', detail, { kind: 'wait', until }),
-      facts: [...facts, ...shortened(wanted.map((one) => `would be done: ${one}`))],
-      ready: { status: 'True', reason: 'DryRun', message },
-      tells: notYetEmitted(memory, [{ type: 'Normal', reason: 'DryRun', message, key: `DryRun ${message}` }]),
-    };
-  }
+  const given: Following = { seen, memory, schedule, spec, period, plan, facts: factsOf(seen, memory) };
+  if (spec.suspend) return suspended(given);
+  if (spec.dryRun) return dryRun(given);
   const isApproved = !spec.requireApproval || memory.approved !== null;
   const allowed = isApproved ? plan.items : plan.items.filter(({ direction }) => direction === 'Up');
   const items = due(allowed, memory, seen.at);
-  if (items.length > 0 && seen.globalPause !== null) {
+  if (items.length > 0) return scaling(given, items);
+  return !isApproved && plan.items.length > 0 ? awaitingApproval(given) : asScheduled(given);
+}
+
+function suspended({ period, facts }: Following): LightsOutVerdict {
+  const detail = 'spec.suspend is true: nothing is put to sleep or woken';
+  return {
+    ...verdictOf('Suspended', 'Suspended', detail, { kind: 'wait', until: period.next?.at ?? null }),
+    facts,
+    ready: { status: 'True', reason: 'Suspended', message: detail },
+  };
+}
+
+function dryRun({ seen, memory, plan, facts }: Following): LightsOutVerdict {
+  const wanted = plan.items.map(itemSentence);
+  const detail =
+    plan.total === 0
+      ? 'a dry run: nothing would be done'
+      : `a dry run: ${counted(plan.total, 'workload')} would be written`;
+  const message = plan.total === 0 ? detail : `${detail}: ${shortList(wanted)}`;
+  return {
+    ...verdictOf('DryRun', 'DryRun', detail, { kind: 'wait', until: nextLook(seen, memory, plan) }),
+    facts: [...facts, ...shortened(wanted.map((one) => `would be done: ${one}`))],
+    ready: { status: 'True', reason: 'DryRun', message },
+    tells: notYetEmitted(memory, [{ type: 'Normal', reason: 'DryRun', message, key: `DryRun ${message}` }]),
+  };
+}
+
+/** There is something to write: it waits for the end of a global pause, and for the finalizer. */
+function scaling(
+  { seen, memory, schedule, period, plan, facts }: Following,
+  items: readonly PlanItem[],
+): LightsOutVerdict {
+  if (seen.globalPause !== null) {
     const detail = `${counted(plan.total, 'workload')} to be written, and ${seen.globalPause}`;
     return {
       ...verdictOf(period.state, 'GloballyPaused', detail, { kind: 'wait', until: seen.at + GLOBAL_PAUSE_LOOK_MS }),
@@ -210,57 +234,48 @@ function following(
       ready: { status: 'Unknown', reason: 'GloballyPaused', message: detail },
     };
   }
-  if (items.length > 0 && !schedule.hasFinalizer) {
+  if (!schedule.hasFinalizer) {
     const detail = 'the finalizer is put on, so that a deletion finds what was put to sleep';
     return { ...verdictOf(period.state, 'Scaling', detail, { kind: 'finalizer', isPresent: true }), facts };
   }
-  if (items.length > 0) {
-    const isDown = items[0]?.direction === 'Down';
-    const detail = `${counted(plan.total, 'workload')} to be ${isDown ? 'put to sleep' : 'woken'}`;
-    return {
-      ...verdictOf(isDown ? 'ScalingDown' : 'ScalingUp', 'Scaling', detail, { kind: 'scale', items }),
-      facts,
-      ready: readyOf(memory, detail),
-      tells: noteEvents,
-    };
-  }
-  if (!isApproved && plan.items.length > 0) {
-    const detail = `${counted(plan.items.length, 'workload')} would be put to sleep, for the first time: approve it (headroom lights-out approve)`;
-    const wanted = plan.items.map(itemSentence);
-    return {
-      ...verdictOf('AwaitingApproval', 'ApprovalNeeded', detail, { kind: 'wait', until }),
-      facts: [...facts, ...shortened(wanted.map((one) => `waits for the approval: ${one}`))],
-      ready: { status: 'True', reason: 'AwaitingApproval', message: detail },
-      tells: notYetEmitted(memory, [
-        {
-          type: 'Normal',
-          reason: 'ApprovalNeeded',
-          message: `${detail}: ${shortList(wanted)}`,
-          key: `ApprovalNeeded ${schedule.uid}`,
-        },
-        ...noteEvents,
-      ]),
-    };
-  }
+  const isDown = items[0]?.direction === 'Down';
+  const detail = `${counted(plan.total, 'workload')} to be ${isDown ? 'put to sleep' : 'woken'}`;
+  return {
+    ...verdictOf(isDown ? 'ScalingDown' : 'ScalingUp', 'Scaling', detail, { kind: 'scale', items }),
+    facts,
+    ready: readyOf(memory, detail),
+    tells: eventsOfNotes(plan, memory, period.since),
+  };
+}
+
+function awaitingApproval({ seen, memory, schedule, period, plan, facts }: Following): LightsOutVerdict {
+  const detail = `${counted(plan.items.length, 'workload')} would be put to sleep, for the first time: approve it (headroom lights-out approve)`;
+  const wanted = plan.items.map(itemSentence);
+  const message = `${detail}: ${shortList(wanted)}`;
+  return {
+    ...verdictOf('AwaitingApproval', 'ApprovalNeeded', detail, { kind: 'wait', until: nextLook(seen, memory, plan) }),
+    facts: [...facts, ...shortened(wanted.map((one) => `waits for the approval: ${one}`))],
+    ready: { status: 'True', reason: 'AwaitingApproval', message: detail },
+    tells: notYetEmitted(memory, [
+      { type: 'Normal', reason: 'ApprovalNeeded', message, key: `ApprovalNeeded ${schedule.uid}` },
+      ...eventsOfNotes(plan, memory, period.since),
+    ]),
+  };
+}
+
+/** Nothing can be written now: everything is as it should be, but for what failed and waits for its next try. */
+function asScheduled({ seen, memory, period, plan, facts }: Following): LightsOutVerdict {
   const isFailing = Object.keys(memory.failing).length > 0;
   const detail = isFailing ? failureSentence(memory) : stateSentence(seen, plan);
+  const failed: readonly Told[] = isFailing
+    ? [{ type: 'Warning', reason: 'ScalingFailed', message: detail, key: `ScalingFailed ${failingKey(memory)}` }]
+    : [];
+  const until = nextLook(seen, memory, plan);
   return {
     ...verdictOf(period.state, isFailing ? 'ScalingFailed' : 'AsScheduled', detail, { kind: 'wait', until }),
     facts,
     ready: readyOf(memory, detail),
-    tells: notYetEmitted(memory, [
-      ...(isFailing
-        ? [
-            {
-              type: 'Warning',
-              reason: 'ScalingFailed',
-              message: detail,
-              key: `ScalingFailed ${failingKey(memory)}`,
-            } as const,
-          ]
-        : []),
-      ...noteEvents,
-    ]),
+    tells: notYetEmitted(memory, [...failed, ...eventsOfNotes(plan, memory, period.since)]),
   };
 }
 
