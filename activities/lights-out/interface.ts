@@ -16,7 +16,7 @@ export interface ScheduleLook {
   readonly inEffect: InEffect | null;
   readonly isApproved: boolean;
   /** The moment of a look at which everything was as it should be; null where there was none yet. */
-  readonly settledAt: EpochMs | null;
+  readonly completedAt: EpochMs | null;
   readonly contested: Readonly<Record<string, EpochMs>>;
   readonly failing: readonly string[];
 }

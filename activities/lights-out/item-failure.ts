@@ -12,10 +12,10 @@ const OF_THE_SERVER = new Set([401, 429, 503]);
  */
 export function itemFailure(error: unknown): string | null {
   if (error instanceof ApiException) {
-    const said = apiMessage(error);
-    const isDenied = said?.includes('denied the request') === true;
+    const message = apiMessage(error);
+    const isDenied = message?.includes('denied the request') === true;
     if (OF_THE_SERVER.has(error.code) && !isDenied) return null;
-    return said ?? `the Kubernetes API answered ${error.code} without a message`;
+    return message ?? `the Kubernetes API answered ${error.code} without a message`;
   }
   if (error instanceof SetBack) return error.message;
   // One request may be slow because of a webhook; a server that is away does not even take the connection.

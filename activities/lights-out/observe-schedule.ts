@@ -8,7 +8,7 @@ import { pauseSentence, readGlobalPause } from '../kernel/global-pause.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import type { ScheduleLook } from './interface.ts';
 import { reconcileMetric } from './metrics.ts';
-import { type ContextSettings, inEffectOf, othersThan, planContext } from './plan-context.ts';
+import { type ContextSettings, inEffectOf, othersThan, evaluationContext } from './evaluation-context.ts';
 import { listNamespaces, listSchedules, listWorkloads, readScheduleObject } from './read-cluster.ts';
 import { type ScheduleNow, scheduleNow } from './read-schedule-object.ts';
 
@@ -54,7 +54,7 @@ async function planNow(
   const { workloads, missing } = await listWorkloads(kubernetes);
   const [namespaces, schedules] = await Promise.all([listNamespaces(kubernetes), listSchedules(kubernetes)]);
   const others = othersThan(look.target.schedule, schedules);
-  const context = planContext(look, own, others, { protectedNamespaces, gitopsManagers, now });
+  const context = evaluationContext(look, own, others, { protectedNamespaces, gitopsManagers, now });
   return planSchedule({ context, namespaces, workloads, missing });
 }
 

@@ -2,7 +2,7 @@ import type { EpochMs } from '../../domain/kernel/time.ts';
 import { evaluate } from '../../domain/lights-out/workload/evaluate.ts';
 import { isScaledDown, savedStateOf } from '../../domain/lights-out/workload/saved-state.ts';
 import { KEDA_PAUSED_REPLICAS, MANAGED_BY } from '../../domain/lights-out/schedule/names.ts';
-import type { Evaluation, PlanContext, PlanItem } from '../../domain/lights-out/workload/evaluation.ts';
+import type { Evaluation, EvaluationContext, PlanItem } from '../../domain/lights-out/workload/evaluation.ts';
 import { type ScopedNamespace, type Workload, workloadName } from '../../domain/lights-out/workload/workload.ts';
 import { inParallel } from '../kernel/in-parallel.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
@@ -10,7 +10,7 @@ import { statusCode } from '../kubernetes/failure.ts';
 import type { Batch, BatchOutcome, ItemOutcome } from './interface.ts';
 import { itemFailure } from './item-failure.ts';
 import { type ScalingMetrics, scalingMetrics } from './metrics.ts';
-import { type ContextSettings, othersThan, planContext } from './plan-context.ts';
+import { type ContextSettings, othersThan, evaluationContext } from './evaluation-context.ts';
 import { listNamespaces, listSchedules, readScheduleObject, readWorkload } from './read-cluster.ts';
 import { scheduleNow, type ScheduleNow } from './read-schedule-object.ts';
 import { writeObject } from './write-object.ts';
@@ -73,10 +73,10 @@ async function ensureItem(
       const isMissing = item.workload.uid === '';
       return outcome(item, 'skipped', isMissing ? 'its autoscalers, or what they scale, changed meanwhile' : 'gone');
     }
-    const context = await surroundings(savedStateOf(workload).managedBy);
-    if (typeof context === 'string') return outcome(item, 'skipped', context);
-    const judged = beforePause(workload, item, next.from, context.plan.schedule);
-    const evaluation = evaluate(judged, context.namespaces.get(workload.namespace) ?? null, context.plan);
+    const surrounding = await surroundings(savedStateOf(workload).managedBy);
+    if (typeof surrounding === 'string') return outcome(item, 'skipped', surrounding);
+    const evaluated = beforePause(workload, item, next.from, surrounding.context.schedule);
+    const evaluation = evaluate(evaluated, surrounding.namespaces.get(workload.namespace) ?? null, surrounding.context);
     if (evaluation.kind === 'keep') return kept(item, workload, evaluation);
     if (evaluation.item.direction !== item.direction) return outcome(item, 'skipped', otherwise(evaluation.item));
     next = evaluation.item;
@@ -139,7 +139,7 @@ function outcome({ workload }: PlanItem, kind: ItemOutcome['kind'], detail?: str
 /** What a workload is evaluated by; a sentence where nothing is to be done for the schedule any more. */
 type Surroundings = (owner: string | null) => Promise<
   | {
-      readonly plan: PlanContext;
+      readonly context: EvaluationContext;
       readonly namespaces: ReadonlyMap<string, ScopedNamespace>;
     }
   | string
@@ -165,15 +165,15 @@ function createSurroundings({ kubernetes, now, ...settings }: ScaleOptions, batc
     if (own !== null && own.seen.spec === null && !own.seen.isDeleting) return 'the schedule is invalid by now';
     if (own !== null && !own.seen.isDeleting && isIdle(own)) return 'the schedule is suspended or a dry run by now';
     const others = othersThan(target.schedule, schedules);
-    const plan = planContext(look, own, others, { now: at, protectedNamespaces, gitopsManagers });
-    return { plan, namespaces: new Map(namespaces.map((one) => [one.name, one])) };
+    const context = evaluationContext(look, own, others, { now: at, protectedNamespaces, gitopsManagers });
+    return { context, namespaces: new Map(namespaces.map((one) => [one.name, one])) };
   }
 
   let reading: ReturnType<typeof read> | undefined;
   return async (owner) => {
     const known = await (reading ??= read());
     if (typeof known === 'string' || owner === null || owner === target.schedule) return known;
-    if (known.plan.others.some(({ name }) => name === owner)) return known;
+    if (known.context.others.some(({ name }) => name === owner)) return known;
     reading = read();
     return await reading;
   };

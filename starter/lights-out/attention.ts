@@ -20,8 +20,8 @@ export function attention(before: () => Evaluation | null, after: Evaluation | n
     // Most often the workflow's own write.
     if (after?.reason === 'AsDesired') return null;
   }
-  const [said, says] = [noteOf(was), noteOf(after)];
-  return said === says ? null : (says ?? 'nothing is to be said of it any more');
+  const [noteBefore, note] = [noteOf(was), noteOf(after)];
+  return noteBefore === note ? null : (note ?? 'nothing is to be said of it any more');
 }
 
 /**

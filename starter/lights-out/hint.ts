@@ -89,6 +89,6 @@ function instructions({ cluster, schedule }: ScheduleTarget): string {
     '',
     'Signals and updates, with input such as `{"by": "alice", "reason": "agreed"}` (both may be left out):',
     '',
-    ...Object.entries(commandDescriptions).map(([name, says]) => `- **${name}**: ${says}`),
+    ...Object.entries(commandDescriptions).map(([name, description]) => `- **${name}**: ${description}`),
   ].join('\n');
 }

@@ -54,7 +54,7 @@ export class Resync {
           .then(async () => await this.run(skipped))
           .catch((error: unknown) => {
             // The next one comes to the same workloads.
-            this.#options.log.error({ err: error }, 'the workloads of the schedules could not be judged');
+            this.#options.log.error({ err: error }, 'the workloads of the schedules could not be evaluated');
           })
           .finally(() => {
             this.#underWay -= 1;

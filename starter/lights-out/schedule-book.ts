@@ -1,12 +1,12 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
 import type { ScheduleLook } from '../../activities/lights-out/interface.ts';
-import { planContext } from '../../activities/lights-out/plan-context.ts';
+import { evaluationContext } from '../../activities/lights-out/evaluation-context.ts';
 import { type ScheduleNow, scheduleNow } from '../../activities/lights-out/read-schedule-object.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { MANAGED_BY } from '../../domain/lights-out/schedule/names.ts';
 import type { Override } from '../../domain/lights-out/schedule/override.ts';
 import type { Period } from '../../domain/lights-out/schedule/period.ts';
-import type { OtherSchedule, PlanContext } from '../../domain/lights-out/workload/evaluation.ts';
+import type { OtherSchedule, EvaluationContext } from '../../domain/lights-out/workload/evaluation.ts';
 import type { ScheduleSpec, ScheduleStatus } from '../../domain/lights-out/schedule/schedule.ts';
 import { isInScope } from '../../domain/lights-out/schedule/scope.ts';
 import type { ScopedNamespace, Workload } from '../../domain/lights-out/workload/workload.ts';
@@ -25,7 +25,7 @@ export interface WatchedSchedule {
   readonly spec: ScheduleSpec | null;
   readonly status: ScheduleStatus;
   /** What the other schedules see of it. */
-  readonly claim: OtherSchedule;
+  readonly seenByOthers: OtherSchedule;
   /** As it was sent. */
   readonly object: KubernetesObject;
 }
@@ -33,11 +33,11 @@ export interface WatchedSchedule {
 /** A schedule that touches workloads, and what it evaluates them by. */
 export interface Evaluator {
   readonly schedule: WatchedSchedule;
-  readonly context: PlanContext;
+  readonly context: EvaluationContext;
 }
 
 /** How long what workloads are evaluated by holds at most, in milliseconds, when no schedule changes. */
-const JUDGES_MS = 1_000;
+const EVALUATORS_MS = 1_000;
 
 /** What people wrote into an annotation starts a workflow of that name: only what a schedule can be called. */
 const OBJECT_NAME = /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
@@ -57,7 +57,7 @@ export class ScheduleBook {
   #known: {
     readonly all: readonly WatchedSchedule[];
     readonly names: ReadonlySet<string>;
-    readonly claims: readonly OtherSchedule[];
+    readonly others: readonly OtherSchedule[];
   } | null = null;
   #evaluators: { readonly evaluators: readonly Evaluator[]; readonly from: EpochMs; readonly to: EpochMs } | null =
     null;
@@ -89,7 +89,7 @@ export class ScheduleBook {
         return context === null ? [] : [{ schedule, context }];
       });
       // Never beyond the moment at which one of them says something else.
-      const to = this.all.reduce((first, one) => Math.min(first, this.#now.get(one)?.to ?? now), now + JUDGES_MS);
+      const to = this.all.reduce((first, one) => Math.min(first, this.#now.get(one)?.to ?? now), now + EVALUATORS_MS);
       known = { evaluators, from: now, to };
       this.#evaluators = known;
     }
@@ -104,16 +104,16 @@ export class ScheduleBook {
 
   /**
    * What workloads are evaluated by; null where the schedule touches none. The workflow alone knows what is contested or
-   * failing, and for certain whether it has settled, so an evaluation by this is a reason to look, and no more.
+   * failing, and for certain when everything was last as it should be, so an evaluation by this is a reason to look, and no more.
    */
-  contextOf(schedule: WatchedSchedule, now: EpochMs): PlanContext | null {
-    const { name, isDeleting, spec, status, claim } = schedule;
+  contextOf(schedule: WatchedSchedule, now: EpochMs): EvaluationContext | null {
+    const { name, isDeleting, spec, status, seenByOthers } = schedule;
     const read = this.#at(schedule, now);
     const { period } = read;
     if (spec === null || period === null) return null;
-    if (!isDeleting && (spec.suspend || (claim.isIdle && !spec.dryRun))) return null;
+    if (!isDeleting && (spec.suspend || (seenByOthers.isIdle && !spec.dryRun))) return null;
     const { protectedNamespaces, gitopsManagers } = this.#options;
-    const look: Omit<ScheduleLook, 'settledAt'> = {
+    const look: Omit<ScheduleLook, 'completedAt'> = {
       target: { cluster: this.#options.cluster, schedule: name },
       overrides: overridesOf(status),
       // The status says since when it is in effect.
@@ -123,8 +123,8 @@ export class ScheduleBook {
       failing: [],
     };
     // The schedule itself among them: one list for all, and nothing is older than itself, so it never is another one.
-    const { claims } = this.#read();
-    return planContext({ ...look, settledAt: settledAtOf(status) }, read, claims, {
+    const { others } = this.#read();
+    return evaluationContext({ ...look, completedAt: completedAtOf(status) }, read, others, {
       protectedNamespaces,
       gitopsManagers,
       now,
@@ -137,9 +137,9 @@ export class ScheduleBook {
    */
   orphanedBy(workload: Workload, namespace: ScopedNamespace): string | null {
     const owner = workload.annotations[MANAGED_BY];
-    const { names, claims } = this.#read();
+    const { names, others } = this.#read();
     if (owner === undefined || names.has(owner)) return null;
-    const isTaken = claims.some(
+    const isTaken = others.some(
       ({ isIdle, spec }) => !isIdle && isInScope(workload, namespace, spec, this.#options.protectedNamespaces),
     );
     return isTaken || !OBJECT_NAME.test(owner) ? null : owner;
@@ -148,12 +148,16 @@ export class ScheduleBook {
   #read() {
     if (this.#known === null) {
       const all = this.#options.schedules();
-      this.#known = { all, names: new Set(all.map(({ name }) => name)), claims: all.map(({ claim }) => claim) };
+      this.#known = {
+        all,
+        names: new Set(all.map(({ name }) => name)),
+        others: all.map(({ seenByOthers }) => seenByOthers),
+      };
     }
     return this.#known;
   }
 
-  /** Reading a schedule costs as much as judging a hundred workloads, so it is done once until something of it begins or ends. */
+  /** Reading a schedule costs as much as evaluating a hundred workloads, so it is done once until something of it begins or ends. */
   #at(schedule: WatchedSchedule, now: EpochMs): ScheduleNow {
     const known = this.#now.get(schedule);
     if (known !== undefined && now >= known.from && now < known.to) return known.read;
@@ -168,11 +172,11 @@ export class ScheduleBook {
 
 /** Whether it may own other workloads now than it did. */
 export function selectsOtherwise(before: WatchedSchedule | undefined, after: WatchedSchedule): boolean {
-  return before === undefined || JSON.stringify(before.claim) !== JSON.stringify(after.claim);
+  return before === undefined || JSON.stringify(before.seenByOthers) !== JSON.stringify(after.seenByOthers);
 }
 
-/** When everything was put down once, as far as the status tells; null where it does not, or not everything is yet. */
-function settledAtOf({ scalingProgress, lastDownscaleTime }: ScheduleStatus): EpochMs | null {
+/** When everything was put down once, as far as the status says; null where it does not, or not everything is yet. */
+function completedAtOf({ scalingProgress, lastDownscaleTime }: ScheduleStatus): EpochMs | null {
   const at = scalingProgress?.inProgress === true ? Number.NaN : Date.parse(lastDownscaleTime ?? '');
   return Number.isNaN(at) ? null : at;
 }

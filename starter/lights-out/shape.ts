@@ -57,7 +57,7 @@ export function shapeSchedule(object: KubernetesObject): Shaped<WatchedSchedule>
     annotations: Object.fromEntries(Object.entries(annotations ?? {}).filter(([key]) => key.startsWith(`${GROUP}/`))),
     spec,
     status,
-    claim: otherSchedule(object),
+    seenByOthers: otherSchedule(object),
     object,
   });
 }

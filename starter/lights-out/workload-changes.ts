@@ -1,5 +1,5 @@
 import type { Scaler } from '../../activities/lights-out/read-workload.ts';
-import type { Evaluation, PlanContext } from '../../domain/lights-out/workload/evaluation.ts';
+import type { Evaluation, EvaluationContext } from '../../domain/lights-out/workload/evaluation.ts';
 import { evaluate } from '../../domain/lights-out/workload/evaluate.ts';
 import { holdsNamespace, isInScope } from '../../domain/lights-out/schedule/scope.ts';
 import { type ScopedNamespace, type Workload, workloadName } from '../../domain/lights-out/workload/workload.ts';
@@ -99,7 +99,7 @@ export class WorkloadChanges {
 
 /** Null where there was, or is, nothing to evaluate. */
 function evaluatedBy(
-  context: PlanContext,
+  context: EvaluationContext,
   workload: Workload | undefined,
   namespace: ScopedNamespace | undefined,
 ): Evaluation | null {

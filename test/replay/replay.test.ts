@@ -106,9 +106,9 @@ describe('the replay gate', () => {
         file: 'workflows/lights-out/workflow.ts',
         from: `
     else await pass.writeStatus(seen, verdict.ready);
-    await pass.writeEvents(seen, [...run.memory.untold, ...verdict.tells]);`,
+    await pass.writeEvents(seen, [...run.memory.pendingEvents, ...verdict.events]);`,
         to: `
-    await pass.writeEvents(seen, [...run.memory.untold, ...verdict.tells]);
+    await pass.writeEvents(seen, [...run.memory.pendingEvents, ...verdict.events]);
     if (verdict.kind !== 'scale') await pass.writeStatus(seen, verdict.ready);`,
       },
       { file: 'workflows/github-budget/workflow.ts', from: '    upsertMemo(memo);\n', to: '' },

@@ -3,7 +3,7 @@ import { metricMeter } from '@temporalio/workflow';
 import type { Batch, BatchOutcome } from '../../activities/lights-out/interface.ts';
 import { parseDuration } from '../../domain/kernel/duration.ts';
 import { formatSpan } from '../../domain/kernel/time.ts';
-import { owing } from '../../domain/lights-out/decide/memory.ts';
+import { withPendingEvents } from '../../domain/lights-out/decide/memory.ts';
 import type { LightsOutObservation } from '../../domain/lights-out/decide/observation.ts';
 import { batchesOf, stepsOf } from '../../domain/lights-out/decide/order.ts';
 import type { PlanItem } from '../../domain/lights-out/workload/evaluation.ts';
@@ -149,8 +149,8 @@ async function isReady(
     const { memory } = run;
     const key = `ReadinessTimeout ${memory.run?.startedAt} ${stage.priority}`;
     const unready = { ...memory, stage: null, unready: [...memory.unready, message] };
-    run.remember(owing(unready, [{ type: 'Warning', reason: 'ReadinessTimeout', message, key }]));
-    await pass.writeEvents(seen, run.memory.untold);
+    run.remember(withPendingEvents(unready, [{ type: 'Warning', reason: 'ReadinessTimeout', message, key }]));
+    await pass.writeEvents(seen, run.memory.pendingEvents);
     return true;
   }
 }

@@ -5,7 +5,7 @@ import type { EpochMs } from '../../domain/kernel/time.ts';
 import { unreadable } from '../../domain/lights-out/decide/decide.ts';
 import type { LightsOutObservation, ReadyCondition } from '../../domain/lights-out/decide/observation.ts';
 import { statusOf } from '../../domain/lights-out/decide/status.ts';
-import type { Told } from '../../domain/lights-out/decide/verdict.ts';
+import type { LightsOutEvent } from '../../domain/lights-out/decide/verdict.ts';
 import { failedActivity } from '../kernel/failure.ts';
 import { brief } from '../kernel/visibility.ts';
 import { ensureFinalizer, ensureScheduleEvent, ensureScheduleStatus, observeSchedule } from './activities.ts';
@@ -17,7 +17,7 @@ const PROGRESS_MS = 10_000;
 const FAILED_REST_MS = 60_000;
 /** Between two passes that are there only because a status or an Event could not be written, at most. */
 const LONGEST_REPORT_REST_MS = 3_600_000;
-const MAX_TOLD = 300;
+const MAX_EMITTED = 300;
 
 /** The reports that could not be written: the next pass is soon then, and not only at the next transition. */
 interface PendingReports {
@@ -78,14 +78,14 @@ export class SchedulePass {
 
   /** What an observation needs to know of the memory. */
   look(): ScheduleLook {
-    const { overrides, inEffect, approved, settled, contested, failing } = this.run.memory;
+    const { overrides, inEffect, approved, completed, contested, failing } = this.run.memory;
     const held = Object.entries(contested).filter(([, { until }]) => until > this.now());
     return {
       target: this.target,
       overrides,
       inEffect,
       isApproved: approved !== null,
-      settledAt: settled?.at ?? null,
+      completedAt: completed?.at ?? null,
       contested: Object.fromEntries(held.map(([name, { until }]) => [name, until])),
       failing: Object.keys(failing),
     };
@@ -158,7 +158,7 @@ export class SchedulePass {
   }
 
   /** Events that cannot be written are written by the next pass: about what was done, and about what is still so. */
-  async writeEvents({ schedule }: LightsOutObservation, events: readonly Told[]): Promise<void> {
+  async writeEvents({ schedule }: LightsOutObservation, events: readonly LightsOutEvent[]): Promise<void> {
     if (schedule === null) return;
     for (const { type, reason, message, key } of events) {
       try {
@@ -166,8 +166,8 @@ export class SchedulePass {
           { target: this.target, scheduleUid: schedule.uid, type, reason, message, key },
         ]);
         const { memory } = this.run;
-        const untold = memory.untold.filter((one) => one.key !== key);
-        this.run.remember({ ...memory, told: [...memory.told, key].slice(-MAX_TOLD), untold });
+        const pendingEvents = memory.pendingEvents.filter((one) => one.key !== key);
+        this.run.remember({ ...memory, emitted: [...memory.emitted, key].slice(-MAX_EMITTED), pendingEvents });
       } catch (error) {
         this.#notReported('an Event', error);
         return;

@@ -2,9 +2,14 @@ import { continueAsNew, metricMeter, setHandler } from '@temporalio/workflow';
 import type { ScheduleTarget } from '../../domain/kernel/target.ts';
 import { applyCommand } from '../../domain/lights-out/decide/commands.ts';
 import { decide } from '../../domain/lights-out/decide/decide.ts';
-import { type LightsOutMemory, memoryOfAnother, owing, upgradeMemory } from '../../domain/lights-out/decide/memory.ts';
+import {
+  type LightsOutMemory,
+  memoryOfAnother,
+  withPendingEvents,
+  upgradeMemory,
+} from '../../domain/lights-out/decide/memory.ts';
 import type { LightsOutObservation } from '../../domain/lights-out/decide/observation.ts';
-import { type FinishedRun, settle, withRun } from '../../domain/lights-out/decide/run.ts';
+import { type FinishedRun, completeRun, withRun } from '../../domain/lights-out/decide/run.ts';
 import type { LightsOutVerdict } from '../../domain/lights-out/decide/verdict.ts';
 import { type Carried, ControllerRun, upgradeCarried } from '../kernel/controller-run.ts';
 import { commandDescriptions, commandSignals, commandUpdates } from './messages.ts';
@@ -62,7 +67,7 @@ export async function lightsOut(input: LightsOutInput): Promise<LightsOutResult>
     // What is done in a moment is reported when it is done: each time is a write, and an action that somebody pays for.
     if (verdict.kind === 'scale' && isOneBatch(seen, verdict.items)) pass.reportLater();
     else await pass.writeStatus(seen, verdict.ready);
-    await pass.writeEvents(seen, [...run.memory.untold, ...verdict.tells]);
+    await pass.writeEvents(seen, [...run.memory.pendingEvents, ...verdict.events]);
     switch (verdict.kind) {
       case 'end':
         await run.handlersFinished();
@@ -93,14 +98,14 @@ function next(run: LightsOutRun, { schedule }: ScheduleTarget, seen: LightsOutOb
   const [memory, verdict] = decide(seen, run.memory);
   const isPlannedWithout = memory.overrides.length > run.memory.overrides.length;
   run.remember(memory);
-  // The status told of more overrides, of a run before this one: the plan was made without them, and is made again.
+  // The status names more overrides, of a run before this one: the plan was made without them, and is made again.
   if (isPlannedWithout) return null;
   const isDone = verdict.kind !== 'scale' && !(verdict.kind === 'finalizer' && verdict.isPresent);
   const isHeld = verdict.reason === 'Paused' || verdict.reason === 'GloballyPaused';
   if (isDone && !isHeld) {
-    const settled = settle(memory, seen, isAsWanted(verdict));
-    run.remember(owing(settled.memory, settled.tells));
-    if (settled.finished !== null) recordDuration(schedule, settled.finished);
+    const completed = completeRun(memory, seen, isAsWanted(verdict));
+    run.remember(withPendingEvents(completed.memory, completed.events));
+    if (completed.finished !== null) recordDuration(schedule, completed.finished);
   } else if (verdict.kind === 'scale') {
     const held = (seen.plan?.items.length ?? 0) - verdict.items.length;
     run.remember(withRun(memory, (seen.plan?.total ?? 0) - held, seen.at));

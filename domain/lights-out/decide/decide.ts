@@ -7,12 +7,12 @@ import type { Period } from '../schedule/period.ts';
 import type { ScheduleSpec } from '../schedule/schedule.ts';
 import type { KeepReason, PlanItem } from '../workload/evaluation.ts';
 import { type Plan } from './plan.ts';
-import type { LightsOutPhase, LightsOutReason, LightsOutVerdict, Told } from './verdict.ts';
+import type { LightsOutPhase, LightsOutReason, LightsOutVerdict, LightsOutEvent } from './verdict.ts';
 import { workloadName } from '../workload/workload.ts';
 
 /** Everything is looked at once a day at least: a timer may be as old as the zone data that it was computed with. */
 const LONGEST_WAIT_MS = 86_400_000;
-/** While Headroom is paused in the cluster: nothing tells of its end. */
+/** While Headroom is paused in the cluster: nothing is watched that would say when it ends. */
 const GLOBAL_PAUSE_LOOK_MS = 60_000;
 /** Events of one kind from one look; the others are in the details. */
 const EVENTS_AT_ONCE = 10;
@@ -39,8 +39,8 @@ function takeIn(seen: LightsOutObservation, before: LightsOutMemory): LightsOutM
   );
   const isOtherPeriod =
     period !== null &&
-    taken.settled !== null &&
-    (taken.settled.since !== period.since || taken.settled.state !== period.state);
+    taken.completed !== null &&
+    (taken.completed.since !== period.since || taken.completed.state !== period.state);
   const savings =
     plan === null
       ? savingsAt(taken.savings, at, taken.savings.replicas)
@@ -112,7 +112,7 @@ function deleting(
   const message = `everything that the schedule put to sleep is awake${woken === 0 ? '' : `: ${counted(woken, 'workload')}`}`;
   return {
     ...verdictOf('CleaningUp', 'ScheduleDeleted', message, { kind: 'finalizer', isPresent: false }),
-    tells: notYetEmitted(memory, [{ type: 'Normal', reason: 'CleanupComplete', message, key: 'CleanupComplete' }]),
+    events: notYetEmitted(memory, [{ type: 'Normal', reason: 'CleanupComplete', message, key: 'CleanupComplete' }]),
   };
 }
 
@@ -148,7 +148,7 @@ function restoring(
     }),
     facts: factsOf(seen, memory),
     ready: { status: 'False', reason: 'CleanupFailed', message },
-    tells: notYetEmitted(memory, [
+    events: notYetEmitted(memory, [
       { type: 'Warning', reason: 'CleanupPartialFailure', message, key: `CleanupPartialFailure ${failingKey(memory)}` },
     ]),
   };
@@ -162,7 +162,7 @@ function invalid({ problems, generation }: SeenSchedule, memory: LightsOutMemory
     ...verdictOf('Invalid', 'InvalidSchedule', message, { kind: 'wait', until: null }),
     facts: ['nothing is put to sleep or woken until the schedule is corrected'],
     ready: { status: 'False', reason: 'InvalidSchedule', message },
-    tells: notYetEmitted(memory, [
+    events: notYetEmitted(memory, [
       { type: 'Warning', reason: 'InvalidSchedule', message, key: `InvalidSchedule ${generation}` },
     ]),
   };
@@ -217,7 +217,7 @@ function dryRun({ seen, memory, plan, facts }: Following): LightsOutVerdict {
     ...verdictOf('DryRun', 'DryRun', detail, { kind: 'wait', until: nextLook(seen, memory, plan) }),
     facts: [...facts, ...shortened(wanted.map((one) => `would be done: ${one}`))],
     ready: { status: 'True', reason: 'DryRun', message },
-    tells: notYetEmitted(memory, [{ type: 'Normal', reason: 'DryRun', message, key: `DryRun ${message}` }]),
+    events: notYetEmitted(memory, [{ type: 'Normal', reason: 'DryRun', message, key: `DryRun ${message}` }]),
   };
 }
 
@@ -244,7 +244,7 @@ function scaling(
     ...verdictOf(isDown ? 'ScalingDown' : 'ScalingUp', 'Scaling', detail, { kind: 'scale', items }),
     facts,
     ready: readyOf(memory, detail),
-    tells: eventsOfNotes(plan, memory, period.since),
+    events: eventsOfNotes(plan, memory, period.since),
   };
 }
 
@@ -256,7 +256,7 @@ function awaitingApproval({ seen, memory, schedule, period, plan, facts }: Follo
     ...verdictOf('AwaitingApproval', 'ApprovalNeeded', detail, { kind: 'wait', until: nextLook(seen, memory, plan) }),
     facts: [...facts, ...shortened(wanted.map((one) => `waits for the approval: ${one}`))],
     ready: { status: 'True', reason: 'AwaitingApproval', message: detail },
-    tells: notYetEmitted(memory, [
+    events: notYetEmitted(memory, [
       { type: 'Normal', reason: 'ApprovalNeeded', message, key: `ApprovalNeeded ${schedule.uid}` },
       ...eventsOfNotes(plan, memory, period.since),
     ]),
@@ -267,7 +267,7 @@ function awaitingApproval({ seen, memory, schedule, period, plan, facts }: Follo
 function asScheduled({ seen, memory, period, plan, facts }: Following): LightsOutVerdict {
   const isFailing = Object.keys(memory.failing).length > 0;
   const detail = isFailing ? failureSentence(memory) : stateSentence(seen, plan);
-  const failed: readonly Told[] = isFailing
+  const failed: readonly LightsOutEvent[] = isFailing
     ? [{ type: 'Warning', reason: 'ScalingFailed', message: detail, key: `ScalingFailed ${failingKey(memory)}` }]
     : [];
   const until = nextLook(seen, memory, plan);
@@ -275,7 +275,7 @@ function asScheduled({ seen, memory, period, plan, facts }: Following): LightsOu
     ...verdictOf(period.state, isFailing ? 'ScalingFailed' : 'AsScheduled', detail, { kind: 'wait', until }),
     facts,
     ready: readyOf(memory, detail),
-    tells: notYetEmitted(memory, [...failed, ...eventsOfNotes(plan, memory, period.since)]),
+    events: notYetEmitted(memory, [...failed, ...eventsOfNotes(plan, memory, period.since)]),
   };
 }
 
@@ -316,15 +316,17 @@ function failingKey({ failing }: LightsOutMemory): string {
 }
 
 /** Reasons that become Events; the others are in the details only. */
-const EVENT_OF: Readonly<Partial<Record<KeepReason, { readonly type: Told['type']; readonly reason: string }>>> = {
+const EVENT_OF: Readonly<
+  Partial<Record<KeepReason, { readonly type: LightsOutEvent['type']; readonly reason: string }>>
+> = {
   ChangedByPerson: { type: 'Normal', reason: 'KeptUp' },
   OwnedByOther: { type: 'Warning', reason: 'OwnedByOther' },
   BadAnnotation: { type: 'Warning', reason: 'BadAnnotation' },
 };
 
-function eventsOfNotes(plan: Plan, memory: LightsOutMemory, since: EpochMs | null): readonly Told[] {
+function eventsOfNotes(plan: Plan, memory: LightsOutMemory, since: EpochMs | null): readonly LightsOutEvent[] {
   const period = since === null ? 'ever' : `${since}`;
-  const notes = plan.notes.flatMap(({ workload, reason, detail }): Told[] => {
+  const notes = plan.notes.flatMap(({ workload, reason, detail }): LightsOutEvent[] => {
     const event = EVENT_OF[reason];
     return event === undefined
       ? []
@@ -332,7 +334,7 @@ function eventsOfNotes(plan: Plan, memory: LightsOutMemory, since: EpochMs | nul
   });
   const again = plan.items
     .filter(({ reason }) => reason === 'DownAgain')
-    .map(({ workload, manager = 'somebody' }): Told => {
+    .map(({ workload, manager = 'somebody' }): LightsOutEvent => {
       const name = workloadName(workload);
       return {
         type: 'Warning',
@@ -347,8 +349,8 @@ function eventsOfNotes(plan: Plan, memory: LightsOutMemory, since: EpochMs | nul
   ];
 }
 
-function notYetEmitted(memory: LightsOutMemory, tells: readonly Told[]): readonly Told[] {
-  return tells.filter(({ key }) => !memory.told.includes(key));
+function notYetEmitted(memory: LightsOutMemory, candidates: readonly LightsOutEvent[]): readonly LightsOutEvent[] {
+  return candidates.filter(({ key }) => !memory.emitted.includes(key));
 }
 
 function verdictOf<Rest>(
@@ -356,6 +358,6 @@ function verdictOf<Rest>(
   reason: LightsOutReason,
   detail: string,
   rest: Rest,
-): Rest & Pick<LightsOutVerdict, 'phase' | 'reason' | 'detail' | 'facts' | 'ready' | 'tells'> {
-  return { phase, reason, detail, facts: [], ready: null, tells: [], ...rest };
+): Rest & Pick<LightsOutVerdict, 'phase' | 'reason' | 'detail' | 'facts' | 'ready' | 'events'> {
+  return { phase, reason, detail, facts: [], ready: null, events: [], ...rest };
 }

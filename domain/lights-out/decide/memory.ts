@@ -5,10 +5,10 @@ import type { ScheduleState } from '../schedule/names.ts';
 import type { Override } from '../schedule/override.ts';
 import type { PlanItem } from '../workload/evaluation.ts';
 import type { ScheduleStatus } from '../schedule/schedule.ts';
-import type { Told } from './verdict.ts';
+import type { LightsOutEvent } from './verdict.ts';
 
 export interface LightsOutMemory {
-  readonly version: 1;
+  readonly version: 2;
   /** Of the schedule that all of this is about: another one of the same name begins afresh. */
   readonly uid: string | null;
   /** What an earlier run left in the schedule's status has been taken over. */
@@ -18,8 +18,8 @@ export interface LightsOutMemory {
   readonly overrides: readonly Override[];
   readonly approved: { readonly by: string; readonly at: EpochMs } | null;
   readonly inEffect: InEffect | null;
-  /** When everything was as it should be last, in which state, and when that began by the crons. */
-  readonly settled: {
+  /** The last moment at which everything was as the schedule wants it, in which state, and when that state began by the crons. */
+  readonly completed: {
     readonly state: ScheduleState;
     readonly since: EpochMs | null;
     readonly at: EpochMs;
@@ -42,10 +42,10 @@ export interface LightsOutMemory {
   readonly stage: Stage | null;
   /** Priorities that were waited for in vain, in words. */
   readonly unready: readonly string[];
-  /** Keys of the Events that were told about what is so now. */
-  readonly told: readonly string[];
-  /** Events about what was done, which nothing tells anew: they stay here until they are written. */
-  readonly untold: readonly Told[];
+  /** Keys of the Events that were written about what is so now: none of them is written again. */
+  readonly emitted: readonly string[];
+  /** Events about what was done: no later observation leads to them, so they stay here until they are written. */
+  readonly pendingEvents: readonly LightsOutEvent[];
 }
 
 export interface ScalingRun {
@@ -78,14 +78,14 @@ export interface Savings {
 }
 
 export const freshMemory: LightsOutMemory = {
-  version: 1,
+  version: 2,
   uid: null,
   isTakenOver: false,
   paused: null,
   overrides: [],
   approved: null,
   inEffect: null,
-  settled: null,
+  completed: null,
   contested: {},
   failing: {},
   retry: null,
@@ -97,8 +97,8 @@ export const freshMemory: LightsOutMemory = {
   batchDirection: null,
   stage: null,
   unready: [],
-  told: [],
-  untold: [],
+  emitted: [],
+  pendingEvents: [],
 };
 
 /** What is known of a schedule that took the place of another one of the same name: that it is paused, and no more. */
@@ -106,17 +106,38 @@ export function memoryOfAnother({ paused }: LightsOutMemory): LightsOutMemory {
   return { ...freshMemory, paused };
 }
 
-/** The memory of a run before, from whichever release; what an older version lacks is as in a fresh one. */
-export function upgradeMemory(carried: LightsOutMemory | undefined): LightsOutMemory {
-  return { ...freshMemory, ...carried, version: 1 };
+/** Version 1 had other names for three fields. Everything may be missing, as it grew by and by. */
+interface MemoryVersion1 extends Partial<Omit<LightsOutMemory, 'version' | 'completed' | 'emitted' | 'pendingEvents'>> {
+  readonly version: 1;
+  readonly settled?: LightsOutMemory['completed'];
+  readonly told?: LightsOutMemory['emitted'];
+  readonly untold?: LightsOutMemory['pendingEvents'];
 }
 
-/** Events that cannot be written for days are not kept for ever. */
-const MAX_UNTOLD = 20;
+/**
+ * The memory of a run before, from whichever release; what an older version lacks is as in a fresh one.
+ *
+ * @throws Error when it is of a version that this code does not know, which is a deployment going backwards.
+ */
+export function upgradeMemory(carried: LightsOutMemory | MemoryVersion1 | undefined): LightsOutMemory {
+  if (carried === undefined) return freshMemory;
+  if (carried.version === 2) return { ...freshMemory, ...carried };
+  if (carried.version !== 1) {
+    const { version } = carried as { readonly version: unknown };
+    throw new Error(`the memory of the schedule has version ${String(version)}: run a worker of the newer release`);
+  }
+  const { version: _, settled = null, told = [], untold = [], ...rest } = carried;
+  return { ...freshMemory, ...rest, completed: settled, emitted: told, pendingEvents: untold };
+}
+
+/** Of Events that cannot be written for days, the last so many are kept. */
+const MAX_PENDING_EVENTS = 20;
 
 /** With Events that are to be written, and are kept until they are. */
-export function owing(memory: LightsOutMemory, events: readonly Told[]): LightsOutMemory {
-  return events.length === 0 ? memory : { ...memory, untold: [...memory.untold, ...events].slice(-MAX_UNTOLD) };
+export function withPendingEvents(memory: LightsOutMemory, events: readonly LightsOutEvent[]): LightsOutMemory {
+  return events.length === 0
+    ? memory
+    : { ...memory, pendingEvents: [...memory.pendingEvents, ...events].slice(-MAX_PENDING_EVENTS) };
 }
 
 const MS_PER_HOUR = 3_600_000;
@@ -161,8 +182,8 @@ export function takeOver(memory: LightsOutMemory, status: ScheduleStatus): Light
         ? null
         : { by: status.paused.by, reason: status.paused.reason ?? '', at: pausedAt }),
     // As far as can be told: what was put to sleep in this night was once all asleep, unless that was under way.
-    settled:
-      memory.settled ??
+    completed:
+      memory.completed ??
       (status.state !== 'Down' ||
       downscaled === null ||
       since === null ||

@@ -8,7 +8,7 @@ import { annotatedOwner, ownerOf } from '../workload/ownership.ts';
 import { WORKLOAD_KINDS } from '../workload/kinds.ts';
 import type { ScheduleSpec, WorkloadStats } from '../schedule/schedule.ts';
 import { isInScope, namespacesInScope } from '../schedule/scope.ts';
-import type { KeepReason, PlanContext, PlanItem } from '../workload/evaluation.ts';
+import type { KeepReason, EvaluationContext, PlanItem } from '../workload/evaluation.ts';
 import { type ScopedNamespace, type Workload, workloadName } from '../workload/workload.ts';
 
 /** What was found, and what is to be done first. */
@@ -36,7 +36,7 @@ export const PLAN_LENGTH = 1_000_000;
 export const NOTES_LIMIT = 50;
 
 export interface PlanInput {
-  readonly context: PlanContext;
+  readonly context: EvaluationContext;
   readonly namespaces: readonly ScopedNamespace[];
   readonly workloads: readonly Workload[];
   /** What autoscalers with a schedule's annotations would scale, and is not there: without a UID, and with none but those autoscalers. */

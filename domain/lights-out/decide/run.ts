@@ -4,7 +4,7 @@ import { type LightsOutMemory, savingsAt, type ScalingRun, type Stage } from './
 import type { LightsOutObservation, LightsOutTimings } from './observation.ts';
 import type { PlanItem } from '../workload/evaluation.ts';
 import { PLAN_LIMIT } from './plan.ts';
-import type { Told } from './verdict.ts';
+import type { LightsOutEvent } from './verdict.ts';
 import { workloadName } from '../workload/workload.ts';
 
 /** What one write of a batch came to. */
@@ -127,30 +127,34 @@ export interface FinishedRun {
  *
  * @param isAsWanted everything was once as the schedule wants it in this period, as far as it could be written.
  */
-export function settle(
+export function completeRun(
   memory: LightsOutMemory,
   { at, period }: LightsOutObservation,
   isAsWanted: boolean,
-): { readonly memory: LightsOutMemory; readonly tells: readonly Told[]; readonly finished: FinishedRun | null } {
-  const { run, failing, settled } = memory;
+): {
+  readonly memory: LightsOutMemory;
+  readonly events: readonly LightsOutEvent[];
+  readonly finished: FinishedRun | null;
+} {
+  const { run, failing, completed } = memory;
   const failed = Object.keys(failing).length;
   const isOther =
     isAsWanted &&
     failed === 0 &&
     period !== null &&
     // Unknown where a run before this one was terminated.
-    settled !== null &&
-    settled.since !== null &&
-    (settled.state !== period.state || settled.since !== period.since);
+    completed !== null &&
+    completed.since !== null &&
+    (completed.state !== period.state || completed.since !== period.since);
   const isUp = run?.isUpscale === true || (isOther && period.state === 'Up');
   const isDown = run?.isDownscale === true || (isOther && period.state === 'Down');
-  const tells: Told[] = [];
+  const events: LightsOutEvent[] = [];
   if (run !== null) {
     const but = failed === 0 ? '' : `; ${failed} failed and are tried again`;
     const where = `in ${run.namespaces.length} ${run.namespaces.length === 1 ? 'namespace' : 'namespaces'}`;
     const say = (reason: string, count: number, what: string): void => {
       const message = `${count} ${count === 1 ? 'workload' : 'workloads'} ${where} ${what}${but}`;
-      tells.push({ type: 'Normal', reason, message, key: `${reason} ${run.startedAt}` });
+      events.push({ type: 'Normal', reason, message, key: `${reason} ${run.startedAt}` });
     };
     if (run.down > 0) say('ScaledDown', run.down, 'put to sleep');
     if (run.up > 0) say('ScaledUp', run.up, 'woken');
@@ -162,11 +166,11 @@ export function settle(
       nextBatchAt: null,
       batchDirection: null,
       stage: null,
-      settled: !isAsWanted || period === null ? memory.settled : { state: period.state, since: period.since, at },
+      completed: !isAsWanted || period === null ? memory.completed : { state: period.state, since: period.since, at },
       lastUpscale: isUp ? at : memory.lastUpscale,
       lastDownscale: isDown ? at : memory.lastDownscale,
     },
-    tells,
+    events,
     finished:
       run === null || run.up + run.down === 0
         ? null

@@ -35,15 +35,15 @@ export type LightsOutReason =
   | 'ReadFailed';
 
 /** An Event that is due. */
-export interface Told {
+export interface LightsOutEvent {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
-  /** The same key is told once, for as long as it stays true. */
+  /** Of the same key one Event is written, for as long as it stays true. */
   readonly key: string;
 }
 
-interface Said {
+interface VerdictStatus {
   readonly phase: LightsOutPhase;
   readonly reason: LightsOutReason;
   /** One sentence. */
@@ -52,10 +52,10 @@ interface Said {
   readonly facts: readonly string[];
   /** Null where there is no schedule to say it on. */
   readonly ready: ReadyCondition | null;
-  readonly tells: readonly Told[];
+  readonly events: readonly LightsOutEvent[];
 }
 
-export type LightsOutVerdict = Said &
+export type LightsOutVerdict = VerdictStatus &
   (
     | { readonly kind: 'end' }
     /** The finalizer goes on before the first write, and off after the last. */

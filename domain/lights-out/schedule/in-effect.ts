@@ -54,6 +54,6 @@ function heldSince(
   now: ScheduleState,
   at: EpochMs,
 ): EpochMs {
-  const told = stateSince === undefined || state !== now ? Number.NaN : Date.parse(stateSince);
-  return Number.isNaN(told) || told > at ? Number.NEGATIVE_INFINITY : told;
+  const since = stateSince === undefined || state !== now ? Number.NaN : Date.parse(stateSince);
+  return Number.isNaN(since) || since > at ? Number.NEGATIVE_INFINITY : since;
 }

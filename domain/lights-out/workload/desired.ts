@@ -3,7 +3,7 @@ import type { EpochMs } from '../../kernel/time.ts';
 import { type AnnotatedOverrides, overridesOf } from './annotations.ts';
 import type { ScheduleState } from '../schedule/names.ts';
 import type { Override } from '../schedule/override.ts';
-import type { PlanContext } from './evaluation.ts';
+import type { EvaluationContext } from './evaluation.ts';
 import type { ScopedNamespace, Workload } from './workload.ts';
 
 export interface Desired {
@@ -14,7 +14,7 @@ export interface Desired {
    */
   readonly since: EpochMs | null;
   /** Everything was put down once since then. */
-  readonly isSettled: boolean;
+  readonly isCompleted: boolean;
 }
 
 /** The second in which a moment is, as Kubernetes writes moments. */
@@ -69,7 +69,7 @@ function latest(moments: readonly (EpochMs | null)[]): EpochMs | null {
 export function desiredOf(
   workload: Pick<Workload, 'annotations' | 'sleepingSince'>,
   namespace: ScopedNamespace,
-  { overrides, period, settledAt, now }: Pick<PlanContext, 'overrides' | 'period' | 'settledAt' | 'now'>,
+  { overrides, period, completedAt, now }: Pick<EvaluationContext, 'overrides' | 'period' | 'completedAt' | 'now'>,
 ): Desired {
   const levels = [
     levelOf(workload, [], now),
@@ -84,19 +84,19 @@ export function desiredOf(
       now,
     ),
   ];
-  const isSettled = (since: EpochMs | null, isRounded: boolean): boolean =>
-    settledAt !== null && since !== null && settledAt >= since + (isRounded ? 1000 : 0);
+  const isCompleted = (since: EpochMs | null, isRounded: boolean): boolean =>
+    completedAt !== null && since !== null && completedAt >= since + (isRounded ? 1000 : 0);
   // Whatever was awake until a moment went to sleep again then, although the schedule's own period is older.
   const woke: EpochMs[] = [];
   for (const { isAwake, asleepSince, isRounded, wokeUntil } of levels) {
     woke.push(...wokeUntil);
-    if (isAwake) return { state: 'Up', since: null, isSettled: false };
+    if (isAwake) return { state: 'Up', since: null, isCompleted: false };
     if (asleepSince.length > 0) {
       const begun = latest(asleepSince);
       const since = begun === null ? null : Math.max(begun, ...woke);
-      return { state: 'Down', since, isSettled: isSettled(since, isRounded) };
+      return { state: 'Down', since, isCompleted: isCompleted(since, isRounded) };
     }
   }
   const since = period.since === null ? null : Math.max(period.since, ...woke);
-  return { state: period.state, since, isSettled: isSettled(since, false) };
+  return { state: period.state, since, isCompleted: isCompleted(since, false) };
 }

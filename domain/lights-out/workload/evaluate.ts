@@ -31,7 +31,7 @@ import {
   withoutSavedState,
 } from './saved-state.ts';
 import { annotatedOwner, ownerOf } from './ownership.ts';
-import type { ChangeReason, Evaluation, PlanContext } from './evaluation.ts';
+import type { ChangeReason, Evaluation, EvaluationContext } from './evaluation.ts';
 import { isInScope } from '../schedule/scope.ts';
 import { type ScopedNamespace, type Workload, workloadName } from './workload.ts';
 
@@ -43,7 +43,11 @@ const SCALERS: ReadonlySet<string> = new Set(['kube-controller-manager', 'horizo
  * What is to be done to a workload, or why it is left. `namespace` is the workload's own; null where it is not listed, as when
  * it is gone: what was put down in it is only restored.
  */
-export function evaluate(workload: Workload, namespace: ScopedNamespace | null, context: PlanContext): Evaluation {
+export function evaluate(
+  workload: Workload,
+  namespace: ScopedNamespace | null,
+  context: EvaluationContext,
+): Evaluation {
   // What is being deleted with its namespace never runs again.
   if (workload.isDeleting || namespace?.isDeleting === true) return keep('Deleting');
   const isOurs = annotatedOwner(workload, context) === context.schedule;
@@ -62,11 +66,11 @@ export function evaluate(workload: Workload, namespace: ScopedNamespace | null, 
   const desired = desiredOf(workload, namespace, context);
   if (desired.state === 'Up') return restored(workload, context, 'Up', true, true);
   // What could not be put down yet is up without anybody's having put it up.
-  const isSettled = desired.isSettled && !isFailing(workload, context);
-  return scaleDown({ workload, context, desired: { ...desired, isSettled }, savedState: savedStateOf(workload) });
+  const isCompleted = desired.isCompleted && !isFailing(workload, context);
+  return scaleDown({ workload, context, desired: { ...desired, isCompleted }, savedState: savedStateOf(workload) });
 }
 
-function isFailing(workload: Workload, { failing }: PlanContext): boolean {
+function isFailing(workload: Workload, { failing }: EvaluationContext): boolean {
   return failing.includes(workloadName(workload));
 }
 
@@ -76,7 +80,7 @@ function isFailing(workload: Workload, { failing }: PlanContext): boolean {
  */
 function restored(
   workload: Workload,
-  context: PlanContext,
+  context: EvaluationContext,
   reason: ChangeReason,
   isOurs: boolean,
   isOwner: boolean,
@@ -118,7 +122,7 @@ function isSuspendedAgain({ changed }: Workload, { since }: SavedState): boolean
 /** A workload that is the schedule's own and is to be down. */
 interface Case {
   readonly workload: Workload;
-  readonly context: PlanContext;
+  readonly context: EvaluationContext;
   readonly desired: Desired;
   readonly savedState: SavedState;
 }
@@ -232,7 +236,8 @@ function scaledUp(one: Case): Evaluation {
   const isNew = isCreatedSince(one);
   const isChanged = changed !== null && changed.at !== null && desired.since !== null && changed.at > desired.since;
   if (by === 'machine' && isChanged && isResumed(workload, heldOf(one), context)) return kept(one, true);
-  if (!desired.isSettled || isNew || !isChanged || (by !== 'gitops' && by !== 'machine')) return downAnew(one, 'Down');
+  if (!desired.isCompleted || isNew || !isChanged || (by !== 'gitops' && by !== 'machine'))
+    return downAnew(one, 'Down');
   return contestedBy(one, changed.manager, 'put it up') ?? downAnew(one, 'DownAgain');
 }
 
@@ -253,9 +258,9 @@ function isPersons(one: Case): boolean {
   const { changed } = workload;
   if (isCreatedByPerson(one)) return true;
   if (desired.since === null || changed === null || classOfChange(one) !== 'person') return false;
-  if (changed.at !== null) return changed.at > desired.since && (desired.isSettled || changed.isOnlyIt);
+  if (changed.at !== null) return changed.at > desired.since && (desired.isCompleted || changed.isOnlyIt);
   // It does not say when. Everything was down once, so it was since then, unless it came into the scope as it is.
-  return desired.isSettled && (changed.latest === undefined || changed.latest > desired.since);
+  return desired.isCompleted && (changed.latest === undefined || changed.latest > desired.since);
 }
 
 /** Until when a workload is left because it is new; null where it is not. */

@@ -16,7 +16,7 @@ export interface OtherSchedule {
 }
 
 /** What is the same for every workload in one look. */
-export interface PlanContext {
+export interface EvaluationContext {
   readonly schedule: string;
   readonly createdAt: EpochMs;
   readonly spec: ScheduleSpec;
@@ -31,7 +31,7 @@ export interface PlanContext {
    * that holds now, what is up was put up by somebody since. Before that, a workload whose managed fields changed for another
    * reason (a new image) is not taken for one that was scaled.
    */
-  readonly settledAt: EpochMs | null;
+  readonly completedAt: EpochMs | null;
   /** Never touched, whatever the schedule selects. */
   readonly protectedNamespaces: readonly string[];
   /** Managers whose writes are not people's: GitOps engines put up what Git says. */

@@ -1,10 +1,10 @@
 /** Which schedule a workload belongs to, where several select it: exactly one. */
 import { isStale, labelValue, savedStateOf } from './saved-state.ts';
-import type { OtherSchedule, PlanContext } from './evaluation.ts';
+import type { OtherSchedule, EvaluationContext } from './evaluation.ts';
 import { isInScope } from '../schedule/scope.ts';
 import type { ScopedNamespace, Workload } from './workload.ts';
 
-type Ownership = Pick<PlanContext, 'schedule' | 'createdAt' | 'spec' | 'others' | 'protectedNamespaces'>;
+type Ownership = Pick<EvaluationContext, 'schedule' | 'createdAt' | 'spec' | 'others' | 'protectedNamespaces'>;
 
 /**
  * The schedule that the annotations name, whether or not there is such a schedule; null where they name none. A label speaks only

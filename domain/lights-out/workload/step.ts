@@ -1,7 +1,7 @@
 /** How the evaluation of a workload is put: left as it is, or one step with its writes in order. */
 import type { EpochMs } from '../../kernel/time.ts';
 import { readPriority } from './annotations.ts';
-import type { ChangeReason, Evaluation, KeepReason, ObjectChange, PlanContext, PlanItem } from './evaluation.ts';
+import type { ChangeReason, Evaluation, KeepReason, ObjectChange, EvaluationContext, PlanItem } from './evaluation.ts';
 import { PRIORITY, type ScheduleState } from '../schedule/names.ts';
 import type { ScheduleSpec } from '../schedule/schedule.ts';
 import { matchesSelector } from '../schedule/selector.ts';
@@ -59,7 +59,7 @@ function inTurn(
 }
 
 /** A step of the plan. */
-export function change(workload: Workload, { spec: schedule }: PlanContext, step: Change): Evaluation {
+export function change(workload: Workload, { spec: schedule }: EvaluationContext, step: Change): Evaluation {
   const { direction, reason, savedState = {}, spec, autoscalers = [], manager } = step;
   const { kind, namespace, name, uid, resourceVersion, replicas } = workload;
   const patch = {

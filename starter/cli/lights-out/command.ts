@@ -11,7 +11,7 @@ import { momentArgument, namespaceArgument, previewSpanArgument, scheduleArgumen
 /** Runs a command with the configuration; what a person can mend is one sentence. */
 type RunWithConfig = (command: (config: Config) => Promise<void>) => Promise<void>;
 
-interface Said {
+interface CommandOptions {
   readonly by?: string;
   readonly reason?: string;
   readonly for?: string;
@@ -125,8 +125,8 @@ function addOperatorCommand(
       .option('--until <moment>', 'until when, with its zone, such as 2026-12-24T18:00:00+01:00', momentArgument);
   }
   if (hasNamespace === true) one.option('--namespace <name>', 'only this namespace', namespaceArgument);
-  one.action(async (schedule: string, said: Said) => {
-    const { by = userName(), reason = '', for: span, until, namespace } = said;
+  one.action(async (schedule: string, given: CommandOptions) => {
+    const { by = userName(), reason = '', for: span, until, namespace } = given;
     if (isTimed === true && (span === undefined) === (until === undefined)) {
       const wrong =
         span === undefined
@@ -142,8 +142,8 @@ function addOperatorCommand(
       ...(namespace === undefined ? {} : { namespace }),
     };
     await named(run, async (config) => {
-      const { tell } = await import('./tell.ts');
-      await tell(config, schedule, command, input, shared());
+      const { sendCommand } = await import('./send-command.ts');
+      await sendCommand(config, schedule, command, input, shared());
     });
   });
 }

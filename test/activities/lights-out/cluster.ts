@@ -151,7 +151,7 @@ export function lookOf(schedule: string, more: Partial<ScheduleLook> = {}): Sche
     overrides: [],
     inEffect: null,
     isApproved: false,
-    settledAt: null,
+    completedAt: null,
     contested: {},
     failing: [],
     ...more,

@@ -102,7 +102,7 @@ function scaled(kind: WorkloadType, input: z.infer<typeof scalerInput>): Scaled 
   // A case that names another schedule means one that is there.
   const others = owner === schedule ? [] : [otherOf({ name: owner, isIdle: true })];
   const period = { state: input.direction, since: NIGHT };
-  const evaluation = evaluate(before, namespaceOf(), contextOf({ schedule, period, others, settledAt: null }));
+  const evaluation = evaluate(before, namespaceOf(), contextOf({ schedule, period, others, completedAt: null }));
   const writes = evaluation.kind === 'change' ? evaluation.item.writes : [];
   const isRefused = writes.some((write) => !cluster.write('one', write, NIGHT));
   const workload = cluster.get('one');
@@ -397,7 +397,7 @@ class Controller {
         now,
         period,
         isRestoringAll,
-        settledAt: null,
+        completedAt: null,
       });
       this.plan = planSchedule({
         context,

@@ -104,7 +104,7 @@ class Nights {
         isLeaving: false,
         state: 'Up',
         since: this.now,
-        settledAt: null,
+        completedAt: null,
         keeps: 0,
         types: [],
         excludes: name === 'nights',
@@ -181,7 +181,7 @@ class Nights {
       period: { state: keeper.state, since: keeper.since },
       isRestoringAll: keeper.isLeaving,
       overrides: this.overrides[keeper.name as Name],
-      settledAt: keeper.settledAt,
+      completedAt: keeper.completedAt,
       protectedNamespaces: PROTECTED,
       others: this.model.keepers
         .filter((other) => other !== keeper)

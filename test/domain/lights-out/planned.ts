@@ -1,5 +1,5 @@
 /** Workloads, namespaces and contexts for the tests of what becomes of a workload: small, and as the API server has them. */
-import type { OtherSchedule, PlanContext, PlanItem } from '../../../domain/lights-out/workload/evaluation.ts';
+import type { OtherSchedule, EvaluationContext, PlanItem } from '../../../domain/lights-out/workload/evaluation.ts';
 import {
   DOWN_SINCE,
   FIELD_MANAGER,
@@ -29,7 +29,7 @@ export function specOf(over: Partial<ScheduleSpec> = {}): ScheduleSpec {
   return { ...spec, ...over };
 }
 
-export function contextOf(over: Partial<PlanContext> = {}): PlanContext {
+export function contextOf(over: Partial<EvaluationContext> = {}): EvaluationContext {
   return {
     schedule: 'nights',
     createdAt: DUSK - 1_000 * HOUR,
@@ -38,7 +38,7 @@ export function contextOf(over: Partial<PlanContext> = {}): PlanContext {
     period: { state: 'Down', since: DUSK },
     isRestoringAll: false,
     overrides: [],
-    settledAt: NIGHT,
+    completedAt: NIGHT,
     protectedNamespaces: ['temporal'],
     gitopsManagers: ['argocd-controller', 'kustomize-controller'],
     others: [],

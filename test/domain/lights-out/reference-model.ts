@@ -43,7 +43,7 @@ export interface Keeper {
   state: 'Up' | 'Down';
   since: number;
   /** When all was as it should be last. */
-  settledAt: number | null;
+  completedAt: number | null;
   keeps: number;
   types: readonly string[];
   readonly excludes: boolean;
@@ -65,7 +65,7 @@ export class ReferenceModel {
   }
 
   /** Whether it is to be awake; if not, since when, and whether all was put down once since then. */
-  #wanted(keeper: Keeper, row: Row, now: number): 'wake' | { since: number | null; isSettled: boolean } {
+  #wanted(keeper: Keeper, row: Row, now: number): 'wake' | { since: number | null; isCompleted: boolean } {
     const levels = [
       row.voices,
       [
@@ -82,14 +82,14 @@ export class ReferenceModel {
       if (heard.length === 0) continue;
       const begun = heard.map(({ from }) => from);
       const known = begun.filter((from) => from !== null);
-      if (known.length < begun.length) return { since: null, isSettled: false };
+      if (known.length < begun.length) return { since: null, isCompleted: false };
       const since = Math.max(...known, ...wakesEnded);
       const isRounded = heard.some((voice) => voice.isRounded);
-      return { since, isSettled: (keeper.settledAt ?? -1) >= since + (isRounded ? 1000 : 0) };
+      return { since, isCompleted: (keeper.completedAt ?? -1) >= since + (isRounded ? 1000 : 0) };
     }
     if (keeper.state === 'Up') return 'wake';
     const since = Math.max(keeper.since, ...wakesEnded);
-    return { since, isSettled: (keeper.settledAt ?? -1) >= since };
+    return { since, isCompleted: (keeper.completedAt ?? -1) >= since };
   }
 
   /** One schedule comes by one workload. Whether that changed anything. */
@@ -124,13 +124,13 @@ export class ReferenceModel {
   #scaleDown(
     row: Row,
     keeper: Keeper,
-    { since, isSettled }: { since: number | null; isSettled: boolean },
+    { since, isCompleted }: { since: number | null; isCompleted: boolean },
     now: number,
   ): void {
     if (row.value <= (row.isCronJob ? 0 : keeper.keeps)) return;
     const isBorn = since !== null && row.isBornOfPerson && row.bornAt >= since;
     const isTouched =
-      since !== null && row.last.by === 'person' && row.last.at > since && (isSettled || row.last.isSure);
+      since !== null && row.last.by === 'person' && row.last.at > since && (isCompleted || row.last.isSure);
     if (isBorn || isTouched) return;
     this.#sleep(row, keeper, row.value, now);
   }
@@ -173,7 +173,7 @@ export class ReferenceModel {
     }
     this.keepers = this.keepers.filter(({ isLeaving }) => !isLeaving);
     for (const keeper of this.keepers) {
-      if (!keeper.isSuspended) keeper.settledAt = now;
+      if (!keeper.isSuspended) keeper.completedAt = now;
     }
   }
 }

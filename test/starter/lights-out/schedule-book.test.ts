@@ -51,7 +51,7 @@ describe('the book of schedules', () => {
       now: MONDAY_NIGHT,
       period: { state: 'Down' },
       isRestoringAll: false,
-      settledAt: null,
+      completedAt: null,
       protectedNamespaces: ['temporal'],
       gitopsManagers: ['argocd-controller'],
       others: [{ name: 'night' }, { name: 'other', isIdle: true }],
@@ -62,16 +62,16 @@ describe('the book of schedules', () => {
     ]);
   });
 
-  it('takes a schedule for settled since it was put down last, unless it is at work', () => {
+  it('takes a schedule for complete since its workloads were last put to sleep, unless it is at work', () => {
     const contextWith = (status: object) => {
       const night = scheduleAs('night', workdays, { status });
       return bookOf(night).contextOf(night, MONDAY_NIGHT);
     };
     const tonight = { lastDownscaleTime: '2026-11-16T20:00:03Z' };
     const progress = { total: 3, completed: 1, failed: 0, inProgress: true };
-    expect(contextWith(tonight)?.settledAt).toBe(at(tonight.lastDownscaleTime));
-    expect(contextWith({ ...tonight, scalingProgress: progress })?.settledAt).toBeNull();
-    expect(contextWith({})?.settledAt).toBeNull();
+    expect(contextWith(tonight)?.completedAt).toBe(at(tonight.lastDownscaleTime));
+    expect(contextWith({ ...tonight, scalingProgress: progress })?.completedAt).toBeNull();
+    expect(contextWith({})?.completedAt).toBeNull();
   });
 
   it('goes through the schedules once, however often workloads change, until one of them has changed', () => {

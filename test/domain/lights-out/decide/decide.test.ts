@@ -10,12 +10,12 @@ import {
 import { down, HOUR, itemOf, lookOf, NOON, planOf, scheduleOf, specOf, up } from '../looks.ts';
 
 const known: LightsOutMemory = { ...freshMemory, isTakenOver: true };
-const judged = (look: Parameters<typeof lookOf>[0], memory = known) => decide(lookOf(look), memory)[1];
+const decided = (look: Parameters<typeof lookOf>[0], memory = known) => decide(lookOf(look), memory)[1];
 const remembered = (look: Parameters<typeof lookOf>[0], memory = known) => decide(lookOf(look), memory)[0];
 
 describe('a schedule that is followed', () => {
   it('is left asleep until the next transition where everything is as it wants it', () => {
-    expect(judged({})).toMatchObject({
+    expect(decided({})).toMatchObject({
       kind: 'wait',
       phase: 'Down',
       reason: 'AsScheduled',
@@ -27,23 +27,23 @@ describe('a schedule that is followed', () => {
 
   it('puts to sleep what is up', () => {
     const item = itemOf('web');
-    expect(judged({ plan: planOf([item]) })).toMatchObject({ kind: 'scale', phase: 'ScalingDown', items: [item] });
+    expect(decided({ plan: planOf([item]) })).toMatchObject({ kind: 'scale', phase: 'ScalingDown', items: [item] });
   });
 
   it('puts the finalizer on before its first write', () => {
-    expect(judged({ plan: planOf([itemOf('web')]), schedule: scheduleOf({ hasFinalizer: false }) })).toMatchObject({
+    expect(decided({ plan: planOf([itemOf('web')]), schedule: scheduleOf({ hasFinalizer: false }) })).toMatchObject({
       kind: 'finalizer',
       isPresent: true,
     });
   });
 
   it('needs no finalizer while it has nothing to write', () => {
-    expect(judged({ schedule: scheduleOf({ hasFinalizer: false }) })).toMatchObject({ kind: 'wait' });
+    expect(decided({ schedule: scheduleOf({ hasFinalizer: false }) })).toMatchObject({ kind: 'wait' });
   });
 
   it('is looked at once a day even where no transition is near, because zones change', () => {
     const far = { ...up, next: { at: NOON + 90 * 24 * HOUR, state: 'Down', exception: null } as const };
-    expect(judged({ period: far })).toMatchObject({ kind: 'wait', until: NOON + 24 * HOUR });
+    expect(decided({ period: far })).toMatchObject({ kind: 'wait', until: NOON + 24 * HOUR });
   });
 
   it('is looked at when an override ends, and forgets it then', () => {
@@ -58,14 +58,14 @@ describe('a schedule that is followed', () => {
     const memory = {
       ...known,
       overrides: [override],
-      settled: { state: 'Down', since: down.since, at: NOON - HOUR } as const,
+      completed: { state: 'Down', since: down.since, at: NOON - HOUR } as const,
     };
-    expect(judged({}, memory)).toMatchObject({ until: NOON + HOUR });
-    expect(judged({}, memory).facts).toContain('awake until 2026-11-20T13:00:00Z (by alice)');
+    expect(decided({}, memory)).toMatchObject({ until: NOON + HOUR });
+    expect(decided({}, memory).facts).toContain('awake until 2026-11-20T13:00:00Z (by alice)');
     const over = remembered({ at: NOON + HOUR }, memory);
-    // For the rest of the night it tells since when everything is asleep again.
+    // For the rest of the night it is known since when everything is asleep again.
     expect(over.overrides).toEqual([override]);
-    expect(judged({ at: NOON + HOUR }, memory).facts.join()).not.toContain('awake until');
+    expect(decided({ at: NOON + HOUR }, memory).facts.join()).not.toContain('awake until');
     const inEffect = {
       state: 'Up',
       since: NOON + 12 * HOUR,
@@ -82,11 +82,11 @@ describe('a schedule that is followed', () => {
     const overrides = [
       { kind: 'wake', namespace: null, since: NOON - HOUR, until: NOON + HOUR, by: 'annotation', reason: '' } as const,
     ];
-    expect(judged({ schedule: scheduleOf({ overrides }) })).toMatchObject({ kind: 'wait', until: NOON + HOUR });
+    expect(decided({ schedule: scheduleOf({ overrides }) })).toMatchObject({ kind: 'wait', until: NOON + HOUR });
   });
 
   it('is looked at when something else holds for one of its workloads, as when its grace ends', () => {
-    expect(judged({ plan: planOf([], { until: NOON + HOUR }) })).toMatchObject({ kind: 'wait', until: NOON + HOUR });
+    expect(decided({ plan: planOf([], { until: NOON + HOUR }) })).toMatchObject({ kind: 'wait', until: NOON + HOUR });
   });
 
   it('forgets an override to sleep as soon as it is over', () => {
@@ -96,32 +96,32 @@ describe('a schedule that is followed', () => {
     expect(remembered({ at: NOON + 1 }, memory).overrides).toEqual([]);
   });
 
-  it('says what a dry run would do, writes nothing, and tells it once', () => {
+  it('says what a dry run would do, writes nothing, and has one Event of it', () => {
     const look = {
       plan: planOf([itemOf('web')]),
       schedule: scheduleOf({ spec: specOf({ dryRun: true }), hasFinalizer: false }),
     };
-    const verdict = judged(look);
+    const verdict = decided(look);
     expect(verdict).toMatchObject({ kind: 'wait', phase: 'DryRun', detail: 'a dry run: 1 workload would be written' });
     expect(verdict.facts).toContain('would be done: Deployment team-a/web 3 -> 0');
-    const told = verdict.tells.map(({ key }) => key);
-    expect(told).toHaveLength(1);
-    expect(judged(look, { ...known, told }).tells).toEqual([]);
+    const emitted = verdict.events.map(({ key }) => key);
+    expect(emitted).toHaveLength(1);
+    expect(decided(look, { ...known, emitted }).events).toEqual([]);
   });
 
   it('waits for an approval before it puts anything to sleep, and wakes without one', () => {
     const schedule = scheduleOf({ spec: specOf({ requireApproval: true }) });
     const waking = itemOf('old', { direction: 'Up', reason: 'LeftScope', from: 0, to: 2 });
-    expect(judged({ schedule, plan: planOf([itemOf('web')]) })).toMatchObject({
+    expect(decided({ schedule, plan: planOf([itemOf('web')]) })).toMatchObject({
       kind: 'wait',
       phase: 'AwaitingApproval',
     });
-    expect(judged({ schedule, plan: planOf([waking, itemOf('web')]) })).toMatchObject({
+    expect(decided({ schedule, plan: planOf([waking, itemOf('web')]) })).toMatchObject({
       kind: 'scale',
       items: [waking],
     });
     const memory = { ...known, approved: { by: 'alice', at: NOON } };
-    expect(judged({ schedule, plan: planOf([itemOf('web')]) }, memory)).toMatchObject({ kind: 'scale' });
+    expect(decided({ schedule, plan: planOf([itemOf('web')]) }, memory)).toMatchObject({ kind: 'scale' });
   });
 
   it.each([
@@ -138,7 +138,7 @@ describe('a schedule that is followed', () => {
       'Invalid',
     ],
   ] as const)('writes nothing while it is %s', (_, look, memory, phase) => {
-    expect(judged({ plan: planOf([itemOf('web')]), ...look }, memory)).toMatchObject({ kind: 'wait', phase });
+    expect(decided({ plan: planOf([itemOf('web')]), ...look }, memory)).toMatchObject({ kind: 'wait', phase });
   });
 
   it('says which field of an invalid one is wrong, once for each edit', () => {
@@ -147,13 +147,13 @@ describe('a schedule that is followed', () => {
       generation: 7,
       problems: [{ field: 'spec.timezone', message: 'no zone' }],
     });
-    const verdict = judged({ schedule, period: null, plan: null });
+    const verdict = decided({ schedule, period: null, plan: null });
     expect(verdict.ready).toEqual({ status: 'False', reason: 'InvalidSchedule', message: 'spec.timezone: no zone' });
-    expect(verdict.tells).toMatchObject([{ reason: 'InvalidSchedule', key: 'InvalidSchedule 7' }]);
+    expect(verdict.events).toMatchObject([{ reason: 'InvalidSchedule', key: 'InvalidSchedule 7' }]);
   });
 
   it('writes nothing while Headroom is paused in the cluster, and looks again', () => {
-    expect(judged({ plan: planOf([itemOf('web')]), globalPause: 'paused by ops' })).toMatchObject({
+    expect(decided({ plan: planOf([itemOf('web')]), globalPause: 'paused by ops' })).toMatchObject({
       kind: 'wait',
       reason: 'GloballyPaused',
       until: NOON + 60_000,
@@ -161,7 +161,7 @@ describe('a schedule that is followed', () => {
   });
 
   it('does not ask for the end of that pause while there is nothing to write', () => {
-    expect(judged({ globalPause: 'paused by ops' })).toMatchObject({ kind: 'wait', until: NOON + 12 * HOUR });
+    expect(decided({ globalPause: 'paused by ops' })).toMatchObject({ kind: 'wait', until: NOON + 12 * HOUR });
   });
 
   it('lets what failed wait for its next try, shows it, and goes on with the others', () => {
@@ -171,8 +171,8 @@ describe('a schedule that is followed', () => {
       failing: { 'Deployment team-a/bad': 'denied' },
       retry: { times: 1, at: NOON + 15_000, isMany: false },
     };
-    expect(judged({ plan: planOf([bad, good]) }, memory)).toMatchObject({ kind: 'scale', items: [good] });
-    expect(judged({ plan: planOf([bad]) }, memory)).toMatchObject({
+    expect(decided({ plan: planOf([bad, good]) }, memory)).toMatchObject({ kind: 'scale', items: [good] });
+    expect(decided({ plan: planOf([bad]) }, memory)).toMatchObject({
       kind: 'wait',
       reason: 'ScalingFailed',
       until: NOON + 15_000,
@@ -182,7 +182,7 @@ describe('a schedule that is followed', () => {
         message: '1 workload cannot be written: Deployment team-a/bad: denied; tried again at 2026-11-20T12:00:15Z',
       },
     });
-    expect(judged({ at: NOON + 15_000, plan: planOf([bad]) }, memory)).toMatchObject({ kind: 'scale', items: [bad] });
+    expect(decided({ at: NOON + 15_000, plan: planOf([bad]) }, memory)).toMatchObject({ kind: 'scale', items: [bad] });
   });
 
   it('forgets a failure that is not to be written any more', () => {
@@ -196,7 +196,7 @@ describe('a schedule that is followed', () => {
     expect(remembered({ plan: planOf([], { total: 1_500 }) }, memory)).toMatchObject({ failing: memory.failing });
   });
 
-  it('tells once a night who is kept up, whose workload it is not, and what GitOps put up', () => {
+  it('has one Event a night for each workload that a person keeps up, that another schedule owns, and that GitOps put up', () => {
     const plan = planOf([itemOf('web', { reason: 'DownAgain', manager: 'argocd-controller' })], {
       notes: [
         { workload: 'Deployment team-a/kept', reason: 'ChangedByPerson', detail: 'scaled by kubectl' },
@@ -205,13 +205,13 @@ describe('a schedule that is followed', () => {
       ],
       notesTotal: 3,
     });
-    const { tells } = judged({ plan });
-    expect(tells.map(({ reason }) => reason)).toEqual(['KeptUp', 'OwnedByOther', 'PutDownAgain']);
-    expect(tells[2]?.message).toContain('/spec/replicas');
-    const told = tells.map(({ key }) => key);
-    expect(judged({ plan }, { ...known, told }).tells).toEqual([]);
+    const { events } = decided({ plan });
+    expect(events.map(({ reason }) => reason)).toEqual(['KeptUp', 'OwnedByOther', 'PutDownAgain']);
+    expect(events[2]?.message).toContain('/spec/replicas');
+    const emitted = events.map(({ key }) => key);
+    expect(decided({ plan }, { ...known, emitted }).events).toEqual([]);
     const nextNight = { ...down, since: NOON + 24 * HOUR };
-    expect(judged({ plan, period: nextNight }, { ...known, told }).tells).toHaveLength(3);
+    expect(decided({ plan, period: nextNight }, { ...known, emitted }).events).toHaveLength(3);
   });
 });
 
@@ -226,13 +226,13 @@ describe('more failures than are remembered by name', () => {
   };
 
   it('are all tried again at their time, and nothing before', () => {
-    expect(judged({ plan: planOf(many) }, memory)).toMatchObject({
+    expect(decided({ plan: planOf(many) }, memory)).toMatchObject({
       kind: 'wait',
       reason: 'ScalingFailed',
       until: NOON + 15_000,
       detail: expect.stringMatching(/^more than 100 workloads cannot be written: /),
     });
-    expect(judged({ at: NOON + 15_000, plan: planOf(many) }, memory)).toMatchObject({ kind: 'scale', items: many });
+    expect(decided({ at: NOON + 15_000, plan: planOf(many) }, memory)).toMatchObject({ kind: 'scale', items: many });
   });
 });
 
@@ -241,13 +241,13 @@ describe('a schedule that goes', () => {
   const waking = itemOf('web', { direction: 'Up', reason: 'ScheduleDeleted', from: 0, to: 3 });
 
   it('wakes everything, and only then gives the finalizer back', () => {
-    expect(judged({ schedule, plan: planOf([waking]) })).toMatchObject({ kind: 'scale', phase: 'CleaningUp' });
-    expect(judged({ schedule })).toMatchObject({
+    expect(decided({ schedule, plan: planOf([waking]) })).toMatchObject({ kind: 'scale', phase: 'CleaningUp' });
+    expect(decided({ schedule })).toMatchObject({
       kind: 'finalizer',
       isPresent: false,
-      tells: [{ reason: 'CleanupComplete' }],
+      events: [{ reason: 'CleanupComplete' }],
     });
-    expect(judged({ schedule: scheduleOf({ isDeleting: true, hasFinalizer: false }) })).toMatchObject({ kind: 'end' });
+    expect(decided({ schedule: scheduleOf({ isDeleting: true, hasFinalizer: false }) })).toMatchObject({ kind: 'end' });
   });
 
   it('stays while something cannot be woken, and says what', () => {
@@ -256,36 +256,36 @@ describe('a schedule that goes', () => {
       failing: { 'Deployment team-a/web': 'denied' },
       retry: { times: 1, at: NOON + 15_000, isMany: false },
     };
-    expect(judged({ schedule, plan: planOf([waking]) }, memory)).toMatchObject({
+    expect(decided({ schedule, plan: planOf([waking]) }, memory)).toMatchObject({
       kind: 'wait',
       reason: 'CleanupFailed',
       until: NOON + 15_000,
-      tells: [{ reason: 'CleanupPartialFailure' }],
+      events: [{ reason: 'CleanupPartialFailure' }],
     });
   });
 
   it('is cleaned up also when it is invalid or suspended', () => {
     expect(
-      judged({ schedule: scheduleOf({ isDeleting: true, spec: null }), period: null, plan: planOf([waking]) }),
+      decided({ schedule: scheduleOf({ isDeleting: true, spec: null }), period: null, plan: planOf([waking]) }),
     ).toMatchObject({ kind: 'scale' });
     expect(
-      judged({ schedule: scheduleOf({ isDeleting: true, spec: specOf({ suspend: true }) }), plan: planOf([waking]) }),
+      decided({ schedule: scheduleOf({ isDeleting: true, spec: specOf({ suspend: true }) }), plan: planOf([waking]) }),
     ).toMatchObject({ kind: 'scale' });
   });
 
   it('waits for the end of a pause', () => {
     const paused = { ...known, paused: { by: 'bob', reason: '', at: NOON } };
-    expect(judged({ schedule, plan: planOf([waking]) }, paused)).toMatchObject({ kind: 'wait', phase: 'Paused' });
-    expect(judged({ schedule, plan: planOf([waking]), globalPause: 'paused' })).toMatchObject({
+    expect(decided({ schedule, plan: planOf([waking]) }, paused)).toMatchObject({ kind: 'wait', phase: 'Paused' });
+    expect(decided({ schedule, plan: planOf([waking]), globalPause: 'paused' })).toMatchObject({
       kind: 'wait',
       reason: 'GloballyPaused',
     });
   });
 
   it('wakes what it left also when it is gone already, and ends', () => {
-    expect(judged({ schedule: null, period: null, plan: planOf([waking]) })).toMatchObject({ kind: 'scale' });
+    expect(decided({ schedule: null, period: null, plan: planOf([waking]) })).toMatchObject({ kind: 'scale' });
     expect(
-      judged({ schedule: null, period: null }, { ...known, paused: { by: 'bob', reason: '', at: NOON } }),
+      decided({ schedule: null, period: null }, { ...known, paused: { by: 'bob', reason: '', at: NOON } }),
     ).toMatchObject({ kind: 'end', reason: 'ScheduleGone' });
   });
 });
@@ -335,11 +335,11 @@ describe('the memory', () => {
     const paused = { by: 'bob', at: '2026-11-19T20:00:00Z', reason: 'incident' };
     expect(takeOver(freshMemory, { ...asleep, paused })).toMatchObject({
       paused: { by: 'bob', reason: 'incident', at: Date.parse('2026-11-19T20:00:00Z') },
-      settled: { state: 'Down', at: Date.parse('2026-11-19T18:05:00Z') },
+      completed: { state: 'Down', at: Date.parse('2026-11-19T18:05:00Z') },
     });
     const underWay = { total: 9, completed: 3, failed: 0, inProgress: true };
-    expect(takeOver(freshMemory, { ...asleep, scalingProgress: underWay }).settled).toBeNull();
-    expect(takeOver(freshMemory, { ...asleep, lastDownscaleTime: '2026-11-18T18:05:00Z' }).settled).toBeNull();
+    expect(takeOver(freshMemory, { ...asleep, scalingProgress: underWay }).completed).toBeNull();
+    expect(takeOver(freshMemory, { ...asleep, lastDownscaleTime: '2026-11-18T18:05:00Z' }).completed).toBeNull();
   });
 
   it('of another schedule of the same name has nothing but the pause', () => {
@@ -364,7 +364,7 @@ describe('the memory', () => {
   it('forgets with the night who was put up in it', () => {
     const memory: LightsOutMemory = {
       ...known,
-      settled: { state: 'Down', since: down.since, at: NOON - HOUR },
+      completed: { state: 'Down', since: down.since, at: NOON - HOUR },
       contested: { 'Deployment team-a/web': { times: 2, until: NOON + HOUR } },
     };
     expect(remembered({}, memory).contested).toEqual(memory.contested);
@@ -374,7 +374,40 @@ describe('the memory', () => {
     expect(remembered({ period: nextNight }, memory).contested).toEqual({});
   });
 
-  it('of an earlier release is filled up', () => {
+  it('of version 1 is read with the names that its fields have now, and what it lacks is as in a fresh one', () => {
+    const event = { type: 'Normal', reason: 'ScaledDown', message: '2 workloads put to sleep', key: 'ScaledDown 5' };
+    const carried = `{
+      "version": 1, "uid": "u1", "isTakenOver": true, "paused": null, "overrides": [],
+      "approved": { "by": "jane", "at": 7 }, "inEffect": null,
+      "settled": { "state": "Down", "since": 3, "at": 4 },
+      "contested": { "Deployment team-a/web": { "times": 2, "until": 9 } }, "failing": {}, "retry": null,
+      "savings": { "replicaMs": 60, "replicas": 2, "at": 8 }, "lastUpscale": 1, "lastDownscale": 2, "run": null,
+      "told": ["KeptUp Deployment team-a/db 3"],
+      "untold": [${JSON.stringify(event)}]
+    }`;
+    expect(upgradeMemory(JSON.parse(carried) as LightsOutMemory)).toEqual({
+      ...freshMemory,
+      version: 2,
+      uid: 'u1',
+      isTakenOver: true,
+      approved: { by: 'jane', at: 7 },
+      completed: { state: 'Down', since: 3, at: 4 },
+      contested: { 'Deployment team-a/web': { times: 2, until: 9 } },
+      savings: { replicaMs: 60, replicas: 2, at: 8 },
+      lastUpscale: 1,
+      lastDownscale: 2,
+      emitted: ['KeptUp Deployment team-a/db 3'],
+      pendingEvents: [event],
+    });
+    expect(upgradeMemory(JSON.parse('{ "version": 1 }') as LightsOutMemory)).toEqual(freshMemory);
+  });
+
+  it('of this version is as it was carried, of none is fresh, and of a newer one is refused', () => {
+    const full: LightsOutMemory = { ...known, emitted: ['DryRun'], completed: { state: 'Up', since: null, at: 5 } };
+    expect(upgradeMemory(JSON.parse(JSON.stringify(full)) as LightsOutMemory)).toEqual(full);
     expect(upgradeMemory(undefined)).toEqual(freshMemory);
+    expect(() => upgradeMemory(JSON.parse('{ "version": 3 }') as LightsOutMemory)).toThrow(
+      'the memory of the schedule has version 3: run a worker of the newer release',
+    );
   });
 });

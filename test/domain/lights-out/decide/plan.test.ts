@@ -7,7 +7,7 @@ import {
   SLEEP_UNTIL,
   WAKE_UNTIL,
 } from '../../../../domain/lights-out/schedule/names.ts';
-import type { PlanContext } from '../../../../domain/lights-out/workload/evaluation.ts';
+import type { EvaluationContext } from '../../../../domain/lights-out/workload/evaluation.ts';
 import { NOTES_LIMIT, PLAN_LENGTH, PLAN_LIMIT, planSchedule } from '../../../../domain/lights-out/decide/plan.ts';
 import type { ScopedNamespace, Workload } from '../../../../domain/lights-out/workload/workload.ts';
 import {
@@ -28,7 +28,7 @@ import {
 const both = [namespaceOf('team-b'), namespaceOf('team-a')];
 const plan = (
   workloads: readonly Workload[],
-  over: Partial<PlanContext> = {},
+  over: Partial<EvaluationContext> = {},
   namespaces: readonly ScopedNamespace[] = both,
 ) => planSchedule({ context: contextOf(over), namespaces, workloads });
 
@@ -142,9 +142,9 @@ describe('a plan', () => {
   it('lets go of autoscalers whose workload is not there, once that would be woken', () => {
     const held = scaledObject({ [MANAGED_BY]: 'nights', [KEDA_PAUSED_REPLICAS]: '0' });
     const missing = [workloadOf({ uid: '', replicas: 0, createdAt: 0, createdBy: null, autoscalers: [held] })];
-    const planned = (over: Partial<PlanContext>) =>
+    const planned = (over: Partial<EvaluationContext>) =>
       planSchedule({ context: contextOf(over), namespaces: both, workloads: [], missing });
-    const reasons = (over: Partial<PlanContext>) => planned(over).items.map(({ reason }) => reason);
+    const reasons = (over: Partial<EvaluationContext>) => planned(over).items.map(({ reason }) => reason);
     const morning = planned({ period: { state: 'Up', since: NIGHT } });
     expect(morning.items).toMatchObject([
       {

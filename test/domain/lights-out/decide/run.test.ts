@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { freshMemory, type LightsOutMemory } from '../../../../domain/lights-out/decide/memory.ts';
 import type { PlanItem } from '../../../../domain/lights-out/workload/evaluation.ts';
-import { afterBatch, settle, withRun } from '../../../../domain/lights-out/decide/run.ts';
+import { afterBatch, completeRun, withRun } from '../../../../domain/lights-out/decide/run.ts';
 import { statusOf } from '../../../../domain/lights-out/decide/status.ts';
 import { down, HOUR, itemOf, lookOf, NOON, planOf, up } from '../looks.ts';
 
@@ -30,8 +30,8 @@ describe('a run', () => {
       now: NOON,
       timings,
     });
-    const { memory: after, tells, finished } = settle(memory, lookOf({ at: NOON + 30_000 }), true);
-    expect(tells).toEqual([
+    const { memory: after, events, finished } = completeRun(memory, lookOf({ at: NOON + 30_000 }), true);
+    expect(events).toEqual([
       {
         type: 'Normal',
         reason: 'ScaledDown',
@@ -42,23 +42,26 @@ describe('a run', () => {
     expect(finished).toEqual({ direction: 'downscale', seconds: 30 });
     expect(after).toMatchObject({
       run: null,
-      settled: { state: 'Down', since: down.since },
+      completed: { state: 'Down', since: down.since },
       lastDownscale: NOON + 30_000,
       lastUpscale: null,
     });
-    expect(settle(after, lookOf({ at: NOON + 30_000 }), true)).toMatchObject({
-      tells: [],
+    expect(completeRun(after, lookOf({ at: NOON + 30_000 }), true)).toMatchObject({
+      events: [],
       finished: null,
       memory: after,
     });
   });
 
   it('in which nothing had to be done is a transition all the same', () => {
-    const memory: LightsOutMemory = { ...freshMemory, settled: { state: 'Down', since: down.since, at: NOON - HOUR } };
-    expect(settle(memory, lookOf({ period: up }), true).memory.lastUpscale).toBe(NOON);
-    expect(settle(memory, lookOf({ period: up }), false).memory).toMatchObject({
+    const memory: LightsOutMemory = {
+      ...freshMemory,
+      completed: { state: 'Down', since: down.since, at: NOON - HOUR },
+    };
+    expect(completeRun(memory, lookOf({ period: up }), true).memory.lastUpscale).toBe(NOON);
+    expect(completeRun(memory, lookOf({ period: up }), false).memory).toMatchObject({
       lastUpscale: null,
-      settled: memory.settled,
+      completed: memory.completed,
     });
   });
 
@@ -82,7 +85,7 @@ describe('a run', () => {
     const database = itemOf('db', { priority: 10 });
     const next = afterBatch(both, [database], [done('db')], atNoon);
     expect(next.stage?.items.map(({ workload }) => workload.name)).toEqual(['db']);
-    expect(settle(next, lookOf(), true).memory.stage).toBeNull();
+    expect(completeRun(next, lookOf(), true).memory.stage).toBeNull();
   });
 });
 
@@ -90,7 +93,7 @@ describe('the moments of the last transitions', () => {
   it('are those of transitions, and not of a scope that changed or of what GitOps put up', () => {
     const others = [itemOf('a', { direction: 'Up', reason: 'LeftScope' }), itemOf('b', { reason: 'DownAgain' })];
     const memory = afterBatch(withRun(freshMemory, 2, NOON), others, [done('a'), done('b')], { now: NOON, timings });
-    expect(settle(memory, lookOf(), true).memory).toMatchObject({ lastUpscale: null, lastDownscale: null });
+    expect(completeRun(memory, lookOf(), true).memory).toMatchObject({ lastUpscale: null, lastDownscale: null });
   });
 
   it('are not moved by an autoscaler that is held again, but by one that is held with its workload', () => {
@@ -99,7 +102,7 @@ describe('the moments of the last transitions', () => {
     const lastDownscale = (...writes: PlanItem['writes']) => {
       const items = [itemOf('web', { writes })];
       const memory = afterBatch(withRun(freshMemory, 1, NOON), items, [done('web')], { now: NOON, timings });
-      return settle(memory, lookOf(), true).memory.lastDownscale;
+      return completeRun(memory, lookOf(), true).memory.lastDownscale;
     };
     expect(lastDownscale(scaler)).toBeNull();
     expect(lastDownscale(scaler, { ...write, kind: 'Deployment' })).toBe(NOON);
@@ -108,10 +111,10 @@ describe('the moments of the last transitions', () => {
   it('are not moved by a transition of which every write failed', () => {
     const memory: LightsOutMemory = {
       ...freshMemory,
-      settled: { state: 'Up', since: up.since, at: NOON - HOUR },
+      completed: { state: 'Up', since: up.since, at: NOON - HOUR },
       failing: { 'Deployment team-a/web': 'denied' },
     };
-    expect(settle(memory, lookOf(), true).memory.lastDownscale).toBeNull();
+    expect(completeRun(memory, lookOf(), true).memory.lastDownscale).toBeNull();
   });
 });
 

@@ -6,7 +6,7 @@ import {
   MANAGED_BY,
   ORIGINAL_BOUNDS,
 } from '../../../../domain/lights-out/schedule/names.ts';
-import type { PlanContext } from '../../../../domain/lights-out/workload/evaluation.ts';
+import type { EvaluationContext } from '../../../../domain/lights-out/workload/evaluation.ts';
 import type { Autoscaler, Workload } from '../../../../domain/lights-out/workload/workload.ts';
 import {
   asleep,
@@ -23,7 +23,7 @@ import {
 } from '../planned.ts';
 
 /** The writes of the evaluation, in order: the workload's kind, and of an autoscaler its annotations and bounds as well. */
-function writes(workload: Workload, over: Partial<PlanContext> = {}): unknown {
+function writes(workload: Workload, over: Partial<EvaluationContext> = {}): unknown {
   const evaluation = evaluate(workload, namespaceOf(), contextOf(over));
   if (evaluation.kind === 'keep') return evaluation.reason;
   return evaluation.item.writes.map(({ kind, patch }) =>

@@ -10,7 +10,7 @@ import {
   SLEEP_UNTIL,
   WAKE_UNTIL,
 } from '../../../../domain/lights-out/schedule/names.ts';
-import type { PlanContext } from '../../../../domain/lights-out/workload/evaluation.ts';
+import type { EvaluationContext } from '../../../../domain/lights-out/workload/evaluation.ts';
 import type { FieldChange, Workload } from '../../../../domain/lights-out/workload/workload.ts';
 import {
   asleep,
@@ -29,11 +29,11 @@ import {
   workloadOf,
 } from '../planned.ts';
 
-const judged = (workload: Workload, over: Partial<PlanContext> = {}, namespace = namespaceOf()) =>
+const judged = (workload: Workload, over: Partial<EvaluationContext> = {}, namespace = namespaceOf()) =>
   evaluate(workload, namespace, contextOf(over));
 
 /** The evaluation in a few words: `Up 0→3`, `Down 3→0`, or why it is left. */
-function told(workload: Workload, over: Partial<PlanContext> = {}, namespace = namespaceOf()): string {
+function told(workload: Workload, over: Partial<EvaluationContext> = {}, namespace = namespaceOf()): string {
   const evaluation = judged(workload, over, namespace);
   if (evaluation.kind === 'keep') return evaluation.reason;
   const { reason, from, to } = evaluation.item;
@@ -41,7 +41,7 @@ function told(workload: Workload, over: Partial<PlanContext> = {}, namespace = n
 }
 
 /** The patch of the workload itself. */
-function patchOf(workload: Workload, over: Partial<PlanContext> = {}): unknown {
+function patchOf(workload: Workload, over: Partial<EvaluationContext> = {}): unknown {
   const evaluation = judged(workload, over);
   const writes = evaluation.kind === 'change' ? evaluation.item.writes : [];
   return writes.find(({ kind }) => kind === workload.kind)?.patch;
@@ -237,7 +237,7 @@ describe('a workload at dawn', () => {
 });
 
 describe('what leaves the scope while it is down', () => {
-  it.each<[string, Partial<PlanContext>]>([
+  it.each<[string, Partial<EvaluationContext>]>([
     ['its namespace is excluded', { spec: specOf({ excludeNamespaces: ['team-a'] }) }],
     ['its kind is no longer selected', { spec: specOf({ workloadTypes: ['CronJob'] }) }],
     ['its namespace is protected', { protectedNamespaces: ['team-a'] }],
@@ -347,15 +347,15 @@ describe('what is up and was never put down in this night', () => {
   it('is put down before everything was down once, unless surely its replicas were changed', () => {
     const rollout = workloadOf({ changed: changeBy('kubectl', NIGHT - HOUR, false) });
     expect(told(rollout)).toBe('ChangedByPerson');
-    expect(told(rollout, { settledAt: null })).toBe('Down 3→0');
-    expect(told(workloadOf({ changed: changeBy('kubectl') }), { settledAt: null })).toBe('ChangedByPerson');
-    expect(told(workloadOf(created), { settledAt: null })).toBe('ChangedByPerson');
+    expect(told(rollout, { completedAt: null })).toBe('Down 3→0');
+    expect(told(workloadOf({ changed: changeBy('kubectl') }), { completedAt: null })).toBe('ChangedByPerson');
+    expect(told(workloadOf(created), { completedAt: null })).toBe('ChangedByPerson');
   });
 
   it('is respected also where a person scaled it at a moment that nobody knows, once everything was down', () => {
     const changed: FieldChange = { manager: 'kubectl', at: null, isOnlyIt: true };
     expect(told(workloadOf({ changed }))).toBe('ChangedByPerson');
-    expect(told(workloadOf({ changed }), { settledAt: null })).toBe('Down 3→0');
+    expect(told(workloadOf({ changed }), { completedAt: null })).toBe('Down 3→0');
     expect(told(workloadOf({ changed: { ...changed, latest: NIGHT - HOUR } }))).toBe('ChangedByPerson');
     // It came into the scope with what it had before the night.
     expect(told(workloadOf({ changed: { ...changed, latest: DUSK - HOUR } }))).toBe('Down 3→0');
@@ -368,7 +368,7 @@ describe('what is up and was never put down in this night', () => {
     expect(told(put)).toBe('DownAgain 3→0');
     expect(patchOf(put)).toMatchObject({ metadata: { annotations: { [ORIGINAL_REPLICAS]: '3' } } });
     expect(told(put, { contested: { 'Deployment team-a/web': NIGHT + 1 } })).toBe('Contested');
-    expect(told(put, { settledAt: null })).toBe('Down 3→0');
+    expect(told(put, { completedAt: null })).toBe('Down 3→0');
   });
 
   it('is left for a time of grace, whoever created it', () => {
@@ -435,7 +435,7 @@ describe('what people say', () => {
   });
 
   it('in an annotation holds from when that was written, as far as it is known', () => {
-    const day = { period: { state: 'Up', since: NIGHT } as const, now: NIGHT + HOUR, settledAt: NIGHT };
+    const day = { period: { state: 'Up', since: NIGHT } as const, now: NIGHT + HOUR, completedAt: NIGHT };
     const annotations = { [SLEEP_UNTIL]: '2026-11-21T01:00:00Z' };
     const since = NIGHT + HOUR / 2;
     const unknown = namespaceOf('team-a', { annotations });
@@ -454,11 +454,11 @@ describe('what people say', () => {
   it('counts as done once everything was down since, also by an override or after a wake', () => {
     const since = NIGHT - HOUR;
     const deployed = workloadOf({ changed: changeBy('kubectl', since + SECOND, false) });
-    const toldOf = (over: Partial<PlanContext>, namespace = namespaceOf()) => told(deployed, over, namespace);
+    const toldOf = (over: Partial<EvaluationContext>, namespace = namespaceOf()) => told(deployed, over, namespace);
     const sleep = (by: string) => [overrideOf({ kind: 'sleep', since, by })];
     for (const overrides of [sleep('alice'), [overrideOf({ until: since })]]) {
-      expect(toldOf({ overrides, settledAt: since - 1 })).toBe('Down 3→0');
-      expect(toldOf({ overrides, settledAt: since })).toBe('ChangedByPerson');
+      expect(toldOf({ overrides, completedAt: since - 1 })).toBe('Down 3→0');
+      expect(toldOf({ overrides, completedAt: since })).toBe('ChangedByPerson');
     }
     // Of an annotation the second alone is known: everything may have been as it should be before it was written.
     const namespace = namespaceOf('team-a', {
@@ -469,8 +469,8 @@ describe('what people say', () => {
       [{ overrides: sleep('annotation') }, namespaceOf()],
       [{}, namespace],
     ] as const) {
-      expect(toldOf({ ...over, settledAt: since + 999 }, where)).toBe('Down 3→0');
-      expect(toldOf({ ...over, settledAt: since + SECOND }, where)).toBe('ChangedByPerson');
+      expect(toldOf({ ...over, completedAt: since + 999 }, where)).toBe('Down 3→0');
+      expect(toldOf({ ...over, completedAt: since + SECOND }, where)).toBe('ChangedByPerson');
     }
   });
 
@@ -492,8 +492,8 @@ describe('what people say', () => {
     );
     // A new image, by a person: taken for more only after everything was down again.
     const deployed = { ...scaled, changed: changeBy('kubectl', NIGHT - HOUR + SECOND, false) };
-    expect(told(deployed, { overrides, settledAt: NIGHT - 2 * HOUR })).toBe('Down 3→0');
-    expect(told(deployed, { overrides, settledAt: NIGHT - HOUR })).toBe('ChangedByPerson');
+    expect(told(deployed, { overrides, completedAt: NIGHT - 2 * HOUR })).toBe('Down 3→0');
+    expect(told(deployed, { overrides, completedAt: NIGHT - HOUR })).toBe('ChangedByPerson');
   });
 });
 

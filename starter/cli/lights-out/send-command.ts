@@ -13,7 +13,7 @@ import { answered, print, type SharedOptions } from '../shared.ts';
 import { whyNobodyAnswers } from './schedules.ts';
 
 /** @throws {CommandFailed} where the workflow refuses, or nobody answers; {UnknownName} where there is no such schedule. */
-export async function tell(
+export async function sendCommand(
   config: Config,
   schedule: string,
   command: LightsOutCommand,

@@ -1,6 +1,6 @@
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { type InEffect, inEffectNow } from '../../domain/lights-out/schedule/in-effect.ts';
-import type { OtherSchedule, PlanContext } from '../../domain/lights-out/workload/evaluation.ts';
+import type { OtherSchedule, EvaluationContext } from '../../domain/lights-out/workload/evaluation.ts';
 import type { ScheduleLook } from './interface.ts';
 import { OtherSchedules } from './other-schedules.ts';
 import { NO_SPEC, type ScheduleNow } from './read-schedule-object.ts';
@@ -33,13 +33,13 @@ export function inEffectOf(
 }
 
 /** @param own the schedule; null where it is gone. */
-export function planContext(
+export function evaluationContext(
   look: ScheduleLook,
   own: ScheduleNow | null,
   others: readonly OtherSchedule[],
   { now, ...settings }: ContextSettings & { readonly now: EpochMs },
-): PlanContext {
-  const { target, settledAt, contested, failing } = look;
+): EvaluationContext {
+  const { target, completedAt, contested, failing } = look;
   const inEffect = inEffectOf(look, own, now);
   return {
     schedule: target.schedule,
@@ -50,7 +50,7 @@ export function planContext(
     isRestoringAll: own === null || own.seen.isDeleting,
     // Those that are over say since when it sleeps.
     overrides: [...look.overrides, ...(own?.seen.overrides ?? []), ...(own?.pastOverrides ?? [])],
-    settledAt,
+    completedAt,
     ...settings,
     others,
     contested,
