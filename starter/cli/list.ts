@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { controllerNames } from '../../domain/kernel/controllers.ts';
+import { formatInstant, fromNow } from '../../domain/kernel/time.ts';
 import type { Config } from '../config.ts';
 import { print, type SharedOptions } from './shared.ts';
 
@@ -16,7 +17,8 @@ export async function list(client: Client, config: Config, { output }: SharedOpt
   const cluster = config.kubernetes.clusterName.replaceAll("'", '');
   const rows = await running(client, cluster);
   if (output === 'json') return print(rows);
-  if (rows.length === 0) return console.log(`no workflow of Headroom runs in ${cluster}`);
+  if (rows.length === 0) return console.log(`Nothing of Headroom runs in ${cluster}.`);
+  const now = Date.now();
   const width = (of: (row: Row) => string): number => Math.max(...rows.map((row) => of(row).length));
   const [controllers, targets, phases] = [
     width((row) => row.controller),
@@ -25,7 +27,7 @@ export async function list(client: Client, config: Config, { output }: SharedOpt
   ];
   for (const { controller, target, phase, since } of rows) {
     console.log(
-      `${controller.padEnd(controllers)}  ${target.padEnd(targets)}  ${phase.padEnd(phases)}  since ${since}`,
+      `${controller.padEnd(controllers)}  ${target.padEnd(targets)}  ${phase.padEnd(phases)}  since ${formatInstant(Date.parse(since))} (${fromNow(Date.parse(since), now)})`,
     );
   }
 }

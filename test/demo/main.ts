@@ -1,4 +1,5 @@
 /** `make demo`: the main job on real servers, told as it happens. `--exit` ends it with 0 (6 of 6 pods) or 1. */
+import { sentence } from '../../domain/kernel/sentence.ts';
 import { quotaResizeId } from '../../domain/kernel/target.ts';
 import { status } from '../../workflows/quota-resize/messages.ts';
 import { logTail } from '../kernel/servers/supervised-process.ts';
@@ -79,7 +80,7 @@ async function story({
       .catch(() => null);
     if (seen !== null && `${seen.phase}/${seen.reason}` !== shown) {
       shown = `${seen.phase}/${seen.reason}`;
-      tell(`${seen.phase} (${seen.reason}): ${plain(seen.detail)}`);
+      tell(`${seen.phase} (${seen.reason}): ${sentence(plain(seen.detail))}`);
     }
     const pullRequest = seen?.decision?.pullRequest;
     if (pullRequest && pullRequestUrl === null) {

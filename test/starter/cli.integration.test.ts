@@ -98,7 +98,9 @@ describe.concurrent('headroom', () => {
       return rows.find(({ target, phase }) => target === 'shown/compute' && phase === 'AwaitingMerge');
     });
     expect(listed).toMatchObject({ workflow: quota.workflowId });
-    expect(await says('list')).toMatch(/^quota-resize +shown\/compute +AwaitingMerge +since \d{4}-/m);
+    expect(await says('list')).toMatch(
+      /^quota-resize +shown\/compute +AwaitingMerge +since \d{4}-\S+:\d\dZ \(\d+ \w+ ago\)$/m,
+    );
   });
 
   it('pauses and resumes in the name of the user, and says what it did', async () => {
