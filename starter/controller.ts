@@ -2,6 +2,7 @@ import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
 import type { Registry } from 'prom-client';
 import type { HeadroomProcess } from '../platform/process/process.ts';
+import type { AdmissionWebhooks } from './admission/webhooks.ts';
 import type { Config } from './config.ts';
 import type { CountedUsage } from './kernel/counted-usage.ts';
 import type { Informer } from './kernel/informer.ts';
@@ -23,6 +24,8 @@ export interface RunningController {
   readonly informers: Readonly<Record<string, Informer<KubernetesObject>>>;
   /** How many hints wait to be sent. */
   readonly waitingHints: () => number;
+  /** What the API server asks before it stores an object of the controller's, where that is to be served. */
+  readonly admission?: AdmissionWebhooks | undefined;
 }
 
 /** A controller as the starter process runs it. */

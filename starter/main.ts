@@ -1,9 +1,11 @@
 /** The process that watches a cluster, counts from what it has seen, and starts and wakes workflows. It writes nothing to the cluster. */
+import type { KubeConfig } from '@kubernetes/client-node';
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import { requestCancellation } from '../activities/kernel/cancellation.ts';
 import { clusterSchedule, type ControllerConfig, controllerSettings } from '../domain/registry.ts';
 import { type Readiness, serveHealth, serveMetrics } from '../platform/health/health.ts';
 import { connectProcess, type HeadroomProcess, runProcess } from '../platform/process/process.ts';
+import { createAdmissionMetrics, startAdmission } from './admission/start.ts';
 import type { Config } from './config.ts';
 import type { RunningController } from './controller.ts';
 import { CountedUsage } from './kernel/counted-usage.ts';
@@ -39,9 +41,29 @@ async function run(headroom: HeadroomProcess<Config>): Promise<void> {
   for (const [, { start }] of enabled) {
     running.push(await start({ headroom, kubeConfig, client, metrics, countedUsage, onHinted }));
   }
+  await serveWebhooks(headroom, { kubeConfig, metrics, running });
   registerMetrics(metrics, running);
   watchReadiness(readiness, running);
   log.info({ cluster, controllers: enabled.map(([name]) => name) }, 'the starter is watching');
+}
+
+/** Serves the admission webhooks of the controllers that have any. */
+async function serveWebhooks(
+  headroom: HeadroomProcess<Config>,
+  {
+    kubeConfig,
+    metrics,
+    running,
+  }: {
+    readonly kubeConfig: KubeConfig;
+    readonly metrics: Registry;
+    readonly running: readonly RunningController[];
+  },
+): Promise<void> {
+  const all = running.flatMap(({ admission }) => admission ?? []);
+  if (all.length === 0) return;
+  const admissionMetrics = createAdmissionMetrics(metrics);
+  for (const webhooks of all) await startAdmission(headroom, { kubeConfig, metrics: admissionMetrics, webhooks });
 }
 
 function registerMetrics(metrics: Registry, running: readonly RunningController[]): void {

@@ -3,9 +3,7 @@ import { AdmissionregistrationV1Api, type KubeConfig, PatchStrategy, setHeaderOp
 import { orNull, statusCode } from '../../activities/kubernetes/failure.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { failureOf } from '../kernel/api-get.ts';
-
-/** The name of both configurations. */
-const WEBHOOK_CONFIGURATION = 'headroom-lights-out';
+import type { AdmissionWebhooks } from './webhooks.ts';
 
 interface Webhook {
   readonly name: string;
@@ -26,14 +24,15 @@ interface Configurations {
  * The function throws what the API server or the network says otherwise.
  */
 export function createBundleWriter({
+  webhooks: { name, component },
   kubeConfig,
   log,
 }: {
+  readonly webhooks: Pick<AdmissionWebhooks, 'name' | 'component'>;
   readonly kubeConfig: KubeConfig;
   readonly log: Log;
 }): (bundle: string) => Promise<void> {
   const api = kubeConfig.makeApiClient(AdmissionregistrationV1Api);
-  const name = WEBHOOK_CONFIGURATION;
   const fieldManager = 'headroom-starter';
   const jsonPatch = setHeaderOptions('Content-Type', PatchStrategy.JsonPatch);
   const all: readonly Configurations[] = [
@@ -71,7 +70,7 @@ export function createBundleWriter({
           const { reason } = failureOf(error);
           log.warn(
             { kind, reason },
-            `the ${kind} ${name} may not be told whom to trust: ${reason}; the ClusterRole of deploy/lights-out/webhook allows it`,
+            `the ${kind} ${name} may not be told whom to trust: ${reason}; the ClusterRole of ${component} allows it`,
           );
         }
         said.set(kind, 'forbidden');

@@ -34,7 +34,7 @@ export async function issueAuthority(now: EpochMs): Promise<Pair> {
   const certificate = await X509CertificateGenerator.createSelfSigned({
     ...validity(now, AUTHORITY_DAYS),
     serialNumber: newSerial(),
-    name: 'CN=headroom-lights-out-ca',
+    name: 'CN=headroom-admission-ca',
     signingAlgorithm: SIGNATURE,
     keys,
     extensions: [
@@ -61,7 +61,7 @@ export async function issueServer(host: string, authority: Pair, now: EpochMs): 
     ...validity(now, SERVER_DAYS),
     serialNumber: newSerial(),
     // A name of a subject is at most 64 characters, and nobody looks at it: the host is an alternative name.
-    subject: 'CN=headroom-lights-out',
+    subject: 'CN=headroom-admission',
     issuer: issuer.subject,
     publicKey: keys.publicKey,
     signingAlgorithm: SIGNATURE,

@@ -1,16 +1,13 @@
-/** What the webhooks answer to the API server: the domain's own reading of a schedule, in the words of AdmissionReview v1. */
+/** AdmissionReview v1: how a request of the API server is read, and how it is answered. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import type { EpochMs } from '../../domain/kernel/time.ts';
-import { readSchedule, scheduleWarnings } from '../../domain/lights-out/schedule/read-schedule.ts';
-import type { ScheduleSpec } from '../../domain/lights-out/schedule/schedule.ts';
 
 const API_VERSION = 'admission.k8s.io/v1';
 const KIND = 'AdmissionReview';
 
 const operations = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as const;
 
-/** As much of an object as the answer depends on; whether it is a schedule is for the domain to say. */
+/** As much of an object as every answer depends on; whether it is of its kind is for the domain to say. */
 const reviewedObject = z.looseObject({
   metadata: z.looseObject({ name: z.string().optional(), deletionTimestamp: z.string().optional() }).optional(),
   spec: z.unknown().optional(),
@@ -42,21 +39,6 @@ export interface AdmissionResponse {
   readonly patch?: string;
 }
 
-/** Another schedule of the cluster. */
-export interface NamedSchedule {
-  readonly name: string;
-  readonly spec: ScheduleSpec;
-}
-
-/** What a schedule is evaluated beside. */
-export interface ReviewContext {
-  /** All schedules of the cluster; the one that is asked about may be among them. */
-  readonly others: readonly NamedSchedule[];
-  /** Never touched by any schedule. */
-  readonly protectedNamespaces: readonly string[];
-  readonly now: EpochMs;
-}
-
 /** The body is no AdmissionReview v1; the message says what is missing. */
 export class MalformedReview extends Error {
   override readonly name = 'MalformedReview';
@@ -76,14 +58,13 @@ export function reviewOf(response: AdmissionResponse): object {
   return { apiVersion: API_VERSION, kind: KIND, response };
 }
 
-/** Sets the time zone where a schedule names none, and changes nothing else. */
-export function reviewDefaults(request: AdmissionRequest): AdmissionResponse {
-  const { uid } = request;
-  const changed = changedSpec(request);
-  if (!isRecord(changed)) return { uid, allowed: true };
-  const { timezone } = changed;
-  if (timezone !== undefined && timezone !== null && timezone !== '') return { uid, allowed: true };
-  const patch = [{ op: 'add', path: '/spec/timezone', value: 'UTC' }];
+/** The object is stored as it is. */
+export function allowed({ uid }: AdmissionRequest, warnings: readonly string[] = []): AdmissionResponse {
+  return { uid, allowed: true, ...(warnings.length === 0 ? {} : { warnings: warnings.map(warningLine) }) };
+}
+
+/** The object is stored with these changes, as operations of a JSON patch. */
+export function patched({ uid }: AdmissionRequest, patch: readonly object[]): AdmissionResponse {
   return {
     uid,
     allowed: true,
@@ -92,43 +73,26 @@ export function reviewDefaults(request: AdmissionRequest): AdmissionResponse {
   };
 }
 
-/** Refuses a schedule that says something impossible, with all that is wrong with it, and warns of what is only unwise. */
-export function reviewSchedule(
-  request: AdmissionRequest,
-  { others, protectedNamespaces, now }: ReviewContext,
-): AdmissionResponse {
-  const { uid, object } = request;
-  if (changedSpec(request) === undefined) return { uid, allowed: true };
-  const { spec, problems } = readSchedule(object);
-  if (spec === null || problems.length > 0) {
-    const message = problems.map(({ field, message }) => `${field}: ${message}`).join('; ');
-    return { uid, allowed: false, status: { code: 422, reason: 'Invalid', message } };
-  }
-  const name = scheduleName(request);
-  const besides = others.filter((other) => other.name !== name);
-  const warnings = scheduleWarnings(spec, besides, { now, protectedNamespaces }).map(warningLine);
-  return { uid, allowed: true, ...(warnings.length === 0 ? {} : { warnings }) };
+/** The object is not stored: it is invalid, as the message says. */
+export function denied({ uid }: AdmissionRequest, message: string): AdmissionResponse {
+  return { uid, allowed: false, status: { code: 422, reason: 'Invalid', message } };
 }
 
-/** The name of the schedule that is asked about; empty where the API server has yet to make one up. */
-export function scheduleName({ name, object }: AdmissionRequest): string {
+/** The name of the object that is reviewed; empty where the API server has yet to make one up. */
+export function objectName({ name, object }: AdmissionRequest): string {
   return name || (object?.metadata?.name ?? '');
 }
 
 /**
  * The new spec, where it is somebody's to answer for. Undefined for an object that is going, and for an update of
- * something else: a finalizer comes off a schedule that was let in while nobody looked.
+ * something else: a finalizer comes off an object that was let in while no webhook answered.
  */
-function changedSpec({ operation, subResource, object, oldObject }: AdmissionRequest): unknown {
+export function changedSpec({ operation, subResource, object, oldObject }: AdmissionRequest): unknown {
   if (operation !== 'CREATE' && operation !== 'UPDATE') return undefined;
   if (subResource) return undefined;
   if (!object || object.metadata?.deletionTimestamp !== undefined) return undefined;
   if (operation === 'UPDATE' && oldObject && isDeepStrictEqual(object.spec, oldObject.spec)) return undefined;
   return object.spec ?? null;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The API server cuts a warning after so many characters. */

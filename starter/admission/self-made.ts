@@ -7,8 +7,7 @@ import { failureOf } from '../kernel/api-get.ts';
 import { createBundleWriter } from './ca-bundle.ts';
 import { type Chain, type CheckedChain, reviewChain } from './chain.ts';
 import type { CertificateSource } from './keep.ts';
-
-export const TLS_SECRET = 'headroom-lights-out-tls';
+import { type AdmissionWebhooks, tlsSecretName } from './webhooks.ts';
 
 /** Long before a renewal matters, and soon enough for a host that has changed. */
 const LOOK_EVERY_MS = 60_000;
@@ -16,6 +15,7 @@ const LOOK_EVERY_MS = 60_000;
 const MAX_CONFLICTS = 5;
 
 export interface SelfMadeCertificateOptions {
+  readonly webhooks: Pick<AdmissionWebhooks, 'name' | 'component'>;
   readonly kubeConfig: KubeConfig;
   /** Where the Secret is. */
   readonly systemNamespace: string;
@@ -32,10 +32,11 @@ export interface SelfMadeCertificateOptions {
  * the others take it over. Before a certificate is handed out, the API server is told whom to trust.
  */
 export function selfMadeCertificate(options: SelfMadeCertificateOptions): CertificateSource {
-  const { kubeConfig, systemNamespace, host, log, everyMs = LOOK_EVERY_MS, now = Date.now } = options;
+  const { webhooks, kubeConfig, systemNamespace, host, log, everyMs = LOOK_EVERY_MS, now = Date.now } = options;
   const core = kubeConfig.makeApiClient(CoreV1Api);
-  const where = { name: TLS_SECRET, namespace: systemNamespace };
-  const writeBundle = createBundleWriter({ kubeConfig, log });
+  const secretName = tlsSecretName(webhooks.name);
+  const where = { name: secretName, namespace: systemNamespace };
+  const writeBundle = createBundleWriter({ webhooks, kubeConfig, log });
 
   /** The chain of the Secret, which is made or renewed where it has to be. */
   const ensureChain = async (): Promise<CheckedChain> => {
@@ -50,7 +51,7 @@ export function selfMadeCertificate(options: SelfMadeCertificateOptions): Certif
       if (review.kind === 'good') return review.chain;
       try {
         await write(secret, review.next);
-        log.info({ secret: TLS_SECRET, host }, `the Secret ${TLS_SECRET} was renewed for ${host}: ${review.why}`);
+        log.info({ secret: secretName, host }, `the Secret ${secretName} was renewed for ${host}: ${review.why}`);
         // What else is due has to wait for the next look: by then the API server trusts the authority that signs it.
         return review.next;
       } catch (error) {
@@ -64,7 +65,7 @@ export function selfMadeCertificate(options: SelfMadeCertificateOptions): Certif
     const data = dataOf(chain);
     if (secret === null) {
       const labels = { 'app.kubernetes.io/name': 'headroom-starter', 'app.kubernetes.io/part-of': 'headroom' };
-      const metadata = { name: TLS_SECRET, labels };
+      const metadata = { name: secretName, labels };
       const body = { metadata, type: 'kubernetes.io/tls', data };
       await core.createNamespacedSecret({ namespace: systemNamespace, body });
     } else {
@@ -75,11 +76,11 @@ export function selfMadeCertificate(options: SelfMadeCertificateOptions): Certif
   };
 
   return {
-    name: `the certificate of the admission webhooks in the Secret ${systemNamespace}/${TLS_SECRET}`,
+    name: `the certificate of the admission webhooks in the Secret ${systemNamespace}/${secretName}`,
     everyMs,
     read: async () => {
       const chain = await ensureChain().catch((error: unknown) => {
-        throw withHint(error);
+        throw withHint(error, webhooks.component);
       });
       await writeBundle(chain.authorities);
       return chain.server;
@@ -109,8 +110,8 @@ function dataOf({ server, authorities, authorityKey }: Chain): Record<string, st
 }
 
 /** Says what a person can do about a missing permission. */
-function withHint(error: unknown): unknown {
+function withHint(error: unknown, component: string): unknown {
   if (statusCode(error) !== 403) return error;
-  const hint = 'the Role of deploy/lights-out/webhook allows it, look at its binding';
+  const hint = `the Role of ${component} allows it, look at its binding`;
   return new Error(`${failureOf(error).reason}; ${hint}`, { cause: error });
 }

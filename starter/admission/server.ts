@@ -1,26 +1,13 @@
-/** The port that the API server calls before it stores a schedule. */
+/** The port that the API server calls before it stores an object. */
 import type { Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { fastify, type FastifyError, type FastifyReply } from 'fastify';
 import type { Counter } from 'prom-client';
 import type { ListeningServer } from '../../platform/health/health.ts';
 import type { Log } from '../../platform/log/log.ts';
-import type { ListenAddress } from '../../domain/kernel/settings/forms.ts';
 import type { Pair } from './certificate.ts';
-import {
-  type AdmissionRequest,
-  type AdmissionResponse,
-  MalformedReview,
-  type ReviewContext,
-  readReview,
-  reviewDefaults,
-  reviewOf,
-  reviewSchedule,
-  scheduleName,
-} from './review.ts';
-
-const DEFAULTING_PATH = '/mutate';
-const VALIDATING_PATH = '/validate';
+import { MalformedReview, objectName, readReview, reviewOf } from './review.ts';
+import type { AdmissionWebhooks } from './webhooks.ts';
 
 /** A review holds the object twice, and the API server itself takes no more than 3 MB of one. */
 const BODY_LIMIT = 3 * 1024 * 1024;
@@ -30,11 +17,9 @@ const REQUEST_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 120_000;
 
 export interface AdmissionServerOptions {
-  readonly address: ListenAddress;
-  /** What a schedule is evaluated beside, as it is at this moment. */
-  readonly context: () => ReviewContext;
-  /** Counts reviews, with the labels `operation` and `allowed`. */
-  readonly requests: Counter<'operation' | 'allowed'>;
+  readonly webhooks: Pick<AdmissionWebhooks, 'name' | 'kind' | 'reviews' | 'address'>;
+  /** Counts reviews, with the name of the webhooks. */
+  readonly requests: Counter<'webhooks' | 'operation' | 'allowed'>;
   readonly log: Log;
 }
 
@@ -44,12 +29,16 @@ export interface AdmissionServer extends ListeningServer {
 }
 
 /**
- * Serves `POST /mutate` and `POST /validate` with TLS, and nothing else.
+ * Serves a POST of each path that has a review with TLS, and nothing else.
  *
  * @throws the system's error when the address cannot be listened on.
  */
 export async function serveAdmission(options: AdmissionServerOptions): Promise<AdmissionServer> {
-  const { address, context, requests, log } = options;
+  const { requests, log } = options;
+  const { name: webhooks, kind, reviews, address } = options.webhooks;
+  const expected = Object.keys(reviews)
+    .map((path) => `POST ${path}`)
+    .join(' or ');
   const server = fastify({
     https: { handshakeTimeout: REQUEST_TIMEOUT_MS },
     bodyLimit: BODY_LIMIT,
@@ -64,35 +53,31 @@ export async function serveAdmission(options: AdmissionServerOptions): Promise<A
   const connections = openConnections(server.server);
   const refuse = (reply: FastifyReply, status: number, message: string) => {
     // Nobody may make a time series by sending something.
-    requests.inc({ operation: 'none', allowed: 'false' });
+    requests.inc({ webhooks, operation: 'none', allowed: 'false' });
     log.debug({ status }, `a request to the admission webhooks was refused: ${message}`);
     return reply.code(status).send({ message });
   };
-  const answerWith = (path: string, review: (request: AdmissionRequest) => AdmissionResponse): void => {
+  for (const [path, review] of Object.entries(reviews)) {
     server.post(path, (incoming, reply) => {
       const request = readReview(incoming.body);
       const response = review(request);
       const { operation } = request;
-      requests.inc({ operation, allowed: String(response.allowed) });
-      const fields = { schedule: scheduleName(request), operation };
-      if (response.allowed) log.debug(fields, `a schedule passed ${path}`);
-      else log.info(fields, `the schedule ${fields.schedule} was refused: ${response.status?.message}`);
+      requests.inc({ webhooks, operation, allowed: String(response.allowed) });
+      const fields = { kind, name: objectName(request), operation };
+      if (response.allowed) log.debug(fields, `the ${kind} ${fields.name} passed ${path}`);
+      else log.info(fields, `the ${kind} ${fields.name} was denied: ${response.status?.message}`);
       return reply.send(reviewOf(response));
     });
-  };
-  answerWith(DEFAULTING_PATH, reviewDefaults);
-  answerWith(VALIDATING_PATH, (request) => reviewSchedule(request, context()));
-  server.setNotFoundHandler((_request, reply) =>
-    refuse(reply, 404, `expected POST ${DEFAULTING_PATH} or POST ${VALIDATING_PATH}`),
-  );
+  }
+  server.setNotFoundHandler((_request, reply) => refuse(reply, 404, `expected ${expected}`));
   server.setErrorHandler<FastifyError>((error, _request, reply) => {
     if (error instanceof MalformedReview) return refuse(reply, 400, error.message);
     const { statusCode = 500 } = error;
     if (statusCode === 413) return refuse(reply, 413, `expected at most ${BODY_LIMIT} bytes`);
     if (statusCode === 415) return refuse(reply, 415, 'expected the content type application/json');
     if (statusCode < 500) return refuse(reply, statusCode, `expected an AdmissionReview in JSON: ${error.message}`);
-    log.error({ err: error }, 'a schedule could not be reviewed');
-    return refuse(reply, 500, 'the schedule could not be reviewed');
+    log.error({ err: error }, `a ${kind} could not be reviewed`);
+    return refuse(reply, 500, `the ${kind} could not be reviewed`);
   });
   await server.listen({ host: address.host, port: address.port });
   const { port } = server.server.address() as AddressInfo;

@@ -1,8 +1,8 @@
 import { protectedNamespaces } from '../../domain/lights-out/protected-namespaces.ts';
-import { startAdmission } from '../admission/start.ts';
 import type { RunningController, StarterContext, StarterController } from '../controller.ts';
 import { HintQueue } from '../kernel/hint-queue.ts';
 import { isHopelessHint } from '../kernel/hopeless.ts';
+import { scheduleAdmission } from './admission.ts';
 import { createScheduleHintSender, type ScheduleQueuedHint } from './hint.ts';
 import { keepRunning } from './keep-running.ts';
 import { registerScheduleMetrics } from './metrics.ts';
@@ -17,12 +17,10 @@ export const lightsOutController: StarterController = {
 const SCHEDULE_GAP_MS = 1_000;
 
 /**
- * Watches the schedules of the cluster and what they select, wakes their workflows, and serves the admission webhooks where
- * an address is configured for them.
- *
- * @throws the system's error when the address of the webhooks cannot be listened on.
+ * Watches the schedules of the cluster and what they select, wakes their workflows, and has admission webhooks where an
+ * address is configured for them.
  */
-async function start({ headroom, kubeConfig, client, metrics, onHinted }: StarterContext): Promise<RunningController> {
+function start({ headroom, kubeConfig, client, metrics, onHinted }: StarterContext): RunningController {
   const { config, cluster, log, readiness, signal, onStop } = headroom;
   const send = createScheduleHintSender(client);
   const queue = new HintQueue<ScheduleQueuedHint>({
@@ -66,10 +64,11 @@ async function start({ headroom, kubeConfig, client, metrics, onHinted }: Starte
   });
   onStop('lights-out workflows', async () => await kept);
   registerScheduleMetrics(metrics, watch.book);
-  await startAdmission(headroom, {
-    kubeConfig,
-    metrics,
-    others: () => watch.book.all.flatMap(({ name, spec }) => (spec === null ? [] : [{ name, spec }])),
-  });
-  return { informers: watch.informers, waitingHints: () => queue.depth };
+  return {
+    informers: watch.informers,
+    waitingHints: () => queue.depth,
+    admission: scheduleAdmission(config, () =>
+      watch.book.all.flatMap(({ name, spec }) => (spec === null ? [] : [{ name, spec }])),
+    ),
+  };
 }

@@ -8,7 +8,14 @@ import { controllers as starterControllers } from '../../starter/registry.ts';
 import { controllers as workerControllers } from '../../worker/registry.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const FRAME = ['platform/**/*.ts', 'worker/*.ts', 'starter/main.ts', 'starter/controller.ts', 'starter/kernel/**/*.ts'];
+const FRAME = [
+  'platform/**/*.ts',
+  'worker/*.ts',
+  'starter/main.ts',
+  'starter/controller.ts',
+  'starter/kernel/**/*.ts',
+  'starter/admission/**/*.ts',
+];
 const REGISTRIES = ['worker/registry.ts'];
 
 /** `quota-resize` as it is written in paths, in names and in sentences. */

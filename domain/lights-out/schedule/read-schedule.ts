@@ -1,4 +1,5 @@
 /** A LightsOutSchedule as it is found in a cluster or a file, read by one rule wherever it is looked at. */
+import { isRecord } from '../../kernel/record.ts';
 import { z } from 'zod';
 import { DURATION_FORM } from '../../kernel/duration.ts';
 import type { ScheduleProblem } from './schedule-problem.ts';
@@ -141,8 +142,4 @@ function withoutNulls(value: unknown): unknown {
   if (!isRecord(value)) return value;
   const parts = Object.entries(value).filter(([, part]) => part !== null);
   return Object.fromEntries(parts.map(([key, part]) => [key, withoutNulls(part)]));
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

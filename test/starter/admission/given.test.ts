@@ -6,7 +6,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Pair } from '../../../starter/admission/certificate.ts';
 import { givenCertificate } from '../../../starter/admission/given.ts';
 import { issueAuthority, issueServer } from '../../../starter/admission/issue.ts';
-import { type RunningAdmission, runAdmission } from '../../../starter/admission/start.ts';
+import {
+  type AdmissionMetrics,
+  createAdmissionMetrics,
+  type RunningAdmission,
+  runAdmission,
+} from '../../../starter/admission/start.ts';
 import { Readiness } from '../../../platform/health/health.ts';
 import { createLog } from '../../../platform/log/log.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
@@ -19,6 +24,7 @@ const newPair = async (now = Date.now()): Promise<Pair> => await issueServer('12
 let folder: string;
 let admission: RunningAdmission;
 let metrics: Registry;
+let measured: AdmissionMetrics;
 let readiness: Readiness;
 let ahead: number;
 let lines: { readonly level: string; readonly msg: string }[];
@@ -30,6 +36,7 @@ beforeEach(async () => {
   failures = [];
   ahead = 0;
   metrics = new Registry();
+  measured = createAdmissionMetrics(metrics);
   readiness = new Readiness();
 });
 
@@ -40,13 +47,15 @@ afterEach(async () => {
 });
 
 async function start(): Promise<void> {
+  admission = await serve('headroom-things');
+}
+
+async function serve(name: string): Promise<RunningAdmission> {
   const now = () => Date.now() + ahead;
-  admission = await runAdmission({
-    address: { host: '127.0.0.1', port: 0 },
+  return await runAdmission({
+    webhooks: { name, kind: 'Thing', reviews: {}, address: { host: '127.0.0.1', port: 0 } },
     source: givenCertificate({ folder, everyMs: 10, now }),
-    others: () => [],
-    protectedNamespaces: [],
-    metrics,
+    metrics: measured,
     readiness,
     log: createLog({
       name: 'starter',
@@ -76,7 +85,8 @@ async function mount({ certificate, key }: Pair): Promise<void> {
 
 const shown = async (): Promise<string> => await shownSerial(admission.url, authority.certificate);
 const isReady = (): boolean => readiness.report().ready;
-const reason = (): unknown => readiness.report().conditions['admission webhooks'];
+const CONDITION = 'admission webhooks headroom-things';
+const reason = (): unknown => readiness.report().conditions[CONDITION];
 const said = async (level: string, text: string | RegExp): Promise<void> => {
   await eventually(`the log says ${text}`, () =>
     lines.some(
@@ -106,7 +116,9 @@ describe('a certificate that is given', () => {
     await mount(await newPair(later));
     await eventually('the new one is shown', async () => (await shown()) !== before);
     const until = Math.floor(later / 1000) + 90 * 86_400;
-    expect(await metrics.metrics()).toContain(`headroom_admission_certificate_expiry_timestamp_seconds ${until}`);
+    expect(await metrics.metrics()).toContain(
+      `headroom_admission_certificate_expiry_timestamp_seconds{webhooks="headroom-things"} ${until}`,
+    );
   });
 
   it('goes on while the new one is broken, which is said once for each reason', async () => {
@@ -146,5 +158,21 @@ describe('a certificate that is given', () => {
     expect(reason()).toEqual({ ready: false, reason: expect.stringMatching(/^the certificate is over since 20/) });
     await mount(await newPair(Date.now() + ahead));
     await eventually('the webhooks are ready', isReady);
+  });
+
+  it('is served to the webhooks of two controllers in one process, each with its own condition and metrics', async () => {
+    await mount(await newPair());
+    await start();
+    const other = await serve('headroom-others');
+    try {
+      await eventually('both are ready', isReady);
+      expect(Object.keys(readiness.report().conditions)).toEqual([CONDITION, 'admission webhooks headroom-others']);
+      expect(await shownSerial(other.url, authority.certificate)).toBe(await shown());
+      const [things, others] = (await measured.expiry.get()).values;
+      expect(things).toMatchObject({ labels: { webhooks: 'headroom-things' }, value: expect.any(Number) });
+      expect(others).toMatchObject({ labels: { webhooks: 'headroom-others' }, value: things?.value });
+    } finally {
+      await other.close();
+    }
   });
 });

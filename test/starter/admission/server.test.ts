@@ -5,6 +5,7 @@ import { Counter, Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { issueAuthority, issueServer } from '../../../starter/admission/issue.ts';
 import { type AdmissionServer, serveAdmission } from '../../../starter/admission/server.ts';
+import { scheduleWebhooks } from '../../../starter/lights-out/admission.ts';
 import { createLog } from '../../../platform/log/log.ts';
 import { send, shownSerial } from './tls.ts';
 
@@ -20,12 +21,14 @@ beforeEach(async () => {
   metrics = new Registry();
   others = () => [];
   server = await serveAdmission({
-    address: { host: '127.0.0.1', port: 0 },
-    context: () => ({ others: others(), protectedNamespaces: [], now: Date.now() }),
+    webhooks: {
+      ...scheduleWebhooks(() => ({ others: others(), protectedNamespaces: [], now: Date.now() })),
+      address: { host: '127.0.0.1', port: 0 },
+    },
     requests: new Counter({
       name: 'requests_total',
       help: 'x',
-      labelNames: ['operation', 'allowed'],
+      labelNames: ['webhooks', 'operation', 'allowed'],
       registers: [metrics],
     }),
     log: createLog({ name: 'starter', level: 'trace', destination: { write: (line) => void lines.push(line) } }),
@@ -54,7 +57,7 @@ async function review(path: string, timezone: string | undefined, change: object
 }
 
 describe('the port for admission', () => {
-  it('answers reviews, counts them and says which schedule it refused', async () => {
+  it('answers reviews, counts them and says which object it denied', async () => {
     await useCertificate();
     const envelope = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' };
     expect(await review('/mutate?timeout=5s', undefined)).toMatchObject({
@@ -68,10 +71,12 @@ describe('the port for admission', () => {
     expect(lines.some((line) => line.includes('"level":"info"'))).toBe(false);
     const refused = await review('/validate', 'Mars/Olympus');
     expect(refused).toMatchObject({ status: 200, body: { response: { allowed: false, status: { code: 422 } } } });
-    expect(lines.find((line) => line.includes('"level":"info"'))).toContain('the schedule nights was refused: spec');
+    expect(lines.find((line) => line.includes('"level":"info"'))).toContain(
+      'the LightsOutSchedule nights was denied: spec',
+    );
     const counted = await metrics.metrics();
-    expect(counted).toContain('requests_total{operation="CREATE",allowed="true"} 2');
-    expect(counted).toContain('requests_total{operation="CREATE",allowed="false"} 1');
+    expect(counted).toContain('requests_total{webhooks="headroom-lights-out",operation="CREATE",allowed="true"} 2');
+    expect(counted).toContain('requests_total{webhooks="headroom-lights-out",operation="CREATE",allowed="false"} 1');
   });
 
   it('says what it expected of everything else', async () => {
@@ -99,7 +104,9 @@ describe('the port for admission', () => {
     });
     expect(await post('/validate', { method: 'GET' })).toMatchObject({ status: 404 });
     expect(await review('/validate', 'UTC')).toMatchObject({ status: 200 });
-    expect(await metrics.metrics()).toContain('requests_total{operation="none",allowed="false"} 8');
+    expect(await metrics.metrics()).toContain(
+      'requests_total{webhooks="headroom-lights-out",operation="none",allowed="false"} 8',
+    );
   });
 
   it('answers 500 and goes on where a review itself fails', async () => {
@@ -109,7 +116,7 @@ describe('the port for admission', () => {
     };
     expect(await review('/validate', 'UTC')).toMatchObject({
       status: 500,
-      body: { message: 'the schedule could not be reviewed' },
+      body: { message: 'the LightsOutSchedule could not be reviewed' },
     });
     expect(lines.some((line) => line.includes('the cache is gone'))).toBe(true);
     others = () => [];

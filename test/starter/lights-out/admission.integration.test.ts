@@ -15,9 +15,14 @@ import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { issueAuthority, issueServer } from '../../../starter/admission/issue.ts';
-import type { NamedSchedule } from '../../../starter/admission/review.ts';
-import { selfMadeCertificate, TLS_SECRET } from '../../../starter/admission/self-made.ts';
-import { type RunningAdmission, runAdmission, startAdmission } from '../../../starter/admission/start.ts';
+import { selfMadeCertificate } from '../../../starter/admission/self-made.ts';
+import {
+  createAdmissionMetrics,
+  type RunningAdmission,
+  runAdmission,
+  startAdmission,
+} from '../../../starter/admission/start.ts';
+import { type NamedSchedule, scheduleAdmission, scheduleWebhooks } from '../../../starter/lights-out/admission.ts';
 import { readSchedule } from '../../../domain/lights-out/schedule/read-schedule.ts';
 import { loadConfig } from '../../../starter/config.ts';
 import { Readiness } from '../../../platform/health/health.ts';
@@ -26,7 +31,7 @@ import { createLog } from '../../../platform/log/log.ts';
 import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { applyManifests } from '../../kernel/stack/manifests.ts';
-import { type Answer, send, shownSerial } from './tls.ts';
+import { type Answer, send, shownSerial } from '../admission/tls.ts';
 import { accessOf } from '../../kernel/stack/access.ts';
 
 const SYSTEM_NAMESPACE = 'namespace-resizer-system';
@@ -35,6 +40,7 @@ const STARTER = `system:serviceaccount:${SYSTEM_NAMESPACE}:headroom-starter`;
 /** May keep the Secret, and not touch the configurations. */
 const KEEPER = 'keeper';
 const NOBODY = 'nobody';
+const TLS_SECRET = 'headroom-lights-out-tls';
 const DAY_MS = 86_400_000;
 const SCHEDULES = '/apis/lightsout.techsupport.mk/v1alpha1/lightsoutschedules';
 const secretPlace = { name: TLS_SECRET, namespace: SYSTEM_NAMESPACE };
@@ -145,9 +151,14 @@ async function startWebhooks({
   const readiness = new Readiness();
   const metrics = new Registry();
   const failures: unknown[] = [];
-  const admission = await runAdmission({
+  const webhooks = {
+    ...scheduleWebhooks(() => ({ others: others(), protectedNamespaces: [], now: now() })),
     address: { host: '127.0.0.1', port: 0 },
+  };
+  const admission = await runAdmission({
+    webhooks,
     source: selfMadeCertificate({
+      webhooks,
       kubeConfig: kubeConfigOf(user),
       systemNamespace: SYSTEM_NAMESPACE,
       host: '127.0.0.1',
@@ -155,9 +166,7 @@ async function startWebhooks({
       everyMs,
       now,
     }),
-    others,
-    protectedNamespaces: [],
-    metrics,
+    metrics: createAdmissionMetrics(metrics),
     readiness,
     log,
     signal: new AbortController().signal,
@@ -264,10 +273,10 @@ describe('a schedule that is applied', () => {
     expect(messageOf(update)).toMatch(/denied the request: spec\.downscale: /);
     expect((await merge('nights', { spec: { downscale: '0 19 * * 1-5' } })).status).toBe(200);
     expect(starter.lines.map(({ msg }) => msg)).toContainEqual(
-      expect.stringMatching(/^the schedule nights was refused: spec\.timezone: /),
+      expect.stringMatching(/^the LightsOutSchedule nights was denied: spec\.timezone: /),
     );
     expect(await starter.metrics.metrics()).toContain(
-      'headroom_admission_requests_total{operation="UPDATE",allowed="false"} 1',
+      'headroom_admission_requests_total{webhooks="headroom-lights-out",operation="UPDATE",allowed="false"} 1',
     );
   });
 
@@ -343,7 +352,9 @@ describe('the certificate that starters make', () => {
     const until = Math.floor(now / 1000) + 90 * 86_400;
     for (const { metrics } of [one, other]) {
       await eventually('the end of the new certificate is told', async () =>
-        (await metrics.metrics()).includes(`headroom_admission_certificate_expiry_timestamp_seconds ${until}`),
+        (await metrics.metrics()).includes(
+          `headroom_admission_certificate_expiry_timestamp_seconds{webhooks="headroom-lights-out"} ${until}`,
+        ),
       );
     }
   });
@@ -467,7 +478,7 @@ describe('the certificate that starters make', () => {
   it('is waited for without the rights to its Secret, which the readiness says', async () => {
     const starter = await startWebhooks({ user: NOBODY });
     const reason = await eventually('the reason is known', () => {
-      const status = starter.readiness.report().conditions['admission webhooks'];
+      const status = starter.readiness.report().conditions['admission webhooks headroom-lights-out'];
       return status !== undefined && !status.ready && status.reason.includes('403') && status.reason;
     });
     expect(reason).toContain(`secrets "${TLS_SECRET}" is forbidden`);
@@ -476,11 +487,11 @@ describe('the certificate that starters make', () => {
 });
 
 describe('a starter with settings', () => {
-  /** What `startAdmission` is given in a process, and what it leaves there. */
+  /** What `startAdmission` is given in a process. */
   function processWith(env: Record<string, string>) {
-    const { lines, log } = recorder();
+    const { log } = recorder();
     const readiness = new Readiness();
-    const steps = new Map<string, () => Promise<void> | void>();
+    const steps: (() => Promise<void> | void)[] = [];
     const over = new AbortController();
     const failures: unknown[] = [];
     const config = loadConfig({
@@ -495,33 +506,36 @@ describe('a starter with settings', () => {
       readiness,
       identity: 'starter',
       signal: over.signal,
-      onStop: (name: string, step: () => Promise<void> | void) => void steps.set(name, step),
+      onStop: (_name: string, step: () => Promise<void> | void) => void steps.push(step),
       stop: (_reason: string, error?: unknown) => void failures.push(error),
     };
     cleanups.push(async () => {
       over.abort(new Error('stopping'));
-      for (const step of steps.values()) await step();
+      for (const step of steps) await step();
       expect(failures).toEqual([]);
     });
-    return { headroom, readiness, lines, steps };
+    return { headroom, readiness };
   }
 
-  const optionsFor = (user: string) => ({
-    kubeConfig: kubeConfigOf(user),
-    metrics: new Registry(),
-    others: () => [],
-  });
+  /** Starts what the process serves; null where that is nothing. */
+  async function startConfigured(
+    headroom: ReturnType<typeof processWith>['headroom'],
+    user: string,
+  ): Promise<RunningAdmission | null> {
+    const webhooks = scheduleAdmission(headroom.config, () => []);
+    if (webhooks === undefined) return null;
+    const metrics = createAdmissionMetrics(new Registry());
+    return await startAdmission(headroom, { kubeConfig: kubeConfigOf(user), metrics, webhooks });
+  }
 
   it('serves no webhooks without an address', async () => {
-    const { headroom, readiness, steps } = processWith({});
-    expect(await startAdmission(headroom, optionsFor(NOBODY))).toBeNull();
-    expect(readiness.report().conditions).toEqual({});
-    expect(steps.size).toBe(0);
+    const { headroom } = processWith({});
+    expect(await startConfigured(headroom, NOBODY)).toBeNull();
   });
 
   it('makes the certificate for the Service of its own namespace', async () => {
     const { headroom, readiness } = processWith({ HEADROOM_LIGHTS_OUT_WEBHOOK_ADDRESS: '127.0.0.1:0' });
-    expect(await startAdmission(headroom, optionsFor(STARTER))).not.toBeNull();
+    expect(await startConfigured(headroom, STARTER)).not.toBeNull();
     await eventually('the webhooks are ready', () => readiness.report().ready);
     const [{ X509Certificate }, certificate] = [await import('node:crypto'), await secretText('tls.crt')];
     expect(new X509Certificate(certificate).subjectAltName).toBe(`DNS:headroom-lights-out.${SYSTEM_NAMESPACE}.svc`);
@@ -538,7 +552,7 @@ describe('a starter with settings', () => {
       HEADROOM_LIGHTS_OUT_WEBHOOK_ADDRESS: '127.0.0.1:0',
       HEADROOM_LIGHTS_OUT_WEBHOOK_CERTIFICATE: folder,
     });
-    const admission = await startAdmission(headroom, optionsFor(NOBODY));
+    const admission = await startConfigured(headroom, NOBODY);
     await eventually('the webhooks are ready', () => readiness.report().ready);
     await callWebhooksAt(admission?.url ?? '', { caBundle: btoa(authority.certificate) });
     await asked();
