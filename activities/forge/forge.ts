@@ -4,7 +4,7 @@
  * does not name as an outcome.
  */
 import type { EpochMs } from '../../domain/kernel/time.ts';
-import type { Mergeability } from '../../domain/quota-resize/model/observation.ts';
+import type { Mergeability } from '../../domain/kernel/forge.ts';
 
 /** The base branch at one commit. */
 export interface BaseBranch {

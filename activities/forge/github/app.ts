@@ -9,7 +9,7 @@ import type { ApplicationFailure } from '@temporalio/common';
 import { fingerprint, type GitHubCredentials, hostOf, KnownSecrets, REFUSED_REST_MS } from './credentials.ts';
 import { failureOf, rateLimitWait, unauthorized } from './failures.ts';
 import { fetchWhole } from './fetch.ts';
-import { readPrivateKey } from '../../../domain/quota-resize/settings/github-private-key.ts';
+import { readPrivateKey } from '../../../domain/kernel/rsa-private-key.ts';
 
 export interface AppOptions {
   /** The base of the REST API, of GitHub Enterprise too: the exchange goes there. */

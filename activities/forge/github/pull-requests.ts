@@ -1,5 +1,5 @@
 /** Pull requests of a repository on GitHub, and the checks of their heads. */
-import type { Mergeability } from '../../../domain/quota-resize/model/observation.ts';
+import type { Mergeability } from '../../../domain/kernel/forge.ts';
 import {
   type Checks,
   type Comparison,

@@ -1,5 +1,5 @@
 import type { Forge } from '../forge.ts';
-import type { RepositoryName } from '../../../domain/quota-resize/settings/github.ts';
+import type { RepositoryName } from '../../../domain/kernel/forge.ts';
 import { noRepositories, notOnTheList, type Repositories } from '../repositories.ts';
 import { GitHubClient, type GitHubOptions } from './client.ts';
 import { createGitHubForge } from './forge.ts';

@@ -1,3 +1,4 @@
+import type { Mergeability } from '../../kernel/forge.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { ResourceList } from '../../kernel/resource-list.ts';
 import type { Unmeasured } from '../../quota-usage/calculate.ts';
@@ -159,24 +160,6 @@ export type SourceProblem =
   | 'Unplaceable'
   | 'RepositoryNotConfigured'
   | 'RepositoryNotFound';
-
-/** Whether an open pull request can be merged; each forge's own words are read into these by its adapter. */
-export type Mergeability =
-  /** Nothing that the forge knows of is in the way. */
-  | 'clean'
-  /** The forge does not know yet. */
-  | 'computing'
-  | 'draft'
-  /** The base changed the same lines. */
-  | 'conflict'
-  /** The base moved on and must be contained before a merge. */
-  | 'behind'
-  /** A rule of the base is in the way: a review, a required check, a merge queue. */
-  | 'blocked'
-  /** A check that is not required has not passed. */
-  | 'unstable'
-  /** The forge says something that this version does not know. */
-  | 'unrecognised';
 
 /** A pull request and the checks on its head, as the forge says now. */
 export interface PullRequestObservation {

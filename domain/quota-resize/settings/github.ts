@@ -1,16 +1,10 @@
 /** Where the GitOps repositories are, and who Headroom is to GitHub. */
 import type { z } from 'zod';
+import type { RepositoryName } from '../../kernel/forge.ts';
+import { readPrivateKey } from '../../kernel/rsa-private-key.ts';
 import { explained, httpUrl, matching, parsed, PATH, splitList, text } from '../../kernel/settings/forms.ts';
 import type { Settings } from '../../kernel/settings/setting.ts';
 import { defaultPathTemplate, parsePathTemplate } from '../git/locate/path-template.ts';
-import { readPrivateKey } from './github-private-key.ts';
-
-export interface RepositoryName {
-  readonly owner: string;
-  readonly repo: string;
-  /** The branch to change; absent: the repository's default branch. */
-  readonly baseBranch?: string | undefined;
-}
 
 const OWNER = '[A-Za-z0-9][A-Za-z0-9_-]{0,99}';
 const REPOSITORY = new RegExp(`^(${OWNER})/((?!\\.{1,2}(?:@|$))[A-Za-z0-9._-]{1,100})(?:@([^\\s~^:?*[\\\\,]+))?$`);

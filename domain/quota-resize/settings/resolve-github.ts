@@ -1,5 +1,6 @@
 import type { SettingSources, ValuesOf } from '../../kernel/settings/setting.ts';
-import type { githubSettings, RepositoryName } from './github.ts';
+import type { RepositoryName } from '../../kernel/forge.ts';
+import type { githubSettings } from './github.ts';
 import { type GitHubCredential, namesCredential, readGitHubCredential } from './github-credential.ts';
 
 /** The GitOps repository and the right to use it. */

@@ -10,7 +10,7 @@ import { tokenCredentials } from '../../../activities/forge/github/credentials.t
 import type { WritePermits } from '../../../activities/forge/write-permits.ts';
 import { connectRepositories } from '../../../activities/forge/github/repositories.ts';
 import type { Repositories } from '../../../activities/forge/repositories.ts';
-import type { RepositoryName } from '../../../domain/quota-resize/settings/github.ts';
+import type { RepositoryName } from '../../../domain/kernel/forge.ts';
 import {
   createQuotaResizeForgeActivities,
   type QuotaResizeForgeActivities,
