@@ -1,51 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Config, loadConfig } from '../../../starter/config.ts';
+import { describe, expect, it } from 'vitest';
 import { policyDefaults } from '../../../domain/quota-resize/settings.ts';
-import { ConfigError } from '../../../platform/config/config-problem.ts';
+import { temporaryConfig } from './temporary-config.ts';
 
 const TOKEN = 'ghp_0123456789abcdefghijklmnopqrstuvwxyz';
 const base = { CLUSTER_NAME: 'kind' };
 const propose = { ...base, HEADROOM_MODE: 'propose', GITHUB_OWNER: 'acme', GITHUB_REPO: 'gitops', GITHUB_TOKEN: TOKEN };
 
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'headroom-config-'));
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true });
-});
-
-/** A file in the test's own folder. */
-function file(name: string, content: string): string {
-  const path = join(folder, name);
-  writeFileSync(path, content);
-  return path;
-}
-
-function load(env: Record<string, string>, ...argv: string[]) {
-  // No file of the machine's user takes part.
-  return loadConfig({ env: { HOME: folder, ...env }, argv });
-}
-
-/** The message of the error that this configuration is refused with. */
-function refusal(env: Record<string, string>, ...argv: string[]): string {
-  try {
-    load(env, ...argv);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.message;
-    throw error;
-  }
-  throw new Error('the configuration was accepted');
-}
-
-/** The token of a configuration that has one. */
-function tokenOf(github: Config['github']): string | undefined {
-  return github?.credential.kind === 'token' ? github.credential.token.reveal() : undefined;
-}
+const { folder, file, load, refusal } = temporaryConfig();
 
 describe('layers', () => {
   it('has the documented default for everything but the name of the cluster', () => {
@@ -136,43 +99,7 @@ describe('layers', () => {
   });
 });
 
-describe('the defaults of the policy', () => {
-  it('are written as the annotations are', () => {
-    const config = load({
-      ...base,
-      STEPS: 'cpu=1, memory=4Gi',
-      APPROVAL: 'before-merge',
-      APPROVAL_REMINDER: '90m',
-      APPROVAL_TIMEOUT: '7d',
-      FREEZE_UNTIL: '2026-12-27',
-      MERGE_WINDOWS: '0 9 * * 1-5 for 8h in Europe/Berlin',
-      BURST: 'fill',
-      HEADROOM_REJECTION_COOLDOWN: '48h',
-    });
-    expect(policyDefaults(config)).toMatchObject({
-      steps: { cpu: '1', memory: '4Gi' },
-      approval: 'before-merge',
-      approvalReminder: 5_400_000,
-      approvalTimeout: 604_800_000,
-      freezeUntil: Date.UTC(2026, 11, 27),
-      mergeWindows: [{ cron: '0 9 * * 1-5', duration: 28_800_000, zone: 'Europe/Berlin' }],
-      burst: 'fill',
-      rejectionCooldown: 172_800_000,
-    });
-  });
-
-  it.each([
-    ['STEPS', 'cpu=0', 'expected "none", or quantities above 0'],
-    ['APPROVAL', 'yes', 'expected "none", "before-pull-request" or "before-merge"'],
-    ['APPROVAL_TIMEOUT', '100ms', 'expected a duration such as "90m", "24h" or "7d", from 1s to 92d, or "never"'],
-    ['FREEZE_UNTIL', 'tomorrow', 'expected a date or a moment such as "2026-12-27"'],
-    ['MERGE_WINDOWS', '0 0 30 2 * for 1h', '("0 0 30 2 *" never comes)'],
-    ['BURST', 'more', 'expected "settle" or "fill"'],
-  ])('%s=%s is refused with what would be right', (name, value, says) => {
-    expect(refusal({ ...base, [name]: value })).toContain(`${name} (environment): "${value}" is not valid: `);
-    expect(refusal({ ...base, [name]: value })).toContain(says);
-  });
-
+describe('the values', () => {
   it('know where they were written, and never what was written there', () => {
     const config = file('headroom.yaml', 'resize:\n  burst: fill\n  threshold: 60\n');
     const secret = 'a-very-secret-value';
@@ -296,7 +223,7 @@ describe('an unknown name', () => {
 
 describe('the file', () => {
   it('that cannot be read is refused by the name that names it', () => {
-    const path = join(folder, 'none.yaml');
+    const path = join(folder(), 'none.yaml');
     expect(refusal({ ...base, HEADROOM_CONFIG: path })).toContain(`HEADROOM_CONFIG: cannot read "${path}": ENOENT`);
   });
 
@@ -315,70 +242,6 @@ describe('the file', () => {
     expect(message).toContain('line 2: github.token must not be in the file');
     expect(message).toContain('set GITHUB_TOKEN in the environment instead');
     expect(message).not.toContain(TOKEN);
-  });
-});
-
-describe('dry run', () => {
-  it('wins over the mode, and a notice says so', () => {
-    const config = load({ ...propose, DRY_RUN: 'true' }, '--mode', 'propose');
-    expect(policyDefaults(config)).toMatchObject({ mode: 'observe', dryRun: true });
-    expect(config.notices).toContain('DRY_RUN wins over mode "propose": Headroom only observes.');
-  });
-
-  it('needs no GitHub', () => {
-    expect(load({ ...base, DRY_RUN: 'true' }, '--mode', 'propose').github).toBeUndefined();
-  });
-
-  it('says nothing when nobody asked to propose', () => {
-    expect(load({ ...propose, HEADROOM_MODE: 'observe', DRY_RUN: 'true' }).notices).toEqual([]);
-  });
-});
-
-describe('GitHub', () => {
-  it('is complete in mode propose', () => {
-    const { github } = load({ ...propose, GITHUB_API_URL: 'http://127.0.0.1:9/api/v3/', GITHUB_BASE_BRANCH: 'main' });
-    expect(github).toMatchObject({
-      apiUrl: 'http://127.0.0.1:9/api/v3',
-      owner: 'acme',
-      repo: 'gitops',
-      baseBranch: 'main',
-    });
-    expect(tokenOf(github)).toBe(TOKEN);
-  });
-
-  it('is asked for by name in mode propose', () => {
-    const message = refusal({ ...base, GITHUB_OWNER: 'acme' }, '--mode', 'propose');
-    expect(message).toContain('GITHUB_REPO: is required in mode "propose"');
-    expect(message).toContain('GITHUB_TOKEN, GITHUB_TOKEN_FILE or GITHUB_APP_ID: is required in mode "propose"');
-    expect(message).not.toContain('GITHUB_OWNER');
-  });
-
-  it('may be absent for observing, and a notice says what that means', () => {
-    expect(load(base).notices).toEqual([
-      'Without GITHUB_OWNER, GITHUB_REPO, GITHUB_TOKEN, GITHUB_TOKEN_FILE or GITHUB_APP_ID Headroom can only observe, also where an annotation asks it to propose.',
-    ]);
-  });
-
-  it('follows a token file that is rotated, also through a moment without it', () => {
-    const path = file('token', 'first-token\n');
-    const { GITHUB_TOKEN: _none, ...env } = propose;
-    const { github } = load({ ...env, GITHUB_TOKEN_FILE: path });
-    expect(tokenOf(github)).toBe('first-token');
-    writeFileSync(path, '');
-    expect(tokenOf(github)).toBe('first-token');
-    rmSync(path);
-    expect(tokenOf(github)).toBe('first-token');
-    writeFileSync(path, 'second-token');
-    expect(tokenOf(github)).toBe('second-token');
-  });
-
-  it('refuses a token file that is missing or empty, and a token in two places', () => {
-    const { GITHUB_TOKEN: _none, ...env } = propose;
-    expect(refusal({ ...env, GITHUB_TOKEN_FILE: join(folder, 'none') })).toContain('GITHUB_TOKEN_FILE: cannot read');
-    expect(refusal({ ...env, GITHUB_TOKEN_FILE: file('empty', '\n') })).toContain('the file is empty');
-    expect(refusal({ ...propose, GITHUB_TOKEN_FILE: file('token', 'x') })).toContain(
-      'GITHUB_TOKEN: is set and GITHUB_TOKEN_FILE is set as well: keep one of them',
-    );
   });
 });
 
@@ -455,7 +318,7 @@ api_key = "key-in-the-profile"
   });
 
   it('refuses what would silently connect in another way than asked', () => {
-    expect(refusal({ ...base, TEMPORAL_CONFIG_FILE: join(folder, 'none.toml') })).toContain(
+    expect(refusal({ ...base, TEMPORAL_CONFIG_FILE: join(folder(), 'none.toml') })).toContain(
       'TEMPORAL_CONFIG_FILE: cannot read',
     );
     expect(refusal({ ...base, TEMPORAL_CONFIG_FILE: file('t.toml', toml), TEMPORAL_PROFILE: 'prod' })).toContain(

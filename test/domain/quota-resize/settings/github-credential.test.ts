@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Config, loadConfig } from '../../../starter/config.ts';
-import { ConfigError } from '../../../platform/config/config-problem.ts';
-import { createGitHubCredentials } from '../../../worker/quota-resize/github-credentials.ts';
+import { type Config, loadConfig } from '../../../../starter/config.ts';
+import { ConfigError } from '../../../../platform/config/config-problem.ts';
+import { createGitHubCredentials } from '../../../../worker/quota-resize/github-credentials.ts';
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const pkcs1 = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();

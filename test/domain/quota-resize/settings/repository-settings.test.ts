@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Config, loadConfig } from '../../../starter/config.ts';
+import { type Config, loadConfig } from '../../../../starter/config.ts';
 
 const env = {
   CLUSTER_NAME: 'kind',
