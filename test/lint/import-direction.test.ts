@@ -40,6 +40,30 @@ const forbidden: Readonly<Record<string, readonly [source: string, says: string]
   'domain/imports-the-platform.ts': [from('../platform/log/log.ts'), 'domain is pure'],
   'activities/imports-the-platform.ts': [from('../platform/log/log.ts'), 'activities import the domain'],
   'starter/imports-the-worker.ts': [from('../worker/registry.ts'), 'the starter does not know the worker'],
+  'domain/lights-out/imports-another-controller.ts': [from('../quota-resize/decide/decide.ts'), 'only where'],
+  'domain/quota-usage/imports-its-user.ts': [from('../quota-resize/decide/decide.ts'), 'only where'],
+  'domain/quota-resize/decide/imports-another-controller.ts': [from('../../lights-out/settings.ts'), 'only where'],
+  'domain/quota-resize/decide/imports-an-outer-layer.ts': [from('../../../worker/registry.ts'), 'domain is pure'],
+  'domain/kernel/imports-a-controller.ts': [from('../lights-out/settings.ts'), 'knows none of them'],
+  'activities/forge/github/imports-a-controller.ts': [
+    from('../../../domain/quota-resize/settings.ts'),
+    'knows none of them',
+  ],
+  'activities/kubernetes/imports-a-controller.ts': [from('../quota-resize/lease.ts'), 'knows none of them'],
+  'activities/quota-resize/imports-activities-of-another.ts': [from('../quota-usage/audit.ts'), 'only where'],
+  'activities/lights-out/imports-a-type-of-another.ts': [
+    "import type { thing } from '../../domain/quota-usage/mode.ts';\nexport type Thing = typeof thing;\n",
+    'only where',
+  ],
+  'workflows/quota-resize/imports-another-controller.ts': [from('../quota-usage/messages.ts'), 'only where'],
+  'workflows/kernel/imports-a-controller.ts': [from('../lights-out/messages.ts'), 'knows none of them'],
+  'worker/lease-gc/imports-another-controller.ts': [from('../quota-usage/controller.ts'), 'only where'],
+  'starter/lights-out/imports-another-controller.ts': [from('../quota-usage/cache.ts'), 'only where'],
+  'starter/cli/lights-out/imports-another-controller.ts': [
+    from('../../../domain/quota-resize/settings.ts'),
+    'only where',
+  ],
+  'starter/admission/imports-a-controller.ts': [from('../lights-out/admission.ts'), 'knows none of them'],
   'starter/imports-a-test.ts': [from('../test/kernel/stack/stack.ts'), 'the product does not import its tests'],
 };
 
@@ -53,6 +77,15 @@ const allowed: Readonly<Record<string, string>> = {
     "import type { thing } from '../activities/quota-resize/interface.ts';\nexport type Thing = typeof thing;\n",
   'worker/imports-workflows-and-activities.ts': `${from('../workflows/index.ts')}${from('../activities/kubernetes/kubernetes.ts', 'other')}`,
   'platform/imports-the-kernel.ts': from('../domain/kernel/target.ts'),
+  'domain/quota-resize/demand/imports-the-arithmetic-of-usage.ts': from('../../quota-usage/calculate.ts'),
+  'domain/lease-gc/imports-the-leases.ts': from('../quota-resize/model/lease.ts'),
+  'activities/quota-resize/imports-the-arithmetic-of-usage.ts': from('../../domain/quota-usage/mode.ts'),
+  'activities/quota-resize/imports-its-own.ts': `${from('../../domain/quota-resize/model/lease.ts')}${from('./lease.ts', 'other')}`,
+  'activities/lease-gc/imports-the-leases.ts': `${from('../quota-resize/lease.ts')}${from('../../domain/quota-resize/model/lease.ts', 'other')}`,
+  'activities/forge/imports-the-budget.ts': from('../../domain/github-budget/urgency.ts'),
+  'workflows/quota-resize/imports-the-count-as-a-type.ts':
+    "import type { thing } from '../../activities/quota-usage/interface.ts';\nexport type Thing = typeof thing;\n",
+  'worker/imports-controllers.ts': from('./quota-usage/controller.ts'),
   'starter/imports-the-platform.ts': from('../platform/log/log.ts'),
 };
 
@@ -65,7 +98,10 @@ let findings: readonly { readonly filename: string; readonly message: string; re
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'headroom-lint-'));
-  await cp(join(ROOT, '.oxlintrc.json'), join(folder, '.oxlintrc.json'));
+  for (const file of ['oxlint.config.ts', 'domain/kernel/controllers.ts']) {
+    await mkdir(join(folder, dirname(file)), { recursive: true });
+    await cp(join(ROOT, file), join(folder, file));
+  }
   const sources = {
     ...Object.fromEntries(Object.entries(forbidden).map(([file, [source]]) => [file, source])),
     ...allowed,
