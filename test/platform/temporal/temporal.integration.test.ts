@@ -18,7 +18,7 @@ let metrics: string;
 const sdkLines: string[] = [];
 
 beforeAll(async () => {
-  server = await startTemporal();
+  server = await startTemporal({ addsSearchAttributes: true });
   const log = createLog({ name: 'sdk', level: 'trace', destination: { write: (line) => void sdkLines.push(line) } });
   metrics = await installRuntime(log);
 });
