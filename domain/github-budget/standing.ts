@@ -21,23 +21,27 @@ export interface BudgetStanding {
 /** @param state settled at `now`. */
 export function standingOf(state: BudgetState, now: EpochMs): BudgetStanding {
   const facts = [...usage(state, now), ...queueLines(state, now)];
-  const waiting = state.queue.length === 0 ? 'nobody waits' : `${state.queue.length} wait`;
+  const waiting =
+    state.queue.length === 0
+      ? 'No write waits'
+      : `${state.queue.length} ${state.queue.length === 1 ? 'write waits' : 'writes wait'}`;
   if (state.paused !== null) {
     const { by, at, reason } = state.paused;
     const why = reason === '' ? '' : `: ${reason}`;
-    return { ...PAUSED, detail: `paused by ${by} since ${formatInstant(at)}${why}; ${waiting}`, facts };
+    return { ...PAUSED, detail: `paused by ${by} since ${formatInstant(at)}${why}. ${waiting}`, facts };
   }
   if (state.limited !== null) {
     const { until, words } = state.limited;
     return {
       ...LIMITED,
-      detail: `no writes until ${formatInstant(until)}, as GitHub says: ${words}; ${waiting}`,
+      detail: `GitHub wants no writes until ${formatInstant(until)}: ${words}. ${waiting}`,
       facts,
     };
   }
-  if (state.queue.length > 0) return { ...WAITING, detail: `${waiting} for a permit, the most urgent first`, facts };
-  if (idleSince(state) > now) return { ...GRANTING, detail: 'whoever asks gets a permit at once', facts };
-  return { ...IDLE, detail: 'nobody has written to GitHub lately', facts };
+  if (state.queue.length > 0)
+    return { ...WAITING, detail: `${waiting} for a permit. The most urgent goes first`, facts };
+  if (idleSince(state) > now) return { ...GRANTING, detail: 'a write gets a permit at once', facts };
+  return { ...IDLE, detail: 'nothing has been written to GitHub lately', facts };
 }
 
 const PAUSED = { phase: 'Paused', reason: 'PausedByOperator' } as const;

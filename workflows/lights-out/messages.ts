@@ -40,7 +40,7 @@ export const {
   approve: 'let the first run put workloads to sleep',
   pause: 'stop writing for this schedule until resume',
   resume: 'go on after a pause',
-  reconcileNow: 'look again at once',
+  reconcileNow: 'check again at once',
 });
 export type LightsOutCommand = keyof typeof commandDescriptions;
 

@@ -48,7 +48,7 @@ export const commandDescriptions: Readonly<Record<OperatorCommand, string>> = {
   approve:
     'approve the open pull request for its values and its head as they are now, or the values before there is one',
   reject: 'close the open pull request, or open none, and do not ask for its values again for a while',
-  reconcileNow: 'look again at once',
+  reconcileNow: 'check again at once',
   skipCooldown: 'act on a need now, although the cooldown is not over',
 };
 

@@ -24,7 +24,7 @@ export function stateSentence({ period, local }: LightsOutObservation, plan: Pla
   const why = period.exception === null ? '' : ` (${period.exception})`;
   const next =
     period.next === null
-      ? 'no further change is in sight'
+      ? 'no further change is planned'
       : `${period.next.state === 'Up' ? 'wakes' : 'goes to sleep'} at ${local.next}`;
   return `${period.state === 'Up' ? 'awake' : 'asleep'}${why}, ${counted(asleep, 'workload')} asleep; ${next}`;
 }
@@ -40,7 +40,7 @@ export function factsOf(
     ...(period === null
       ? []
       : [
-          `crons: up next at ${local.nextUpscale ?? 'no moment'}, down next at ${local.nextDownscale ?? 'no moment'} (${schedule?.spec?.timezone ?? 'UTC'})`,
+          `next by the cron patterns: up ${atMoment(local.nextUpscale)}, down ${atMoment(local.nextDownscale)} (${schedule?.spec?.timezone ?? 'UTC'})`,
         ]),
     ...(plan === null
       ? []
@@ -60,6 +60,10 @@ export function factsOf(
           plan.notesTotal,
         )),
   ];
+}
+
+function atMoment(moment: string | null): string {
+  return moment === null ? 'never' : `at ${moment}`;
 }
 
 /** `Deployment team-a/web 3 -> 0`. */

@@ -66,7 +66,7 @@ const words: Readonly<Record<LightsOutCommand, CommandWords>> = {
   resume: { name: 'resume', description: 'go on after a pause', examples: ['resume dev-nights'] },
   reconcileNow: {
     name: 'reconcile-now',
-    description: 'look again at once, and try again what failed',
+    description: 'check again at once, and try again what failed',
     examples: ['reconcile-now dev-nights'],
   },
 };

@@ -50,7 +50,7 @@ describe('the standing of a budget', () => {
     const state = limit(asked('a'), { waitMs: 30 * SECOND, words: 'slow down' }, T);
     expect(standingOf(state, T)).toMatchObject({
       phase: 'Limited',
-      detail: 'no writes until 2026-11-20T00:00:30Z, as GitHub says: slow down; nobody waits',
+      detail: 'GitHub wants no writes until 2026-11-20T00:00:30Z: slow down. No write waits',
     });
     expect(nextChange(state, T)).toBe(T + 30 * SECOND);
   });
@@ -59,7 +59,7 @@ describe('the standing of a budget', () => {
     const state = pause(freshBudget(limits), { by: 'alice', reason: '' }, T);
     expect(standingOf(state, T)).toMatchObject({
       phase: 'Paused',
-      detail: 'paused by alice since 2026-11-20T00:00:00Z; nobody waits',
+      detail: 'paused by alice since 2026-11-20T00:00:00Z. No write waits',
     });
     expect(nextChange(state, T)).toBeNull();
     expect(isOver(state)).toBe(false);
