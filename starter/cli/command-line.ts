@@ -1,17 +1,17 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { type Client, ScheduleNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { CommandInput } from '../../domain/kernel/command-input.ts';
 import { sentence } from '../../domain/kernel/sentence.ts';
-import { leaseGcId, quotaResizeId, taskQueue } from '../../domain/kernel/target.ts';
+import { quotaResizeId } from '../../domain/kernel/target.ts';
 import { withRelativeTimes } from '../../domain/kernel/time.ts';
 import type { OperatorCommand } from '../../domain/quota-resize/decide/commands.ts';
 import { type Config, loadConfig } from '../config.ts';
 import { ConfigError } from '../../platform/config/config-problem.ts';
 import { exitCodes } from '../../platform/process/exit-codes.ts';
-import type { leaseGc } from '../../workflows/lease-gc/workflow.ts';
 import { commandDescriptions, type ResizeStatus, status } from '../../workflows/quota-resize/messages.ts';
 import { TemporalUnreachable, withClient } from './connection.ts';
 import { addExplainCommand } from './explain/command.ts';
+import { addGcCommand } from './lease-gc/command.ts';
 import { addLightsOutCommand } from './lights-out/command.ts';
 import { list } from './list.ts';
 import { addPlanCommand } from './plan.ts';
@@ -56,14 +56,11 @@ export function createCommandLine(): Command {
     .exitOverride((error) => process.exit(error.exitCode === 0 ? exitCodes.stopped : exitCodes.configuration))
     .showHelpAfterError('(headroom --help lists the commands)');
 
-  program
-    .command('gc')
-    .description('show when Leases were last cleaned up and when that is next, or clean up now')
-    .option('--now', 'clean up now and print what was done')
-    .action(
-      async ({ now }: { now?: boolean }) =>
-        await run(program, async (client, config) => await gc(client, config, now ?? false, shared(program))),
-    );
+  addGcCommand(
+    program,
+    async (command) => await run(program, command),
+    () => shared(program),
+  );
 
   program
     .command('list')
@@ -161,40 +158,6 @@ async function runWithConfig(
     } else if (isTemporalAnswer(error)) {
       fail(`Temporal answered with an error: ${innermost(error)}`, exitCodes.failed);
     } else throw error;
-  }
-}
-
-async function gc(client: Client, config: Config, now: boolean, { output }: SharedOptions): Promise<void> {
-  const cluster = config.kubernetes.clusterName;
-  if (now) {
-    const handle = await client.workflow.start<typeof leaseGc>('leaseGc', {
-      // One round at a time: a second request joins the one that runs.
-      workflowId: `${leaseGcId(cluster)}/now`,
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      taskQueue: taskQueue(cluster),
-      args: [{ cluster }],
-      // A person waits for it: its tasks come before those of routine, which are 3.
-      priority: { priorityKey: 1 },
-    });
-    const result = await handle.result();
-    if (output === 'json') return print(result);
-    console.log(`Leases: ${result.kept} kept, ${result.deleted.length} deleted, ${result.unlocked.length} unlocked.`);
-    for (const name of result.deleted) console.log(`deleted  ${name}`);
-    for (const name of result.unlocked) console.log(`unlocked ${name}`);
-    return;
-  }
-  try {
-    const { info } = await client.schedule.getHandle(leaseGcId(cluster)).describe();
-    const last = info.recentActions.at(-1)?.takenAt.toISOString() ?? null;
-    const next = info.nextActionTimes[0]?.toISOString() ?? null;
-    if (output === 'json') return print({ last, next });
-    const text = `Last round: ${last ?? 'none yet'}\nNext round: ${next ?? 'none'}\nTo run a round now: headroom gc --now`;
-    console.log(withRelativeTimes(text.replaceAll(/\.\d{3}Z/g, 'Z'), Date.now()));
-  } catch (error) {
-    if (!(error instanceof ScheduleNotFoundError)) throw error;
-    throw new CommandFailed(
-      `There is no Schedule ${leaseGcId(cluster)}. Start a worker or a starter for the cluster "${cluster}" first.`,
-    );
   }
 }
 
