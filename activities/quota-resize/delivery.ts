@@ -4,34 +4,13 @@
  */
 import { ApiException, type V1ObjectMeta } from '@kubernetes/client-node';
 import { z } from 'zod';
-import { shownUrl } from '../../domain/quota-resize/pull-request/shown-url.ts';
-import { pathFrom } from '../../domain/quota-resize/git/locate/paths.ts';
+import { type AppliedSource, argoSources, fluxSource } from '../../domain/quota-resize/git/locate/applied-source.ts';
 import { parseRepositoryUrl } from '../forge/github/repository-url.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 
-/** A source of Argo CD or Flux. */
-export interface Delivery {
-  readonly from: 'argocd' | 'flux';
-  /** The object that says it, and the mark that leads there. */
-  readonly said: string;
-  /** Absent where it is no repository of git. */
-  readonly url?: string;
-  /** As it is written there; absent: the default branch. */
-  readonly revision?: string;
-  readonly path?: string;
-  /** For a folder: the values files that a chart there is installed with, from the root, the weightiest last. */
-  readonly valueFiles?: readonly string[];
-  /** What it is applied into. */
-  readonly namespace?: string;
-  /** Why what it applies may differ from the files; a phrase that follows `said`. */
-  readonly opaque?: string;
-  /** What it is instead of a folder of a repository: "it is the chart x of …". */
-  readonly otherwise?: string;
-}
-
 /** What an object's marks lead to. */
 export interface Deliveries {
-  readonly sources: readonly Delivery[];
+  readonly sources: readonly AppliedSource[];
   /** Marks that lead nowhere, as sentences. */
   readonly notes: readonly string[];
 }
@@ -42,30 +21,6 @@ const TRACKING_ID = 'argocd.argoproj.io/tracking-id';
 /** Where a tracking id is not used: by default the first, and the second where an installation is told so. */
 const INSTANCE_LABELS = ['app.kubernetes.io/instance', 'argocd.argoproj.io/instance'] as const;
 const FLUX = 'kustomize.toolkit.fluxcd.io';
-
-const argoSource = z.object({
-  repoURL: z.string().optional(),
-  path: z.string().optional(),
-  targetRevision: z.string().optional(),
-  chart: z.string().optional(),
-  ref: z.string().optional(),
-  helm: z.looseObject({ valueFiles: z.array(z.string()).optional() }).optional(),
-  kustomize: z.looseObject({ namespace: z.string().optional() }).optional(),
-});
-const application = z.object({
-  spec: z.object({
-    source: argoSource.optional(),
-    sources: z.array(argoSource).optional(),
-    destination: z.object({ namespace: z.string().optional() }).optional(),
-  }),
-});
-type ArgoSource = z.infer<typeof argoSource>;
-
-/** What of a source outweighs its files, or is done to them unseen. */
-const UNSEEN = {
-  helm: ['values', 'valuesObject', 'parameters', 'fileParameters'],
-  kustomize: ['namespace', 'namePrefix', 'nameSuffix', 'patches', 'components'],
-} as const;
 
 /** Reads the Application that an object belongs to; one request where the object has a mark of Argo CD, else none. */
 export async function readArgoCd(
@@ -81,36 +36,15 @@ export async function readArgoCd(
   if (found === null) {
     return { sources: [], notes: [`${mark.said} names the Argo CD Application ${namespace}/${name}, which is gone`] };
   }
-  const read = application.safeParse(found);
-  if (!read.success) return unreadable('argocd', `Argo CD Application ${namespace}/${name}`);
-  const { spec } = read.data;
   const said = `the Argo CD Application ${namespace}/${name} (${mark.said})`;
-  const sources = spec.sources ?? (spec.source === undefined ? [] : [spec.source]);
-  // A values file overrides what the chart itself says, so a change elsewhere would change nothing.
-  const values = sources.flatMap((source) => argoValuesFiles(said, source, sources));
-  const into = spec.destination?.namespace;
-  const applied = [...values, ...sources.flatMap((source) => argoDeliveries(said, source, sources))].map(
-    (delivery) => ({ ...delivery, ...(into ? { namespace: into } : {}) }),
-  );
-  return { sources: applied, notes: [] };
+  const sources = argoSources(said, found, repositoryOf);
+  return sources === null ? unreadable('argocd', `Argo CD Application ${namespace}/${name}`) : { sources, notes: [] };
 }
 
-/** What is set in the Application itself and is no file: `sets helm.parameters`. */
-function unseenIn(source: ArgoSource): string | undefined {
-  return (['helm', 'kustomize'] as const)
-    .flatMap((tool) =>
-      UNSEEN[tool].filter((field) => !isEmpty(source[tool]?.[field])).map((field) => `${tool}.${field}`),
-    )
-    .map((field) => `sets ${field}`)[0];
-}
-
-function isEmpty(value: unknown): boolean {
-  return (
-    value === undefined ||
-    value === null ||
-    value === '' ||
-    (typeof value === 'object' && Object.keys(value).length === 0)
-  );
+/** Addresses of one repository differ in protocol, in case and in `.git`. */
+function repositoryOf(url: string): string {
+  const address = parseRepositoryUrl(url);
+  return address === null ? url : `${address.host}/${address.repository}`.toLowerCase();
 }
 
 function argoMark({ name, namespace, labels, annotations }: V1ObjectMeta): { instance: string; said: string } | null {
@@ -135,70 +69,8 @@ function applicationNamed(instance: string, argocdNamespace: string): { namespac
   return second === undefined ? { namespace: argocdNamespace, name: first } : { namespace: first, name: second };
 }
 
-function argoDeliveries(said: string, source: ArgoSource, all: readonly ArgoSource[]): readonly Delivery[] {
-  const { repoURL: url, path, chart, ref } = source;
-  if (chart !== undefined) {
-    return [{ from: 'argocd', said, otherwise: `it is the chart ${chart} of ${shownUrl(url ?? '')}` }];
-  }
-  if (ref !== undefined && path === undefined) return [];
-  const files = (source.helm?.valueFiles ?? []).map((file) => ({ file, path: valuesFileOf(source, file, all) }));
-  const foreign = files.find((one) => one.path === null);
-  const opaque = unseenIn(source) ?? (foreign === undefined ? undefined : `takes values from ${foreign.file}`);
-  return [
-    {
-      ...argoSourceAt(said, source),
-      path: path ?? '',
-      valueFiles: files.flatMap((one) => one.path ?? []),
-      ...(opaque === undefined ? {} : { opaque }),
-    },
-  ];
-}
-
-/** A values file from the root of the source's own repository; null for one that is elsewhere. */
-function valuesFileOf(source: ArgoSource, file: string, all: readonly ArgoSource[]): string | null {
-  if (file.includes('://')) return null;
-  const [, name, rest = ''] = /^\$([^/]+)\/(.*)$/.exec(file) ?? [];
-  if (name !== undefined) {
-    const named = all.find(({ ref }) => ref === name);
-    return named !== undefined && isSameTree(named, source) ? (pathFrom('', rest) ?? null) : null;
-  }
-  // Beside a chart it is named from its folder, or with a slash from the root.
-  return pathFrom(file.startsWith('/') ? '' : (pathFrom('', source.path ?? '') ?? ''), file) ?? null;
-}
-
-function isSameTree(one: ArgoSource, other: ArgoSource): boolean {
-  const repository = ({ repoURL = '' }: ArgoSource): string => {
-    const address = parseRepositoryUrl(repoURL);
-    return address === null ? repoURL : `${address.host}/${address.repository}`.toLowerCase();
-  };
-  return repository(one) === repository(other) && (one.targetRevision || 'HEAD') === (other.targetRevision || 'HEAD');
-}
-
-/** The values files of a named source for charts that are elsewhere, `$values/teams/team-a.yaml`, the weightiest first. */
-function argoValuesFiles(said: string, source: ArgoSource, all: readonly ArgoSource[]): readonly Delivery[] {
-  if (source.ref === undefined) return [];
-  const prefix = `$${source.ref}/`;
-  return all.flatMap((chart) => {
-    const given = (chart.helm?.valueFiles ?? []).filter(
-      (file) => file.startsWith(prefix) && (chart.chart !== undefined || valuesFileOf(chart, file, all) === null),
-    );
-    const opaque = unseenIn(chart);
-    return [...new Set(given.toReversed())].map((file) => ({
-      ...argoSourceAt(said, source),
-      path: file.slice(prefix.length),
-      ...(opaque === undefined ? {} : { opaque }),
-    }));
-  });
-}
-
-function argoSourceAt(said: string, { repoURL: url = '', targetRevision: revision }: ArgoSource): Delivery {
-  return { from: 'argocd', said, url, ...(revision === undefined ? {} : { revision }) };
-}
-
 const kustomization = z.object({
   spec: z.object({
-    path: z.string().optional(),
-    targetNamespace: z.string().optional(),
     sourceRef: z.object({ kind: z.string(), name: z.string(), namespace: z.string().optional() }),
   }),
 });
@@ -230,9 +102,10 @@ export async function readFlux(kubernetes: Kubernetes, { labels }: V1ObjectMeta)
   if (found === 'unknownKind') return NOTHING;
   if (found === null) return gone('Kustomization', `${namespace}/${name}`);
   const read = kustomization.safeParse(found);
-  if (!read.success) return unreadable('flux', `Flux Kustomization ${namespace}/${name}`);
-  const { path = '', sourceRef, targetNamespace } = read.data.spec;
   const said = `the Flux Kustomization ${namespace}/${name} (label ${FLUX}/name)`;
+  const applied = fluxSource(said, found);
+  if (!read.success || applied === null) return unreadable('flux', `Flux Kustomization ${namespace}/${name}`);
+  const { sourceRef } = read.data.spec;
   const source = `${sourceRef.namespace ?? namespace}/${sourceRef.name}`;
   if (sourceRef.kind !== 'GitRepository') {
     return { sources: [{ from: 'flux', said, otherwise: `it comes from the ${sourceRef.kind} ${source}` }], notes: [] };
@@ -248,12 +121,11 @@ export async function readFlux(kubernetes: Kubernetes, { labels }: V1ObjectMeta)
   const git = gitRepository.safeParse(repository);
   if (!git.success) return unreadable('flux', `Flux GitRepository ${source}`);
   const { url, ref } = git.data.spec;
-  const into = targetNamespace ? { namespace: targetNamespace } : {};
-  return { sources: [{ from: 'flux', said, url, path, ...into, ...fluxRevision(ref ?? {}) }], notes: [] };
+  return { sources: [{ ...applied, url, ...fluxRevision(ref ?? {}) }], notes: [] };
 }
 
 /** An object of another form than any release of the tool has had. */
-function unreadable(from: Delivery['from'], object: string): Deliveries {
+function unreadable(from: AppliedSource['from'], object: string): Deliveries {
   return {
     sources: [{ from, said: `the ${object}`, otherwise: 'it says in no known form where it applies from' }],
     notes: [],

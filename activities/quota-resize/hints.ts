@@ -4,19 +4,16 @@
  */
 import type { V1ObjectMeta } from '@kubernetes/client-node';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
-import {
-  GitPathError,
-  namesNamespace,
-  parsePathTemplate,
-  renderPath,
-} from '../../domain/quota-resize/git/locate/path-template.ts';
+import { type AppliedSource, candidateOfSource } from '../../domain/quota-resize/git/locate/applied-source.ts';
+import { configuredCandidates } from '../../domain/quota-resize/git/locate/configured-candidates.ts';
+import { GitPathError, parsePathTemplate, renderPath } from '../../domain/quota-resize/git/locate/path-template.ts';
 import type { ResizePolicy } from '../../domain/quota-resize/policy/policy.ts';
 import { shownUrl } from '../../domain/quota-resize/pull-request/shown-url.ts';
 import type { SourceHint } from '../../domain/quota-resize/git/locate/source-candidate.ts';
 import { hostOfRepositories, parseRepositoryUrl } from '../forge/github/repository-url.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import type { Repositories } from '../forge/repositories.ts';
-import { type Delivery, readArgoCd, readFlux } from './delivery.ts';
+import { readArgoCd, readFlux } from './delivery.ts';
 
 export interface HintOptions {
   readonly kubernetes: Kubernetes;
@@ -60,7 +57,7 @@ export async function readHints(options: HintOptions, input: HintInput): Promise
   if (git.path !== undefined) return [annotatedPath(input, git.path, narrowed)];
   const { hints, notes } =
     repositories.names.length === 0 ? { hints: [], notes: [] } : await deliveredFrom(options, input, narrowed);
-  return [...hints, ...configured(options, input, narrowed, notes)];
+  return [...hints, ...configuredCandidates(options.pathTemplate, input.target, narrowed, notes)];
 }
 
 function annotatedPath(input: HintInput, path: string, narrowed: Narrowed): SourceHint {
@@ -100,8 +97,8 @@ async function deliveredFrom(
   return { hints: kept.map((hint) => ({ ...hint, ...narrowed })), notes: all.flatMap(({ notes }) => notes) };
 }
 
-function deliveryHint({ repositories, apiUrl }: HintOptions, delivery: Delivery): SourceHint {
-  const { from, said, url, revision, path, valueFiles, namespace, opaque, otherwise } = delivery;
+function deliveryHint({ repositories, apiUrl }: HintOptions, applied: AppliedSource): SourceHint {
+  const { from, said, url, revision, otherwise } = applied;
   const hint = { from, said };
   if (otherwise !== undefined || url === undefined) {
     const problem = `${said}: ${otherwise ?? 'it names no repository'}, which no pull request can change; name the place of its values with the annotations resizer.io/git-repository, resizer.io/git-path and resizer.io/git-field`;
@@ -122,20 +119,11 @@ function deliveryHint({ repositories, apiUrl }: HintOptions, delivery: Delivery)
     const problem = `${said} applies ${branch.what} of ${repository}, which no pull request can change; name the branch that it is made from with the annotation resizer.io/git-ref`;
     return { ...hint, repository, problem };
   }
-  if (opaque !== undefined) {
-    const problem = `${said} ${opaque}, which may outweigh the files; name the place of the value with the annotations resizer.io/git-path and resizer.io/git-field`;
-    return { ...hint, repository, problem };
-  }
+  const candidate = candidateOfSource(applied);
   return {
-    ...hint,
+    ...candidate,
     repository,
-    ...(branch.name === undefined ? {} : { ref: branch.name }),
-    ...(valueFiles === undefined ? {} : { valueFiles }),
-    ...(namespace === undefined ? {} : { namespace }),
-    path: (path ?? '')
-      .split('/')
-      .filter((part) => part !== '' && part !== '.')
-      .join('/'),
+    ...(candidate.problem !== undefined || branch.name === undefined ? {} : { ref: branch.name }),
   };
 }
 
@@ -150,27 +138,6 @@ function branchOf(
   // A range of versions, such as `1.*` or `>=1.2`: git forbids these characters in names.
   if (/[*^~<>=\s]/.test(revision)) return { kind: 'none', what: `the versions ${revision}` };
   return { kind: 'branch', name: revision };
-}
-
-/** The configured path, and then every repository as a whole. */
-function configured(
-  { pathTemplate }: HintOptions,
-  { target }: HintInput,
-  narrowed: Narrowed,
-  notes: readonly string[],
-): readonly SourceHint[] {
-  const because = notes.length === 0 ? '' : ` (${notes.join(', and ')})`;
-  const template = parsePathTemplate(pathTemplate);
-  const scan: SourceHint = {
-    from: 'scan',
-    said: `a search of the whole repository${because}`,
-    template: template.text,
-    ...narrowed,
-  };
-  const said = `the path template \`${pathTemplate}\`${because}`;
-  const path = renderPath(template, target);
-  const namespace = namesNamespace(template) ? { namespace: target.namespace } : {};
-  return path === '' ? [scan] : [{ from: 'template', said, path, ...namespace, ...narrowed }, scan];
 }
 
 function notOnTheList(what: string, names: readonly string[]): string {

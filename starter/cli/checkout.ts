@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { isManifestFile } from '../../domain/quota-resize/git/locate/paths.ts';
 import { isKustomizationFile } from '../../domain/quota-resize/git/locate/kustomization.ts';
 import type { KnownTree, NeedsFiles } from '../../domain/quota-resize/git/locate/location.ts';
-import { mattersToScan } from '../../domain/quota-resize/git/locate/scan.ts';
+import { mattersToScan } from '../../domain/quota-resize/git/locate/inventory.ts';
 
 /** A larger file is no manifest that people write; GitHub does not show it either. */
 const MAX_BYTES = 5 * 1024 * 1024;

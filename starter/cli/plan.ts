@@ -13,7 +13,7 @@ import { unifiedDiff } from '../../domain/quota-resize/git/yaml/unified-diff.ts'
 import { exitCodes } from '../../platform/process/exit-codes.ts';
 import type { Checkout } from './checkout.ts';
 import { fail, type SharedOptions } from './shared.ts';
-import { withCheckout, withSourceOptions } from './sources.ts';
+import { type CheckoutSources, withCheckout, withSourceOptions } from './sources.ts';
 
 interface PlanOptions {
   readonly repo: string;
@@ -44,7 +44,7 @@ export function addPlanCommand(program: Command, shared: () => SharedOptions): v
     withCheckout(
       options,
       shared(),
-      (checkout, scan) => plan(checkout, scan, options),
+      (checkout, sources) => plan(checkout, sources, options),
       options.namespace === undefined ? [] : [options.namespace],
     );
   });
@@ -111,11 +111,11 @@ interface Plan {
   readonly problems: readonly string[];
 }
 
-function plan(checkout: Checkout, scan: Scan, options: PlanOptions): void {
+function plan(checkout: Checkout, sources: CheckoutSources, options: PlanOptions): void {
   const { edits, problems } =
     options.increment === undefined
-      ? planOne(checkout, scan, options.namespace ?? '', options.quota ?? '', options.set ?? {})
-      : planAll(checkout, scan, options.increment);
+      ? planOne(checkout, sources, options.namespace ?? '', options.quota ?? '', options.set ?? {})
+      : planAll(checkout, sources.scan(), options.increment);
   // git apply counts paths from the top of the work tree, wherever in it is run.
   process.stdout.write(unifiedDiff(edits.map((edit) => ({ ...edit, path: `${checkout.prefix}${edit.path}` }))));
   if (options.write === true) {
@@ -126,13 +126,26 @@ function plan(checkout: Checkout, scan: Scan, options: PlanOptions): void {
   }
 }
 
-function planOne(checkout: Checkout, scan: Scan, namespace: string, name: string, limits: ResourceList): Plan {
-  const place = scan.quotas.find((quota) => quota.namespace === namespace && quota.name === name);
-  if (place === undefined) {
-    return { edits: [], problems: notFound(scan, namespace, name) };
-  }
+function planOne(
+  checkout: Checkout,
+  sources: CheckoutSources,
+  namespace: string,
+  name: string,
+  limits: ResourceList,
+): Plan {
   const resources = Object.keys(limits);
-  const inGit = limitsInGit(place, resources);
+  const answer = sources.locate({ namespace, name, resources });
+  if (answer.kind === 'blocked') {
+    return {
+      edits: [],
+      problems:
+        answer.reason === 'FileNotFound'
+          ? notFound(sources.scan(), namespace, name)
+          : [`${namespace}/${name}: ${answer.message}`],
+    };
+  }
+  const { location } = answer;
+  const inGit = limitsInGit(location, resources);
   const lowered = resources.flatMap((resource) => {
     const [current, wanted] = [inGit[resource], limits[resource] ?? ''];
     return current !== undefined && compareQuantities(parseQuantity(wanted), parseQuantity(current)) < 0
@@ -142,16 +155,8 @@ function planOne(checkout: Checkout, scan: Scan, namespace: string, name: string
   if (lowered.length > 0) {
     return { edits: [], problems: lowered };
   }
-  const result = editPlace(checkout, place, limits);
-  if (result.kind === 'edited') {
-    return { edits: result.edits, problems: [] };
-  }
-  // A value that is there and cannot be read is not in the place.
-  const unreadable = scan.unplaced
-    .filter((one) => one.namespace === namespace && one.name === name)
-    .filter(({ message }) => resources.some((resource) => message.includes(`value of ${resource}`)))
-    .map(({ path, line, message }) => `${namespace}/${name}: ${path}:${line}: ${message}`);
-  return { edits: [], problems: unreadable.length > 0 ? unreadable : [result.message] };
+  const result = editPlace(checkout, location, limits);
+  return result.kind === 'edited' ? { edits: result.edits, problems: [] } : { edits: [], problems: [result.message] };
 }
 
 /** How many quotas are named that may have been meant. */

@@ -1,7 +1,7 @@
 /** `headroom sources`: where the quotas of a checkout live, with no cluster and no configuration. */
 import type { Command } from 'commander';
 import { GitPathError } from '../../domain/quota-resize/git/locate/path-template.ts';
-import { type Scan, scanQuotas, type ScanOptions } from '../../domain/quota-resize/git/locate/scan.ts';
+import { locateInTree, type Scan, scanQuotas, type ScanOptions } from '../../domain/quota-resize/git/locate/scan.ts';
 import { exitCodes } from '../../platform/process/exit-codes.ts';
 import { answered, type Checkout, CheckoutError, readCheckout } from './checkout.ts';
 import { fail, print, type SharedOptions } from './shared.ts';
@@ -17,11 +17,11 @@ export function addSourcesCommand(program: Command, shared: () => SharedOptions)
   withSourceOptions(program.command('sources'))
     .description('the quotas in a local checkout: the file and line of each value, and what cannot be placed')
     .action((options: SourceOptions) =>
-      withCheckout(options, shared(), (_checkout, scan) => {
+      withCheckout(options, shared(), (_checkout, sources) => {
         if (shared().output === 'json') {
-          print(sourcesJson(scan));
+          print(sourcesJson(sources.scan()));
         } else {
-          console.log(sourcesTable(scan));
+          console.log(sourcesTable(sources.scan()));
         }
       }),
     );
@@ -32,14 +32,25 @@ export function withSourceOptions(command: Command): Command {
   return command
     .requiredOption('--repo <folder>', 'a checkout of the GitOps repository')
     .option('--cluster <name>', 'only the quotas of this cluster')
-    .option('--template <path>', 'where namespaces are: namespaces/{{ .Cluster }}/{{ .Namespace }}');
+    .option(
+      '--template <path>',
+      'where namespaces are, as in GIT_PATH_TEMPLATE: namespaces/{{ .Cluster }}/{{ .Namespace }}',
+    );
 }
 
-/** Runs a command on a scanned checkout; what a person can mend is one sentence on standard error. */
+/** The two questions that commands have about a checkout. */
+export interface CheckoutSources {
+  /** Every quota. */
+  scan(): Scan;
+  /** One of them, for the limits that are to be raised. */
+  locate(quota: { namespace: string; name: string; resources: readonly string[] }): ReturnType<typeof answerTo>;
+}
+
+/** Runs a command on a checkout; what a person can mend is one sentence on standard error. */
 export function withCheckout(
   { repo, cluster, template }: SourceOptions,
   { clusterName }: SharedOptions,
-  command: (checkout: Checkout, scan: Scan) => void,
+  command: (checkout: Checkout, sources: CheckoutSources) => void,
   namespaces: readonly string[] = [],
 ): void {
   const name = cluster ?? clusterName;
@@ -50,16 +61,21 @@ export function withCheckout(
   };
   try {
     const checkout = readCheckout(repo);
-    command(
-      checkout,
-      answered(checkout, (tree) => scanQuotas(tree, options)),
-    );
+    const known: Parameters<typeof scanQuotas>[2] = new Map();
+    command(checkout, {
+      scan: () => answered(checkout, (tree) => scanQuotas(tree, options, known)),
+      locate: (quota) => answerTo(checkout, quota, options),
+    });
   } catch (error) {
     if (!(error instanceof CheckoutError) && !(error instanceof GitPathError)) {
       throw error;
     }
     fail(error.message, exitCodes.configuration);
   }
+}
+
+function answerTo(checkout: Checkout, quota: Parameters<CheckoutSources['locate']>[0], options: ScanOptions) {
+  return answered(checkout, (tree) => locateInTree(tree, quota, options));
 }
 
 /** The documented form of the result, see docs/sources.md. */

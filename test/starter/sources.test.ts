@@ -139,7 +139,7 @@ describe.concurrent('headroom sources', () => {
         'requests.cpu': { value: '2', file: 'charts/one/values.yaml', line: 3 },
         pods: { value: '10', file: 'charts/one/values.yaml', line: 4 },
       },
-      how: 'found in `charts/one/templates/quota.yaml:4` with the values of `charts/one/values.yaml`',
+      how: 'found in `charts/one/templates/quota.yaml:4` with the values of `charts/one/values.yaml` by a search of the whole repository',
     });
     expect(unplaced).toMatchObject([
       {

@@ -1,9 +1,7 @@
 /** What Argo CD and Flux objects in the tree say about who applies which folder, and into which namespace. */
 import { isMap, isSeq } from 'yaml';
 import { type ManifestDocument, nodeAt, type Pointer, textAt } from '../yaml/documents.ts';
-import { folderOf, isManifestFile, pathFrom } from './paths.ts';
-import type { RenderedQuota } from './rendered-quota.ts';
-import type { SourceNote } from './limit-location.ts';
+import { isManifestFile, pathFrom } from './paths.ts';
 import type { TreeReader } from './tree-reader.ts';
 
 export interface Delivery {
@@ -11,6 +9,8 @@ export interface Delivery {
   readonly said: string;
   readonly path: string;
   readonly line: number;
+  /** The object's own document; absent where the object was read elsewhere than in the tree. */
+  readonly document?: ManifestDocument;
   /** What is applied, from the root of the repository. */
   readonly folder: string;
   readonly namespace?: string;
@@ -34,11 +34,12 @@ export function mentionsDelivery(text: string): boolean {
   return GROUPS.some((group) => text.includes(group));
 }
 
-/** The deliveries that the known texts of a tree declare. */
-export function deliveriesIn(reader: TreeReader): readonly Delivery[] {
+/** The deliveries that the files declare. */
+export function deliveriesIn(reader: TreeReader, files: Iterable<string>): readonly Delivery[] {
   const found: Delivery[] = [];
-  for (const [path, text] of reader.tree.texts) {
-    if (text !== null && isManifestFile(path) && mentionsDelivery(text)) {
+  for (const path of files) {
+    const text = isManifestFile(path) ? reader.text(path) : undefined;
+    if (text !== undefined && text !== null && mentionsDelivery(text)) {
       for (const part of reader.parts(path)) {
         if (mentionsDelivery(part.text)) {
           found.push(...part.documents.flatMap((document) => deliveriesOf(reader, document)));
@@ -76,6 +77,7 @@ function common(document: ManifestDocument, kind: string) {
     said: `${kind} ${name} in ${document.path}`,
     path: document.path,
     line: document.lineOf(document.root),
+    document,
     release: name,
   };
 }
@@ -185,52 +187,4 @@ function fluxRelease(reader: TreeReader, document: ManifestDocument): readonly D
       release: release ?? base.release,
     },
   ];
-}
-
-/** The quotas as the deliveries apply them: each once for every namespace that it is delivered into. */
-export function delivered(
-  rendered: readonly RenderedQuota[],
-  deliveries: readonly Delivery[],
-): readonly RenderedQuota[] {
-  if (deliveries.length === 0) {
-    return rendered;
-  }
-  const byFolder = new Map<string, Delivery[]>();
-  for (const delivery of deliveries) {
-    const there = byFolder.get(delivery.folder) ?? [];
-    there.push(delivery);
-    byFolder.set(delivery.folder, there);
-  }
-  return rendered.flatMap((quota) => {
-    const root = quota.chain.at(-1)?.path ?? quota.object.document.path;
-    const here = deliveriesOfRoot(byFolder, root, quota.chain.length > 0);
-    const results = new Map(here.map((delivery) => [delivery.namespace, into(quota, delivery)]));
-    return results.size === 0
-      ? [quota]
-      : [...new Map([...results.values()].map((one) => [one.namespace, one])).values()];
-  });
-}
-
-/** A kustomization is applied by who names its very folder; a plain file by who names the nearest folder above it. */
-function deliveriesOfRoot(
-  byFolder: ReadonlyMap<string, readonly Delivery[]>,
-  root: string,
-  exact: boolean,
-): readonly Delivery[] {
-  let folder = folderOf(root);
-  for (;;) {
-    const there = byFolder.get(folder);
-    if (there !== undefined || exact || folder === '') {
-      return there ?? [];
-    }
-    folder = folderOf(folder);
-  }
-}
-
-function into(quota: RenderedQuota, { namespace, overrides, opaque, said, path, line }: Delivery): RenderedQuota {
-  const note: SourceNote | undefined = opaque === undefined ? undefined : { path, line, message: `${said} ${opaque}` };
-  const changed = note === undefined ? quota : { ...quota, opaque: [...quota.opaque, note] };
-  return namespace === undefined || (quota.namespace !== undefined && !overrides)
-    ? changed
-    : { ...changed, namespace, namespaceBy: said };
 }

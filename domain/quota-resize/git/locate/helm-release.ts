@@ -16,7 +16,8 @@ export interface Release {
   readonly namespaceBy?: string;
   readonly name?: string;
   readonly obstacles: readonly SourceNote[];
-  readonly delivered: boolean;
+  /** Who installs it, where that is known. */
+  readonly delivery?: Delivery;
   /** Nobody says that its values file, outside of the chart, is for this chart. */
   readonly unnamed?: true;
   /** What its namespace and its cluster can be read from. */
@@ -53,7 +54,7 @@ export function releasesOf(
       ...(delivery.namespace === undefined ? {} : { namespace: delivery.namespace, namespaceBy: delivery.said }),
       ...(delivery.release === undefined ? {} : { name: delivery.release }),
       obstacles: [...obstaclesOf(reader, delivery), ...dependency],
-      delivered: true,
+      delivery,
       path: delivery.valueFiles.at(-1) ?? valuesFile(chart),
     }),
   );
@@ -74,7 +75,7 @@ export function releasesOf(
         .flatMap(topKeys)
         .every((key) => known.has(key)),
   );
-  const open = { chart, obstacles: dependency, delivered: false };
+  const open = { chart, obstacles: dependency };
   return [
     ...delivered,
     ...(delivered.some(({ path }) => path === valuesFile(chart))

@@ -41,7 +41,7 @@ export function chartQuotas(
           }
         }
         const own = chosen.flatMap(({ quotas }) => quotas);
-        return chosen.some(({ release }) => release.delivered) ? own : withRivals(own, all);
+        return chosen.some(({ release }) => release.delivery !== undefined) ? own : withRivals(own, all);
       }),
     );
   });
@@ -74,7 +74,7 @@ function limitKey({ path, line, site }: Limit): string {
 function chosenReleases<T extends { readonly release: Release; readonly quotas: readonly Draft[] }>(
   made: readonly T[],
 ): readonly T[] {
-  const delivered = made.filter(({ release }) => release.delivered);
+  const delivered = made.filter(({ release }) => release.delivery !== undefined);
   if (delivered.length > 0) {
     return delivered;
   }
@@ -151,6 +151,7 @@ function resolvedChartQuota(draft: Draft, uses: ReadonlyMap<string, number>): Re
     obstacles: [...unnamed, ...release.obstacles, ...draft.problems],
     ...(draft.rivals.length === 0 ? {} : { rivals: rivalValues(draft.rivals) }),
     paths: [release.path, template],
+    ...(release.delivery === undefined ? {} : { delivery: release.delivery }),
   };
 }
 

@@ -107,7 +107,7 @@ export type ClusterFit = 'named' | 'open' | 'other';
  */
 export function clusterFit(
   reader: TreeReader,
-  cluster: string,
+  cluster: string | undefined,
   paths: readonly string[],
   options: {
     readonly templates: readonly PathTemplate[];
@@ -117,6 +117,9 @@ export function clusterFit(
   },
 ): ClusterFit {
   let fit: ClusterFit = 'open';
+  if (cluster === undefined) {
+    return fit;
+  }
   const own = environmentOfCluster(cluster);
   const environments = new Set<string>();
   for (const path of paths) {
@@ -169,10 +172,10 @@ export function isOfOtherCluster(
 }
 
 /** Folders that are called like the cluster, but for a namespace of that name. */
-export function foldersOfNamespace(quotas: readonly ResolvedQuota[], name: string): ReadonlySet<string> {
+export function foldersOfNamespace(quotas: readonly ResolvedQuota[], name: string | undefined): ReadonlySet<string> {
   const folders = new Set<string>();
   for (const { namespace, paths } of quotas) {
-    if (namespace === name) {
+    if (name !== undefined && namespace === name) {
       for (const path of paths) {
         const words = wordsOf(path);
         const depth = words.lastIndexOf(name);

@@ -14,9 +14,9 @@ import { isCurrent, type PlaceAnswer, type Search, unplaced } from './search.ts'
 import { isQuotaKey } from '../../model/quota-key.ts';
 
 /** The charts whose own templates say what their values are for, be it that no quota is made of them. */
-function chartsWithQuotas({ reader }: Search): readonly string[] {
-  const charts = [...reader.tree.texts].flatMap(([file, text]) =>
-    text?.includes('ResourceQuota') === true ? (templateOf(reader, file) ?? []) : [],
+function chartsWithQuotas({ reader }: Search, files: readonly string[]): readonly string[] {
+  const charts = files.flatMap((file) =>
+    reader.text(file)?.includes('ResourceQuota') === true ? (templateOf(reader, file) ?? []) : [],
   );
   return [...new Set(charts)];
 }
@@ -31,17 +31,18 @@ interface Mapping {
 /**
  * Undefined where no values file has such a mapping.
  *
- * @param taken the places that quotas of charts take their values from: those are theirs.
+ * @param options.taken the places that quotas of charts take their values from: those are theirs.
+ * @param options.read all files that were read for the question; the charts among them are known.
  */
 export function looseMappings(
   search: Search,
   files: readonly string[],
-  taken: readonly PlacedValue[],
+  { taken, read }: { readonly taken: readonly PlacedValue[]; readonly read: readonly string[] },
 ): PlaceAnswer | undefined {
   const isTaken = (path: string, line: number): boolean =>
     taken.some((value) => value.path === path && value.line === line);
   const { reader, wanted, hint, path } = search;
-  const told = chartsWithQuotas(search);
+  const told = chartsWithQuotas(search, read);
   if (hint.valueFiles !== undefined && told.includes(path)) {
     return undefined;
   }

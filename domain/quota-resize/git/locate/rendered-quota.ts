@@ -2,6 +2,7 @@
 import { type QuotaObject, quotasIn } from '../yaml/documents.ts';
 import type { Pointer } from '../yaml/field-path.ts';
 import { documentKey, type InlinePlace, type SourceNote, type ValueSite } from './limit-location.ts';
+import type { Delivery } from './delivery.ts';
 import type { TreeReader } from './tree-reader.ts';
 
 export interface ObjectName {
@@ -39,6 +40,8 @@ export interface RenderedQuota {
   readonly made: readonly string[];
   /** The kustomizations that it goes through, the innermost first, each with the name it has when that one's patches run. */
   readonly chain: readonly { readonly path: string; readonly as: ObjectName }[];
+  /** Who applies it, where that is known. */
+  readonly delivery?: Delivery;
 }
 
 export interface Rendering {

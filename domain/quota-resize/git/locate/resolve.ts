@@ -1,7 +1,8 @@
 /** The quotas of a set of files as they reach a cluster, each value with its place and with how it can be raised. */
 import { isQuantity } from '../../../kernel/quantity.ts';
 import { isTemplate } from './chart.ts';
-import { type Delivery, delivered } from './delivery.ts';
+import { delivered } from './apply-delivery.ts';
+import type { Delivery } from './delivery.ts';
 import { chartQuotas } from './helm.ts';
 import { isKustomizationFile } from './kustomization.ts';
 import { folderOf, isWithin } from './paths.ts';
@@ -186,6 +187,7 @@ function resolvedQuota(quota: RenderedQuota, uses: Uses, renderer: Renderer, out
     })),
     obstacles: quota.opaque,
     paths: [...chain.map(({ path }) => path).toReversed(), object.document.path],
+    ...(quota.delivery === undefined ? {} : { delivery: quota.delivery }),
   };
 }
 

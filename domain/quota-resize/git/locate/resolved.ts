@@ -1,4 +1,5 @@
 /** The quotas of a set of files as they reach a cluster. */
+import type { Delivery } from './delivery.ts';
 import type { PlacedValue } from './location.ts';
 import type { SourceNote } from './limit-location.ts';
 import type { ValueEdit } from '../yaml/value-edit.ts';
@@ -29,6 +30,8 @@ export interface ResolvedQuota {
   readonly rivals?: readonly RivalValue[];
   /** Where it is applied from, the outermost first: what a namespace or a cluster can be read from. */
   readonly paths: readonly string[];
+  /** Who applies it, where that is known. */
+  readonly delivery?: Delivery;
 }
 
 export interface Resolution {

@@ -1,28 +1,25 @@
-/** Every quota of a repository, as `headroom sources` lists them. */
-import { parsePathTemplate, defaultPathTemplate, type PathTemplate } from './path-template.ts';
+/** Every quota of a checkout with its location, as the one search that the worker uses finds it: `headroom sources`. */
 import type { SourceProblem } from '../../model/observation.ts';
-import { isChartFile, looksLikeValues } from './chart.ts';
-import { deliveriesIn, mentionsDelivery } from './delivery.ts';
-import { textAt } from '../yaml/documents.ts';
-import { valuesFilesIn } from './helm.ts';
-import {
-  clusterFit,
-  foldersOfNamespace,
-  type KnownNamespace,
-  namespaceByFolder,
-  namespaceByTemplate,
-} from './identify.ts';
-import { isKustomizationFile } from './kustomization.ts';
-import { isManifestFile } from './paths.ts';
-import type { Candidate, KnownTree, NeedsFiles, QuotaPlace } from './location.ts';
-import { resolve } from './resolve.ts';
-import type { ResolvedQuota } from './resolved.ts';
+import { candidateOf, type IdentifiedQuota, labelOf, obstacleOf } from './describe-location.ts';
+import { type Inventory, inventoryOf } from './inventory.ts';
 import type { SourceNote } from './limit-location.ts';
-import { TreeReader } from './tree-reader.ts';
+import { placeQuota } from './locate-quota.ts';
+import type { Candidate, KnownTree, NeedsFiles, QuotaPlace } from './location.ts';
+import { defaultPathTemplate, parsePathTemplate } from './path-template.ts';
+import {
+  answerOfTree,
+  type LocatedQuota,
+  type NotLocated,
+  type RepositoryAnswer,
+  resolveQuota,
+  type SourceTree,
+} from './resolve-quota.ts';
+import type { WantedQuota } from './search.ts';
+import { candidatesInTree } from './tree-candidates.ts';
 
 export interface ScanOptions {
   readonly cluster?: string;
-  /** A path template; the built-in one is tried as well. */
+  /** The path template that the worker is told; the built-in one where it is told none. */
   readonly template?: string;
   /** Namespaces that are known to be there, besides those that the tree declares. */
   readonly namespaces?: readonly string[];
@@ -45,269 +42,230 @@ export interface Scan {
   readonly unplaced: readonly UnplacedSource[];
 }
 
-const DECLARES_NAMESPACE = /^[ \t]*["']?kind["']?[ \t]*:[ \t]*["']?Namespace["']?[ \t]*,?[ \t]*(?:#.*)?\r?$/m;
+/** Answers that need no further file; they are kept while more of the tree becomes known. */
+type Answers = Map<string, LocatedQuota<SourceTree> | NotLocated>;
 
-/** Whether a scan has to know a file's text from the start; others are asked for when something refers to them. */
-export function mattersToScan(path: string, text: string): boolean {
-  return (
-    isKustomizationFile(path) ||
-    isChartFile(path) ||
-    (isManifestFile(path) &&
-      (text.includes('ResourceQuota') ||
-        looksLikeValues(path) ||
-        mentionsDelivery(text) ||
-        DECLARES_NAMESPACE.test(text)))
-  );
+/**
+ * Every quota of the tree with the location of each value, and every one that cannot be placed, with the reason.
+ *
+ * @param tree with the texts of at least the files that `mattersToScan`.
+ * @param answers those of an earlier call for the same tree, of which less was known then.
+ * @throws {GitPathError} when the template is not right.
+ */
+export function scanQuotas(
+  tree: KnownTree,
+  options: ScanOptions = {},
+  answers: Answers = new Map(),
+): NeedsFiles | Scan {
+  const inventory = inventoryFor(tree, options);
+  if (inventory.kind === 'needs') {
+    return inventory;
+  }
+  const missing = new Set<string>();
+  const sources: Sources = { places: [], unplaced: inventory.notes.map((note) => fromNote(note)) };
+  for (const group of groupsOf(inventory)) {
+    const needs = addGroup(sources, group, (wanted) => {
+      const key = JSON.stringify(wanted);
+      const answer = answers.get(key) ?? located(tree, inventory, wanted, options);
+      if (answer.kind !== 'needs') {
+        answers.set(key, answer);
+      }
+      return answer;
+    });
+    for (const path of needs) {
+      missing.add(path);
+    }
+  }
+  return missing.size > 0 ? { kind: 'needs', paths: [...missing].toSorted() } : sorted(sources);
 }
 
 /**
- * Every quota of the tree with the place of each value, and every one that cannot be placed, with the reason.
+ * The location of one quota in a tree, by what the tree says of who applies it, by the path template, and by a search.
  *
- * @param tree with the texts of at least the files that `mattersToScan`.
  * @throws {GitPathError} when the template is not right.
  */
-export function scanQuotas(tree: KnownTree, options: ScanOptions = {}): NeedsFiles | Scan {
-  const reader = new TreeReader(tree, { complete: true });
-  const templates = [
-    ...(options.template === undefined ? [] : [parsePathTemplate(options.template)]),
-    parsePathTemplate(defaultPathTemplate),
-  ];
-  const deliveries = deliveriesIn(reader);
-  const { quotas, notes } = resolve(reader, {
-    kustomizations: tree.paths.filter(isKustomizationFile),
-    manifests: [...tree.texts].flatMap(([path, text]) =>
-      text !== null && isManifestFile(path) && text.includes('ResourceQuota') ? [path] : [],
-    ),
-    values: valuesFilesIn(reader, [...tree.texts.keys()]),
-    deliveries,
-  });
-  const named = identified(reader, quotas, templates, options);
-  if (reader.missing.size > 0) {
-    return { kind: 'needs', paths: [...reader.missing].toSorted() };
-  }
-  const ofCluster = options.cluster === undefined ? named : ofThisCluster(reader, named, templates, options.cluster);
-  return { kind: 'scanned', ...sorted(ofCluster, notes) };
+export function locateInTree(
+  tree: KnownTree,
+  wanted: Omit<WantedQuota, 'cluster'>,
+  options: ScanOptions = {},
+): NeedsFiles | LocatedQuota<SourceTree> | NotLocated {
+  const inventory = inventoryFor(tree, options);
+  return inventory.kind === 'needs' ? inventory : located(tree, inventory, wanted, options);
 }
 
-interface Identified {
-  readonly quota: ResolvedQuota;
-  readonly known: KnownNamespace | undefined;
-  /** It lies in a folder of the wanted cluster. */
-  readonly named?: boolean;
+function inventoryFor(tree: KnownTree, { cluster, template, namespaces = [] }: ScanOptions): NeedsFiles | Inventory {
+  const templates = [template, defaultPathTemplate].flatMap((text) =>
+    text === undefined ? [] : [parsePathTemplate(text)],
+  );
+  return inventoryOf(tree, { cluster, templates, namespaces });
 }
 
-function identified(
-  reader: TreeReader,
-  quotas: readonly ResolvedQuota[],
-  templates: readonly PathTemplate[],
-  options: ScanOptions,
-): readonly Identified[] {
-  let declared: ReadonlySet<string> | undefined;
-  return quotas.map((quota) => {
-    if (quota.namespace !== undefined) {
-      return { quota, known: { namespace: quota.namespace, by: '' } };
+const CHECKOUT: SourceTree = { name: null };
+
+function located(
+  tree: KnownTree,
+  inventory: Inventory,
+  quota: Omit<WantedQuota, 'cluster'>,
+  { cluster, template = defaultPathTemplate }: ScanOptions,
+): NeedsFiles | LocatedQuota<SourceTree> | NotLocated {
+  const wanted: WantedQuota = { ...quota, cluster };
+  const candidates = candidatesInTree(tree, inventory, wanted, template);
+  const answers: (readonly RepositoryAnswer<SourceTree>[])[] = [];
+  for (;;) {
+    const step = resolveQuota(wanted, candidates, answers);
+    if (step.kind !== 'ask') {
+      return step;
     }
-    declared ??= new Set([...(options.namespaces ?? []), ...declaredNamespaces(reader)]);
-    return {
-      quota,
-      known:
-        namespaceByTemplate(templates, quota.paths, options.cluster) ??
-        namespaceByFolder(declared, quota.paths, { cluster: options.cluster, quota: quota.name }),
-    };
-  });
-}
-
-function declaredNamespaces(reader: TreeReader): readonly string[] {
-  return [...reader.tree.texts].flatMap(([path, text]) =>
-    text !== null && isManifestFile(path) && DECLARES_NAMESPACE.test(text)
-      ? reader
-          .documents(path, 'Namespace')
-          .flatMap((document) =>
-            textAt(document, ['kind']) === 'Namespace' ? (textAt(document, ['metadata', 'name']) ?? []) : [],
-          )
-      : [],
-  );
-}
-
-function ofThisCluster(
-  reader: TreeReader,
-  quotas: readonly Identified[],
-  templates: readonly PathTemplate[],
-  cluster: string,
-): readonly Identified[] {
-  const asNamespace = foldersOfNamespace(
-    quotas.map(({ quota }) => quota),
-    cluster,
-  );
-  return quotas.flatMap((one) => {
-    const namespace = one.known?.namespace;
-    const fit = clusterFit(reader, cluster, one.quota.paths, { templates, below: '', asNamespace, namespace });
-    return fit === 'other' ? [] : [{ ...one, named: fit === 'named' }];
-  });
-}
-
-function sorted(
-  quotas: readonly Identified[],
-  notes: readonly SourceNote[],
-): { readonly quotas: readonly QuotaPlace[]; readonly unplaced: readonly UnplacedSource[] } {
-  const places: QuotaPlace[] = [];
-  const unplaced: UnplacedSource[] = [];
-  for (const [, group] of grouped(quotas)) {
-    const chosen = preferred(group);
-    const [one] = chosen;
-    const problem = chosen.length > 1 ? foundTwice(chosen) : one === undefined ? undefined : obstacle(one);
-    if (problem !== undefined) {
-      unplaced.push(problem);
-    } else if (one?.known !== undefined) {
-      places.push(placeOf(one.quota, one.known));
-      unplaced.push(...one.quota.unreadable.map(({ note }) => fromNote(note, one)));
+    const answer = placeQuota(tree, wanted, step.candidate);
+    if (answer.kind === 'needs') {
+      return answer;
     }
+    answers.push([answerOfTree(CHECKOUT, step.candidate, answer)]);
   }
-  unplaced.push(...notes.map((note) => fromNote(note)));
-  const distinct = new Map(
-    unplaced.map((one) => [JSON.stringify([one.namespace, one.name, one.path, one.line, one.message]), one]),
-  );
-  return { quotas: places.toSorted(byPlace), unplaced: [...distinct.values()].toSorted(byPlace) };
 }
 
-function byPlace(a: { path: string; line: number }, b: { path: string; line: number }): number {
-  return a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1;
+interface Sources {
+  readonly places: QuotaPlace[];
+  readonly unplaced: UnplacedSource[];
 }
 
-/** By namespace and name; one without a namespace is alone. */
-function grouped(quotas: readonly Identified[]): ReadonlyMap<string, readonly Identified[]> {
-  const groups = new Map<string, Identified[]>();
+/** What of a tree may be one and the same quota. */
+type Group = readonly [IdentifiedQuota, ...IdentifiedQuota[]];
+
+/** By namespace and name; one without either is alone. */
+function groupsOf({ quotas }: Inventory): readonly Group[] {
+  const groups = new Map<string, [IdentifiedQuota, ...IdentifiedQuota[]]>();
   for (const [index, one] of quotas.entries()) {
-    const key = one.known === undefined ? `?${index}` : `${one.known.namespace}/${one.quota.name}`;
-    const group = groups.get(key) ?? [];
-    group.push(one);
-    groups.set(key, group);
+    const isNamed = one.known !== undefined && one.quota.name !== '';
+    const key = isNamed ? `${one.known?.namespace}/${one.quota.name}` : `?${index}`;
+    const group = groups.get(key);
+    if (group === undefined) {
+      groups.set(key, [one]);
+    } else {
+      group.push(one);
+    }
   }
-  return groups;
+  return [...groups.values()];
 }
 
-/** What lies in the cluster's own folder goes before the rest. */
-export function preferred<T extends { readonly named?: boolean }>(group: readonly T[]): readonly T[] {
-  const own = group.filter(({ named }) => named === true);
-  return own.length > 0 ? own : group;
-}
-
-export function candidateOf({ quota, known }: Pick<Identified, 'quota' | 'known'>): Candidate {
-  const name = quota.name === '' ? null : quota.name;
-  return { path: quota.path, line: quota.line, namespace: known?.namespace ?? null, name };
-}
-
-function foundTwice(group: readonly Identified[]): UnplacedSource {
-  const candidates = group.map(candidateOf);
-  const [first] = candidates;
-  return {
-    namespace: first?.namespace ?? null,
-    name: first?.name ?? null,
-    path: first?.path ?? '',
-    line: first?.line ?? 1,
-    reason: 'FoundTwice',
-    message: twiceMessage(
-      candidates,
-      group.map(({ quota }) => quota.paths[0] ?? quota.path),
-    ),
-    candidates,
-  };
-}
-
-/** @param from where each is applied from. */
-export function twiceMessage(candidates: readonly Candidate[], from: readonly string[]): string {
-  const [first] = candidates;
-  const places = candidates.map(({ path, line }, index) => {
-    const root = from[index] ?? path;
-    return root === path ? `${path}:${line}` : `${path}:${line} (through ${root})`;
-  });
-  return `ResourceQuota ${first?.namespace ?? '?'}/${first?.name ?? '?'} stands in ${candidates.length} places: ${places.join(', ')}; keep one, or name its file or folder with the annotation resizer.io/git-path on the namespace`;
-}
-
-/** Why a quota that is there once cannot be placed all the same. */
-function obstacle(one: Identified): UnplacedSource | undefined {
-  const { quota, known } = one;
-  const reason = obstacleOf(quota);
-  if (known === undefined) {
-    const unnamed =
-      quota.layout === 'helm'
-        ? `${labelOf(quota)} gets its namespace from its release, which nothing here says: install the chart with an Application or a HelmRelease, or give a path template such as namespaces/{{ .Namespace }}`
-        : `${labelOf(quota)} names no namespace, and neither a kustomization nor its path does: write metadata.namespace, or give a path template such as namespaces/{{ .Namespace }}`;
-    return unplacedBecause(one, quota.name === '' && reason !== undefined ? reason : unnamed);
+/** Adds what a quota comes to; returns the files that have to be known first. */
+function addGroup(
+  sources: Sources,
+  group: Group,
+  locate: (wanted: Omit<WantedQuota, 'cluster'>) => NeedsFiles | LocatedQuota<SourceTree> | NotLocated,
+): readonly string[] {
+  const [first] = group;
+  const unknown = unknownOf(first);
+  if (unknown !== undefined || first.known === undefined) {
+    sources.unplaced.push(...(unknown === undefined ? [] : [unplacedBecause(first, unknown)]));
+    return [];
   }
-  return reason === undefined ? undefined : unplacedBecause(one, reason);
+  const identity = { namespace: first.known.namespace, name: first.quota.name };
+  const resources = [
+    ...new Set(group.flatMap(({ quota }) => [...quota.values.keys(), ...quota.unreadable.map(({ key }) => key)])),
+  ].toSorted();
+  const whole = locate({ ...identity, resources });
+  if (whole.kind === 'located') {
+    sources.places.push(whole.location);
+    return [];
+  }
+  if (whole.kind === 'needs') {
+    return whole.paths;
+  }
+  // Of several limits some may be certain.
+  const single = resources.map((key) => ({ key, answer: locate({ ...identity, resources: [key] }) }));
+  const needs = single.flatMap(({ answer }) => (answer.kind === 'needs' ? answer.paths : []));
+  if (needs.length > 0) {
+    return needs;
+  }
+  sources.places.push(...together(single));
+  sources.unplaced.push(
+    ...(single.length === 0 ? [fromAnswer(group, whole)] : []),
+    ...single.flatMap(({ key, answer }) => (answer.kind === 'blocked' ? [fromAnswer(group, answer, key)] : [])),
+  );
+  return [];
 }
 
-/** Why the values of a quota cannot be placed; undefined where they can. */
-export function obstacleOf(quota: ResolvedQuota): string | undefined {
-  const [note] = quota.obstacles;
-  if (note !== undefined) {
-    return `what ${labelOf(quota)} says is not certain: ${note.path} ${note.message}`;
+/** The values that were located one by one, as one quota. */
+function together(
+  single: readonly { readonly key: string; readonly answer: { readonly kind: string } }[],
+): readonly QuotaPlace[] {
+  const found = single.flatMap(({ key, answer }) => (isLocated(answer) ? [{ key, location: answer.location }] : []));
+  const [first] = found;
+  if (first === undefined) {
+    return [];
   }
-  const rival = quota.rivals?.[0];
-  if (rival !== undefined) {
-    const own = quota.values.get(rival.key)?.value;
-    const said = own === undefined ? quota.path : `${own.path}:${own.line} (${own.text})`;
-    return `the value of ${rival.key} of ${labelOf(quota)} may be that of ${said} or of ${rival.path}:${rival.line} (${rival.text}), which nothing names as values of its chart`;
-  }
-  const edits = [...quota.values.values()].map(({ edit }) => edit);
-  const [first] = edits;
-  if (first?.kind === 'none' && edits.every(({ kind }) => kind === 'none')) {
-    return first.message;
-  }
-  return quota.values.size === 0 && quota.unreadable.length === 0
-    ? `${labelOf(quota)} sets no limit: write spec.hard`
-    : undefined;
+  const pick = <T>(of: (location: QuotaPlace) => Readonly<Record<string, T>>): Record<string, T> =>
+    Object.fromEntries(
+      found.flatMap(({ key, location }) => {
+        const picked = of(location)[key];
+        return picked === undefined ? [] : [[key, picked]];
+      }),
+    );
+  return [{ ...first.location, values: pick(({ values }) => values), edits: pick(({ edits }) => edits) }];
 }
 
-function labelOf({ name }: Pick<ResolvedQuota, 'name'>): string {
-  return name === '' ? 'the ResourceQuota' : `ResourceQuota ${name}`;
+function isLocated(answer: { readonly kind: string }): answer is LocatedQuota<SourceTree> {
+  return answer.kind === 'located';
 }
 
-function unplacedBecause(one: Identified, message: string): UnplacedSource {
+/** Why nobody can ask for a quota: its namespace or its name is not known. */
+function unknownOf({ quota, known }: IdentifiedQuota): string | undefined {
+  if (known !== undefined && quota.name !== '') {
+    return undefined;
+  }
+  const unnamed =
+    quota.layout === 'helm'
+      ? `${labelOf(quota)} gets its namespace from its release, which nothing here says: install the chart with an Application or a HelmRelease, or give a path template such as namespaces/{{ .Namespace }}`
+      : `${labelOf(quota)} names no namespace, and neither a kustomization nor its path does: write metadata.namespace, or give a path template such as namespaces/{{ .Namespace }}`;
+  return quota.name === '' ? (obstacleOf(quota) ?? unnamed) : unnamed;
+}
+
+function unplacedBecause(one: IdentifiedQuota, message: string): UnplacedSource {
   const { path, line, namespace, name } = candidateOf(one);
   return { namespace, name, path, line, reason: 'Unplaceable', message, candidates: [candidateOf(one)] };
 }
 
-function fromNote(note: SourceNote, one?: Identified): UnplacedSource {
+/** @param key the limit that was asked for alone. */
+function fromAnswer(group: Group, { reason, message, candidates }: NotLocated, key?: string): UnplacedSource {
+  const own = candidateOf(group[0]);
+  const unreadable = group.flatMap(({ quota }) => quota.unreadable).find((one) => one.key === key)?.note;
+  const { path, line } = unreadable ?? (reason === 'FoundTwice' ? (candidates[0] ?? own) : own);
+  const place = `${path}:${line}: `;
   return {
-    namespace: note.namespace ?? one?.known?.namespace ?? null,
-    name: note.name ?? one?.quota.name ?? null,
-    path: note.path,
-    line: note.line,
-    reason: note.reason ?? 'Unplaceable',
-    message: note.message,
-    candidates: one === undefined ? [] : [candidateOf(one)],
+    namespace: own.namespace,
+    name: own.name,
+    path,
+    line,
+    reason,
+    message: message.startsWith(place) ? message.slice(place.length) : message,
+    candidates,
   };
 }
 
-export function placeOf(quota: ResolvedQuota, known: KnownNamespace, said?: string): QuotaPlace {
+function fromNote({ namespace, name, path, line, reason, message }: SourceNote): UnplacedSource {
   return {
-    namespace: known.namespace,
-    name: quota.name,
-    path: quota.path,
-    line: quota.line,
-    layout: quota.layout,
-    values: Object.fromEntries([...quota.values].map(([key, { value }]) => [key, value])),
-    edits: Object.fromEntries([...quota.values].map(([key, { edit }]) => [key, edit])),
-    how: howPlaced(quota, known, said),
+    namespace: namespace ?? null,
+    name: name ?? null,
+    path,
+    line,
+    reason: reason ?? 'Unplaceable',
+    message,
+    candidates: [],
   };
 }
 
-function howPlaced(quota: ResolvedQuota, known: KnownNamespace, said: string | undefined): string {
-  const by = said === undefined ? '' : ` by ${said}`;
-  const root = quota.paths[0];
-  const through =
-    root === undefined || root === quota.path
-      ? ''
-      : quota.layout === 'helm'
-        ? ` with the values of \`${root}\``
-        : ` through \`${root}\``;
-  const namespace =
-    known.by !== ''
-      ? `. Its namespace is ${known.by}`
-      : quota.namespaceBy === undefined
-        ? ''
-        : `. Its namespace is set by ${quota.namespaceBy}`;
-  return `found in \`${quota.path}:${quota.line}\`${through}${by}${namespace}`;
+function sorted({ places, unplaced }: Sources): Scan {
+  const distinct = new Map(
+    unplaced.map((one) => [JSON.stringify([one.namespace, one.name, one.path, one.line, one.message]), one]),
+  );
+  return {
+    kind: 'scanned',
+    quotas: places.toSorted(byPlace),
+    unplaced: [...distinct.values()].toSorted(byPlace),
+  };
+}
+
+function byPlace(a: { path: string; line: number }, b: { path: string; line: number }): number {
+  return a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1;
 }

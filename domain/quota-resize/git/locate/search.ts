@@ -13,7 +13,8 @@ export type PlaceAnswer = NeedsFiles | { readonly kind: 'placed'; readonly place
 export interface WantedQuota {
   readonly namespace: string;
   readonly name: string;
-  readonly cluster: string;
+  /** Undefined: those of every cluster count. */
+  readonly cluster: string | undefined;
   /** The quota keys that are to be raised. */
   readonly resources: readonly string[];
   /** The limits in force, which tell two mappings of values apart. */

@@ -474,8 +474,8 @@ describe('values of charts', () => {
     expect(found).toMatchObject({
       quotas: [],
       unplaced: [
-        { message: expect.stringContaining('be used by 2 quotas') },
-        { message: expect.stringContaining('2 quotas') },
+        { namespace: 'team-a', message: expect.stringContaining('a template that other namespaces may use') },
+        { namespace: 'team-b', message: expect.stringContaining('a template that other namespaces may use') },
       ],
     });
   });

@@ -77,7 +77,10 @@ describe('plain manifests', () => {
     expect(problem).toMatchObject({ namespace: null, name: 'compute', path, line: 4, reason: 'Unplaceable' });
     expect(problem?.message).toMatch(/names no namespace.*write metadata\.namespace/);
     for (const [options, how] of [
-      [{ template: 'teams/{{ .Namespace }}' }, /known from `teams\/red\/quota\.yaml` by the path template `/],
+      [
+        { template: 'teams/{{ .Namespace }}' },
+        /by the path template "teams\/{{ .Namespace }}"\. Its namespace is known from the path template/,
+      ],
       [{ namespaces: ['red'] }, /known from a folder or file of `/],
     ] as const) {
       const [found] = scan(unnamed, options).quotas;
@@ -86,7 +89,8 @@ describe('plain manifests', () => {
     }
     const declared = { ...unnamed, 'ns.yaml': 'kind: Namespace\napiVersion: v1\nmetadata: {name: red}\n' };
     expect(scan(declared).quotas).toMatchObject([{ namespace: 'red' }]);
-    expect(scan(unnamed, { namespaces: ['red', 'teams'] }).quotas).toEqual([]);
+    // Whoever looks for the quota of one namespace does not know that the folder above is called like another.
+    expect(scan(unnamed, { namespaces: ['red', 'teams'] }).quotas).toMatchObject([{ namespace: 'red' }]);
   });
 
   it('are not chosen from where one names its namespace and another is filed under it', () => {
@@ -237,10 +241,18 @@ describe('charts', () => {
 
 describe('what Argo CD and Flux objects in the tree say', () => {
   it('gives folders and charts their namespaces and values', () => {
-    expect(values(scan(layoutFiles('argo')))).toEqual([
-      'argo-b/team-b-compute pods=10 charts/quota/values.yaml:2',
+    const argo = scan(layoutFiles('argo'));
+    expect(values(argo)).toEqual([
       'argo-b/team-b-compute requests.cpu=2500m teams/b.yaml:2',
       'argo-a/compute pods=10 teams/a/quota.yaml:7',
+    ]);
+    expect(argo.unplaced).toMatchObject([
+      {
+        namespace: 'argo-b',
+        name: 'team-b-compute',
+        reason: 'Unplaceable',
+        message: expect.stringMatching(/charts\/quota\/values\.yaml:2.* may hold values of other releases/) as string,
+      },
     ]);
     expect(values(scan(layoutFiles('flux')))).toEqual([
       'flux-b/compute requests.cpu=2 clusters/prod/team-b.yaml:15',

@@ -1,0 +1,223 @@
+/** What an Argo CD Application or a Flux Kustomization says about what it applies, wherever the object was read. */
+import { z } from 'zod';
+import { shownUrl } from '../../pull-request/shown-url.ts';
+import { pathFrom } from './paths.ts';
+import type { SourceHint } from './source-candidate.ts';
+
+/** One source of an object of Argo CD or Flux. */
+export interface AppliedSource {
+  readonly from: 'argocd' | 'flux';
+  /** The object that says it, and the mark that leads there. */
+  readonly said: string;
+  /** Absent where it is no repository of git. */
+  readonly url?: string;
+  /** As it is written there; absent: the default branch. */
+  readonly revision?: string;
+  readonly path?: string;
+  /** For a folder: the values files that a chart there is installed with, from the root, the weightiest last. */
+  readonly valueFiles?: readonly string[];
+  /** What it is applied into. */
+  readonly namespace?: string;
+  /** Why what it applies may differ from the files; a phrase that follows `said`. */
+  readonly opaque?: string;
+  /** What it is instead of a folder of a repository: "it is the chart x of …". */
+  readonly otherwise?: string;
+}
+
+const argoSource = z.object({
+  repoURL: z.string().optional(),
+  path: z.string().optional(),
+  targetRevision: z.string().optional(),
+  chart: z.string().optional(),
+  ref: z.string().optional(),
+  helm: z.looseObject({ valueFiles: z.array(z.string()).optional() }).optional(),
+  kustomize: z.looseObject({ namespace: z.string().optional() }).optional(),
+});
+const argoApplication = z.object({
+  spec: z.object({
+    source: argoSource.optional(),
+    sources: z.array(argoSource).optional(),
+    destination: z.object({ namespace: z.string().optional() }).optional(),
+  }),
+});
+type ArgoSource = z.infer<typeof argoSource>;
+type RepositoryOf = (url: string) => string;
+
+/** What of a source outweighs its files, or is done to them unseen. */
+const UNSEEN = {
+  helm: ['values', 'valuesObject', 'parameters', 'fileParameters'],
+  kustomize: ['namespace', 'namePrefix', 'nameSuffix', 'patches', 'components'],
+} as const;
+
+/**
+ * The sources of an Application, in the order in which a quota is looked for in them; null for an object of another form.
+ *
+ * @param said the object, for people.
+ * @param repositoryOf the same text for all addresses of one repository.
+ */
+export function argoSources(
+  said: string,
+  object: unknown,
+  repositoryOf: (url: string) => string,
+): readonly AppliedSource[] | null {
+  const read = argoApplication.safeParse(object);
+  if (!read.success) {
+    return null;
+  }
+  const { spec } = read.data;
+  const sources = spec.sources ?? (spec.source === undefined ? [] : [spec.source]);
+  // A values file overrides what the chart itself says, so a change elsewhere would change nothing.
+  const values = sources.flatMap((source) => argoValuesFiles(said, source, sources, repositoryOf));
+  const into = spec.destination?.namespace;
+  return [...values, ...sources.flatMap((source) => argoDeliveries(said, source, sources, repositoryOf))].map(
+    (source) => ({ ...source, ...(into ? { namespace: into } : {}) }),
+  );
+}
+
+/** What is set in the Application itself and is no file: `sets helm.parameters`. */
+function unseenIn(source: ArgoSource): string | undefined {
+  return (['helm', 'kustomize'] as const)
+    .flatMap((tool) =>
+      UNSEEN[tool].filter((field) => !isEmpty(source[tool]?.[field])).map((field) => `${tool}.${field}`),
+    )
+    .map((field) => `sets ${field}`)[0];
+}
+
+function isEmpty(value: unknown): boolean {
+  return (
+    value === undefined ||
+    value === null ||
+    value === '' ||
+    (typeof value === 'object' && Object.keys(value).length === 0)
+  );
+}
+
+function argoDeliveries(
+  said: string,
+  source: ArgoSource,
+  all: readonly ArgoSource[],
+  repositoryOf: RepositoryOf,
+): readonly AppliedSource[] {
+  const { repoURL: url, path, chart, ref } = source;
+  if (chart !== undefined) {
+    return [{ from: 'argocd', said, otherwise: `it is the chart ${chart} of ${shownUrl(url ?? '')}` }];
+  }
+  if (ref !== undefined && path === undefined) return [];
+  const files = (source.helm?.valueFiles ?? []).map((file) => ({
+    file,
+    path: valuesFileOf(source, file, all, repositoryOf),
+  }));
+  const foreign = files.find((one) => one.path === null);
+  const opaque = unseenIn(source) ?? (foreign === undefined ? undefined : `takes values from ${foreign.file}`);
+  return [
+    {
+      ...argoSourceAt(said, source),
+      path: path ?? '',
+      valueFiles: files.flatMap((one) => one.path ?? []),
+      ...(opaque === undefined ? {} : { opaque }),
+    },
+  ];
+}
+
+/** A values file from the root of the source's own repository; null for one that is elsewhere. */
+function valuesFileOf(
+  source: ArgoSource,
+  file: string,
+  all: readonly ArgoSource[],
+  repositoryOf: RepositoryOf,
+): string | null {
+  if (file.includes('://')) return null;
+  const [, name, rest = ''] = /^\$([^/]+)\/(.*)$/.exec(file) ?? [];
+  if (name !== undefined) {
+    const named = all.find(({ ref }) => ref === name);
+    return named !== undefined && isSameTree(named, source, repositoryOf) ? (pathFrom('', rest) ?? null) : null;
+  }
+  // Beside a chart it is named from its folder, or with a slash from the root.
+  return pathFrom(file.startsWith('/') ? '' : (pathFrom('', source.path ?? '') ?? ''), file) ?? null;
+}
+
+function isSameTree(one: ArgoSource, other: ArgoSource, repositoryOf: RepositoryOf): boolean {
+  return (
+    repositoryOf(one.repoURL ?? '') === repositoryOf(other.repoURL ?? '') &&
+    (one.targetRevision || 'HEAD') === (other.targetRevision || 'HEAD')
+  );
+}
+
+/** The values files of a named source for charts that are elsewhere, `$values/teams/team-a.yaml`, the weightiest first. */
+function argoValuesFiles(
+  said: string,
+  source: ArgoSource,
+  all: readonly ArgoSource[],
+  repositoryOf: RepositoryOf,
+): readonly AppliedSource[] {
+  if (source.ref === undefined) return [];
+  const prefix = `$${source.ref}/`;
+  return all.flatMap((chart) => {
+    const given = (chart.helm?.valueFiles ?? []).filter(
+      (file) =>
+        file.startsWith(prefix) && (chart.chart !== undefined || valuesFileOf(chart, file, all, repositoryOf) === null),
+    );
+    const opaque = unseenIn(chart);
+    return [...new Set(given.toReversed())].map((file) => ({
+      ...argoSourceAt(said, source),
+      path: file.slice(prefix.length),
+      ...(opaque === undefined ? {} : { opaque }),
+    }));
+  });
+}
+
+function argoSourceAt(said: string, { repoURL: url = '', targetRevision: revision }: ArgoSource): AppliedSource {
+  return { from: 'argocd', said, url, ...(revision === undefined ? {} : { revision }) };
+}
+
+const fluxKustomization = z.object({
+  spec: z.object({
+    path: z.string().optional(),
+    targetNamespace: z.string().optional(),
+    patches: z
+      .array(
+        z.looseObject({
+          patch: z.string().optional(),
+          target: z.looseObject({ kind: z.string().optional() }).optional(),
+        }),
+      )
+      .optional(),
+  }),
+});
+
+/** What a Flux Kustomization applies, but for the repository that it names; null for an object of another form. */
+export function fluxSource(said: string, object: unknown): AppliedSource | null {
+  const read = fluxKustomization.safeParse(object);
+  if (!read.success) {
+    return null;
+  }
+  const { path = '', targetNamespace, patches = [] } = read.data.spec;
+  const patched = patches.some(({ patch = '', target }) =>
+    target?.kind === undefined ? patch.includes('ResourceQuota') : target.kind === 'ResourceQuota',
+  );
+  return {
+    from: 'flux',
+    said,
+    path,
+    ...(targetNamespace ? { namespace: targetNamespace } : {}),
+    ...(patched ? { opaque: 'patches ResourceQuotas' } : {}),
+  };
+}
+
+/** Where a source says to look, within its repository; with the problem where what it sets may outweigh the files. */
+export function candidateOfSource({ from, said, path, valueFiles, namespace, opaque }: AppliedSource): SourceHint {
+  if (opaque !== undefined) {
+    const problem = `${said} ${opaque}, which may outweigh the files; name the place of the value with the annotations resizer.io/git-path and resizer.io/git-field`;
+    return { from, said, problem };
+  }
+  return {
+    from,
+    said,
+    ...(valueFiles === undefined ? {} : { valueFiles }),
+    ...(namespace === undefined ? {} : { namespace }),
+    path: (path ?? '')
+      .split('/')
+      .filter((part) => part !== '' && part !== '.')
+      .join('/'),
+  };
+}

@@ -1,0 +1,148 @@
+/** What the files that were read come to: the location of the quota, or why there is none. */
+import { compareQuantities, isQuantity, parseQuantity } from '../../../kernel/quantity.ts';
+import { candidateOf, obstacleOf, placeOf, twiceMessage } from './describe-location.ts';
+import { limitsInGit } from './edit-location.ts';
+import type { Candidate, NeedsFiles, QuotaPlace, Unplaced } from './location.ts';
+import { mentions, wordsOf } from './paths.ts';
+import type { Outcome } from './read-region.ts';
+import type { Resolution, ResolvedQuota } from './resolved.ts';
+import { type PlaceAnswer, remedy, type Search, unplaced, type WantedQuota, where } from './search.ts';
+
+/** How many quotas that do not match are named: enough to see a typo, and a message stays short. */
+const OTHERS_SHOWN = 5;
+
+export function settle(search: Search, { matches, resolution, files }: Exclude<Outcome, NeedsFiles>): PlaceAnswer {
+  const { wanted, hint } = search;
+  const [match] = matches;
+  if (matches.length > 1) {
+    const candidates = matches.map(candidateOf);
+    return unplaced(
+      'FoundTwice',
+      twiceMessage(
+        candidates,
+        matches.map(({ quota }) => quota.paths[0] ?? quota.path),
+      ),
+      candidates,
+    );
+  }
+  if (match !== undefined) {
+    const place = placeOf(match.quota, match.known, hint.said);
+    const obstacle =
+      obstacleOf(withoutName(match.quota)) ??
+      unreadable(match.quota, wanted) ??
+      ofOtherReleases(search, place) ??
+      (match.named ? undefined : belowTheCluster(search, place));
+    return obstacle === undefined
+      ? { kind: 'placed', place }
+      : unplaced('Unplaceable', `${obstacle}; ${settling(match.quota)}`, [candidateOf(match)]);
+  }
+  return nothing(search, resolution, files);
+}
+
+/** Here the name is known, so that a chart that computes it is no obstacle. */
+function withoutName(quota: ResolvedQuota): ResolvedQuota {
+  return { ...quota, obstacles: quota.obstacles.filter(({ message }) => !message.startsWith('computes the name')) };
+}
+
+function unreadable({ unreadable: keys }: ResolvedQuota, { resources }: WantedQuota): string | undefined {
+  const problem = keys.find(({ key }) => resources.includes(key))?.note;
+  return problem === undefined ? undefined : `${problem.path}:${problem.line}: ${problem.message}`;
+}
+
+/** Of a release's values files only the last one is surely its own; one before it may be given to others too. */
+export function ofOtherReleases({ wanted, hint, path }: Search, place: QuotaPlace): string | undefined {
+  if (hint.valueFiles === undefined) {
+    return undefined;
+  }
+  const files = [path === '' ? 'values.yaml' : `${path}/values.yaml`, ...hint.valueFiles];
+  const last = files.at(-1) ?? '';
+  const shared = wanted.resources
+    .flatMap((resource) => place.values[resource] ?? [])
+    .find((value) => value.path !== last && files.includes(value.path) && !mentions(value.path, wanted.namespace));
+  return shared === undefined
+    ? undefined
+    : `${shared.path}:${shared.line} may hold values of other releases as well: write the limit into ${last}`;
+}
+
+/** Less than the cluster has, in a file that nobody named and no folder gives to the cluster: another cluster's, perhaps. */
+export function belowTheCluster({ wanted, hint }: Search, place: QuotaPlace): string | undefined {
+  const { current, resources } = wanted;
+  if (hint.from !== 'scan' || current === undefined) {
+    return undefined;
+  }
+  const inGit = limitsInGit(place, resources);
+  const below = resources.find((resource) => {
+    const [written, inForce] = [inGit[resource], current[resource]];
+    return (
+      written !== undefined &&
+      inForce !== undefined &&
+      isQuantity(inForce) &&
+      compareQuantities(parseQuantity(written), parseQuantity(inForce)) < 0
+    );
+  });
+  return below === undefined
+    ? undefined
+    : `${place.path}:${place.line} says ${below}: ${inGit[below] ?? ''}, less than the ${current[below] ?? ''} of cluster ${wanted.cluster}, so it may be another cluster's`;
+}
+
+export function settling({ layout }: Pick<QuotaPlace, 'layout'>): string {
+  return layout === 'helm'
+    ? 'say where the value is with the annotations resizer.io/git-path (the values file) and resizer.io/git-field, such as namespaceQuotas["requests.cpu"]'
+    : 'write the value out where it is used, or name another file with the annotation resizer.io/git-path';
+}
+
+function nothing(search: Search, { quotas, notes }: Resolution, files: readonly string[]): Unplaced {
+  const { wanted, reader } = search;
+  const about = notes.filter(
+    ({ name, namespace, path }) =>
+      (name === undefined || name === wanted.name) &&
+      (namespace === undefined ? isOwnPlace(search, path) : namespace === wanted.namespace),
+  );
+  const broken = about.filter(({ reason }) => reason === 'NotYaml');
+  const others = about.filter(({ reason }) => reason !== 'NotYaml');
+  // What is known of this very quota goes before files that may have it.
+  const own = others.find(({ name, namespace }) => name === wanted.name && namespace === wanted.namespace);
+  const other = own ?? others[0];
+  const label = `ResourceQuota ${wanted.namespace}/${wanted.name}`;
+  if (broken.length > 0 && own === undefined) {
+    const places = broken.map(({ path, line, message }) => `${path}:${line}: ${message}`).join('; ');
+    return unplaced('NotYaml', `no readable ${label}: ${places}`);
+  }
+  if (other !== undefined) {
+    return unplaced('Unplaceable', `${label}: ${other.path}:${other.line}: ${other.message}; ${remedy(search)}`);
+  }
+  const binary = files.filter((path) => reader.tree.texts.get(path) === null);
+  const ownBinary = binary.filter((path) => isOwnPlace(search, path));
+  if (ownBinary.length > 0) {
+    return unplaced('NotYaml', `not UTF-8, so not YAML: ${ownBinary.join(', ')}`);
+  }
+  const unread = new Set([...binary, ...notes.flatMap(({ reason, path }) => (reason === 'NotYaml' ? [path] : []))])
+    .size;
+  const shown = quotas.slice(0, OTHERS_SHOWN);
+  const seen = shown.map(({ namespace, name, path, line }) => `${namespace ?? '?'}/${name || '?'} in ${path}:${line}`);
+  const candidates = shown.map(({ namespace, name, path, line }) => ({
+    path,
+    line,
+    namespace: namespace ?? null,
+    name,
+  }));
+  return notFound(
+    search,
+    `no file of the ${files.length} there has it${seen.length === 0 ? '' : `, only ${seen.join(', ')}`}${unread === 0 ? '' : ` (${unread} of them cannot be read)`}`,
+    candidates,
+  );
+}
+
+/** Where the quota would be: below the path that was named for it, or in a folder or a file that is called like the namespace. */
+function isOwnPlace({ path, wanted }: Search, file: string): boolean {
+  return path !== '' || wordsOf(file).includes(wanted.namespace);
+}
+
+export function notFound(search: Search, why: string, candidates: readonly Candidate[]): Unplaced {
+  const { wanted } = search;
+  return unplaced(
+    'FileNotFound',
+    `no file for ResourceQuota ${wanted.namespace}/${wanted.name}, searched ${where(search)}: ${why}; ${remedy(search)}`,
+    candidates,
+  );
+}

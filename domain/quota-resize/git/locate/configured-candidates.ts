@@ -1,0 +1,33 @@
+/** Where a quota is looked for when nothing else says it: the configured path, and then every repository as a whole. */
+import { namesNamespace, parsePathTemplate, type PathFields, renderPath } from './path-template.ts';
+import type { SourceHint } from './source-candidate.ts';
+
+/**
+ * @param target without a cluster, a template that names it leads nowhere.
+ * @param narrowed what annotations say, which holds for every candidate.
+ * @param notes why nothing else leads to the quota, as phrases.
+ * @throws {GitPathError} when the template is not right, or the target makes the path leave the repository.
+ */
+export function configuredCandidates(
+  pathTemplate: string,
+  target: Omit<PathFields, 'cluster'> & { readonly cluster: string | undefined },
+  narrowed: Pick<SourceHint, 'repository' | 'ref' | 'field'> = {},
+  notes: readonly string[] = [],
+): readonly SourceHint[] {
+  const because = notes.length === 0 ? '' : ` (${notes.join(', and ')})`;
+  const template = parsePathTemplate(pathTemplate);
+  const scan: SourceHint = {
+    from: 'scan',
+    said: `a search of the whole repository${because}`,
+    template: template.text,
+    ...narrowed,
+  };
+  const { cluster, namespace, quota } = target;
+  if (cluster === undefined && template.parts.some((part) => typeof part !== 'string' && part.field === 'cluster')) {
+    return [scan];
+  }
+  const path = renderPath(template, { cluster: cluster ?? '', namespace, quota });
+  const said = `the path template "${pathTemplate}"${because}`;
+  const applied = namesNamespace(template) ? { namespace } : {};
+  return path === '' ? [scan] : [{ from: 'template', said, path, ...applied, ...narrowed }, scan];
+}

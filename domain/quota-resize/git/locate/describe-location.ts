@@ -1,0 +1,82 @@
+/** A resolved quota as a location, and in words why it is none. */
+import type { KnownNamespace } from './identify.ts';
+import type { Candidate, QuotaPlace } from './location.ts';
+import type { ResolvedQuota } from './resolved.ts';
+
+/** A quota, and the namespace that it is known to be of. */
+export interface IdentifiedQuota {
+  readonly quota: ResolvedQuota;
+  readonly known: KnownNamespace | undefined;
+}
+
+export function candidateOf({ quota, known }: IdentifiedQuota): Candidate {
+  const name = quota.name === '' ? null : quota.name;
+  return { path: quota.path, line: quota.line, namespace: known?.namespace ?? null, name };
+}
+
+/** @param from where each is applied from. */
+export function twiceMessage(candidates: readonly Candidate[], from: readonly string[]): string {
+  const [first] = candidates;
+  const places = candidates.map(({ path, line }, index) => {
+    const root = from[index] ?? path;
+    return root === path ? `${path}:${line}` : `${path}:${line} (through ${root})`;
+  });
+  return `ResourceQuota ${first?.namespace ?? '?'}/${first?.name ?? '?'} stands in ${candidates.length} places: ${places.join(', ')}; keep one, or name its file or folder with the annotation resizer.io/git-path on the namespace`;
+}
+
+/** Why the values of a quota cannot be placed; undefined where they can. */
+export function obstacleOf(quota: ResolvedQuota): string | undefined {
+  const [note] = quota.obstacles;
+  if (note !== undefined) {
+    return `what ${labelOf(quota)} says is not certain: ${note.path} ${note.message}`;
+  }
+  const rival = quota.rivals?.[0];
+  if (rival !== undefined) {
+    const own = quota.values.get(rival.key)?.value;
+    const said = own === undefined ? quota.path : `${own.path}:${own.line} (${own.text})`;
+    return `the value of ${rival.key} of ${labelOf(quota)} may be that of ${said} or of ${rival.path}:${rival.line} (${rival.text}), which nothing names as values of its chart`;
+  }
+  const edits = [...quota.values.values()].map(({ edit }) => edit);
+  const [first] = edits;
+  if (first?.kind === 'none' && edits.every(({ kind }) => kind === 'none')) {
+    return first.message;
+  }
+  return quota.values.size === 0 && quota.unreadable.length === 0
+    ? `${labelOf(quota)} sets no limit: write spec.hard`
+    : undefined;
+}
+
+export function labelOf({ name }: Pick<ResolvedQuota, 'name'>): string {
+  return name === '' ? 'the ResourceQuota' : `ResourceQuota ${name}`;
+}
+
+export function placeOf(quota: ResolvedQuota, known: KnownNamespace, said?: string): QuotaPlace {
+  return {
+    namespace: known.namespace,
+    name: quota.name,
+    path: quota.path,
+    line: quota.line,
+    layout: quota.layout,
+    values: Object.fromEntries([...quota.values].map(([key, { value }]) => [key, value])),
+    edits: Object.fromEntries([...quota.values].map(([key, { edit }]) => [key, edit])),
+    how: howPlaced(quota, known, said),
+  };
+}
+
+function howPlaced(quota: ResolvedQuota, known: KnownNamespace, said: string | undefined): string {
+  const by = said === undefined ? '' : ` by ${said}`;
+  const root = quota.paths[0];
+  const through =
+    root === undefined || root === quota.path
+      ? ''
+      : quota.layout === 'helm'
+        ? ` with the values of \`${root}\``
+        : ` through \`${root}\``;
+  const namespace =
+    known.by !== ''
+      ? `. Its namespace is ${known.by}`
+      : quota.namespaceBy === undefined
+        ? ''
+        : `. Its namespace is set by ${quota.namespaceBy}`;
+  return `found in \`${quota.path}:${quota.line}\`${through}${by}${namespace}`;
+}

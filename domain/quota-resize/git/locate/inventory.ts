@@ -1,0 +1,116 @@
+/** Which quotas a whole tree makes, and who applies each: what there is to ask for, not yet where it is. */
+import { textAt } from '../yaml/documents.ts';
+import { isChartFile, looksLikeValues } from './chart.ts';
+import { deliveriesIn, mentionsDelivery } from './delivery.ts';
+import type { IdentifiedQuota } from './describe-location.ts';
+import { valuesFilesIn } from './helm.ts';
+import { clusterFit, foldersOfNamespace, namespaceByFolder, namespaceByTemplate } from './identify.ts';
+import { isKustomizationFile } from './kustomization.ts';
+import type { SourceNote } from './limit-location.ts';
+import type { KnownTree, NeedsFiles } from './location.ts';
+import { isManifestFile } from './paths.ts';
+import type { PathTemplate } from './path-template.ts';
+import { resolve } from './resolve.ts';
+import type { ResolvedQuota } from './resolved.ts';
+import { TreeReader } from './tree-reader.ts';
+
+/** What a tree's quotas are known by. */
+export interface InventoryOptions {
+  /** Only quotas that may be this cluster's. */
+  readonly cluster: string | undefined;
+  readonly templates: readonly PathTemplate[];
+  /** Namespaces that are known to be there, besides those that the tree declares. */
+  readonly namespaces: readonly string[];
+}
+
+export interface Inventory {
+  readonly kind: 'inventory';
+  readonly quotas: readonly IdentifiedQuota[];
+  /** What was seen on the way and may hold quotas. */
+  readonly notes: readonly SourceNote[];
+}
+
+const DECLARES_NAMESPACE = /^[ \t]*["']?kind["']?[ \t]*:[ \t]*["']?Namespace["']?[ \t]*,?[ \t]*(?:#.*)?\r?$/m;
+
+/** Whether an inventory has to know a file's text from the start; others are asked for when something refers to them. */
+export function mattersToScan(path: string, text: string): boolean {
+  return (
+    isKustomizationFile(path) ||
+    isChartFile(path) ||
+    (isManifestFile(path) &&
+      (text.includes('ResourceQuota') ||
+        looksLikeValues(path) ||
+        mentionsDelivery(text) ||
+        DECLARES_NAMESPACE.test(text)))
+  );
+}
+
+/**
+ * The quotas of the tree.
+ *
+ * @param tree with the texts of at least the files that `mattersToScan`.
+ */
+export function inventoryOf(tree: KnownTree, options: InventoryOptions): NeedsFiles | Inventory {
+  const { cluster, templates } = options;
+  const reader = new TreeReader(tree, { complete: true });
+  const isOther = (path: string): boolean =>
+    clusterFit(reader, cluster, [path], { templates, below: '', asNamespace: new Set(), namespace: undefined }) ===
+    'other';
+  const { quotas, notes } = resolve(reader, {
+    kustomizations: tree.paths.filter(isKustomizationFile),
+    manifests: [...tree.texts].flatMap(([path, text]) =>
+      text !== null && isManifestFile(path) && text.includes('ResourceQuota') ? [path] : [],
+    ),
+    values: valuesFilesIn(reader, [...tree.texts.keys()]),
+    deliveries: deliveriesIn(reader, tree.texts.keys()).filter(({ path }) => !isOther(path)),
+  });
+  const identified = identify(reader, quotas, options);
+  if (reader.missing.size > 0) {
+    return { kind: 'needs', paths: [...reader.missing].toSorted() };
+  }
+  const asNamespace = foldersOfNamespace(quotas, cluster);
+  return {
+    kind: 'inventory',
+    quotas: identified.filter(({ quota, known }) => {
+      const fitOptions = { templates, below: '', asNamespace, namespace: known?.namespace };
+      return clusterFit(reader, cluster, quota.paths, fitOptions) !== 'other';
+    }),
+    notes,
+  };
+}
+
+/** Each quota with its namespace; one that could be of several namespaces by its path once for each of them. */
+function identify(
+  reader: TreeReader,
+  quotas: readonly ResolvedQuota[],
+  { cluster, templates, namespaces }: InventoryOptions,
+): readonly IdentifiedQuota[] {
+  let declared: ReadonlySet<string> | undefined;
+  return quotas.flatMap((quota): readonly IdentifiedQuota[] => {
+    if (quota.namespace !== undefined) {
+      return [{ quota, known: { namespace: quota.namespace, by: '' } }];
+    }
+    const byTemplate = namespaceByTemplate(templates, quota.paths, cluster);
+    if (byTemplate !== undefined) {
+      return [{ quota, known: byTemplate }];
+    }
+    declared ??= new Set([...namespaces, ...declaredNamespaces(reader)]);
+    // One by one, as whoever looks for the quota of a namespace does not know of the others.
+    const byFolder = [...declared].flatMap(
+      (namespace) => namespaceByFolder(new Set([namespace]), quota.paths, { cluster, quota: quota.name }) ?? [],
+    );
+    return byFolder.length === 0 ? [{ quota, known: undefined }] : byFolder.map((known) => ({ quota, known }));
+  });
+}
+
+function declaredNamespaces(reader: TreeReader): readonly string[] {
+  return [...reader.tree.texts].flatMap(([path, text]) =>
+    text !== null && isManifestFile(path) && DECLARES_NAMESPACE.test(text)
+      ? reader
+          .documents(path, 'Namespace')
+          .flatMap((document) =>
+            textAt(document, ['kind']) === 'Namespace' ? (textAt(document, ['metadata', 'name']) ?? []) : [],
+          )
+      : [],
+  );
+}

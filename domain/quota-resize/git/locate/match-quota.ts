@@ -1,0 +1,146 @@
+/** Which of the quotas that some files make is the wanted one. */
+import { isWithin, mentions, wordsOf } from './paths.ts';
+import {
+  clusterFit,
+  foldersOfNamespace,
+  isGeneral,
+  type KnownNamespace,
+  namespaceByFolder,
+  namespaceByTemplate,
+  templatesOf,
+} from './identify.ts';
+import type { ResolvedQuota } from './resolved.ts';
+import { isCurrent, type Search } from './search.ts';
+
+export interface Match {
+  readonly quota: ResolvedQuota;
+  readonly known: KnownNamespace;
+  readonly named: boolean;
+}
+
+export function matchesOf(search: Search, quotas: readonly ResolvedQuota[]): readonly Match[] {
+  const { reader, wanted, hint, path } = search;
+  const asNamespace = foldersOfNamespace(quotas, wanted.cluster);
+  const named = quotas.filter(({ name }) => name === wanted.name);
+  // A name that the chart computes may be the wanted one, where no other is.
+  const likely = named.length > 0 ? named : quotas.filter((quota) => mayBeNamed(search, quota));
+  const templates = templatesOf(hint);
+  const matches = likely.flatMap((quota): readonly Match[] => {
+    const known = knownNamespace(search, quota);
+    if (known?.namespace !== wanted.namespace) {
+      return [];
+    }
+    const options = { templates, below: path, asNamespace, namespace: known.namespace };
+    const fit = clusterFit(reader, wanted.cluster, quota.paths, options);
+    const trusted = hint.path !== undefined && reader.isFile(path);
+    return fit === 'other' && !trusted
+      ? []
+      : [
+          {
+            quota: { ...withoutRivals(search, asOwn(search, quota)), name: wanted.name },
+            known,
+            named: fit === 'named',
+          },
+        ];
+  });
+  return preferred(matches);
+}
+
+/** What lies in the cluster's own folder goes before the rest. */
+export function preferred<T extends { readonly named?: boolean }>(group: readonly T[]): readonly T[] {
+  const own = group.filter(({ named }) => named === true);
+  return own.length > 0 ? own : group;
+}
+
+/** Whether a name that a chart computes may be the wanted one: by its text, and by who delivers it or by the limits in force. */
+function mayBeNamed({ wanted, hint }: Search, { name, namePattern, values }: ResolvedQuota): boolean {
+  if (name !== '' || namePattern?.test(wanted.name) !== true) {
+    return false;
+  }
+  const { current } = wanted;
+  const inForce =
+    current !== undefined &&
+    wanted.resources.every((resource) => isCurrent(values.get(resource)?.value.text ?? '', current[resource]));
+  return inForce || hint.from === 'argocd' || hint.from === 'flux';
+}
+
+/** A chart that takes its namespace from its release may be installed for others, who would get the same values. */
+function asOwn({ wanted, hint, path }: Search, quota: ResolvedQuota): ResolvedQuota {
+  const own =
+    quota.layout !== 'helm' ||
+    (quota.namespace !== undefined && hint.namespace === undefined) ||
+    hint.from === 'annotation' ||
+    hint.valueFiles?.includes(quota.paths[0] ?? '') === true ||
+    [path, ...quota.paths].some((one) => mentions(one, wanted.namespace));
+  return own
+    ? quota
+    : {
+        ...quota,
+        obstacles: [
+          ...quota.obstacles,
+          {
+            path: quota.path,
+            line: quota.line,
+            message: 'is a template that other namespaces may use with the same values',
+          },
+        ],
+      };
+}
+
+/**
+ * The limits in force tell which values file counts: that of the chart where they are its own, and no other file has them. A
+ * change in the wrong one would change nothing, or another release.
+ */
+function withoutRivals({ wanted }: Search, quota: ResolvedQuota): ResolvedQuota {
+  const { rivals = [], ...rest } = quota;
+  const { current = {}, resources } = wanted;
+  const isOwn =
+    resources.every((resource) => isCurrent(quota.values.get(resource)?.value.text ?? '', current[resource])) &&
+    !rivals.some(({ key, text }) => isCurrent(text, current[key]));
+  return isOwn ? rest : quota;
+}
+
+/** The namespace that a quota names, that it is applied into, or that it is filed under. */
+function knownNamespace(search: Search, quota: ResolvedQuota): KnownNamespace | undefined {
+  const { wanted, hint } = search;
+  const by = `known from ${hint.said}`;
+  // Others than those of the path are there to see who shares a base.
+  const applied = isWithin(rootOfQuota(search, quota), search.path) ? hint.namespace : undefined;
+  if (hint.from === 'flux' && applied !== undefined) {
+    return { namespace: applied, by };
+  }
+  if (quota.namespace !== undefined) {
+    return { namespace: quota.namespace, by: '' };
+  }
+  if (applied !== undefined) {
+    return { namespace: applied, by };
+  }
+  return isTold(search, quota)
+    ? { namespace: wanted.namespace, by }
+    : (namespaceByTemplate(templatesOf(hint), quota.paths, wanted.cluster) ??
+        namespaceByFolder(new Set([wanted.namespace]), quota.paths, { cluster: wanted.cluster, quota: wanted.name }));
+}
+
+/** What is applied to make a quota; for a chart with given values files it is its template. */
+function rootOfQuota({ hint }: Search, { paths }: ResolvedQuota): string {
+  const [root = ''] = paths;
+  return hint.valueFiles?.includes(root) === true ? (paths.at(-1) ?? root) : root;
+}
+
+/**
+ * Who names a path for this namespace, or applies the quota from there, says that what is there is the namespace's; but not
+ * what lies further down in a folder with a name of its own.
+ */
+function isTold(search: Search, quota: ResolvedQuota): boolean {
+  const { reader, wanted, hint, path } = search;
+  const named = wordsOf(path).some((word) => word !== wanted.cluster && mentions(word, wanted.namespace));
+  const told = hint.path !== undefined && ['annotation', 'argocd', 'flux'].includes(hint.from);
+  const root = rootOfQuota(search, quota);
+  if (!(told || named) || reader.isFile(path) || path === '') {
+    return told || named;
+  }
+  const words = wordsOf(isWithin(root, path) ? root.slice(path.length + 1) : root);
+  const general = (word: string): boolean =>
+    word === wanted.name || isGeneral(word, wanted.cluster) || mentions(word, wanted.namespace);
+  return words.slice(0, -1).every(general) && (named || general(words.at(-1) ?? ''));
+}

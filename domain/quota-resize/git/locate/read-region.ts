@@ -1,0 +1,157 @@
+/** The files that bear on a quota, and the quotas that they make. */
+import { isChartFile, templateOf } from './chart.ts';
+import { type Delivery, deliveriesIn } from './delivery.ts';
+import { valuesFilesIn } from './helm.ts';
+import { isOfOtherCluster } from './identify.ts';
+import { isKustomizationFile, kustomizationFileIn } from './kustomization.ts';
+import type { NeedsFiles } from './location.ts';
+import { type Match, matchesOf } from './match-quota.ts';
+import { fileNameOf, folderOf, isManifestFile, isWithin } from './paths.ts';
+import { Renderer } from './render.ts';
+import { type Region, resolve } from './resolve.ts';
+import type { Resolution } from './resolved.ts';
+import { needs, type Search } from './search.ts';
+import type { TreeReader } from './tree-reader.ts';
+
+/** With so few kustomizations in the tree all of them are read, to see who else uses a base. */
+const FEW_KUSTOMIZATIONS = 30;
+
+export type Outcome =
+  | NeedsFiles
+  | {
+      readonly kind: 'looked';
+      readonly files: readonly string[];
+      readonly resolution: Resolution;
+      readonly matches: readonly Match[];
+    };
+
+/** The quotas that the files make, and those among them that are the wanted one. */
+export function lookIn(search: Search, files: readonly string[]): Outcome {
+  const { reader } = search;
+  const charts = new Set(files.flatMap((path) => chartsAround(reader, path)));
+  const chartFiles = reader.tree.paths.filter((path) =>
+    [...charts].some(
+      (chart) => isWithin(path, chart) && (templateOf(reader, path) === chart || /values[^/]*\.ya?ml$/i.test(path)),
+    ),
+  );
+  const all = [...new Set([...files, ...chartFiles])];
+  for (const path of all) {
+    reader.text(path);
+  }
+  const kustomizations = kustomizationsFor(search, all);
+  if (reader.missing.size > 0) {
+    return needs(reader);
+  }
+  const resolution = resolve(reader, {
+    kustomizations,
+    manifests: all.filter(isManifestFile),
+    values: valuesFilesIn(reader, all),
+    deliveries: deliveriesOf(search, all),
+    ...(search.path === '' || kustomizations.length === 0 ? {} : { root: rootOf(search) }),
+    ...sharedOutside(search, kustomizations),
+  });
+  if (reader.missing.size > 0) {
+    return needs(reader);
+  }
+  return { kind: 'looked', files: all, resolution, matches: matchesOf(search, resolution.quotas) };
+}
+
+/**
+ * Who applies what is read: where nobody says it, the objects of Argo CD and Flux among the files; else the chart at the
+ * candidate's path as it is installed, where that is known.
+ */
+function deliveriesOf(search: Search, files: readonly string[]): readonly Delivery[] {
+  const { hint, path, reader } = search;
+  const { said, valueFiles, namespace, from } = hint;
+  if (from === 'template' || from === 'scan') {
+    return deliveriesIn(reader, files).filter((delivery) => !isOfOtherCluster(search, delivery.path));
+  }
+  return valueFiles === undefined
+    ? []
+    : [
+        {
+          said,
+          path,
+          line: 1,
+          folder: path,
+          ...(namespace === undefined ? {} : { namespace }),
+          overrides: from === 'flux' && namespace !== undefined,
+          valueFiles,
+          one: true,
+        },
+      ];
+}
+
+function sharedOutside(search: Search, kustomizations: readonly string[]): Pick<Region, 'sharedOutside'> {
+  const { reader, path } = search;
+  const read = new Set(kustomizations);
+  const unread = kustomizationsOfTree(reader).filter((file) => !read.has(file));
+  if (unread.length === 0) {
+    return {};
+  }
+  const root = rootOf(search);
+  return { sharedOutside: path === '' || unread.some((file) => isWithin(file, root)) ? 'overlay' : 'root' };
+}
+
+function rootOf({ reader, path }: Search): string {
+  return reader.isFile(path) ? folderOf(path) : path;
+}
+
+function chartsAround(reader: TreeReader, path: string): readonly string[] {
+  const chart = isChartFile(path) ? folderOf(path) : templateOf(reader, path);
+  return chart === undefined ? [] : [chart];
+}
+
+const kustomizationsByPaths = new WeakMap<readonly string[], readonly string[]>();
+
+function kustomizationsOfTree({ tree }: TreeReader): readonly string[] {
+  const known = kustomizationsByPaths.get(tree.paths) ?? tree.paths.filter(isKustomizationFile);
+  kustomizationsByPaths.set(tree.paths, known);
+  return known;
+}
+
+/**
+ * The kustomizations that bear on the files: those among them, those of their folders, those above that change what is below,
+ * and, where the tree has few, all others, to see who shares a base.
+ */
+function kustomizationsFor({ reader, path }: Search, files: readonly string[]): readonly string[] {
+  const inTree = kustomizationsOfTree(reader);
+  if (inTree.length === 0) {
+    return [];
+  }
+  const near = new Set(files.filter(isKustomizationFile));
+  for (const folder of new Set(files.map(folderOf))) {
+    const file = kustomizationFileIn(reader, folder);
+    if (file !== undefined) {
+      near.add(file);
+    }
+  }
+  for (let folder = reader.isFile(path) ? folderOf(path) : path; folder !== ''; ) {
+    folder = folderOf(folder);
+    const file = kustomizationFileIn(reader, folder);
+    if (file !== undefined && changesWhatIsBelow(reader, file)) {
+      near.add(file);
+    }
+  }
+  const all = near.size > 0 && inTree.length <= FEW_KUSTOMIZATIONS ? inTree : [...near];
+  for (const file of all) {
+    reader.text(file);
+  }
+  return all;
+}
+
+/** Whether a kustomization does more than pass the ones below it on. */
+function changesWhatIsBelow(reader: TreeReader, path: string): boolean {
+  const kustomization = new Renderer(reader).kustomization(path);
+  if (kustomization === undefined || !('resources' in kustomization)) {
+    return kustomization !== undefined;
+  }
+  const { namespace, prefix, suffix, patches, components, opaque, resources } = kustomization;
+  return (
+    namespace !== undefined ||
+    prefix !== '' ||
+    suffix !== '' ||
+    patches.length + components.length + opaque.length > 0 ||
+    resources.some((resource) => /\.ya?ml$/i.test(fileNameOf(resource)))
+  );
+}

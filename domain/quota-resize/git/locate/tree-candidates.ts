@@ -1,0 +1,58 @@
+/** The source candidates of a quota, learnt from the tree itself: as the worker learns them from the cluster. */
+import type { ManifestDocument } from '../yaml/documents.ts';
+import { textAt } from '../yaml/documents.ts';
+import { plainValue } from '../yaml/value.ts';
+import { type AppliedSource, argoSources, candidateOfSource, fluxSource } from './applied-source.ts';
+import { configuredCandidates } from './configured-candidates.ts';
+import type { Delivery } from './delivery.ts';
+import type { Inventory } from './inventory.ts';
+import type { KnownTree } from './location.ts';
+import { pathFrom } from './paths.ts';
+import type { WantedQuota } from './search.ts';
+import type { SourceHint } from './source-candidate.ts';
+import { TreeReader } from './tree-reader.ts';
+
+/** What the object that applies the quota says, then the path template, then the whole tree. */
+export function candidatesInTree(
+  tree: KnownTree,
+  { quotas }: Inventory,
+  { namespace, name, cluster }: WantedQuota,
+  template: string,
+): readonly SourceHint[] {
+  const deliveries = new Map<ManifestDocument, Delivery>();
+  for (const { quota, known } of quotas) {
+    if (quota.name === name && known?.namespace === namespace && quota.delivery?.document !== undefined) {
+      deliveries.set(quota.delivery.document, quota.delivery);
+    }
+  }
+  const [delivery, second] = deliveries.values();
+  // Which of two it is only the cluster knows.
+  const sources = delivery === undefined || second !== undefined ? [] : sourcesOf(delivery);
+  const reader = new TreeReader(tree);
+  const applied = sources.filter((source) => isInTree(reader, source)).map(candidateOfSource);
+  return [...applied, ...configuredCandidates(template, { cluster, namespace, quota: name })];
+}
+
+/** None of a HelmRelease: the worker does not ask for it, and finds it by the search as well. */
+function sourcesOf({ document, said }: Delivery): readonly AppliedSource[] {
+  if (document === undefined) {
+    return [];
+  }
+  const { value } = plainValue(document.syntax);
+  switch (textAt(document, ['kind'])) {
+    case 'Application':
+      return argoSources(said, value, (url) => url) ?? [];
+    case 'Kustomization': {
+      const source = fluxSource(said, value);
+      return source === null ? [] : [source];
+    }
+    default:
+      return [];
+  }
+}
+
+/** What is not there is another repository's. */
+function isInTree(reader: TreeReader, { path = '', otherwise }: AppliedSource): boolean {
+  const place = pathFrom('', path);
+  return otherwise === undefined && place !== undefined && (reader.isFile(place) || reader.isFolder(place));
+}
