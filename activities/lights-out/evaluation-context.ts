@@ -5,13 +5,13 @@ import type { ScheduleLook } from './interface.ts';
 import { OtherSchedules } from './other-schedules.ts';
 import { NO_SPEC, type ScheduleNow } from './read-schedule-object.ts';
 
-/** What the worker's configuration says to every schedule. */
+/** What the worker's configuration has for every schedule. */
 export interface ContextSettings {
   readonly protectedNamespaces: readonly string[];
   readonly gitopsManagers: readonly string[];
 }
 
-/** Of the process: looks at several schedules take turns, and list the same ones. */
+/** One for the process: observations of several schedules take turns, and list the same schedules. */
 const known = new OtherSchedules();
 
 /** The other schedules among all that were listed. */

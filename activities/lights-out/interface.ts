@@ -7,15 +7,15 @@ import type { Override } from '../../domain/lights-out/schedule/override.ts';
 import type { PlanItem } from '../../domain/lights-out/workload/evaluation.ts';
 import type { ScheduleStatus } from '../../domain/lights-out/schedule/schedule.ts';
 
-/** What the workflow remembers that a look needs. */
+/** What an observation needs from the memory of the workflow. */
 export interface ScheduleLook {
   readonly target: ScheduleTarget;
-  /** By command; those of annotations are found by the look itself. */
+  /** By command; those of annotations are read by the observation itself. */
   readonly overrides: readonly Override[];
-  /** What was in effect at the last look; null before the first. */
+  /** What was in effect at the last observation; null before the first. */
   readonly inEffect: InEffect | null;
   readonly isApproved: boolean;
-  /** The moment of a look at which everything was as it should be; null where there was none yet. */
+  /** The last moment at which everything was as the schedule wants it; null where there was none yet. */
   readonly completedAt: EpochMs | null;
   readonly contested: Readonly<Record<string, EpochMs>>;
   readonly failing: readonly string[];
@@ -26,7 +26,7 @@ export interface Batch {
   readonly target: ScheduleTarget;
   readonly scheduleUid: string;
   readonly items: readonly PlanItem[];
-  /** The look whose plan this is of: a workload that changed since is evaluated again by it. */
+  /** What the plan was made with: a workload that changed since is evaluated again with the same. */
   readonly look: ScheduleLook;
 }
 

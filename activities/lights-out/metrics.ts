@@ -39,7 +39,7 @@ export function scalingMetrics(schedule: string): ScalingMetrics {
   };
 }
 
-/** When a schedule was last looked at. */
+/** When a schedule was last observed. */
 export function reconcileMetric(schedule: string, at: EpochMs): void {
   // A gauge gets no unit added to its name on the worker's endpoint, so the name has it already.
   asyncLocalStorage

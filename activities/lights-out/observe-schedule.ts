@@ -20,7 +20,7 @@ export interface ObserveOptions extends ContextSettings {
 }
 
 /**
- * Looks at the schedule and at everything it selects or ever put down. What cannot be listed fails the look as a whole: half
+ * Observes the schedule and everything that it selects or ever put to sleep. What cannot be listed fails the observation as a whole: half
  * of the truth would leave workloads down, or give their annotations to another schedule.
  */
 export async function observeSchedule(options: ObserveOptions, look: ScheduleLook): Promise<LightsOutObservation> {

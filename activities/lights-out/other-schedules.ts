@@ -11,7 +11,7 @@ interface Version {
 
 /**
  * The schedules of the last list, as others see them: each version is read once. Reading a thousand of them takes a second,
- * and every look at every schedule lists them all.
+ * and every observation of every schedule lists them all.
  */
 export class OtherSchedules {
   /** By uid, which no two objects of any cluster share. */

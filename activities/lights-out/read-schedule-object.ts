@@ -48,7 +48,7 @@ export function scheduleMetadata(object: unknown): Metadata {
 export function scheduleNow(object: unknown, now: EpochMs): ScheduleNow {
   const metadata = scheduleMetadata(object);
   const { spec, problems, status: written } = readSchedule(object);
-  // An observation stays in the history of each look, and the plan names the namespaces as they are now.
+  // An observation stays in the history, and the plan names the namespaces as they are now.
   const { namespaces: _named, ...status } = written;
   const period = spec === null ? null : periodAt(spec, now);
   const { overrides, problems: annotationProblems } = annotated(metadata, period, now);

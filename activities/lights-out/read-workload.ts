@@ -146,7 +146,7 @@ function sleepingSince({ annotations, managedFields }: V1ObjectMeta): Pick<Workl
   return at === null ? {} : { sleepingSince: at };
 }
 
-/** A change of which only its controller's answer tells when it was. */
+/** A change without a time of its own: it was made before its controller wrote the status. */
 function withLatest(changed: FieldChange | null, latest: number | null): FieldChange | null {
   return changed === null || changed.at !== null || latest === null ? changed : { ...changed, latest };
 }

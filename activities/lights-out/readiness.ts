@@ -33,7 +33,10 @@ export async function awaitScaled(kubernetes: Kubernetes, { direction, items }: 
   throw notYet(`${missing.length} of ${items.length} workloads are not ${what} yet: ${names}`, PACE);
 }
 
-/** The items of one kind and namespace with their objects, undefined for one that is gone or created anew; none for a kind without pods. */
+/**
+ * The items of one kind and namespace with their objects, undefined for one that is gone or created anew; none of a kind
+ * without pods.
+ */
 async function readGroup(
   kubernetes: Kubernetes,
   items: readonly Awaited[],

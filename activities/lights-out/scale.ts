@@ -115,7 +115,7 @@ async function write(kubernetes: Kubernetes, { workload, writes }: PlanItem): Pr
   return true;
 }
 
-/** What a workload that needs no write says of the item: it may be so already, by an earlier attempt or by somebody else. */
+/** What it means for the item that its workload needs no write: it may be so already, by an earlier attempt or by somebody else. */
 function kept(
   item: PlanItem,
   workload: Workload,

@@ -10,7 +10,7 @@ import type { WatchedSchedule } from './schedule-book.ts';
  * Why to look, in words, after what was evaluated `before` is evaluated `after` by the same context; null where there is no
  * reason. What is to be written is one whenever it is found, what is left alone only when that is news.
  *
- * @param isDryRun what would be written is news as well: it is all that a dry run has to tell.
+ * @param isDryRun what would be written is news as well: it is all that a dry run reports.
  */
 export function attention(before: () => Evaluation | null, after: Evaluation | null, isDryRun: boolean): string | null {
   if (after?.kind === 'change') return !isDryRun && isRest(before(), after) ? null : after.item.reason;
@@ -26,7 +26,7 @@ export function attention(before: () => Evaluation | null, after: Evaluation | n
 
 /**
  * The same after an autoscaler of the workload changed. That nothing is left to be written is no news: it was the workflow,
- * which looks again by itself when it has written.
+ * which observes again by itself when it has written.
  */
 export function scalerAttention(before: Evaluation | null, after: Evaluation | null, isDryRun: boolean): string | null {
   const isDone = before?.kind === 'change' && after?.kind === 'keep';
@@ -71,7 +71,7 @@ export function isOtherWorkload(before: Workload, after: Workload): boolean {
 }
 
 function wishesOf({ uid, isDeleting, labels, annotations, replicas, isSuspended, changed }: Workload): string {
-  // Of a change that has no moment, what its controller's answers tell of it changes with every one of them.
+  // Of a change without a time, the latest possible time changes with every status that its controller writes.
   const { manager, at, isOnlyIt } = changed ?? {};
   return JSON.stringify([uid, isDeleting, labels, annotations, replicas, isSuspended, manager, at, isOnlyIt]);
 }

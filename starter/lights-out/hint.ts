@@ -10,7 +10,7 @@ import type { lightsOut } from '../../workflows/lights-out/workflow.ts';
 import type { QueuedHint } from '../kernel/hint-queue.ts';
 
 /**
- * What a workflow is told: that the schedule itself changed, or that something in its scope did. `start`: nothing; it is only
+ * What the hint is about: that the schedule itself changed, or that something in its scope did. `start`: nothing; it is only
  * to run.
  */
 export type ScheduleHintKind = 'schedule' | 'workloads' | 'start';
@@ -21,7 +21,7 @@ export interface ScheduleQueuedHint extends QueuedHint {
 }
 
 /**
- * How often a schedule is told of its workloads, at most, in milliseconds. What GitOps puts up every few seconds, or a
+ * The shortest time between two hints about the workloads of a schedule, in milliseconds. What GitOps puts up every few seconds, or a
  * rollout of hundreds of workloads, is one look in this span.
  */
 const WORKLOADS_GAP_MS = 10_000;

@@ -26,7 +26,7 @@ const SOON_MS = 1_000;
  *
  * - The workflow of every schedule runs, also of one that has nothing to do: somebody may have terminated it, and without it
  *   no command arrives, no transition is in time, and no deletion ends.
- * - A workflow whose schedule is gone is told: no watch tells of what was deleted while it was not there, and a schedule that
+ * - The workflow of a schedule that is gone gets a hint: no watch reports what was deleted while it was not connected, and a schedule that
  *   never put anything to sleep has no finalizer that would wait for it. This is asked at the start as well.
  *
  * Resolves after the signal; never rejects.

@@ -3,7 +3,7 @@ import { countsByKind } from '../../domain/lights-out/workload/kinds.ts';
 import type { ScheduleBook, WatchedSchedule } from './schedule-book.ts';
 
 /**
- * What a starter tells of the schedules, from their objects, whenever somebody asks. A schedule that is gone takes its series
+ * The metrics of the schedules, from their objects as they are when the endpoint is read. A schedule that is gone takes its series
  * with it.
  */
 export function registerScheduleMetrics(register: Registry, book: Pick<ScheduleBook, 'all' | 'periodOf'>): void {

@@ -16,7 +16,7 @@ export interface ResyncOptions {
   readonly orphanedBy: (one: PlacedWorkload) => string | null;
   /** Something in the scope of the schedule is not as it wants it: what, in words. */
   readonly onWork: (schedule: WatchedSchedule, cause: string, resourceVersion: string) => void;
-  /** Told of one workload of each such schedule. */
+  /** Called with one workload of each such schedule. */
   readonly onOrphan: (schedule: string, workload: Workload) => void;
   readonly log: Log;
 }
@@ -29,7 +29,7 @@ const EVALUATED_AT_ONCE = 500;
 /** Evaluates every workload for every schedule, now and then, without holding up anything else. */
 export class Resync {
   readonly #options: ResyncOptions;
-  /** Schedules that need not be evaluated by the next resync, because their workflow was told to look at everything. */
+  /** Schedules that need not be evaluated by the next resync, because their workflow was asked to observe everything. */
   #except: Set<string> | null = null;
   #timer: NodeJS.Timeout | null = null;
   #running: Promise<void> = Promise.resolve();
@@ -102,7 +102,7 @@ export class Resync {
   }
 }
 
-/** One that is at work looks again by itself, and one that only says what it would do has said it. */
+/** A workflow that is scaling observes again by itself, and a dry run has already reported what it would do. */
 function isAtRest({ schedule: { status }, context }: Evaluator): boolean {
   return !context.spec.dryRun && status.scalingProgress?.inProgress !== true;
 }

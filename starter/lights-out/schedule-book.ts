@@ -74,7 +74,7 @@ export class ScheduleBook {
     return this.#read().all;
   }
 
-  /** To be told whenever a schedule comes, changes or goes: until then, what was read of them holds. */
+  /** To be called whenever a schedule is added, changed or deleted: until then, what was read of them is cached. */
   changed(): void {
     this.#known = null;
     this.#evaluators = null;
@@ -88,7 +88,7 @@ export class ScheduleBook {
         const context = this.contextOf(schedule, now);
         return context === null ? [] : [{ schedule, context }];
       });
-      // Never beyond the moment at which one of them says something else.
+      // Never beyond the next transition or end of an override of any of them.
       const to = this.all.reduce((first, one) => Math.min(first, this.#now.get(one)?.to ?? now), now + EVALUATORS_MS);
       known = { evaluators, from: now, to };
       this.#evaluators = known;

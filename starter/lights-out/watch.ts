@@ -81,7 +81,7 @@ export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
     onOrphan: (schedule, workload) =>
       hintSchedule(
         schedule,
-        `the schedule is gone, and ${workloadName(workload)} has its mark`,
+        `the schedule is gone, and ${workloadName(workload)} has its annotation`,
         workload.resourceVersion,
       ),
     log: options.log,

@@ -34,17 +34,6 @@ export function openWhereServed<T extends KubernetesObject>(
   let isKnown = false;
   let trouble: string | null = null;
 
-  /** Asked by a list of one: whoever may watch a resource may do that. */
-  async function isServed(): Promise<boolean> {
-    try {
-      await get(path, { accept: 'application/json', query: { limit: '1' } });
-      return true;
-    } catch (error) {
-      if (failureOf(error).code === 404) return false;
-      throw error;
-    }
-  }
-
   async function close(): Promise<void> {
     const closing = current;
     current = null;
@@ -55,7 +44,7 @@ export function openWhereServed<T extends KubernetesObject>(
   async function look(): Promise<void> {
     if (current !== null && current.trouble() === null) return;
     try {
-      const served = await isServed();
+      const served = await isServed(get, path);
       trouble = null;
       isKnown = true;
       if (over.signal.aborted) return;
@@ -98,4 +87,15 @@ export function openWhereServed<T extends KubernetesObject>(
       await current?.stop();
     },
   };
+}
+
+/** Asked by a list of one: whoever may watch a resource may do that. */
+async function isServed(get: ReturnType<typeof createApiGet>, path: string): Promise<boolean> {
+  try {
+    await get(path, { accept: 'application/json', query: { limit: '1' } });
+    return true;
+  } catch (error) {
+    if (failureOf(error).code === 404) return false;
+    throw error;
+  }
 }

@@ -72,7 +72,7 @@ export class WorkloadChanges {
     }
   }
 
-  /** A namespace came or changed: each schedule is told of the first workload in it that is a reason to look. */
+  /** A namespace came or changed: each schedule gets a hint about the first workload in it that is a reason to look. */
   namespaceChanged(before: ScopedNamespace | undefined, after: ScopedNamespace, resourceVersion: string): void {
     const { book, scalers, workloadsIn, hint } = this.#options;
     const inside = workloadsIn(after.name).map((workload) => scalers.with(workload));

@@ -7,7 +7,7 @@ const heartbeatTimeout = '10 seconds';
 /** Lists of the whole cluster, page by page. */
 export const { observeSchedule } = proxyActivities<LightsOutActivities>({
   startToCloseTimeout: '2 minutes',
-  // What cannot be read for longer is said, and tried again.
+  // A cluster that cannot be read for longer is shown in the status, and observed again.
   scheduleToCloseTimeout: '5 minutes',
   heartbeatTimeout,
   cancellationType: ActivityCancellationType.TRY_CANCEL,
@@ -17,7 +17,7 @@ export const { observeSchedule } = proxyActivities<LightsOutActivities>({
 export const { ensureScaled } = proxyActivities<LightsOutActivities>({
   // A hundred workloads behind slow admission webhooks.
   startToCloseTimeout: '10 minutes',
-  // A cluster that is away for longer is looked at afresh: the plan is old by then.
+  // A cluster that is away for longer is observed again: the plan is old by then.
   scheduleToCloseTimeout: '30 minutes',
   heartbeatTimeout,
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -33,7 +33,7 @@ export const { ensureFinalizer } = proxyActivities<LightsOutActivities>({
   retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '30 seconds' },
 });
 
-/** What cannot be said soon is said with the next look: saying must not hold up doing. */
+/** A status or an Event that cannot be written soon is written by the next pass: reports must not delay scaling. */
 export const { ensureScheduleStatus, ensureScheduleEvent } = proxyActivities<LightsOutActivities>({
   startToCloseTimeout: '20 seconds',
   scheduleToCloseTimeout: '20 seconds',

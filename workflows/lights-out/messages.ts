@@ -10,10 +10,10 @@ export interface ScheduleHint {
   readonly resourceVersion: string;
 }
 
-/** The schedule itself changed, or was deleted: whatever is under way looks afresh at once. */
+/** The schedule itself changed, or was deleted: what is in progress ends, and everything is observed again at once. */
 export const scheduleChanged = defineSignal<[ScheduleHint]>('scheduleChanged');
 
-/** A workload or namespace is not as the schedule wants it: looked at after what is under way. */
+/** A workload or namespace is not as the schedule wants it: observed after what is in progress. */
 export const workloadsChanged = defineSignal<[ScheduleHint]>('workloadsChanged');
 
 /** What comes with a command. Everything may be missing, because people type it into a form. */
@@ -54,7 +54,7 @@ export interface LightsOutStatus {
   readonly since: string;
   /** Further sentences: what is put down, left alone, failing. */
   readonly facts: readonly string[];
-  /** What the crons and exceptions say; null before the first look, and for an invalid schedule. */
+  /** The state by crons and exceptions; null before the first observation, and for an invalid schedule. */
   readonly state: 'Up' | 'Down' | null;
   readonly nextUpscale: string | null;
   readonly nextDownscale: string | null;

@@ -87,7 +87,7 @@ async function write(pass: SchedulePass, batch: Batch): Promise<BatchOutcome | n
   }
 }
 
-/** Waits for the turn of the next batch; false where there is something else to look at by then. */
+/** Waits for the turn of the next batch; false where everything is to be observed again by then. */
 async function isTurn(
   pass: SchedulePass,
   seen: LightsOutObservation,
@@ -97,8 +97,7 @@ async function isTurn(
   const { run } = pass;
   const { batchDirection, nextBatchAt, run: scaling } = run.memory;
   const now = pass.now();
-  // Who wakes what is going to sleep does not wait for the next batch of that, and whoever shortens the delay not for the
-  // rest of the old one.
+  // The delay is one between batches of the same direction, and a delay that was shortened since holds at once.
   const turn = batchDirection === direction ? Math.min(nextBatchAt ?? 0, now + delayMs) : 0;
   if (turn > now) {
     const summary = `next batch, ${(scaling?.up ?? 0) + (scaling?.down ?? 0)} of ${scaling?.total ?? 0} done`;
@@ -110,7 +109,7 @@ async function isTurn(
 
 /**
  * The workloads of a priority are waited for before those of the next are touched, for as long as people gave them. False
- * where there is something else to look at first; the wait goes on after that.
+ * where everything is to be observed again first; the wait goes on after that.
  */
 async function isReady(
   pass: SchedulePass,

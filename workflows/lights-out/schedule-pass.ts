@@ -11,7 +11,7 @@ import { brief } from '../kernel/visibility.ts';
 import { ensureFinalizer, ensureScheduleEvent, ensureScheduleStatus, observeSchedule } from './activities.ts';
 import type { LightsOutRun } from './report.ts';
 
-/** How often the status says how far it has come, in milliseconds: each time is a write. */
+/** How often the progress is written into the status, in milliseconds. */
 const PROGRESS_MS = 10_000;
 /** How long a write rests that a person must help, in milliseconds. */
 const FAILED_REST_MS = 60_000;
@@ -22,7 +22,7 @@ const MAX_EMITTED = 300;
 /** The reports that could not be written: the next pass is soon then, and not only at the next transition. */
 interface PendingReports {
   readonly isPending: boolean;
-  /** How many rests in a row something was pending. What nobody allows to be written is not worth a pass a minute. */
+  /** How many rests in a row something was pending. A write that is denied for good is not worth a pass a minute. */
   readonly times: number;
 }
 

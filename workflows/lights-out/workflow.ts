@@ -71,7 +71,7 @@ export async function lightsOut(input: LightsOutInput): Promise<LightsOutResult>
     switch (verdict.kind) {
       case 'end':
         await run.handlersFinished();
-        // Synchronous with the end: one that was made anew in this moment has a request of its own.
+        // Synchronous with the end: a schedule that was created anew in this moment has sent a request.
         if (run.requests.isPending) break;
         return { reason: verdict.reason, detail: verdict.detail };
       case 'finalizer':

@@ -27,7 +27,7 @@ interface Read {
   readonly until: string;
 }
 
-/** Applies a command to the memory. `seen` is the last look, null before the first. */
+/** Applies a command to the memory. `seen` is the last observation, null before the first. */
 export function applyCommand(
   name: CommandName,
   raw: unknown,
@@ -59,7 +59,7 @@ export function applyCommand(
     }
     case 'approve':
       if (memory.approved !== null) return refuse(`already approved by ${memory.approved.by}`);
-      // Before the first look nobody knows.
+      // Before the first observation it is not known.
       if (seen !== null && seen.schedule?.spec?.requireApproval !== true) {
         return refuse('the schedule asks for no approval');
       }
@@ -144,7 +144,7 @@ function inA(span: string, now: EpochMs): EpochMs | null {
   }
 }
 
-/** Whatever people typed; what is no text is as not said. */
+/** The input as people typed it: a field that is no text counts as missing. */
 function readInput(raw: unknown): Read {
   const fields = typeof raw === 'object' && raw !== null ? (raw as Record<string, unknown>) : {};
   const text = (value: unknown) =>

@@ -10,11 +10,11 @@ import { type Plan } from './plan.ts';
 import type { LightsOutPhase, LightsOutReason, LightsOutVerdict, LightsOutEvent } from './verdict.ts';
 import { workloadName } from '../workload/workload.ts';
 
-/** Everything is looked at once a day at least: a timer may be as old as the zone data that it was computed with. */
+/** Everything is observed once a day at least: a timer may be as old as the zone data that it was computed with. */
 const LONGEST_WAIT_MS = 86_400_000;
 /** While Headroom is paused in the cluster: nothing is watched that would say when it ends. */
 const GLOBAL_PAUSE_LOOK_MS = 60_000;
-/** Events of one kind from one look; the others are in the details. */
+/** Events of one kind from one observation; the others are in the details. */
 const EVENTS_AT_ONCE = 10;
 
 /**
@@ -33,7 +33,8 @@ function takeIn(seen: LightsOutObservation, before: LightsOutMemory): LightsOutM
   const { at, schedule, period, plan } = seen;
   const taken = schedule === null ? before : { ...takeOver(before, schedule.status), uid: schedule.uid };
   const inEffect = seen.inEffect ?? taken.inEffect;
-  // One that kept something awake is remembered for the rest of the night: what people did under it was not against the night.
+  // An override that kept something awake is remembered for the rest of the night: what people scaled up while it held is
+  // left alone.
   const overrides = taken.overrides.filter(
     ({ kind, until }) => until > at || (kind === 'wake' && until > (inEffect?.from ?? at)),
   );

@@ -1,4 +1,4 @@
-/** What the workflow of a schedule carries from look to look, and through continue-as-new. */
+/** What the workflow of a schedule carries from one reconcile pass to the next, and through continue-as-new. */
 import type { EpochMs } from '../../kernel/time.ts';
 import type { InEffect } from '../schedule/in-effect.ts';
 import type { ScheduleState } from '../schedule/names.ts';
@@ -24,11 +24,11 @@ export interface LightsOutMemory {
     readonly since: EpochMs | null;
     readonly at: EpochMs;
   } | null;
-  /** By workload: how often GitOps put it up again in this period, and not before when it is put down once more. */
+  /** By workload: how often GitOps scaled it up again in this period, and the earliest moment at which it is put to sleep again. */
   readonly contested: Readonly<Record<string, { readonly times: number; readonly until: EpochMs }>>;
   /** By workload: why it could not be written. */
   readonly failing: Readonly<Record<string, string>>;
-  /** `isMany`: more failed than are remembered by name, so that nothing can be told from them before the next try. */
+  /** `isMany`: more failed than are remembered by name, so nothing is written before the next try. */
   readonly retry: { readonly times: number; readonly at: EpochMs; readonly isMany: boolean } | null;
   readonly savings: Savings;
   readonly lastUpscale: EpochMs | null;
@@ -55,7 +55,7 @@ export interface ScalingRun {
   /** Whether any of that was for a transition, and not for a scope that changed or somebody else's write. */
   readonly isUpscale: boolean;
   readonly isDownscale: boolean;
-  /** Looked at, and left or gone by then. */
+  /** Read again before the write, and then left as they are, or gone. */
   readonly skipped: number;
   readonly total: number;
   readonly namespaces: readonly string[];
@@ -181,7 +181,7 @@ export function takeOver(memory: LightsOutMemory, status: ScheduleStatus): Light
       (status.paused === undefined || pausedAt === null
         ? null
         : { by: status.paused.by, reason: status.paused.reason ?? '', at: pausedAt }),
-    // As far as can be told: what was put to sleep in this night was once all asleep, unless that was under way.
+    // The status has no field for it: what was put to sleep in this night counts as complete unless it was still in progress.
     completed:
       memory.completed ??
       (status.state !== 'Down' ||
@@ -191,7 +191,7 @@ export function takeOver(memory: LightsOutMemory, status: ScheduleStatus): Light
       status.scalingProgress !== undefined
         ? null
         : { state: 'Down', since: null, at: downscaled }),
-    // What was said to this run before its first look is newer.
+    // Commands that this run took before its first observation are newer.
     overrides: [
       ...overrides.filter((old) => memory.overrides.every(({ namespace }) => namespace !== old.namespace)),
       ...memory.overrides,

@@ -11,7 +11,7 @@ export interface LightsOutTimings {
   /** After the first failure of a workload; twice as long each time. */
   readonly retryMin: number;
   readonly retryMax: number;
-  /** After something was put down again that is put up again and again; twice as long each time. */
+  /** How long a workload that GitOps scaled up again is left alone after it was put to sleep again; twice as long each time. */
   readonly contestedMin: number;
   readonly contestedMax: number;
 }
@@ -32,7 +32,7 @@ export interface SeenSchedule {
   readonly status: ScheduleStatus;
 }
 
-/** One look at a schedule and everything in its scope. Moments were computed by the activity, so that a replay agrees. */
+/** A schedule and everything in its scope at one moment. Moments were computed by the activity, so that a replay agrees. */
 export interface LightsOutObservation {
   readonly at: EpochMs;
   readonly timings: LightsOutTimings;

@@ -25,13 +25,13 @@ export interface Plan {
   /** What is left as it is for a reason worth saying, sorted; at most `NOTES_LIMIT`. */
   readonly notes: readonly { readonly workload: string; readonly reason: KeepReason; readonly detail: string }[];
   readonly notesTotal: number;
-  /** The earliest moment at which some workload is to be looked at again; null where there is none. */
+  /** The earliest moment at which some workload is to be evaluated again; null where there is none. */
   readonly until: EpochMs | null;
 }
 
-/** Items of one look: each is some 650 bytes of history, 1,000 with a ScaledObject, and 2,300 with the longest names. */
+/** Items of one observation: each is some 650 bytes of history, 1,000 with a ScaledObject, and 2,300 with the longest names. */
 export const PLAN_LIMIT = 1_000;
-/** Characters of the items of one look, as JSON: Temporal takes no answer of an activity that is longer than two megabytes. */
+/** Characters of the items of one observation, as JSON: Temporal takes no answer of an activity that is longer than two megabytes. */
 export const PLAN_LENGTH = 1_000_000;
 export const NOTES_LIMIT = 50;
 
@@ -64,7 +64,7 @@ function isDown(workload: Workload, spec: ScheduleSpec): boolean {
 function savedOf(workload: Workload): number {
   const savedState = savedStateOf(workload);
   if (workload.replicas === null || !isScaledDown(savedState, workload.kind)) return 0;
-  // By what is asked for: pods take a moment to end, and nobody looks again just for that.
+  // By spec.replicas: pods take a moment to end, and that alone leads to no further observation.
   return Math.max(0, originalReplicas(savedState) - workload.replicas);
 }
 
@@ -138,7 +138,7 @@ export function planSchedule({ context, namespaces, workloads, missing = [] }: P
   };
 }
 
-/** Long names and autoscalers make an item several times as long. The rest is found by the next look. */
+/** Long names and autoscalers make an item several times as long. The rest is found by the next observation. */
 function asManyAsFit(items: readonly PlanItem[]): readonly PlanItem[] {
   const fit: PlanItem[] = [];
   let length = 0;

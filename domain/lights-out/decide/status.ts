@@ -6,7 +6,7 @@ import type { ScheduleStatus } from '../schedule/schedule.ts';
 /** Names that fit into a status without making every read of it slow. */
 const NAMED_NAMESPACES = 1_000;
 
-/** The status of a schedule as a look found it, without what the writer adds: conditions and the generation. */
+/** The status of a schedule by an observation, without what the writer adds: conditions and the generation. */
 export function statusOf(
   { at, schedule, period, inEffect, plan }: LightsOutObservation,
   memory: LightsOutMemory,

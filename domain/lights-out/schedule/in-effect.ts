@@ -18,7 +18,7 @@ export interface InEffect {
   readonly isActive: boolean;
 }
 
-/** What is in effect now, after what was at the last look; null before the first one. */
+/** What is in effect now, given what was in effect at the last observation (null before the first). */
 export function inEffectNow(
   before: InEffect | null,
   {

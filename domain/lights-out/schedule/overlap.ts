@@ -1,4 +1,4 @@
-/** Whether two schedules may want the same workloads, told by what they say and not by what there is. */
+/** Whether two schedules may want the same workloads, by their specs alone, not by the objects in the cluster. */
 import type { LabelSelector, ScheduleSpec } from './schedule.ts';
 import { isEmptySelector } from './selector.ts';
 
@@ -21,7 +21,7 @@ function holdsNamesOf(a: Selection, b: Selection): boolean {
 }
 
 /**
- * Whether a person should be told that both may want the same workload: they overlap, and neither exclusions, nor kinds of
+ * Whether to warn that both may want the same workload: they overlap, and neither exclusions, nor kinds of
  * workloads, nor labels that no namespace can have at once keep them apart. Symmetric.
  */
 export function mayClash(a: Scope, b: Scope): boolean {

@@ -1,5 +1,5 @@
 /**
- * Autoscalers of a workload that is put down. KEDA is told to pause, before the workload is put down and until it is up
+ * Autoscalers of a workload that is put down. KEDA is paused before the workload is put down and until it is up
  * again. A HorizontalPodAutoscaler leaves a workload without replicas alone; only above that, and where it may scale from
  * none, its bounds are lowered; where replicas are kept, after it is down and until it is woken. Each state is in the
  * autoscaler's own annotations, so that a plan that was cut off is taken up where it ended.
@@ -117,7 +117,7 @@ function personOf(one: Autoscaler, held: Held, context: AutoscalerContext): stri
   return person?.manager ?? null;
 }
 
-/** What of one that is held is not as it is to be at a level. */
+/** The fields of a held autoscaler that differ from what they have to be at this level of replicas. */
 function changedFields(one: Autoscaler, level: number): readonly ('minReplicas' | 'maxReplicas' | 'paused')[] {
   if (one.kind === 'ScaledObject') return one.annotations[KEDA_PAUSED_REPLICAS] === `${level}` ? [] : ['paused'];
   const original = boundsOf(one.annotations[ORIGINAL_BOUNDS]);

@@ -1,4 +1,4 @@
-/** Whether a workload is to be up or down: what people say of it goes before what the schedule says. */
+/** Whether a workload is to be up or down: annotations and overrides go before the crons. */
 import type { EpochMs } from '../../kernel/time.ts';
 import { type AnnotatedOverrides, overridesOf } from './annotations.ts';
 import type { ScheduleState } from '../schedule/names.ts';
@@ -13,7 +13,7 @@ export interface Desired {
    * it was written. What people did since then is respected, what they did before is not.
    */
   readonly since: EpochMs | null;
-  /** Everything was put down once since then. */
+  /** Whether everything was asleep at one moment since then. */
   readonly isCompleted: boolean;
 }
 
@@ -22,14 +22,14 @@ export function wholeSecond(at: EpochMs): EpochMs {
   return Math.floor(at / 1000) * 1000;
 }
 
-/** What is said on one level, of which the most specific that says anything counts. */
+/** Overrides of one level: the workload, its namespace, or the schedule. The most specific level that has any counts. */
 interface Level {
   readonly isAwake: boolean;
   /** The beginnings of what puts it to sleep; null: not known. */
   readonly asleepSince: readonly (EpochMs | null)[];
   /** One of them is that of an annotation, of which the API server keeps the second alone. */
   readonly isRounded: boolean;
-  /** Ends of what kept it awake and is over. */
+  /** When earlier overrides that kept it awake ended. */
   readonly wokeUntil: readonly EpochMs[];
 }
 

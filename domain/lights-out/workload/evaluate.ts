@@ -65,7 +65,7 @@ export function evaluate(
   }
   const desired = desiredOf(workload, namespace, context);
   if (desired.state === 'Up') return restored(workload, context, 'Up', true, true);
-  // What could not be put down yet is up without anybody's having put it up.
+  // A workload whose write failed is still up because of that, and not because somebody scaled it up.
   const isCompleted = desired.isCompleted && !isFailing(workload, context);
   return scaleDown({ workload, context, desired: { ...desired, isCompleted }, savedState: savedStateOf(workload) });
 }
@@ -299,7 +299,7 @@ function named(manager: string): string {
   return manager.length > NAME_LENGTH ? `${manager.slice(0, NAME_LENGTH)}…` : manager;
 }
 
-/** The evaluation of a workload that is put up again and again, and not yet to be put down once more; null where it is not one. */
+/** The evaluation of a workload that is scaled up again and again, before the moment at which it is put to sleep again; null for any other. */
 function contestedBy({ workload, context }: Case, manager: string, what: string): Evaluation | null {
   const name = workloadName(workload);
   const until = Object.hasOwn(context.contested, name) ? context.contested[name] : undefined;

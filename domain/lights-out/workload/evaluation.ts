@@ -15,7 +15,7 @@ export interface OtherSchedule {
   readonly isIdle: boolean;
 }
 
-/** What is the same for every workload in one look. */
+/** What is the same for every workload in one observation. */
 export interface EvaluationContext {
   readonly schedule: string;
   readonly createdAt: EpochMs;
@@ -37,7 +37,7 @@ export interface EvaluationContext {
   /** Managers whose writes are not people's: GitOps engines put up what Git says. */
   readonly gitopsManagers: readonly string[];
   readonly others: readonly OtherSchedule[];
-  /** By `workloadName`: those that are put up again and again, and not before when they are put down once more. */
+  /** By `workloadName`: those that are scaled up again and again, and the earliest moment at which each is put to sleep again. */
   readonly contested: Readonly<Record<string, EpochMs>>;
   /** By `workloadName`: tried last, because they failed before. */
   readonly failing: readonly string[];
@@ -50,9 +50,9 @@ export type KeepReason =
   /** It had no more replicas than the schedule keeps. */
   | 'AtRest'
   | 'SuspendedByUser'
-  /** Put up or created while down, by a person or by nobody known: respected until the next transition. */
+  /** Scaled up or created during the night, by a person or an unknown manager: left until the next transition. */
   | 'ChangedByPerson'
-  /** Put up again by GitOps, and put down again later. */
+  /** Scaled up again by GitOps, and put to sleep again later. */
   | 'Contested'
   | 'Grace'
   | 'OwnedByOther'
@@ -106,6 +106,6 @@ export type Evaluation =
       readonly reason: KeepReason;
       /** One sentence for people, where there is something to say. */
       readonly detail?: string;
-      /** When it is to be looked at again at the latest. */
+      /** When it is to be evaluated again at the latest. */
       readonly until?: EpochMs;
     };

@@ -45,7 +45,7 @@ export interface SavedState {
   readonly managedBy: string | null;
   /** The same by the label, as `labelValue` has it. */
   readonly label: string | null;
-  /** What original-replicas, or original-suspend of a CronJob, says; null where that is stale. */
+  /** The value of original-replicas, or of original-suspend on a CronJob; null where that is stale. */
   readonly original: string | null;
   /** Null also where an earlier tool put it down. */
   readonly since: EpochMs | null;
@@ -58,8 +58,9 @@ function originalKey(kind: Workload['kind']): string {
 type AnnotatedWorkload = WithMetadata & Pick<Workload, 'kind' | 'replicas'>;
 
 /**
- * Whether annotations alone say that it was put down, of one that has replicas and may have them from an older revision. Headroom's own, with the moment in
- * them: it never writes them without the label, where another tool may.
+ * Whether annotations alone say that it was put down, on a workload that has replicas and may have got its annotations back
+ * from an older revision. Headroom's own annotations, with the time in them: it never writes them without the label, where
+ * another tool may.
  */
 export function isStale({ kind, labels, annotations, replicas }: AnnotatedWorkload): boolean {
   const isOurs = annotations[DOWN_SINCE] !== undefined;
@@ -80,7 +81,7 @@ export function savedStateOf({ kind, annotations, labels, replicas }: AnnotatedW
   return {
     managedBy: annotations[MANAGED_BY] || null,
     label,
-    // An empty annotation says that it was put down, and not from what.
+    // An empty annotation means that it was put to sleep, and that its replicas before are unknown.
     original: isStale({ kind, annotations, labels, replicas }) ? null : annotated || labelled || (annotated ?? null),
     since: readMoment(annotations[DOWN_SINCE] ?? ''),
   };

@@ -33,7 +33,7 @@ export type Autoscaler = {
   | { readonly kind: 'ScaledObject' }
 );
 
-/** What a schedule looks at of a workload. */
+/** What a schedule needs to know of a workload. */
 export interface Workload {
   readonly kind: WorkloadType;
   readonly namespace: string;

@@ -187,7 +187,7 @@ export function autoscalerTests(cluster: () => Cluster): void {
       expect(order.filter((name) => name.endsWith('held'))).toEqual(['held', 'held']);
     });
 
-    it('of KEDA that take the replicas away before the marks are written do not make them forgotten', async () => {
+    it('of KEDA that take the replicas away before the annotations are written do not make them forgotten', async () => {
       const { at, change, create, read, schedule } = cluster();
       const ns = 'keda-first';
       const web = workloadOf('Deployment', ns, 'web', 3);

@@ -140,7 +140,7 @@ export function scalingTests(cluster: () => Cluster): void {
       expect(await writes(ns, 6)).toHaveLength(6);
     });
 
-    it('keeps what somebody else writes between the look and the write', async () => {
+    it('keeps what somebody else writes between the observation and the write', async () => {
       const { at, change, create, read, schedule, admin } = cluster();
       const ns = 'between';
       const [web, scaledDown, gone, moved] = ['web', 'scaled-down', 'gone', 'moved'].map((name) =>
@@ -352,7 +352,7 @@ export function scalingTests(cluster: () => Cluster): void {
       expect(Object.keys(after.metadata?.annotations ?? {}).filter((key) => savedState.includes(key))).toEqual([]);
     });
 
-    it('is done by the field manager of Headroom alone, whose marks and replicas it says they are', async () => {
+    it('is done by the field manager of Headroom alone, which owns the annotations and the replicas', async () => {
       const { at, create, read, schedule } = cluster();
       const ns = 'owned';
       const web = workloadOf('Deployment', ns, 'web', 3);
@@ -447,7 +447,7 @@ export function scalingTests(cluster: () => Cluster): void {
       expect((await read(objects[1])).spec.replicas).toBe(0);
     });
 
-    it('by a person between the look and the write is respected as well', async () => {
+    it('by a person between the observation and the write is respected as well', async () => {
       const ns = 'in-between';
       const web = workloadOf('Deployment', ns, 'web', 2);
       const look = await asleep(ns, [web]);

@@ -262,7 +262,7 @@ export function scheduleTests(cluster: () => Cluster): void {
   });
 
   describe('while Headroom is paused in the cluster', () => {
-    it('nothing is put to sleep, kept or told, and the status says so', async () => {
+    it('no workload, finalizer or Event is written, and the status says so', async () => {
       const { at, create, paused, read, readSchedule, schedule } = cluster();
       const ns = 'paused';
       const web = workloadOf('Deployment', ns, 'web', 2);

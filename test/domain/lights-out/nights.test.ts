@@ -408,7 +408,7 @@ class Nights {
 }
 
 describe('a few workloads over many nights', () => {
-  it('end wherever the table says, whatever happened, and a second look changes nothing', () => {
+  it('end as the reference model says, whatever happened, and a second pass changes nothing', () => {
     let settled = 0;
     fc.assert(
       fc.property(fc.array(step, { minLength: 3, maxLength: 25 }), (steps) => {

@@ -51,7 +51,7 @@ describe('the starter', () => {
     await starter.stop();
   });
 
-  it('starts the workflow of a schedule, and tells it of every start and of what is not as it should be', async () => {
+  it('starts the workflow of a schedule, and hints at every start of the starter and at what is not as it should be', async () => {
     await cluster.namespace('night');
     await cluster.schedule('night', { ...asleep, namespaces: ['night'] });
     const first = await headroom.startStarter();

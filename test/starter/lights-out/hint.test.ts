@@ -28,7 +28,7 @@ function startQueue() {
   return { queue, clock, sent };
 }
 
-it('what GitOps puts up every second is told once in ten seconds, in a dry run once a minute', async () => {
+it('what GitOps scales up every second is one hint in ten seconds, in a dry run one a minute', async () => {
   for (const [isDryRun, times] of [
     [false, ['0', '10', '20', '30', '40', '50', '60']],
     [true, ['0', '60']],
@@ -42,7 +42,7 @@ it('what GitOps puts up every second is told once in ten seconds, in a dry run o
   }
 });
 
-it('a change of the schedule is told at once, and takes no place of what was seen of its workloads', async () => {
+it('a change of the schedule is a hint at once, and does not replace one about its workloads', async () => {
   const { queue, clock, sent } = startQueue();
   queue.add(workloadsHint(target, { cause: 'a', resourceVersion: '1', isDryRun: false }));
   await clock.pass(100);

@@ -45,7 +45,7 @@ it('finds one workload for each schedule that has something to do, however many 
   expect(found).toEqual(['a: Deployment team-a/last: Down']);
 });
 
-it('leaves those that were told to look, that are at work, or that only say what they would do', async () => {
+it('skips schedules that were asked to observe everything, that are scaling, or that are dry runs', async () => {
   const progress = { total: 2, completed: 1, failed: 0, inProgress: true };
   const elsewhere = (name: string, more: object = {}) => ({ ...night, namespaces: [name], ...more });
   const schedules = [

@@ -19,7 +19,7 @@ function bookOf(...schedules: readonly WatchedSchedule[]): ScheduleBook {
 }
 
 describe('the book of schedules', () => {
-  it('says the period of a schedule at every moment, also after what it said before is over', () => {
+  it('has the period of a schedule at every moment, also after an earlier one is over', () => {
     const night = scheduleAs('night', workdays);
     const book = bookOf(night);
     const states = ['2026-11-16T22:00:00Z', '2026-11-17T05:59:59Z', '2026-11-17T06:00:00Z', '2026-11-16T19:00:00Z'];
@@ -28,7 +28,7 @@ describe('the book of schedules', () => {
     expect(book.periodOf(scheduleAs('broken', { ...workdays, upscale: 'never' }), MONDAY_NIGHT)).toBeNull();
   });
 
-  it('judges by what the schedule says, by what operators asked for, and by what the other schedules claim', () => {
+  it('evaluates by the schedule, by the commands of operators, and by what the other schedules select', () => {
     const wake = {
       kind: 'wake',
       since: '2026-11-16T21:00:00Z',
@@ -99,7 +99,7 @@ describe('the book of schedules', () => {
     expect([names, book.all.length, asked]).toEqual([['a', 'b', 'c'], 3, 2]);
   });
 
-  it('judges by the next period from its very moment on', () => {
+  it('evaluates by the next period from its very moment on', () => {
     const book = bookOf(scheduleAs('night', workdays), scheduleAs('other', { ...workdays, downscale: '0 23 * * 1-5' }));
     const transition = at('2026-11-17T06:00:00Z');
     const states = (now: number) => book.evaluators(now).map(({ context }) => context.period.state);
@@ -128,10 +128,10 @@ describe('the book of schedules', () => {
       ),
       workloadAs('label', { annotations: { [ORIGINAL_REPLICAS]: '2' }, labels: { [MANAGED_BY]: 'a' }, replicas: 0 }),
     ];
-    const judged = bookOf(...schedules).evaluators(MONDAY_NIGHT);
-    expect(judged.map(({ schedule }) => schedule.name)).toEqual(['a', 'b', 'c', 'd', 'e']);
+    const evaluators = bookOf(...schedules).evaluators(MONDAY_NIGHT);
+    expect(evaluators.map(({ schedule }) => schedule.name)).toEqual(['a', 'b', 'c', 'd', 'e']);
     const kinds = new Set<string>();
-    for (const { schedule, context } of judged) {
+    for (const { schedule, context } of evaluators) {
       const others = context.others.filter(({ name }) => name !== schedule.name);
       for (const workload of workloads) {
         const evaluation = evaluate(workload, namespaceAs('team-a'), context);
@@ -142,7 +142,7 @@ describe('the book of schedules', () => {
     expect([...kinds]).toEqual(expect.arrayContaining(['OwnedByOther', 'Down', 'AsDesired', 'LeftScope']));
   });
 
-  it('judges nothing for a schedule that touches nothing, unless it is being deleted or only says what it would do', () => {
+  it('evaluates nothing for a schedule that writes nothing, unless it is being deleted or is a dry run', () => {
     const contextOf = (spec: object, metadata: object = {}, status: object = {}) => {
       const one = scheduleAs('night', { ...workdays, ...spec }, { metadata, status });
       return bookOf(one).contextOf(one, MONDAY_NIGHT);
@@ -158,7 +158,7 @@ describe('the book of schedules', () => {
     expect(deleted?.isRestoringAll).toBe(true);
   });
 
-  it('knows whose mark is left of a schedule that is gone', () => {
+  it('finds the deleted schedule whose annotation is left on a workload', () => {
     const namespace = namespaceAs('team-a');
     const marked = (owner: string) => workloadAs('web', { annotations: { [MANAGED_BY]: owner } });
     const elsewhere = bookOf(scheduleAs('night', { ...workdays, namespaces: ['team-b'] }));
@@ -173,7 +173,7 @@ describe('the book of schedules', () => {
     );
   });
 
-  it('sees another claim when a schedule selects otherwise or becomes idle, and not in its status', () => {
+  it('notices that a schedule selects other workloads or becomes idle, and ignores its status', () => {
     const night = scheduleAs('night', workdays);
     expect(selectsOtherwise(undefined, night)).toBe(true);
     expect(selectsOtherwise(night, scheduleAs('night', workdays, { status: { state: 'Down' } }))).toBe(false);

@@ -28,7 +28,7 @@ const sent = {
   status: { replicas: 3, readyReplicas: 2 },
 } as unknown as KubernetesObject;
 
-it('a workload is kept as much as it is judged by, with its moments read from text', () => {
+it('of a workload is cached what it is evaluated by, with its times read from text', () => {
   expect(shapeWorkload('Deployment')(sent)).toEqual({
     metadata: { name: 'web', namespace: 'team-a', uid: 'uid', resourceVersion: '7' },
     read: {
@@ -58,7 +58,7 @@ it('a workload is kept as much as it is judged by, with its moments read from te
   });
 });
 
-it('a namespace is kept with its labels and the annotations of schedules', () => {
+it('a namespace is cached with its labels and the annotations of schedules', () => {
   expect(
     shapeNamespace({ metadata: { name: 'team-a', labels: { night: 'yes' }, annotations: { other: 'x' } } }),
   ).toEqual({

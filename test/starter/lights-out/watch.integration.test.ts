@@ -261,7 +261,7 @@ describe('the watch of schedules', () => {
     const there = 'schedule: the schedule is there';
     for (let starts = 0; starts < 2; starts += 1) {
       const { told, end } = await startWatch();
-      await eventually('everything was judged once', () => told('restart-work').length > 1);
+      await eventually('everything was evaluated once', () => told('restart-work').length > 1);
       // What is to be done is found once more for each list that comes a second after the others.
       const [first, ...work] = told('restart-work');
       expect(first).toBe(there);
@@ -271,7 +271,7 @@ describe('the watch of schedules', () => {
     }
   });
 
-  it('judges everything again for the other schedules when one goes', async () => {
+  it('evaluates everything again for the other schedules when one is deleted', async () => {
     await createNamespace('overlap');
     await createSchedule('older', { ...awake, namespaces: ['overlap'] });
     // Moments of creation are whole seconds; of two that are the same the name decides.
@@ -284,7 +284,7 @@ describe('the watch of schedules', () => {
     expect(told('younger')).toEqual(['schedule: the schedule is there', 'workloads: Deployment overlap/web: Down']);
   });
 
-  it('hints at a schedule that is not there, where a workload has its mark and no other schedule selects it', async () => {
+  it('hints at a schedule that is not there, where a workload has its annotation and no other schedule selects it', async () => {
     await createNamespace('orphans');
     await createDeployment('orphans', 'left', 2, GITOPS);
     await scaleDown('removed-by-force', 'orphans', 'left', 2);
@@ -296,7 +296,7 @@ describe('the watch of schedules', () => {
     await eventually('the schedule is hinted', () => told('removed-by-force').length > 0);
     // Found once more for each list that comes a second after the others.
     expect(new Set(told('removed-by-force'))).toEqual(
-      new Set(['schedule: the schedule is gone, and Deployment orphans/left has its mark']),
+      new Set(['schedule: the schedule is gone, and Deployment orphans/left has its annotation']),
     );
     await eventually('the other one is adopted', () => told('adopter').length > 1);
     expect(told('removed-as-well')).toEqual([]);

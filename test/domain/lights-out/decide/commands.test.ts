@@ -19,7 +19,7 @@ describe('wake and sleep', () => {
     expect(told('sleep', { until: '2026-11-20T20:00:00+01:00' }).memory?.overrides[0]?.until).toBe(NOON + 7 * HOUR);
   });
 
-  it('take the place of what was said of the same namespace, and of no other', () => {
+  it('replace an earlier command for the same namespace, and for no other', () => {
     const first = told('wake', { for: '1h', namespace: 'team-a' }).memory ?? freshMemory;
     const second = told('wake', { for: '2h' }, first).memory ?? freshMemory;
     const third = told('sleep', { for: '3h', namespace: 'team-a' }, second).memory;

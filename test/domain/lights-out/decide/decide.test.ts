@@ -41,12 +41,12 @@ describe('a schedule that is followed', () => {
     expect(decided({ schedule: scheduleOf({ hasFinalizer: false }) })).toMatchObject({ kind: 'wait' });
   });
 
-  it('is looked at once a day even where no transition is near, because zones change', () => {
+  it('is observed once a day even where no transition is near, because time zones change', () => {
     const far = { ...up, next: { at: NOON + 90 * 24 * HOUR, state: 'Down', exception: null } as const };
     expect(decided({ period: far })).toMatchObject({ kind: 'wait', until: NOON + 24 * HOUR });
   });
 
-  it('is looked at when an override ends, and forgets it then', () => {
+  it('is observed when an override ends, and forgets it then', () => {
     const override = {
       kind: 'wake',
       namespace: null,
@@ -78,14 +78,14 @@ describe('a schedule that is followed', () => {
     });
   });
 
-  it('is looked at when an override of its annotations ends', () => {
+  it('is observed when an override of its annotations ends', () => {
     const overrides = [
       { kind: 'wake', namespace: null, since: NOON - HOUR, until: NOON + HOUR, by: 'annotation', reason: '' } as const,
     ];
     expect(decided({ schedule: scheduleOf({ overrides }) })).toMatchObject({ kind: 'wait', until: NOON + HOUR });
   });
 
-  it('is looked at when something else holds for one of its workloads, as when its grace ends', () => {
+  it('is observed when a workload of it is to be evaluated again, as when its grace period ends', () => {
     expect(decided({ plan: planOf([], { until: NOON + HOUR }) })).toMatchObject({ kind: 'wait', until: NOON + HOUR });
   });
 
@@ -152,7 +152,7 @@ describe('a schedule that is followed', () => {
     expect(verdict.events).toMatchObject([{ reason: 'InvalidSchedule', key: 'InvalidSchedule 7' }]);
   });
 
-  it('writes nothing while Headroom is paused in the cluster, and looks again', () => {
+  it('writes nothing while Headroom is paused in the cluster, and observes again', () => {
     expect(decided({ plan: planOf([itemOf('web')]), globalPause: 'paused by ops' })).toMatchObject({
       kind: 'wait',
       reason: 'GloballyPaused',
@@ -236,11 +236,11 @@ describe('more failures than are remembered by name', () => {
   });
 });
 
-describe('a schedule that goes', () => {
+describe('a schedule that is deleted', () => {
   const schedule = scheduleOf({ isDeleting: true });
   const waking = itemOf('web', { direction: 'Up', reason: 'ScheduleDeleted', from: 0, to: 3 });
 
-  it('wakes everything, and only then gives the finalizer back', () => {
+  it('wakes everything, and only then takes the finalizer off', () => {
     expect(decided({ schedule, plan: planOf([waking]) })).toMatchObject({ kind: 'scale', phase: 'CleaningUp' });
     expect(decided({ schedule })).toMatchObject({
       kind: 'finalizer',
@@ -282,7 +282,7 @@ describe('a schedule that goes', () => {
     });
   });
 
-  it('wakes what it left also when it is gone already, and ends', () => {
+  it('is cleaned up also when its object is gone already, and the workflow ends', () => {
     expect(decided({ schedule: null, period: null, plan: planOf([waking]) })).toMatchObject({ kind: 'scale' });
     expect(
       decided({ schedule: null, period: null }, { ...known, paused: { by: 'bob', reason: '', at: NOON } }),
@@ -291,7 +291,7 @@ describe('a schedule that goes', () => {
 });
 
 describe('the memory', () => {
-  it('adds up what was saved from look to look', () => {
+  it('adds up the saved replica-hours from one observation to the next', () => {
     const first = remembered({ plan: planOf([], { savedReplicas: 4 }) });
     expect(first.savings).toEqual({ replicaMs: 0, replicas: 4, at: NOON });
     const second = remembered({ at: NOON + 2 * HOUR, plan: planOf([], { savedReplicas: 1 }) }, first);
@@ -353,7 +353,7 @@ describe('the memory', () => {
     expect(remembered({}).uid).toBe('uid-1');
   });
 
-  it('prefers what was said to this run to what the status says of the same namespace', () => {
+  it('prefers a command that this run took to one in the status for the same namespace', () => {
     const said = { kind: 'sleep', namespace: null, since: NOON, until: NOON + HOUR, by: 'carol', reason: '' } as const;
     const status = {
       overrides: [{ kind: 'wake' as const, since: '2026-11-20T11:00:00Z', until: '2026-11-20T14:00:00Z', by: 'bob' }],
@@ -361,7 +361,7 @@ describe('the memory', () => {
     expect(takeOver({ ...freshMemory, overrides: [said] }, status).overrides).toEqual([said]);
   });
 
-  it('forgets with the night who was put up in it', () => {
+  it('forgets at the end of the night which workloads GitOps scaled up in it', () => {
     const memory: LightsOutMemory = {
       ...known,
       completed: { state: 'Down', since: down.since, at: NOON - HOUR },

@@ -65,7 +65,7 @@ describe('a run', () => {
     });
   });
 
-  it('grows what is saved by what was put to sleep, and not by what was left', () => {
+  it('adds to the saved replicas what was put to sleep, and not what was skipped', () => {
     const memory = afterBatch(
       withRun(freshMemory, 2, NOON),
       [web, api],
@@ -153,8 +153,8 @@ describe('a workload that cannot be written', () => {
   });
 });
 
-describe('a workload that GitOps puts up again and again', () => {
-  it('is put down less and less often', () => {
+describe('a workload that GitOps scales up again and again', () => {
+  it('is put to sleep again less and less often', () => {
     const again = itemOf('web', { reason: 'DownAgain', manager: 'argocd-controller' });
     let memory: LightsOutMemory = freshMemory;
     const rests: number[] = [];

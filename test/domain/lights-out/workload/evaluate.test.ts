@@ -29,12 +29,12 @@ import {
   workloadOf,
 } from '../planned.ts';
 
-const judged = (workload: Workload, over: Partial<EvaluationContext> = {}, namespace = namespaceOf()) =>
+const evaluated = (workload: Workload, over: Partial<EvaluationContext> = {}, namespace = namespaceOf()) =>
   evaluate(workload, namespace, contextOf(over));
 
 /** The evaluation in a few words: `Up 0→3`, `Down 3→0`, or why it is left. */
 function told(workload: Workload, over: Partial<EvaluationContext> = {}, namespace = namespaceOf()): string {
-  const evaluation = judged(workload, over, namespace);
+  const evaluation = evaluated(workload, over, namespace);
   if (evaluation.kind === 'keep') return evaluation.reason;
   const { reason, from, to } = evaluation.item;
   return from === null ? reason : `${reason} ${from}→${to}`;
@@ -42,7 +42,7 @@ function told(workload: Workload, over: Partial<EvaluationContext> = {}, namespa
 
 /** The patch of the workload itself. */
 function patchOf(workload: Workload, over: Partial<EvaluationContext> = {}): unknown {
-  const evaluation = judged(workload, over);
+  const evaluation = evaluated(workload, over);
   const writes = evaluation.kind === 'change' ? evaluation.item.writes : [];
   return writes.find(({ kind }) => kind === workload.kind)?.patch;
 }
@@ -53,7 +53,7 @@ const unmarked = { [ORIGINAL_REPLICAS]: null, [MANAGED_BY]: null, [DOWN_SINCE]: 
 
 describe('a workload at dusk', () => {
   it('is put down with its marks in one patch', () => {
-    const evaluation = judged(workloadOf());
+    const evaluation = evaluated(workloadOf());
     expect(evaluation).toEqual({
       kind: 'change',
       item: {
@@ -120,13 +120,13 @@ describe('a workload at dusk', () => {
   });
 
   it('is left to the schedule that owns it, and that is said', () => {
-    expect(judged(workloadOf(), { others: [otherOf()] })).toEqual({
+    expect(evaluated(workloadOf(), { others: [otherOf()] })).toEqual({
       kind: 'keep',
       reason: 'OwnedByOther',
       detail: 'it belongs to the schedule other, which is older and selects it too',
     });
     const marked = asleep({ annotations: { [ORIGINAL_REPLICAS]: '3', [MANAGED_BY]: 'other' } });
-    expect(judged(marked, { others: [otherOf({ isIdle: true })] })).toMatchObject({
+    expect(evaluated(marked, { others: [otherOf({ isIdle: true })] })).toMatchObject({
       reason: 'OwnedByOther',
       detail: 'it belongs to the schedule other, which put it to sleep and wakes it',
     });
@@ -260,7 +260,7 @@ describe('what leaves the scope while it is down', () => {
 
 describe('what was put up while it was to be down', () => {
   it('is respected where a person did it, and that is said', () => {
-    const kept = judged(asleep({ replicas: 2, changed: changeBy('kubectl') }));
+    const kept = evaluated(asleep({ replicas: 2, changed: changeBy('kubectl') }));
     expect(kept).toEqual({
       kind: 'keep',
       reason: 'ChangedByPerson',
@@ -274,7 +274,7 @@ describe('what was put up while it was to be down', () => {
   it('is put down again where GitOps or a machine did it, with the marks that it has', () => {
     for (const manager of ['argocd-controller', 'kube-controller-manager']) {
       const put = asleep({ replicas: 4, changed: changeBy(manager) });
-      expect(judged(put)).toMatchObject({ item: { reason: 'DownAgain', from: 4, to: 0, manager } });
+      expect(evaluated(put)).toMatchObject({ item: { reason: 'DownAgain', from: 4, to: 0, manager } });
       expect(patchOf(put)).toEqual({ spec: { replicas: 0 } });
     }
     const job = suspended({ isSuspended: false, changed: changeBy('argocd-controller') });
@@ -295,7 +295,7 @@ describe('what was put up while it was to be down', () => {
   it('is left for a while where it was put up again and again, with what helps', () => {
     const contested = { 'Deployment team-a/web': NIGHT + HOUR };
     const put = asleep({ replicas: 4, changed: changeBy('argocd-controller') });
-    const left = judged(put, { contested });
+    const left = evaluated(put, { contested });
     expect(left).toMatchObject({ kind: 'keep', reason: 'Contested', until: NIGHT + HOUR });
     expect(left).toHaveProperty(
       'detail',
@@ -374,7 +374,7 @@ describe('what is up and was never put down in this night', () => {
   it('is left for a time of grace, whoever created it', () => {
     const spec = specOf({ newWorkloadGrace: '90m' });
     const fresh = workloadOf({ createdAt: NIGHT - HOUR, createdBy: 'argocd-controller' });
-    expect(judged(fresh, { spec })).toEqual({
+    expect(evaluated(fresh, { spec })).toEqual({
       kind: 'keep',
       reason: 'Grace',
       detail: 'it is new, and is put to sleep at 2026-11-20T22:30:00Z',
@@ -510,6 +510,6 @@ describe('the priority of a workload', () => {
     const annotated = (text: string) => workloadOf({ labels: { tier: 'db' }, annotations: { [PRIORITY]: text } });
     expect(priorityOf(annotated('-7'), { priorities })).toBe(-7);
     expect(priorityOf(annotated('high'), { priorities })).toBe(50);
-    expect(judged(annotated('3'))).toMatchObject({ item: { priority: 3 } });
+    expect(evaluated(annotated('3'))).toMatchObject({ item: { priority: 3 } });
   });
 });
