@@ -150,7 +150,7 @@ describe.concurrent('headroom', () => {
     );
     await quota.reaches('CoolingDown', 'Refused');
     expect(await quota.shown(number)).toMatchObject({ state: 'closed', merged: false });
-    expect(await says('reconcile-now', 'rejected/compute')).toBe(`looking again now, asked by ${me}\n`);
+    expect(await says('reconcile-now', 'rejected/compute')).toBe(`Looking again now, asked by ${me}.\n`);
   });
 
   it('explains a quota with the episode that runs, and what a greater need would do to its pull request', async () => {
@@ -216,7 +216,7 @@ describe.concurrent('headroom', () => {
     const other = await program(['gc'], { ...environment(), CLUSTER_NAME: 'other' });
     expect(other).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('there is no Schedule lease-gc/other: start a worker'),
+      stderr: expect.stringContaining('There is no Schedule lease-gc/other. Start a worker'),
     });
   });
 

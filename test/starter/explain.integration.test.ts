@@ -160,9 +160,9 @@ describe.concurrent('headroom explain quota-resize', () => {
 
     const { stdout } = await program('shown');
     expect(stdout).toMatch(/^shown\/compute in test at /);
-    expect(stdout).toContain('\nWhat runs now\n  no episode: ');
+    expect(stdout).toContain('\nWhat runs now\n  Nothing runs now. ');
     expect(stdout).toMatch(
-      /\nrequests\.cpu +3500m +4 +87\.5 % +80 % \(built-in\) +50 % \(namespace\) +0 +6 +used 3500m/,
+      /\nrequests\.cpu +3500m +4 +87\.5 % +80 % \(built-in\) +50 % \(namespace\) +0 +6 +Usage is 3\.5 of 4 CPU/,
     );
     expect(stdout).toMatch(/\n {2}cpu-increment +50% +namespace annotation resizer\.io\/cpu-increment\n/);
   });
@@ -270,7 +270,7 @@ describe.concurrent('headroom explain quota-resize', () => {
       '"web" is 2 workloads of asked: write replicas=deployment/web=… or replicas=replicaset/web=…',
     );
     const missing = await headroom(['explain', 'quota-resize', 'nowhere/compute'], environment());
-    expect(missing).toMatchObject({ code: 1, stdout: '', stderr: 'there is no namespace "nowhere" in test\n' });
+    expect(missing).toMatchObject({ code: 1, stdout: '', stderr: 'There is no namespace "nowhere" in test.\n' });
     const much = await program('asked', '--what-if', 'requests.cpu=much');
     expect(much).toMatchObject({ code: 2, stdout: '' });
     expect(much.stderr).toContain('"much" is not a quantity, such as 12, 500m or 16Gi');
@@ -291,6 +291,6 @@ describe.concurrent('headroom explain quota-resize', () => {
       ...env,
       KUBECONFIG: join('/', 'nowhere', 'config'),
     });
-    expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining('cannot use the kubeconfig') });
+    expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining('Cannot use the kubeconfig') });
   });
 });

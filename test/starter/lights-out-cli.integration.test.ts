@@ -135,7 +135,7 @@ describe('headroom lights-out, where nobody follows the schedules,', () => {
       );
     }
     expect(await fails(1, ['list'], { KUBECONFIG: bare.kubeconfigFor('nobody') })).toMatch(
-      /cannot list resource "lightsoutschedules".*: headroom lights-out reads with your own rights, and needs to list lightsoutschedules$/,
+      /^Kubernetes answers: .*cannot list resource "lightsoutschedules".*\. headroom lights-out reads with your own rights, and needs to list lightsoutschedules\.$/,
     );
   });
 

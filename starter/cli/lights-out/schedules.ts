@@ -88,7 +88,9 @@ function readingFailure(error: unknown, cluster: string): unknown {
   }
   if (error instanceof ApiException && error.code === 403) {
     const message = apiMessage(error) ?? 'the API server refuses to answer (403)';
-    return new CommandFailed(`${message}: headroom lights-out reads with your own rights, and needs to list ${PLURAL}`);
+    return new CommandFailed(
+      `Kubernetes answers: ${message}. headroom lights-out reads with your own rights, and needs to list ${PLURAL}`,
+    );
   }
   const failure = kubernetesFailure(error);
   return failure instanceof ApplicationFailure ? new CommandFailed(failure.message) : failure;

@@ -110,7 +110,9 @@ async function namespaceNames(core: Kubernetes['core']): Promise<readonly string
 export function readingFailure(error: unknown): unknown {
   if (error instanceof ApiException && error.code === 403) {
     const said = apiMessage(error) ?? 'the API server refuses to answer (403)';
-    return new CommandFailed(`${said}: headroom usage reads with your own rights, listed in docs/quota-usage.md`);
+    return new CommandFailed(
+      `Kubernetes answers: ${said}. headroom usage reads with your own rights, listed in docs/quota-usage.md`,
+    );
   }
   const failure = kubernetesFailure(error);
   return failure instanceof ApplicationFailure ? new CommandFailed(failure.message) : failure;

@@ -371,7 +371,7 @@ describe('headroom usage', () => {
   it('says which right is missing; with --diff that is not 1, which would be a difference', async () => {
     const nobody = plane.kubeconfigFor(NOBODY);
     const sentence =
-      /^resourcequotas is forbidden: User "nobody" cannot list .*: headroom usage reads with your own rights, listed in docs\/quota-usage\.md\n$/;
+      /^Kubernetes answers: resourcequotas is forbidden: User "nobody" cannot list .*\. headroom usage reads with your own rights, listed in docs\/quota-usage\.md\.\n$/;
     expect(await usage([], 100, nobody)).toMatchObject({
       code: 1,
       stdout: '',
