@@ -13,7 +13,7 @@ import type { QueuedHint } from '../kernel/hint-queue.ts';
  * What the hint is about: that the schedule itself changed, or that something in its scope did. `start`: nothing; it is only
  * to run.
  */
-export type ScheduleHintKind = 'schedule' | 'workloads' | 'start';
+type ScheduleHintKind = 'schedule' | 'workloads' | 'start';
 
 export interface ScheduleQueuedHint extends QueuedHint {
   readonly target: ScheduleTarget;

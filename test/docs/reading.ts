@@ -13,7 +13,7 @@ export function read(file: string): string {
 /** The members of a union of texts, from its source: a type has no values to ask at run time. */
 export function unionMembers(file: string, name: string): string[] {
   const source = read(file);
-  const start = source.indexOf(`export type ${name} =`);
+  const start = source.indexOf(`type ${name} =`);
   const body = source.slice(start, source.indexOf(';', start));
   const members = [...body.matchAll(/'(\w+)'/g)].map(([, member = '']) => member);
   if (start < 0 || members.length === 0) throw new Error(`${file} has no union ${name} of texts`);
