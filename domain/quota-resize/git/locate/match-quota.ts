@@ -47,7 +47,7 @@ export function matchesOf(search: Search, quotas: readonly ResolvedQuota[]): rea
 }
 
 /** What lies in the cluster's own folder goes before the rest. */
-export function preferred<T extends { readonly named?: boolean }>(group: readonly T[]): readonly T[] {
+function preferred<T extends { readonly named?: boolean }>(group: readonly T[]): readonly T[] {
   const own = group.filter(({ named }) => named === true);
   return own.length > 0 ? own : group;
 }

@@ -9,7 +9,7 @@ const SHORT_NAMES: Readonly<Record<string, string>> = {
 const LONG_NAMES = Object.fromEntries(Object.entries(SHORT_NAMES).map(([long, short]) => [short, long]));
 
 /** The other key under which `spec.hard` may limit the same resource: `cpu` for `requests.cpu`, and the other way round. */
-export function otherNameOf(resource: string): string | undefined {
+function otherNameOf(resource: string): string | undefined {
   return SHORT_NAMES[resource] ?? LONG_NAMES[resource];
 }
 
