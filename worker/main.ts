@@ -4,7 +4,9 @@ import { taskQueue } from '../domain/kernel/target.ts';
 import { requestCancellation } from '../activities/kernel/cancellation.ts';
 import { clusterSchedule, type ControllerConfig, controllerSettings } from '../domain/registry.ts';
 import { concreteAddress, serveHealth } from '../platform/health/health.ts';
+import { release } from '../platform/process/release.ts';
 import { connectProcess, type HeadroomProcess, runProcess } from '../platform/process/process.ts';
+import { keepReported } from '../platform/temporal/worker-reports.ts';
 import { connectWorker, runtimeOptions } from '../platform/temporal/temporal.ts';
 import type { Config } from './config.ts';
 import type { WorkerEnvironment } from './controller.ts';
@@ -52,6 +54,9 @@ async function run(headroom: HeadroomProcess<Config>): Promise<void> {
   const running = [...keepRunning('shared workers', shared), ...keepRunning('workers', ofCluster)];
   const workers = [...shared, ...ofCluster].map(({ name }) => name);
   log.info({ cluster, taskQueue: taskQueue(cluster), workers }, 'the worker is running');
+  const schedule = clusterSchedule(config);
+  const report = { cluster, scheduleId: schedule.id, worker: identity, release, settings: config.reported };
+  void keepReported(client, report, { log, signal });
   await Promise.race(running);
   if (!signal.aborted) stop('the worker ended by itself', new Error('the worker ended by itself'));
 

@@ -76,4 +76,15 @@ const scheduleSettings = {
   contestedMax: timing('lights-out-contested-max', '1h', 'The longest such time.'),
 } as const satisfies Settings;
 
-export const lightsOutSettings = defineSettings({ lightsOut: 'Workloads that sleep' }, { lightsOut: scheduleSettings });
+export const lightsOutSettings = {
+  ...defineSettings({ lightsOut: 'Workloads that sleep' }, { lightsOut: scheduleSettings }),
+  reported: [
+    'lightsOut.enabled',
+    'lightsOut.protectedNamespaces',
+    'lightsOut.gitopsManagers',
+    'lightsOut.retryMin',
+    'lightsOut.retryMax',
+    'lightsOut.contestedMin',
+    'lightsOut.contestedMax',
+  ],
+};

@@ -22,7 +22,7 @@ const kubernetesSettings = {
   },
 } as const satisfies Settings;
 
-export const quotaResizeSettings = defineSettings(
+const definition = defineSettings(
   {
     github: 'GitHub',
     pullRequest: 'Pull requests',
@@ -65,6 +65,21 @@ export const quotaResizeSettings = defineSettings(
     };
   },
 );
+
+export const quotaResizeSettings = {
+  ...definition,
+  reported: [
+    'resize',
+    'timings',
+    'kubernetes.argocdNamespace',
+    'github.apiUrl',
+    'github.owner',
+    'github.repo',
+    'github.baseBranch',
+    'github.repositories',
+    'github.pathTemplate',
+  ],
+};
 
 /** The lowest layer of every quota's policy; the annotations of its namespace and its own go above it. */
 export function policyDefaults({

@@ -39,7 +39,7 @@ const usageSettings = {
   },
 } as const satisfies Settings;
 
-export const quotaUsageSettings = defineSettings(
-  { quotaUsage: 'Counting what quotas use' },
-  { quotaUsage: usageSettings },
-);
+export const quotaUsageSettings = {
+  ...defineSettings({ quotaUsage: 'Counting what quotas use' }, { quotaUsage: usageSettings }),
+  reported: ['quotaUsage'],
+};

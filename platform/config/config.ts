@@ -4,6 +4,7 @@ import { NO_REASON } from '../../domain/kernel/settings/forms.ts';
 import type {
   ConfigProblem,
   ProgramName,
+  ReportedSetting,
   SettingsDefinition,
   WrittenValue,
 } from '../../domain/kernel/settings/setting.ts';
@@ -28,12 +29,17 @@ export interface ConfigSources {
   readonly argv: readonly string[];
   /** Which program it is for: what another one needs is not asked for. Default: the worker. */
   readonly program?: ProgramName;
+  /**
+   * What a worker reported, by path. Where it is given, the settings that workers report have these values, below the
+   * flags; the environment and the file of this process do not count for them.
+   */
+  readonly reported?: ReadonlyMap<string, ReportedSetting>;
   /** @throws the file system's error when the file cannot be read. */
   readonly readFile?: (path: string) => string;
 }
 
 /** Where a value was written, without the value: it may be a secret. */
-type Origin = Pick<WrittenValue, 'where' | 'layer'>;
+type Origin = Pick<WrittenValue, 'where' | 'layer'> & Partial<Pick<ReportedSetting, 'reportedBy'>>;
 
 /** What every process is configured with: true values, durations in milliseconds. */
 export interface PlatformConfig extends Omit<PlatformValues, 'temporal'> {
@@ -44,6 +50,8 @@ export interface PlatformConfig extends Omit<PlatformValues, 'temporal'> {
   readonly secrets: readonly Secret<string | readonly string[]>[];
   /** Where each setting was written, by its path; a setting that nobody wrote has its default and is not here. */
   readonly origins: ReadonlyMap<string, Origin>;
+  /** The settings that decisions depend on, by path, as this process reports them. There is no secret among them. */
+  readonly reported: ReadonlyMap<string, WrittenValue>;
   /** What an operator should know about this configuration: sentences to log at the start. */
   readonly notices: readonly string[];
 }
@@ -64,7 +72,13 @@ export function settingTitles(controllers: ControllerSettings): Readonly<Record<
   return Object.assign({}, platformTitles, ...Object.values(controllers).map(({ titles }) => titles));
 }
 
-const ownDefinition: SettingsDefinition = { groups: platformSettings, titles: platformTitles, resolve: () => ({}) };
+const ownDefinition: SettingsDefinition = {
+  groups: platformSettings,
+  titles: platformTitles,
+  // Where the Leases and the pauses are.
+  reported: ['kubernetes.systemNamespace'],
+  resolve: () => ({}),
+};
 
 /**
  * The configuration from its four layers, each above the one before: built-in defaults, the YAML file, the environment,
@@ -84,7 +98,8 @@ export function loadConfig<Values extends object>(
   const notices: string[] = misspelledVariables(env, placed);
 
   const written = readLayers(sources, placed, readFile, problems);
-  const values = readValues(written, placed, Boolean(env['KUBERNETES_SERVICE_HOST']), problems);
+  const inPod = Boolean(env['KUBERNETES_SERVICE_HOST']);
+  const values = readValues(written, placed, inPod, problems);
   const own = values as unknown as PlatformValues;
   const temporal = resolveTemporal(own.temporal, written, env, readFile, problems);
   const parts = Object.values(controllers).map(({ resolve }) =>
@@ -102,10 +117,22 @@ export function loadConfig<Values extends object>(
     starter: own.starter,
     process: own.process,
     secrets: [],
-    origins: new Map([...written].map(([path, { where, layer }]) => [path, { where, layer }])),
+    origins: new Map([...written].map(([path, { text: _, ...origin }]) => [path, origin])),
+    reported: new Map(placed.filter(({ isReported }) => isReported).flatMap((one) => effective(one, written, inPod))),
     notices,
   };
   return parts.reduce(joined, platform) as PlatformConfig & Values;
+}
+
+/** What holds for a setting, as a user would write it; nothing where it is absent. */
+function effective(
+  { path, setting }: PlacedSetting,
+  written: Written,
+  inPod: boolean,
+): readonly (readonly [string, WrittenValue])[] {
+  const text = (inPod ? setting.podDefault : undefined) ?? setting.default;
+  const value = written.get(path) ?? (text === undefined ? undefined : { text, where: path, layer: 'default' });
+  return value === undefined ? [] : [[path, value]];
 }
 
 /** Both configurations: a group that both have has the keys of both, and lists follow each other. */
@@ -124,10 +151,10 @@ function isGroup(value: unknown): value is object {
 }
 
 /** For each setting, by its path, what the user wrote in the highest layer that names it. */
-type Written = ReadonlyMap<string, WrittenValue>;
+type Written = ReadonlyMap<string, WrittenValue | ReportedSetting>;
 
 function readLayers(
-  { env, argv }: ConfigSources,
+  { env, argv, reported }: ConfigSources,
   placedSettings: readonly PlacedSetting[],
   readFile: (path: string) => string,
   problems: ConfigProblem[],
@@ -138,11 +165,11 @@ function readLayers(
   problems.push(...(file?.problems ?? []), ...commandLine.problems);
 
   const written = new Map<string, WrittenValue>();
-  for (const { path, setting } of placedSettings) {
+  for (const { path, setting, isReported } of placedSettings) {
+    const ofProcess = (): WrittenValue | undefined => fromEnvironment(env, setting.env) ?? file?.values.get(path);
     const value =
       (setting.flag === undefined ? undefined : commandLine.values.get(setting.flag)) ??
-      fromEnvironment(env, setting.env) ??
-      file?.values.get(path);
+      (reported !== undefined && isReported ? reported.get(path) : ofProcess());
     if (value !== undefined) written.set(path, value);
   }
   return written;

@@ -252,13 +252,19 @@ export interface PlacedSetting {
   /** `<group>.<key>`, its path in the configuration file and in `Config`. */
   readonly path: string;
   readonly setting: Setting;
+  /** Whether a worker reports it to the command line. A secret never is. */
+  readonly isReported: boolean;
 }
 
 /** Every setting of these definitions with its path, in the order of the documentation: what is of one group together. */
 export function placeSettings(definitions: readonly SettingsDefinition[]): readonly PlacedSetting[] {
-  const placed = definitions.flatMap(({ groups }) =>
+  const placed = definitions.flatMap(({ groups, reported = [] }) =>
     Object.entries(groups).flatMap(([group, members]) =>
-      Object.entries(members).map(([key, setting]) => ({ group, key, path: `${group}.${key}`, setting })),
+      Object.entries(members).map(([key, setting]) => {
+        const path = `${group}.${key}`;
+        const isReported = setting.secret !== true && (reported.includes(group) || reported.includes(path));
+        return { group, key, path, setting, isReported };
+      }),
     ),
   );
   return [...Map.groupBy(placed, ({ group }) => group).values()].flat();

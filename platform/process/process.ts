@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
 import { untilAvailable } from './availability.ts';
@@ -49,7 +50,8 @@ export function runProcess<Values extends object>(
     secrets: config.secrets,
   });
   const shutdown = installShutdown({ log, graceMs: config.process.shutdownGrace });
-  const identity = `headroom-${program}@${cluster}/${process.pid}`;
+  // In a pod the process id is always the same, and the host's name is the pod's.
+  const identity = `headroom-${program}@${cluster}/${hostname()}/${process.pid}`;
   for (const notice of config.notices) log.warn(notice);
   run({ ...shutdown, config, cluster, log, readiness: new Readiness(), identity }).catch((error: unknown) => {
     if (shutdown.signal.aborted) return;

@@ -39,13 +39,23 @@ export async function claimCluster(
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
   }
-  const { memo } = await handle.describe();
-  const recorded = memo?.[UID_MEMO];
+  const found = await handle.describe();
+  const recorded = found.memo?.[UID_MEMO];
   if (typeof recorded === 'string' && recorded !== uid) {
     throw new ClusterNameTaken(
       `the cluster name "${cluster}" is recorded for the cluster whose kube-system has the UID ${recorded}, this one has ${uid}: ` +
         `choose another CLUSTER_NAME, or delete the Schedule ${scheduleId} if that cluster is gone`,
     );
   }
-  await handle.update((previous) => ({ ...previous, spec, action, policies }));
+  const isSame =
+    found.spec.intervals?.length === 1 &&
+    found.spec.intervals[0]?.every === everyMs &&
+    found.action.workflowType === workflowType &&
+    found.action.taskQueue === action.taskQueue;
+  // The workers' reports are in the memo of its action. An update without need could drop one that comes at the same moment.
+  if (isSame) return;
+  await handle.update((previous) => {
+    const { memo } = previous.action;
+    return { ...previous, spec, action: { ...action, ...(memo === undefined ? {} : { memo }) }, policies };
+  });
 }

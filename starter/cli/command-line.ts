@@ -6,6 +6,7 @@ import { quotaResizeId } from '../../domain/kernel/target.ts';
 import { withRelativeTimes } from '../../domain/kernel/time.ts';
 import type { OperatorCommand } from '../../domain/quota-resize/decide/commands.ts';
 import { type Config, loadConfig } from '../config.ts';
+import type { ConfigSources } from '../../platform/config/config.ts';
 import { ConfigError } from '../../platform/config/config-problem.ts';
 import { exitCodes } from '../../platform/process/exit-codes.ts';
 import { commandDescriptions, type ResizeStatus, status } from '../../workflows/quota-resize/messages.ts';
@@ -141,16 +142,16 @@ async function run(program: Command, command: (client: Client, config: Config) =
 async function runWithConfig(
   program: Command,
   argv: readonly string[],
-  command: (config: Config) => Promise<void>,
+  command: (config: Config, sources: ConfigSources) => Promise<void>,
 ): Promise<void> {
   const { clusterName, config: file } = shared(program);
   try {
-    const config = loadConfig({
+    const sources: ConfigSources = {
       env: { ...process.env, ...(clusterName === undefined ? {} : { CLUSTER_NAME: clusterName }) },
       program: 'command line',
       argv: [...(file === undefined ? [] : ['--config', file]), ...argv],
-    });
-    await command(config);
+    };
+    await command(loadConfig(sources), sources);
   } catch (error) {
     if (error instanceof ConfigError) fail(error.message, exitCodes.configuration);
     else if (error instanceof TemporalUnreachable || error instanceof CommandFailed) {

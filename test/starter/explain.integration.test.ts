@@ -69,9 +69,9 @@ async function factsIn(
   quota: QuotaArgument,
   ...questions: string[]
 ): Promise<Explanation> {
-  const config = loadConfig({ env: { ...environment(), ...env }, argv: [], program: 'command line' });
+  const sources = { env: { ...environment(), ...env }, argv: [], program: 'command line' } as const;
   const whatIf = questions.reduce((before, text) => readWhatIf(text, before), nothingElse);
-  return await explainQuota(config, quota, whatIf);
+  return await explainQuota(loadConfig(sources), sources, quota, whatIf);
 }
 
 type Workload = readonly [kind: string, name: string, replicas: number];
@@ -257,15 +257,15 @@ describe.concurrent('headroom explain quota-resize', () => {
       'there is no Deployment, StatefulSet or ReplicaSet "api" in asked: it has Deployment web, ReplicaSet web, StatefulSet db',
     );
     // As the worker, which may read a workload by its name and not list them.
-    const config = loadConfig({
+    const sources = {
       env: { ...environment(), KUBECONFIG: cluster.plane.kubeconfigFor(WORKER) },
       argv: [],
       program: 'command line',
-    });
+    } as const;
     const mistyped = readWhatIf('replicas=api=3', nothingElse);
-    await expect(explainQuota(config, { namespace: 'asked', quota: 'compute' }, mistyped)).rejects.toThrow(
-      /^there is no Deployment, StatefulSet or ReplicaSet "api" in asked$/,
-    );
+    await expect(
+      explainQuota(loadConfig(sources), sources, { namespace: 'asked', quota: 'compute' }, mistyped),
+    ).rejects.toThrow(/^there is no Deployment, StatefulSet or ReplicaSet "api" in asked$/);
     await expect(facts('asked', 'replicas=web=3')).rejects.toThrow(
       '"web" is 2 workloads of asked: write replicas=deployment/web=… or replicas=replicaset/web=…',
     );

@@ -50,6 +50,13 @@ export interface WrittenValue {
   readonly layer: string;
 }
 
+/** A setting as a worker reported it. */
+export interface ReportedSetting extends WrittenValue {
+  /** `default` where nobody wrote it. */
+  readonly layer: string;
+  readonly reportedBy: 'worker';
+}
+
 /** One thing that is wrong with the configuration. */
 export interface ConfigProblem {
   /** The name that the user used, with its layer where the name does not tell it. */
@@ -76,6 +83,11 @@ export interface SettingsDefinition<Values extends object = object> {
   readonly groups: SettingGroups;
   /** The heading of each group in the documentation; none for a group that another definition has begun. */
   readonly titles: Readonly<Record<string, string>>;
+  /**
+   * Groups, or paths of single settings, that a worker reports to the command line, because decisions depend on them.
+   * A secret is never reported, whatever stands here.
+   */
+  readonly reported?: readonly string[];
   /**
    * Its part of the configuration, from the values of all settings. One that is wrong is absent, and has its problem
    * already: what comes back is used only where there is none.

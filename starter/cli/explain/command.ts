@@ -5,10 +5,14 @@ import { placedSettings } from '../../config.ts';
 import type { Setting } from '../../../domain/kernel/settings/setting.ts';
 import { print, type QuotaArgument, quotaArgument, type SharedOptions } from '../shared.ts';
 import { explanationText } from './text.ts';
+import type { ConfigSources } from '../../../platform/config/config.ts';
 import { nothingElse, readWhatIf, type WhatIf } from './what-if.ts';
 
 /** Runs a command with the configuration that these further arguments give; what a person can mend is one sentence. */
-export type RunWithConfig = (argv: readonly string[], command: (config: Config) => Promise<void>) => Promise<void>;
+export type RunWithConfig = (
+  argv: readonly string[],
+  command: (config: Config, sources: ConfigSources) => Promise<void>,
+) => Promise<void>;
 
 /** Settings whose flags this command takes: what the worker would be started with. */
 const GROUPS: readonly string[] = ['kubernetes', 'temporal', 'github', 'resize'];
@@ -41,10 +45,10 @@ export function addExplainCommand(program: Command, run: RunWithConfig, shared: 
       const value: unknown = quotaResize.getOptionValue(name);
       return typeof value === 'string' ? [`${flag}=${value}`] : [flag];
     });
-    await run(argv, async (config) => {
+    await run(argv, async (config, sources) => {
       // The client of Kubernetes takes its time to load, which the other commands need not wait for.
       const { explainQuota } = await import('./quota.ts');
-      const explanation = await explainQuota(config, quota, whatIf);
+      const explanation = await explainQuota(config, sources, quota, whatIf);
       if (shared().output === 'json') print(explanation);
       else process.stdout.write(explanationText(explanation));
     });

@@ -26,7 +26,16 @@ import type { UsageMode } from '../../../domain/quota-usage/mode.ts';
 import type { ResizeStatus } from '../../../workflows/quota-resize/messages.ts';
 import { withoutLinks } from '../shared.ts';
 import type { ScaledWorkload } from './hypothetical-cluster.ts';
-import { type From, fromOf, fromOfProcess, policyEntries, type PolicyEntry, type Provenance } from './layers.ts';
+import type { SettingsSource } from '../settings-in-force.ts';
+import {
+  type From,
+  fromOf,
+  fromOfProcess,
+  fromText,
+  policyEntries,
+  type PolicyEntry,
+  type Provenance,
+} from './layers.ts';
 
 /** A number of the policy, with where it comes from. */
 interface Sourced {
@@ -83,6 +92,8 @@ export interface Explanation {
   /** What the proposal leaves out and why, one sentence each. */
   readonly notes: readonly string[];
   readonly policy: readonly PolicyEntry[];
+  /** Whose settings the defaults of the policy, the mode of counting and the repositories are. */
+  readonly settings: SettingsSource;
   /** The episode that runs now; null when none does, or when Temporal could not be asked. */
   readonly episode: Pick<ResizeStatus, 'phase' | 'reason' | 'detail' | 'since'> | null;
   /** Why nothing is known of an episode, where Temporal could not be asked. */
@@ -106,13 +117,14 @@ export interface ExplainInput {
   readonly status: ResizeStatus | null;
   readonly episodeUnknown: string | null;
   readonly provenance: Provenance;
+  readonly settings: SettingsSource;
   /** What could not be read. */
   readonly troubles: readonly string[];
   readonly now: EpochMs;
 }
 
 export function explain(input: ExplainInput): Explanation {
-  const { target, look, whatIf, status, episodeUnknown, provenance, troubles, now } = input;
+  const { target, look, whatIf, status, episodeUnknown, provenance, settings, troubles, now } = input;
   const memory = recall(look, remembered(status));
   const need = computeNeed(look, memory.lastChange);
   const { steps, last } = foresee(look, memory, status, need, now);
@@ -129,6 +141,7 @@ export function explain(input: ExplainInput): Explanation {
     evidence: need?.evidence ?? [],
     notes: need?.notes ?? cappedNeed(look, memory.lastChange),
     policy: policyEntries(look.policy, provenance),
+    settings,
     episode: status === null ? null : episodeOf(status),
     episodeUnknown,
     next: steps,
@@ -308,7 +321,7 @@ function afterwards(look: QuotaObservation, last: Verdict, provenance: Provenanc
   if (last.kind === 'recommend') {
     const mode = fromOf('mode', policy.sources['mode'] ?? 'default', provenance);
     return [
-      `that is all: the mode is observe (${mode.name}), so nothing is written to GitHub`,
+      `that is all: the mode is observe (${fromText(mode)}), so nothing is written to GitHub`,
       `the quota rests for ${policy.cooldownMinutes} min`,
     ];
   }
@@ -323,8 +336,8 @@ function afterwards(look: QuotaObservation, last: Verdict, provenance: Provenanc
     'its checks are waited for',
     ...(early ? [] : approval),
     policy.autoMerge.allowed
-      ? `it is merged when GitHub says that it is clean (auto-merge is on: ${autoMerge.name})`
-      : `a person merges it: auto-merge is off (${autoMerge.name})`,
+      ? `it is merged when GitHub says that it is clean (auto-merge is on: ${fromText(autoMerge)})`
+      : `a person merges it: auto-merge is off (${fromText(autoMerge)})`,
     ...(policy.autoMerge.allowed && mergeHold !== null ? [`not merged now: ${mergeHold.detail}`] : []),
     `the cluster follows, and the quota rests for ${policy.cooldownMinutes} min`,
   ];

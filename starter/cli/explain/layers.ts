@@ -11,6 +11,8 @@ export interface From {
   readonly layer: 'built-in' | 'file' | 'environment' | 'flag' | PolicyLayer;
   /** What was written there: `THRESHOLD`, `--threshold`, `headroom.yaml line 3 (resize.threshold)`, `resizer.io/threshold`. */
   readonly name: string;
+  /** Whose file, environment, flag or default it is, where a worker reported it. Else it is the command's own. */
+  readonly reportedBy?: 'worker';
 }
 
 /** What of a configuration tells where a value comes from. */
@@ -62,9 +64,37 @@ export function fromOf(setting: string, source: PolicySource, provenance: Proven
 export function fromOfProcess(path: string, { origins }: Pick<Provenance, 'origins'>): From {
   const origin = origins.get(path);
   if (origin === undefined) return BUILT_IN;
-  if (origin.layer === 'environment') return { layer: 'environment', name: origin.where };
-  if (origin.layer === 'command line') return { layer: 'flag', name: origin.where };
-  return { layer: 'file', name: `${origin.layer} (${origin.where})` };
+  const { reportedBy } = origin;
+  return { ...layerOf(origin), ...(reportedBy === undefined ? {} : { reportedBy }) };
+}
+
+function layerOf({ layer, where }: { readonly layer: string; readonly where: string }): From {
+  switch (layer) {
+    case 'default':
+      return BUILT_IN;
+    case 'environment':
+      return { layer: 'environment', name: where };
+    case 'command line':
+      return { layer: 'flag', name: where };
+    default:
+      return { layer: 'file', name: `${layer} (${where})` };
+  }
+}
+
+/** `worker: environment HEADROOM_MODE`, `flag --mode`, `namespace annotation resizer.io/mode`. */
+export function fromText({ layer, name, reportedBy }: From): string {
+  const owner = reportedBy === undefined ? '' : `${reportedBy}: `;
+  switch (layer) {
+    case 'built-in':
+      return `${owner}${name}`;
+    case 'namespace':
+    case 'quota':
+      return `${layer} annotation ${name}`;
+    case 'file':
+    case 'environment':
+    case 'flag':
+      return `${owner}${layer} ${name}`;
+  }
 }
 
 /** Every setting that is in force, in the order of the documentation; where the quota is in Git only as far as it is said. */

@@ -9,6 +9,8 @@ import { type QuotaTarget, quotaResizeId } from '../../../domain/kernel/target.t
 import type { Config } from '../../config.ts';
 import { policyDefaults } from '../../../domain/quota-resize/settings.ts';
 import { type ResizeStatus, status } from '../../../workflows/quota-resize/messages.ts';
+import type { ConfigSources } from '../../../platform/config/config.ts';
+import { settingsInForce, workersOf, type WorkersAnswer } from '../settings-in-force.ts';
 import { TemporalUnreachable, withClient } from '../connection.ts';
 import { ANSWER_MS, CommandFailed, innermost, isTemporalAnswer, isUnanswered, type QuotaArgument } from '../shared.ts';
 import { type Cluster, connect } from '../usage/cluster.ts';
@@ -21,25 +23,29 @@ import { nothingElse, type WhatIf, withUsage } from './what-if.ts';
 /**
  * The explanation of one quota of the cluster that the configuration names.
  *
+ * @param sources what the configuration was loaded from.
  * @throws {CommandFailed} where there is no such cluster, namespace, quota or workload, or it may not be read.
  */
 export async function explainQuota(
-  config: Config,
+  ofCommand: Config,
+  sources: ConfigSources,
   { namespace, quota }: QuotaArgument,
   whatIf: WhatIf,
 ): Promise<Explanation> {
-  const target: QuotaTarget = { cluster: config.kubernetes.clusterName, namespace, quota };
+  const target: QuotaTarget = { cluster: ofCommand.kubernetes.clusterName, namespace, quota };
+  const { workers, ...episode } = await askTemporal(ofCommand, target);
+  const { config, settings } = settingsInForce(ofCommand, sources, workers);
   const cluster = connect(config);
   const now = Date.now();
   const troubles: string[] = [];
   const { look, replicas } = await observe(config, cluster, target, whatIf, troubles, now);
-  const episode = await askEpisode(config, target);
   return explain({
     target,
     look,
     whatIf: whatIf === nothingElse ? null : { used: whatIf.used, replicas },
     ...episode,
     provenance: config,
+    settings,
     troubles,
     now,
   });
@@ -105,26 +111,36 @@ interface EpisodeAnswer {
   readonly episodeUnknown: string | null;
 }
 
-/** What a running episode says of itself. Without Temporal the explanation goes on without it. */
-async function askEpisode(config: Config, target: QuotaTarget): Promise<EpisodeAnswer> {
+interface TemporalAnswer extends EpisodeAnswer {
+  readonly workers: WorkersAnswer;
+}
+
+/** What the workers reported, and what a running episode says of itself. Without Temporal the explanation goes on. */
+async function askTemporal(config: Config, target: QuotaTarget): Promise<TemporalAnswer> {
   try {
-    return await withClient(config, async (client) => ({
-      status: await running(client, target),
-      episodeUnknown: null,
-    }));
+    return await withClient(config, async (client) => {
+      const [workers, episode] = await Promise.all([workersOf(client, config), askEpisode(client, target)]);
+      return { workers, ...episode };
+    });
   } catch (error) {
-    const withoutIt = 'what an episode remembers is taken from the Lease alone';
-    if (error instanceof TemporalUnreachable)
-      return { status: null, episodeUnknown: `${error.message} (${withoutIt})` };
-    if (isUnanswered(error)) {
-      const words = `no worker of ${target.cluster} answered within ${ANSWER_MS / 1000} s`;
-      return { status: null, episodeUnknown: `${words} (${withoutIt})` };
-    }
-    if (isTemporalAnswer(error)) {
-      return { status: null, episodeUnknown: `Temporal did not answer: ${innermost(error)} (${withoutIt})` };
-    }
+    if (!(error instanceof TemporalUnreachable)) throw error;
+    return { workers: { unknown: error.message }, ...episodeUnknown(error.message) };
+  }
+}
+
+async function askEpisode(client: Client, target: QuotaTarget): Promise<EpisodeAnswer> {
+  try {
+    return { status: await running(client, target), episodeUnknown: null };
+  } catch (error) {
+    if (isUnanswered(error))
+      return episodeUnknown(`no worker of ${target.cluster} answered within ${ANSWER_MS / 1000} s`);
+    if (isTemporalAnswer(error)) return episodeUnknown(`Temporal did not answer: ${innermost(error)}`);
     throw error;
   }
+}
+
+function episodeUnknown(reason: string): EpisodeAnswer {
+  return { status: null, episodeUnknown: `${reason} (what an episode remembers is taken from the Lease alone)` };
 }
 
 /** The status of the episode that runs; null when none does. A query is answered for one that is over as well. */

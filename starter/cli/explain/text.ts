@@ -2,7 +2,7 @@
 import { sentence } from '../../../domain/kernel/sentence.ts';
 import { withRelativeTimes } from '../../../domain/kernel/time.ts';
 import type { Explanation, ResourceFacts } from './facts.ts';
-import type { From } from './layers.ts';
+import { fromText } from './layers.ts';
 
 /** The whole explanation, ending in a line break. */
 export function explanationText(explanation: Explanation): string {
@@ -10,6 +10,7 @@ export function explanationText(explanation: Explanation): string {
   const head = `${target.namespace}/${target.quota} in ${target.cluster} at ${at}\n`;
   const rest = [
     ...supposed(explanation),
+    ...explanation.settings.notes,
     '',
     ...resourceTable(explanation.resources),
     ...section('What is used', counted(explanation)),
@@ -88,20 +89,6 @@ function boundsOf({ minimum, maximum, step }: ResourceFacts): string {
     step === null ? undefined : `step ${step.value} (${step.from.layer})`,
   ].filter((part) => part !== undefined);
   return parts.length === 0 ? '-' : parts.join(', ');
-}
-
-function fromText({ layer, name }: From): string {
-  switch (layer) {
-    case 'built-in':
-      return name;
-    case 'namespace':
-    case 'quota':
-      return `${layer} annotation ${name}`;
-    case 'file':
-    case 'environment':
-    case 'flag':
-      return `${layer} ${name}`;
-  }
 }
 
 function section(title: string, lines: readonly string[]): readonly string[] {

@@ -46,6 +46,7 @@ function explained({ look, env = {}, argv = [], file, namespace, quota, input }:
     status: null,
     episodeUnknown: null,
     provenance: config,
+    settings: { from: 'command line', worker: null, notes: [] },
     troubles: [],
     now: NOW,
     ...input,

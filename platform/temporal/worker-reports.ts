@@ -1,0 +1,175 @@
+/**
+ * What the workers of a cluster report of their configuration, so that the command line can answer for them. It is kept in
+ * the memo of the action of the Schedule that every cluster has, where it can be read while no worker runs.
+ */
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { defaultPayloadConverter } from '@temporalio/common';
+import { type Client, isGrpcServiceError, ScheduleNotFoundError } from '@temporalio/client';
+import { z } from 'zod';
+import type { ReportedSetting, WrittenValue } from '../../domain/kernel/settings/setting.ts';
+import { taskQueue } from '../../domain/kernel/target.ts';
+import type { Log } from '../log/log.ts';
+
+const MEMO = 'headroomWorkers';
+
+/** The configuration of one worker, as far as decisions depend on it. */
+export interface WorkerReport {
+  /** How the worker is named in Temporal: `headroom-worker@<cluster>/<host>/<process id>`. */
+  readonly worker: string;
+  readonly release: string;
+  /** When it started, RFC 3339. */
+  readonly since: string;
+  /** By the setting's path. */
+  readonly settings: ReadonlyMap<string, ReportedSetting>;
+}
+
+/** What is known of the workers of a cluster. */
+export interface KnownWorkers {
+  /** The last one to start comes first. */
+  readonly reports: readonly WorkerReport[];
+  /** Those that ask Temporal for work now. One that reported nothing is of an earlier release. */
+  readonly running: readonly string[];
+}
+
+const settingForm = z.object({ text: z.string(), where: z.string(), layer: z.string() });
+/** Workers with the same settings share them, by their digest: a cluster may have dozens. */
+const memoForm = z.object({
+  workers: z.record(z.string(), z.object({ release: z.string(), since: z.iso.datetime(), settings: z.string() })),
+  settings: z.record(z.string(), z.record(z.string(), settingForm)),
+});
+type Memo = z.infer<typeof memoForm>;
+
+/** A worker that waits for work asks again every minute. */
+const POLLED_WITHIN_MS = 2 * 60_000;
+/** One that has just reported may not have asked for work yet. */
+const YOUNG_MS = 10 * 60_000;
+/** An update loses against another worker's, which starts at the same moment; then it is made again. */
+const MOST_ATTEMPTS = 20;
+const RETRY_MS = 200;
+const FAILED_PRECONDITION = 9;
+const CHECK_EVERY_MS = 10 * 60_000;
+
+interface ReportTarget {
+  readonly cluster: string;
+  /** The Schedule that every cluster has. */
+  readonly scheduleId: string;
+}
+
+/**
+ * Everything that workers of the cluster have reported, and which of them run.
+ *
+ * @throws the client's error when Temporal cannot be reached.
+ */
+export async function readWorkers(client: Client, { cluster, scheduleId }: ReportTarget): Promise<KnownWorkers> {
+  const [memo, running] = await Promise.all([readMemo(client, scheduleId), runningWorkers(client, cluster)]);
+  const reports = Object.entries(memo.workers).map(([worker, { release, since, settings }]): WorkerReport => {
+    const named = Object.entries(memo.settings[settings] ?? {});
+    return {
+      worker,
+      release,
+      since,
+      settings: new Map(named.map(([path, value]) => [path, { ...value, reportedBy: 'worker' }])),
+    };
+  });
+  return { reports: reports.toSorted((a, b) => Date.parse(b.since) - Date.parse(a.since)), running };
+}
+
+export interface OwnReport extends ReportTarget {
+  readonly worker: string;
+  readonly release: string;
+  /** By path; never a secret. */
+  readonly settings: ReadonlyMap<string, WrittenValue>;
+}
+
+/**
+ * Reports the configuration of this worker, and sees to it that the report stays: someone may delete the Schedule, or a
+ * program of an earlier release may write it without the report. Ends with the signal; never rejects, because a worker
+ * works without its report as well.
+ */
+export async function keepReported(
+  client: Client,
+  own: OwnReport,
+  { log, signal }: { readonly log: Log; readonly signal: AbortSignal },
+): Promise<void> {
+  const since = new Date().toISOString();
+  while (!signal.aborted) {
+    try {
+      await ensureReported(client, own, since, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      const reason = error instanceof Error ? error.message : String(error);
+      log.warn({ reason }, 'The settings of this worker could not be reported. The command line may not know them.');
+    }
+    await sleep(CHECK_EVERY_MS, undefined, { signal, ref: false }).catch(() => {});
+  }
+}
+
+async function ensureReported(client: Client, own: OwnReport, since: string, signal: AbortSignal): Promise<void> {
+  const settings = Object.fromEntries([...own.settings].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  const digest = createHash('sha256').update(JSON.stringify(settings)).digest('hex').slice(0, 12);
+  const mine = { release: own.release, since, settings: digest };
+  for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
+    const { raw, action } = await client.schedule.getHandle(own.scheduleId).describe();
+    const memo = memoOf(action.memo);
+    if (memo.workers[own.worker]?.since === since) return;
+    const running = await runningWorkers(client, own.cluster);
+    const workers = { ...stillOfUse(memo.workers, running), [own.worker]: mine };
+    const used = new Set(Object.values(workers).map((one) => one.settings));
+    const all = Object.entries({ ...memo.settings, [digest]: settings }).filter(([key]) => used.has(key));
+    await update(client, own.scheduleId, raw, { workers, settings: Object.fromEntries(all) });
+    // An update that another one came before is dropped in silence, so the next pass looks.
+    await sleep(attempt === 0 ? 0 : RETRY_MS * Math.random(), undefined, { signal });
+  }
+  throw new Error(`other workers wrote the Schedule ${own.scheduleId} at the same moments`);
+}
+
+type RawSchedule = Awaited<ReturnType<ReturnType<Client['schedule']['getHandle']>['describe']>>['raw'];
+
+/** Writes the memo, and nothing else of the Schedule, if nobody has written it since it was read. */
+async function update(client: Client, scheduleId: string, raw: RawSchedule, memo: Memo): Promise<void> {
+  const startWorkflow = raw.schedule?.action?.startWorkflow;
+  const fields = { ...startWorkflow?.memo?.fields, [MEMO]: defaultPayloadConverter.toPayload(memo) };
+  const schedule = { ...raw.schedule, action: { startWorkflow: { ...startWorkflow, memo: { fields } } } };
+  const { namespace, identity } = client.options;
+  const { conflictToken = null } = raw;
+  try {
+    await client.workflowService.updateSchedule({ namespace, identity, scheduleId, schedule, conflictToken });
+  } catch (error) {
+    if (!isGrpcServiceError(error) || error.code !== FAILED_PRECONDITION) throw error;
+  }
+}
+
+/** The reports of workers that run, or may have begun this moment. */
+function stillOfUse(workers: Memo['workers'], running: readonly string[]): Memo['workers'] {
+  const isOfUse = (worker: string, since: string): boolean =>
+    running.includes(worker) || Date.now() - Date.parse(since) < YOUNG_MS;
+  return Object.fromEntries(Object.entries(workers).filter(([worker, { since }]) => isOfUse(worker, since)));
+}
+
+async function readMemo(client: Client, scheduleId: string): Promise<Memo> {
+  try {
+    const { action } = await client.schedule.getHandle(scheduleId).describe();
+    return memoOf(action.memo);
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError) return memoOf(undefined);
+    throw error;
+  }
+}
+
+/** A memo in another form, of another release, is as good as none. */
+function memoOf(memo: Readonly<Record<string, unknown>> | undefined): Memo {
+  const read = memoForm.safeParse(memo?.[MEMO]);
+  return read.success ? read.data : { workers: {}, settings: {} };
+}
+
+async function runningWorkers(client: Client, cluster: string): Promise<readonly string[]> {
+  const { pollers } = await client.workflowService.describeTaskQueue({
+    namespace: client.options.namespace,
+    taskQueue: { name: taskQueue(cluster) },
+    taskQueueType: 1,
+  });
+  const since = Date.now() - POLLED_WITHIN_MS;
+  const recent = (pollers ?? []).filter(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * 1000 > since);
+  return [...new Set(recent.map(({ identity }) => identity ?? ''))];
+}
