@@ -29,6 +29,8 @@ import {
   userName,
   withoutLinks,
 } from './shared.ts';
+import { settingsInForce, workersOf } from './settings-in-force.ts';
+import { statusText } from './status.ts';
 import { addSourcesCommand } from './sources.ts';
 import { addUsageCommand } from './usage/command.ts';
 
@@ -74,7 +76,10 @@ export function createCommandLine(): Command {
     .argument('<namespace/quota>', 'the ResourceQuota', quotaArgument)
     .action(
       async (quota: QuotaArgument) =>
-        await run(program, async (client, config) => await printStatus(client, config, quota, shared(program))),
+        await run(
+          program,
+          async (client, config, sources) => await printStatus(client, config, sources, quota, shared(program)),
+        ),
     );
 
   addExplainCommand(
@@ -126,11 +131,14 @@ function shared(program: Command): SharedOptions {
 }
 
 /** Runs a command that talks to Temporal. */
-async function run(program: Command, command: (client: Client, config: Config) => Promise<void>): Promise<void> {
+async function run(
+  program: Command,
+  command: (client: Client, config: Config, sources: ConfigSources) => Promise<void>,
+): Promise<void> {
   await runWithConfig(
     program,
     [],
-    async (config) => await withClient(config, async (client) => await command(client, config)),
+    async (config, sources) => await withClient(config, async (client) => await command(client, config, sources)),
   );
 }
 
@@ -165,26 +173,20 @@ async function runWithConfig(
 async function printStatus(
   client: Client,
   config: Config,
+  sources: ConfigSources,
   quota: QuotaArgument,
   { output }: SharedOptions,
 ): Promise<void> {
+  const workers = await workersOf(client, config);
   const seen: ResizeStatus = await askEpisode(
     client,
     quota,
     config,
     async (id) => await client.workflow.getHandle(id).query(status),
   );
-  if (output === 'json') return print(seen);
-  const { decision, lastCommand } = seen;
-  const lines = [
-    `${quota.namespace}/${quota.quota}: ${seen.phase} (${seen.reason}) since ${seen.since}`,
-    sentence(withoutLinks(seen.detail)),
-    ...(decision?.changes ?? []).map(({ resource, from, to, reason }) => `  ${resource} ${from} -> ${to}. ${reason}`),
-    ...(decision?.pullRequest ? [`  Pull request #${decision.pullRequest.number}: ${decision.pullRequest.url}`] : []),
-    ...(seen.until === undefined ? [] : [`  Checks again at ${seen.until} at the latest.`]),
-    ...(lastCommand === null ? [] : [`  Last command: ${lastCommand}`]),
-  ];
-  console.log(withRelativeTimes(lines.join('\n'), Date.now()));
+  const inForce = settingsInForce(config, sources, workers);
+  if (output === 'json') return print({ ...seen, settings: inForce.settings });
+  console.log(statusText(seen, inForce, Date.now()));
 }
 
 async function tell(

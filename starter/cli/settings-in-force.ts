@@ -16,6 +16,8 @@ export interface SettingsSource {
   readonly worker: { readonly name: string; readonly release: string; readonly since: string } | null;
   /** What whoever reads the answer should know of it, one sentence each. */
   readonly notes: readonly string[];
+  /** What other workers that run do by other settings, one sentence for each kind of worker. */
+  readonly differences: readonly string[];
 }
 
 /** The configuration that a command answers by. */
@@ -37,7 +39,7 @@ export function settingsInForce(config: Config, sources: ConfigSources, answer: 
   const own = 'This answer goes by the settings of the command line.';
   const ofCommand = (...notes: readonly string[]): SettingsInForce => ({
     config,
-    settings: { from: 'command line', worker: null, notes: [...notes, own] },
+    settings: { from: 'command line', worker: null, notes: [...notes, own], differences: [] },
   });
   if ('unknown' in answer) return ofCommand(`The settings of the workers are not known: ${answer.unknown}`);
   const { reports, running } = answer.known;
@@ -54,10 +56,10 @@ export function settingsInForce(config: Config, sources: ConfigSources, answer: 
       worker: { name: chosen.worker, release: chosen.release, since: chosen.since },
       notes: [
         ...whose(chosen, { isRunning: current.length > 0, doesAnyRun: running.length > 0 }),
-        ...differences(chosen, current),
         ...silent,
         ...strange,
       ],
+      differences: differences(chosen, current),
     },
   };
 }
@@ -110,7 +112,6 @@ function silentWorkers({ reports, running }: KnownWorkers): readonly string[] {
     );
 }
 
-/** What other workers that run do by other settings, one sentence for each kind of worker. */
 function differences(chosen: WorkerReport, current: readonly WorkerReport[]): readonly string[] {
   const others = Map.groupBy(
     current.flatMap((other) => {

@@ -159,7 +159,7 @@ describe.concurrent('headroom', () => {
     // The worker's own user: what it may read is enough.
     const { KUBECONFIG = '' } = stack.env.worker;
     const explain = async (...args: string[]): Promise<Explanation> => {
-      const asked = ['explain', 'quota-resize', 'explained/compute', '--kubeconfig', KUBECONFIG, '--mode', 'propose'];
+      const asked = ['explain', 'quota-resize', 'explained/compute', '--kubeconfig', KUBECONFIG];
       return JSON.parse(await says(...asked, '--output', 'json', ...args)) as Explanation;
     };
     const now = await explain();
@@ -170,6 +170,23 @@ describe.concurrent('headroom', () => {
       next: [{ phase: 'AwaitingMerge', detail: expect.stringContaining(`pull request #${number} is ready`) }],
     });
     expect(now.next[0]?.detail).not.toContain('would be updated');
+    // The command has none of the worker's settings itself: it says what the worker reported, and from where it has that.
+    const from = (name: string) => ({ layer: 'environment', name, reportedBy: 'worker' });
+    expect(now.settings).toMatchObject({ from: 'running worker', differences: [] });
+    expect(now.settings.notes).toEqual([
+      expect.stringMatching(
+        /^The settings are those of the worker headroom-worker@test\/[^ ]+, which has run since \d{4}-/,
+      ),
+    ]);
+    expect(now.policy).toContainEqual({ setting: 'mode', value: 'propose', from: from('HEADROOM_MODE') });
+    expect(now.policy).toContainEqual({
+      setting: 'auto-merge',
+      value: 'false',
+      from: { layer: 'namespace', name: 'resizer.io/auto-merge' },
+    });
+    expect(await says('status', 'explained/compute')).toContain(
+      '\n  The mode is propose (worker: environment HEADROOM_MODE).\n  Auto-merge is off (namespace annotation resizer.io/auto-merge).\n',
+    );
     const more = await explain('--what-if', 'replicas=web=30');
     expect(more.next[0]?.detail).toContain('the need is greater than its values, so it would be updated (pods 10 → ');
   });

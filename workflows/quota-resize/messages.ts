@@ -3,6 +3,7 @@ import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { CommandInput } from '../../domain/kernel/command-input.ts';
 import type { Decision } from '../../domain/quota-resize/model/decision.ts';
 import type { OperatorCommand } from '../../domain/quota-resize/decide/commands.ts';
+import type { PolicyInForce } from '../../domain/quota-resize/policy/in-force.ts';
 import type { ResizeMemory } from '../../domain/quota-resize/model/memory.ts';
 import type { Phase, Reason } from '../../domain/quota-resize/model/verdict.ts';
 
@@ -62,6 +63,8 @@ export interface ResizeStatus {
   readonly since: string;
   /** When it looks again at the latest; absent while it acts or waits for people only. */
   readonly until?: string;
+  /** What the policy allowed when it last looked; null before the first look. */
+  readonly policy: PolicyInForce | null;
   readonly decision: Decision | null;
   readonly approval: ResizeMemory['approval'];
   readonly paused: ResizeMemory['paused'];

@@ -14,6 +14,7 @@ import { formatInstant } from '../../domain/kernel/time.ts';
 import { command, type OperatorCommand } from '../../domain/quota-resize/decide/commands.ts';
 import { usageFacts, withCounts } from '../../domain/quota-resize/demand/counted-usage.ts';
 import { decide } from '../../domain/quota-resize/decide/decide.ts';
+import { policyInForce } from '../../domain/quota-resize/policy/in-force.ts';
 import type { Decision } from '../../domain/quota-resize/model/decision.ts';
 import type { PullRequestObservation, QuotaObservation } from '../../domain/quota-resize/model/observation.ts';
 import type { Seen } from '../../domain/quota-resize/model/episode-observation.ts';
@@ -95,6 +96,7 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
   let beganPaused = false;
   let lastCommand = input.shown?.lastCommand ?? null;
   let until: number | undefined;
+  let policy: ResizeStatus['policy'] = null;
   /** The pull request as it was read last, and since when GitHub has said the same about it. */
   let pullRequest: KnownPullRequest | null = null;
   /** Reads on until GitHub says something else; it outlives the looks at the cluster, which cost GitHub nothing then. */
@@ -143,6 +145,7 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
       ...said,
       since: formatInstant(standing.since),
       ...(until === undefined ? {} : { until: formatInstant(until) }),
+      policy,
       decision: memory.decision,
       approval: memory.approval,
       paused: memory.paused,
@@ -219,6 +222,7 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
       continue;
     }
     memory = remembered;
+    policy = policyInForce(seen.quota.policy);
     ofUsage = usageFacts(seen.quota, memory.lastChange);
     said = verdict;
     until = verdict.kind === 'hold' ? verdict.wait.until : undefined;

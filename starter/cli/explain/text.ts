@@ -11,6 +11,7 @@ export function explanationText(explanation: Explanation): string {
   const rest = [
     ...supposed(explanation),
     ...explanation.settings.notes,
+    ...explanation.settings.differences,
     '',
     ...resourceTable(explanation.resources),
     ...section('What is used', counted(explanation)),

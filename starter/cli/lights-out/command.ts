@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander';
 import { type EpochMs, formatInstant } from '../../../domain/kernel/time.ts';
 import type { Config } from '../../config.ts';
+import type { ConfigSources } from '../../../platform/config/config.ts';
 import { exitCodes } from '../../../platform/process/exit-codes.ts';
 import type { LightsOutCommand } from '../../../workflows/lights-out/messages.ts';
 import { fail, type SharedOptions, userName } from '../shared.ts';
@@ -9,7 +10,7 @@ import { UnknownName } from '../usage/argument.ts';
 import { momentArgument, namespaceArgument, previewSpanArgument, scheduleArgument, spanArgument } from './arguments.ts';
 
 /** Runs a command with the configuration; what a person can mend is one sentence. */
-type RunWithConfig = (command: (config: Config) => Promise<void>) => Promise<void>;
+type RunWithConfig = (command: (config: Config, sources: ConfigSources) => Promise<void>) => Promise<void>;
 
 interface CommandOptions {
   readonly by?: string;
@@ -178,16 +179,19 @@ function addPreviewCommand(group: Command, run: RunWithConfig, shared: () => Sha
       await whereNamesExist(() => previewFile(file, asked));
       return;
     }
-    await named(run, async (config) => {
+    await named(run, async (config, sources) => {
       const { previewCluster } = await import('./preview.ts');
-      await previewCluster(config, asked);
+      await previewCluster(config, sources, asked);
     });
   });
 }
 
 /** Runs a command; a name that does not exist is a sentence, too. */
-async function named(run: RunWithConfig, command: (config: Config) => Promise<void>): Promise<void> {
-  await run(async (config) => await whereNamesExist(async () => await command(config)));
+async function named(
+  run: RunWithConfig,
+  command: (config: Config, sources: ConfigSources) => Promise<void>,
+): Promise<void> {
+  await run(async (config, sources) => await whereNamesExist(async () => await command(config, sources)));
 }
 
 async function whereNamesExist(command: () => void | Promise<void>): Promise<void> {

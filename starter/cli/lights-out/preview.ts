@@ -1,6 +1,8 @@
 /** `headroom lights-out preview`: reads schedules from the cluster or a file, and prints what they would do. */
 import type { Config } from '../../config.ts';
+import type { ConfigSources } from '../../../platform/config/config.ts';
 import { exitCodes } from '../../../platform/process/exit-codes.ts';
+import { askWorkers, settingsInForce } from '../settings-in-force.ts';
 import { fail, print, type SharedOptions } from '../shared.ts';
 import { UnknownName } from '../usage/argument.ts';
 import { terminalOf } from '../usage/terminal.ts';
@@ -18,10 +20,11 @@ interface PreviewQuestion {
 }
 
 /** @throws {CommandFailed} where the cluster cannot be read; {UnknownName} where it has no such schedule. */
-export async function previewCluster(config: Config, question: PreviewQuestion): Promise<void> {
-  const objects = await readSchedules(config);
+export async function previewCluster(config: Config, sources: ConfigSources, question: PreviewQuestion): Promise<void> {
+  const [objects, workers] = await Promise.all([readSchedules(config), askWorkers(config)]);
   const schedules = objects.map((object) => ({ object, problems: [] }));
-  const { kubernetes, lightsOut } = config;
+  const inForce = settingsInForce(config, sources, workers);
+  const { kubernetes, lightsOut } = inForce.config;
   show(schedules, kubernetes.clusterName, question, lightsOut.protectedNamespaces);
 }
 

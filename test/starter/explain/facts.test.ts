@@ -46,7 +46,7 @@ function explained({ look, env = {}, argv = [], file, namespace, quota, input }:
     status: null,
     episodeUnknown: null,
     provenance: config,
-    settings: { from: 'command line', worker: null, notes: [] },
+    settings: { from: 'command line', worker: null, notes: [], differences: [] },
     troubles: [],
     now: NOW,
     ...input,
@@ -128,7 +128,7 @@ describe('what happens next', () => {
       },
     });
     expect(free.afterwards).toContain(
-      'it is merged when GitHub says that it is clean (auto-merge is on: ENABLE_AUTO_MERGE)',
+      'it is merged when GitHub says that it is clean (auto-merge is on: environment ENABLE_AUTO_MERGE)',
     );
     expect(free.afterwards).toContain('not merged now: merging is frozen until tomorrow');
   });
@@ -237,6 +237,7 @@ describe('what happens next', () => {
       approval: null,
       paused: { by: 'alice', at: NOW, reason: 'a freeze' },
       refusals: [],
+      policy: null,
       lastCommand: null,
     } as const;
     const { next, episode } = explained({ input: { status } });

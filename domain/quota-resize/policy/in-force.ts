@@ -1,0 +1,18 @@
+import type { PolicySource, ResizeMode, ResizePolicy } from './policy.ts';
+
+/** What a quota's policy lets Headroom do, and which layer says so. JSON-safe. */
+export interface PolicyInForce {
+  readonly mode: ResizeMode;
+  readonly modeFrom: PolicySource;
+  readonly autoMerge: boolean;
+  readonly autoMergeFrom: PolicySource;
+}
+
+export function policyInForce({ mode, autoMerge, sources }: ResizePolicy): PolicyInForce {
+  return {
+    mode,
+    modeFrom: sources['mode'] ?? 'default',
+    autoMerge: autoMerge.allowed,
+    autoMergeFrom: sources['auto-merge'] ?? 'default',
+  };
+}
