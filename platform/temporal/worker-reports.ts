@@ -47,7 +47,8 @@ const YOUNG_MS = 10 * 60_000;
 /** An update loses against another worker's, which starts at the same moment; then it is made again. */
 const MOST_ATTEMPTS = 20;
 const RETRY_MS = 200;
-const FAILED_PRECONDITION = 9;
+/** A gRPC status code. */
+const FAILED_PRECONDITION: number = 9;
 const CHECK_EVERY_MS = 10 * 60_000;
 
 interface ReportTarget {
@@ -136,7 +137,8 @@ async function update(client: Client, scheduleId: string, raw: RawSchedule, memo
   try {
     await client.workflowService.updateSchedule({ namespace, identity, scheduleId, schedule, conflictToken });
   } catch (error) {
-    if (!isGrpcServiceError(error) || error.code !== FAILED_PRECONDITION) throw error;
+    const code: number | undefined = isGrpcServiceError(error) ? error.code : undefined;
+    if (code !== FAILED_PRECONDITION) throw error;
   }
 }
 
@@ -164,10 +166,11 @@ function memoOf(memo: Readonly<Record<string, unknown>> | undefined): Memo {
 }
 
 async function runningWorkers(client: Client, cluster: string): Promise<readonly string[]> {
+  // Without a type it is about workflow tasks.
+  const { namespace } = client.options;
   const { pollers } = await client.workflowService.describeTaskQueue({
-    namespace: client.options.namespace,
+    namespace,
     taskQueue: { name: taskQueue(cluster) },
-    taskQueueType: 1,
   });
   const since = Date.now() - POLLED_WITHIN_MS;
   const recent = (pollers ?? []).filter(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * 1000 > since);

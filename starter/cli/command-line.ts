@@ -27,7 +27,6 @@ import {
   quotaArgument,
   type SharedOptions,
   userName,
-  withoutLinks,
 } from './shared.ts';
 import { settingsInForce, workersOf } from './settings-in-force.ts';
 import { statusText } from './status.ts';

@@ -69,7 +69,7 @@ describe.concurrent('--help', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/approve .*approve the open pull request for its values and its head/);
     expect((await headroom(['approve', '--help'])).stdout).toMatch(
-      /--by <name> +who says so \(default: your user name\)/,
+      /--by <name> +who gives the command \(default: your user name\)/,
     );
   });
 
