@@ -24,6 +24,8 @@ export async function previewCluster(config: Config, sources: ConfigSources, que
   const [objects, workers] = await Promise.all([readSchedules(config), askWorkers(config)]);
   const schedules = objects.map((object) => ({ object, problems: [] }));
   const inForce = settingsInForce(config, sources, workers);
+  const { notes, differences } = inForce.settings;
+  for (const note of 'unknown' in workers ? notes : differences) console.error(note);
   const { kubernetes, lightsOut } = inForce.config;
   show(schedules, kubernetes.clusterName, question, lightsOut.protectedNamespaces);
 }
