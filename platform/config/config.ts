@@ -117,11 +117,15 @@ export function loadConfig<Values extends object>(
     starter: own.starter,
     process: own.process,
     secrets: [],
-    origins: new Map([...written].map(([path, { text: _, ...origin }]) => [path, origin])),
+    origins: new Map([...written].map(([path, value]) => [path, originOf(value)])),
     reported: new Map(placed.filter(({ isReported }) => isReported).flatMap((one) => effective(one, written, inPod))),
     notices,
   };
   return parts.reduce(joined, platform) as PlatformConfig & Values;
+}
+
+function originOf({ text: _text, ...origin }: WrittenValue): Origin {
+  return origin;
 }
 
 /** What holds for a setting, as a user would write it; nothing where it is absent. */
