@@ -13,6 +13,8 @@ export default defineConfig({
           exclude: ['test/**/*.integration.test.ts', 'node_modules/**'],
           // All cores: the default leaves one idle, and the longest files mostly wait for commands that they start.
           maxWorkers: availableParallelism(),
+          // A process for each file, and what it loads, took half of the processor's time. No test changes what it imports.
+          isolate: false,
           // Some start programs, and some try hundreds of inputs: a second or two, and thirty times as long where a machine
           // serves many others. What waits for something has a limit of its own, which says what.
           testTimeout: 120_000,

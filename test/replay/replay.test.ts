@@ -17,7 +17,8 @@ let recorded: RecordedHistory[];
 let traced: readonly Traced[];
 
 beforeAll(async () => {
-  // A failed replay is an outcome of this test and not a thing to log.
+  // An earlier file may have left a runtime, of which a process has one. A failed replay is an outcome and not a thing to log.
+  await Runtime.instance().shutdown();
   Runtime.install({ logger: new DefaultLogger('ERROR', () => {}), telemetryOptions: { logging: { filter: 'OFF' } } });
   recorded = await readHistories();
   const coverages = await Promise.all(controllers.map(coverageFor));

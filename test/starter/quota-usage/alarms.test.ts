@@ -5,6 +5,8 @@ beforeEach(() => {
   vi.useFakeTimers({ now: 0 });
 });
 afterEach(() => {
+  // Before the timers: what the spy puts back is the one that it found.
+  vi.restoreAllMocks();
   vi.useRealTimers();
 });
 
