@@ -1,6 +1,7 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
 import type { NativeConnection, Worker, WorkerOptions } from '@temporalio/worker';
+import type { PauseView } from '../activities/kernel/pause-view.ts';
 import type { Config } from './config.ts';
 import type { Log } from '../platform/log/log.ts';
 import type { HistogramBuckets } from '../platform/temporal/temporal.ts';
@@ -10,6 +11,8 @@ export interface ControllerContext {
   readonly config: Config;
   readonly kubeConfig: KubeConfig;
   readonly temporal: Client;
+  /** What nobody may write for, as this process knows it. */
+  readonly pauses: PauseView;
   readonly log: Log;
 }
 

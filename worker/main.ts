@@ -10,6 +10,7 @@ import { keepReported } from '../platform/temporal/worker-reports.ts';
 import { connectWorker, runtimeOptions } from '../platform/temporal/temporal.ts';
 import type { Config } from './config.ts';
 import type { WorkerEnvironment } from './controller.ts';
+import { openPauseView } from './pauses.ts';
 import { controllers } from './registry.ts';
 import {
   createActivities,
@@ -44,7 +45,8 @@ async function run(headroom: HeadroomProcess<Config>): Promise<void> {
     shutdownForceTime: config.process.shutdownGrace,
   };
   const workflows = { ...environment, workflowBundle };
-  const activities = createActivities(controllers, { config, kubeConfig, temporal: client, log });
+  const pauses = openPauseView({ config, kubeConfig, signal, log });
+  const activities = createActivities(controllers, { config, kubeConfig, temporal: client, pauses, log });
   const shared = await createSharedWorkers(controllers, config, workflows);
   const ofCluster = [
     await createWorkflowWorker(cluster, config, activities, workflows),

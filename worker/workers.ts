@@ -1,4 +1,6 @@
 import { Worker } from '@temporalio/worker';
+import { createPauseActivities } from '../activities/kernel/pause-activities.ts';
+import { connectKubernetes } from '../activities/kubernetes/kubernetes.ts';
 import { type ControllerName, controllerNames } from '../domain/kernel/controllers.ts';
 import { activityTaskQueue, taskQueue } from '../domain/kernel/target.ts';
 import type { Config } from './config.ts';
@@ -43,7 +45,11 @@ export async function createWorkflowWorker(
 export function createActivities(controllers: Controllers, context: ControllerContext): ControllerActivities {
   const enabled = controllerNames.filter((name) => controllers[name].isEnabled(context.config));
   const all = enabled.map((name) => [name, controllers[name].createActivities(context)] as const);
-  return new Map(all.filter(([, activities]) => Object.keys(activities).length > 0));
+  const active = all.filter(([, activities]) => Object.keys(activities).length > 0);
+  const { kubeConfig, pauses, config } = context;
+  const { systemNamespace } = config.kubernetes;
+  const pausing = createPauseActivities({ kubernetes: connectKubernetes(kubeConfig), systemNamespace, pauses });
+  return new Map(active.map(([name, activities]) => [name, { ...activities, ...pausing }]));
 }
 
 /**

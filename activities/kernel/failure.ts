@@ -10,11 +10,13 @@ export interface FailureOptions {
   /** Nothing is wrong: not counted and not logged as an error by the worker. */
   readonly benign?: boolean;
   readonly cause?: Error;
+  /** JSON, for the workflow. */
+  readonly details?: readonly unknown[];
 }
 
 /** A failure of this product's closed set; retryable unless `nonRetryable`. */
 export function failure(options: FailureOptions): ApplicationFailure {
-  const { type, message, nonRetryable = false, nextRetryDelayMs, benign = false, cause } = options;
+  const { type, message, nonRetryable = false, nextRetryDelayMs, benign = false, cause, details } = options;
   return ApplicationFailure.create({
     type,
     message,
@@ -22,5 +24,6 @@ export function failure(options: FailureOptions): ApplicationFailure {
     ...(nextRetryDelayMs === undefined ? {} : { nextRetryDelay: Math.ceil(nextRetryDelayMs) }),
     ...(benign ? { category: ApplicationFailureCategory.BENIGN } : {}),
     ...(cause === undefined ? {} : { cause }),
+    ...(details === undefined ? {} : { details: [...details] }),
   });
 }

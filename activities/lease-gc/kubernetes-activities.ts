@@ -1,9 +1,10 @@
 import type { V1Lease } from '@kubernetes/client-node';
 import type { Logger } from 'pino';
+import { pauseSentence } from '../../domain/kernel/pause.ts';
 import { judgeLease, type Surroundings } from '../../domain/lease-gc/judge-lease.ts';
-import { isFileLease, leaseSelector } from '../../domain/quota-resize/model/lease.ts';
+import { isFileLease, leaseSelector, targetOfLease } from '../../domain/quota-resize/model/lease.ts';
 import { failure } from '../kernel/failure.ts';
-import { readGlobalPause } from '../kernel/global-pause.ts';
+import { type PauseOptions, readPauses } from '../kernel/pause.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { statusCode, withKubernetesFailures } from '../kubernetes/failure.ts';
 import { listAll } from '../kubernetes/list.ts';
@@ -13,6 +14,7 @@ import type { LeaseGcActivities, LeaseGcResult } from './interface.ts';
 interface LeaseGcOptions {
   readonly kubernetes: Kubernetes;
   readonly systemNamespace: string;
+  readonly pauses?: PauseOptions['pauses'];
   /** The workflow ids of the quota resizes that run now. */
   readonly runningQuotaResizes: () => Promise<ReadonlySet<string>>;
   readonly log: Pick<Logger, 'info'>;
@@ -29,8 +31,9 @@ async function collect(options: LeaseGcOptions, cluster: string): Promise<LeaseG
   const leases = await listAll((range) =>
     kubernetes.coordination.listNamespacedLease({ namespace, labelSelector: leaseSelector, ...range }),
   );
-  if ((await readGlobalPause(options)) !== null) {
-    log.info({ leases: leases.length }, 'no Lease is collected: Headroom is paused in this cluster');
+  const paused = (await readPauses(options))({ controller: 'lease-gc' });
+  if (paused !== null) {
+    log.info({ leases: leases.length }, `no Lease is collected: ${pauseSentence(paused)}`);
     return { kept: leases.length, deleted: [], unlocked: [] };
   }
   const surroundings = await readSurroundings(options, cluster);
@@ -40,6 +43,10 @@ async function collect(options: LeaseGcOptions, cluster: string): Promise<LeaseG
     const name = lease.metadata?.name ?? '';
     const judgement = judgeLease(lease, lastWritten(lease), surroundings, Date.now());
     if (judgement.kind === 'keep') continue;
+    // Asked for each, because a round may take long: a pause that came meanwhile holds from the next Lease on.
+    const namespace = targetOfLease(lease)?.namespace;
+    const pauseOf = await readPauses(options);
+    if (pauseOf({ controller: 'lease-gc', ...(namespace === undefined ? {} : { namespace }) }) !== null) continue;
     // An unlocked Lease keeps its memory, also of the decision: whoever comes next finds its pull request.
     const isGone = judgement.kind === 'delete' || isFileLease(lease);
     if (!(await asRead(isGone ? deleteLease(options, lease) : replaceLease(options, lease, null)))) continue;

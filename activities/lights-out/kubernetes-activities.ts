@@ -3,7 +3,7 @@ import type { ScheduleTarget } from '../../domain/kernel/target.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { GROUP, KIND, VERSION } from '../../domain/lights-out/schedule/names.ts';
 import type { LightsOutTimings } from '../../domain/lights-out/decide/observation.ts';
-import { createGlobalPauseGuard } from '../kernel/global-pause.ts';
+import { createPauseGuard, type PauseOptions } from '../kernel/pause.ts';
 import { ensureObjectEvent } from '../kernel/object-event.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { withKubernetesFailures } from '../kubernetes/failure.ts';
@@ -18,6 +18,7 @@ export interface LightsOutOptions {
   readonly kubernetes: Kubernetes;
   /** Where the pause ConfigMap lives. */
   readonly systemNamespace: string;
+  readonly pauses?: PauseOptions['pauses'];
   /** Never touched, whatever a schedule selects; beside Kubernetes' own. */
   readonly protectedNamespaces: readonly string[];
   /** Field managers whose writes are not a person's. */
@@ -35,13 +36,14 @@ export interface LightsOutOptions {
 export function createLightsOutActivities(given: LightsOutOptions): LightsOutActivities {
   const options = { ...given, now: given.now ?? Date.now };
   const { kubernetes, now } = options;
-  const guard = createGlobalPauseGuard(options);
+  const guard = createPauseGuard(options);
 
   function ensuring<I extends { readonly target: ScheduleTarget }, R>(
     write: (input: I) => Promise<R>,
   ): (input: I) => Promise<R> {
     return withKubernetesFailures(async (input: I) => {
-      await guard(`the schedule ${input.target.schedule}`);
+      const { schedule } = input.target;
+      await guard({ controller: 'lights-out', name: schedule }, `the schedule ${schedule}`);
       return await write(input);
     });
   }

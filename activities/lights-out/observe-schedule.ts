@@ -1,10 +1,11 @@
+import { type PauseInForce, pauseSentence, type PauseSubject } from '../../domain/kernel/pause.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { formatMoment } from '../../domain/lights-out/schedule/moment.ts';
 import { KIND } from '../../domain/lights-out/schedule/names.ts';
 import type { LightsOutObservation, LightsOutTimings } from '../../domain/lights-out/decide/observation.ts';
 import type { Period } from '../../domain/lights-out/schedule/period.ts';
 import { NOTES_LIMIT, type Plan, planSchedule } from '../../domain/lights-out/decide/plan.ts';
-import { pauseSentence, readGlobalPause } from '../kernel/global-pause.ts';
+import { type PauseOptions, readPauses } from '../kernel/pause.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import type { ScheduleLook } from './interface.ts';
 import { reconcileMetric } from './metrics.ts';
@@ -15,6 +16,7 @@ import { type ScheduleNow, scheduleNow } from './read-schedule-object.ts';
 export interface ObserveOptions extends ContextSettings {
   readonly kubernetes: Kubernetes;
   readonly systemNamespace: string;
+  readonly pauses?: PauseOptions['pauses'];
   readonly timings: LightsOutTimings;
   readonly now: () => EpochMs;
 }
@@ -27,10 +29,12 @@ export async function observeSchedule(options: ObserveOptions, look: ScheduleLoo
   const { kubernetes, timings } = options;
   const { schedule } = look.target;
   const at = options.now();
-  const [object, pause] = await Promise.all([readScheduleObject(kubernetes, schedule), readGlobalPause(options)]);
+  const [object, pauseOf] = await Promise.all([readScheduleObject(kubernetes, schedule), readPauses(options)]);
+  const pause = pauseOf({ controller: 'lights-out', name: schedule });
   const own = object === null ? null : scheduleNow(object, at);
-  const plan =
+  const whole =
     own !== null && own.seen.spec === null && !own.seen.isDeleting ? null : await planNow(options, look, own, at);
+  const plan = whole === null ? null : withoutPaused(whole, pauseOf, at);
   reconcileMetric(schedule, at);
   return {
     at,
@@ -40,7 +44,8 @@ export async function observeSchedule(options: ObserveOptions, look: ScheduleLoo
     inEffect: inEffectOf(look, own, at),
     local: localMoments(own),
     plan: plan === null ? null : withNotes(plan, schedule, own?.annotationProblems ?? []),
-    globalPause: pause === null ? null : pauseSentence(pause, options),
+    globalPause: pause === null || pause.scope === 'target' ? null : pauseSentence(pause),
+    paused: pause?.scope === 'target' ? pause : null,
   };
 }
 
@@ -56,6 +61,34 @@ async function planNow(
   const others = othersThan(look.target.schedule, schedules);
   const context = evaluationContext(look, own, others, { protectedNamespaces, gitopsManagers, now });
   return planSchedule({ context, namespaces, workloads, missing });
+}
+
+/** How soon a paused namespace is looked at again, in milliseconds. */
+const PAUSED_LOOK_MS = 60_000;
+
+/** The plan without what is in a paused namespace, which it says instead; it is still counted as to be done. */
+function withoutPaused(plan: Plan, pauseOf: (subject: PauseSubject) => PauseInForce | null, at: EpochMs): Plan {
+  const namespaces = new Set(plan.items.map(({ workload }) => workload.namespace));
+  const pauses = new Map(
+    [...namespaces].flatMap((namespace) => {
+      const pause = pauseOf({ controller: 'lights-out', namespace });
+      return pause?.scope === 'namespace' ? [[namespace, pause] as const] : [];
+    }),
+  );
+  if (pauses.size === 0) return plan;
+  const items = plan.items.filter(({ workload }) => !pauses.has(workload.namespace));
+  const notes = [...pauses].map(([namespace, pause]) => ({
+    workload: `namespace ${namespace}`,
+    reason: 'Paused' as const,
+    detail: pauseSentence(pause),
+  }));
+  return {
+    ...plan,
+    items,
+    notes: [...notes, ...plan.notes].slice(0, NOTES_LIMIT),
+    notesTotal: plan.notesTotal + notes.length,
+    until: Math.min(plan.until ?? Number.POSITIVE_INFINITY, at + PAUSED_LOOK_MS),
+  };
 }
 
 function localMoments(own: ScheduleNow | null): LightsOutObservation['local'] {

@@ -1,3 +1,4 @@
+import { pauseSentence } from '../../domain/kernel/pause.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { evaluate } from '../../domain/lights-out/workload/evaluate.ts';
 import { isScaledDown, savedStateOf } from '../../domain/lights-out/workload/saved-state.ts';
@@ -5,6 +6,7 @@ import { KEDA_PAUSED_REPLICAS, MANAGED_BY } from '../../domain/lights-out/schedu
 import type { Evaluation, EvaluationContext, PlanItem } from '../../domain/lights-out/workload/evaluation.ts';
 import { type ScopedNamespace, type Workload, workloadName } from '../../domain/lights-out/workload/workload.ts';
 import { inParallel } from '../kernel/in-parallel.ts';
+import { type PauseOptions, readPauses } from '../kernel/pause.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { statusCode } from '../kubernetes/failure.ts';
 import type { Batch, BatchOutcome, ItemOutcome } from './interface.ts';
@@ -17,6 +19,8 @@ import { writeObject } from './write-object.ts';
 
 export interface ScaleOptions extends ContextSettings {
   readonly kubernetes: Kubernetes;
+  readonly systemNamespace: string;
+  readonly pauses?: PauseOptions['pauses'];
   readonly now: () => EpochMs;
 }
 
@@ -32,7 +36,10 @@ const ROUNDS = 5;
 export async function ensureScaled(options: ScaleOptions, batch: Batch): Promise<BatchOutcome> {
   const metrics = scalingMetrics(batch.target.schedule);
   const surroundings = createSurroundings(options, batch);
+  const pauseOf = await readPauses(options);
   const outcomes = await inParallel(AT_ONCE, batch.items, async (item) => {
+    const pause = pauseOf({ controller: 'lights-out', namespace: item.workload.namespace });
+    if (pause !== null) return outcome(item, 'skipped', pauseSentence(pause));
     try {
       return await ensureItem(options, { item, metrics, surroundings });
     } catch (error) {

@@ -79,9 +79,6 @@ export interface QuotaResizeActivities {
   /** Returns when the cluster's spec.hard holds at least `limits`, or the quota is gone or another object. */
   awaitSync(input: { target: QuotaTarget; quotaUid: string; limits: ResourceList }): Promise<void>;
 
-  /** Returns when the global pause is over. */
-  awaitGlobalResume(input: { target: QuotaTarget }): Promise<void>;
-
   /** The JSON log line and the Event `QuotaResizeRecommended`, and in the Lease what was recommended when. */
   ensureRecommendation(input: {
     target: QuotaTarget;

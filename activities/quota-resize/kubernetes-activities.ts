@@ -4,7 +4,7 @@ import type { PolicyDefaults } from '../../domain/quota-resize/policy/policy.ts'
 import type { ResizeTimings } from '../../domain/quota-resize/model/timings.ts';
 import type { UsageMode } from '../../domain/quota-usage/mode.ts';
 import { ensureQuotaEvent } from '../kernel/quota-event.ts';
-import { createGlobalPauseGuard } from '../kernel/global-pause.ts';
+import { createQuotaPauseGuard, type PauseOptions } from '../kernel/pause.ts';
 import type { PollPace } from '../../domain/kernel/poll-pace.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { withKubernetesFailures } from '../kubernetes/failure.ts';
@@ -13,14 +13,13 @@ import type { QuotaResizeActivities } from './interface.ts';
 import { LeaseStore } from './lease.ts';
 import { observeQuota } from './observe-quota.ts';
 import { recommendationWriter } from './recommendation.ts';
-import { awaitGlobalResume, awaitSync } from './sync.ts';
+import { awaitSync } from './sync.ts';
 
 /** The activities of the quota resizer that touch the cluster. */
 type QuotaResizeKubernetesActivities = Pick<
   QuotaResizeActivities,
   | 'observeQuota'
   | 'awaitSync'
-  | 'awaitGlobalResume'
   | 'ensureRecommendation'
   | 'ensureQuotaEvent'
   | 'ensureLeaseAcquired'
@@ -35,6 +34,7 @@ export interface QuotaResizeKubernetesOptions {
   readonly policyDefaults: PolicyDefaults;
   /** Where the Leases and the pause ConfigMap live. */
   readonly systemNamespace: string;
+  readonly pauses?: PauseOptions['pauses'];
   /** Whether the pull request of an earlier tool's Lease holder `pr-N` is closed. Absent: such a holder is respected. */
   readonly abandonedHolder?: (pullRequest: number) => Promise<boolean>;
   /** Who keeps the status of quotas true. Absent: Kubernetes alone (`off`). */
@@ -59,7 +59,7 @@ export function createQuotaResizeKubernetesActivities(
   const { syncPoll, holdRetry } = options.timings;
   const pace: PollPace = { first: syncPoll, last: holdRetry, ramp: POLL_RAMP_MS };
   const leases = new LeaseStore(options);
-  const guard = createGlobalPauseGuard(options);
+  const guard = createQuotaPauseGuard(options, 'quota-resize');
   const ensureRecommendation = recommendationWriter({ ...options, leases });
   const observing = { ...options, timings: resizeTimings(options.timings), leases };
 
@@ -75,7 +75,6 @@ export function createQuotaResizeKubernetesActivities(
   return {
     observeQuota: withKubernetesFailures(({ target }) => observeQuota(observing, target)),
     awaitSync: withKubernetesFailures((input) => awaitSync({ ...options, pace }, input)),
-    awaitGlobalResume: withKubernetesFailures(() => awaitGlobalResume({ ...options, pace })),
     ensureRecommendation: ensuring(ensureRecommendation),
     ensureQuotaEvent: ensuring((input) => ensureQuotaEvent(options, input)),
     ensureLeaseAcquired: ensuring(({ target, decision, files }) => leases.acquire(target, decision, files)),

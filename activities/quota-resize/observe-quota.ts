@@ -1,7 +1,8 @@
 import type { V1Namespace, V1ResourceQuota } from '@kubernetes/client-node';
 import type { Logger } from 'pino';
 import { maskList, type ResourceList } from '../../domain/kernel/resource-list.ts';
-import type { QuotaTarget } from '../../domain/kernel/target.ts';
+import type { PauseInForce, PauseSubject } from '../../domain/kernel/pause.ts';
+import { quotaPauseSubject, type QuotaTarget } from '../../domain/kernel/target.ts';
 import { mergeHold } from '../../domain/quota-resize/policy/merge-window.ts';
 import type {
   QuotaObservation,
@@ -16,7 +17,7 @@ import { resolvePolicy } from '../../domain/quota-resize/policy/resolve.ts';
 import type { ResizeTimings } from '../../domain/quota-resize/model/timings.ts';
 import { lacksRoom } from '../../domain/quota-resize/demand/unmet-demand.ts';
 import type { UsageMode } from '../../domain/quota-usage/mode.ts';
-import { readGlobalPause } from '../kernel/global-pause.ts';
+import { type PauseOptions, readPauses } from '../kernel/pause.ts';
 import { inParallel } from '../kernel/in-parallel.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { orNull } from '../kubernetes/failure.ts';
@@ -31,6 +32,7 @@ interface ObserveQuotaOptions {
   readonly kubernetes: Kubernetes;
   readonly policyDefaults: PolicyDefaults;
   readonly systemNamespace: string;
+  readonly pauses?: PauseOptions['pauses'];
   readonly timings: ResizeTimings;
   readonly leases: LeaseStore;
   readonly usage?: UsageMode;
@@ -41,11 +43,12 @@ interface ObserveQuotaOptions {
 /** Everything that a decision about a quota looks at in the cluster. Reads only. */
 export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTarget): Promise<QuotaObservation> {
   const { kubernetes, timings, leases, usage = 'off' } = options;
-  const [namespace, globalPause, lease] = await Promise.all([
+  const [namespace, pauseOf, lease] = await Promise.all([
     orNull(kubernetes.core.readNamespace({ name: target.namespace })),
-    readGlobalPause(options),
+    readPauses(options),
     leases.read(target),
   ]);
+  const pause = pauseOf(quotaPauseSubject('quota-resize', target));
   const presence = presenceOf(namespace);
   const policies = (quota: V1ResourceQuota | null) =>
     resolvePolicy({
@@ -66,11 +69,13 @@ export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTa
     policy,
     warnings,
     timings,
-    globalPause,
+    pause,
     demand,
     contradictions,
     mergeHold: mergeHold(policy, Date.now()),
-    siblings: await inParallel(SIBLINGS_AT_ONCE, look.siblings, (sibling) => readSibling(options, target, sibling)),
+    siblings: await inParallel(SIBLINGS_AT_ONCE, look.siblings, (sibling) =>
+      readSibling(options, target, sibling, pauseOf),
+    ),
     hints: quota === null || presence !== 'present' ? [] : await hintsOf(options, { target, quota, policy }),
     lease,
   };
@@ -156,12 +161,15 @@ async function readSibling(
   options: ObserveQuotaOptions,
   namespaceTarget: QuotaTarget,
   { object, policy, demand, contradictions }: SeenQuota,
+  pauseOf: (subject: PauseSubject) => PauseInForce | null,
 ): Promise<SiblingQuota> {
   const name = object.metadata?.name ?? '';
   const target = { ...namespaceTarget, quota: name };
   const lease = await options.leases.read(target);
   const hints = await hintsOf(options, { target, quota: object, policy });
-  return { name, quota: limitsOf(object), policy, demand, contradictions, hints, lease };
+  // What is paused is raised by nobody's pull request either.
+  const enabled = policy.enabled && pauseOf(quotaPauseSubject('quota-resize', target)) === null;
+  return { name, quota: limitsOf(object), policy: { ...policy, enabled }, demand, contradictions, hints, lease };
 }
 
 /** The quotas of a namespace, without those that are being deleted. */

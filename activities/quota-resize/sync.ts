@@ -1,7 +1,6 @@
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import { isSynced } from '../../domain/quota-resize/decide/await-sync.ts';
-import { type GlobalPauseOptions, readGlobalPause } from '../kernel/global-pause.ts';
 import type { PollPace } from '../../domain/kernel/poll-pace.ts';
 import { notYet } from '../kernel/not-yet.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
@@ -28,15 +27,4 @@ export async function awaitSync(
     ([resource, limit]) => `${resource} ${hard[resource] ?? 'absent'}, ${limit} wanted`,
   );
   throw notYet(`${targetName(target)} has not followed Git yet: ${wanted.join('; ')}`, pace);
-}
-
-/**
- * Returns when Headroom is not paused in this cluster.
- *
- * @throws ApplicationFailure `NotYet` until then.
- */
-export async function awaitGlobalResume(options: GlobalPauseOptions & { readonly pace: PollPace }): Promise<void> {
-  const pause = await readGlobalPause(options);
-  if (pause === null) return;
-  throw notYet(`Headroom is paused in this cluster by ${pause.by}`, options.pace);
 }

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { equalLists, type ResourceList } from '../../domain/kernel/resource-list.ts';
 import { rebase } from '../../domain/quota-usage/rebase.ts';
 import { currentAttempt } from '../kernel/attempt.ts';
-import { createGlobalPauseGuard } from '../kernel/global-pause.ts';
+import { createQuotaPauseGuard, type PauseOptions } from '../kernel/pause.ts';
 import { ensureQuotaEvent } from '../kernel/quota-event.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { orNull, statusCode, withKubernetesFailures } from '../kubernetes/failure.ts';
@@ -12,6 +12,7 @@ import type { QuotaUsageActivities, UsageStatusOutcome, UsageStatusWrite } from 
 export interface QuotaUsageOptions {
   readonly kubernetes: Kubernetes;
   readonly systemNamespace: string;
+  readonly pauses?: PauseOptions['pauses'];
   readonly log: Pick<Logger, 'info'>;
 }
 
@@ -19,7 +20,7 @@ export interface QuotaUsageOptions {
 const FIELD_MANAGER = 'headroom';
 
 export function createQuotaUsageActivities(options: QuotaUsageOptions): QuotaUsageActivities {
-  const guard = createGlobalPauseGuard(options);
+  const guard = createQuotaPauseGuard(options, 'quota-usage');
   return {
     ensureUsageStatus: withKubernetesFailures(async (write) => {
       await guard(write.target);

@@ -7,7 +7,10 @@
  */
 export const failureTypes = {
   NotYet: 'waiting',
+  /** The ConfigMap `headroom-pause` exists. */
   GloballyPaused: 'stalled',
+  /** The target, its namespace or the controller is paused. */
+  Paused: 'stalled',
   /** The policy forbids now what it allowed when it was decided; the workflow looks afresh at once. */
   PolicyChanged: 'stalled',
   ForgeRateLimited: 'waiting',

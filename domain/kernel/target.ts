@@ -83,6 +83,14 @@ export function cacheTaskQueue(cluster: string): string {
   return `headroom-cache/${cluster}`;
 }
 
+/** What a controller wants to write for when it is about a quota. */
+export function quotaPauseSubject(
+  controller: ControllerName,
+  target: QuotaTarget,
+): { readonly controller: ControllerName; readonly namespace: string; readonly name: string } {
+  return { controller, namespace: target.namespace, name: targetName(target) };
+}
+
 /** `<namespace>/<quota>`, the value of the search attribute `HeadroomTarget` and the short name in messages. */
 export function targetName(target: QuotaTarget): string {
   return `${target.namespace}/${target.quota}`;

@@ -9,12 +9,11 @@ import type { Reported, UsageVerdict } from './verdict.ts';
 /** What a usage episode carries from look to look, and through continue-as-new. */
 export interface UsageMemory {
   readonly version: 1;
-  readonly paused: { readonly by: string; readonly reason: string; readonly at: EpochMs } | null;
   /** Audit: what was told as wrong last; null when nothing is wrong as far as the quota's Events say. */
   readonly reported: Reported | null;
 }
 
-export const freshMemory: UsageMemory = { version: 1, paused: null, reported: null };
+export const freshMemory: UsageMemory = { version: 1, reported: null };
 
 /** The memory of a run before, from whichever release; what an older version lacks is as in a fresh one. */
 export function upgradeMemory(carried: UsageMemory | undefined): UsageMemory {

@@ -4,7 +4,7 @@ import type { CommandInput } from '../../domain/kernel/command-input.ts';
 import { sentence } from '../../domain/kernel/sentence.ts';
 import { quotaResizeId } from '../../domain/kernel/target.ts';
 import { withRelativeTimes } from '../../domain/kernel/time.ts';
-import type { OperatorCommand } from '../../domain/quota-resize/decide/commands.ts';
+import type { EpisodeCommand } from '../../domain/quota-resize/decide/commands.ts';
 import { type Config, loadConfig } from '../config.ts';
 import type { ConfigSources } from '../../platform/config/config.ts';
 import { ConfigError } from '../../platform/config/config-problem.ts';
@@ -15,6 +15,7 @@ import { addExplainCommand } from './explain/command.ts';
 import { addGcCommand } from './lease-gc/command.ts';
 import { addLightsOutCommand } from './lights-out/command.ts';
 import { list } from './list.ts';
+import { addPauseCommands } from './pause.ts';
 import { addPlanCommand } from './plan.ts';
 import {
   answered,
@@ -33,9 +34,7 @@ import { statusText } from './status.ts';
 import { addSourcesCommand } from './sources.ts';
 import { addUsageCommand } from './usage/command.ts';
 
-const commandNames: Readonly<Record<OperatorCommand, string>> = {
-  pause: 'pause',
-  resume: 'resume',
+const commandNames: Readonly<Record<EpisodeCommand, string>> = {
   approve: 'approve',
   reject: 'reject',
   reconcileNow: 'reconcile-now',
@@ -96,10 +95,15 @@ export function createCommandLine(): Command {
     async (command) => await runWithConfig(program, [], command),
     () => shared(program),
   );
+  addPauseCommands(
+    program,
+    async (command) => await runWithConfig(program, [], command),
+    () => shared(program),
+  );
   addSourcesCommand(program, () => shared(program));
   addPlanCommand(program, () => shared(program));
 
-  for (const [command, name] of Object.entries(commandNames) as [OperatorCommand, string][]) {
+  for (const [command, name] of Object.entries(commandNames) as [EpisodeCommand, string][]) {
     const one = program
       .command(name)
       .description(commandDescriptions[command])
@@ -192,7 +196,7 @@ async function tell(
   client: Client,
   config: Config,
   quota: QuotaArgument,
-  command: OperatorCommand,
+  command: EpisodeCommand,
   said: CommandInput,
   { output }: SharedOptions,
 ): Promise<void> {

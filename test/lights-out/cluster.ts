@@ -343,7 +343,9 @@ export class LightsOutCluster {
         if (said.phase !== phase || (reason !== undefined && said.reason !== reason)) return false;
         // A phase is said before it is written, and what follows from it is done after both.
         const { pendingActivities, pendingWorkflowTask } = (await this.handle(schedule).describe()).raw;
-        const isAtRest = (pendingActivities ?? []).length === 0 && !pendingWorkflowTask;
+        // What waits for the end of a pause does nothing.
+        const underWay = (pendingActivities ?? []).filter(({ activityType }) => activityType?.name !== 'awaitResume');
+        const isAtRest = underWay.length === 0 && !pendingWorkflowTask;
         seen += isAtRest ? '' : ', with something under way';
         return isAtRest && said;
       },

@@ -2,6 +2,8 @@ import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { UsageCache } from '../../activities/quota-usage/usage-cache.ts';
+import type { PauseActivities } from '../../activities/kernel/interface.ts';
+import { notYet } from '../../activities/kernel/not-yet.ts';
 import { createUsageCacheActivities } from '../../activities/quota-usage/cache-activities.ts';
 import { cacheTaskQueue, quotaUsageId, taskQueue } from '../../domain/kernel/target.ts';
 import { createUsageHintSender, hintPriorities, usageHint } from '../../starter/quota-usage/hint.ts';
@@ -53,6 +55,19 @@ function emptyCache(asked: string[]): UsageCache {
   };
 }
 
+/** What a worker does about pauses, with this process in place of a ConfigMap. */
+function keptHere(): PauseActivities {
+  let isPaused = false;
+  return {
+    ensurePauseKept: async ({ pause }) => {
+      isPaused = pause !== null;
+    },
+    awaitResume: async () => {
+      if (isPaused) throw notYet('paused', 100);
+    },
+  };
+}
+
 describe('an episode that is paused', () => {
   it('takes hints for as long as it is, in runs of their own, and resumes in the last one', async () => {
     const cluster = 'paused';
@@ -62,6 +77,7 @@ describe('an episode that is paused', () => {
     const episodes = await Worker.create({
       ...shared,
       taskQueue: taskQueue(cluster),
+      activities: keptHere(),
       workflowBundle: await testedWorkflows(),
     });
     const counts = await Worker.create({

@@ -407,7 +407,7 @@ describe('Headroom that is paused in the whole cluster', () => {
   const blocked = async (namespace: string): Promise<void> => {
     await eventually(`${namespace} is blocked`, async () => {
       const said = await headroom.client.workflow.getHandle(idOf(namespace)).query(status);
-      return said.phase === 'Blocked' && said.reason === 'GloballyPaused';
+      return said.phase === 'Paused' && said.reason === 'GloballyPaused';
     });
   };
 

@@ -77,11 +77,15 @@ describe('the workflows as they are', () => {
 });
 
 describe('the replay gate', () => {
-  const look = 'const seen = await look();';
-  const file = 'workflows/quota-resize/workflow.ts';
+  const look = 'const quota = await this.#observeQuota();';
+  const file = 'workflows/quota-resize/episode.ts';
 
   it('fails for one activity call more at the start of the loop', async () => {
-    const outcomes = await failedWith({ file, from: look, to: `await observing.observeQuota({ target });${look}` });
+    const outcomes = await failedWith({
+      file,
+      from: look,
+      to: `await observing.observeQuota({ target: this.#target });${look}`,
+    });
     const resizes = recorded.filter(({ workflowType }) => workflowType === 'quotaResize').map(idOf);
     expect(Object.keys(outcomes).toSorted()).toEqual(resizes.toSorted());
     for (const message of Object.values(outcomes)) expect(message).toMatch(NONDETERMINISM);
@@ -154,8 +158,12 @@ describe('the replay gate', () => {
 
   it('passes for the same call behind a patch, and for other words', async () => {
     const outcomes = await failedWith(
-      { file, from: look, to: `if (patched('look-twice')) await observing.observeQuota({ target });${look}` },
-      { file, from: '  log,\n', to: '  log,\n  patched,\n' },
+      {
+        file,
+        from: look,
+        to: `if (patched('look-twice')) await observing.observeQuota({ target: this.#target });${look}`,
+      },
+      { file, from: 'import { CancellationScope, log }', to: 'import { CancellationScope, log, patched }' },
       { file: 'domain/quota-resize/decide/decide-idle.ts', from: 'cooling down until ', to: 'resting until ' },
     );
     expect(outcomes).toEqual({});

@@ -1,3 +1,4 @@
+import { PauseView } from '../../activities/kernel/pause-view.ts';
 import { KubeConfig } from '@kubernetes/client-node';
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
@@ -32,6 +33,7 @@ function activitiesWith(env: Record<string, string>): object {
     config: loadConfig({ env: { CLUSTER_NAME: 'test', ...EVERYTHING, ...env }, argv: [] }),
     kubeConfig,
     temporal: new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) }),
+    pauses: new PauseView(async () => ({ everything: null, pauses: null })),
     log: pino({ enabled: false }),
   });
   return Object.assign({}, ...byController.values());

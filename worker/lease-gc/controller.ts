@@ -9,10 +9,11 @@ export const leaseGcController: WorkerController = {
   createActivities,
 };
 
-function createActivities({ config, kubeConfig, temporal, log }: ControllerContext): LeaseGcActivities {
+function createActivities({ config, kubeConfig, temporal, pauses, log }: ControllerContext): LeaseGcActivities {
   return createLeaseGcActivities({
     kubernetes: connectKubernetes(kubeConfig),
     systemNamespace: config.kubernetes.systemNamespace,
+    pauses,
     runningQuotaResizes: async () => {
       const cluster = config.kubernetes.clusterName;
       const query = `WorkflowType = 'quotaResize' AND ExecutionStatus = 'Running' AND HeadroomCluster = '${cluster}'`;

@@ -12,12 +12,13 @@ export const lightsOutController: WorkerController = {
   histogramBuckets: scalingBuckets,
 };
 
-function createActivities({ config, kubeConfig, log }: ControllerContext): LightsOutActivities {
+function createActivities({ config, kubeConfig, pauses, log }: ControllerContext): LightsOutActivities {
   const { systemNamespace } = config.kubernetes;
   const { gitopsManagers, retryMin, retryMax, contestedMin, contestedMax } = config.lightsOut;
   return createLightsOutActivities({
     kubernetes: connectKubernetes(kubeConfig),
     systemNamespace,
+    pauses,
     protectedNamespaces: protectedNamespaces(config),
     gitopsManagers,
     timings: { retryMin, retryMax, contestedMin, contestedMax },

@@ -5,7 +5,7 @@ import type { WritePermits } from '../../activities/forge/write-permits.ts';
 import { connectRepositories } from '../../activities/forge/github/repositories.ts';
 import { noRepositories, type Repositories } from '../../activities/forge/repositories.ts';
 import { createGitHubPermits } from '../../activities/forge/github/budget-permits.ts';
-import { createGlobalPauseGuard } from '../../activities/kernel/global-pause.ts';
+import { createQuotaPauseGuard } from '../../activities/kernel/pause.ts';
 import type { HintOptions } from '../../activities/quota-resize/hints.ts';
 import type { QuotaResizeActivities } from '../../activities/quota-resize/interface.ts';
 import { createQuotaResizeForgeActivities } from '../../activities/quota-resize/forge-activities.ts';
@@ -24,7 +24,7 @@ export const quotaResizeController: WorkerController = {
 };
 
 function createActivities(context: ControllerContext): QuotaResizeActivities {
-  const { config, kubeConfig, log } = context;
+  const { config, kubeConfig, pauses, log } = context;
   const kubernetes = connectKubernetes(kubeConfig);
   const { systemNamespace } = config.kubernetes;
   const { repositories, permits } = connectGitHub(context);
@@ -32,6 +32,7 @@ function createActivities(context: ControllerContext): QuotaResizeActivities {
     ...createQuotaResizeKubernetesActivities({
       kubernetes,
       systemNamespace,
+      pauses,
       policyDefaults: policyDefaults(config),
       timings: config.timings,
       usage: config.quotaUsage.mode,
@@ -47,7 +48,7 @@ function createActivities(context: ControllerContext): QuotaResizeActivities {
         texts: textsOf(config),
         temporalUi: config.temporalUi,
       },
-      guard: createGlobalPauseGuard({ kubernetes, systemNamespace }),
+      guard: createQuotaPauseGuard({ kubernetes, systemNamespace, pauses }, 'quota-resize'),
       policyGuard: createPolicyGuard({ kubernetes, policyDefaults: policyDefaults(config) }),
       log,
     }),

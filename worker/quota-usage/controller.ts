@@ -10,7 +10,7 @@ export const quotaUsageController: WorkerController = {
   createActivities,
 };
 
-function createActivities({ config, kubeConfig, log }: ControllerContext): QuotaUsageActivities {
+function createActivities({ config, kubeConfig, pauses, log }: ControllerContext): QuotaUsageActivities {
   const { systemNamespace } = config.kubernetes;
-  return createQuotaUsageActivities({ kubernetes: connectKubernetes(kubeConfig), systemNamespace, log });
+  return createQuotaUsageActivities({ kubernetes: connectKubernetes(kubeConfig), systemNamespace, pauses, log });
 }

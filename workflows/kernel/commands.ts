@@ -25,7 +25,13 @@ export function defineCommands<Input>() {
 
 /** What a command comes to, in a sentence for whoever sent it. A rejected command changes nothing. */
 export type CommandAnswer<Memory> =
-  | { readonly kind: 'accepted'; readonly message: string; readonly memory: Memory }
+  | {
+      readonly kind: 'accepted';
+      readonly message: string;
+      readonly memory: Memory;
+      /** What else it does. */
+      readonly apply?: () => void;
+    }
   | { readonly kind: 'rejected'; readonly message: string };
 
 /**

@@ -2,7 +2,7 @@ import { allHandlersFinished, CancellationScope, condition, log, workflowInfo } 
 import { type EpochMs, formatInstant } from '../../domain/kernel/time.ts';
 import { type CommandAnswer, type CommandDefinitions, handleCommands } from './commands.ts';
 import { isCancelled } from './failure.ts';
-import { ReconcileRequests } from './reconcile-requests.ts';
+import { ReconcileRequests, type Urgency } from './reconcile-requests.ts';
 import { brief, createPublisher, type Standing } from './visibility.ts';
 
 /** Where a workflow stands, as its state machine says it. */
@@ -132,15 +132,10 @@ export class ControllerRun<Status extends RunStatus, Memory> {
     this.publish(this.status);
   }
 
-  /**
-   * Handles operator commands: an accepted one is remembered, and an immediate request.
-   *
-   * @param accepted what else an accepted command does.
-   */
+  /** Handles operator commands: an accepted one is remembered, and an immediate request. */
   handleCommands<Name extends string, Input>(
     commands: CommandDefinitions<Name, Input>,
     evaluate: (name: Name, raw: unknown) => CommandAnswer<Memory>,
-    accepted: (name: Name) => void = () => {},
   ): void {
     handleCommands(commands, evaluate, (name, answer) => {
       const { message } = answer;
@@ -149,7 +144,7 @@ export class ControllerRun<Status extends RunStatus, Memory> {
       if (answer.kind === 'accepted') {
         this.#memory = answer.memory;
         log.info('operator command', { command: name, did: message, target: this.#options.identity.target });
-        accepted(name);
+        answer.apply?.();
         this.requests.add('immediate');
       }
       this.refresh();
@@ -174,11 +169,18 @@ export class ControllerRun<Status extends RunStatus, Memory> {
     }
   }
 
-  /** Runs what only waits, such as an activity that polls. Any request cancels it; then the answer is null. */
-  async waitFor<T>(wait: () => Promise<T>): Promise<T | null> {
-    if (this.requests.isPending) return null;
+  /**
+   * Runs what only waits, such as an activity that polls. A request cancels it, or only an immediate one, and a long
+   * history; then the answer is null.
+   */
+  async waitFor<T>(wait: () => Promise<T>, endedBy: Urgency = 'deferrable'): Promise<T | null> {
+    const isOver = (): boolean =>
+      this.requests.isImmediate || (endedBy === 'deferrable' && this.requests.isPending) || this.isHistoryLong;
+    if (isOver()) return null;
     const scope = new CancellationScope();
-    const stop = this.requests.onRequest(() => scope.cancel());
+    const stop = this.requests.onRequest(() => {
+      if (isOver()) scope.cancel();
+    });
     try {
       return await cancellable(scope, wait);
     } finally {
@@ -208,6 +210,10 @@ export class ControllerRun<Status extends RunStatus, Memory> {
   /** Cancels what runs in `interruptible`, so that nothing that waits for its turn is done after a no. */
   interrupt(): void {
     this.#interruption?.cancel();
+  }
+
+  get areHandlersFinished(): boolean {
+    return allHandlersFinished();
   }
 
   /** Before a run ends or continues as new. What the caller checks next is synchronous with the end. */

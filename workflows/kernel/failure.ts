@@ -7,6 +7,8 @@ export interface FailedActivity {
   readonly type: string;
   /** For people. */
   readonly message: string;
+  /** What the activity gave along, JSON. */
+  readonly details: readonly unknown[];
 }
 
 /**
@@ -25,8 +27,10 @@ export function failedActivity(error: unknown): FailedActivity | null {
   const { cause } = error;
   if (cause instanceof TimeoutFailure) {
     const last = cause.cause instanceof Error ? cause.cause.message : cause.message;
-    return { type: 'TimedOut', message: `no attempt succeeded in time: ${last}` };
+    return { type: 'TimedOut', message: `no attempt succeeded in time: ${last}`, details: [] };
   }
-  if (cause instanceof ApplicationFailure) return { type: cause.type ?? '', message: cause.message };
-  return { type: cause?.name ?? '', message: cause?.message ?? error.message };
+  if (cause instanceof ApplicationFailure) {
+    return { type: cause.type ?? '', message: cause.message, details: cause.details ?? [] };
+  }
+  return { type: cause?.name ?? '', message: cause?.message ?? error.message, details: [] };
 }

@@ -1,12 +1,14 @@
 import { log } from '@temporalio/workflow';
 import type { ScheduleLook } from '../../activities/lights-out/interface.ts';
 import type { ScheduleTarget } from '../../domain/kernel/target.ts';
+import { PAUSES } from '../../domain/kernel/pause.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { unreadable } from '../../domain/lights-out/decide/decide.ts';
 import type { LightsOutObservation, ReadyCondition } from '../../domain/lights-out/decide/observation.ts';
 import { statusOf } from '../../domain/lights-out/decide/status.ts';
 import type { LightsOutEvent } from '../../domain/lights-out/decide/verdict.ts';
 import { failedActivity } from '../kernel/failure.ts';
+import { PauseControl } from '../kernel/pause.ts';
 import { brief } from '../kernel/visibility.ts';
 import { ensureFinalizer, ensureScheduleEvent, ensureScheduleStatus, observeSchedule } from './activities.ts';
 import type { LightsOutRun } from './report.ts';
@@ -30,6 +32,7 @@ interface PendingReports {
 export class SchedulePass {
   readonly target: ScheduleTarget;
   readonly run: LightsOutRun;
+  readonly pauses: PauseControl;
   #seen: LightsOutObservation | null = null;
   /** The moment of the last observation by the clocks of the workflow and of the worker, which may differ by seconds. */
   #clock = { workflow: Date.now(), worker: Date.now() };
@@ -39,6 +42,7 @@ export class SchedulePass {
   constructor(target: ScheduleTarget, run: LightsOutRun) {
     this.target = target;
     this.run = run;
+    this.pauses = new PauseControl({ controller: 'lights-out', name: target.schedule });
   }
 
   /** The last observation; null before the first. */
@@ -64,6 +68,9 @@ export class SchedulePass {
       const seen = await observeSchedule.executeWithOptions({ summary: 'everything in scope' }, [this.look()]);
       this.#clock = { workflow: Date.now(), worker: seen.at };
       this.#seen = seen;
+      this.pauses.found(seen.paused === null ? null : { scope: 'target', kept: PAUSES, ...seen.paused });
+      const paused = seen.paused === null ? null : { ...seen.paused, at: seen.paused.at ?? seen.at };
+      run.remember({ ...run.memory, paused });
       return seen;
     } catch (error) {
       const failed = failedActivity(error);
@@ -101,6 +108,22 @@ export class SchedulePass {
     // A request that ends the rest at once says nothing about the next try.
     const tries = isPending && !isWoken ? times + 1 : times;
     this.#reports = { isPending: false, times: isPending ? tries : 0 };
+  }
+
+  /** Keeps what an operator said about a pause, before anything else is done. False where it is to be tried again, after a rest. */
+  async keepPause(): Promise<boolean> {
+    const failed = await this.pauses.keep();
+    if (failed !== null) {
+      const detail = `the pause is not kept outside of this run yet: ${failed.message}`;
+      this.run.publish({ ...this.run.status, phase: 'Paused', reason: 'Paused', detail });
+      await this.rest(this.now() + FAILED_REST_MS, detail);
+    }
+    return !this.pauses.isUnkept;
+  }
+
+  /** Waits until the schedule is not paused any more, or for a request. */
+  async awaitResume(): Promise<void> {
+    await this.run.waitFor(async () => await this.pauses.awaitResume());
   }
 
   /** Rests after a write that failed as a whole. */

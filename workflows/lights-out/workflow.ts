@@ -54,11 +54,12 @@ export async function lightsOut(input: LightsOutInput): Promise<LightsOutResult>
   handleMessages(target, run, pass);
 
   for (;;) {
+    run.beginPass();
+    if (!(await pass.keepPause())) continue;
     if (run.isHistoryLong) {
       await run.handlersFinished();
       return await continueAsNew<typeof lightsOut>({ ...input, carried: run.carry() });
     }
-    run.beginPass();
     const seen = await pass.observe();
     if (seen === null) continue;
     const verdict = next(run, target, seen);
@@ -81,7 +82,8 @@ export async function lightsOut(input: LightsOutInput): Promise<LightsOutResult>
         await scale(pass, seen, verdict);
         break;
       case 'wait':
-        await pass.rest(verdict.until, verdict.detail);
+        if (verdict.reason === 'Paused') await pass.awaitResume();
+        else await pass.rest(verdict.until, verdict.detail);
         break;
     }
   }
@@ -140,6 +142,9 @@ function handleMessages(target: ScheduleTarget, run: LightsOutRun, pass: Schedul
   setHandler(status, () => statusAnswer(target, run, pass.seen));
   const commands = { signals: commandSignals, updates: commandUpdates, descriptions: commandDescriptions };
   run.handleCommands(commands, (name, raw) => {
+    if (name === 'pause' || name === 'resume') {
+      return { ...pass.pauses.evaluate(name, raw), memory: run.memory };
+    }
     const { memory, message } = applyCommand(name, raw, { memory: run.memory, seen: pass.seen, now: Date.now() });
     return memory === null ? { kind: 'rejected', message } : { kind: 'accepted', message, memory };
   });

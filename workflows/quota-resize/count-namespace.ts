@@ -1,7 +1,7 @@
-import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/common';
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 import type { CountedQuota, UsageCacheActivities } from '../../activities/quota-usage/interface.ts';
 import { cacheTaskQueue, type QuotaTarget } from '../../domain/kernel/target.ts';
+import { failedActivity } from '../kernel/failure.ts';
 
 /**
  * A look does not wait for a starter that is away: it says so and looks again. An attempt waits at most 5 s for caches that
@@ -29,9 +29,9 @@ export async function countNamespace({
   try {
     return await observeNamespaceUsage.executeWithOptions({ summary: namespace }, [{ cluster, namespace }]);
   } catch (error) {
-    const cause = error instanceof ActivityFailure ? error.cause : null;
-    if (cause instanceof TimeoutFailure) return `no starter answered on ${taskQueue} within ${WITHIN_SECONDS} s`;
-    if (cause instanceof ApplicationFailure) return `a starter answered that ${cause.message}`;
-    throw error;
+    const failed = failedActivity(error);
+    if (failed === null) throw error;
+    if (failed.type === 'TimedOut') return `no starter answered on ${taskQueue} within ${WITHIN_SECONDS} s`;
+    return `a starter answered that ${failed.message}`;
   }
 }

@@ -1,11 +1,11 @@
-import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
-import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import { defineQuery, defineSignal } from '@temporalio/workflow';
 import type { CommandInput } from '../../domain/kernel/command-input.ts';
+import type { Pause } from '../../domain/kernel/pause.ts';
 import type { Decision } from '../../domain/quota-resize/model/decision.ts';
-import type { OperatorCommand } from '../../domain/quota-resize/decide/commands.ts';
 import type { PolicyInForce } from '../../domain/quota-resize/policy/in-force.ts';
 import type { ResizeMemory } from '../../domain/quota-resize/model/memory.ts';
 import type { Phase, Reason } from '../../domain/quota-resize/model/verdict.ts';
+import { defineCommands } from '../kernel/commands.ts';
 
 /** A hint that something happened, never the data to act on. */
 export interface Hint {
@@ -23,27 +23,12 @@ export const quotaChanged = defineSignal<[Hint]>('quotaChanged');
 /** Something about the pull request changed, as GitHub told. */
 export const pullRequestChanged = defineSignal<[Hint]>('pullRequestChanged');
 
-/** Each operator command is a signal, which people can send from the UI, and an update, which answers what it did. */
-export const commandSignals: Readonly<Record<OperatorCommand, SignalDefinition<[CommandInput]>>> = {
-  pause: defineSignal('pause'),
-  resume: defineSignal('resume'),
-  approve: defineSignal('approve'),
-  reject: defineSignal('reject'),
-  reconcileNow: defineSignal('reconcileNow'),
-  skipCooldown: defineSignal('skipCooldown'),
-};
-
-export const commandUpdates: Readonly<Record<OperatorCommand, UpdateDefinition<string, [CommandInput]>>> = {
-  pause: defineUpdate('pause'),
-  resume: defineUpdate('resume'),
-  approve: defineUpdate('approve'),
-  reject: defineUpdate('reject'),
-  reconcileNow: defineUpdate('reconcileNow'),
-  skipCooldown: defineUpdate('skipCooldown'),
-};
-
-/** What each command does, for people who choose one in a list. */
-export const commandDescriptions: Readonly<Record<OperatorCommand, string>> = {
+/** The operator commands, each as a signal and as an update. */
+export const {
+  signals: commandSignals,
+  updates: commandUpdates,
+  descriptions: commandDescriptions,
+} = defineCommands<CommandInput>()({
   pause: 'stop writing anything for this quota until resume',
   resume: 'go on after a pause',
   approve:
@@ -51,7 +36,8 @@ export const commandDescriptions: Readonly<Record<OperatorCommand, string>> = {
   reject: 'close the open pull request, or open none, and do not ask for its values again for a while',
   reconcileNow: 'check again at once',
   skipCooldown: 'act on a need now, although the cooldown is not over',
-};
+});
+export type OperatorCommand = keyof typeof commandDescriptions;
 
 /** What the query `status` answers. Moments are RFC 3339. */
 export interface ResizeStatus {
@@ -67,7 +53,8 @@ export interface ResizeStatus {
   readonly policy: PolicyInForce | null;
   readonly decision: Decision | null;
   readonly approval: ResizeMemory['approval'];
-  readonly paused: ResizeMemory['paused'];
+  /** Of everything, the controller, the namespace or the quota, as it was read last. */
+  readonly paused: Pause | null;
   readonly refusals: ResizeMemory['refusals'];
   /** The last operator command and what it did. */
   readonly lastCommand: string | null;

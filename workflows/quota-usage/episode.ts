@@ -1,11 +1,13 @@
 import { sleep } from '@temporalio/workflow';
-import type { QuotaTarget } from '../../domain/kernel/target.ts';
+import { type PauseInForce, pauseSentence } from '../../domain/kernel/pause.ts';
+import { quotaPauseSubject, type QuotaTarget } from '../../domain/kernel/target.ts';
 import { fingerprint, type UsageMemory } from '../../domain/quota-usage/decide.ts';
 import type { Reached, UsageObservation } from '../../domain/quota-usage/observation.ts';
 import { furthest } from '../../domain/quota-usage/reached.ts';
 import type { UsageVerdict } from '../../domain/quota-usage/verdict.ts';
 import type { ControllerRun } from '../kernel/controller-run.ts';
 import { failedActivity } from '../kernel/failure.ts';
+import { type CarriedPause, PauseControl } from '../kernel/pause.ts';
 import { brief } from '../kernel/visibility.ts';
 import { counting, ensuring } from './activities.ts';
 import type { UsageHint, UsageStatus } from './messages.ts';
@@ -16,6 +18,8 @@ export interface EpisodeMemory extends UsageMemory {
   readonly reached: Reached;
   /** The most urgent that was asked for; null before the first request. */
   readonly priority: number | null;
+  /** Absent in the first run. */
+  readonly pause?: CarriedPause;
 }
 
 export type UsageRun = ControllerRun<Pick<UsageStatus, 'phase' | 'reason' | 'detail'>, EpisodeMemory>;
@@ -41,6 +45,7 @@ const LONGEST_CONFLICT_REST_MS = 5_000;
 export class UsageEpisode {
   readonly #target: QuotaTarget;
   readonly #run: UsageRun;
+  readonly pauses: PauseControl;
   #mode: UsageStatus['mode'] = null;
   /** The quota was deleted, as a request said that no pass has served yet. */
   #isGone = false;
@@ -54,6 +59,7 @@ export class UsageEpisode {
   constructor(target: QuotaTarget, run: UsageRun) {
     this.#target = target;
     this.#run = run;
+    this.pauses = new PauseControl(quotaPauseSubject('quota-usage', target), run.memory.pause);
   }
 
   /** The mode of the starter that counted last; null before the first count. */
@@ -63,7 +69,11 @@ export class UsageEpisode {
 
   /** Whether nothing may be done; a quota that is gone ends its episode all the same. */
   get isPaused(): boolean {
-    return this.#run.memory.paused !== null && !this.#isGone;
+    return this.pauses.isUnkept || (this.pauses.known !== null && !this.#isGone);
+  }
+
+  get paused(): PauseInForce | null {
+    return this.pauses.known;
   }
 
   /** Takes up a request to reconcile. A deleted quota is looked at whatever is waited for. */
@@ -75,17 +85,26 @@ export class UsageEpisode {
   }
 
   async whilePaused(): Promise<void> {
-    const { paused } = this.#run.memory;
-    if (paused === null) return;
-    const why = paused.reason === '' ? '' : `: ${paused.reason}`;
-    const detail = `paused by ${paused.by}${why}`;
-    this.#run.publish({ phase: 'Paused', reason: 'Paused', detail });
-    await this.#run.wait({
-      until: null,
-      deferUntil: Number.POSITIVE_INFINITY,
-      summary: detail,
-      isOver: () => !this.isPaused,
-    });
+    const failed = await this.pauses.keep();
+    if (failed !== null) {
+      const detail = `the pause is not kept outside of this run yet: ${failed.message}`;
+      this.#run.publish({ phase: 'Paused', reason: 'Paused', detail });
+      await this.#run.wait({
+        until: Date.now() + FAILED_REST_MS,
+        deferUntil: Number.POSITIVE_INFINITY,
+        summary: detail,
+      });
+      return;
+    }
+    const { known } = this.pauses;
+    if (known === null) return;
+    const reason = known.scope === 'everything' ? 'GloballyPaused' : 'Paused';
+    this.#run.publish({ phase: 'Paused', reason, detail: pauseSentence(known) });
+    const isOver = await this.#run.waitFor(async () => {
+      await this.pauses.awaitResume();
+      return true;
+    }, 'immediate');
+    if (isOver === true) this.pauses.found(null);
   }
 
   async observe(): Promise<UsageObservation> {
@@ -181,13 +200,13 @@ export class UsageEpisode {
    */
   async #ensured<T>(write: () => Promise<T>): Promise<T | null> {
     try {
-      return await write();
+      return await this.#run.interruptible(write);
     } catch (error) {
       const failed = failedActivity(error);
       if (failed === null) throw error;
-      const { type, message } = failed;
-      const reason = type === 'GloballyPaused' ? 'GloballyPaused' : 'WriteRefused';
-      this.#run.publish({ phase: 'Blocked', reason, detail: message });
+      if (this.pauses.foundIn(failed)) return null;
+      const { message } = failed;
+      this.#run.publish({ phase: 'Blocked', reason: 'WriteRefused', detail: message });
       const { failures } = this.#attempts;
       this.#attempts = { ...this.#attempts, failures: failures + 1 };
       const rest = Math.min(FAILED_REST_MS * 2 ** failures, LONGEST_FAILED_REST_MS);

@@ -1,6 +1,6 @@
 import { defineQuery, defineSignal } from '@temporalio/workflow';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
-import type { UsageMemory } from '../../domain/quota-usage/decide.ts';
+import type { Pause } from '../../domain/kernel/pause.ts';
 import type { UsageMode } from '../../domain/quota-usage/mode.ts';
 import type { Reached } from '../../domain/quota-usage/observation.ts';
 import type { UsagePhase, UsageReason } from '../../domain/quota-usage/verdict.ts';
@@ -40,7 +40,6 @@ export const {
   resume: 'go on after a pause',
   reconcileNow: 'count again at once',
 });
-export type UsageCommand = keyof typeof commandDescriptions;
 
 /** What the query `status` answers. Moments are RFC 3339. */
 export interface UsageStatus {
@@ -51,7 +50,7 @@ export interface UsageStatus {
   readonly reason: UsageReason | 'FirstLook';
   readonly detail: string;
   readonly since: string;
-  readonly paused: UsageMemory['paused'];
+  readonly paused: Pause | null;
   /** How far the caches must have come for the next count. */
   readonly reached: Reached;
   readonly lastCommand: string | null;

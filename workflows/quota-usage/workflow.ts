@@ -1,7 +1,6 @@
 import { continueAsNew, setHandler } from '@temporalio/workflow';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
-import { usageCommand } from '../../domain/quota-usage/commands.ts';
 import { decide, upgradeMemory } from '../../domain/quota-usage/decide.ts';
 import type { UsageVerdict } from '../../domain/quota-usage/verdict.ts';
 import { type Carried, ControllerRun, upgradeCarried } from '../kernel/controller-run.ts';
@@ -42,7 +41,7 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
     startedAs: FIRST_PHASE,
     first: { phase: 'Counting', reason: 'FirstLook', detail: 'counting what the namespace uses' },
     historyEvents: continueAfterEvents,
-    facts: (_, memory) => pausedFact(memory),
+    facts: () => [],
   });
   const episode = new UsageEpisode(target, run);
   handleMessages(target, run, episode);
@@ -87,13 +86,9 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
     await run.handlersFinished();
     // A request that no pass has served keeps its priority; a run is otherwise as ordinary as any.
     const priority = run.requests.isPending ? run.memory.priority : ORDINARY_PRIORITY;
-    run.remember({ ...run.memory, priority });
+    run.remember({ ...run.memory, priority, pause: episode.pauses.carried });
     return await continueAsNew<typeof quotaUsage>({ ...input, carried: run.carry() });
   }
-}
-
-function pausedFact({ paused }: EpisodeMemory): readonly string[] {
-  return paused === null ? [] : [`paused by ${paused.by} since ${formatInstant(paused.at)}`];
 }
 
 function handleMessages(target: QuotaTarget, run: UsageRun, episode: UsageEpisode): void {
@@ -107,15 +102,16 @@ function handleMessages(target: QuotaTarget, run: UsageRun, episode: UsageEpisod
       mode: episode.mode,
       ...run.status,
       since: formatInstant(run.since),
-      paused: run.memory.paused,
+      paused: episode.paused,
       reached: run.memory.reached,
       lastCommand: run.lastCommand,
     }),
   );
   const commands = { signals: commandSignals, updates: commandUpdates, descriptions: commandDescriptions };
   run.handleCommands(commands, (name, raw) => {
-    const { memory, message } = usageCommand(name, raw, run.memory, Date.now());
-    if (memory === null) return { kind: 'rejected', message };
-    return { kind: 'accepted', message, memory: { ...run.memory, ...memory } };
+    if (name === 'reconcileNow') return { kind: 'accepted', message: 'counting again', memory: run.memory };
+    const answer = episode.pauses.evaluate(name, raw);
+    if (answer.kind === 'rejected') return answer;
+    return { ...answer, memory: run.memory, apply: () => [answer.apply?.(), run.interrupt()] };
   });
 }

@@ -6,7 +6,8 @@ import type { LightsOutMemory } from './memory.ts';
 import type { LightsOutObservation } from './observation.ts';
 import type { Override } from '../schedule/override.ts';
 
-export type CommandName = 'wake' | 'sleep' | 'cancel' | 'approve' | 'pause' | 'resume' | 'reconcileNow';
+/** Besides `pause` and `resume`. */
+export type CommandName = 'wake' | 'sleep' | 'cancel' | 'approve' | 'reconcileNow';
 
 /** `memory` is null where the command is refused; `message` answers whoever sent it. */
 export interface CommandAnswer {
@@ -64,17 +65,6 @@ export function applyCommand(
         return refuse('the schedule asks for no approval');
       }
       return { memory: { ...memory, approved: { by: input.by, at: now } }, message: `approved by ${input.by}` };
-    case 'pause':
-      if (memory.paused !== null) {
-        return refuse(`already paused by ${memory.paused.by} since ${formatInstant(memory.paused.at)}`);
-      }
-      return {
-        memory: { ...memory, paused: { by: input.by, reason: input.reason, at: now } },
-        message: `paused by ${input.by}: nothing is put to sleep, woken or cleaned up until resume`,
-      };
-    case 'resume':
-      if (memory.paused === null) return refuse('not paused, so there is nothing to resume');
-      return { memory: { ...memory, paused: null }, message: `resumed by ${input.by}` };
     case 'reconcileNow':
       // What failed or was contested is tried at once as well.
       return { memory: { ...memory, retry: null, contested: {} }, message: 'looking again' };

@@ -13,6 +13,7 @@ export interface LightsOutMemory {
   readonly uid: string | null;
   /** What an earlier run left in the schedule's status has been taken over. */
   readonly isTakenOver: boolean;
+  /** The pause of the schedule as it was read last; it is kept outside of the run. */
   readonly paused: { readonly by: string; readonly reason: string; readonly at: EpochMs } | null;
   /** By command. */
   readonly overrides: readonly Override[];
@@ -170,17 +171,11 @@ export function takeOver(memory: LightsOutMemory, status: ScheduleStatus): Light
     if (from === null || to === null) return [];
     return [{ kind, namespace: namespace ?? null, since: from, until: to, by, reason: reason ?? '' }];
   });
-  const pausedAt = moment(status.paused?.at);
   const downscaled = moment(status.lastDownscaleTime);
   const since = moment(status.stateSince);
   return {
     ...memory,
     isTakenOver: true,
-    paused:
-      memory.paused ??
-      (status.paused === undefined || pausedAt === null
-        ? null
-        : { by: status.paused.by, reason: status.paused.reason ?? '', at: pausedAt }),
     // The status has no field for it: what was put to sleep in this night counts as complete unless it was still in progress.
     completed:
       memory.completed ??

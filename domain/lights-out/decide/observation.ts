@@ -1,3 +1,4 @@
+import type { Pause } from '../../kernel/pause.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { InEffect } from '../schedule/in-effect.ts';
 import type { Override } from '../schedule/override.ts';
@@ -56,8 +57,10 @@ export interface LightsOutObservation {
    * Null only where there is a schedule that cannot be read.
    */
   readonly plan: Plan | null;
-  /** Who paused Headroom in this cluster, in words; null when it is not paused. */
+  /** Who paused Headroom in this cluster, or this controller, in words; null when nobody did. */
   readonly globalPause: string | null;
+  /** The pause of the schedule itself. */
+  readonly paused: Pause | null;
 }
 
 /** The condition Ready as a verdict has it; the activity fills in when it changed. */

@@ -56,6 +56,8 @@ export type KeepReason =
   | 'Contested'
   | 'Grace'
   | 'OwnedByOther'
+  /** Its namespace is paused. */
+  | 'Paused'
   | 'Deleting'
   /** The annotation wake-until or sleep-until, of the workload or its namespace, cannot be read. */
   | 'BadAnnotation';

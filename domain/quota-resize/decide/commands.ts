@@ -1,11 +1,11 @@
 import type { ReadInput } from '../../kernel/command-input.ts';
-import { type EpochMs, formatInstant } from '../../kernel/time.ts';
+import type { EpochMs } from '../../kernel/time.ts';
 import { approvedValues } from '../model/decision.ts';
 import { isBeforePullRequest } from './approval-requirement.ts';
 import type { ResizeMemory } from '../model/memory.ts';
 
-/** What an operator may send to an episode, as a signal or as an update. */
-export type OperatorCommand = 'pause' | 'resume' | 'approve' | 'reject' | 'reconcileNow' | 'skipCooldown';
+/** What an operator may send to an episode besides `pause` and `resume`, as a signal or as an update. */
+export type EpisodeCommand = 'approve' | 'reject' | 'reconcileNow' | 'skipCooldown';
 
 /** What a command did, in a sentence; or why it did nothing. */
 export type CommandOutcome =
@@ -13,17 +13,9 @@ export type CommandOutcome =
   | { readonly kind: 'refused'; readonly message: string };
 
 /** Applies an operator's command to the memory. Pure; a refused command changes nothing. */
-export function command(memory: ResizeMemory, name: OperatorCommand, input: ReadInput, now: EpochMs): CommandOutcome {
+export function command(memory: ResizeMemory, name: EpisodeCommand, input: ReadInput, now: EpochMs): CommandOutcome {
   const said = { by: input.by, reason: input.reason, at: now };
   switch (name) {
-    case 'pause':
-      if (memory.paused !== null)
-        return refused(`already paused by ${memory.paused.by} since ${formatInstant(memory.paused.at)}`);
-      return done({ ...memory, paused: said }, `paused by ${input.by}: nothing is written until resume`);
-    case 'resume':
-      if (memory.paused === null) return refused('not paused, so there is nothing to resume');
-      // Nobody could answer usefully while it was paused: an approval is asked for as long as before.
-      return done({ ...memory, paused: null, awaiting: null }, `resumed by ${input.by}`);
     case 'approve': {
       const { decision } = memory;
       if (decision === null || decision.merge !== null) return refused('there is no open pull request to approve');

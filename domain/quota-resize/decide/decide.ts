@@ -1,4 +1,5 @@
-import { type EpochMs, formatInstant } from '../../kernel/time.ts';
+import { pauseSentence } from '../../kernel/pause.ts';
+import type { EpochMs } from '../../kernel/time.ts';
 import { attempt } from './attempt.ts';
 import { awaitSync } from './await-sync.ts';
 import { decideIdle } from './decide-idle.ts';
@@ -24,14 +25,11 @@ export function decide(seen: Seen, memory: ResizeMemory, now: EpochMs): readonly
 /** @param adopted whether a decision in the memory is one that this run did not take itself. */
 function climb(seen: Seen, memory: ResizeMemory, adopted: boolean, now: EpochMs): Planned {
   const { quota: look } = seen;
-  if (memory.paused !== null) {
-    return [memory, hold('Paused', 'Paused', pausedDetail(memory.paused), { quietUntil: Number.POSITIVE_INFINITY })];
-  }
-  if (look.globalPause !== null) {
-    const { by, reason } = look.globalPause;
-    const detail = `all of Headroom is paused in this cluster by ${by}${reason === '' ? '' : `: ${reason}`} (ConfigMap headroom-pause)`;
-    const wait: Wait = { watch: 'globalPause', quietUntil: Number.POSITIVE_INFINITY };
-    return [memory, hold('Paused', 'GloballyPaused', detail, wait)];
+  if (look.pause !== null) {
+    const reason = look.pause.scope === 'everything' ? 'GloballyPaused' : 'Paused';
+    const wait: Wait = { watch: 'resume', quietUntil: Number.POSITIVE_INFINITY };
+    // Nobody can answer usefully while it is paused: an approval is asked for as long as before afterwards.
+    return [{ ...memory, awaiting: null }, hold('Paused', reason, pauseSentence(look.pause), wait)];
   }
 
   const gone = goneReason(look, memory);
@@ -48,9 +46,4 @@ function climb(seen: Seen, memory: ResizeMemory, adopted: boolean, now: EpochMs)
     return decideOpen(look, memory, decision, decision.pullRequest, seen.pullRequest, now);
   }
   return decideUnopened(look, memory, decision, adopted, now);
-}
-
-function pausedDetail(paused: NonNullable<ResizeMemory['paused']>): string {
-  const why = paused.reason === '' ? '' : `: ${paused.reason}`;
-  return `paused by ${paused.by} since ${formatInstant(paused.at)}${why}; send resume to go on`;
 }

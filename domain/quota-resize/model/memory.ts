@@ -27,7 +27,6 @@ export interface ResizeMemory {
   readonly finished: string | null;
   readonly approval: Approval | null;
   readonly rejection: Said | null;
-  readonly paused: Said | null;
   /** The need as it was last computed, and since when it has been the same. */
   readonly need: { readonly digest: string; readonly since: EpochMs; readonly firstSeen: EpochMs } | null;
   readonly needGoneSince: EpochMs | null;
@@ -88,7 +87,6 @@ export function emptyMemory(): ResizeMemory {
     finished: null,
     approval: null,
     rejection: null,
-    paused: null,
     need: null,
     needGoneSince: null,
     updates: 0,

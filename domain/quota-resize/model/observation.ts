@@ -1,4 +1,5 @@
 import type { Mergeability } from '../../kernel/forge.ts';
+import type { PauseInForce } from '../../kernel/pause.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { ResourceList } from '../../kernel/resource-list.ts';
 import type { Unmeasured } from '../../quota-usage/calculate.ts';
@@ -71,8 +72,8 @@ export interface QuotaObservation {
   readonly warnings: readonly PolicyWarning[];
   /** From the configuration of the worker that looked. */
   readonly timings: ResizeTimings;
-  /** The ConfigMap that stops every write of Headroom in the cluster, when it is set. */
-  readonly globalPause: { readonly by: string; readonly reason: string } | null;
+  /** Of everything, the controller, the namespace or the quota; null when nothing is paused for it. */
+  readonly pause: PauseInForce | null;
   readonly demand: readonly WorkloadDemand[];
   /** In mode `off`: numbers of `status.used` that the objects of the namespace contradict; empty where they agree. */
   readonly contradictions: readonly UsageContradiction[];

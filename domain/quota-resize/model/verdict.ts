@@ -93,7 +93,7 @@ export interface Wait {
   /** Look again at this moment, whatever happens. */
   readonly until?: EpochMs;
   /** Read on until this is different. */
-  readonly watch?: 'pullRequest' | 'sync' | 'globalPause';
+  readonly watch?: 'pullRequest' | 'sync' | 'resume';
   /** New pressure before this moment is noted but wakes nobody; infinite where pressure has no say at all. */
   readonly quietUntil?: EpochMs;
 }

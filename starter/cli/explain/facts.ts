@@ -169,8 +169,8 @@ function placeOf({ repository, ref, path, field, said, problem }: SourceHint): s
 /** What a running episode tells of its memory; the Lease adds the rest. */
 function remembered(status: ResizeStatus | null): ResizeMemory {
   if (status === null) return emptyMemory();
-  const { decision, approval, paused, refusals } = status;
-  return { ...emptyMemory(), decision, approval, paused, refusals };
+  const { decision, approval, refusals } = status;
+  return { ...emptyMemory(), decision, approval, refusals };
 }
 
 function episodeOf({ phase, reason, detail, since }: ResizeStatus): NonNullable<Explanation['episode']> {

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { createPauseActivities } from '../../../activities/kernel/pause-activities.ts';
+import { quotaPauseSubject } from '../../../domain/kernel/target.ts';
 import { type Cluster, namespaceOf, quotaCounted, quotaOf, SYSTEM_NAMESPACE, targetOf, timings } from './cluster.ts';
 
 const change = {
@@ -223,6 +225,12 @@ export function quotaTests(cluster: () => Cluster): void {
         pullRequest: null,
         merge: null,
       };
+      const subject = quotaPauseSubject('quota-resize', target);
+      const pausing = createPauseActivities({
+        kubernetes: cluster().admin,
+        systemNamespace: SYSTEM_NAMESPACE,
+      });
+      const awaitResume = async () => await pausing.awaitResume({ subject });
       const file = { repository: 'acme/gitops', path: 'paused.yaml' };
       const writes = [
         () =>
@@ -249,8 +257,8 @@ export function quotaTests(cluster: () => Cluster): void {
       }
       expect(await eventsOf('paused')).toEqual([]);
       const seen = await activities.observeQuota({ target });
-      expect(seen.globalPause).toEqual(data);
-      await expect(activities.awaitGlobalResume({ target })).rejects.toMatchObject({
+      expect(seen.pause).toMatchObject({ ...data, scope: 'everything' });
+      await expect(awaitResume()).rejects.toMatchObject({
         type: 'NotYet',
         category: 'BENIGN',
       });
@@ -258,9 +266,9 @@ export function quotaTests(cluster: () => Cluster): void {
       const name = 'headroom-pause';
       const body = { metadata: { name, namespace: SYSTEM_NAMESPACE }, data: { ...data, paused: 'false' } };
       await admin.core.replaceNamespacedConfigMap({ name, namespace: SYSTEM_NAMESPACE, body });
-      await expect(activities.awaitGlobalResume({ target })).resolves.toBeUndefined();
+      await expect(awaitResume()).resolves.toBeUndefined();
       await admin.core.deleteNamespacedConfigMap({ name, namespace: SYSTEM_NAMESPACE });
-      await expect(activities.awaitGlobalResume({ target })).resolves.toBeUndefined();
+      await expect(awaitResume()).resolves.toBeUndefined();
       await activities.ensureQuotaEvent({ target, quotaUid, type: 'Normal', reason: 'R', message: 'm', key: 'k' });
       expect(await eventsOf('paused')).toHaveLength(1);
     });

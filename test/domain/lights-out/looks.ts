@@ -90,6 +90,7 @@ export function lookOf(look: Partial<LightsOutObservation> = {}): LightsOutObser
     local: { next: 'Sat 2026-11-21 00:00 +00:00', nextUpscale: 'u', nextDownscale: 'd' },
     plan: planOf(),
     globalPause: null,
+    paused: null,
     ...look,
   };
 }

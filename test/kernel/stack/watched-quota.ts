@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import type { CommandInput } from '../../../domain/kernel/command-input.ts';
 import { quotaResizeId, type QuotaTarget, taskQueue } from '../../../domain/kernel/target.ts';
-import type { OperatorCommand } from '../../../domain/quota-resize/decide/commands.ts';
 import type { Phase, Reason } from '../../../domain/quota-resize/model/verdict.ts';
 import {
   commandSignals,
+  type OperatorCommand,
   quotaPressureSeen,
   type ResizeStatus,
   status,

@@ -173,7 +173,10 @@ export class Sequence {
       async () => {
         // The look began with the answer. Whatever is pending is in what the server knows, together with what is not.
         const { raw } = await this.#cluster.handle(schedule).describe();
-        const isBusy = (raw.pendingActivities ?? []).length > 0 || raw.pendingWorkflowTask != null;
+        const underWay = (raw.pendingActivities ?? []).filter(
+          ({ activityType }) => activityType?.name !== 'awaitResume',
+        );
+        const isBusy = underWay.length > 0 || raw.pendingWorkflowTask != null;
         return !isBusy && AT_REST.includes((await this.#cluster.said(schedule)).reason);
       },
       REST_WITHIN_MS,

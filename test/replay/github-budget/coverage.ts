@@ -9,6 +9,7 @@ export const coverage = {
     verdicts: {},
     failures: {
       GloballyPaused: NO_ACTIVITIES,
+      Paused: NO_ACTIVITIES,
       PolicyChanged: NO_ACTIVITIES,
       ForgeRejected: NO_ACTIVITIES,
       InvalidInput: NO_ACTIVITIES,

@@ -7,7 +7,13 @@ export const coverage = {
   leaseGc: coverageOf<{ verdict: never; phase: 'Collecting' | 'Ended'; activities: LeaseGcActivities }>()({
     decision: null,
     verdicts: {},
-    failures: { GloballyPaused: RETRIED, PolicyChanged: RETRIED, ForgeRejected: RETRIED, InvalidInput: RETRIED },
+    failures: {
+      GloballyPaused: RETRIED,
+      Paused: RETRIED,
+      PolicyChanged: RETRIED,
+      ForgeRejected: RETRIED,
+      InvalidInput: RETRIED,
+    },
     phases: { Collecting: true, Ended: true },
     continuesAsNew: 'a round is one activity',
   }),

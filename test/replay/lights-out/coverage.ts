@@ -21,6 +21,7 @@ export const coverage = {
       /** Workloads that are not ready in time. */
       NotYet: true,
       GloballyPaused: true,
+      Paused: 'met only between an observation and its write, where GloballyPaused takes the same way',
       PolicyChanged: 'nothing of it is written by a policy',
       ForgeRejected: 'it has nothing to do with GitHub',
       InvalidInput: 'what is wrong about a schedule is an answer, and not a failure',

@@ -31,6 +31,7 @@ export const coverage = {
     },
     failures: {
       GloballyPaused: true,
+      Paused: 'met only between an observation and its write, where GloballyPaused takes the same way',
       PolicyChanged: true,
       ForgeRejected: true,
       InvalidInput: 'what is wrong about an object or a file is an answer, and not a failure',

@@ -19,6 +19,7 @@ export const coverage = {
     },
     failures: {
       GloballyPaused: true,
+      Paused: true,
       PolicyChanged: 'nothing of it is written by a policy',
       ForgeRejected: NO_FORGE,
       InvalidInput: 'what cannot be counted is an answer, and not a failure',

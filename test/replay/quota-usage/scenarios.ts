@@ -158,10 +158,26 @@ const alone: Readonly<Record<string, Scenario<HeadroomPlane>>> = {
     await core.createNamespacedConfigMap({ namespace: SYSTEM_NAMESPACE, body: pause });
     const counted = new CountedNamespace(plane, namespace);
     await counted.create({ pods: '5' });
-    await counted.stands('Blocked', 'GloballyPaused');
+    await counted.stands('Paused', 'GloballyPaused');
     const recorded = await counted.recorded();
     await core.deleteNamespacedConfigMap({ name: 'headroom-pause', namespace: SYSTEM_NAMESPACE });
     await counted.handle.signal(commandSignals.reconcileNow, { by: 'alice' });
+    await eventually('it is counted', async () => (await counted.used('pods')) === '0');
+    return recorded;
+  },
+
+  'namespace-paused': async (plane, namespace) => {
+    const core = coreOf(plane);
+    const say = async (value: string | null): Promise<void> => {
+      const body = { data: { [`namespace_${namespace}`]: value } };
+      await core.patchNamespacedConfigMap({ name: 'headroom-pauses', namespace: SYSTEM_NAMESPACE, body }, merge);
+    };
+    await say('{"by":"alice","reason":"a migration","at":null}');
+    const counted = new CountedNamespace(plane, namespace);
+    await counted.create({ pods: '5' });
+    await counted.stands('Paused', 'Paused');
+    const recorded = await counted.recorded();
+    await say(null);
     await eventually('it is counted', async () => (await counted.used('pods')) === '0');
     return recorded;
   },

@@ -227,6 +227,7 @@ describe('what happens next', () => {
   });
 
   it('a running episode that is paused stays paused', () => {
+    const pause = { scope: 'target', kept: 'a key', by: 'alice', at: NOW, reason: 'a freeze' } as const;
     const status = {
       target,
       phase: 'Paused',
@@ -235,12 +236,12 @@ describe('what happens next', () => {
       since: '2026-11-20T09:00:00Z',
       decision: decision(),
       approval: null,
-      paused: { by: 'alice', at: NOW, reason: 'a freeze' },
+      paused: pause,
       refusals: [],
       policy: null,
       lastCommand: null,
     } as const;
-    const { next, episode } = explained({ input: { status } });
+    const { next, episode } = explained({ look: { pause }, input: { status } });
     expect(episode).toEqual({
       phase: 'Paused',
       reason: 'Paused',

@@ -86,14 +86,6 @@ describe('the other commands', () => {
     expect(told('approve', { by: 'bob' })).toEqual({ memory: null, message: 'the schedule asks for no approval' });
   });
 
-  it('pause and resume', () => {
-    const { memory } = told('pause', 'alice');
-    expect(memory?.paused).toEqual({ by: 'alice', reason: '', at: NOON });
-    expect(told('pause', {}, memory ?? freshMemory).memory).toBeNull();
-    expect(told('resume', {}, memory ?? freshMemory).memory?.paused).toBeNull();
-    expect(told('resume', {}).memory).toBeNull();
-  });
-
   it('try at once what failed or was contested', () => {
     const memory: LightsOutMemory = {
       ...freshMemory,

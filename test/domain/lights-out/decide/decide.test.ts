@@ -326,7 +326,7 @@ describe('the memory', () => {
     expect(takeOver(taken, status)).toBe(taken);
   });
 
-  it('stays paused through a termination, and knows when everything was asleep', () => {
+  it('knows when everything was asleep, and takes no pause from the status, which is only its picture', () => {
     const asleep = {
       state: 'Down' as const,
       stateSince: '2026-11-19T18:00:00Z',
@@ -334,7 +334,7 @@ describe('the memory', () => {
     };
     const paused = { by: 'bob', at: '2026-11-19T20:00:00Z', reason: 'incident' };
     expect(takeOver(freshMemory, { ...asleep, paused })).toMatchObject({
-      paused: { by: 'bob', reason: 'incident', at: Date.parse('2026-11-19T20:00:00Z') },
+      paused: null,
       completed: { state: 'Down', at: Date.parse('2026-11-19T18:05:00Z') },
     });
     const underWay = { total: 9, completed: 3, failed: 0, inProgress: true };

@@ -195,11 +195,9 @@ describe('a missing approval', () => {
   it('is asked for as long as before after a pause', () => {
     const look = { policy: policy({ approval: 'before-merge', 'approval-timeout': '1d' }) };
     const asked = untilQuiet((current) => opened(look, current), memory({ decision: openDecision() })).memory;
-    const paused = command(asked, 'pause', ann, NOW);
-    if (paused.kind !== 'done') throw new Error(paused.message);
-    const resumed = command(paused.memory, 'resume', ann, NOW + 48 * HOUR);
-    if (resumed.kind !== 'done') throw new Error(resumed.message);
-    const { last } = untilQuiet((current) => opened(look, current, NOW + 48 * HOUR), resumed.memory);
+    const pause = { scope: 'target', kept: 'a key', by: 'ann', reason: '', at: NOW } as const;
+    const paused = untilQuiet((current) => opened({ ...look, pause }, current), asked).memory;
+    const { last } = untilQuiet((current) => opened(look, current, NOW + 48 * HOUR), paused);
     expect(last.reason).toBe('ApprovalRequired');
   });
 });

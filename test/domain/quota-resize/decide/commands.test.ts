@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { opened } from '../../../../domain/quota-resize/decide/apply-outcome.ts';
-import { command, type CommandOutcome, type OperatorCommand } from '../../../../domain/quota-resize/decide/commands.ts';
+import { command, type CommandOutcome, type EpisodeCommand } from '../../../../domain/quota-resize/decide/commands.ts';
 import type { ResizeMemory } from '../../../../domain/quota-resize/model/memory.ts';
 import {
   change,
@@ -20,7 +20,7 @@ const input = { by: 'ann', reason: 'a freeze' };
 const gate = { reason: 'MaxStepExceeded', message: 'too much' } as const;
 const said = { by: 'bob', at: NOW - SECOND, reason: '' };
 
-function send(name: OperatorCommand, remembered: Partial<ResizeMemory> = {}): CommandOutcome {
+function send(name: EpisodeCommand, remembered: Partial<ResizeMemory> = {}): CommandOutcome {
   return command(memory(remembered), name, input, NOW);
 }
 
@@ -28,25 +28,6 @@ function done(outcome: CommandOutcome): ResizeMemory {
   if (outcome.kind === 'refused') throw new Error(outcome.message);
   return outcome.memory;
 }
-
-describe('pause and resume', () => {
-  it('say who, and keep why', () => {
-    const outcome = send('pause');
-    expect(outcome.message).toBe('paused by ann: nothing is written until resume');
-    expect(done(outcome).paused).toEqual({ ...input, at: NOW });
-    const resumed = command(done(outcome), 'resume', { by: 'bob', reason: '' }, NOW);
-    expect(resumed.message).toBe('resumed by bob');
-    expect(done(resumed)).toEqual(memory());
-  });
-
-  it('are refused where they would change nothing', () => {
-    expect(send('pause', { paused: said })).toEqual({
-      kind: 'refused',
-      message: 'already paused by bob since 2026-11-20T09:59:59Z',
-    });
-    expect(send('resume')).toEqual({ kind: 'refused', message: 'not paused, so there is nothing to resume' });
-  });
-});
 
 describe('approve', () => {
   const gated = openDecision({ gate });

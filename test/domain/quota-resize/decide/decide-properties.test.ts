@@ -1,6 +1,6 @@
 import * as fc from '../../../kernel/fast-check.ts';
 import { describe, expect, it } from 'vitest';
-import { command, type OperatorCommand } from '../../../../domain/quota-resize/decide/commands.ts';
+import { command, type EpisodeCommand } from '../../../../domain/quota-resize/decide/commands.ts';
 import type { Decision } from '../../../../domain/quota-resize/model/decision.ts';
 import { emptyMemory, type ResizeMemory } from '../../../../domain/quota-resize/model/memory.ts';
 import type { Verdict } from '../../../../domain/quota-resize/model/verdict.ts';
@@ -25,7 +25,7 @@ function lastPull(world: World) {
   return world.pulls.findLast((pull) => pull.state === 'open');
 }
 
-function send(name: OperatorCommand): fc.Arbitrary<Happening> {
+function send(name: EpisodeCommand): fc.Arbitrary<Happening> {
   return always(name, (world, episode) => {
     const outcome = command(episode.memory, name, { by: 'ann', reason: '' }, world.now);
     if (outcome.kind === 'done') episode.memory = outcome.memory;
@@ -95,8 +95,6 @@ const happenings: fc.Arbitrary<Happening> = fc.oneof(
       happen: (world: World) => Object.assign(world, { checks }),
     })),
   },
-  send('pause'),
-  send('resume'),
   { weight: 2, arbitrary: send('approve') },
   send('reject'),
   send('reconcileNow'),
@@ -118,10 +116,7 @@ const happenings: fc.Arbitrary<Happening> = fc.oneof(
     const pull = lastPull(world);
     if (pull !== undefined) pull.conflicts = true;
   }),
-  toggled(
-    'global pause',
-    (world) => (world.globalPause = world.globalPause === null ? { by: 'ann', reason: '' } : null),
-  ),
+  toggled('global pause', (world) => (world.pause = world.pause === null ? PAUSED : null)),
   toggled('auto-merge flag', (world) => (world.autoMerge = !world.autoMerge)),
   toggled('the file is gone or back', (world) => (world.sourceIsMissing = !world.sourceIsMissing)),
   toggled('the file is busy or free', (world) => (world.fileIsBusy = !world.fileIsBusy)),
@@ -187,6 +182,7 @@ function isApproved({ approval }: ResizeMemory, decision: Decision): boolean {
 function isNeeded({ used, hard, missing }: World): boolean {
   return missing !== '0' || millicores(used) * 100 >= millicores(hard) * 80;
 }
+const PAUSED = { scope: 'everything', kept: 'a ConfigMap', by: 'ann', reason: '', at: null } as const;
 
 /** What must be so at every verdict, whatever happened before. */
 function check(world: World, memory: ResizeMemory, verdict: Verdict): void {
@@ -194,7 +190,7 @@ function check(world: World, memory: ResizeMemory, verdict: Verdict): void {
   const { annotations } = world;
   const isObserved = annotations['mode'] === 'observe';
   const acts = verdict.kind !== 'hold' && verdict.kind !== 'end';
-  const paused = memory.paused !== null || look.globalPause !== null;
+  const paused = look.pause !== null;
   if (paused) expect(acts, 'an act while paused').toBe(false);
   if (['open', 'propose', 'merge', 'rebuild'].includes(verdict.kind)) {
     expect(isObserved || annotations['enabled'] === 'false', `${verdict.kind} while opted out or observing`).toBe(
@@ -255,11 +251,11 @@ function checkAll(world: World, memory: ResizeMemory, verdict: Verdict): void {
 }
 
 /** Everything that stood in the way is taken away, and nothing is needed any more. */
-function calm(world: World, episode: Episode): void {
+function calm(world: World): void {
   Object.assign(world, {
     used: '0',
     missing: '0',
-    globalPause: null,
+    pause: null,
     sourceIsMissing: false,
     fileIsBusy: false,
     githubRefuses: false,
@@ -269,8 +265,6 @@ function calm(world: World, episode: Episode): void {
     checks: 'passed',
   });
   if (world.lease.holder === 'somebody') world.lease = { ...world.lease, holder: null };
-  const outcome = command(episode.memory, 'resume', { by: 'ann', reason: '' }, world.now);
-  if (outcome.kind === 'done') episode.memory = outcome.memory;
 }
 
 describe('whatever happens', () => {
@@ -290,7 +284,7 @@ describe('whatever happens', () => {
           episode.run(cutAfter);
         }
 
-        calm(world, episode);
+        calm(world);
         const calmSince = world.now;
         for (let looks = 0; episode.run().kind !== 'end'; looks += 1) {
           if (looks > 400) throw new Error(`no end: ${episode.last?.reason}, ${episode.last?.detail}`);

@@ -32,7 +32,6 @@ import {
 
 const observe = policy({ mode: 'observe' });
 const optedOut = policy({ enabled: 'false' });
-const said = { by: 'ann', at: NOW - MINUTE, reason: '' };
 
 function idle(
   look: Parameters<typeof observation>[0] = {},
@@ -46,32 +45,40 @@ function keyOf(verdict: Verdict): string {
   return 'blockedKey' in verdict ? verdict.blockedKey : '';
 }
 
+const said = { by: 'ann', at: NOW - MINUTE, reason: '' };
+const pausedTarget = { scope: 'target', kept: 'a key', by: 'bob', reason: '', at: NOW } as const;
+const pausedEverything = { ...pausedTarget, scope: 'everything' } as const;
+
 describe('the order of the ladder', () => {
   it('each guard stands before all the ones below it', () => {
     // From a state where everything stands in the way, one obstacle is taken away after the other.
     const everything = {
-      globalPause: { by: 'bob', reason: '' },
+      pause: pausedEverything,
       quota: null,
       policy: optedOut,
       lease: lease({ holder: 'headroom/0a1b2c3d', decision: openDecision(), lastModified: NOW - MINUTE }),
     };
     const merged = mergedDecision();
     const reasons = [
-      decide({ quota: observation(everything), pullRequest: null }, memory({ paused: said, decision: merged }), NOW),
+      decide(
+        { quota: observation({ ...everything, pause: pausedTarget }), pullRequest: null },
+        memory({ decision: merged }),
+        NOW,
+      ),
       decide({ quota: observation(everything), pullRequest: null }, memory({ decision: merged }), NOW),
       decide(
-        { quota: observation({ ...everything, globalPause: null }), pullRequest: null },
+        { quota: observation({ ...everything, pause: null }), pullRequest: null },
         memory({ decision: merged }),
         NOW,
       ),
       decide(
-        { quota: observation({ ...everything, globalPause: null, quota: quota() }), pullRequest: null },
+        { quota: observation({ ...everything, pause: null, quota: quota() }), pullRequest: null },
         memory({ decision: merged }),
         NOW,
       ),
       decide(
         {
-          quota: observation({ ...everything, globalPause: null, quota: quota(), policy: policy() }),
+          quota: observation({ ...everything, pause: null, quota: quota(), policy: policy() }),
           pullRequest: pullRequest(),
         },
         memory({ decision: merged }),
@@ -96,10 +103,11 @@ describe('the order of the ladder', () => {
   });
 
   it('while paused, no pressure wakes anybody', () => {
-    expect(idle({}, { paused: said })[1]).toMatchObject({ wait: { quietUntil: Number.POSITIVE_INFINITY } });
-    expect(idle({ globalPause: { by: 'ann', reason: '' } })[1]).toMatchObject({
-      wait: { watch: 'globalPause', quietUntil: Number.POSITIVE_INFINITY },
-    });
+    for (const pause of [pausedTarget, pausedEverything]) {
+      expect(idle({ pause })[1]).toMatchObject({
+        wait: { watch: 'resume', quietUntil: Number.POSITIVE_INFINITY },
+      });
+    }
   });
 });
 

@@ -60,7 +60,7 @@ export class World {
   lastRefused = NOW;
   annotations: Record<string, string> = {};
   autoMerge = true;
-  globalPause: QuotaObservation['globalPause'] = null;
+  pause: QuotaObservation['pause'] = null;
   lease: LeaseRecord = lease();
   sourceIsMissing = false;
   fileIsBusy = false;
@@ -84,7 +84,7 @@ export class World {
       policy: policy(this.annotations, { autoMerge: this.autoMerge }),
       warnings: [],
       timings,
-      globalPause: this.globalPause,
+      pause: this.pause,
       demand:
         this.missing === '0'
           ? []

@@ -48,7 +48,13 @@ const CONTRADICTED = staleNeed(
   observation({ contradictions: [{ resource: 'requests.cpu', used: '9', counted: '1' }] }),
   null,
 ).join('; ');
-const paused = { by: 'ann', at: NOW - MINUTE, reason: 'a freeze' };
+const paused = {
+  scope: 'target',
+  kept: 'ConfigMap headroom-pauses, key k',
+  by: 'ann',
+  at: NOW - MINUTE,
+  reason: 'a freeze',
+} as const;
 
 function idle(look: Parameters<typeof observation>[0] = {}, remembered: Partial<ResizeMemory> = {}): Verdict {
   return decide({ quota: observation(look), pullRequest: null }, memory({ need: settledNeed, ...remembered }), NOW)[1];
@@ -144,16 +150,16 @@ const expected: Record<Reason, Expected> = {
     detail: 'the ResourceQuota was deleted and another one has its name',
   },
   Paused: {
-    verdict: idle({}, { paused }),
+    verdict: idle({ pause: paused }),
     kind: 'hold',
     phase: 'Paused',
-    detail: 'paused by ann since 2026-11-20T09:59:00Z: a freeze; send resume to go on',
+    detail: 'paused by ann since 2026-11-20T09:59:00Z: a freeze (ConfigMap headroom-pauses, key k)',
   },
   GloballyPaused: {
-    verdict: idle({ globalPause: { by: 'ann', reason: 'a freeze' } }),
+    verdict: idle({ pause: { ...paused, scope: 'everything', kept: 'ConfigMap headroom-pause' } }),
     kind: 'hold',
     phase: 'Paused',
-    detail: 'all of Headroom is paused in this cluster by ann: a freeze (ConfigMap headroom-pause)',
+    detail: 'Headroom is paused in this cluster by ann since 2026-11-20T09:59:00Z: a freeze (ConfigMap headroom-pause)',
   },
   CoolingDown: {
     verdict: idle({}, { lastChange: NOW - 20 * MINUTE }),
@@ -516,11 +522,8 @@ describe('every reason comes with its phase and its sentence', () => {
 
 describe('the same reasons in other circumstances', () => {
   it('nothing is said about a reason that nobody gave', () => {
-    expect(idle({}, { paused: { ...paused, reason: '' } }).detail).toBe(
-      'paused by ann since 2026-11-20T09:59:00Z; send resume to go on',
-    );
-    expect(idle({ globalPause: { by: 'ann', reason: '' } }).detail).toBe(
-      'all of Headroom is paused in this cluster by ann (ConfigMap headroom-pause)',
+    expect(idle({ pause: { ...paused, reason: '', at: null } }).detail).toBe(
+      'paused by ann (ConfigMap headroom-pauses, key k)',
     );
     expect(open({ memory: { rejection: { by: 'ann', at: NOW, reason: '' } } }).detail).toBe('rejected by ann');
   });

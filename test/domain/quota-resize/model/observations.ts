@@ -87,7 +87,7 @@ export function observation(changed: Partial<QuotaObservation> = {}): QuotaObser
     policy: policy(),
     warnings: [],
     timings,
-    globalPause: null,
+    pause: null,
     demand: [],
     contradictions: [],
     mergeHold: null,

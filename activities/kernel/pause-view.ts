@@ -1,0 +1,44 @@
+import type { PauseConfigMaps } from '../../domain/kernel/pause.ts';
+
+/** How long what was read counts as confirmed while the watches are alive, in milliseconds. */
+const CONFIRMED_MS = 30_000;
+
+/**
+ * The ConfigMaps of pauses as a process knows them. A watch says when they change; what was not confirmed for 30 s, or is
+ * not watched at the moment, is read again before it is believed. What cannot be read is an error, never "no pause".
+ */
+export class PauseView {
+  readonly #read: () => Promise<PauseConfigMaps>;
+  readonly #now: () => number;
+  #confirmed: { readonly maps: PauseConfigMaps; readonly at: number } | null = null;
+  #isWatched = false;
+  /** Counts what makes an answer that is still under way too old to be kept. */
+  #changes = 0;
+
+  constructor(read: () => Promise<PauseConfigMaps>, now: () => number = Date.now) {
+    this.#read = read;
+    this.#now = now;
+  }
+
+  /** Something changed, or may have changed unseen. */
+  changed(): void {
+    this.#changes += 1;
+    this.#confirmed = null;
+  }
+
+  /** Whether every change will be told from now on. */
+  watched(isWatched: boolean): void {
+    this.#isWatched = isWatched;
+    this.changed();
+  }
+
+  async read(): Promise<PauseConfigMaps> {
+    const known = this.#confirmed;
+    if (known !== null && this.#now() - known.at < CONFIRMED_MS) return known.maps;
+    const changes = this.#changes;
+    const at = this.#now();
+    const maps = await this.#read();
+    if (this.#isWatched && changes === this.#changes) this.#confirmed = { maps, at };
+    return maps;
+  }
+}

@@ -1,0 +1,108 @@
+/** The pauses as activities read and write them: every `ensure…` asks before it writes. */
+import { createHash } from 'node:crypto';
+import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
+import {
+  type Pause,
+  PAUSE_EVERYTHING,
+  type PauseConfigMaps,
+  type PauseInForce,
+  pauseKey,
+  pauseOf,
+  PAUSES,
+  type PauseScope,
+  pauseSentence,
+  type PauseSubject,
+  storePause,
+} from '../../domain/kernel/pause.ts';
+import { quotaPauseSubject, type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
+import type { Kubernetes } from '../kubernetes/kubernetes.ts';
+import { orNull, withKubernetesFailures } from '../kubernetes/failure.ts';
+import { failure } from './failure.ts';
+
+export interface PauseOptions {
+  readonly kubernetes: Pick<Kubernetes, 'core'>;
+  /** Where both ConfigMaps are. */
+  readonly systemNamespace: string;
+  /** The process's own view of both; absent: they are read each time. */
+  readonly pauses?: { readonly read: () => Promise<PauseConfigMaps> } | undefined;
+}
+
+/** Both ConfigMaps as they are now. */
+export async function readPauseConfigMaps({ kubernetes, systemNamespace }: PauseOptions): Promise<PauseConfigMaps> {
+  const read = async (name: string) =>
+    await orNull(kubernetes.core.readNamespacedConfigMap({ name, namespace: systemNamespace }));
+  const [everything, pauses] = await Promise.all([read(PAUSE_EVERYTHING), read(PAUSES)]);
+  return {
+    everything:
+      everything === null
+        ? null
+        : {
+            data: everything.data ?? {},
+            createdAt: everything.metadata?.creationTimestamp?.getTime() ?? null,
+          },
+    pauses: pauses === null ? null : (pauses.data ?? {}),
+  };
+}
+
+/** The pauses of this moment, to be asked for several subjects. */
+export async function readPauses(options: PauseOptions): Promise<(subject: PauseSubject) => PauseInForce | null> {
+  const maps = await (options.pauses === undefined ? readPauseConfigMaps(options) : options.pauses.read());
+  return (subject) => pauseOf(maps, subject, digest);
+}
+
+/** The pause that holds for a subject; null where there is none. */
+export async function readPause(options: PauseOptions, subject: PauseSubject): Promise<PauseInForce | null> {
+  return (await readPauses(options))(subject);
+}
+
+/** The key of a pause in the ConfigMap `headroom-pauses`. */
+export function keyOf(scope: Exclude<PauseScope, { kind: 'everything' }>): string {
+  return pauseKey(scope, digest);
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/**
+ * The check that every `ensure…` makes before it writes. When it cannot be made, nothing is written either.
+ *
+ * @returns a function that throws `Paused` or `GloballyPaused` (not retried), with the pause, while nothing may be written
+ * for the subject; `what` is the subject in words.
+ */
+export function createPauseGuard(options: PauseOptions): (subject: PauseSubject, what: string) => Promise<void> {
+  return withKubernetesFailures(async (subject: PauseSubject, what: string) => {
+    const pause = await readPause(options, subject);
+    if (pause === null) return;
+    throw failure({
+      type: pause.scope === 'everything' ? 'GloballyPaused' : 'Paused',
+      nonRetryable: true,
+      message: `nothing is written for ${what}: ${pauseSentence(pause)}`,
+      details: [pause],
+    });
+  });
+}
+
+/** The guard for quotas of a controller. */
+export function createQuotaPauseGuard(
+  options: PauseOptions,
+  controller: PauseSubject['controller'],
+): (target: QuotaTarget) => Promise<void> {
+  const guard = createPauseGuard(options);
+  return async (target) => await guard(quotaPauseSubject(controller, target), targetName(target));
+}
+
+/**
+ * Writes a pause of a target, a namespace or a controller, or takes it away with null. Each is a key of its own, so that
+ * nobody's write undoes another's.
+ */
+export async function writePause(
+  { kubernetes, systemNamespace: namespace }: PauseOptions,
+  scope: Exclude<PauseScope, { kind: 'everything' }>,
+  pause: Pause | null,
+): Promise<void> {
+  await kubernetes.core.patchNamespacedConfigMap(
+    { name: PAUSES, namespace, body: { data: { [keyOf(scope)]: pause === null ? null : storePause(pause) } } },
+    setHeaderOptions('Content-Type', PatchStrategy.MergePatch),
+  );
+}

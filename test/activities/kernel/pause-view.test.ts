@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { PauseView } from '../../../activities/kernel/pause-view.ts';
+
+/** A view over ConfigMaps that a test changes, with a clock that it moves. */
+function given() {
+  const world = { now: 0, reads: 0, pauses: {} as Record<string, string>, isAway: false };
+  const view = new PauseView(
+    async () => {
+      world.reads += 1;
+      if (world.isAway) throw new Error('away');
+      return { everything: null, pauses: world.pauses };
+    },
+    () => world.now,
+  );
+  return { world, view };
+}
+
+describe('the view of pauses', () => {
+  it('is read once while it is watched, and again after 30 s', async () => {
+    const { world, view } = given();
+    view.watched(true);
+    await view.read();
+    world.now = 29_999;
+    await view.read();
+    expect(world.reads).toBe(1);
+    world.now = 30_000;
+    await view.read();
+    expect(world.reads).toBe(2);
+  });
+
+  it('is read before every write while nothing is watched', async () => {
+    const { world, view } = given();
+    await view.read();
+    await view.read();
+    view.watched(true);
+    await view.read();
+    view.watched(false);
+    await view.read();
+    expect(world.reads).toBe(4);
+  });
+
+  it('is read again after a change, also one that came while it was being read', async () => {
+    const { world, view } = given();
+    view.watched(true);
+    const reading = view.read();
+    world.pauses = { 'namespace_team-a': '{}' };
+    view.changed();
+    await reading;
+    expect((await view.read()).pauses).toEqual(world.pauses);
+  });
+
+  it('that cannot be read is an error, and never "no pause"', async () => {
+    const { world, view } = given();
+    view.watched(true);
+    await view.read();
+    world.isAway = true;
+    world.now = 30_000;
+    await expect(view.read()).rejects.toThrow('away');
+  });
+});

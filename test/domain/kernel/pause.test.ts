@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import {
+  pauseCommand,
+  type PauseConfigMaps,
+  pauseKey,
+  pauseOf,
+  pauseSentence,
+  storePause,
+  upgradePause,
+} from '../../../domain/kernel/pause.ts';
+
+const NOW = Date.parse('2026-11-22T17:00:00Z');
+const alice = { by: 'alice', reason: 'a freeze', at: NOW };
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
+const subject = { controller: 'quota-resize', namespace: 'team-a', name: 'team-a/compute' } as const;
+
+function found(maps: Partial<PauseConfigMaps>, of: Parameters<typeof pauseOf>[1] = subject) {
+  return pauseOf({ everything: null, pauses: null, ...maps }, of, digest);
+}
+
+describe('a pause', () => {
+  it.each([
+    ['its target', 'target_quota-resize_team-a_compute', 'target'],
+    ['its namespace', 'namespace_team-a', 'namespace'],
+    ['its controller', 'controller_quota-resize', 'controller'],
+  ])('of %s holds', (_, key, scope) => {
+    expect(found({ pauses: { [key]: storePause(alice) } })).toMatchObject({ ...alice, scope });
+  });
+
+  it.each([
+    'target_quota-usage_team-a_compute',
+    'target_quota-resize_team-a_other',
+    'namespace_team',
+    'controller_lights-out',
+  ])('of something else does not hold: %s', (key) =>
+    expect(found({ pauses: { [key]: storePause(alice) } })).toBeNull(),
+  );
+
+  it('of everything holds while its ConfigMap exists, even an empty one, and not when it says "false"', () => {
+    expect(found({ everything: { data: {}, createdAt: NOW } })).toMatchObject({ scope: 'everything', at: NOW });
+    expect(found({ everything: { data: { paused: ' False ' }, createdAt: NOW } })).toBeNull();
+  });
+
+  it.each(['', 'yes', '[]', '{"by": 7, "at": "soon"}', 'null'])('holds whatever its value says: %j', (value) => {
+    expect(found({ pauses: { 'namespace_team-a': value } })).toMatchObject({ by: 'unknown', at: null });
+  });
+
+  it('is read as it was stored', () => {
+    expect(upgradePause(storePause(alice))).toEqual(alice);
+  });
+
+  it('says who, since when, why and where that is kept', () => {
+    expect(pauseSentence({ ...alice, scope: 'namespace', kept: 'ConfigMap c' })).toBe(
+      'the namespace is paused by alice since 2026-11-22T17:00:00Z: a freeze (ConfigMap c)',
+    );
+  });
+});
+
+describe('the key of a pause', () => {
+  it('is one that Kubernetes takes, also for the longest names, and another one for another target', () => {
+    const target = (quota: string) =>
+      pauseKey({ kind: 'target', controller: 'quota-resize', name: `${'n'.repeat(63)}/${quota}` }, digest);
+    const keys = ['compute', 'a.b-c', 'q'.repeat(253), 'q'.repeat(252)].map(target);
+    expect(new Set(keys).size).toBe(4);
+    for (const key of keys) expect(key).toMatch(/^[-._a-zA-Z0-9]{1,253}$/);
+  });
+});
+
+describe('a command', () => {
+  const input = { by: 'bob', reason: '' };
+  const known = { ...alice, scope: 'target', kept: 'a key' } as const;
+
+  it('pauses and resumes, and is rejected where it would change nothing', () => {
+    expect(pauseCommand('pause', null, input, NOW)).toMatchObject({ kind: 'accepted', pause: { by: 'bob', at: NOW } });
+    expect(pauseCommand('resume', known, input, NOW)).toMatchObject({ kind: 'accepted', pause: null });
+    expect(pauseCommand('pause', known, input, NOW)).toMatchObject({ kind: 'rejected' });
+    expect(pauseCommand('resume', null, input, NOW)).toMatchObject({ kind: 'rejected' });
+  });
+
+  it('to one target does not resume its namespace', () => {
+    expect(pauseCommand('resume', { ...known, scope: 'namespace' }, input, NOW)).toMatchObject({ kind: 'rejected' });
+  });
+});

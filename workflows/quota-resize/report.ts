@@ -1,0 +1,67 @@
+/** What an act tells on the quota itself. */
+import type { QuotaTarget } from '../../domain/kernel/target.ts';
+import * as absorb from '../../domain/quota-resize/decide/apply-outcome.ts';
+import type { Seen } from '../../domain/quota-resize/model/episode-observation.ts';
+import { summary } from '../../domain/quota-resize/pull-request/wording.ts';
+import { type BlockedReason, type ResizeMemory } from '../../domain/quota-resize/model/memory.ts';
+import type { ResourceList } from '../../domain/kernel/resource-list.ts';
+import type { Verdict } from '../../domain/quota-resize/model/verdict.ts';
+import { brief } from '../kernel/visibility.ts';
+import { ensuring } from './activities.ts';
+
+export type Act = Exclude<Verdict, { kind: 'hold' } | { kind: 'end' }>;
+/** What an act leaves in the memory, applied to the memory as it is when the act is over. */
+export type Absorb = (memory: ResizeMemory) => ResizeMemory;
+
+/** The limits in force, where they can be seen: they tell two mappings of one values file apart. */
+export function currentOf({ quota: { quota } }: Seen): { readonly current?: ResourceList } {
+  return quota === null ? {} : { current: quota.hard };
+}
+
+export async function announce(
+  target: QuotaTarget,
+  proposal: Extract<Act, { kind: 'propose' }>['proposal'],
+  seen: Seen,
+  at: number,
+): Promise<void> {
+  const { quota, policy } = seen.quota;
+  if (quota === null) return;
+  const notes = [...proposal.notes, ...(proposal.usageNotes ?? [])];
+  await ensuring.ensureRecommendation.executeWithOptions({ summary: brief(summary(proposal)) }, [
+    {
+      target,
+      quotaUid: quota.uid,
+      changes: proposal.changes,
+      evidence: proposal.evidence,
+      ...(notes.length === 0 ? {} : { notes }),
+      mode: policy.mode,
+      at,
+    },
+  ]);
+}
+
+/** Shows on the quota why the decision cannot move, and remembers it until it is tried again. */
+export async function block(
+  target: QuotaTarget,
+  seen: Seen,
+  blocked: { readonly reason: BlockedReason; readonly message: string; readonly key: string },
+): Promise<Absorb> {
+  await tell(target, seen, 'Warning', blocked.reason, blocked.message, blocked.key);
+  const at = Date.now();
+  return (memory) => absorb.blocked(memory, blocked, at);
+}
+
+export async function tell(
+  target: QuotaTarget,
+  seen: Seen,
+  type: 'Normal' | 'Warning',
+  reason: string,
+  message: string,
+  key: string,
+): Promise<void> {
+  const uid = seen.quota.quota?.uid;
+  if (uid === undefined) return;
+  await ensuring.ensureQuotaEvent.executeWithOptions({ summary: brief(`${reason}: ${message}`) }, [
+    { target, quotaUid: uid, type, reason, message, key },
+  ]);
+}
