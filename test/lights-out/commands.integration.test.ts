@@ -274,7 +274,7 @@ describe('Headroom that is paused in the whole cluster', () => {
     await cluster.patchSchedule('global', { spec: UP });
     const said = await cluster.stands('global', 'Up', 'GloballyPaused');
     expect(said.detail).toMatch(
-      /^1 workload to be written, and Headroom is paused in this cluster by carol: an incident/,
+      /^1 workload to be written, and Headroom is paused in this cluster by carol since \S+: an incident/,
     );
     expect(await cluster.replicas('global', 'web')).toBe(0);
     expect(await cluster.ready('global')).toMatch(/^Unknown GloballyPaused: /);

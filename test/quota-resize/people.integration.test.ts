@@ -298,7 +298,7 @@ describe.concurrent('a history that grows too long', SEVERAL_PHASES, () => {
     });
     const renewed = await quota.reaches('Paused', 'Paused');
     expect(renewed.paused).toMatchObject({ by: 'carol', reason: 'holidays' });
-    expect(renewed.detail).toMatch(/^paused by carol since 20.*Z: holidays; send resume to go on$/);
+    expect(renewed.detail).toMatch(/^paused by carol since 20.*Z: holidays \(ConfigMap headroom-pauses, key \S+\)$/);
   });
 });
 

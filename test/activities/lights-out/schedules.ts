@@ -272,7 +272,9 @@ export function scheduleTests(cluster: () => Cluster): void {
       const activities = at(NIGHT);
       await paused(async () => {
         const seen = await activities.observeSchedule(lookOf(ns));
-        expect(seen.globalPause).toMatch(/^Headroom is paused in this cluster by jane: incident 7 \(ConfigMap /);
+        expect(seen.globalPause).toMatch(
+          /^Headroom is paused in this cluster by jane since \S+: incident 7 \(ConfigMap /,
+        );
         const { items } = planOf(seen);
         expect(items).toHaveLength(1);
         const refused = {
