@@ -6,7 +6,7 @@ import { type Cluster, namespaceOf, patience, quotaOf, targetOf } from './cluste
 
 const TEMPLATE = 'clusters/{{ .Cluster }}/{{ .Namespace }}';
 const configured: readonly SourceHint[] = [
-  { from: 'template', path: 'clusters/test/hints', namespace: 'hints', said: `the path template "${TEMPLATE}"` },
+  { from: 'template', path: 'clusters/test/hints', namespace: 'hints', said: `the path template \`${TEMPLATE}\`` },
   { from: 'scan', template: TEMPLATE, said: 'a search of the whole repository' },
 ];
 
@@ -80,7 +80,7 @@ export function hintTests(cluster: () => Cluster): void {
       expect(shared).toEqual({
         from: 'template',
         path: 'clusters/test',
-        said: 'the path template "clusters/{{ .Cluster }}"',
+        said: 'the path template `clusters/{{ .Cluster }}`',
       });
     });
 

@@ -108,7 +108,7 @@ describe('a pull request for two quotas in two files', () => {
       await worker.activities.ensurePullRequestRebuilt({ target, decision: again, policy, places: both, why: 'moved' }),
     ).toMatchObject({ kind: 'open', leftOut: ['gpu'] });
     const { body } = await worker.github.pullRequests.get(1);
-    expect(body).toContain('- quota `gpu`: acme/gitops at main: no file for ResourceQuota team-a/gpu');
+    expect(body).toContain('- Quota `gpu`: acme/gitops at main: no file for ResourceQuota team-a/gpu');
     expect(await worker.github.pullRequests.filesOf(1)).toEqual([PATH]);
   });
 });
@@ -139,7 +139,7 @@ it('a companion in another repository, or one without a place, is left out and n
   });
   expect(outcome).toMatchObject({ kind: 'open', leftOut: ['gpu', 'lost'] });
   const { body, title } = await worker.github.pullRequests.get(1);
-  expect(body).toContain('- quota `gpu`: it is in acme/platform at main');
+  expect(body).toContain('- Quota `gpu`: it is in acme/platform at main');
   expect(body).toContain('no file for ResourceQuota team-a/lost');
   expect(title).toBe('Raise quota team-a/compute: requests.cpu 2 → 3600m');
 });

@@ -31,7 +31,7 @@ export const hints: readonly SourceHint[] = [
   {
     from: 'template',
     path: 'managed-resources/prod/team-a',
-    said: 'the path template "managed-resources/{{ .Cluster }}/{{ .Namespace }}"',
+    said: 'the path template `managed-resources/{{ .Cluster }}/{{ .Namespace }}`',
   },
 ];
 

@@ -39,7 +39,9 @@ describe('rebuilding a pull request', () => {
     const decision = await open(worker);
     const moved = MANIFEST.replace("'2'  # two, for now", "'3'  # three");
     await gitops.forge.pushCommit({ files: { [PATH]: moved } });
-    expect(await worker.activities.observePullRequest({ target, decision })).toMatchObject({ mergeableState: 'dirty' });
+    expect(await worker.activities.observePullRequest({ target, decision })).toMatchObject({
+      mergeability: 'conflict',
+    });
 
     const outcome = await worker.activities.ensurePullRequestRebuilt({ target, decision, policy, places, why });
     const head = await expectRebuilt(gitops, decision, moved.replace("'3'", "'3600m'"));

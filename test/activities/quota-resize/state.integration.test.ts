@@ -232,7 +232,7 @@ describe('waiting for a pull request to change', () => {
     let known = await story.observe();
     expect(known.mergeability).toBe('computing');
     expect(await poll(story, known)).toMatchObject({
-      message: 'waiting for GitHub to compute whether pull request #1 can be merged',
+      message: 'waiting until it is known whether pull request #1 can be merged',
     });
     await gitops.forge.setDraft(1, true);
     await expect(gitops.forge.mergePullRequest(1, 'mona')).rejects.toThrow('draft');

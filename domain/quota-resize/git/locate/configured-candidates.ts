@@ -27,7 +27,7 @@ export function configuredCandidates(
     return [scan];
   }
   const path = renderPath(template, { cluster: cluster ?? '', namespace, quota });
-  const said = `the path template "${pathTemplate}"${because}`;
+  const said = `the path template \`${pathTemplate}\`${because}`;
   const applied = namesNamespace(template) ? { namespace } : {};
   return path === '' ? [scan] : [{ from: 'template', said, path, ...applied, ...narrowed }, scan];
 }

@@ -79,7 +79,7 @@ describe('plain manifests', () => {
     for (const [options, how] of [
       [
         { template: 'teams/{{ .Namespace }}' },
-        /by the path template "teams\/{{ .Namespace }}"\. Its namespace is known from the path template/,
+        /by the path template `teams\/{{ .Namespace }}`\. Its namespace is known from the path template/,
       ],
       [{ namespaces: ['red'] }, /known from a folder or file of `/],
     ] as const) {
