@@ -1,6 +1,6 @@
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
-import { isSynced } from '../../domain/quota-resize/decide/await-sync.ts';
+import { isSynced } from '../../domain/quota-resize/decide/merged.ts';
 import type { PollPace } from '../../domain/kernel/poll-pace.ts';
 import { notYet } from '../kernel/not-yet.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';

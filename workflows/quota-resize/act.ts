@@ -4,7 +4,7 @@ import * as absorb from '../../domain/quota-resize/decide/apply-outcome.ts';
 import type { Seen } from '../../domain/quota-resize/model/episode-observation.ts';
 import { summary } from '../../domain/quota-resize/pull-request/wording.ts';
 import { type Decision, FOUND_IN_GIT } from '../../domain/quota-resize/model/decision.ts';
-import { type BlockedReason, blockedReasons } from '../../domain/quota-resize/model/memory.ts';
+import { type BlockedReason, blockedReasons, requireState } from '../../domain/quota-resize/model/memory.ts';
 import { failedActivity } from '../kernel/failure.ts';
 import { brief } from '../kernel/visibility.ts';
 import { ensuring, observing } from './activities.ts';
@@ -115,7 +115,7 @@ async function opened(
       await ensuring.ensureLeaseUpdated.executeWithOptions({ summary: `pull request #${pullRequest.number}` }, [
         { target, decision: { ...held, pullRequest } },
       ]);
-      return (memory) => absorb.opened(memory, held, pullRequest);
+      return (memory) => absorb.opened(requireState(memory, 'Locked', 'Open'), held, pullRequest);
     }
     case 'alreadyInGit': {
       const merge = { sha: outcome.sha, at: Date.now(), by: FOUND_IN_GIT, limits: outcome.limits };
@@ -130,7 +130,7 @@ async function opened(
       await ensuring.ensureLeaseReleased.executeWithOptions({ summary: 'AlreadyInGit' }, [
         { target, decision: inGit, refusal: null },
       ]);
-      return (memory) => absorb.merged(memory, decision, merge);
+      return (memory) => absorb.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, merge);
     }
     case 'blocked':
       return await block(target, seen, { reason: blockedReason(outcome.reason), message: outcome.message, key });
@@ -158,7 +158,7 @@ async function merge(target: QuotaTarget, verdict: Extract<Act, { kind: 'merge' 
         `${summary(decision)}: pull request #${number} is merged`,
         decision.id,
       );
-      return (memory) => absorb.merged(memory, decision, { sha, at, by, limits });
+      return (memory) => absorb.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, { sha, at, by, limits });
     }
     case 'moved':
       return (memory) => memory;
@@ -172,7 +172,7 @@ async function close(target: QuotaTarget, verdict: Extract<Act, { kind: 'close' 
   await ensuring.ensurePullRequestClosed.executeWithOptions({ summary: reason }, [{ target, decision, comment }]);
   await ensuring.ensureLeaseReleased.executeWithOptions({ summary: reason }, [{ target, decision, refusal }]);
   await tellRefusal(target, verdict, seen);
-  return (memory) => absorb.closed(memory, refusal);
+  return (memory) => absorb.closed(requireState(memory, 'Locked', 'Open'), refusal);
 }
 
 /** Unlocks without a word on GitHub: there is nothing yet, the mode is observe, or people took the pull request over. */
@@ -180,7 +180,7 @@ async function release(target: QuotaTarget, verdict: Extract<Act, { kind: 'relea
   const { decision, refusal, reason } = verdict;
   await ensuring.ensureLeaseReleased.executeWithOptions({ summary: reason }, [{ target, decision, refusal }]);
   await tellRefusal(target, verdict, seen);
-  return (memory) => absorb.closed(memory, refusal);
+  return (memory) => absorb.closed(requireState(memory, 'Locked', 'Open'), refusal);
 }
 
 /** Who said no, and why, on the quota itself. */
@@ -198,7 +198,7 @@ async function settle(target: QuotaTarget, verdict: Extract<Act, { kind: 'settle
   const at = Date.now();
   if (reason !== 'MergedByHuman' && decision.merge !== null) {
     await ensuring.ensureLeaseSynced.executeWithOptions({ summary: reason }, [{ target, decision, at }]);
-    return (memory) => absorb.synced(memory, at);
+    return (memory) => absorb.synced(requireState(memory, 'Merged'), at);
   }
   await ensuring.ensureLeaseReleased.executeWithOptions({ summary: reason }, [{ target, decision, refusal }]);
   if (deletesBranch) {
@@ -209,11 +209,11 @@ async function settle(target: QuotaTarget, verdict: Extract<Act, { kind: 'settle
   if (merge !== null) {
     const message = `${summary(decision)}: pull request #${number} was merged by ${merge.by}`;
     await tell(target, seen, 'Normal', 'QuotaResizeMerged', message, decision.id);
-    return (memory) => absorb.merged(memory, decision, merge);
+    return (memory) => absorb.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, merge);
   }
   const message = `${summary(decision)}: pull request #${number} was closed by ${refusal?.by ?? 'unknown'}, which is a refusal`;
   await tell(target, seen, 'Normal', 'QuotaResizeRefused', message, decision.id);
-  return (memory) => absorb.closed(memory, refusal);
+  return (memory) => absorb.closed(requireState(memory, 'Locked', 'Open'), refusal);
 }
 
 /** Warns once, and reads Git again: a person may have taken the change back there, and then there is nothing to wait for. */
@@ -224,14 +224,14 @@ async function warnSync(target: QuotaTarget, verdict: Extract<Act, { kind: 'warn
     { target, limits: decision.merge?.limits ?? {}, hints: seen.quota.hints, ...currentOf(seen) },
   ]);
   const limits = source.kind === 'found' ? source.limits : null;
-  return (memory) => absorb.syncChecked(memory, limits, Date.now());
+  return (memory) => absorb.syncChecked(requireState(memory, 'Merged'), limits, Date.now());
 }
 
 /** The limits that are decided before anything is on GitHub: in the Lease first, so that no run opens the earlier ones. */
 async function revise(target: QuotaTarget, verdict: Extract<Act, { kind: 'revise' }>): Promise<Absorb> {
   const { decision, detail } = verdict;
   await ensuring.ensureLeaseUpdated.executeWithOptions({ summary: brief(detail) }, [{ target, decision }]);
-  return (memory) => absorb.revised(memory, decision);
+  return (memory) => absorb.revised(requireState(memory, 'Locked'), decision);
 }
 
 async function say(target: QuotaTarget, verdict: Extract<Act, { kind: 'say' }>, seen: Seen): Promise<Absorb> {
@@ -242,7 +242,7 @@ async function say(target: QuotaTarget, verdict: Extract<Act, { kind: 'say' }>, 
     ]);
   }
   await tell(target, seen, event.type, event.reason, event.message, about);
-  return (memory) => absorb.said(memory, about);
+  return (memory) => absorb.emitted(memory, about);
 }
 
 /** Where each quota of the decision is looked for: its own first. */

@@ -3,7 +3,7 @@ import type { EpochMs } from '../../domain/kernel/time.ts';
 import { quotaPauseSubject, type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import { usageFacts, withCounts } from '../../domain/quota-resize/demand/counted-usage.ts';
 import type { Seen } from '../../domain/quota-resize/model/episode-observation.ts';
-import type { ResizeMemory } from '../../domain/quota-resize/model/memory.ts';
+import { decisionOf, type ResizeMemory } from '../../domain/quota-resize/model/memory.ts';
 import type { QuotaObservation } from '../../domain/quota-resize/model/observation.ts';
 import { policyInForce } from '../../domain/quota-resize/policy/in-force.ts';
 import type { Verdict, Wait } from '../../domain/quota-resize/model/verdict.ts';
@@ -110,7 +110,7 @@ export class ResizeEpisode {
   /** Waits for whatever the verdict waits for, a command, a change, or pressure that is not to be kept quiet. */
   async rest(wait: Wait): Promise<void> {
     const summary = `${this.#run.status.phase} (${this.#run.status.reason})`;
-    if (wait.watch === 'pullRequest') this.pullRequest.watch(this.#memory.decision, summary);
+    if (wait.watch === 'pullRequest') this.pullRequest.watch(decisionOf(this.#memory), summary);
     const watch = this.#watch(wait.watch, summary);
     const failedUntil = (): EpochMs | null => watch.failedUntil() ?? this.pullRequest.failedUntil;
     try {
@@ -141,7 +141,7 @@ export class ResizeEpisode {
   async #observe(): Promise<Seen> {
     const quota = await this.#observeQuota();
     // The Lease may know a decision that this run does not: look at its pull request as well.
-    const decision = this.#memory.decision ?? quota.lease.decision;
+    const decision = decisionOf(this.#memory) ?? quota.lease.decision;
     const hasOpenPullRequest = decision !== null && decision.pullRequest !== null && decision.merge === null;
     if (!hasOpenPullRequest) this.pullRequest.forget();
     const pullRequest = hasOpenPullRequest ? await this.pullRequest.read(decision) : null;
@@ -216,9 +216,9 @@ export class ResizeEpisode {
 
   async #awaitChange(what: 'resume' | 'sync', summary: string): Promise<void> {
     if (what === 'resume') return await this.pauses.awaitResume();
-    const { decision } = this.#memory;
-    if (decision === null || decision.merge === null) return;
-    const { quotaUid, merge } = decision;
+    const { state } = this.#memory;
+    if (state.kind !== 'Merged') return;
+    const { quotaUid, merge } = state.decision;
     await watching.awaitSync.executeWithOptions({ summary }, [
       { target: this.#target, quotaUid, limits: merge.limits },
     ]);

@@ -3,7 +3,7 @@ import type { CommandInput } from '../../domain/kernel/command-input.ts';
 import type { Pause } from '../../domain/kernel/pause.ts';
 import type { Decision } from '../../domain/quota-resize/model/decision.ts';
 import type { PolicyInForce } from '../../domain/quota-resize/policy/in-force.ts';
-import type { ResizeMemory } from '../../domain/quota-resize/model/memory.ts';
+import type { Approval, ResizeMemory } from '../../domain/quota-resize/model/memory.ts';
 import type { Phase, Reason } from '../../domain/quota-resize/model/verdict.ts';
 import { defineCommands } from '../kernel/commands.ts';
 
@@ -52,10 +52,10 @@ export interface ResizeStatus {
   /** What the policy allowed when it last looked; null before the first look. */
   readonly policy: PolicyInForce | null;
   readonly decision: Decision | null;
-  readonly approval: ResizeMemory['approval'];
+  readonly approval: Approval | null;
   /** Of everything, the controller, the namespace or the quota, as it was read last. */
   readonly paused: Pause | null;
-  readonly refusals: ResizeMemory['refusals'];
+  readonly refusals: ResizeMemory['rejections'];
   /** The last operator command and what it did. */
   readonly lastCommand: string | null;
 }

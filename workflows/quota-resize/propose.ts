@@ -6,10 +6,12 @@ import type { Seen } from '../../domain/quota-resize/model/episode-observation.t
 import { summary } from '../../domain/quota-resize/pull-request/wording.ts';
 import {
   type Companion,
-  type Decision,
   decidedLimits,
   FOUND_IN_GIT,
+  type LockedDecision,
+  type UnmergedDecision,
 } from '../../domain/quota-resize/model/decision.ts';
+import { requireState } from '../../domain/quota-resize/model/memory.ts';
 import { gateOfDecision } from '../../domain/quota-resize/decide/approval-requirement.ts';
 import type { ResizePolicy } from '../../domain/quota-resize/policy/policy.ts';
 import { asWritten, coveredBy } from '../../domain/quota-resize/sizing/requirement.ts';
@@ -43,7 +45,7 @@ export async function propose(
     return (memory) => blocked(told(memory));
   }
   const proposal = asWritten(verdict.proposal, source.limits, policy);
-  const decision: Decision = {
+  const decision: LockedDecision = {
     id: uuid4().slice(0, 8),
     quotaUid: seen.quota.quota?.uid ?? '',
     decidedAt: Date.now(),
@@ -59,7 +61,7 @@ export async function propose(
   };
   if (coveredBy(proposal.changes, source.limits)) {
     const inGit = { sha: source.baseSha, at: Date.now(), by: FOUND_IN_GIT, limits: source.limits };
-    return (memory) => absorb.merged(told(memory), decision, inGit);
+    return (memory) => absorb.merged(requireState(told(memory), 'Idle'), decision, inGit);
   }
   let placed = await placeCompanions(target, verdict, source, seen);
   for (;;) {
@@ -89,13 +91,16 @@ function companionOf(placed: PlacedCompanion): Companion {
   return companion;
 }
 
-export function withoutCompanions(decision: Decision, quotas: readonly string[]): Decision {
+export function withoutCompanions<D extends UnmergedDecision>(decision: D, quotas: readonly string[]): D {
   const left = (decision.companions ?? []).filter(({ quota }) => !quotas.includes(quota));
-  const { companions: _, ...alone } = decision;
-  return left.length === 0 ? alone : { ...alone, companions: left };
+  return { ...decision, companions: left.length === 0 ? undefined : left };
 }
 
-function withCompanions(decision: Decision, companions: readonly Companion[], policy: ResizePolicy): Decision {
+function withCompanions(
+  decision: LockedDecision,
+  companions: readonly Companion[],
+  policy: ResizePolicy,
+): LockedDecision {
   const together = { ...decision, companions };
   return { ...together, gate: gateOfDecision(policy, together) };
 }
@@ -127,7 +132,7 @@ async function placeCompanions(
 function locked(
   verdict: Extract<Act, { kind: 'propose' }>,
   lease: LeaseOutcome,
-  decision: Decision,
+  decision: LockedDecision,
   told: Absorb,
 ): Absorb {
   switch (lease.kind) {
@@ -137,7 +142,7 @@ function locked(
         decision,
         others.filter((quota) => !lease.companions.includes(quota)),
       );
-      return (memory) => absorb.acquired(told(memory), held);
+      return (memory) => absorb.acquired(requireState(told(memory), 'Idle'), held);
     }
     case 'held': {
       const message = `The Lease of this quota is held by ${lease.by}.`;

@@ -1,6 +1,6 @@
 /** What people see of an episode besides its phase, and the memory does not hold. */
 import { formatInstant } from '../../domain/kernel/time.ts';
-import type { ResizeMemory } from '../../domain/quota-resize/model/memory.ts';
+import { approvalOf, decisionOf, type ResizeMemory } from '../../domain/quota-resize/model/memory.ts';
 import { describeChange } from '../../domain/quota-resize/sizing/requirement.ts';
 
 /** It is the same before and after continue-as-new. */
@@ -14,7 +14,9 @@ export interface Shown {
 export const NOTHING_SHOWN: Shown = { approvedBy: null, achieved: [], isAchieved: false };
 
 /** The memory forgets an approval with the merge, and the decision with the sync; people still ask for both. */
-export function nextShown(shown: Shown, { decision, approval }: ResizeMemory): Shown {
+export function nextShown(shown: Shown, memory: ResizeMemory): Shown {
+  const decision = decisionOf(memory);
+  const approval = approvalOf(memory);
   if (decision === null) return shown;
   const { changes, pullRequest, merge } = decision;
   const given = approval === null ? null : `${approval.by} at ${formatInstant(approval.at)}`;
@@ -32,6 +34,6 @@ export function nextShown(shown: Shown, { decision, approval }: ResizeMemory): S
 }
 
 /** The lines about the decision. */
-export function decisionFacts({ achieved, isAchieved }: Shown, { decision }: ResizeMemory): readonly string[] {
-  return decision !== null || isAchieved ? achieved : [];
+export function decisionFacts({ achieved, isAchieved }: Shown, { state }: ResizeMemory): readonly string[] {
+  return state.kind !== 'Idle' || isAchieved ? achieved : [];
 }

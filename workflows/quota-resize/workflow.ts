@@ -4,7 +4,8 @@ import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
 import { command } from '../../domain/quota-resize/decide/commands.ts';
 import { decide } from '../../domain/quota-resize/decide/decide.ts';
-import { emptyMemory, upgradeMemory } from '../../domain/quota-resize/model/memory.ts';
+import { approvalOf, decisionOf } from '../../domain/quota-resize/model/memory.ts';
+import { upgradeMemory } from '../../domain/quota-resize/model/upgrade-memory.ts';
 import type { CommandAnswer } from '../kernel/commands.ts';
 import { type Carried, ControllerRun, upgradeCarried } from '../kernel/controller-run.ts';
 import { type EpisodeMemory, ResizeEpisode, type ResizeRun, type ResizeRunStatus } from './episode.ts';
@@ -25,6 +26,8 @@ export interface QuotaResizeInput {
   readonly target: QuotaTarget;
   /** Of the run before, through continue-as-new. */
   readonly carried?: Carried<EpisodeMemory>;
+  /** The memory alone, as a run of an earlier release carried it. */
+  readonly memory?: { readonly version: number };
   /** After so many history events it continues as new, instead of `HISTORY_EVENTS`; for tests. At least one pass is made. */
   readonly continueAfterEvents?: number;
 }
@@ -47,7 +50,7 @@ const HISTORY_EVENTS = 4_000;
 export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeResult> {
   const { target, continueAfterEvents = HISTORY_EVENTS } = input;
   const carried = upgradeCarried(input.carried);
-  const { resize = emptyMemory(), shown = NOTHING_SHOWN } = carried?.memory ?? {};
+  const { resize = input.memory, shown = NOTHING_SHOWN } = carried?.memory ?? {};
   const run: ResizeRun = new ControllerRun<ResizeRunStatus, EpisodeMemory>({
     identity: { controller: 'quota-resize', target: targetName(target), cluster: target.cluster },
     carried,
@@ -116,7 +119,7 @@ function handleMessages(target: QuotaTarget, run: ResizeRun, episode: ResizeEpis
   );
   setHandler(status, (): ResizeStatus => {
     const { phase, reason, detail, until } = run.status;
-    const { decision, approval, refusals } = run.memory.resize;
+    const { resize } = run.memory;
     return {
       target,
       phase,
@@ -125,10 +128,10 @@ function handleMessages(target: QuotaTarget, run: ResizeRun, episode: ResizeEpis
       since: formatInstant(run.since),
       ...(until === undefined ? {} : { until: formatInstant(until) }),
       policy: episode.policy,
-      decision,
-      approval,
+      decision: decisionOf(resize),
+      approval: approvalOf(resize),
       paused: episode.pauses.known,
-      refusals,
+      refusals: resize.rejections,
       lastCommand: run.lastCommand,
     };
   });

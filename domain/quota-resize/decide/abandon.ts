@@ -1,5 +1,5 @@
 import type { EpochMs } from '../../kernel/time.ts';
-import type { ResizeMemory } from '../model/memory.ts';
+import { decisionOf, inState, type ResizeMemory } from '../model/memory.ts';
 import type { PullRequestObservation, QuotaObservation } from '../model/observation.ts';
 import { end, type Planned } from './next-step.ts';
 import { rejectionOf, settleClosed } from './pull-request-closed.ts';
@@ -16,7 +16,7 @@ export function goneReason(look: QuotaObservation, memory: ResizeMemory): { reas
     };
   }
   if (look.quota === null) return { reason: 'QuotaGone', detail: 'the ResourceQuota is deleted' };
-  const known = memory.decision?.quotaUid ?? memory.quotaUid;
+  const known = decisionOf(memory)?.quotaUid ?? memory.quotaUid;
   if (known !== null && known !== look.quota.uid) {
     return { reason: 'QuotaReplaced', detail: 'the ResourceQuota was deleted and another one has its name' };
   }
@@ -24,7 +24,7 @@ export function goneReason(look: QuotaObservation, memory: ResizeMemory): { reas
 }
 
 /** Gives up what is in hand (closing an open pull request with a word) and ends. */
-export function leave(
+export function abandon(
   look: QuotaObservation,
   memory: ResizeMemory,
   pullRequest: PullRequestObservation | null,
@@ -32,13 +32,17 @@ export function leave(
   detail: string,
   now: EpochMs,
 ): Planned {
-  const { decision } = memory;
-  if (decision === null) return [memory, end(reason, detail)];
-  if (decision.merge !== null) {
+  const { state } = memory;
+  if (state.kind === 'Idle') return [memory, end(reason, detail)];
+  if (state.kind === 'Merged') {
+    const { decision } = state;
     return [memory, { kind: 'settle', phase: 'Ended', reason, detail, decision, refusal: null, deletesBranch: false }];
   }
-  if (pullRequest?.state === 'closed') return [memory, settleClosed(look, memory, decision, pullRequest, now)];
-  const refusal = rejectionOf(memory, decision);
+  if (state.kind === 'Open' && pullRequest?.state === 'closed') {
+    return [memory, settleClosed(look, inState(memory, state), pullRequest, now)];
+  }
+  const { decision } = state;
+  const refusal = rejectionOf(state);
   const handedOver = reason === 'OptedOut' && pullRequest !== null && !pullRequest.headIsOurs;
   if (isObserving(look, memory) || handedOver) {
     const left = decision.pullRequest === null ? '' : `, ${linkTo(decision.pullRequest)} is left to people`;

@@ -1,6 +1,6 @@
 /** Whether a person has to agree, and before what. */
 import { isZero, parseQuantity } from '../../kernel/quantity.ts';
-import type { Decision, Gate, LimitChange } from '../model/decision.ts';
+import type { DecisionFacts, Gate, LimitChange } from '../model/decision.ts';
 import { maxStepExceeded, type ResizePolicy } from '../policy/policy.ts';
 
 /**
@@ -32,7 +32,7 @@ export function gateOf(policy: ResizePolicy, changes: readonly LimitChange[]): G
 /** The approval that a decision needs, for its own quota by the policy as it is now, or for one of its companions. */
 export function gateOfDecision(
   policy: ResizePolicy,
-  { changes, companions = [] }: Pick<Decision, 'changes' | 'companions'>,
+  { changes, companions = [] }: Pick<DecisionFacts, 'changes' | 'companions'>,
 ): Gate | null {
   const own = gateOf(policy, changes);
   if (own !== null) return own;

@@ -1,9 +1,9 @@
 /** Waiting for a person's yes or no: said once, reminded of, and given up where the policy says so. */
 import { equalLists } from '../../kernel/resource-list.ts';
 import { type EpochMs, formatInstant, formatSpan } from '../../kernel/time.ts';
-import { approvedValues, decidedLimits, type Decision, type Gate, type Refusal } from '../model/decision.ts';
+import { approvedValues, decidedLimits, type Gate, type Refusal, type UnmergedDecision } from '../model/decision.ts';
 import { isBeforePullRequest } from './approval-requirement.ts';
-import type { ResizeMemory } from '../model/memory.ts';
+import { inState, type ResizeMemory, type Unmerged } from '../model/memory.ts';
 import { needDigest } from '../sizing/requirement.ts';
 import type { QuotaObservation } from '../model/observation.ts';
 import type { Planned } from './next-step.ts';
@@ -11,8 +11,7 @@ import type { Plan } from '../model/verdict.ts';
 import { linkTo, wholeSummary } from '../pull-request/wording.ts';
 
 /** Whether the approval in hand was given for exactly these limits and this head, or for these limits where they are the question. */
-export function approvalHolds(memory: ResizeMemory, decision: Decision): boolean {
-  const { approval } = memory;
+export function approvalHolds({ approval }: Unmerged, decision: UnmergedDecision): boolean {
   if (approval === null || !equalLists(approval.limits, approvedValues(decision))) return false;
   return isBeforePullRequest(decision.gate) || approval.headSha === decision.pullRequest?.headSha;
 }
@@ -25,21 +24,22 @@ type Waiting = (reason: Gate['reason'], detail: string, until?: EpochMs) => Plan
  */
 export function awaitApproval(
   look: QuotaObservation,
-  memory: ResizeMemory,
-  decision: Decision,
+  memory: ResizeMemory<Unmerged>,
+  decision: UnmergedDecision,
   gate: Gate,
   now: EpochMs,
   waiting: Waiting,
 ): Planned {
   const { approvalReminder, approvalTimeout } = look.policy;
   const key = `${decision.id}|${needDigest(decision)}|${decision.pullRequest?.headSha ?? ''}`;
-  const known = memory.awaiting?.key === key ? memory.awaiting : { key, since: now, remindedAt: now };
-  const asking: ResizeMemory = { ...memory, awaiting: known };
+  const { state } = memory;
+  const known = state.awaiting?.key === key ? state.awaiting : { key, since: now, remindedAt: now };
+  const asking = inState(memory, { ...state, awaiting: known });
   const subject = decision.pullRequest === null ? wholeSummary(decision) : linkTo(decision.pullRequest);
   const detail = `${subject} waits for an approval since ${formatInstant(known.since)}: ${gate.message}; send approve or reject`;
 
   const about = `approval|${key}`;
-  if (!memory.told.includes(about)) {
+  if (!memory.emitted.includes(about)) {
     const event = { type: 'Normal', reason: 'QuotaResizeApprovalNeeded', message: detail } as const;
     return [
       asking,
@@ -55,7 +55,7 @@ export function awaitApproval(
     const event = { type: 'Warning', reason: 'QuotaResizeApprovalOverdue', message } as const;
     const reminder = `${about}|${now}`;
     return [
-      { ...asking, awaiting: { ...known, remindedAt: now } },
+      inState(memory, { ...state, awaiting: { ...known, remindedAt: now } }),
       {
         kind: 'say',
         phase: 'AwaitingApproval',
@@ -72,7 +72,7 @@ export function awaitApproval(
   return [asking, waiting(gate.reason, `${detail}${end}`, Math.min(remindAt, dueAt))];
 }
 
-function giveUp(look: QuotaObservation, decision: Decision, since: EpochMs, now: EpochMs): Plan {
+function giveUp(look: QuotaObservation, decision: UnmergedDecision, since: EpochMs, now: EpochMs): Plan {
   const refusal: Refusal = {
     limits: decidedLimits(decision),
     at: now,
@@ -86,12 +86,12 @@ function giveUp(look: QuotaObservation, decision: Decision, since: EpochMs, now:
 }
 
 /** An approval that people have not been told about yet: in an Event, and on the pull request once there is one. */
-export function tellApproval(memory: ResizeMemory, decision: Decision): Plan | null {
-  const { approval } = memory;
+export function tellApproval(memory: ResizeMemory<Unmerged>, decision: UnmergedDecision): Plan | null {
+  const { approval } = memory.state;
   if (approval === null) return null;
   const hasPullRequest = decision.pullRequest !== null;
   const about = `approved|${approval.at}|${hasPullRequest ? 'commented' : 'said'}`;
-  if (memory.told.includes(about)) return null;
+  if (memory.emitted.includes(about)) return null;
   const why = approval.reason === '' ? '' : `: ${approval.reason}`;
   const words = `approved by ${approval.by} at ${formatInstant(approval.at)}${why}`;
   return {

@@ -1,6 +1,6 @@
 /** Whether what the ladder asks for may be tried now, or was tried a moment ago and has to rest. */
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
-import type { ResizeMemory } from '../model/memory.ts';
+import { isUnmerged, type ResizeMemory, type ResizeState } from '../model/memory.ts';
 import { needDigest } from '../sizing/requirement.ts';
 import type { PullRequestObservation, QuotaObservation } from '../model/observation.ts';
 import type { ResizePolicy } from '../policy/policy.ts';
@@ -29,7 +29,7 @@ export function attempt(
   const resting = (until: EpochMs): Wait => {
     const watch = watchOf(plan, pullRequest);
     const lookAt =
-      watch === undefined && memory.decision === null ? until : Math.min(until, lookAgainAt(look.timings, now));
+      watch === undefined && memory.state.kind === 'Idle' ? until : Math.min(until, lookAgainAt(look.timings, now));
     return {
       until: lookAt,
       quietUntil: Math.min(lookAt, quietUntil(look.timings, now)),
@@ -37,25 +37,33 @@ export function attempt(
     };
   };
 
-  const { blocked } = memory;
-  const dueAt = blocked === null || blocked.key !== key ? now : blocked.at + look.timings.holdRetry;
-  if (blocked !== null && now < dueAt) {
-    const detail = `${blocked.message.replace(/\.$/, '')}; tried again at ${formatInstant(dueAt)}`;
-    return [memory, { kind: 'hold', phase: 'Blocked', reason: blocked.reason, detail, wait: resting(dueAt) }];
+  const before = memory.attempt.kind !== 'none' && memory.attempt.key === key ? memory.attempt : null;
+  if (before?.kind === 'blocked') {
+    const dueAt = before.at + look.timings.holdRetry;
+    if (now < dueAt) {
+      const detail = `${before.message.replace(/\.$/, '')}; tried again at ${formatInstant(dueAt)}`;
+      return [memory, { kind: 'hold', phase: 'Blocked', reason: before.reason, detail, wait: resting(dueAt) }];
+    }
   }
-  const before = memory.tried?.key === key ? memory.tried : null;
-  const repeatAt = before === null ? now : before.at + spacing(before.count, look);
-  if (before !== null && now < repeatAt) {
-    const { phase, reason } = plan;
-    const detail = `${plan.detail}; the last attempt had no effect, tried again at ${formatInstant(repeatAt)}`;
-    return [memory, { kind: 'hold', phase, reason, detail, wait: resting(repeatAt) }];
+  const tries = before?.kind === 'tried' ? before.count : 0;
+  if (before?.kind === 'tried') {
+    const repeatAt = before.at + spacing(before.count, look);
+    if (now < repeatAt) {
+      const { phase, reason } = plan;
+      const detail = `${plan.detail}; the last attempt had no effect, tried again at ${formatInstant(repeatAt)}`;
+      return [memory, { kind: 'hold', phase, reason, detail, wait: resting(repeatAt) }];
+    }
   }
-  const tried = { key, count: (before?.count ?? 0) + 1, at: now };
-  const closing = plan.kind === 'close' ? { reason: plan.reason, detail: plan.detail } : memory.closing;
   return [
-    { ...memory, tried, closing, blocked: null },
+    { ...memory, attempt: { kind: 'tried', key, count: tries + 1, at: now }, state: closingFor(plan, memory.state) },
     { ...plan, blockedKey: key },
   ];
+}
+
+/** That the pull request is closed by Headroom is known before it is, or it would look like a person's rejection. */
+function closingFor(plan: Deed, state: ResizeState): ResizeState {
+  if (plan.kind !== 'close' || !isUnmerged(state)) return state;
+  return { ...state, closing: { reason: plan.reason, detail: plan.detail } };
 }
 
 function spacing(count: number, look: QuotaObservation): number {

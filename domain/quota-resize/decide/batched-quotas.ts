@@ -90,7 +90,7 @@ function needOf(look: QuotaObservation, sibling: SiblingQuota, now: EpochMs): Pr
   const { wanted } = partRefused(
     need,
     { ...look, ...sibling, siblings: [] },
-    { refusals: lease.refusals, cooldownSkippedAt: null },
+    { rejections: lease.refusals, cooldownSkippedAt: null },
     now,
   );
   return wanted === need ? need : null;

@@ -2,7 +2,16 @@ import type { ReadInput } from '../../kernel/command-input.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import { approvedValues } from '../model/decision.ts';
 import { isBeforePullRequest } from './approval-requirement.ts';
-import type { ResizeMemory } from '../model/memory.ts';
+import {
+  type Approval,
+  isUnmerged,
+  NO_ATTEMPT,
+  type OperatorWord,
+  type ResizeMemory,
+  type ResizeState,
+  type Unmerged,
+  withDecision,
+} from '../model/memory.ts';
 
 /** What an operator may send to an episode besides `pause` and `resume`, as a signal or as an update. */
 export type EpisodeCommand = 'approve' | 'reject' | 'reconcileNow' | 'skipCooldown';
@@ -14,51 +23,15 @@ export type CommandOutcome =
 
 /** Applies an operator's command to the memory. Pure; a refused command changes nothing. */
 export function command(memory: ResizeMemory, name: EpisodeCommand, input: ReadInput, now: EpochMs): CommandOutcome {
-  const said = { by: input.by, reason: input.reason, at: now };
+  const word: OperatorWord = { by: input.by, reason: input.reason, at: now };
   switch (name) {
-    case 'approve': {
-      const { decision } = memory;
-      if (decision === null || decision.merge !== null) return refused('there is no open pull request to approve');
-      if (decision.pullRequest === null && !isBeforePullRequest(decision.gate)) {
-        return refused('there is no open pull request to approve');
-      }
-      if (memory.rejection !== null)
-        return refused(`already rejected by ${memory.rejection.by}, the pull request is closed`);
-      const { pullRequest } = decision;
-      if (decision.gate === null) {
-        return refused(`pull request #${pullRequest?.number} needs no approval: its steps are within the policy`);
-      }
-      const headSha = pullRequest?.headSha ?? '';
-      const { head = '' } = input;
-      if (head !== '' && (head.length < 7 || !headSha.startsWith(head.toLowerCase()))) {
-        const now = headSha === '' ? 'there is no pull request yet' : `its head is ${headSha.slice(0, 12)}`;
-        return refused(`${now}, and not "${head}", which was looked at: look again`);
-      }
-      const approval = { ...said, limits: approvedValues(decision), headSha };
-      const what =
-        pullRequest === null
-          ? `decision ${decision.id}, its pull request is opened`
-          : `pull request #${pullRequest.number} at ${approval.headSha.slice(0, 12)}`;
-      return done(
-        { ...memory, approval, decision: { ...decision, approvedBy: input.by } },
-        `approved by ${input.by}: ${what}, for these values only`,
-      );
-    }
-    case 'reject': {
-      const { decision } = memory;
-      if (decision === null || decision.merge !== null) return refused('there is no open pull request to reject');
-      if (memory.rejection !== null)
-        return refused(`already rejected by ${memory.rejection.by}, the pull request is closed`);
-      const { pullRequest } = decision;
-      const consequence =
-        pullRequest === null
-          ? `decision ${decision.id} gets no pull request`
-          : `pull request #${pullRequest.number} is closed`;
-      return done({ ...memory, rejection: said, approval: null }, `rejected by ${input.by}: ${consequence}`);
-    }
+    case 'approve':
+      return approve(memory, word, input.head);
+    case 'reject':
+      return reject(memory, word);
     case 'reconcileNow':
       return done(
-        { ...memory, blocked: null, tried: null, syncCheckedAt: null },
+        { ...memory, attempt: NO_ATTEMPT, state: checkedAnew(memory.state) },
         `looking again now, asked by ${input.by}`,
       );
     case 'skipCooldown':
@@ -67,6 +40,63 @@ export function command(memory: ResizeMemory, name: EpisodeCommand, input: ReadI
         `cooldown skipped by ${input.by}: a need is acted on now, also one that was refused before`,
       );
   }
+}
+
+function approve(memory: ResizeMemory, word: OperatorWord, head = ''): CommandOutcome {
+  const { state } = memory;
+  if (!isUnmerged(state) || (state.kind === 'Locked' && !isBeforePullRequest(state.decision.gate))) {
+    return refused('there is no open pull request to approve');
+  }
+  const { decision, rejection } = state;
+  if (rejection !== null) return alreadyRejected(rejection);
+  const { pullRequest } = decision;
+  if (decision.gate === null) {
+    return refused(`pull request #${pullRequest?.number} needs no approval: its steps are within the policy`);
+  }
+  const headSha = pullRequest?.headSha ?? '';
+  if (head !== '' && (head.length < 7 || !headSha.startsWith(head.toLowerCase()))) {
+    const now = headSha === '' ? 'there is no pull request yet' : `its head is ${headSha.slice(0, 12)}`;
+    return refused(`${now}, and not "${head}", which was looked at: look again`);
+  }
+  const approval: Approval = { ...word, limits: approvedValues(decision), headSha };
+  const what =
+    pullRequest === null
+      ? `decision ${decision.id}, its pull request is opened`
+      : `pull request #${pullRequest.number} at ${headSha.slice(0, 12)}`;
+  return done(
+    { ...memory, state: { ...approvedBy(state, word.by), approval } },
+    `approved by ${word.by}: ${what}, for these values only`,
+  );
+}
+
+function approvedBy(state: Unmerged, by: string): Unmerged {
+  return state.kind === 'Locked'
+    ? withDecision(state, { ...state.decision, approvedBy: by })
+    : withDecision(state, { ...state.decision, approvedBy: by });
+}
+
+function reject(memory: ResizeMemory, word: OperatorWord): CommandOutcome {
+  const { state } = memory;
+  if (!isUnmerged(state)) return refused('there is no open pull request to reject');
+  if (state.rejection !== null) return alreadyRejected(state.rejection);
+  const consequence =
+    state.kind === 'Locked'
+      ? `decision ${state.decision.id} gets no pull request`
+      : `pull request #${state.decision.pullRequest.number} is closed`;
+  return done(
+    { ...memory, state: { ...state, rejection: word, approval: null } },
+    `rejected by ${word.by}: ${consequence}`,
+  );
+}
+
+function alreadyRejected({ by }: OperatorWord): CommandOutcome {
+  return refused(`already rejected by ${by}, the pull request is closed`);
+}
+
+/** Git is read again at once where the sync is overdue. */
+function checkedAnew(state: ResizeState): ResizeState {
+  if (state.kind !== 'Merged' || state.overdue === null) return state;
+  return { ...state, overdue: { ...state.overdue, checkedAt: null } };
 }
 
 function done(memory: ResizeMemory, message: string): CommandOutcome {

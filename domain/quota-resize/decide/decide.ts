@@ -1,49 +1,70 @@
 import { pauseSentence } from '../../kernel/pause.ts';
 import type { EpochMs } from '../../kernel/time.ts';
-import { attempt } from './attempt.ts';
-import { awaitSync } from './await-sync.ts';
-import { decideIdle } from './decide-idle.ts';
-import { decideOpen, decideUnopened } from './decide-decision.ts';
-import { goneReason, leave } from './abandon.ts';
-import type { ResizeMemory } from '../model/memory.ts';
-import { hold, type Planned } from './next-step.ts';
-import { recall } from './hydrate.ts';
 import type { Seen } from '../model/episode-observation.ts';
+import { inState, isUnmerged, type ResizeMemory, type ResizeState } from '../model/memory.ts';
 import type { Verdict, Wait } from '../model/verdict.ts';
+import { abandon, goneReason } from './abandon.ts';
+import { attempt } from './attempt.ts';
+import { hydrate } from './hydrate.ts';
+import { decideIdle } from './idle.ts';
+import { decideLocked } from './locked.ts';
+import { decideMerged } from './merged.ts';
+import { hold, type Planned } from './next-step.ts';
+import { decideOpen } from './open.ts';
 
 /**
- * The whole state machine of a resize episode: a ladder of guards, each with a named reason. Pure; `now` is the workflow's
- * time.
+ * The whole state machine of a resize episode: guards that hold in every state, then those of the state that it is in, each
+ * with a named reason. Pure; `now` is the workflow's time.
  *
  * @returns the memory to carry on with, and the one thing to do or to wait for.
  */
 export function decide(seen: Seen, memory: ResizeMemory, now: EpochMs): readonly [ResizeMemory, Verdict] {
-  const [remembered, plan] = climb(seen, recall(seen.quota, memory), memory.decision === null, now);
+  const hydrated = hydrate(seen.quota, memory);
+  const isAdopted = memory.state.kind === 'Idle' && hydrated.state.kind !== 'Idle';
+  const [remembered, plan] = guard(seen, hydrated, now) ?? decideInState(seen, hydrated, isAdopted, now);
   return attempt(seen.quota, seen.pullRequest, remembered, plan, now);
 }
 
-/** @param adopted whether a decision in the memory is one that this run did not take itself. */
-function climb(seen: Seen, memory: ResizeMemory, adopted: boolean, now: EpochMs): Planned {
+/** What comes before the state: a pause, and that there is nothing any more to decide about. Null where nothing does. */
+function guard(seen: Seen, memory: ResizeMemory, now: EpochMs): Planned | null {
   const { quota: look } = seen;
   if (look.pause !== null) {
     const reason = look.pause.scope === 'everything' ? 'GloballyPaused' : 'Paused';
     const wait: Wait = { watch: 'resume', quietUntil: Number.POSITIVE_INFINITY };
     // Nobody can answer usefully while it is paused: an approval is asked for as long as before afterwards.
-    return [{ ...memory, awaiting: null }, hold('Paused', reason, pauseSentence(look.pause), wait)];
+    return [inState(memory, askedAnew(memory.state)), hold('Paused', reason, pauseSentence(look.pause), wait)];
   }
-
   const gone = goneReason(look, memory);
-  if (gone !== null) return leave(look, memory, seen.pullRequest, gone.reason, gone.detail, now);
+  if (gone !== null) return abandon(look, memory, seen.pullRequest, gone.reason, gone.detail, now);
   if (!look.policy.enabled) {
     const detail = 'the namespace opted out (resizer.io/enabled is "false")';
-    return leave(look, memory, seen.pullRequest, 'OptedOut', detail, now);
+    return abandon(look, memory, seen.pullRequest, 'OptedOut', detail, now);
   }
+  return null;
+}
 
-  const { decision } = memory;
-  if (decision === null) return decideIdle(look, memory, now);
-  if (decision.merge !== null) return [memory, awaitSync(look, memory, decision, decision.merge, now)];
-  if (decision.pullRequest !== null && seen.pullRequest !== null) {
-    return decideOpen(look, memory, decision, decision.pullRequest, seen.pullRequest, now);
+/**
+ * @param isAdopted whether the decision in hand is one that this run did not take itself.
+ * @throws Error when the decision has a pull request and nobody looked at it, which is a mistake in the caller.
+ */
+function decideInState({ quota, pullRequest }: Seen, memory: ResizeMemory, isAdopted: boolean, now: EpochMs): Planned {
+  const { state } = memory;
+  switch (state.kind) {
+    case 'Idle':
+      return decideIdle(quota, inState(memory, state), now);
+    case 'Locked':
+      return decideLocked(quota, inState(memory, state), isAdopted, now);
+    case 'Open': {
+      if (pullRequest === null) {
+        throw new Error(`decision ${state.decision.id} has a pull request, and it was not observed`);
+      }
+      return decideOpen(quota, inState(memory, state), pullRequest, now);
+    }
+    case 'Merged':
+      return [memory, decideMerged(quota, state, now)];
   }
-  return decideUnopened(look, memory, decision, adopted, now);
+}
+
+function askedAnew(state: ResizeState): ResizeState {
+  return isUnmerged(state) ? { ...state, awaiting: null } : state;
 }

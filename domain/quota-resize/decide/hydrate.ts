@@ -1,28 +1,31 @@
 import type { EpochMs } from '../../kernel/time.ts';
 import { leaseHolder, type Refusal } from '../model/decision.ts';
-import type { ResizeMemory } from '../model/memory.ts';
-import type { QuotaObservation } from '../model/observation.ts';
+import { type ResizeMemory, type ResizeState, stateOf } from '../model/memory.ts';
+import type { LeaseRecord, QuotaObservation } from '../model/observation.ts';
 
 /** Takes from the Lease what this run does not know yet: it may be the first after a Terminate, a Reset or a crash. */
-export function recall(look: QuotaObservation, memory: ResizeMemory): ResizeMemory {
+export function hydrate(look: QuotaObservation, memory: ResizeMemory): ResizeMemory {
   const { lease } = look;
-  const held = lease.decision;
-  // A merged decision stays in the Lease until the cluster followed. An open one counts while nobody else holds the lock:
-  // garbage collection unlocks the Lease of a run that is gone, and its pull request is still there.
-  const adoptable =
-    memory.decision === null &&
-    held !== null &&
-    held.id !== memory.finished &&
-    (held.merge !== null || lease.holder === null || lease.holder === leaseHolder(held.id));
   return {
     ...memory,
+    state: adoptedState(lease, memory) ?? memory.state,
     quotaUid: memory.quotaUid ?? look.quota?.uid ?? null,
     mode: look.namespace !== 'gone' && look.quota !== null ? look.policy.mode : memory.mode,
-    decision: adoptable ? held : memory.decision,
     lastChange: latest(memory.lastChange, lease.lastModified),
     lastRecommendation: newest(memory.lastRecommendation, lease.lastRecommendation),
-    refusals: unionRefusals(memory.refusals, lease.refusals),
+    rejections: unionRejections(memory.rejections, lease.refusals),
   };
+}
+
+/**
+ * The decision that the Lease remembers and this run does not. A merged one stays in the Lease until the cluster followed. An
+ * open one counts while nobody else holds the lock: garbage collection unlocks the Lease of a run that is gone, and its
+ * pull request is still there.
+ */
+function adoptedState({ decision, holder }: LeaseRecord, { state, finished }: ResizeMemory): ResizeState | null {
+  if (state.kind !== 'Idle' || decision === null || decision.id === finished) return null;
+  const isOurs = decision.merge !== null || holder === null || holder === leaseHolder(decision.id);
+  return isOurs ? stateOf(decision) : null;
 }
 
 /** The later of two moments, of which either may not have been. */
@@ -39,7 +42,7 @@ function newest(
   return b === null || a.at >= b.at ? a : b;
 }
 
-function unionRefusals(a: readonly Refusal[], b: readonly Refusal[]): readonly Refusal[] {
+function unionRejections(a: readonly Refusal[], b: readonly Refusal[]): readonly Refusal[] {
   const known = new Set(a.map((refusal) => refusal.at));
   return [...a, ...b.filter((refusal) => !known.has(refusal.at))];
 }

@@ -19,10 +19,10 @@ import type { Proposal } from '../model/verdict.ts';
 export function partRefused(
   need: Proposal,
   look: QuotaObservation,
-  memory: Pick<ResizeMemory, 'refusals' | 'cooldownSkippedAt'>,
+  memory: Pick<ResizeMemory, 'rejections' | 'cooldownSkippedAt'>,
   now: EpochMs,
 ): { readonly wanted: Proposal | null; readonly refusal: Refusal | null } {
-  const standing = memory.refusals
+  const standing = memory.rejections
     .filter((refusal) => now < refusal.at + look.policy.rejectionCooldown)
     .filter((refusal) => memory.cooldownSkippedAt === null || refusal.at > memory.cooldownSkippedAt)
     .toSorted((a, b) => b.at - a.at);

@@ -27,7 +27,7 @@ export function withoutCounts(
   if (detail === null) return null;
   const phase = 'Blocked';
   const reason = 'UsageNotCounted';
-  if (memory.told.includes(ABOUT)) return [memory, waiting(phase, reason, detail)];
+  if (memory.emitted.includes(ABOUT)) return [memory, waiting(phase, reason, detail)];
   const event = { type: 'Warning', reason, message: detail } as const;
   return [memory, { kind: 'say', phase, reason, detail, decision, about: ABOUT, comment: null, event }];
 }

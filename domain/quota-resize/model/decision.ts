@@ -38,11 +38,17 @@ export interface PullRequestRef {
   readonly pushedAt: EpochMs;
 }
 
-/**
- * One decision to raise a quota: at most one pull request and one commit exist for it. Kept in the Lease before anything is
- * written to the forge, so that a terminated or reset workflow finds its own work again.
- */
-export interface Decision {
+/** How the decided values came into the base branch. */
+export interface Merge {
+  readonly sha: string;
+  readonly at: EpochMs;
+  readonly by: string;
+  /** What the merged file says for the resources of the decision; people may have changed it. */
+  readonly limits: ResourceList;
+}
+
+/** What was decided, and why: the part of a decision that knows nothing of how far it has come. */
+export interface DecisionFacts {
   /** Eight hexadecimal digits; part of the branch, the commit and the Lease's holder. */
   readonly id: string;
   readonly quotaUid: string;
@@ -60,16 +66,41 @@ export interface Decision {
   /** Where it lives in Git: the pull request is opened there. Null in decisions of earlier versions. */
   readonly source?: DecisionSource | null;
   /** Other quotas of the namespace that the same pull request raises for the same workloads. */
-  readonly companions?: readonly Companion[];
+  readonly companions?: readonly Companion[] | undefined;
   /** Who approved it, once somebody did: approved writes go first. */
-  readonly approvedBy?: string;
+  readonly approvedBy?: string | undefined;
+}
+
+/** The lock is held, and nothing is known to be on the forge. */
+export interface LockedDecision extends DecisionFacts {
+  readonly pullRequest: null;
+  readonly merge: null;
+}
+
+/** It has a pull request, which may be closed by now. */
+export interface OpenDecision extends DecisionFacts {
+  readonly pullRequest: PullRequestRef;
+  readonly merge: null;
+}
+
+/** The values are in Git: through its pull request, or found there before there was one. */
+export interface MergedDecision extends DecisionFacts {
   readonly pullRequest: PullRequestRef | null;
-  readonly merge: {
-    readonly sha: string;
-    readonly at: EpochMs;
-    readonly by: string;
-    readonly limits: ResourceList;
-  } | null;
+  readonly merge: Merge;
+}
+
+export type UnmergedDecision = LockedDecision | OpenDecision;
+
+/**
+ * One decision to raise a quota: at most one pull request and one commit exist for it. Kept in the Lease before anything is
+ * written to the forge, so that a terminated or reset workflow finds its own work again.
+ */
+export type Decision = UnmergedDecision | MergedDecision;
+
+/** The decision as it is with this pull request and this merge. */
+export function decisionAt(facts: DecisionFacts, pullRequest: PullRequestRef | null, merge: Merge | null): Decision {
+  if (merge !== null) return { ...facts, pullRequest, merge };
+  return pullRequest === null ? { ...facts, pullRequest, merge } : { ...facts, pullRequest, merge };
 }
 
 /** Where a decision's quota was found in Git. */
@@ -105,14 +136,14 @@ export interface Refusal {
 export const FOUND_IN_GIT = 'git';
 
 /** The proposed value of every changed resource. */
-export function decidedLimits(decision: Pick<Decision, 'changes'>): ResourceList {
+export function decidedLimits(decision: Pick<DecisionFacts, 'changes'>): ResourceList {
   return Object.fromEntries(decision.changes.map((change) => [change.resource, change.to]));
 }
 
 /**
  * Every value that an approval of the decision is about: its own by resource, a companion's with the quota's name before it.
  */
-export function approvedValues(decision: Pick<Decision, 'changes' | 'companions'>): ResourceList {
+export function approvedValues(decision: Pick<DecisionFacts, 'changes' | 'companions'>): ResourceList {
   const others = (decision.companions ?? []).flatMap(({ quota, changes }) =>
     changes.map(({ resource, to }) => [`quota ${quota}: ${resource}`, to] as const),
   );

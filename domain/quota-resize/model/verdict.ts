@@ -1,5 +1,15 @@
 import type { EpochMs } from '../../kernel/time.ts';
-import type { Companion, Decision, Gate, LimitChange, Refusal } from './decision.ts';
+import type {
+  Companion,
+  Decision,
+  Gate,
+  LimitChange,
+  LockedDecision,
+  MergedDecision,
+  OpenDecision,
+  Refusal,
+  UnmergedDecision,
+} from './decision.ts';
 
 /** Where an episode stands; the value of the search attribute `HeadroomPhase`. */
 export type Phase =
@@ -118,7 +128,7 @@ type Deed =
       readonly companions: readonly Companion[];
     }
   /** The decision's limits as they are now, in the Lease; the forge is not touched. */
-  | { readonly kind: 'revise'; readonly decision: Decision }
+  | { readonly kind: 'revise'; readonly decision: LockedDecision }
   /** A word to people, once for each `about`: an Event on the quota, and a comment where there is a pull request. */
   | {
       readonly kind: 'say';
@@ -127,26 +137,31 @@ type Deed =
       readonly comment: string | null;
       readonly event: { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string };
     }
-  | { readonly kind: 'open'; readonly decision: Decision }
+  | { readonly kind: 'open'; readonly decision: UnmergedDecision }
   /** The branch made anew with the decision's limits; opened if there is no pull request yet. */
   | {
       readonly kind: 'rebuild';
-      readonly decision: Decision;
+      readonly decision: UnmergedDecision;
       readonly why: string;
       /** Quotas that the decision carried and carries no more: their Leases are unlocked. */
       readonly released?: readonly string[];
     }
-  | { readonly kind: 'merge'; readonly decision: Decision }
-  | { readonly kind: 'close'; readonly decision: Decision; readonly comment: string; readonly refusal: Refusal | null }
+  | { readonly kind: 'merge'; readonly decision: OpenDecision }
+  | {
+      readonly kind: 'close';
+      readonly decision: UnmergedDecision;
+      readonly comment: string;
+      readonly refusal: Refusal | null;
+    }
   /** Forget the decision and unlock its Lease, and leave the forge as it is. */
-  | { readonly kind: 'release'; readonly decision: Decision; readonly refusal: Refusal | null }
+  | { readonly kind: 'release'; readonly decision: UnmergedDecision; readonly refusal: Refusal | null }
   | {
       readonly kind: 'settle';
-      readonly decision: Decision;
+      readonly decision: OpenDecision | MergedDecision;
       readonly refusal: Refusal | null;
       readonly deletesBranch: boolean;
     }
-  | { readonly kind: 'warnSync'; readonly decision: Decision; readonly warn: boolean };
+  | { readonly kind: 'warnSync'; readonly decision: MergedDecision; readonly warn: boolean };
 
 /** What the ladder of guards asks for, before it is known whether the same was tried a moment ago. */
 export type Plan = Said & (Rest | Deed);

@@ -1,6 +1,6 @@
 /** The words that several sentences for people share. */
 import type { ResourceList } from '../../kernel/resource-list.ts';
-import type { Decision } from '../model/decision.ts';
+import type { DecisionFacts } from '../model/decision.ts';
 import type { QuotaObservation } from '../model/observation.ts';
 import type { Proposal } from '../model/verdict.ts';
 
@@ -15,7 +15,7 @@ export function summary(proposal: Pick<Proposal, 'changes'>): string {
 }
 
 /** The same of a whole decision: `requests.cpu 2 → 3; quota objects: pods 4 → 5`. */
-export function wholeSummary(decision: Pick<Decision, 'changes' | 'companions'>): string {
+export function wholeSummary(decision: Pick<DecisionFacts, 'changes' | 'companions'>): string {
   const others = (decision.companions ?? []).map(({ quota, changes }) => `quota ${quota}: ${summary({ changes })}`);
   return [summary(decision), ...others].join('; ');
 }

@@ -3,11 +3,17 @@ import { isZero, parseQuantity } from '../../../domain/kernel/quantity.ts';
 import { addLists, type ResourceList } from '../../../domain/kernel/resource-list.ts';
 import type { QuotaTarget } from '../../../domain/kernel/target.ts';
 import { type EpochMs, formatInstant } from '../../../domain/kernel/time.ts';
-import { said } from '../../../domain/quota-resize/decide/apply-outcome.ts';
+import { emitted } from '../../../domain/quota-resize/decide/apply-outcome.ts';
 import { usageFacts } from '../../../domain/quota-resize/demand/counted-usage.ts';
 import { decide } from '../../../domain/quota-resize/decide/decide.ts';
 import { decidedLimits } from '../../../domain/quota-resize/model/decision.ts';
-import { emptyMemory, type ResizeMemory } from '../../../domain/quota-resize/model/memory.ts';
+import {
+  emptyMemory,
+  IDLE,
+  isUnmerged,
+  type ResizeMemory,
+  stateOf,
+} from '../../../domain/quota-resize/model/memory.ts';
 import { cappedNeed, computeNeed, describeChange, outgrows } from '../../../domain/quota-resize/sizing/requirement.ts';
 import type { QuotaObservation } from '../../../domain/quota-resize/model/observation.ts';
 import {
@@ -18,7 +24,7 @@ import {
   stepFor,
   thresholdFor,
 } from '../../../domain/quota-resize/policy/policy.ts';
-import { recall } from '../../../domain/quota-resize/decide/hydrate.ts';
+import { hydrate } from '../../../domain/quota-resize/decide/hydrate.ts';
 import type { SourceHint } from '../../../domain/quota-resize/git/locate/source-candidate.ts';
 import { unmetDemand } from '../../../domain/quota-resize/demand/unmet-demand.ts';
 import type { Proposal, Verdict } from '../../../domain/quota-resize/model/verdict.ts';
@@ -125,7 +131,7 @@ export interface ExplainInput {
 
 export function explain(input: ExplainInput): Explanation {
   const { target, look, whatIf, status, episodeUnknown, provenance, settings, troubles, now } = input;
-  const memory = recall(look, remembered(status));
+  const memory = hydrate(look, remembered(status));
   const need = computeNeed(look, memory.lastChange);
   const { steps, last } = foresee(look, memory, status, need, now);
   return {
@@ -170,7 +176,16 @@ function placeOf({ repository, ref, path, field, said, problem }: SourceHint): s
 function remembered(status: ResizeStatus | null): ResizeMemory {
   if (status === null) return emptyMemory();
   const { decision, approval, refusals } = status;
-  return { ...emptyMemory(), decision, approval, refusals };
+  return { ...emptyMemory(), state: rememberedState(decision, approval), rejections: refusals };
+}
+
+function rememberedState(
+  decision: ResizeStatus['decision'],
+  approval: ResizeStatus['approval'],
+): ResizeMemory['state'] {
+  if (decision === null) return IDLE;
+  const state = stateOf(decision);
+  return isUnmerged(state) ? { ...state, approval } : state;
 }
 
 function episodeOf({ phase, reason, detail, since }: ResizeStatus): NonNullable<Explanation['episode']> {
@@ -189,8 +204,9 @@ function foresee(
   need: Proposal | null,
   now: EpochMs,
 ): { readonly steps: readonly Step[]; readonly last: Verdict | null } {
-  const { decision } = memory;
-  if (decision !== null && decision.pullRequest !== null && decision.merge === null && look.quota !== null) {
+  const { state } = memory;
+  if (state.kind === 'Open' && look.quota !== null) {
+    const { decision } = state;
     return { steps: [inReview(decision.pullRequest, decidedLimits(decision), look, status, need, now)], last: null };
   }
   const steps: Step[] = [];
@@ -213,7 +229,7 @@ function goesOn(
   at: EpochMs,
 ): { readonly memory: ResizeMemory; readonly at: EpochMs } | null {
   // People are told once, and then it goes on at once.
-  if (verdict.kind === 'say') return { memory: said(memory, verdict.about), at };
+  if (verdict.kind === 'say') return { memory: emitted(memory, verdict.about), at };
   const until = verdict.kind === 'hold' && PASSING.includes(verdict.reason) ? verdict.wait.until : undefined;
   return until === undefined || until <= at ? null : { memory, at: until };
 }

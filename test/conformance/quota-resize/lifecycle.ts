@@ -2,8 +2,9 @@
 import * as z from 'zod';
 import { acquired, opened } from '../../../domain/quota-resize/decide/apply-outcome.ts';
 import { decide } from '../../../domain/quota-resize/decide/decide.ts';
-import type { Decision } from '../../../domain/quota-resize/model/decision.ts';
+import type { OpenDecision } from '../../../domain/quota-resize/model/decision.ts';
 import { pullRequestTexts } from '../../../domain/quota-resize/pull-request/text.ts';
+import { decisionOf, requireState } from '../../../domain/quota-resize/model/memory.ts';
 import type { Verdict } from '../../../domain/quota-resize/model/verdict.ts';
 import {
   decision,
@@ -12,6 +13,7 @@ import {
   memory,
   NOW,
   observation,
+  openDecision,
   policy,
   pullRequest,
   quota,
@@ -33,8 +35,8 @@ const heldInput = z.strictObject({
 });
 
 /** The decision of an open pull request with this number. */
-function openedAs(number: number): Decision {
-  return decision({ id: `pr-${number}`, pullRequest: ref({ number }) });
+function openedAs(number: number): OpenDecision {
+  return openDecision({ id: `pr-${number}`, pullRequest: ref({ number }) });
 }
 
 /** How often a need leads to a pull request, and which one the lock is for afterwards. */
@@ -46,15 +48,15 @@ function open({ hard, used, openPrFound, createdPr = 0 }: z.infer<typeof needInp
     const locked = lease({ holder: `headroom/${found.id}`, decision: found });
     const seen = { quota: { ...look, lease: locked }, pullRequest: pullRequest({ number: openPrFound }) };
     const [after, verdict] = decide(seen, memory(), NOW);
-    return { createCalls: isOpening(verdict) ? 1 : 0, leasePr: after.decision?.pullRequest?.number ?? 0 };
+    return { createCalls: isOpening(verdict) ? 1 : 0, leasePr: decisionOf(after)?.pullRequest?.number ?? 0 };
   }
   // A need that has stood still for long enough.
   const [noted] = decide({ quota: look, pullRequest: null }, memory(), NOW);
   const [, verdict] = decide({ quota: look, pullRequest: null }, noted, NOW + HOUR);
-  if (!isOpening(verdict)) return { createCalls: 0, leasePr: noted.decision?.pullRequest?.number ?? 0 };
+  if (!isOpening(verdict)) return { createCalls: 0, leasePr: decisionOf(noted)?.pullRequest?.number ?? 0 };
   const proposed = decision({ id: 'proposed' });
-  const after = opened(acquired(noted, proposed), proposed, ref({ number: createdPr }));
-  return { createCalls: 1, leasePr: after.decision?.pullRequest?.number ?? 0 };
+  const after = opened(acquired(requireState(noted, 'Idle'), proposed), proposed, ref({ number: createdPr }));
+  return { createCalls: 1, leasePr: decisionOf(after)?.pullRequest?.number ?? 0 };
 }
 
 function isOpening(verdict: Verdict): boolean {
@@ -77,7 +79,7 @@ function close({ leasePr, leaseDirection, pr }: z.infer<typeof heldInput>): unkn
   const isSettled = verdict.kind === 'settle';
   return {
     // A decision that is settled unlocks its Lease.
-    leasePr: isSettled ? 0 : (after.decision?.pullRequest?.number ?? 0),
+    leasePr: isSettled ? 0 : (decisionOf(after)?.pullRequest?.number ?? 0),
     leaseDirection: new NotCompared(ONLY_RAISES),
     lastGrowSet: isSettled && verdict.decision.merge !== null,
     lastShrinkSet: new NotCompared(ONLY_RAISES),

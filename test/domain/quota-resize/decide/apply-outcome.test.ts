@@ -1,103 +1,127 @@
 import { describe, expect, it } from 'vitest';
 import * as absorb from '../../../../domain/quota-resize/decide/apply-outcome.ts';
-import { emptyMemory, type ResizeMemory, upgradeMemory } from '../../../../domain/quota-resize/model/memory.ts';
-import { change, decision, HEAD, HOUR, memory, NOW, openDecision, ref, settledNeed } from '../model/observations.ts';
+import { requireState } from '../../../../domain/quota-resize/model/memory.ts';
+import {
+  change,
+  decision,
+  HEAD,
+  HOUR,
+  memory,
+  mergedDecision,
+  NOW,
+  openDecision,
+  ref,
+  settledNeed,
+} from '../model/observations.ts';
 
 const approval = { by: 'ann', at: NOW, reason: '', limits: { 'requests.cpu': '12' }, headSha: HEAD };
 const rejection = { by: 'ann', at: NOW, reason: '' };
-const tried = { key: 'open', count: 2, at: NOW };
-const blocked = { reason: 'FileBusy', message: 'busy', at: NOW, key: 'propose' } as const;
+const tried = { kind: 'tried', key: 'open', count: 2, at: NOW } as const;
+const blocked = { kind: 'blocked', reason: 'FileBusy', message: 'busy', at: NOW, key: 'propose' } as const;
 
-/** A memory in which everything that belongs to one decision is set. */
-const full: ResizeMemory = memory({
-  decision: openDecision(),
-  approval,
-  rejection,
-  need: settledNeed,
-  needGoneSince: NOW,
-  updates: 2,
-  closing: { reason: 'NeedGone', detail: 'gone' },
-  tried,
-  blocked,
-  syncWarnedAt: NOW,
-  syncCheckedAt: NOW,
-});
+/** What is remembered of an open pull request, with everything set. */
+const open = requireState(
+  memory({
+    decision: openDecision(),
+    approval,
+    rejection,
+    awaiting: { key: 'x', since: NOW, remindedAt: NOW },
+    demandGoneSince: NOW,
+    updates: 2,
+    closing: { reason: 'NeedGone', detail: 'gone' },
+    attempt: tried,
+    emitted: ['approval'],
+  }),
+  'Open',
+);
+/** The same of a merge that the cluster does not follow. */
+const overdue = requireState(
+  memory({ decision: mergedDecision(), overdue: { warnedAt: NOW, checkedAt: NOW }, attempt: tried, emitted: ['sync'] }),
+  'Merged',
+);
+const locked = requireState(memory({ decision: decision() }), 'Locked');
+const idle = requireState(memory({ demand: settledNeed }), 'Idle');
 
 describe('what an act leaves in the memory', () => {
   it('a recommendation: its values and when', () => {
-    const after = absorb.recommended(memory({ tried }), { changes: [change()] }, NOW);
+    const after = absorb.recommended(memory({ attempt: tried }), { changes: [change()] }, NOW);
     expect(after).toEqual(memory({ lastRecommendation: { limits: { 'requests.cpu': '12' }, at: NOW } }));
   });
 
-  it('the lock: the decision, and nothing of the one before', () => {
-    const fresh = decision({ id: 'ffff0000' });
-    expect(absorb.acquired({ ...full, finished: 'old' }, fresh)).toEqual(
-      memory({ decision: fresh, need: settledNeed, finished: 'old' }),
-    );
+  it('the lock: the decision, and nothing of what was before it', () => {
+    const before = { ...idle, attempt: tried, emitted: ['uncounted'], finished: 'old' };
+    expect(absorb.acquired(before, decision())).toEqual(memory({ decision: decision(), finished: 'old' }));
   });
 
-  it('a block: why and for what, and that the attempt had an outcome', () => {
-    expect(absorb.blocked(memory({ tried }), { reason: 'FileBusy', message: 'busy', key: 'propose' }, NOW)).toEqual(
-      memory({ blocked }),
-    );
+  it('a block: why and for what, in place of the attempt', () => {
+    const block = { reason: 'FileBusy', message: 'busy', key: 'propose' } as const;
+    expect(absorb.blocked(memory({ attempt: tried }), block, NOW)).toEqual(memory({ attempt: blocked }));
+  });
+
+  it('an Event: what it was about, once', () => {
+    const before = memory({ emitted: ['a', 'b'], attempt: tried });
+    expect(absorb.emitted(before, 'a')).toEqual(memory({ emitted: ['b', 'a'] }));
   });
 
   it('a pull request: where it stands', () => {
-    const after = absorb.opened(memory({ decision: decision(), tried, blocked }), decision(), ref());
-    expect(after).toEqual(memory({ decision: openDecision() }));
+    for (const attempt of [tried, blocked]) {
+      expect(absorb.opened({ ...locked, attempt }, decision(), ref())).toEqual(memory({ decision: openDecision() }));
+    }
   });
 
-  it('a merge: what Git says now; approval and rejection are spent', () => {
+  it('a merge: what Git says now, and nothing of the review', () => {
     const merge = { sha: 'f00', at: NOW, by: 'ann', limits: { 'requests.cpu': '12' } };
-    const after = absorb.merged(full, openDecision(), merge);
-    expect(after.decision).toEqual(openDecision({ merge }));
-    expect(after).toMatchObject({
-      approval: null,
-      rejection: null,
-      blocked: null,
-      tried: null,
-      closing: null,
-      need: null,
-      syncWarnedAt: null,
-      syncCheckedAt: null,
+    const after = { state: { kind: 'Merged', decision: { ...openDecision(), merge }, overdue: null } };
+    expect(absorb.merged(open, openDecision(), merge)).toEqual(memory({ emitted: ['approval'], ...(after as object) }));
+    expect(absorb.merged(idle, decision(), merge).state).toEqual({
+      ...after.state,
+      decision: { ...decision(), merge },
     });
   });
 
   it('the sync: the cooldown begins, and the decision is finished', () => {
-    expect(absorb.synced(full, NOW + HOUR)).toEqual(memory({ lastChange: NOW + HOUR, finished: '0a1b2c3d' }));
+    expect(absorb.synced(overdue, NOW + HOUR)).toEqual(memory({ lastChange: NOW + HOUR, finished: '0a1b2c3d' }));
   });
 
-  it('the end of a pull request: the refusal if there is one, and nothing of the decision', () => {
-    const refusal = { limits: { 'requests.cpu': '12' }, at: NOW, by: 'ann', reason: '' };
-    const older = { ...refusal, at: NOW - HOUR };
-    expect(absorb.closed({ ...full, refusals: [older] }, refusal)).toEqual(
-      memory({ refusals: [older, refusal], finished: '0a1b2c3d' }),
+  it('the end of a pull request: the rejection if there is one, and nothing of the decision', () => {
+    const no = { limits: { 'requests.cpu': '12' }, at: NOW, by: 'ann', reason: '' };
+    const older = { ...no, at: NOW - HOUR };
+    expect(absorb.closed({ ...open, rejections: [older] }, no)).toEqual(
+      memory({ rejections: [older, no], finished: '0a1b2c3d' }),
     );
-    expect(absorb.closed(full, null)).toEqual(memory({ finished: '0a1b2c3d' }));
+    expect(absorb.closed(open, null)).toEqual(memory({ finished: '0a1b2c3d' }));
+    expect(absorb.closed(locked, null)).toEqual(memory({ finished: '0a1b2c3d' }));
   });
 
   it('a look at Git when the sync is overdue: what Git says now, and that people were told once', () => {
-    const merged = openDecision({ merge: { sha: 'f00', at: NOW, by: 'ann', limits: { 'requests.cpu': '12' } } });
-    const after = absorb.syncChecked(memory({ decision: merged, tried }), { 'requests.cpu': '10' }, NOW);
-    expect(after.decision?.merge?.limits).toEqual({ 'requests.cpu': '10' });
-    expect(after).toMatchObject({ syncWarnedAt: NOW, syncCheckedAt: NOW, tried: null });
+    const merged = requireState(memory({ decision: mergedDecision(), attempt: tried }), 'Merged');
+    const after = absorb.syncChecked(merged, { 'requests.cpu': '10' }, NOW);
+    expect(after.state.decision.merge.limits).toEqual({ 'requests.cpu': '10' });
+    expect(after.state.overdue).toEqual({ warnedAt: NOW, checkedAt: NOW });
+    expect(after.attempt).toEqual({ kind: 'none' });
     const again = absorb.syncChecked(after, null, NOW + HOUR);
-    expect(again.decision).toEqual(after.decision);
-    expect(again).toMatchObject({ syncWarnedAt: NOW, syncCheckedAt: NOW + HOUR });
+    expect(again.state.decision).toEqual(after.state.decision);
+    expect(again.state.overdue).toEqual({ warnedAt: NOW, checkedAt: NOW + HOUR });
+  });
+
+  it('cannot be of another state than the one that the act was decided in', () => {
+    expect(() => requireState(idle, 'Locked', 'Open')).toThrow(
+      'the episode is Idle, and this is an outcome for Locked or Open',
+    );
   });
 });
 
 describe('an approval', () => {
-  const before = memory({ decision: openDecision(), approval });
+  const before = requireState(memory({ decision: openDecision(), approval }), 'Open');
 
   it('holds while the head and the limits stay', () => {
-    expect(absorb.opened(before, openDecision(), ref()).approval).toEqual(approval);
+    expect(absorb.opened(before, openDecision(), ref()).state.approval).toEqual(approval);
   });
 
   it('is void when the head changes, and when the limits do', () => {
-    expect(absorb.opened(before, openDecision(), ref({ headSha: 'ffff' })).approval).toBeNull();
+    expect(absorb.opened(before, openDecision(), ref({ headSha: 'ffff' })).state.approval).toBeNull();
     const grown = openDecision({ changes: [change({ to: '15' })] });
-    expect(absorb.opened(before, grown, ref()).approval).toBeNull();
+    expect(absorb.opened(before, grown, ref()).state.approval).toBeNull();
   });
 });
 
@@ -105,39 +129,21 @@ describe('an update', () => {
   const grown = openDecision({ changes: [change({ to: '15' })] });
 
   it('counts when new values are pushed, and a rebuild for the same values does not', () => {
-    const before = memory({ decision: openDecision(), updates: 1 });
-    expect(absorb.opened(before, grown, ref({ headSha: 'ffff' })).updates).toBe(2);
-    expect(absorb.opened(before, openDecision(), ref({ headSha: 'ffff' })).updates).toBe(1);
-    expect(absorb.opened(memory({ decision: decision() }), grown, ref()).updates).toBe(0);
+    const before = requireState(memory({ decision: openDecision(), updates: 1 }), 'Open');
+    expect(absorb.opened(before, grown, ref({ headSha: 'ffff' })).state.updates).toBe(2);
+    expect(absorb.opened(before, openDecision(), ref({ headSha: 'ffff' })).state.updates).toBe(1);
+    expect(absorb.opened(locked, grown, ref()).state.updates).toBe(0);
   });
 
   it('that found the old head in its way leaves the decision at the values of that head', () => {
-    const after = absorb.opened(memory({ decision: openDecision() }), grown, ref());
-    expect(after.decision?.changes).toEqual([change()]);
-    expect(after.updates).toBe(0);
+    const after = absorb.opened(requireState(memory({ decision: openDecision() }), 'Open'), grown, ref());
+    expect(after.state.decision.changes).toEqual([change()]);
+    expect(after.state.updates).toBe(0);
   });
 
   it('that changed nothing stays on record as tried, so that it is not repeated at once', () => {
-    const before = memory({ decision: openDecision(), tried });
-    expect(absorb.opened(before, openDecision(), ref()).tried).toEqual(tried);
-    expect(absorb.opened(before, openDecision(), ref({ headSha: 'ffff' })).tried).toBeNull();
-  });
-});
-
-describe('the carried memory', () => {
-  it('is empty at first and survives JSON', () => {
-    expect(upgradeMemory(undefined)).toEqual(emptyMemory());
-    expect(upgradeMemory(JSON.parse(JSON.stringify(full)) as ResizeMemory)).toEqual(full);
-  });
-
-  it('of a run before a field was added gets that field', () => {
-    const { tried: _tried, ...older } = full;
-    expect(upgradeMemory(older)).toEqual({ ...full, tried: null });
-  });
-
-  it('of a newer release is not guessed at', () => {
-    expect(() => upgradeMemory({ version: 2 })).toThrow(
-      'the carried memory has version 2, this worker knows up to 1: run a worker of the newer release',
-    );
+    const before = requireState(memory({ decision: openDecision(), attempt: tried }), 'Open');
+    expect(absorb.opened(before, openDecision(), ref()).attempt).toEqual(tried);
+    expect(absorb.opened(before, openDecision(), ref({ headSha: 'ffff' })).attempt).toEqual({ kind: 'none' });
   });
 });

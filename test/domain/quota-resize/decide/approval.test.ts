@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import * as absorb from '../../../../domain/quota-resize/decide/apply-outcome.ts';
 import { command } from '../../../../domain/quota-resize/decide/commands.ts';
 import { decide } from '../../../../domain/quota-resize/decide/decide.ts';
-import { leaseHolder } from '../../../../domain/quota-resize/model/decision.ts';
+import { type Decision, leaseHolder } from '../../../../domain/quota-resize/model/decision.ts';
 import { gateOf } from '../../../../domain/quota-resize/decide/approval-requirement.ts';
-import type { ResizeMemory } from '../../../../domain/quota-resize/model/memory.ts';
+import { decisionOf, requireState, type ResizeMemory } from '../../../../domain/quota-resize/model/memory.ts';
 import type { QuotaObservation } from '../../../../domain/quota-resize/model/observation.ts';
 import type { Verdict } from '../../../../domain/quota-resize/model/verdict.ts';
 import {
@@ -21,17 +21,23 @@ import {
   policy,
   pullRequest,
   ref,
+  type Remembered,
 } from '../model/observations.ts';
 
 const ann = { by: 'ann', reason: 'month end' };
 
+/** The decision that a test starts from, or goes on with. */
+function inHandOf(remembered: Remembered): Decision | null {
+  return remembered.state === undefined ? (remembered.decision ?? null) : decisionOf({ state: remembered.state });
+}
+
 /** Decides on an unopened decision that holds its Lease. */
 function unopened(
   look: Partial<QuotaObservation>,
-  remembered: Partial<ResizeMemory> = {},
+  remembered: Remembered = {},
   now = NOW,
 ): readonly [ResizeMemory, Verdict] {
-  const inHand = remembered.decision ?? decision();
+  const inHand = inHandOf(remembered) ?? decision();
   const held = lease({ holder: leaseHolder(inHand.id), decision: inHand });
   return decide(
     { quota: observation({ lease: held, ...look }), pullRequest: null },
@@ -43,10 +49,10 @@ function unopened(
 /** Decides on an open pull request that is ready to be merged. */
 function opened(
   look: Partial<QuotaObservation>,
-  remembered: Partial<ResizeMemory> = {},
+  remembered: Remembered = {},
   now = NOW,
 ): readonly [ResizeMemory, Verdict] {
-  const inHand = remembered.decision ?? openDecision();
+  const inHand = inHandOf(remembered) ?? openDecision();
   const held = lease({ holder: leaseHolder(inHand.id), decision: inHand });
   return decide(
     { quota: observation({ lease: held, ...look }), pullRequest: pullRequest() },
@@ -66,7 +72,7 @@ function untilQuiet(
     const [next, verdict] = step(current);
     if (verdict.kind !== 'say') return { said, last: verdict, memory: next };
     said.push(verdict.event.reason);
-    current = absorb.said(next, verdict.about);
+    current = absorb.emitted(next, verdict.about);
   }
   throw new Error('it never stops talking');
 }
@@ -102,13 +108,13 @@ describe('an approval before the pull request', () => {
     const waiting = untilQuiet((current) => unopened({ policy: asking }, current), memory({ decision: decision() }));
     const outcome = command(waiting.memory, 'approve', ann, NOW + MINUTE);
     if (outcome.kind !== 'done') throw new Error(outcome.message);
-    expect(outcome.memory.decision?.approvedBy).toBe('ann');
+    expect(decisionOf(outcome.memory)?.approvedBy).toBe('ann');
     const approved = untilQuiet((current) => unopened({ policy: asking }, current), outcome.memory);
     expect(approved.said).toEqual(['QuotaResizeApproved']);
     expect(approved.last).toMatchObject({ kind: 'open', decision: { approvedBy: 'ann' } });
     if (approved.last.kind !== 'open') throw new Error('not opened');
 
-    const afterwards = absorb.opened(approved.memory, approved.last.decision, ref());
+    const afterwards = absorb.opened(requireState(approved.memory, 'Locked'), approved.last.decision, ref());
     const merged = untilQuiet((current) => opened({ policy: asking }, current), afterwards);
     expect(merged.said).toEqual(['QuotaResizeApproved']);
     expect(merged.last).toMatchObject({ kind: 'merge' });
@@ -126,9 +132,9 @@ describe('an approval before the pull request', () => {
     const [, grown] = unopened({ policy: asking, quota: cpu('17', '20') }, outcome.memory);
     expect(grown).toMatchObject({ kind: 'revise', reason: 'NeedGrew' });
     if (grown.kind !== 'revise') throw new Error('not revised');
-    const revised = absorb.revised(outcome.memory, grown.decision);
-    expect(revised.approval).toBeNull();
-    expect(revised.decision?.approvedBy).toBeUndefined();
+    const revised = absorb.revised(requireState(outcome.memory, 'Locked'), grown.decision);
+    expect(revised.state.approval).toBeNull();
+    expect(revised.state.decision.approvedBy).toBeUndefined();
   });
 
   it('that is refused gives the decision up and remembers the values', () => {

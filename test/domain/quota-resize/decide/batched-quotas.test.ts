@@ -20,6 +20,7 @@ import {
   policy,
   quota,
   ref,
+  type Remembered,
 } from '../model/observations.ts';
 
 const web = demand({ 'requests.cpu': '2', pods: '4' });
@@ -43,11 +44,7 @@ function look(changed: Partial<QuotaObservation> = {}): QuotaObservation {
 }
 
 /** The verdict once the need has stood still. */
-function settled(
-  quota: QuotaObservation,
-  remembered: Partial<ResizeMemory> = {},
-  now = NOW,
-): readonly [ResizeMemory, Verdict] {
+function settled(quota: QuotaObservation, remembered: Remembered = {}, now = NOW): readonly [ResizeMemory, Verdict] {
   const [first] = decide({ quota, pullRequest: null }, memory(remembered), now - MINUTE);
   return decide({ quota, pullRequest: null }, first, now);
 }

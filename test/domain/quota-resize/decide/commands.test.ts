@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { opened } from '../../../../domain/quota-resize/decide/apply-outcome.ts';
 import { command, type CommandOutcome, type EpisodeCommand } from '../../../../domain/quota-resize/decide/commands.ts';
-import type { ResizeMemory } from '../../../../domain/quota-resize/model/memory.ts';
+import { approvalOf, requireState, type ResizeMemory } from '../../../../domain/quota-resize/model/memory.ts';
 import {
   change,
   decideOpenAt,
@@ -13,6 +13,7 @@ import {
   openDecision,
   policy,
   ref,
+  type Remembered,
   SECOND,
 } from '../model/observations.ts';
 
@@ -20,7 +21,7 @@ const input = { by: 'ann', reason: 'a freeze' };
 const gate = { reason: 'MaxStepExceeded', message: 'too much' } as const;
 const said = { by: 'bob', at: NOW - SECOND, reason: '' };
 
-function send(name: EpisodeCommand, remembered: Partial<ResizeMemory> = {}): CommandOutcome {
+function send(name: EpisodeCommand, remembered: Remembered = {}): CommandOutcome {
   return command(memory(remembered), name, input, NOW);
 }
 
@@ -35,8 +36,7 @@ describe('approve', () => {
   it('is bound to the limits and the head of this moment', () => {
     const outcome = send('approve', { decision: gated });
     expect(outcome.message).toBe('approved by ann: pull request #7 at a1b2c3d4e5f6, for these values only');
-    const { approval } = done(outcome);
-    expect(approval).toEqual({ ...input, at: NOW, limits: { 'requests.cpu': '12' }, headSha: HEAD });
+    expect(approvalOf(done(outcome))).toEqual({ ...input, at: NOW, limits: { 'requests.cpu': '12' }, headSha: HEAD });
   });
 
   it('lets exactly that merge through, and nothing after the head or the limits changed', () => {
@@ -44,9 +44,13 @@ describe('approve', () => {
     const approved = done(send('approve', { decision: gated }));
     const verdictOf = (after: ResizeMemory, pull = {}) => decideOpenAt(NOW, { look, pull, memory: after })[1].reason;
     expect(verdictOf(approved)).toBe('ReadyToMerge');
-    const rebuilt = opened(approved, gated, ref({ headSha: 'ffff' }));
+    const rebuilt = opened(requireState(approved, 'Open'), gated, ref({ headSha: 'ffff' }));
     expect(verdictOf(rebuilt, { headSha: 'ffff' })).toBe('MaxStepExceeded');
-    const grown = opened(approved, { ...gated, changes: [change({ to: '15' })] }, ref({ headSha: 'ffff' }));
+    const grown = opened(
+      requireState(approved, 'Open'),
+      { ...gated, changes: [change({ to: '15' })] },
+      ref({ headSha: 'ffff' }),
+    );
     expect(verdictOf(grown, { headSha: 'ffff' })).toBe('MaxStepExceeded');
   });
 
@@ -71,7 +75,7 @@ describe('reject', () => {
     const approval = { ...said, limits: { 'requests.cpu': '12' }, headSha: HEAD };
     const outcome = send('reject', { decision: openDecision(), approval });
     expect(outcome.message).toBe('rejected by ann: pull request #7 is closed');
-    expect(done(outcome)).toMatchObject({ rejection: { ...input, at: NOW }, approval: null });
+    expect(done(outcome)).toMatchObject({ state: { rejection: { ...input, at: NOW }, approval: null } });
   });
 
   it('is refused where there is nothing to reject, and the first one counts', () => {
@@ -84,15 +88,24 @@ describe('reject', () => {
 
 describe('reconcileNow', () => {
   it('makes a fresh start of everything that rests, and of nothing else', () => {
-    const outcome = send('reconcileNow', {
-      decision: openDecision(),
-      blocked: { reason: 'FileBusy', message: 'busy', at: NOW, key: '' },
-      tried: { key: '', count: 9, at: NOW },
-      syncCheckedAt: NOW,
-      lastChange: NOW,
-    });
-    expect(outcome.message).toBe('looking again now, asked by ann');
-    expect(done(outcome)).toEqual(memory({ decision: openDecision(), lastChange: NOW }));
+    const attempts = [
+      { kind: 'blocked', reason: 'FileBusy', message: 'busy', at: NOW, key: '' },
+      { kind: 'tried', key: '', count: 9, at: NOW },
+    ] as const;
+    for (const attempt of attempts) {
+      const outcome = send('reconcileNow', { decision: openDecision(), attempt, lastChange: NOW });
+      expect(outcome.message).toBe('looking again now, asked by ann');
+      expect(done(outcome)).toEqual(memory({ decision: openDecision(), lastChange: NOW }));
+    }
+  });
+
+  it('reads Git again where the sync is overdue, and does not warn again', () => {
+    const decided = mergedDecision();
+    const overdue = { warnedAt: NOW - SECOND, checkedAt: NOW };
+    expect(done(send('reconcileNow', { decision: decided, overdue }))).toEqual(
+      memory({ decision: decided, overdue: { ...overdue, checkedAt: null } }),
+    );
+    expect(done(send('reconcileNow', { decision: decided }))).toEqual(memory({ decision: decided }));
   });
 });
 

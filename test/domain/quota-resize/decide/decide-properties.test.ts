@@ -2,7 +2,12 @@ import * as fc from '../../../kernel/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import { command, type EpisodeCommand } from '../../../../domain/quota-resize/decide/commands.ts';
 import type { Decision } from '../../../../domain/quota-resize/model/decision.ts';
-import { emptyMemory, type ResizeMemory } from '../../../../domain/quota-resize/model/memory.ts';
+import {
+  approvalOf,
+  emptyMemory,
+  isUnmerged,
+  type ResizeMemory,
+} from '../../../../domain/quota-resize/model/memory.ts';
 import type { Verdict } from '../../../../domain/quota-resize/model/verdict.ts';
 import { HOUR, MINUTE, timings } from '../model/observations.ts';
 import { Episode, World } from './resize-world.ts';
@@ -164,7 +169,7 @@ function raiseOf({ changes }: Decision): { readonly from: number; readonly to: n
 }
 
 /** The approval that a raise needs by the annotations, told without the machine's own rules. */
-function approvalOf({ annotations }: World, decision: Decision): 'none' | 'before-pull-request' | 'before-merge' {
+function approvalAskedFor({ annotations }: World, decision: Decision): 'none' | 'before-pull-request' | 'before-merge' {
   const { from, to } = raiseOf(decision);
   const isAsked = annotations['approval'] !== undefined;
   const isLarge = to > from * Number(annotations['max-step'] ?? '2');
@@ -173,7 +178,8 @@ function approvalOf({ annotations }: World, decision: Decision): 'none' | 'befor
 }
 
 /** Whether a person approved these very values. */
-function isApproved({ approval }: ResizeMemory, decision: Decision): boolean {
+function isApproved(memory: ResizeMemory, decision: Decision): boolean {
+  const approval = approvalOf(memory);
   const approved = Object.entries(approval?.limits ?? {});
   return approved.length === 1 && millicores(approved[0]?.[1] ?? '') === raiseOf(decision).to;
 }
@@ -203,7 +209,7 @@ function check(world: World, memory: ResizeMemory, verdict: Verdict): void {
     if (verdict.kind === 'settle') expect(verdict.deletesBranch).toBe(false);
   }
   if (verdict.kind === 'hold') checkWait(world, memory, verdict);
-  if (verdict.kind === 'open' && approvalOf(world, verdict.decision) === 'before-pull-request') {
+  if (verdict.kind === 'open' && approvalAskedFor(world, verdict.decision) === 'before-pull-request') {
     const opened = world.pullOf(verdict.decision) !== undefined;
     expect(opened || isApproved(memory, verdict.decision), 'a pull request before its approval').toBe(true);
   }
@@ -218,7 +224,7 @@ function checkWait(world: World, memory: ResizeMemory, { wait, reason }: Extract
     expect(wait.until ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(world.now + timings.needGone);
     expect(wait.quietUntil ?? 0).toBeLessThanOrEqual(world.now + MINUTE);
   }
-  if (memory.decision !== null && memory.decision.merge === null && wait.until !== undefined) {
+  if (isUnmerged(memory.state) && wait.until !== undefined) {
     expect(wait.until).toBeLessThanOrEqual(world.now + timings.needGone);
   }
 }
@@ -233,15 +239,15 @@ function checkMerge(world: World, memory: ResizeMemory, verdict: Verdict): void 
   if (pull === undefined || pull.state === 'closed') return;
   const shown = world.show(pull);
   expect(shown).toMatchObject({ state: 'open', headIsOurs: true, mergeability: 'clean' });
-  expect(shown.headSha).toBe(decision.pullRequest?.headSha);
+  expect(shown.headSha).toBe(decision.pullRequest.headSha);
   expect(raiseOf(decision).text, 'the head has other values than were decided').toBe(pull.limit);
   if (shown.checks.total === 0) expect(world.now).toBeGreaterThanOrEqual(pull.pushedAt + timings.settle);
   expect(world.autoMerge && world.annotations['auto-merge'] !== 'false', 'a merge where it is not allowed').toBe(true);
   expect(world.frozen, 'a merge in a freeze').toBe(false);
   expect(look.lease.holder).toBe(`headroom/${decision.id}`);
-  const approval = approvalOf(world, decision);
+  const approval = approvalAskedFor(world, decision);
   if (approval !== 'none') expect(isApproved(memory, decision), 'a merge without its approval').toBe(true);
-  if (approval === 'before-merge') expect(memory.approval?.headSha).toBe(shown.headSha);
+  if (approval === 'before-merge') expect(approvalOf(memory)?.headSha).toBe(shown.headSha);
   if (!decision.demandByMessage) expect(isNeeded(world), 'a merge that nothing needs').toBe(true);
 }
 

@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import * as absorb from '../../../../domain/quota-resize/decide/apply-outcome.ts';
-import { isSynced } from '../../../../domain/quota-resize/decide/await-sync.ts';
+import { isSynced } from '../../../../domain/quota-resize/decide/merged.ts';
 import { decide } from '../../../../domain/quota-resize/decide/decide.ts';
-import type { ResizeMemory } from '../../../../domain/quota-resize/model/memory.ts';
+import {
+  decisionOf,
+  requireState,
+  type ResizeMemory,
+  type Unmerged,
+} from '../../../../domain/quota-resize/model/memory.ts';
 import type { PullRequestObservation } from '../../../../domain/quota-resize/model/observation.ts';
 import type { Verdict } from '../../../../domain/quota-resize/model/verdict.ts';
 import {
@@ -24,6 +29,7 @@ import {
   pullRequest,
   quota,
   ref,
+  type Remembered,
   SECOND,
   seenWith,
   settledNeed,
@@ -35,10 +41,16 @@ const optedOut = policy({ enabled: 'false' });
 
 function idle(
   look: Parameters<typeof observation>[0] = {},
-  remembered: Partial<ResizeMemory> = {},
+  remembered: Remembered = {},
   now = NOW,
 ): readonly [ResizeMemory, Verdict] {
-  return decide({ quota: observation(look), pullRequest: null }, memory({ need: settledNeed, ...remembered }), now);
+  const carried = 'state' in remembered ? remembered : { demand: settledNeed, ...remembered };
+  return decide({ quota: observation(look), pullRequest: null }, memory(carried), now);
+}
+
+/** What is remembered of a decision before its merge. */
+function reviewOf(remembered: ResizeMemory): Unmerged {
+  return requireState(remembered, 'Locked', 'Open').state;
 }
 
 function keyOf(verdict: Verdict): string {
@@ -122,7 +134,7 @@ describe('detecting', () => {
   });
 
   it('a need waits until it has stood still, and not for ever', () => {
-    const [first, settling] = idle({}, { need: null });
+    const [first, settling] = idle({}, { demand: null });
     expect(settling).toMatchObject({ reason: 'DemandSettling', wait: { until: NOW + 2 * SECOND } });
     const seen = (used: string, at: number, remembered: ResizeMemory) =>
       decide(
@@ -136,7 +148,7 @@ describe('detecting', () => {
     }
     // Five times the span after it was first seen, although it had only just changed again.
     expect(verdict).toMatchObject({ kind: 'propose' });
-    expect(carried.need?.since).toBe(NOW + 10 * SECOND);
+    expect(requireState(carried, 'Idle').state.demand?.since).toBe(NOW + 10 * SECOND);
   });
 
   it('a refusal known by its message alone is old news after the last change, what still misses is not', () => {
@@ -212,12 +224,12 @@ describe('the cooldown', () => {
 describe('a refusal', () => {
   const refusal = { limits: { 'requests.cpu': '12' }, at: NOW - HOUR, by: 'ann', reason: '' };
   it('a closed pull request is not opened again before its cooldown ends', () => {
-    expect(idle({}, { refusals: [refusal] })[1]).toMatchObject({
+    expect(idle({}, { rejections: [refusal] })[1]).toMatchObject({
       reason: 'Refused',
       wait: { until: refusal.at + 24 * HOUR, quietUntil: NOW + 5 * MINUTE },
     });
     expect(idle({ lease: lease({ refusals: [refusal] }) })[1].reason).toBe('Refused');
-    expect(idle({}, { refusals: [{ ...refusal, at: NOW - 24 * HOUR }] })[1].kind).toBe('propose');
+    expect(idle({}, { rejections: [{ ...refusal, at: NOW - 24 * HOUR }] })[1].kind).toBe('propose');
   });
 
   it('is outgrown by a need one increment above it, and by no missing pod below that', () => {
@@ -225,7 +237,7 @@ describe('a refusal', () => {
     const fill = (missing: string) =>
       idle(
         { quota: cpu('7'), policy: policy({ burst: 'fill' }), demand: [demand({ 'requests.cpu': missing })] },
-        { refusals: [refusal] },
+        { rejections: [refusal] },
       )[1];
     expect(fill('7300m').reason).toBe('Refused');
     expect(fill('7400m').kind).toBe('propose');
@@ -236,8 +248,8 @@ describe('a refusal', () => {
       hard: { 'requests.cpu': '10', pods: '10' },
       used: { 'requests.cpu': '9', pods: '10' },
     });
-    const need = { ...settledNeed, digest: 'pods=12' } as ResizeMemory['need'];
-    const [, verdict] = idle({ quota: both }, { refusals: [refusal], need });
+    const steady = { ...settledNeed, digest: 'pods=12' };
+    const [, verdict] = idle({ quota: both }, { rejections: [refusal], demand: steady });
     expect(verdict).toMatchObject({ kind: 'propose', detail: 'pods 10 → 12' });
   });
 
@@ -245,8 +257,8 @@ describe('a refusal', () => {
     const both = quota({ hard: { 'requests.cpu': '10', pods: '10' }, used: { 'requests.cpu': '7', pods: '9' } });
     const look = { quota: both, demand: [demand({ 'requests.cpu': '4' }, { basis: 'message' })] };
     const high = { ...refusal, limits: { 'requests.cpu': '20' } };
-    const need = { ...settledNeed, digest: 'pods=12' } as ResizeMemory['need'];
-    expect(idle(look, { refusals: [high], need })[1]).toMatchObject({
+    const steady = { ...settledNeed, digest: 'pods=12' };
+    expect(idle(look, { rejections: [high], demand: steady })[1]).toMatchObject({
       kind: 'propose',
       reason: 'ThresholdReached',
       proposal: { changes: [{ resource: 'pods' }], evidence: [], unmetDemand: false, demandByMessage: false },
@@ -256,8 +268,8 @@ describe('a refusal', () => {
   it('of one minimum leaves the other one a need of its minimum', () => {
     const rules = policy({ 'cpu-min': '12', 'pods-min': '20' });
     const both = quota({ hard: { 'requests.cpu': '10', pods: '10' }, used: { 'requests.cpu': '1', pods: '1' } });
-    const need = { ...settledNeed, digest: 'pods=20' } as ResizeMemory['need'];
-    expect(idle({ quota: both, policy: rules }, { refusals: [refusal], need })[1]).toMatchObject({
+    const steady = { ...settledNeed, digest: 'pods=20' };
+    expect(idle({ quota: both, policy: rules }, { rejections: [refusal], demand: steady })[1]).toMatchObject({
       kind: 'propose',
       reason: 'BelowMinimum',
       detail: 'pods 10 → 20',
@@ -270,7 +282,7 @@ describe('a refusal', () => {
       [refusal, later],
       [later, refusal],
     ]) {
-      expect(idle({}, { refusals })[1]).toMatchObject({
+      expect(idle({}, { rejections: refusals })[1]).toMatchObject({
         reason: 'Refused',
         detail: expect.stringContaining('was refused by bob'),
         wait: { until: later.at + 24 * HOUR },
@@ -283,11 +295,11 @@ describe('a refusal', () => {
     const both = quota({ hard: { 'requests.cpu': '10', pods: '10' }, used: { 'requests.cpu': '9', pods: '10' } });
     const look = { quota: both };
     expect(decideOpenAt(NOW, { decision: held, look })[1].kind).toBe('rebuild');
-    expect(decideOpenAt(NOW, { decision: held, look, memory: { refusals: [refusal] } })[1].kind).toBe('merge');
+    expect(decideOpenAt(NOW, { decision: held, look, memory: { rejections: [refusal] } })[1].kind).toBe('merge');
   });
 
   it('is lifted by an operator who skips the cooldown', () => {
-    expect(idle({}, { refusals: [refusal], cooldownSkippedAt: NOW })[1].kind).toBe('propose');
+    expect(idle({}, { rejections: [refusal], cooldownSkippedAt: NOW })[1].kind).toBe('propose');
   });
 
   it('is remembered with the decided values when a person closes the pull request', () => {
@@ -298,8 +310,8 @@ describe('a refusal', () => {
       deletesBranch: true,
       refusal: { limits: { 'requests.cpu': '12' }, at: NOW, by: 'ann', reason: 'pull request #7 was closed' },
     });
-    const after = { ...absorb.closed(carried, verdict.refusal), need: settledNeed };
-    expect(after.decision).toBeNull();
+    const after = { ...absorb.closed(requireState(carried, 'Open'), verdict.refusal), demand: settledNeed };
+    expect(after.state.kind).toBe('Idle');
     expect(idle({}, after)[1].reason).toBe('Refused');
   });
 
@@ -321,7 +333,7 @@ describe('a refusal', () => {
 
   it('a close that Headroom began and did not finish is no refusal', () => {
     const gone = { quota: cpu('7') };
-    const [carried, verdict] = decideOpenAt(NOW, { look: gone, memory: { needGoneSince: NOW - HOUR } });
+    const [carried, verdict] = decideOpenAt(NOW, { look: gone, memory: { demandGoneSince: NOW - HOUR } });
     expect(verdict).toMatchObject({ kind: 'close', reason: 'NeedGone', refusal: null });
     const closed = pullRequest({ state: 'closed', closedBy: 'headroom-bot' });
     expect(decide(seenWith(openDecision(), closed, gone), carried, NOW + MINUTE)[1]).toMatchObject({
@@ -337,7 +349,7 @@ describe('an open pull request', () => {
     const merge = { sha: 'f00', at: NOW, by: 'ann', limits: { 'requests.cpu': '15' } };
     const [carried, verdict] = decideOpenAt(NOW, { pull: { state: 'closed', merge } });
     if (verdict.kind !== 'settle' || verdict.decision.merge === null) throw new Error(verdict.kind);
-    const after = absorb.merged(carried, verdict.decision, verdict.decision.merge);
+    const after = absorb.merged(requireState(carried, 'Open'), verdict.decision, verdict.decision.merge);
     expect(decide(seenWith(verdict.decision, null), after, NOW + SECOND)[1]).toMatchObject({
       reason: 'SyncPending',
       detail: expect.stringContaining('requests.cpu is 10 and becomes 15'),
@@ -347,7 +359,7 @@ describe('an open pull request', () => {
   it('a foreign commit hands it over: it is neither updated, merged nor closed', () => {
     const pull = { headIsOurs: false, headSha: 'ffff' };
     for (const look of [{}, { quota: cpu('1') }, { demand: [demand({ 'requests.cpu': '20' })] }]) {
-      const [, verdict] = decideOpenAt(NOW, { pull, look, memory: { needGoneSince: NOW - HOUR } });
+      const [, verdict] = decideOpenAt(NOW, { pull, look, memory: { demandGoneSince: NOW - HOUR } });
       expect(verdict).toMatchObject({ kind: 'hold', reason: 'ForeignCommit' });
     }
   });
@@ -363,7 +375,7 @@ describe('an open pull request', () => {
   it('whose need is gone is never merged, and closed when it has been gone long enough', () => {
     const look = { quota: cpu('7') };
     const [carried, verdict] = decideOpenAt(NOW, { look });
-    expect(carried.needGoneSince).toBe(NOW);
+    expect(reviewOf(carried).demandGoneSince).toBe(NOW);
     expect(verdict).toMatchObject({ kind: 'hold', reason: 'NeedGone', wait: { until: NOW + 10 * MINUTE } });
     const held = seenWith(openDecision(), pullRequest(), look);
     expect(decide(held, carried, NOW + 10 * MINUTE - 1)[1].kind).toBe('hold');
@@ -371,19 +383,19 @@ describe('an open pull request', () => {
   });
 
   it('whose need came back is merged, and the clock of a need that goes again starts anew', () => {
-    const [carried, verdict] = decideOpenAt(NOW, { memory: { needGoneSince: NOW - 9 * MINUTE } });
+    const [carried, verdict] = decideOpenAt(NOW, { memory: { demandGoneSince: NOW - 9 * MINUTE } });
     expect(verdict.kind).toBe('merge');
-    expect(carried.needGoneSince).toBeNull();
+    expect(reviewOf(carried).demandGoneSince).toBeNull();
   });
 
   it('that is not opened yet: the clock of a need that came back and goes again starts anew', () => {
     const [carried, verdict] = decide(
       seenWith(decision(), null),
-      memory({ decision: decision(), needGoneSince: NOW - 9 * MINUTE }),
+      memory({ decision: decision(), demandGoneSince: NOW - 9 * MINUTE }),
       NOW,
     );
     expect(verdict.kind).toBe('open');
-    expect(carried.needGoneSince).toBeNull();
+    expect(reviewOf(carried).demandGoneSince).toBeNull();
   });
 
   it('is not kept alive by the need for another resource', () => {
@@ -423,8 +435,8 @@ describe('an open pull request', () => {
   it('an update that was never made leaves the decision as it was', () => {
     const [carried, verdict] = decideOpenAt(NOW, { look: { demand: [demand({ 'requests.cpu': '3' })] } });
     expect(verdict.kind).toBe('rebuild');
-    expect(carried.decision?.changes).toEqual([change()]);
-    expect(carried.updates).toBe(0);
+    expect(decisionOf(carried)?.changes).toEqual([change()]);
+    expect(requireState(carried, 'Open').state.updates).toBe(0);
   });
 
   it('at a head of ours that is not the recorded one is made sure of, never merged on its checks', () => {
@@ -526,7 +538,7 @@ describe('merging', () => {
     const [carried, verdict] = decideOpenAt(NOW, { look: { policy: policy({ 'max-step': '1' }) } });
     expect(verdict.reason).toBe('MaxStepExceeded');
     // So that approve knows that there is something to approve.
-    expect(carried.decision?.gate?.reason).toBe('MaxStepExceeded');
+    expect(decisionOf(carried)?.gate?.reason).toBe('MaxStepExceeded');
   });
 
   it('that GitHub answers with "moved" is repeated with growing distance', () => {
@@ -565,7 +577,7 @@ describe('observe mode', () => {
           const [, verdict] = decideOpenAt(NOW, {
             look: { ...look, policy: observe },
             pull,
-            memory: { rejection, needGoneSince: NOW - HOUR },
+            memory: { rejection, demandGoneSince: NOW - HOUR },
           });
           expect(verdict).toMatchObject({ kind: 'hold', reason: 'ObserverMode' });
         }
@@ -612,14 +624,14 @@ describe('observe mode', () => {
 describe('a decision from the Lease after Terminate or Reset', () => {
   it('without a pull request is opened', () => {
     expect(decide(seenWith(decision(), null), memory(), NOW)).toMatchObject([
-      { decision: { id: '0a1b2c3d' } },
+      { state: { kind: 'Locked', decision: { id: '0a1b2c3d' } } },
       { kind: 'open', decision: { id: '0a1b2c3d' } },
     ]);
   });
 
   it('with a pull request goes on with it', () => {
     const [carried, verdict] = decide(seenWith(openDecision(), pullRequest()), memory(), NOW);
-    expect(carried.decision?.pullRequest?.number).toBe(7);
+    expect(decisionOf(carried)?.pullRequest?.number).toBe(7);
     expect(verdict).toMatchObject({ kind: 'merge', decision: { pullRequest: { headSha: HEAD } } });
   });
 
@@ -644,27 +656,27 @@ describe('a decision from the Lease after Terminate or Reset', () => {
 
   it('is left alone where somebody else holds the lock', () => {
     const [carried, verdict] = idle({ lease: lease({ holder: 'somebody', decision: openDecision() }) });
-    expect(carried.decision).toBeNull();
+    expect(carried.state.kind).toBe('Idle');
     expect(verdict).toMatchObject({ kind: 'hold', reason: 'LeaseHeld', wait: { until: NOW + 5 * MINUTE } });
   });
 
   it('does not come back in the run that finished it', () => {
     const stale = { lease: lease({ decision: openDecision() }) };
-    const finished = absorb.closed(memory({ decision: openDecision(), need: settledNeed }), null);
-    expect(idle(stale, finished)[0].decision).toBeNull();
+    const finished = absorb.closed(requireState(memory({ decision: openDecision() }), 'Open'), null);
+    expect(idle(stale, finished)[0].state.kind).toBe('Idle');
   });
 
   it('of another quota of that name is closed, and then the new quota is looked at', () => {
     const old = openDecision({ quotaUid: 'uid-0' });
     const [carried, verdict] = decide(seenWith(old, pullRequest()), memory({ quotaUid: null }), NOW);
     expect(verdict).toMatchObject({ kind: 'close', reason: 'QuotaReplaced', refusal: null });
-    const after = { ...absorb.closed(carried, null), need: settledNeed };
+    const after = { ...absorb.closed(requireState(carried, 'Open'), null), demand: settledNeed };
     expect(idle({}, after)[1].kind).toBe('propose');
   });
 });
 
 describe('a decision without a pull request', () => {
-  const at = (now: number, look: Parameters<typeof observation>[0] = {}, remembered: Partial<ResizeMemory> = {}) =>
+  const at = (now: number, look: Parameters<typeof observation>[0] = {}, remembered: Remembered = {}) =>
     decide(seenWith(decision(), null, look), memory({ decision: decision(), ...remembered }), now);
 
   it('is opened, with the reason of its need', () => {
@@ -733,9 +745,9 @@ describe('a block', () => {
   it('ends at once when the path in Git or the values change', () => {
     const elsewhere = { policy: policy({ 'git-path': 'teams/a' }) };
     expect(idle(elsewhere, blockedProposal(), NOW + SECOND)[1].kind).toBe('propose');
-    const need = { ...settledNeed, digest: 'requests.cpu=14400m' } as ResizeMemory['need'];
+    const steady = { ...settledNeed, digest: 'requests.cpu=14400m' };
     const more = { demand: [demand({ 'requests.cpu': '3' })] };
-    expect(idle(more, { ...blockedProposal(), need }, NOW + SECOND)[1].kind).toBe('propose');
+    expect(idle(more, { ...blockedProposal(), demand: steady }, NOW + SECOND)[1].kind).toBe('propose');
   });
 
   it('of a pull request that cannot be opened ends at once when the path changes', () => {
@@ -774,7 +786,7 @@ describe('the Lease of others', () => {
 });
 
 describe('awaiting the sync', () => {
-  const sync = (at: number, remembered: Partial<ResizeMemory> = {}, hard = '10') => {
+  const sync = (at: number, remembered: Remembered = {}, hard = '10') => {
     const merged = mergedDecision({ at: NOW });
     const look = { quota: cpu('9', hard) };
     return decide(seenWith(merged, null, look), memory({ decision: merged, ...remembered }), at);
@@ -791,7 +803,7 @@ describe('awaiting the sync', () => {
     const overdue = NOW + 20 * MINUTE;
     const [first, warned] = sync(overdue);
     expect(warned).toMatchObject({ kind: 'warnSync', warn: true });
-    const checked = absorb.syncChecked(first, null, overdue);
+    const checked = absorb.syncChecked(requireState(first, 'Merged'), null, overdue);
     const [resting, hold] = sync(overdue + SECOND, checked);
     expect(hold).toMatchObject({
       kind: 'hold',
@@ -803,7 +815,7 @@ describe('awaiting the sync', () => {
 
   it('ends when Git was changed back, and when the cluster has at least what was merged', () => {
     const overdue = NOW + 20 * MINUTE;
-    const reverted = absorb.syncChecked(sync(overdue)[0], { 'requests.cpu': '10' }, overdue);
+    const reverted = absorb.syncChecked(requireState(sync(overdue)[0], 'Merged'), { 'requests.cpu': '10' }, overdue);
     const seen = { quota: observation({ quota: cpu('9') }), pullRequest: null };
     expect(decide(seen, reverted, overdue)[1]).toMatchObject({ kind: 'settle', reason: 'Synced' });
     expect(sync(NOW, {}, '12000m')[1].reason).toBe('Synced');
@@ -813,7 +825,7 @@ describe('awaiting the sync', () => {
   it('opens nothing new meanwhile, whatever is missing', () => {
     const merged = mergedDecision({ at: NOW - HOUR });
     const look = { demand: [demand({ 'requests.cpu': '50' })] };
-    const checked = { syncWarnedAt: NOW, syncCheckedAt: NOW };
+    const checked = { overdue: { warnedAt: NOW, checkedAt: NOW } };
     expect(decide(seenWith(merged, null, look), memory({ decision: merged, ...checked }), NOW)[1].kind).toBe('hold');
   });
 

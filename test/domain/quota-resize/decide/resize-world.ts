@@ -9,9 +9,16 @@ import {
   decidedLimits,
   FOUND_IN_GIT,
   leaseHolder,
+  type LockedDecision,
   type Refusal,
+  type UnmergedDecision,
 } from '../../../../domain/quota-resize/model/decision.ts';
-import { emptyMemory, type ResizeMemory } from '../../../../domain/quota-resize/model/memory.ts';
+import {
+  decisionOf,
+  emptyMemory,
+  requireState,
+  type ResizeMemory,
+} from '../../../../domain/quota-resize/model/memory.ts';
 import { coveredBy } from '../../../../domain/quota-resize/sizing/requirement.ts';
 import type {
   LeaseRecord,
@@ -100,7 +107,7 @@ export class World {
       hints: [],
       lease: this.lease,
     };
-    const decision = memory.decision ?? this.lease.decision;
+    const decision = decisionOf(memory) ?? this.lease.decision;
     const pull = decision?.pullRequest && decision.merge === null ? this.pullOf(decision) : undefined;
     return { quota, pullRequest: pull === undefined ? null : this.show(pull) };
   }
@@ -183,16 +190,16 @@ export class World {
         this.#ids += 1;
         const id = `id-${this.#ids}`;
         const taken = { changes, evidence, demandByMessage, gate, pullRequest: null, merge: null };
-        const decision: Decision = { id, quotaUid: this.uid, decidedAt: now, ...taken };
+        const decision: LockedDecision = { id, quotaUid: this.uid, decidedAt: now, ...taken };
         if (coveredBy(changes, { 'requests.cpu': this.inGit })) {
           const merge = { sha: 'base', at: now, by: FOUND_IN_GIT, limits: { 'requests.cpu': this.inGit } };
-          return (memory) => absorb.merged(memory, decision, merge);
+          return (memory) => absorb.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, merge);
         }
         if (this.lease.holder !== null) return block('LeaseHeld');
         if (this.fileIsBusy) return block('FileBusy');
         this.lease = { ...this.lease, holder: leaseHolder(id), decision };
         yield 'locked';
-        return (memory) => absorb.acquired(memory, decision);
+        return (memory) => absorb.acquired(requireState(memory, 'Idle'), decision);
       }
       case 'open':
         return yield* this.#open(verdict.decision, key);
@@ -202,7 +209,7 @@ export class World {
         const pull = this.pullOf(verdict.decision);
         if (this.githubRefuses) throw new Refused();
         const shown = pull === undefined ? null : this.show(pull);
-        if (pull?.state !== 'open' || pull.headSha !== verdict.decision.pullRequest?.headSha) return (memory) => memory;
+        if (pull?.state !== 'open' || pull.headSha !== verdict.decision.pullRequest.headSha) return (memory) => memory;
         if (this.mergesMove || shown?.mergeability !== 'clean') return (memory) => memory;
         this.merges(pull, 'headroom-bot');
         yield 'merged';
@@ -210,7 +217,7 @@ export class World {
         if (merge === null) throw new Error('merged, and no merge');
         this.#release({ ...verdict.decision, merge }, null);
         yield 'released';
-        return (memory) => absorb.merged(memory, verdict.decision, merge);
+        return (memory) => absorb.merged(requireState(memory, 'Idle', 'Locked', 'Open'), verdict.decision, merge);
       }
       case 'close': {
         if (this.githubRefuses) throw new Refused();
@@ -219,14 +226,14 @@ export class World {
         yield 'closed';
         this.#release(verdict.decision, verdict.refusal);
         yield 'released';
-        return (memory) => absorb.closed(memory, verdict.refusal);
+        return (memory) => absorb.closed(requireState(memory, 'Locked', 'Open'), verdict.refusal);
       }
       case 'release': {
         const pull = this.pullOf(verdict.decision);
         if (pull !== undefined) pull.left = true;
         this.#release(verdict.decision, verdict.refusal);
         yield 'released';
-        return (memory) => absorb.closed(memory, verdict.refusal);
+        return (memory) => absorb.closed(requireState(memory, 'Locked', 'Open'), verdict.refusal);
       }
       case 'settle': {
         const { decision, refusal, reason } = verdict;
@@ -240,27 +247,30 @@ export class World {
             decision: known?.id === decision.id ? null : known,
           };
           yield 'synced';
-          return (memory) => absorb.synced(memory, now);
+          return (memory) => absorb.synced(requireState(memory, 'Merged'), now);
         }
         this.#release(decision, refusal);
         yield 'released';
-        return (memory) => (merge === null ? absorb.closed(memory, refusal) : absorb.merged(memory, decision, merge));
+        return (memory) =>
+          merge === null
+            ? absorb.closed(requireState(memory, 'Locked', 'Open'), refusal)
+            : absorb.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, merge);
       }
       case 'revise':
         this.#update(verdict.decision);
         yield 'noted';
-        return (memory) => absorb.revised(memory, verdict.decision);
+        return (memory) => absorb.revised(requireState(memory, 'Locked'), verdict.decision);
       case 'say':
         this.said.push(verdict.about);
         yield 'said';
-        return (memory) => absorb.said(memory, verdict.about);
+        return (memory) => absorb.emitted(memory, verdict.about);
       case 'warnSync':
         yield 'warned';
-        return (memory) => absorb.syncChecked(memory, { 'requests.cpu': this.inGit }, now);
+        return (memory) => absorb.syncChecked(requireState(memory, 'Merged'), { 'requests.cpu': this.inGit }, now);
     }
   }
 
-  *#open(decision: Decision, key: string): Steps {
+  *#open(decision: UnmergedDecision, key: string): Steps {
     if (this.githubRefuses) throw new Refused();
     let pull = this.pullOf(decision);
     if (pull === undefined) {
@@ -290,7 +300,7 @@ export class World {
     return yield* this.#noted(decision, pull);
   }
 
-  *#rebuild(decision: Decision, key: string): Steps {
+  *#rebuild(decision: UnmergedDecision, key: string): Steps {
     const { pullRequest } = decision;
     this.#update(pullRequest === null ? decision : { ...decision, pullRequest: { ...pullRequest, headSha: '' } });
     yield 'noted';
@@ -314,7 +324,7 @@ export class World {
     return yield* this.#noted(decision, pull);
   }
 
-  *#noted(decision: Decision, pull: PullRequest): Steps {
+  *#noted(decision: UnmergedDecision, pull: PullRequest): Steps {
     const known = decision.pullRequest;
     const pullRequest = ref({
       number: pull.number,
@@ -325,13 +335,13 @@ export class World {
     this.#update({ ...decision, pullRequest });
     pull.left = false;
     yield 'noted';
-    return (memory) => absorb.opened(memory, decision, pullRequest);
+    return (memory) => absorb.opened(requireState(memory, 'Locked', 'Open'), decision, pullRequest);
   }
 
-  #alreadyInGit(decision: Decision): Absorb {
+  #alreadyInGit(decision: UnmergedDecision): Absorb {
     const merge = { sha: 'base', at: this.now, by: FOUND_IN_GIT, limits: { 'requests.cpu': this.inGit } };
     this.#release({ ...decision, merge }, null);
-    return (memory) => absorb.merged(memory, decision, merge);
+    return (memory) => absorb.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, merge);
   }
 
   #update(decision: Decision): void {

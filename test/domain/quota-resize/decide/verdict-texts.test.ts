@@ -5,7 +5,7 @@ import { decide } from '../../../../domain/quota-resize/decide/decide.ts';
 import { cappedNeed } from '../../../../domain/quota-resize/sizing/requirement.ts';
 import type { SiblingQuota } from '../../../../domain/quota-resize/model/observation.ts';
 import { staleNeed } from '../../../../domain/quota-resize/demand/stale-usage.ts';
-import type { ResizeMemory } from '../../../../domain/quota-resize/model/memory.ts';
+import type { BlockedReason } from '../../../../domain/quota-resize/model/memory.ts';
 import type { Phase, Reason, Verdict } from '../../../../domain/quota-resize/model/verdict.ts';
 import {
   cpu,
@@ -25,6 +25,7 @@ import {
   pullRequest,
   quota,
   ref,
+  type Remembered,
   SECOND,
   seenWith,
   settledNeed,
@@ -56,31 +57,32 @@ const paused = {
   reason: 'a freeze',
 } as const;
 
-function idle(look: Parameters<typeof observation>[0] = {}, remembered: Partial<ResizeMemory> = {}): Verdict {
-  return decide({ quota: observation(look), pullRequest: null }, memory({ need: settledNeed, ...remembered }), NOW)[1];
+function idle(look: Parameters<typeof observation>[0] = {}, remembered: Remembered = {}): Verdict {
+  return decide(
+    { quota: observation(look), pullRequest: null },
+    memory({ demand: settledNeed, ...remembered }),
+    NOW,
+  )[1];
 }
 
 function open(changed: Parameters<typeof decideOpenAt>[1] = {}): Verdict {
   return decideOpenAt(NOW, changed)[1];
 }
 
-function awaitingSync(
-  changed: Parameters<typeof mergedDecision>[0] = {},
-  remembered: Partial<ResizeMemory> = {},
-): Verdict {
+function awaitingSync(changed: Parameters<typeof mergedDecision>[0] = {}, remembered: Remembered = {}): Verdict {
   const merged = mergedDecision(changed);
   return decide(seenWith(merged, null), memory({ decision: merged, ...remembered }), NOW)[1];
 }
 
 /** The verdict after the plan was tried once and blocked for this reason. */
-function blockedFor(reason: NonNullable<ResizeMemory['blocked']>['reason'], message: string): Verdict {
+function blockedFor(reason: BlockedReason, message: string): Verdict {
   const seen = { quota: observation(), pullRequest: null };
-  const [tried, verdict] = decide(seen, memory({ need: settledNeed }), NOW - MINUTE);
+  const [tried, verdict] = decide(seen, memory({ demand: settledNeed }), NOW - MINUTE);
   const key = 'blockedKey' in verdict ? verdict.blockedKey : '';
   return decide(seen, blocked(tried, { reason, message, key }, NOW - MINUTE), NOW)[1];
 }
 
-function blockedText(reason: NonNullable<ResizeMemory['blocked']>['reason']): Expected {
+function blockedText(reason: BlockedReason): Expected {
   return {
     verdict: blockedFor(reason, `${reason}: in words.`),
     kind: 'hold',
@@ -170,7 +172,7 @@ const expected: Record<Reason, Expected> = {
   Refused: {
     verdict: idle(
       {},
-      { refusals: [{ limits: { 'requests.cpu': '12' }, at: NOW - HOUR, by: 'ann', reason: 'no budget' }] },
+      { rejections: [{ limits: { 'requests.cpu': '12' }, at: NOW - HOUR, by: 'ann', reason: 'no budget' }] },
     ),
     kind: 'hold',
     phase: 'CoolingDown',
@@ -272,7 +274,7 @@ const expected: Record<Reason, Expected> = {
   SiblingFirst: {
     verdict: idle(
       { demand: [demand({ 'requests.cpu': '4' })], siblings: [siblingQuota()] },
-      { need: { digest: 'requests.cpu=17', since: NOW - HOUR, firstSeen: NOW - HOUR } },
+      { demand: { digest: 'requests.cpu=17', since: NOW - HOUR, firstSeen: NOW - HOUR } },
     ),
     kind: 'hold',
     phase: 'Detecting',
@@ -294,7 +296,7 @@ const expected: Record<Reason, Expected> = {
   UnmetDemand: {
     verdict: idle(
       { quota: cpu('7'), demand: [demand({ 'requests.cpu': '4' })] },
-      { need: { digest: 'requests.cpu=14', since: NOW - HOUR, firstSeen: NOW - HOUR } },
+      { demand: { digest: 'requests.cpu=14', since: NOW - HOUR, firstSeen: NOW - HOUR } },
     ),
     kind: 'propose',
     phase: 'OpeningPullRequest',
@@ -309,14 +311,14 @@ const expected: Record<Reason, Expected> = {
   BelowMinimum: {
     verdict: idle(
       { quota: cpu('1'), policy: policy({ 'cpu-min': '12' }) },
-      { need: { digest: 'requests.cpu=12', since: NOW - HOUR, firstSeen: NOW - HOUR } },
+      { demand: { digest: 'requests.cpu=12', since: NOW - HOUR, firstSeen: NOW - HOUR } },
     ),
     kind: 'propose',
     phase: 'OpeningPullRequest',
     detail: 'requests.cpu 10 → 12',
   },
   DemandSettling: {
-    verdict: idle({}, { need: null }),
+    verdict: idle({}, { demand: null }),
     kind: 'hold',
     phase: 'Detecting',
     detail: 'requests.cpu 10 → 12: looking again in 2 s, so that a rollout in full swing is seen whole',
@@ -328,7 +330,7 @@ const expected: Record<Reason, Expected> = {
     detail: `${LINK}: the need grew (requests.cpu 10 → 15100m)`,
   },
   NeedGone: {
-    verdict: open({ look: { quota: cpu('7') }, memory: { needGoneSince: NOW - MINUTE } }),
+    verdict: open({ look: { quota: cpu('7') }, memory: { demandGoneSince: NOW - MINUTE } }),
     kind: 'hold',
     phase: 'AwaitingChecks',
     detail: `the need has been gone since 2026-11-20T09:59:00Z, ${LINK} is closed at 2026-11-20T10:09:00Z unless it comes back`,
@@ -549,7 +551,7 @@ describe('the same reasons in other circumstances', () => {
   it('the comment on a pull request that is closed says why', () => {
     const comments = [
       open({ look: { quota: null } }),
-      open({ look: { quota: cpu('7') }, memory: { needGoneSince: NOW - HOUR } }),
+      open({ look: { quota: cpu('7') }, memory: { demandGoneSince: NOW - HOUR } }),
       open({ memory: { rejection: { by: 'ann', at: NOW, reason: 'no budget' } } }),
     ].map((verdict) => (verdict.kind === 'close' ? verdict.comment : verdict.kind));
     expect(comments).toEqual([

@@ -9,6 +9,7 @@ import type { CachedQuota } from '../../../../domain/quota-usage/observation.ts'
 import {
   cpu,
   decideOpenAt,
+  decision,
   demand,
   HOUR,
   lease,
@@ -110,7 +111,7 @@ describe('a status that says something else', () => {
     const look = differing('1800m', '9');
     expect(computeNeed(look, null)).toMatchObject({ usageNotes: [LOW], notes: [] });
     const seen = { quota: look, pullRequest: null };
-    expect(decide(seen, memory({ need: settledNeed }), NOW)[1]).toMatchObject({
+    expect(decide(seen, memory({ demand: settledNeed }), NOW)[1]).toMatchObject({
       kind: 'propose',
       proposal: { usageNotes: [LOW] },
     });
@@ -125,7 +126,7 @@ describe('a status that says something else', () => {
     const refusal = { limits: { pods: '12' }, at: NOW - HOUR, by: 'ann', reason: '' };
     const [, verdict] = decide(
       { quota: look, pullRequest: null },
-      memory({ need: settledNeed, refusals: [refusal] }),
+      memory({ demand: settledNeed, rejections: [refusal] }),
       NOW,
     );
     expect(verdict).toMatchObject({
@@ -136,7 +137,7 @@ describe('a status that says something else', () => {
 
   it('is said where it alone would raise a limit, and nothing is blocked by it', () => {
     const seen = { quota: differing('9', '1800m'), pullRequest: null };
-    expect(decide(seen, memory({ need: settledNeed }), NOW)[1]).toMatchObject({
+    expect(decide(seen, memory({ demand: settledNeed }), NOW)[1]).toMatchObject({
       kind: 'end',
       reason: 'BelowThreshold',
       detail:
@@ -194,20 +195,20 @@ describe('without the counted numbers', () => {
 
   it('nothing is raised: people are told once, and it looks again', () => {
     const seen = { quota: observation(look), pullRequest: null };
-    const [, first] = decide(seen, memory({ need: settledNeed }), NOW);
+    const [, first] = decide(seen, memory({ demand: settledNeed }), NOW);
     expect(first).toMatchObject({
       kind: 'say',
       reason: 'UsageNotCounted',
       event: { type: 'Warning', message: detail },
     });
-    const [after, then] = decide(seen, memory({ need: settledNeed, told: ['uncounted'] }), NOW);
+    const [after, then] = decide(seen, memory({ demand: settledNeed, emitted: ['uncounted'] }), NOW);
     expect(then).toMatchObject({ kind: 'hold', phase: 'Blocked', reason: 'UsageNotCounted', detail });
-    expect(after.need).toBeNull();
+    expect(after.state).toMatchObject({ kind: 'Idle', demand: null });
   });
 
   it('an episode does not end on a status that looks calm', () => {
     const seen = { quota: observation({ ...look, quota: cpu('1') }), pullRequest: null };
-    expect(decide(seen, memory({ told: ['uncounted'] }), NOW)[1]).toMatchObject({
+    expect(decide(seen, memory({ emitted: ['uncounted'] }), NOW)[1]).toMatchObject({
       kind: 'hold',
       reason: 'UsageNotCounted',
     });
@@ -217,16 +218,16 @@ describe('without the counted numbers', () => {
     for (const used of ['9', '1']) {
       const [, verdict] = decideOpenAt(NOW, {
         look: { ...look, quota: cpu(used) },
-        memory: { told: ['uncounted'], needGoneSince: NOW - HOUR },
+        memory: { emitted: ['uncounted'], demandGoneSince: NOW - HOUR },
       });
       expect(verdict).toMatchObject({ kind: 'hold', reason: 'UsageNotCounted', wait: { watch: 'pullRequest' } });
     }
   });
 
   it('nothing is opened, and what people do goes on', () => {
-    const decided = openDecision({ pullRequest: null });
+    const decided = decision();
     const unopened = seenWith(decided, null, look);
-    expect(decide(unopened, memory({ decision: decided, told: ['uncounted'] }), NOW)[1]).toMatchObject({
+    expect(decide(unopened, memory({ decision: decided, emitted: ['uncounted'] }), NOW)[1]).toMatchObject({
       kind: 'hold',
       reason: 'UsageNotCounted',
     });

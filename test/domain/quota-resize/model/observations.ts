@@ -2,8 +2,25 @@
 import * as absorb from '../../../../domain/quota-resize/decide/apply-outcome.ts';
 import { decide } from '../../../../domain/quota-resize/decide/decide.ts';
 import type { Seen } from '../../../../domain/quota-resize/model/episode-observation.ts';
-import type { Decision, LimitChange, PullRequestRef } from '../../../../domain/quota-resize/model/decision.ts';
-import { emptyMemory, type ResizeMemory } from '../../../../domain/quota-resize/model/memory.ts';
+import type {
+  Decision,
+  DecisionFacts,
+  LimitChange,
+  LockedDecision,
+  Merge,
+  MergedDecision,
+  OpenDecision,
+  PullRequestRef,
+} from '../../../../domain/quota-resize/model/decision.ts';
+import {
+  emptyMemory,
+  IDLE,
+  type Merged,
+  type Open,
+  type ResizeMemory,
+  stateOf,
+  type SteadyDemand,
+} from '../../../../domain/quota-resize/model/memory.ts';
 import type {
   LeaseRecord,
   PullRequestObservation,
@@ -154,7 +171,7 @@ export function ref(changed: Partial<PullRequestRef> = {}): PullRequestRef {
 }
 
 /** The decision to raise cpu from 10 to 12, not on GitHub yet. */
-export function decision(changed: Partial<Decision> = {}): Decision {
+export function decision(changed: Partial<DecisionFacts> = {}): LockedDecision {
   return {
     id: '0a1b2c3d',
     quotaUid: 'uid-1',
@@ -169,13 +186,13 @@ export function decision(changed: Partial<Decision> = {}): Decision {
   };
 }
 
-export function openDecision(changed: Partial<Decision> = {}): Decision {
-  return decision({ pullRequest: ref(), ...changed });
+export function openDecision(changed: Partial<DecisionFacts & Pick<OpenDecision, 'pullRequest'>> = {}): OpenDecision {
+  return { ...decision(), pullRequest: ref(), ...changed };
 }
 
-export function mergedDecision(changed: Partial<NonNullable<Decision['merge']>> = {}): Decision {
+export function mergedDecision(changed: Partial<Merge> = {}): MergedDecision {
   const merge = { sha: 'f00', at: NOW - MINUTE, by: 'headroom-bot', limits: { 'requests.cpu': '12' }, ...changed };
-  return openDecision({ merge });
+  return { ...openDecision(), merge };
 }
 
 /** Pull request #7 as GitHub shows it: open, clean, one check passed. */
@@ -195,12 +212,34 @@ export function pullRequest(changed: Partial<PullRequestObservation> = {}): Pull
   };
 }
 
-export function memory(changed: Partial<ResizeMemory> = {}): ResizeMemory {
-  return { ...emptyMemory(), quotaUid: 'uid-1', ...changed };
+/** What a test says of a memory: fields of it, and of the state that it is in. */
+export type Remembered = Partial<ResizeMemory> & {
+  /** The state is the one that this decision is in, unless a whole state is given; idle without either. */
+  readonly decision?: Decision | null;
+  readonly demand?: SteadyDemand | null;
+} & Partial<Omit<Open, 'kind' | 'decision'>> &
+  Partial<Pick<Merged, 'overdue'>>;
+
+const stateFields = ['approval', 'rejection', 'awaiting', 'demandGoneSince', 'closing', 'updates', 'overdue'] as const;
+
+/** A memory in the state that its decision is in, with the fields of that state; a field of another state is a mistake. */
+export function memory(changed: Remembered = {}): ResizeMemory {
+  const { decision: held, demand: steady, ...rest } = changed;
+  const given = Object.fromEntries(stateFields.flatMap((key) => (key in rest ? [[key, rest[key]] as const] : [])));
+  const others = Object.fromEntries(
+    Object.entries(rest).filter(([key]) => !stateFields.some((field) => field === key)),
+  ) as Partial<ResizeMemory>;
+  const before = others.state ?? (held ? stateOf(held) : IDLE);
+  const demanded = steady === undefined ? before : { ...before, demand: steady };
+  const misplaced = Object.keys({ ...given, ...(steady === undefined ? {} : { demand: steady }) }).filter(
+    (key) => !(key in before),
+  );
+  if (misplaced.length > 0) throw new Error(`${demanded.kind} has no ${misplaced.join(', ')}`);
+  return { ...emptyMemory(), quotaUid: 'uid-1', ...others, state: { ...demanded, ...given } };
 }
 
 /** A need of 12 cpu that has stood still long enough. */
-export const settledNeed: ResizeMemory['need'] = {
+export const settledNeed: SteadyDemand = {
   digest: 'requests.cpu=12',
   since: NOW - HOUR,
   firstSeen: NOW - HOUR,
@@ -222,8 +261,8 @@ export function decideOpenAt(
   changed: {
     readonly look?: Partial<QuotaObservation>;
     readonly pull?: Partial<PullRequestObservation>;
-    readonly memory?: Partial<ResizeMemory>;
-    readonly decision?: Partial<Decision>;
+    readonly memory?: Remembered;
+    readonly decision?: Parameters<typeof openDecision>[0];
   } = {},
 ): readonly [ResizeMemory, Verdict] {
   const held = openDecision(changed.decision);
@@ -237,7 +276,7 @@ function afterWords(seen: Seen, remembered: ResizeMemory, now: number): readonly
   for (let words = 0; words < 10; words += 1) {
     const [next, verdict] = decide(seen, current, now);
     if (verdict.kind !== 'say') return [next, verdict];
-    current = absorb.said(next, verdict.about);
+    current = absorb.emitted(next, verdict.about);
   }
   throw new Error('it never stops talking');
 }

@@ -3,7 +3,15 @@ import { type EpochMs, formatInstant, formatSpan } from '../../kernel/time.ts';
 import { companionsFor, leaderFor } from './batched-quotas.ts';
 import { usageNotes } from '../demand/counted-usage.ts';
 import { decidedLimits, type Refusal } from '../model/decision.ts';
-import type { ResizeMemory } from '../model/memory.ts';
+import {
+  type Attempt,
+  type Idle,
+  IDLE,
+  inState,
+  NO_ATTEMPT,
+  type ResizeMemory,
+  type SteadyDemand,
+} from '../model/memory.ts';
 import { cappedNeed, computeNeed, needDigest } from '../sizing/requirement.ts';
 import type { QuotaObservation } from '../model/observation.ts';
 import { end, hold, type Planned } from './next-step.ts';
@@ -27,7 +35,8 @@ const YIELD_MS = 15_000;
 const YIELD_LOOK_MS = 2_000;
 
 /** No decision in hand: is there a need, and may it be acted on? */
-export function decideIdle(look: QuotaObservation, memory: ResizeMemory, now: EpochMs): Planned {
+export function decideIdle(look: QuotaObservation, memory: ResizeMemory<Idle>, now: EpochMs): Planned {
+  const { state } = memory;
   const { policy, timings } = look;
   const observing = policy.mode === 'observe';
   const need = computeNeed(look, memory.lastChange);
@@ -38,26 +47,30 @@ export function decideIdle(look: QuotaObservation, memory: ResizeMemory, now: Ep
     const detail = `cooling down until ${formatInstant(restUntil)}${pressure}`;
     return [memory, hold('CoolingDown', 'CoolingDown', detail, { until: restUntil, quietUntil: restUntil })];
   }
-  const uncounted = withoutCounts(look, { ...memory, need: null }, null, (phase, reason, detail) =>
+  const uncounted = withoutCounts(look, inState(memory, { ...state, demand: null }), null, (phase, reason, detail) =>
     hold(phase, reason, detail, retryWait(look, now)),
   );
   if (uncounted !== null) return uncounted;
-  if (need === null) return withoutNeed(look, { ...memory, need: null, blocked: null, yieldedSince: null }, now);
+  if (need === null) return withoutNeed(look, { ...memory, state: IDLE, attempt: withoutBlock(memory.attempt) }, now);
 
   const { wanted, refusal } = partRefused(need, look, memory, now);
   if (wanted === null) return [memory, refusedHold(look, need, refusal, now)];
-  const settled = settleNeed(memory, needDigest(wanted), now);
+  const settled = steadyDemand(state.demand, needDigest(wanted), now);
   const stableAt = settled.since + timings.demandSettle;
   // A rollout that never stands still must not hold the decision back for ever.
   const latestAt = settled.firstSeen + 5 * timings.demandSettle;
   if (now < stableAt && now < latestAt) {
     const until = Math.min(stableAt, latestAt);
     const detail = `${summary(wanted)}: looking again in ${formatSpan(until - now)}, so that a rollout in full swing is seen whole`;
-    return [{ ...memory, need: settled }, hold('Detecting', 'DemandSettling', detail, { until, quietUntil: until })];
+    return [
+      inState(memory, { ...state, demand: settled }),
+      hold('Detecting', 'DemandSettling', detail, { until, quietUntil: until }),
+    ];
   }
 
   // From here on another need is a new one, and waits until it stands still in its turn.
-  const settledMemory = { ...memory, need: { ...settled, firstSeen: now } };
+  const asked: Idle = { ...state, demand: { ...settled, firstSeen: now } };
+  const settledMemory = inState(memory, asked);
   const reason = needReason(wanted);
   if (observing) {
     const repeatAt = repeatFrom(look, memory, wanted);
@@ -77,18 +90,18 @@ export function decideIdle(look: QuotaObservation, memory: ResizeMemory, now: Ep
   const { lease } = look;
   if (lease.holder !== null && !lease.holderIsAbandoned) return [settledMemory, lockedHold(look, now)];
   const leader = leaderFor(look, wanted, now);
-  const yieldedSince = leader === null ? null : (memory.yieldedSince ?? now);
+  const yieldedSince = leader === null ? null : (state.yieldedSince ?? now);
   const ownTurnAt = (yieldedSince ?? now) + YIELD_SETTLES * timings.demandSettle + YIELD_MS;
   if (leader !== null && now < ownTurnAt) {
     const detail = `${summary(wanted)}: quota ${leader.name} misses room for the same workloads and raises both in one pull request; this one has its own if that does not happen by ${formatInstant(ownTurnAt)}`;
     const until = Math.min(ownTurnAt, now + Math.max(timings.demandSettle, YIELD_LOOK_MS));
     const wait = { until, quietUntil: until };
-    return [{ ...settledMemory, yieldedSince }, hold('Detecting', 'SiblingFirst', detail, wait)];
+    return [inState(memory, { ...asked, yieldedSince }), hold('Detecting', 'SiblingFirst', detail, wait)];
   }
   const announce = now >= repeatFrom(look, memory, wanted);
   const companions = leader === null ? companionsFor(look, wanted, now) : [];
   return [
-    { ...settledMemory, yieldedSince },
+    inState(memory, { ...asked, yieldedSince }),
     {
       kind: 'propose',
       phase: 'OpeningPullRequest',
@@ -130,7 +143,7 @@ function told(
   detail: string,
   now: EpochMs,
 ): Planned {
-  if (!memory.told.includes(about)) {
+  if (!memory.emitted.includes(about)) {
     const event = { type: 'Warning', reason, message: detail } as const;
     return [memory, { kind: 'say', phase, reason, detail, decision: null, about, comment: null, event }];
   }
@@ -179,9 +192,15 @@ function repeatFrom(look: QuotaObservation, memory: ResizeMemory, need: Proposal
   return last.at + Math.max(look.timings.recommendationRepeat, look.policy.cooldownMinutes * MINUTE_MS);
 }
 
-function settleNeed(memory: ResizeMemory, digest: string, now: EpochMs): NonNullable<ResizeMemory['need']> {
-  if (memory.need === null) return { digest, since: now, firstSeen: now };
-  return memory.need.digest === digest ? memory.need : { ...memory.need, digest, since: now };
+/** The demand as it was, if it is the same still; otherwise it stands since now. */
+function steadyDemand(known: SteadyDemand | null, digest: string, now: EpochMs): SteadyDemand {
+  if (known === null) return { digest, since: now, firstSeen: now };
+  return known.digest === digest ? known : { ...known, digest, since: now };
+}
+
+/** What was blocked is not asked for any more. */
+function withoutBlock(attempt: Attempt): Attempt {
+  return attempt.kind === 'blocked' ? NO_ATTEMPT : attempt;
 }
 
 function needReason(need: Proposal): Reason {

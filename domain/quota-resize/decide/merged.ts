@@ -1,21 +1,16 @@
 import { compareQuantities } from '../../kernel/quantity.ts';
 import { exceededKeys, quantityIn, type ResourceList } from '../../kernel/resource-list.ts';
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
-import { type Decision, FOUND_IN_GIT } from '../model/decision.ts';
-import type { ResizeMemory } from '../model/memory.ts';
+import { FOUND_IN_GIT } from '../model/decision.ts';
+import type { Merged } from '../model/memory.ts';
 import type { QuotaObservation } from '../model/observation.ts';
 import { hold } from './next-step.ts';
 import type { Plan, Wait } from '../model/verdict.ts';
 import { describe } from '../pull-request/wording.ts';
 
 /** Merged (or in Git already): nothing new is opened until the cluster shows what the file says. */
-export function awaitSync(
-  look: QuotaObservation,
-  memory: ResizeMemory,
-  decision: Decision,
-  merge: NonNullable<Decision['merge']>,
-  now: EpochMs,
-): Plan {
+export function decideMerged(look: QuotaObservation, { decision, overdue }: Merged, now: EpochMs): Plan {
+  const { merge } = decision;
   const hard = look.quota?.hard ?? {};
   if (isSynced(hard, merge.limits)) {
     const detail = `the cluster shows ${describe(merge.limits)}`;
@@ -39,9 +34,10 @@ export function awaitSync(
     return hold('AwaitingSync', found ? 'AlreadyInGit' : 'SyncPending', detail, wait);
   }
   const detail = `the cluster has not followed Git ${since}: ${missing}; look at Argo CD or Flux. Nothing new is opened meanwhile`;
-  const checkAt = memory.syncCheckedAt === null ? now : memory.syncCheckedAt + look.timings.holdRetry;
-  if (memory.syncWarnedAt === null || now >= checkAt) {
-    const warn = memory.syncWarnedAt === null;
+  const checkedAt = overdue?.checkedAt ?? null;
+  const checkAt = checkedAt === null ? now : checkedAt + look.timings.holdRetry;
+  if (overdue === null || now >= checkAt) {
+    const warn = overdue === null;
     return { kind: 'warnSync', phase: 'AwaitingSync', reason: 'SyncOverdue', detail, decision, warn };
   }
   return hold('AwaitingSync', 'SyncOverdue', detail, { watch: 'sync', until: checkAt, quietUntil: checkAt });

@@ -1,0 +1,193 @@
+/** A pull request of ours exists: is it still ours, is it still wanted, and may it be merged? */
+import { type EpochMs, formatInstant } from '../../kernel/time.ts';
+import type { OpenDecision } from '../model/decision.ts';
+import { inState, type Open, type ResizeMemory, withDecision } from '../model/memory.ts';
+import type { MergeHold, PullRequestObservation, QuotaObservation } from '../model/observation.ts';
+import type { Phase, Plan, Reason } from '../model/verdict.ts';
+import { leaseHeldDetail, linkTo, short, summary } from '../pull-request/wording.ts';
+import { computeNeed } from '../sizing/requirement.ts';
+import { approvalHolds, awaitApproval, tellApproval } from './approval.ts';
+import { gateOfDecision } from './approval-requirement.ts';
+import { leavingCompanions } from './batched-quotas.ts';
+import { mergeReadiness } from './merge-readiness.ts';
+import type { Planned } from './next-step.ts';
+import { closeRejected, rejectionOf, settleClosed } from './pull-request-closed.ts';
+import { concerns, demandGone, grownBy, holdDecision, isLeaseTaken } from './unmerged.ts';
+import { withoutCounts } from './usage-not-counted.ts';
+
+/** A forge may show the earlier head for a moment after a push. */
+const HEAD_LAG_MS = 10_000;
+
+/** How a wait for the pull request is made, until a moment at the latest. */
+type Waiting = (phase: Phase, reason: Reason, detail: string, until?: EpochMs) => Plan;
+
+export function decideOpen(
+  look: QuotaObservation,
+  memory: ResizeMemory<Open>,
+  pullRequest: PullRequestObservation,
+  now: EpochMs,
+): Planned {
+  const { policy, timings } = look;
+  const { decision: decided, rejection: rejected } = memory.state;
+  const link = linkTo(decided.pullRequest);
+  if (look.lease.holder === null && policy.mode !== 'observe') {
+    // Opening finds the pull request as it is and takes the lock; only what holds the lock is remembered in the Lease.
+    const detail = `the Lease ${look.lease.name} is unlocked, decision ${decided.id} with ${link} takes it again`;
+    return [memory, { kind: 'open', phase: 'OpeningPullRequest', reason: 'Adopted', detail, decision: decided }];
+  }
+  if (pullRequest.state === 'closed') return [memory, settleClosed(look, memory, pullRequest, now)];
+
+  // The gate is the policy's as it is now: an annotation that was set or taken off since acts at once.
+  const decision: OpenDecision = { ...decided, gate: gateOfDecision(policy, decided) };
+  const open = inState(memory, { ...withDecision(memory.state, decision), closing: null });
+  const waiting: Waiting = (phase, reason, detail, until) =>
+    holdDecision(look, phase, reason, detail, now, until, 'pullRequest');
+
+  if (policy.mode === 'observe') {
+    const wish = rejected === null ? 'it is left to people' : `${rejected.by} rejected it, which is left to people`;
+    const detail = `the mode is observe, so nothing is written to ${link}: ${wish}, waiting until they merge or close it`;
+    return [open, waiting('AwaitingMerge', 'ObserverMode', detail)];
+  }
+  const rejection = rejectionOf(open.state);
+  if (rejection !== null) return [open, closeRejected(look, decision, rejection)];
+  if (!pullRequest.headIsOurs) {
+    const detail = `${link} has commits that are not Headroom's: it is handed over to people, waiting until they merge or close it`;
+    return [open, waiting('AwaitingMerge', 'ForeignCommit', detail)];
+  }
+  if (isLeaseTaken(look, decision)) {
+    return [open, waiting('Blocked', 'LeaseHeld', leaseHeldDetail(look), now + timings.holdRetry)];
+  }
+  const uncounted = withoutCounts(look, open, decision, (phase, reason, detail) =>
+    waiting(phase, reason, detail, now + timings.holdRetry),
+  );
+  return uncounted ?? decideWanted(look, open, pullRequest, waiting, now);
+}
+
+/** Whether it is still needed, and has the values that are needed now. */
+function decideWanted(
+  look: QuotaObservation,
+  memory: ResizeMemory<Open>,
+  pullRequest: PullRequestObservation,
+  waiting: Waiting,
+  now: EpochMs,
+): Planned {
+  const { decision } = memory.state;
+  const { pullRequest: ref } = decision;
+  const link = linkTo(ref);
+  const need = computeNeed(look, memory.lastChange);
+  if (!concerns(need, decision) && !decision.demandByMessage) {
+    return demandGone(look, memory, 'AwaitingChecks', `${link} is closed`, now);
+  }
+  const current = inState(memory, { ...memory.state, demandGoneSince: null });
+  const approved = tellApproval(current, decision);
+  if (approved !== null) return [current, approved];
+  const grown = need === null ? null : grownBy(look, current, decision, need, now);
+
+  if (pullRequest.headSha !== ref.headSha) {
+    // Checks and mergeability that were read belong to the other head and prove nothing for ours.
+    const shownAt = ref.pushedAt + HEAD_LAG_MS;
+    if (now < shownAt) {
+      const detail = `the latest commit of ${link} is not shown yet`;
+      return [current, waiting('AwaitingChecks', 'MergeabilityComputing', detail, shownAt)];
+    }
+    const why = `the head ${short(pullRequest.headSha)} is Headroom's and not the recorded one, so it is made sure of`;
+    return [current, rebuild('HeadMoved', `${link}: ${why}`, grown ?? decision, why)];
+  }
+  if (grown !== null) {
+    const updateAt = ref.pushedAt + look.timings.updateInterval;
+    const why = `the need grew (${summary(grown)})`;
+    if (now < updateAt) {
+      const detail = `${why}, ${link} is updated at ${formatInstant(updateAt)}`;
+      return [current, waiting('AwaitingChecks', 'UpdateDue', detail, updateAt)];
+    }
+    return [current, rebuild('NeedGrew', `${link}: ${why}`, grown, why)];
+  }
+  const unready = untilReady(look, decision, pullRequest, waiting, now);
+  return unready === null ? decideMerge(look, current, waiting, now) : [current, unready];
+}
+
+/** What the forge's state of the pull request asks for before a merge; null when it is ready. */
+function untilReady(
+  { timings }: QuotaObservation,
+  decision: OpenDecision,
+  pullRequest: PullRequestObservation,
+  waiting: Waiting,
+  now: EpochMs,
+): Plan | null {
+  const { pullRequest: ref } = decision;
+  const link = linkTo(ref);
+  const readiness = mergeReadiness(pullRequest, ref, now, timings.settle);
+  if (readiness.kind === 'ready') return null;
+  if (readiness.kind === 'wait') return waiting('AwaitingChecks', readiness.reason, readiness.detail, readiness.until);
+  const { reason, why } = readiness;
+  const dueAt = ref.pushedAt + timings.updateInterval;
+  if (reason === 'Behind' && pullRequest.checks.pending.length > 0 && now < dueAt) {
+    // On a busy base each rebuild would start the checks anew before they ever end.
+    const detail = `${link} is behind ${ref.base}; the branch is rebuilt when its checks have ended, or at ${formatInstant(dueAt)}`;
+    return waiting('AwaitingChecks', 'Behind', detail, dueAt);
+  }
+  return rebuild(reason, `${link}: ${why}; the branch is rebuilt`, decision, why);
+}
+
+/** Ready: do people and the policy allow the merge now? */
+function decideMerge(look: QuotaObservation, memory: ResizeMemory<Open>, waiting: Waiting, now: EpochMs): Planned {
+  const { policy } = look;
+  const { state } = memory;
+  const { decision } = state;
+  const { gate, pullRequest } = decision;
+  const link = linkTo(pullRequest);
+  const isGated = gate !== null && !approvalHolds(state, decision);
+  // Where a person merges anyway, only an approval that the policy asks for by itself is one more question.
+  if (isGated && (policy.autoMerge.allowed || gate.reason === 'ApprovalRequired')) {
+    return awaitApproval(look, memory, decision, gate, now, (reason, detail, until) =>
+      waiting('AwaitingApproval', reason, detail, until),
+    );
+  }
+  if (!policy.autoMerge.allowed) {
+    const namespaceOff = policy.autoMerge.reason === 'NamespaceOff';
+    const detail = `${link} is ready and waits for a person to merge it: auto-merge is off ${namespaceOff ? 'for this namespace (resizer.io/auto-merge)' : 'globally (--enable-auto-merge)'}`;
+    return [memory, waiting('AwaitingMerge', namespaceOff ? 'NamespaceAutoMergeOff' : 'AutoMergeOff', detail)];
+  }
+  const leaving = leavingCompanions(look, decision.companions ?? []);
+  if (leaving.length > 0) return [memory, withoutCompanions(decision, leaving, link)];
+  const { mergeHold } = look;
+  if (mergeHold !== null) return held(memory, decision, link, mergeHold, waiting);
+  const detail = `merging ${link} at ${short(pullRequest.headSha)}`;
+  return [memory, { kind: 'merge', phase: 'Merging', reason: 'ReadyToMerge', detail, decision }];
+}
+
+/** The branch without companions that are not to be merged along; what was approved for all of them is approved no more. */
+function withoutCompanions(decision: OpenDecision, leaving: readonly string[], link: string): Plan {
+  const rest = (decision.companions ?? []).filter(({ quota }) => !leaving.includes(quota));
+  const why = `${leaving.map((quota) => `quota ${quota}`).join(' and ')} is not raised along any more: nothing of it is missing now, or its policy changed`;
+  const kept = { ...decision, approvedBy: undefined, companions: rest.length === 0 ? undefined : rest };
+  return { ...rebuild('CompanionLeft', `${link}: ${why}; the branch is rebuilt`, kept, why), released: leaving };
+}
+
+function rebuild(
+  reason: Reason,
+  detail: string,
+  decision: OpenDecision,
+  why: string,
+): Extract<Plan, { kind: 'rebuild' }> {
+  return { kind: 'rebuild', phase: 'OpeningPullRequest', reason, detail, decision, why };
+}
+
+/** Ready, but a freeze or the hour forbids a merge: it is said once for each freeze and opening, and waited for. */
+function held(
+  memory: ResizeMemory<Open>,
+  decision: OpenDecision,
+  link: string,
+  mergeHold: MergeHold,
+  waiting: Waiting,
+): Planned {
+  const { reason, until } = mergeHold;
+  const detail = `${link} is ready, and merging is held: ${mergeHold.detail}`;
+  const about = `held|${reason}|${until ?? 'open'}|${mergeHold.detail}`;
+  if (!memory.emitted.includes(about)) {
+    const comment = `Ready, and not merged by Headroom for now: ${mergeHold.detail}.`;
+    const event = { type: 'Normal', reason: 'QuotaResizeHeld', message: detail } as const;
+    return [memory, { kind: 'say', phase: 'AwaitingMerge', reason, detail, decision, about, comment, event }];
+  }
+  return [memory, waiting('AwaitingMerge', reason, detail, until ?? undefined)];
+}
