@@ -2,12 +2,13 @@
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 import { type Decision, decidedLimits, type LimitChange } from '../../domain/quota-resize/model/decision.ts';
+import type { Placement } from '../../domain/quota-resize/model/placement.ts';
 import type { RaisedQuota } from '../../domain/quota-resize/pull-request/body.ts';
 import type { FileChange } from '../forge/forge.ts';
 import type { Repositories } from '../forge/repositories.ts';
 import { type GitTree, GitTrees } from './git-tree.ts';
 import type { QuotaHints } from './interface.ts';
-import { findQuotaFile, type QuotaFile, type QuotaFileProblem } from './quota-file.ts';
+import { keptQuotaFile, type QuotaFile, type QuotaFileProblem } from './quota-file.ts';
 
 export interface DecisionEdit {
   readonly kind: 'edit';
@@ -23,6 +24,12 @@ export interface DecisionEdit {
   readonly leftOut: readonly { readonly quota: string; readonly why: string }[];
 }
 
+/** What a quota is raised by, and where that was found. */
+interface Raised {
+  readonly changes: readonly LimitChange[];
+  readonly placement?: Placement | undefined;
+}
+
 /**
  * Places the decision's quota and its companions, and edits them in memory. A companion that cannot go into the same pull
  * request is left out; its own episode sees to it.
@@ -33,23 +40,23 @@ export async function editDecision(
   maxBaseAgeMs = 0,
 ): Promise<DecisionEdit | QuotaFileProblem> {
   const trees = new GitTrees();
-  const find = (quota: string, changes: readonly LimitChange[]): ReturnType<typeof findQuotaFile> => {
-    const hints = places.find((place) => place.quota === quota)?.hints ?? [];
-    return findQuotaFile(repositories, { ...target, quota }, decidedLimits({ changes }), {
-      hints,
-      trees,
-      maxBaseAgeMs,
-    });
+  const find = (quota: string, { changes, placement }: Raised): ReturnType<typeof keptQuotaFile> => {
+    const { hints = [], current } = places.find((place) => place.quota === quota) ?? {};
+    const { source } = decision;
+    const kept = source && placement ? { ...source, placement } : null;
+    const options = { hints, current, trees, maxBaseAgeMs };
+    return keptQuotaFile(repositories, { ...target, quota }, decidedLimits({ changes }), kept, options);
   };
-  const own = await find(target.quota, decision.changes);
+  const own = await find(target.quota, { changes: decision.changes, placement: decision.source?.placement });
   if (own.kind === 'blocked') return own;
   const { tree, changedPath: path, limits } = own;
   if (own.edits.length === 0) return { kind: 'edit', tree, path, limits, files: [], quotas: [], leftOut: [] };
   tree.apply(own.edits);
   const quotas = [raisedQuota(target.quota, decision.changes, own)];
   const leftOut: { quota: string; why: string }[] = [];
-  for (const { quota, changes } of decision.companions ?? []) {
-    const found = await find(quota, changes);
+  for (const companion of decision.companions ?? []) {
+    const { quota, changes } = companion;
+    const found = await find(quota, companion);
     const why = whyLeftOut(found, tree);
     if (found.kind === 'blocked' || why !== null) {
       leftOut.push({ quota, why: why ?? '' });

@@ -22,7 +22,7 @@ import {
   type Write,
   writesOf,
 } from './own-work.ts';
-import { findQuotaFile } from './quota-file.ts';
+import { keptQuotaFile } from './quota-file.ts';
 import { requestReviews } from './reviewers.ts';
 
 /**
@@ -68,8 +68,10 @@ export function createPullRequestActivities(
 
   /** Of the files of a pull request, the one of the decision's own quota. */
   async function ownPath({ target, decision, places }: Task, paths: readonly string[]): Promise<string> {
-    const hints = places.find(({ quota }) => quota === target.quota)?.hints ?? [];
-    const found = await findQuotaFile(repositories, target, decidedLimits(decision), { hints });
+    const { hints = [], current } = places.find(({ quota }) => quota === target.quota) ?? {};
+    const { source } = decision;
+    const kept = source?.placement === undefined ? null : { ...source, placement: source.placement };
+    const found = await keptQuotaFile(repositories, target, decidedLimits(decision), kept, { hints, current });
     return found.kind === 'found' && paths.includes(found.changedPath) ? found.changedPath : (paths[0] ?? '');
   }
 

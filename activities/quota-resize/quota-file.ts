@@ -6,14 +6,15 @@ import { compareQuantities } from '../../domain/kernel/quantity.ts';
 import { quantityIn, type ResourceList } from '../../domain/kernel/resource-list.ts';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import { valuesInGit } from '../../domain/quota-resize/git/yaml/limits.ts';
+import type { Placement } from '../../domain/quota-resize/model/placement.ts';
 import type { SourceProblem } from '../../domain/quota-resize/model/observation.ts';
 import { editPlace, limitsInGit } from '../../domain/quota-resize/git/locate/edit-location.ts';
 import type { SourceHint } from '../../domain/quota-resize/git/locate/source-candidate.ts';
 import type { FileEdit, QuotaPlace } from '../../domain/quota-resize/git/locate/location.ts';
+import { isLedBy, isSamePlace, placementOf, textsOf } from '../../domain/quota-resize/git/locate/placement.ts';
 import { placeQuota } from '../../domain/quota-resize/git/locate/locate-quota.ts';
 import {
   answerOfTree,
-  type LocatedQuota,
   notLocated,
   type RepositoryAnswer,
   resolveQuota,
@@ -28,7 +29,7 @@ export interface QuotaFile {
   readonly kind: 'found';
   /** With the edits laid over once they are applied. */
   readonly tree: GitTree;
-  readonly hint: SourceHint;
+  readonly placement: Placement;
   /** The file of the object itself, and the line of its name. */
   readonly path: string;
   readonly line: number;
@@ -59,23 +60,68 @@ interface Search {
   readonly maxBaseAgeMs: number;
 }
 
+interface SearchOptions {
+  readonly hints: readonly SourceHint[];
+  /** The limits in force, by which one of several mappings in a values file is known. */
+  readonly current?: ResourceList | undefined;
+  /** Those that an earlier search of the same task opened. */
+  readonly trees?: GitTrees;
+  /** How old the knowledge of a base branch may be. */
+  readonly maxBaseAgeMs?: number;
+}
+
+/** Where a decision's quota was found. */
+interface KeptPlace {
+  readonly repository: string;
+  readonly base: string;
+  readonly placement: Placement;
+}
+
+/**
+ * The quota at the place that its decision keeps, edited in memory; searched for only where it is not there any more, or
+ * something that goes before what led there has been learnt since.
+ *
+ * @param kept where it was found; null for a decision that does not say.
+ */
+export async function keptQuotaFile(
+  repositories: Repositories,
+  target: QuotaTarget,
+  limits: ResourceList,
+  kept: KeptPlace | null,
+  options: SearchOptions,
+): Promise<QuotaFile | QuotaFileProblem> {
+  const trees = options.trees ?? new GitTrees();
+  const verified = kept === null ? null : await verify(repositories, target, limits, kept, { ...options, trees });
+  return verified ?? (await findQuotaFile(repositories, target, limits, { ...options, trees }));
+}
+
+/** The quota at a kept place, by the question that it was found by; null where the answer is another one today. */
+async function verify(
+  repositories: Repositories,
+  target: QuotaTarget,
+  limits: ResourceList,
+  { repository, base: baseName, placement }: KeptPlace,
+  { hints, current, trees = new GitTrees(), maxBaseAgeMs = 0 }: SearchOptions,
+): Promise<QuotaFile | QuotaFileProblem | null> {
+  if (!isLedBy(placement, hints) || repositories.nameOf(repository) === null) return null;
+  const forge = repositories.of(repository);
+  const base = await forge.files.base(maxBaseAgeMs, placement.hint.ref);
+  if (base.kind === 'missing' || base.name !== baseName) return null;
+  const tree = await trees.at(forge, base);
+  const wanted = wantedOf({ target, limits, current: { ...current, ...textsOf(placement) } });
+  const placed = await tree.answer((known) => placeQuota(known, wanted, placement.hint));
+  if (placed.kind !== 'placed' || !isSamePlace(placement, placed.place, wanted.resources)) return null;
+  return edited(limits, tree, placed.place, placement);
+}
+
 /**
  * Finds the quota and edits it in memory.
- *
- * @param options.current the limits in force, by which one of several mappings in a values file is known.
- * @param options.trees those that an earlier search of the same task opened.
- * @param options.maxBaseAgeMs how old the knowledge of a base branch may be.
  */
 export async function findQuotaFile(
   repositories: Repositories,
   target: QuotaTarget,
   limits: ResourceList,
-  options: {
-    readonly hints: readonly SourceHint[];
-    readonly current?: ResourceList | undefined;
-    readonly trees?: GitTrees;
-    readonly maxBaseAgeMs?: number;
-  },
+  options: SearchOptions,
 ): Promise<QuotaFile | QuotaFileProblem> {
   const { hints, current, trees = new GitTrees(), maxBaseAgeMs = 0 } = options;
   const search: Search = { repositories, target, limits, current, trees, maxBaseAgeMs };
@@ -90,12 +136,12 @@ export async function findQuotaFile(
       case 'blocked':
         return blocked(step.reason, step.message);
       case 'located':
-        return edited(limits, step);
+        return edited(limits, step.tree, step.location, { hint: step.candidate, tried: answers.length - 1 });
     }
   }
 }
 
-function wantedOf({ target, limits, current }: Search): WantedQuota {
+function wantedOf({ target, limits, current }: Pick<Search, 'target' | 'limits' | 'current'>): WantedQuota {
   return {
     namespace: target.namespace,
     name: target.quota,
@@ -137,14 +183,16 @@ function missing({ ref, said }: SourceHint, { what, message }: MissingBase): Rep
 /** The location with the edit that raises the quota there, where that is possible. */
 function edited(
   limits: ResourceList,
-  { tree, candidate: hint, location: place }: LocatedQuota<GitTree>,
+  tree: GitTree,
+  place: QuotaPlace,
+  lead: Pick<Placement, 'hint' | 'tried'>,
 ): QuotaFile | QuotaFileProblem {
   const inGit = limitsInGit(place, Object.keys(limits));
   const raised = above(limits, inGit);
   const found = {
     kind: 'found',
     tree,
-    hint,
+    placement: placementOf(place, Object.keys(limits), lead),
     path: place.path,
     line: place.line,
     how: `in ${tree.name}, ${place.how}`,

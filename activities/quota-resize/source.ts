@@ -20,7 +20,7 @@ export function createSourceActivities(repositories: Repositories): Pick<QuotaRe
       }
       const file = await findQuotaFile(repositories, target, limits, { hints, current });
       if (file.kind === 'blocked') return file;
-      const { tree, path, line, edits, limits: inGit, how } = file;
+      const { tree, path, line, edits, limits: inGit, how, placement } = file;
       return {
         kind: 'found',
         repository: tree.forge.repository,
@@ -31,6 +31,7 @@ export function createSourceActivities(repositories: Repositories): Pick<QuotaRe
         paths: edits.length === 0 ? [path] : edits.map((edit) => edit.path),
         limits: inGit,
         how,
+        placement,
       };
     },
   };

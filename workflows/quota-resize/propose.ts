@@ -55,7 +55,7 @@ export async function propose(
     ...(proposal.notes.length === 0 ? {} : { notes: proposal.notes }),
     ...(proposal.usageNotes === undefined ? {} : { usageNotes: proposal.usageNotes }),
     gate: proposal.gate,
-    source: { repository: source.repository, base: source.base, how: source.how },
+    source: { repository: source.repository, base: source.base, how: source.how, placement: source.placement },
     pullRequest: null,
     merge: null,
   };
@@ -124,7 +124,8 @@ async function placeCompanions(
     if (source.kind === 'blocked' || source.repository !== own.repository || source.base !== own.base) continue;
     if (coveredBy(changes, source.limits)) continue;
     const written = asWritten({ ...proposal, changes }, source.limits, sibling.policy);
-    placed.push({ ...companion, changes: written.changes, gate: written.gate, paths: source.paths });
+    const { paths, placement } = source;
+    placed.push({ ...companion, changes: written.changes, gate: written.gate, placement, paths });
   }
   return placed;
 }

@@ -1,5 +1,6 @@
 import type { ResourceList } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
+import type { Placement } from './placement.ts';
 import type { SourceHint } from '../git/locate/source-candidate.ts';
 
 /** Why an approval by a person is needed. */
@@ -110,6 +111,8 @@ interface DecisionSource {
   readonly base: string;
   /** How it was found, one sentence for the evidence. */
   readonly how: string;
+  /** Absent in decisions of earlier versions: it is searched for then. */
+  readonly placement?: Placement;
 }
 
 /** Another quota of the namespace that a decision raises as well; its Lease is locked for the decision. */
@@ -122,6 +125,8 @@ export interface Companion {
   readonly gate: Gate | null;
   /** Where to look for it in Git. */
   readonly hints: readonly SourceHint[];
+  /** Where it was found, in the repository and base of the decision. Absent before, and in decisions of earlier versions. */
+  readonly placement?: Placement;
 }
 
 /** A person's no: these values (or less) are not asked for again for a while. */

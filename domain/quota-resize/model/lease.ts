@@ -8,6 +8,7 @@ import type { QuotaTarget } from '../../kernel/target.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { Decision, Refusal } from './decision.ts';
 import type { LeaseRecord } from './observation.ts';
+import type { Placement } from './placement.ts';
 import type { SourceHint } from '../git/locate/source-candidate.ts';
 
 const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by';
@@ -311,6 +312,12 @@ const hint = z.object({
   problem: z.string().exactOptional(),
 }) satisfies z.ZodType<SourceHint>;
 
+const placement = z.object({
+  hint,
+  tried: z.int(),
+  values: z.record(z.string(), z.object({ path: z.string(), field: z.string(), text: z.string() })),
+}) satisfies z.ZodType<Placement>;
+
 const gate = z.object({
   reason: z.enum(['MaxStepExceeded', 'RaiseFromZero', 'ApprovalRequired']),
   message: z.string(),
@@ -327,7 +334,10 @@ const decision = z.object({
   notes: z.array(z.string()).exactOptional(),
   usageNotes: z.array(z.string()).exactOptional(),
   gate: gate.nullable(),
-  source: z.object({ repository: z.string(), base: z.string(), how: z.string() }).nullable().exactOptional(),
+  source: z
+    .object({ repository: z.string(), base: z.string(), how: z.string(), placement: placement.exactOptional() })
+    .nullable()
+    .exactOptional(),
   companions: z
     .array(
       z.object({
@@ -337,6 +347,7 @@ const decision = z.object({
         usageNotes: z.array(z.string()).exactOptional(),
         gate: gate.nullable(),
         hints: z.array(hint),
+        placement: placement.exactOptional(),
       }),
     )
     .exactOptional(),

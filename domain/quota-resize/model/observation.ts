@@ -6,6 +6,7 @@ import type { Unmeasured } from '../../quota-usage/calculate.ts';
 import type { UsageMode } from '../../quota-usage/mode.ts';
 import type { PolicyWarning, ResizePolicy } from '../policy/policy.ts';
 import type { Decision, Refusal } from './decision.ts';
+import type { Placement } from './placement.ts';
 import type { SourceHint } from '../git/locate/source-candidate.ts';
 import type { ResizeTimings } from './timings.ts';
 
@@ -145,6 +146,8 @@ export type SourceObservation =
       readonly limits: ResourceList;
       /** How it was found, one sentence for the evidence. */
       readonly how: string;
+      /** What is kept of it, so that it is not searched for again. */
+      readonly placement: Placement;
     }
   | {
       readonly kind: 'blocked';

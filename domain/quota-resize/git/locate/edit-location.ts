@@ -23,7 +23,12 @@ export type PlaceEdited =
   | { readonly kind: 'edited'; readonly edits: readonly FileEdit[]; readonly lines: readonly RaisedLine[] }
   | { readonly kind: 'unplaceable'; readonly message: string };
 
-function keyOf({ values }: Pick<QuotaPlace, 'values'>, resource: string, asked: readonly string[]): string | undefined {
+/** The quota's own key for a resource that is asked for by one of its names. */
+export function keyOf(
+  { values }: Pick<QuotaPlace, 'values'>,
+  resource: string,
+  asked: readonly string[],
+): string | undefined {
   return writtenKey(resource, asked, (key) => Object.hasOwn(values, key));
 }
 

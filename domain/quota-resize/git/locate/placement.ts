@@ -1,0 +1,72 @@
+/** A place in Git as a decision keeps it: found once, and verified when it is used. */
+import type { ResourceList } from '../../../kernel/resource-list.ts';
+import type { Placement, ValuePlacement } from '../../model/placement.ts';
+import type { ValueEdit } from '../yaml/value-edit.ts';
+import { formatField } from '../yaml/field-path.ts';
+import { keyOf } from './edit-location.ts';
+import type { QuotaPlace } from './location.ts';
+import type { SourceHint } from './source-candidate.ts';
+
+/** What is kept of a place that was found. */
+export function placementOf(
+  place: QuotaPlace,
+  resources: readonly string[],
+  found: Pick<Placement, 'hint' | 'tried'>,
+): Placement {
+  const values = resources.flatMap((resource) => {
+    const value = valueOf(place, resource, resources);
+    return value === null ? [] : [[resource, value] as const];
+  });
+  return { hint: found.hint, tried: found.tried, values: Object.fromEntries(values) };
+}
+
+/** Whether what led to the place leads there still: nothing that goes before it has been learnt since, and it stands. */
+export function isLedBy({ hint, tried }: Placement, hints: readonly SourceHint[]): boolean {
+  return JSON.stringify(hints[tried]) === JSON.stringify(hint);
+}
+
+/** Whether the place that was found now is the one that was kept: every kept value is raised in the same field. */
+export function isSamePlace(kept: Placement, place: QuotaPlace, resources: readonly string[]): boolean {
+  const known = resources.filter((resource) => Object.hasOwn(kept.values, resource));
+  return (
+    known.length > 0 &&
+    known.every((resource) => {
+      const now = valueOf(place, resource, resources);
+      const then = kept.values[resource];
+      return now !== null && now.path === then?.path && now.field === then.field;
+    })
+  );
+}
+
+/** The values as they were when the place was found: one of several mappings in a values file is known by them. */
+export function textsOf({ values }: Placement): ResourceList {
+  return Object.fromEntries(Object.entries(values).map(([resource, { text }]) => [resource, text]));
+}
+
+function valueOf(place: QuotaPlace, resource: string, resources: readonly string[]): ValuePlacement | null {
+  const key = keyOf(place, resource, resources);
+  const value = key === undefined ? undefined : place.values[key];
+  const edit = key === undefined ? undefined : place.edits[key];
+  if (value === undefined || edit === undefined) return null;
+  return { ...fieldOf(edit, value.path), text: value.text };
+}
+
+function fieldOf(edit: ValueEdit, path: string): Omit<ValuePlacement, 'text'> {
+  switch (edit.kind) {
+    case 'replace':
+      return { path: edit.at.path, field: fieldOfDocument(edit) };
+    case 'add':
+      return { path: edit.at.path, field: `${fieldOfDocument(edit)} ${edit.key}` };
+    case 'patch':
+      return { path: edit.at.path, field: `a patch of ${edit.name}` };
+    case 'line':
+      return { path: edit.path, field: `line ${edit.line}` };
+    case 'none':
+      return { path, field: '' };
+  }
+}
+
+function fieldOfDocument({ at, pointer }: Extract<ValueEdit, { kind: 'replace' | 'add' }>): string {
+  const inline = at.inline === undefined ? '' : `${formatField(at.inline.pointer)} `;
+  return `${inline}${formatField(pointer)}`;
+}
