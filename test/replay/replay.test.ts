@@ -93,7 +93,7 @@ describe('the replay gate', () => {
 
   it('fails for a decision that comes out differently, far away in the domain', async () => {
     const outcomes = await failedWith({
-      file: 'domain/quota-resize/decide/decide-decision.ts',
+      file: 'domain/quota-resize/decide/open.ts',
       from: "if (policy.mode === 'observe') {",
       to: "if (policy.mode !== 'observe') {",
     });
@@ -164,7 +164,7 @@ describe('the replay gate', () => {
         to: `if (patched('look-twice')) await observing.observeQuota({ target: this.#target });${look}`,
       },
       { file, from: 'import { CancellationScope, log }', to: 'import { CancellationScope, log, patched }' },
-      { file: 'domain/quota-resize/decide/decide-idle.ts', from: 'cooling down until ', to: 'resting until ' },
+      { file: 'domain/quota-resize/decide/idle.ts', from: 'cooling down until ', to: 'resting until ' },
     );
     expect(outcomes).toEqual({});
   });

@@ -158,7 +158,8 @@ async function merge(target: QuotaTarget, verdict: Extract<Act, { kind: 'merge' 
         `${summary(decision)}: pull request #${number} is merged`,
         decision.id,
       );
-      return (memory) => absorb.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, { sha, at, by, limits });
+      return (memory) =>
+        absorb.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, { sha, at, by, limits });
     }
     case 'moved':
       return (memory) => memory;

@@ -149,6 +149,50 @@ describe('the memory of a Lease', () => {
     expect(readLeaseMemory({ metadata: { annotations } })).toEqual({ memory, problems: [] });
   });
 
+  it('has where the decision and its batched quotas were found in Git', () => {
+    const placement = {
+      hint: { from: 'annotation', path: 'team-a', said: 'the annotation resizer.io/git-path' },
+      tried: 0,
+      values: { 'requests.cpu': { path: 'team-a/quota.yaml', field: 'spec.hard["requests.cpu"]', text: '2' } },
+    } as const;
+    const placed: Decision = {
+      ...decision,
+      source: { repository: 'acme/gitops', base: 'main', how: 'by its name', placement },
+      companions: [{ quota: 'objects', quotaUid: 'u-2', changes: [], gate: null, hints: [placement.hint], placement }],
+    };
+    const annotations = withMemory({}, target, { ...memory, decision: placed });
+    expect(readLeaseMemory({ metadata: { annotations } })).toEqual({
+      memory: { ...memory, decision: placed },
+      problems: [],
+    });
+  });
+
+  it.each([
+    ['without a pull request', '"pullRequest":null,"merge":null', { pullRequest: null, merge: null }],
+    [
+      'found in Git',
+      '"pullRequest":null,"merge":{"sha":"f00","at":1,"by":"git","limits":{"pods":"9"}}',
+      { pullRequest: null, merge: { sha: 'f00', at: 1, by: 'git', limits: { pods: '9' } } },
+    ],
+  ])('of a release that kept no place is read, with a decision %s', (_, progress, read) => {
+    const written = `{"v":1,"decision":{"id":"0a1b2c3d","quotaUid":"u-1","decidedAt":1795000000123,"changes":[],"evidence":[],"demandByMessage":false,"gate":null,"source":{"repository":"acme/gitops","base":"main","how":"by its name"},${progress}}}`;
+    const { memory: known, problems } = readLeaseMemory({
+      metadata: { annotations: { 'resizer.io/decision': written } },
+    });
+    expect(problems).toEqual([]);
+    expect(known.decision).toEqual({
+      id: '0a1b2c3d',
+      quotaUid: 'u-1',
+      decidedAt: 1_795_000_000_123,
+      changes: [],
+      evidence: [],
+      demandByMessage: false,
+      gate: null,
+      source: { repository: 'acme/gitops', base: 'main', how: 'by its name' },
+      ...read,
+    });
+  });
+
   it('leaves what others wrote', () => {
     const annotations = withMemory({ 'resizer.io/last-grow': '2026-01-01T00:00:00Z' }, target, memory);
     expect(annotations['resizer.io/last-grow']).toBe('2026-01-01T00:00:00Z');
