@@ -43,6 +43,14 @@ describe('finding the quota in Git', () => {
       paths: [PATH],
       limits: { 'requests.cpu': '2', 'limits.memory': '4Gi' },
       how: expect.stringContaining(' by the path template `managed-resources/{{ .Cluster }}/{{ .Namespace }}`'),
+      placement: {
+        hint: hints[0],
+        tried: 0,
+        values: {
+          'requests.cpu': { path: PATH, field: 'spec.hard["requests.cpu"]', text: '2' },
+          'limits.memory': { path: PATH, field: 'spec.hard["limits.memory"]', text: '4Gi' },
+        },
+      },
     });
     expect(gitops.forge.requests).toBe(3);
     await worker.activities.observeSource({ target, limits, hints });
