@@ -98,12 +98,6 @@ export type UnmergedDecision = LockedDecision | OpenDecision;
  */
 export type Decision = UnmergedDecision | MergedDecision;
 
-/** The decision as it is with this pull request and this merge. */
-export function decisionAt(facts: DecisionFacts, pullRequest: PullRequestRef | null, merge: Merge | null): Decision {
-  if (merge !== null) return { ...facts, pullRequest, merge };
-  return pullRequest === null ? { ...facts, pullRequest, merge } : { ...facts, pullRequest, merge };
-}
-
 /** Where a decision's quota was found in Git. */
 interface DecisionSource {
   /** `owner/name`. */
