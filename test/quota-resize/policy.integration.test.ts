@@ -162,7 +162,7 @@ describe.concurrent('the annotations', SEVERAL_PHASES, () => {
       'paused by alice: nothing is written until resume',
     );
     const paused = await quota.reaches('Paused', 'Paused');
-    expect(paused.detail).toMatch(/^paused by alice since .*Z: release day; send resume to go on$/);
+    expect(paused.detail).toMatch(/^paused by alice since .*Z: release day \(ConfigMap headroom-pauses, key \S+\)$/);
     await expect(quota.command('pause', { by: 'bob' })).rejects.toMatchObject({
       cause: { message: expect.stringMatching(/^already paused by alice since /) },
     });

@@ -74,7 +74,7 @@ export function connect(kubeconfig: string): Kubernetes {
   return connectKubernetes(kubeConfig(kubeconfig));
 }
 
-function kubeConfig(kubeconfig: string) {
+export function kubeConfig(kubeconfig: string) {
   return loadKubeConfig({ kubeconfig, context: undefined, requestTimeoutMs: 30_000 }, {});
 }
 

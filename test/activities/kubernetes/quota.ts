@@ -1,7 +1,22 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { pino } from 'pino';
+import { readPauseConfigMaps } from '../../../activities/kernel/pause.ts';
+import { PauseView } from '../../../activities/kernel/pause-view.ts';
+import { watchPauses } from '../../../activities/kernel/pause-watch.ts';
 import { createPauseActivities } from '../../../activities/kernel/pause-activities.ts';
 import { quotaPauseSubject } from '../../../domain/kernel/target.ts';
-import { type Cluster, namespaceOf, quotaCounted, quotaOf, SYSTEM_NAMESPACE, targetOf, timings } from './cluster.ts';
+import {
+  type Cluster,
+  kubeConfig,
+  namespaceOf,
+  patience,
+  quotaCounted,
+  quotaOf,
+  SYSTEM_NAMESPACE,
+  targetOf,
+  timings,
+  WORKER,
+} from './cluster.ts';
 
 const change = {
   resource: 'requests.cpu',
@@ -44,7 +59,7 @@ export function quotaTests(cluster: () => Cluster): void {
         namespace: 'present',
         quota: { uid, hard: { 'requests.cpu': '2', pods: '4' }, used: { 'requests.cpu': '0', pods: '0' } },
         policy: { enabled: true, mode: 'observe', threshold: '90', increment: '20' },
-        globalPause: null,
+        pause: null,
         demand: [],
       });
       expect(seen.warnings.map((warning) => warning.key)).toEqual(['resizer.io/increment']);
@@ -271,6 +286,51 @@ export function quotaTests(cluster: () => Cluster): void {
       await expect(awaitResume()).resolves.toBeUndefined();
       await activities.ensureQuotaEvent({ target, quotaUid, type: 'Normal', reason: 'R', message: 'm', key: 'k' });
       expect(await eventsOf('paused')).toHaveLength(1);
+    });
+
+    it('that is kept for one quota is seen by the watch, and ends with it', async () => {
+      const quotaUid = await setUp('kept');
+      const target = targetOf('kept');
+      const { plane, worker: kubernetes } = cluster();
+      const systemNamespace = SYSTEM_NAMESPACE;
+      const over = new AbortController();
+      let reads = 0;
+      const view = new PauseView(async () => {
+        reads += 1;
+        return await readPauseConfigMaps({ kubernetes, systemNamespace });
+      });
+      watchPauses(view, {
+        kubeConfig: kubeConfig(plane.kubeconfigFor(WORKER)),
+        systemNamespace,
+        signal: over.signal,
+        log: pino({ enabled: false }),
+      });
+      const isCached = async (): Promise<boolean> => {
+        await view.read();
+        const before = reads;
+        await view.read();
+        return reads === before;
+      };
+      await vi.waitFor(async () => expect(await isCached()).toBe(true), patience);
+      const pausing = createPauseActivities({ kubernetes, systemNamespace });
+      const activities = cluster().activities({ pauses: view });
+      const write = async () =>
+        await activities.ensureQuotaEvent({ target, quotaUid, type: 'Normal', reason: 'R', message: 'm', key: 'k' });
+      const scope = { kind: 'target', controller: 'quota-resize', name: 'kept/compute' } as const;
+      try {
+        await pausing.ensurePauseKept({ scope, pause: { by: 'jane', reason: 'incident 7', at: Date.now() } });
+        await vi.waitFor(async () => {
+          await expect(write()).rejects.toMatchObject({
+            type: 'Paused',
+            nonRetryable: true,
+            details: [{ by: 'jane', reason: 'incident 7', scope: 'target' }],
+          });
+        }, patience);
+        await pausing.ensurePauseKept({ scope, pause: null });
+        await vi.waitFor(write, patience);
+      } finally {
+        over.abort();
+      }
     });
   });
 }
