@@ -51,7 +51,7 @@ export function addPauseCommands(
 /** @throws {CommandFailed} where not exactly one thing is named, or one that there is not. */
 function scopeOf(target: string | undefined, { namespace, controller }: Flags): WrittenScope {
   if (controller !== undefined && !controllerNames.some((known) => known === controller)) {
-    throw new CommandFailed(`"${controller}" is no controller: ${controllerNames.join(', ')}`);
+    throw new CommandFailed(`"${controller}" is no controller. The controllers are ${controllerNames.join(', ')}.`);
   }
   if (namespace !== undefined && target === undefined && controller === undefined) {
     return { kind: 'namespace', namespace };
@@ -60,14 +60,14 @@ function scopeOf(target: string | undefined, { namespace, controller }: Flags): 
     return { kind: 'controller', controller };
   }
   if (namespace !== undefined || target === undefined) {
-    throw new CommandFailed('name one: a target such as team-a/compute, --namespace NAME, or --controller NAME');
+    throw new CommandFailed('Name one thing: a target such as team-a/compute, --namespace NAME, or --controller NAME.');
   }
   const name = controller ?? 'quota-resize';
   const parts = target.split('/');
   const isRight = parts.every((part) => part !== '') && parts.length === (name === 'lights-out' ? 1 : 2);
   if (!isRight) {
     const form = name === 'lights-out' ? '<schedule>' : '<namespace>/<quota>, such as team-a/compute';
-    throw new CommandFailed(`"${target}" is not ${form}`);
+    throw new CommandFailed(`"${target}" is not ${form}.`);
   }
   return { kind: 'target', controller: name, name: target };
 }
@@ -84,15 +84,17 @@ async function write(
   const { pauses } = await readPauseConfigMaps(options);
   const before = pauses?.[key];
   const what = wordsOf(scope);
-  if (name === 'resume' && before === undefined) throw new CommandFailed(`${what} is not paused (headroom pauses)`);
+  if (name === 'resume' && before === undefined)
+    throw new CommandFailed(`Not paused: ${what}. headroom pauses shows what is.`);
   if (name === 'pause' && before !== undefined) {
-    throw new CommandFailed(`${what} is already paused by ${upgradePause(before).by} (headroom pauses)`);
+    throw new CommandFailed(`Paused already by ${upgradePause(before).by}: ${what}. headroom pauses shows since when.`);
   }
   if (pauses === null) await createPauses();
   const pause = name === 'pause' ? { by, reason, at: Date.now() } : null;
   await writePause(options, scope, pause);
   await nudge(config, scope);
-  const answer = pause === null ? `${what} is resumed` : `${what} is paused: nothing is written until resume`;
+  const answer =
+    pause === null ? `Resumed by ${by}: ${what}.` : `Paused by ${by}: ${what}. Nothing is written for it until resume.`;
   if (output === 'json') print({ key, pause: pause === null ? null : JSON.parse(storePause(pause)), answer });
   else console.log(answer);
 }
@@ -132,7 +134,7 @@ async function list(config: Config, { output }: SharedOptions): Promise<void> {
     ...Object.entries(pauses ?? {}).map(([key, text]) => ({ key, ...upgradePause(text) })),
   ].map(({ at, ...row }) => ({ ...row, since: at === null ? null : formatInstant(at) }));
   if (output === 'json') return print(rows);
-  if (rows.length === 0) console.log('nothing is paused');
+  if (rows.length === 0) console.log('Nothing is paused.');
   const width = Math.max(0, ...rows.map(({ key }) => key.length));
   for (const { key, by, reason, since } of rows) {
     console.log(`${key.padEnd(width)}  by ${by}  since ${since ?? 'unknown'}${reason === '' ? '' : `  ${reason}`}`);
@@ -140,7 +142,7 @@ async function list(config: Config, { output }: SharedOptions): Promise<void> {
 }
 
 function wordsOf(scope: WrittenScope): string {
-  if (scope.kind === 'target') return `${scope.name} (${scope.controller})`;
+  if (scope.kind === 'target') return `${scope.controller} of ${scope.name}`;
   return scope.kind === 'namespace' ? `the namespace ${scope.namespace}` : `the controller ${scope.controller}`;
 }
 

@@ -38,7 +38,9 @@ afterAll(async () => await stack?.stop());
 
 function environment(): Record<string, string> {
   const { TEMPORAL_ADDRESS = '', TEMPORAL_NAMESPACE = '' } = stack.env.starter;
-  return { CLUSTER_NAME: stack.cluster, TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE };
+  // Pauses are written with the operator's own rights.
+  const { adminKubeconfig } = stack.controlPlane;
+  return { CLUSTER_NAME: stack.cluster, TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, KUBECONFIG: adminKubeconfig };
 }
 
 async function headroom(...args: string[]): Promise<ProgramOutcome> {
@@ -106,12 +108,42 @@ describe.concurrent('headroom', () => {
   it('pauses and resumes in the name of the user, and says what it did', async () => {
     await waiting('paused');
     expect(await says('pause', 'paused/compute', '--reason', 'a freeze')).toBe(
-      `Paused by ${me}: nothing is written until resume.\n`,
+      `Paused by ${me}: quota-resize of paused/compute. Nothing is written for it until resume.\n`,
     );
-    expect(await says('status', 'paused/compute')).toContain(`\nPaused by ${me} since `);
-    expect(await fails('pause', 'paused/compute')).toMatch(new RegExp(`^Already paused by ${me} since `));
-    expect(await says('resume', 'paused/compute', '--by', 'bob')).toBe('Resumed by bob.\n');
-    expect(await fails('resume', 'paused/compute')).toBe('Not paused, so there is nothing to resume.');
+    await eventually('the status shows the pause', async () => {
+      const text = await says('status', 'paused/compute');
+      return text.includes('paused/compute: Paused (Paused)') && text.includes(`aused by ${me} since `);
+    });
+    expect(await fails('pause', 'paused/compute')).toBe(
+      `Paused already by ${me}: quota-resize of paused/compute. headroom pauses shows since when.`,
+    );
+    expect(await says('pauses')).toMatch(/^target_quota-resize_paused_compute +by \S+ +since \d{4}-\S+Z +a freeze$/m);
+    expect(await says('resume', 'paused/compute', '--by', 'bob')).toBe(
+      'Resumed by bob: quota-resize of paused/compute.\n',
+    );
+    expect(await fails('resume', 'paused/compute')).toBe(
+      'Not paused: quota-resize of paused/compute. headroom pauses shows what is.',
+    );
+  });
+
+  it('pauses what does not run, a namespace and a controller, and says what is not right', async () => {
+    expect(await says('pause', 'idle/compute')).toContain('quota-resize of idle/compute');
+    expect(await says('pause', '--namespace', 'idle', '--by', 'ann')).toContain('Paused by ann: the namespace idle.');
+    expect(await says('pause', '--controller', 'lease-gc')).toContain('the controller lease-gc');
+    const rows = JSON.parse(await says('pauses', '--output', 'json')) as { key: string; by: string }[];
+    expect(rows).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ key: 'target_quota-resize_idle_compute', by: me }),
+        expect.objectContaining({ key: 'namespace_idle', by: 'ann' }),
+        expect.objectContaining({ key: 'controller_lease-gc', by: me }),
+      ]),
+    );
+    expect(await says('resume', '--controller', 'lease-gc')).toBe(`Resumed by ${me}: the controller lease-gc.\n`);
+    expect(await fails('pause')).toBe(
+      'Name one thing: a target such as team-a/compute, --namespace NAME, or --controller NAME.',
+    );
+    expect(await fails('pause', '--controller', 'nobody')).toMatch(/^"nobody" is no controller\. The controllers are /);
+    expect(await fails('pause', 'idle')).toBe('"idle" is not <namespace>/<quota>, such as team-a/compute.');
   });
 
   it('approves what waits for it, and the episode merges', async () => {
@@ -134,7 +166,7 @@ describe.concurrent('headroom', () => {
     // Nothing is needed any more: the next look ends the episode.
     expect(await says('skip-cooldown', 'approved/compute')).toContain(`Cooldown skipped by ${me}`);
     await quota.ends('BelowThreshold');
-    expect(await fails('pause', 'approved/compute')).toBe(
+    expect(await fails('reconcile-now', 'approved/compute')).toBe(
       'Nothing runs for approved/compute in test. Either the quota needs nothing, or the names are wrong: headroom list shows what runs.',
     );
   });
