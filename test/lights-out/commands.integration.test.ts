@@ -59,7 +59,7 @@ describe.concurrent('a schedule that is woken', () => {
       const args = ['lights-out', 'wake', 'by-cli', '--for', span, '--by', 'alice', '--reason', 'release'];
       const { code, stdout, stderr } = await headroomWithTemporal(args, environment);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      const said = /^awake until (\S+Z) \(by alice: release\)\n$/;
+      const said = /^Awake until (\S+Z) \(in [^)]+\) \(by alice: release\)\.\n$/;
       expect(stdout).toMatch(said);
       return said.exec(stdout)?.[1] ?? '';
     };

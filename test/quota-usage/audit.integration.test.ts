@@ -135,7 +135,7 @@ describe("limits of the status that are not the spec's", () => {
       const found = await events('team-limits', 'UsageWrong');
       return found.length > 0 ? found : null;
     });
-    expect(told?.message).toMatch(/^the limits of the status are not those of the spec, for \d+ s$/);
+    expect(told?.message).toMatch(/^The limits of the status have differed from those of the spec for \d+ s\.$/);
   });
 });
 
