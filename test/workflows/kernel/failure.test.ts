@@ -2,7 +2,7 @@ import { ActivityFailure, ApplicationFailure, CancelledFailure, RetryState } fro
 import { describe, expect, it } from 'vitest';
 import { failedActivity, isCancelled } from '../../../workflows/kernel/failure.ts';
 
-const lost = ApplicationFailure.create({ type: 'GitHubUnavailable', message: 'no answer from GitHub' });
+const lost = ApplicationFailure.create({ type: 'ForgeUnavailable', message: 'no answer from GitHub' });
 
 function activityFailure(retryState: RetryState, cause: Error = lost): ActivityFailure {
   return new ActivityFailure('Activity task failed', 'ensurePullRequest', '1', retryState, 'worker', cause);
@@ -25,7 +25,11 @@ describe('an activity that nobody asked to end', () => {
   it('failed, with what its attempt failed with', () => {
     const error = activityFailure(RetryState.NON_RETRYABLE_FAILURE);
     expect(isCancelled(error)).toBe(false);
-    expect(failedActivity(error)).toEqual({ type: 'GitHubUnavailable', message: 'no answer from GitHub' });
+    expect(failedActivity(error)).toEqual({
+      type: 'ForgeUnavailable',
+      message: 'no answer from GitHub',
+      details: [],
+    });
     expect(isCancelled(new Error('a defect'))).toBe(false);
   });
 });
