@@ -131,7 +131,7 @@ describe.concurrent('a status that says too much', SEVERAL_PHASES, () => {
       'the starter knows what the status says',
       async () => {
         const ended = await (await start(quota)).result();
-        return (ended.reason !== 'BelowThreshold' || ended.detail.includes("Kubernetes' status says")) && ended;
+        return (ended.reason !== 'BelowThreshold' || ended.detail.includes("the quota's status says")) && ended;
       },
       EPISODE_MS,
     );
