@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { isRecord } from '../../domain/kernel/record.ts';
 import { type EpochMs, formatInstant } from '../../domain/kernel/time.ts';
 import { type Condition, scheduleStatus } from '../../domain/lights-out/schedule/schedule.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
@@ -46,7 +47,7 @@ function conditionsWith(
   now: EpochMs,
 ): readonly unknown[] {
   const list: readonly unknown[] = Array.isArray(present) ? present : [];
-  const same = (one: unknown): one is Fields => isFields(one) && one['type'] === condition.type;
+  const same = (one: unknown): one is Fields => isRecord(one) && one['type'] === condition.type;
   const before = list.find(same);
   const since = before?.['status'] === condition.status ? before['lastTransitionTime'] : undefined;
   const next = { ...condition, lastTransitionTime: typeof since === 'string' ? since : formatInstant(now) };
@@ -60,14 +61,10 @@ function mergePatch(before: Fields, after: Fields): Fields | null {
     const [from, to] = [before[key], after[key]];
     if (to === undefined) {
       if (from !== undefined) patch[key] = null;
-    } else if (isFields(from) && isFields(to)) {
+    } else if (isRecord(from) && isRecord(to)) {
       const inner = mergePatch(from, to);
       if (inner !== null) patch[key] = inner;
     } else if (!isDeepStrictEqual(from, to)) patch[key] = to;
   }
   return Object.keys(patch).length === 0 ? null : patch;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
