@@ -98,6 +98,10 @@ const uses: Readonly<Record<string, Partial<Record<ControllerName, readonly stri
     'lease-gc': ['quota-resize'],
   },
   workflows: { 'quota-resize': ['activities/quota-usage'] },
+  'starter/cli': {
+    'quota-resize': ['quota-usage'],
+    'quota-usage': ['activities/quota-resize', 'domain/quota-resize'],
+  },
 };
 
 /** Folders that several controllers share, with what each may know of a controller. */

@@ -11,12 +11,12 @@ import { ConfigError } from '../../platform/config/config-problem.ts';
 import { exitCodes } from '../../platform/process/exit-codes.ts';
 import { commandDescriptions, type ResizeStatus, status } from '../../workflows/quota-resize/messages.ts';
 import { TemporalUnreachable, withClient } from './connection.ts';
-import { addExplainCommand } from './explain/command.ts';
+import { addExplainCommand } from './quota-resize/explain/command.ts';
 import { addGcCommand } from './lease-gc/command.ts';
 import { addLightsOutCommand } from './lights-out/command.ts';
 import { list } from './list.ts';
 import { addPauseCommands } from './pause.ts';
-import { addPlanCommand } from './plan.ts';
+import { addPlanCommand } from './quota-resize/plan.ts';
 import {
   answered,
   CommandFailed,
@@ -30,9 +30,9 @@ import {
   userName,
 } from './shared.ts';
 import { settingsInForce, workersOf } from './settings-in-force.ts';
-import { statusText } from './status.ts';
-import { addSourcesCommand } from './sources.ts';
-import { addUsageCommand } from './usage/command.ts';
+import { statusText } from './quota-resize/status.ts';
+import { addSourcesCommand } from './quota-resize/sources.ts';
+import { addUsageCommand } from './quota-usage/command.ts';
 
 const commandNames: Readonly<Record<EpisodeCommand, string>> = {
   approve: 'approve',

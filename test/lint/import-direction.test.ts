@@ -63,6 +63,8 @@ const forbidden: Readonly<Record<string, readonly [source: string, says: string]
     from('../../../domain/quota-resize/settings.ts'),
     'only where',
   ],
+  'starter/cli/quota-resize/imports-another-controller.ts': [from('../lights-out/list.ts'), 'only where'],
+  'starter/cli/quota-usage/imports-commands-of-another.ts': [from('../quota-resize/plan.ts'), 'only where'],
   'starter/admission/imports-a-controller.ts': [from('../lights-out/admission.ts'), 'knows none of them'],
   'starter/imports-a-test.ts': [from('../test/kernel/stack/stack.ts'), 'the product does not import its tests'],
 };
@@ -86,6 +88,8 @@ const allowed: Readonly<Record<string, string>> = {
   'workflows/quota-resize/imports-the-count-as-a-type.ts':
     "import type { thing } from '../../activities/quota-usage/interface.ts';\nexport type Thing = typeof thing;\n",
   'worker/imports-controllers.ts': from('./quota-usage/controller.ts'),
+  'starter/cli/quota-resize/explain/imports-the-count.ts': `${from('../../quota-usage/count.ts')}${from('../../../../domain/quota-usage/mode.ts', 'other')}`,
+  'starter/cli/quota-usage/imports-what-was-refused.ts': from('../../../activities/quota-resize/refusals.ts'),
   'starter/imports-the-platform.ts': from('../platform/log/log.ts'),
 };
 

@@ -6,7 +6,7 @@ import type { ConfigSources } from '../../../platform/config/config.ts';
 import { exitCodes } from '../../../platform/process/exit-codes.ts';
 import type { LightsOutCommand } from '../../../workflows/lights-out/messages.ts';
 import { fail, type SharedOptions, userName } from '../shared.ts';
-import { UnknownName } from '../usage/argument.ts';
+import { UnknownName } from '../names.ts';
 import { momentArgument, namespaceArgument, previewSpanArgument, scheduleArgument, spanArgument } from './arguments.ts';
 
 /** Runs a command with the configuration; what a person can mend is one sentence. */

@@ -1,11 +1,11 @@
 /** The schedules of a cluster in words, for a terminal. */
-import { plainColumns } from '../usage/columns.ts';
-import { coloured, type Terminal, wrapped } from '../usage/terminal.ts';
+import { columns } from '../columns.ts';
+import { coloured, type Terminal, wrapped } from '../terminal.ts';
 import type { ScheduleRow } from './rows.ts';
 
 export function listText(cluster: string, rows: readonly ScheduleRow[], terminal: Terminal): string {
   if (rows.length === 0) return `${cluster} has no LightsOutSchedule.\n`;
-  const [heading = '', ...lines] = plainColumns(
+  const [heading = '', ...lines] = columns(
     [
       [
         { text: 'SCHEDULE' },

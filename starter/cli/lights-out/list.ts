@@ -4,7 +4,7 @@ import { lightsOutId } from '../../../domain/kernel/target.ts';
 import type { Config } from '../../config.ts';
 import { TemporalUnreachable, withClient } from '../connection.ts';
 import { innermost, isTemporalAnswer, print, type SharedOptions } from '../shared.ts';
-import { terminalOf } from '../usage/terminal.ts';
+import { terminalOf } from '../terminal.ts';
 import { listText } from './list-text.ts';
 import { rowsOf } from './rows.ts';
 import { readSchedules } from './schedules.ts';

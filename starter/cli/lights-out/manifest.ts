@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
 import { GROUP, KIND, VERSION } from '../../../domain/lights-out/schedule/names.ts';
 import type { ScheduleProblem } from '../../../domain/lights-out/schedule/schedule-problem.ts';
-import { UnknownName } from '../usage/argument.ts';
+import { UnknownName } from '../names.ts';
 import type { ScheduleObject } from './schedules.ts';
 
 /** What is written about one schedule, with what is wrong before its spec is looked at. */

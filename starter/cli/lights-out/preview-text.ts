@@ -2,8 +2,8 @@
 import { formatInstant } from '../../../domain/kernel/time.ts';
 import { formatMoment } from '../../../domain/lights-out/schedule/moment.ts';
 import { type ClockChange, formatOffset, type Preview } from '../../../domain/lights-out/schedule/preview.ts';
-import { plainColumns } from '../usage/columns.ts';
-import { coloured, type Terminal, wrapped } from '../usage/terminal.ts';
+import { columns } from '../columns.ts';
+import { coloured, type Terminal, wrapped } from '../terminal.ts';
 import type { ScheduleReport } from './preview-report.ts';
 
 export function previewText(reports: readonly ScheduleReport[], terminal: Terminal): string {
@@ -44,7 +44,7 @@ function table({ rows, until, clockChanges }: Preview, zone: string, terminal: T
   if (rows.length === 0) {
     return [`  no change up to ${formatMoment(until, zone)}`, ...clockChanges.map(clockLine)];
   }
-  const [heading = '', ...lines] = plainColumns(
+  const [heading = '', ...lines] = columns(
     [
       [{ text: 'LOCAL TIME' }, { text: 'UTC' }, { text: 'STATE' }, { text: 'FOR', right: true }, { text: 'WHY' }],
       ...rows.map(({ at, state, lasts, exceptions }) => [

@@ -1,13 +1,12 @@
 /** The LightsOutSchedules of a cluster, as they are there, with the rights of whoever asks. */
-import { ApiException, type KubernetesListObject, type KubernetesObject } from '@kubernetes/client-node';
-import { ApplicationFailure } from '@temporalio/common';
-import { apiMessage, kubernetesFailure, statusCode } from '../../../activities/kubernetes/failure.ts';
+import type { KubernetesListObject, KubernetesObject } from '@kubernetes/client-node';
+import { statusCode } from '../../../activities/kubernetes/failure.ts';
 import { listAll } from '../../../activities/kubernetes/list.ts';
 import { GROUP, KIND, PLURAL, VERSION } from '../../../domain/lights-out/schedule/names.ts';
 import type { Config } from '../../config.ts';
 import { CommandFailed } from '../shared.ts';
-import { UnknownName, whatThereIs } from '../usage/argument.ts';
-import { connect } from '../usage/cluster.ts';
+import { UnknownName, whatThereIs } from '../names.ts';
+import { connect, readingFailure } from '../cluster.ts';
 
 /** A schedule as the API server sends it. Its spec may be anything that an older definition let through. */
 export interface ScheduleObject extends KubernetesObject {
@@ -34,7 +33,7 @@ export async function readSchedules(config: Config): Promise<readonly ScheduleOb
     });
     return objects.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
   } catch (error) {
-    throw readingFailure(error, config.kubernetes.clusterName);
+    throw listingFailure(error, config.kubernetes.clusterName);
   }
 }
 
@@ -79,19 +78,11 @@ export const NOBODY_FOLLOWS =
   'it is new, or no starter and worker with HEADROOM_LIGHTS_OUT=true run for the cluster; what is down stays down meanwhile';
 
 const DEFINITION = 'kubectl apply --server-side -f deploy/lights-out/crd.yaml';
+const RIGHTS = `headroom lights-out reads with your own rights, and needs to list ${PLURAL}`;
 
-function readingFailure(error: unknown, cluster: string): unknown {
-  if (statusCode(error) === 404) {
-    return new CommandFailed(
-      `Cluster ${cluster} has no definition of ${KIND} (${PLURAL}.${GROUP}): install it with "${DEFINITION}", and the rest of deploy/lights-out`,
-    );
-  }
-  if (error instanceof ApiException && error.code === 403) {
-    const message = apiMessage(error) ?? 'the API server refuses to answer (403)';
-    return new CommandFailed(
-      `Kubernetes answers: ${message}. headroom lights-out reads with your own rights, and needs to list ${PLURAL}`,
-    );
-  }
-  const failure = kubernetesFailure(error);
-  return failure instanceof ApplicationFailure ? new CommandFailed(failure.message) : failure;
+function listingFailure(error: unknown, cluster: string): unknown {
+  if (statusCode(error) !== 404) return readingFailure(error, RIGHTS);
+  return new CommandFailed(
+    `Cluster ${cluster} has no definition of ${KIND} (${PLURAL}.${GROUP}): install it with "${DEFINITION}", and the rest of deploy/lights-out`,
+  );
 }

@@ -1,0 +1,41 @@
+/** The cluster as commands read it, with the rights of whoever asks. */
+import { ApiException } from '@kubernetes/client-node';
+import { ApplicationFailure } from '@temporalio/common';
+import { apiMessage, kubernetesFailure } from '../../activities/kubernetes/failure.ts';
+import { connectKubernetes, type Kubernetes } from '../../activities/kubernetes/kubernetes.ts';
+import { KubernetesAccessError, loadKubeConfig } from '../../platform/kubernetes/kubernetes-access.ts';
+import type { Config } from '../config.ts';
+import { type ApiGet, createApiGet } from '../kernel/api-get.ts';
+import { CommandFailed } from './shared.ts';
+
+export interface Cluster {
+  readonly name: string;
+  readonly kubernetes: Kubernetes;
+  readonly get: ApiGet;
+}
+
+/** @throws {CommandFailed} when there is no cluster to talk to. */
+export function connect({ kubernetes: { kubeconfig, context, clusterName }, timings }: Config): Cluster {
+  try {
+    const access = { kubeconfig, context, requestTimeoutMs: timings.requestTimeout };
+    const kubeConfig = loadKubeConfig(access, process.env);
+    return { name: clusterName, kubernetes: connectKubernetes(kubeConfig), get: createApiGet(kubeConfig) };
+  } catch (error) {
+    if (error instanceof KubernetesAccessError) throw new CommandFailed(error.message);
+    throw error;
+  }
+}
+
+/**
+ * What the API server said, as a sentence for whoever asked: the rights that are missing are their own.
+ *
+ * @param rights which ones the command needs, as a sentence of its own.
+ */
+export function readingFailure(error: unknown, rights: string): unknown {
+  if (error instanceof ApiException && error.code === 403) {
+    const message = apiMessage(error) ?? 'the API server refuses to answer (403)';
+    return new CommandFailed(`Kubernetes answers: ${message}. ${rights}`);
+  }
+  const failure = kubernetesFailure(error);
+  return failure instanceof ApplicationFailure ? new CommandFailed(failure.message) : failure;
+}

@@ -1,0 +1,45 @@
+/** What a namespace uses, counted by the command itself where an episode would ask a starter for it. */
+import { listAll } from '../../../../activities/kubernetes/list.ts';
+import type { CountedQuota } from '../../../../activities/quota-usage/interface.ts';
+import type { QuotaTarget } from '../../../../domain/kernel/target.ts';
+import { withCounts } from '../../../../domain/quota-resize/demand/counted-usage.ts';
+import type { QuotaObservation } from '../../../../domain/quota-resize/model/observation.ts';
+import type { CountingCluster } from '../../quota-usage/cluster.ts';
+import { countQuotas, limitsOf } from '../../quota-usage/count.ts';
+import type { HypotheticalCluster } from './hypothetical-cluster.ts';
+
+/**
+ * The quotas of the target's namespace with what was counted for each of them.
+ *
+ * @throws {CommandFailed} when the cluster does not say which resources it has.
+ */
+export async function countNamespace(
+  cluster: Pick<CountingCluster, 'get' | 'counting'>,
+  { kubernetes: { core }, gone }: Pick<HypotheticalCluster, 'kubernetes' | 'gone'>,
+  { namespace }: QuotaTarget,
+): Promise<readonly CountedQuota[]> {
+  const quotas = await listAll((range) => core.listNamespacedResourceQuota({ namespace, ...range }));
+  const counting = await cluster.counting(quotas.flatMap(limitsOf));
+  return await countQuotas(cluster, counting, quotas, gone);
+}
+
+/**
+ * The look with the counts in place of `status.used`, as an episode sees it.
+ *
+ * @param troubles is added what whoever asks may not read: an episode goes by the count where the answer goes by the status.
+ */
+export function lookWithCounts(
+  look: QuotaObservation,
+  counts: readonly CountedQuota[],
+  troubles: string[],
+): QuotaObservation {
+  const counted = withCounts(look, counts);
+  if (counted.counting?.kind === 'counted') {
+    for (const { keys, reason } of counted.counting.unmeasured) {
+      troubles.push(
+        `${keys.join(', ')}: ${reason}, so this goes by the status; an episode asks a starter for the count`,
+      );
+    }
+  }
+  return counted;
+}

@@ -1,0 +1,365 @@
+/** What would happen to a quota now, and why: the facts that `headroom explain` prints, as JSON or in words. */
+import { isZero, parseQuantity } from '../../../../domain/kernel/quantity.ts';
+import { addLists, type ResourceList } from '../../../../domain/kernel/resource-list.ts';
+import type { QuotaTarget } from '../../../../domain/kernel/target.ts';
+import { type EpochMs, formatInstant } from '../../../../domain/kernel/time.ts';
+import { emitted } from '../../../../domain/quota-resize/decide/apply-outcome.ts';
+import { usageFacts } from '../../../../domain/quota-resize/demand/counted-usage.ts';
+import { decide } from '../../../../domain/quota-resize/decide/decide.ts';
+import { decidedLimits } from '../../../../domain/quota-resize/model/decision.ts';
+import {
+  emptyMemory,
+  IDLE,
+  isUnmerged,
+  type ResizeMemory,
+  stateOf,
+} from '../../../../domain/quota-resize/model/memory.ts';
+import {
+  cappedNeed,
+  computeNeed,
+  describeChange,
+  outgrows,
+} from '../../../../domain/quota-resize/sizing/requirement.ts';
+import type { QuotaObservation } from '../../../../domain/quota-resize/model/observation.ts';
+import {
+  incrementFor,
+  maximumFor,
+  minimumFor,
+  settingFor,
+  stepFor,
+  thresholdFor,
+} from '../../../../domain/quota-resize/policy/policy.ts';
+import { hydrate } from '../../../../domain/quota-resize/decide/hydrate.ts';
+import type { SourceHint } from '../../../../domain/quota-resize/git/locate/source-candidate.ts';
+import { unmetDemand } from '../../../../domain/quota-resize/demand/unmet-demand.ts';
+import type { Proposal, Verdict } from '../../../../domain/quota-resize/model/verdict.ts';
+import type { UsageMode } from '../../../../domain/quota-usage/mode.ts';
+import type { ResizeStatus } from '../../../../workflows/quota-resize/messages.ts';
+import { withoutLinks } from '../../shared.ts';
+import type { ScaledWorkload } from './hypothetical-cluster.ts';
+import type { SettingsSource } from '../../settings-in-force.ts';
+import {
+  type From,
+  fromOf,
+  fromOfProcess,
+  fromText,
+  policyEntries,
+  type PolicyEntry,
+  type Provenance,
+} from './layers.ts';
+
+/** A number of the policy, with where it comes from. */
+interface Sourced {
+  readonly value: string;
+  readonly from: From;
+}
+
+/** One limit of the quota. Quantities are canonical, shares and percentages are in percent. */
+export interface ResourceFacts {
+  readonly resource: string;
+  /** Null while nobody has counted it. */
+  readonly used: string | null;
+  readonly hard: string;
+  /** used ÷ hard, rounded down to a tenth; null of a limit of 0. */
+  readonly share: string | null;
+  readonly threshold: Sourced;
+  readonly increment: Sourced;
+  readonly minimum: Sourced | null;
+  readonly maximum: Sourced | null;
+  readonly step: Sourced | null;
+  /** What was refused and is still missing. */
+  readonly missing: string;
+  /** The limit that it would be raised to; null where it is left as it is. */
+  readonly proposed: string | null;
+  readonly why: string;
+}
+
+/** What happens at a moment, if nothing else changes until then. */
+interface Step {
+  /** RFC 3339. */
+  readonly at: string;
+  readonly phase: Verdict['phase'];
+  readonly reason: Verdict['reason'] | 'FirstLook';
+  readonly detail: string;
+}
+
+/** All of it; this is what `--output json` prints. */
+export interface Explanation {
+  readonly target: QuotaTarget;
+  /** When it was looked at, RFC 3339. */
+  readonly at: string;
+  /** What was supposed, null for what is. */
+  readonly whatIf: { readonly used: ResourceList; readonly replicas: readonly ScaledWorkload[] } | null;
+  readonly resources: readonly ResourceFacts[];
+  /** Whose numbers `used` are: in modes `audit` and `own` they are counted from the objects. */
+  readonly usage: {
+    readonly mode: UsageMode;
+    readonly from: From;
+    /** Where the status says something else than was counted, or nothing could be counted, one sentence each. */
+    readonly notes: readonly string[];
+  };
+  /** Which workloads miss what, one sentence each. */
+  readonly evidence: readonly string[];
+  /** What the proposal leaves out and why, one sentence each. */
+  readonly notes: readonly string[];
+  readonly policy: readonly PolicyEntry[];
+  /** Whose settings the defaults of the policy, the mode of counting and the repositories are. */
+  readonly settings: SettingsSource;
+  /** The episode that runs now; null when none does, or when Temporal could not be asked. */
+  readonly episode: Pick<ResizeStatus, 'phase' | 'reason' | 'detail' | 'since'> | null;
+  /** Why nothing is known of an episode, where Temporal could not be asked. */
+  readonly episodeUnknown: string | null;
+  readonly next: readonly Step[];
+  /** What comes after the last step, one sentence each. */
+  readonly afterwards: readonly string[];
+  /** Where the quota would be looked for in Git, in order, as far as the cluster tells. */
+  readonly places: readonly string[];
+  /** Other quotas of the namespace that miss room for the same workloads. */
+  readonly siblings: readonly string[];
+  readonly lease: { readonly name: string; readonly holder: string | null; readonly lastModified: string | null };
+  /** What in the annotations is not understood, and what could not be read. */
+  readonly warnings: readonly string[];
+}
+
+export interface ExplainInput {
+  readonly target: QuotaTarget;
+  readonly look: QuotaObservation;
+  readonly whatIf: Explanation['whatIf'];
+  readonly status: ResizeStatus | null;
+  readonly episodeUnknown: string | null;
+  readonly provenance: Provenance;
+  readonly settings: SettingsSource;
+  /** What could not be read. */
+  readonly troubles: readonly string[];
+  readonly now: EpochMs;
+}
+
+export function explain(input: ExplainInput): Explanation {
+  const { target, look, whatIf, status, episodeUnknown, provenance, settings, troubles, now } = input;
+  const memory = hydrate(look, remembered(status));
+  const need = computeNeed(look, memory.lastChange);
+  const { steps, last } = foresee(look, memory, status, need, now);
+  return {
+    target,
+    at: formatInstant(now),
+    whatIf,
+    resources: resourceFacts(look, memory, need, provenance),
+    usage: {
+      mode: look.usage,
+      from: fromOfProcess('quotaUsage.mode', provenance),
+      notes: usageFacts(look, memory.lastChange),
+    },
+    evidence: need?.evidence ?? [],
+    notes: need?.notes ?? cappedNeed(look, memory.lastChange),
+    policy: policyEntries(look.policy, provenance),
+    settings,
+    episode: status === null ? null : episodeOf(status),
+    episodeUnknown,
+    next: steps,
+    afterwards: last === null ? [] : afterwards(look, last, provenance),
+    places: look.hints.map(placeOf),
+    siblings: look.siblings.map(({ name }) => name),
+    lease: {
+      name: look.lease.name,
+      holder: look.lease.holder,
+      lastModified: look.lease.lastModified === null ? null : formatInstant(look.lease.lastModified),
+    },
+    warnings: [...look.warnings.map(({ message }) => message), ...troubles],
+  };
+}
+
+/** `clusters/prod of acme/gitops at main: the path template`, or why the search ends there. */
+function placeOf({ repository, ref, path, field, said, problem }: SourceHint): string {
+  if (problem !== undefined) return problem;
+  const where = path === undefined || path === '' ? 'all' : path;
+  const branch = ref === undefined ? '' : ` at ${ref}`;
+  const value = field === undefined ? '' : `, ${field}`;
+  return `${where} of ${repository ?? 'every configured repository'}${branch}${value}: ${said}`;
+}
+
+/** What a running episode tells of its memory; the Lease adds the rest. */
+function remembered(status: ResizeStatus | null): ResizeMemory {
+  if (status === null) return emptyMemory();
+  const { decision, approval, refusals } = status;
+  return { ...emptyMemory(), state: rememberedState(decision, approval), rejections: refusals };
+}
+
+function rememberedState(
+  decision: ResizeStatus['decision'],
+  approval: ResizeStatus['approval'],
+): ResizeMemory['state'] {
+  if (decision === null) return IDLE;
+  const state = stateOf(decision);
+  return isUnmerged(state) ? { ...state, approval } : state;
+}
+
+function episodeOf({ phase, reason, detail, since }: ResizeStatus): NonNullable<Explanation['episode']> {
+  return { phase, reason, detail: withoutLinks(detail), since };
+}
+
+/** Waits that end by themselves, so that what comes after them can be told. */
+const PASSING: readonly string[] = ['DemandSettling', 'CoolingDown'];
+const MOST_STEPS = 5;
+
+/** What the state machine does now, and after each wait that ends by itself. */
+function foresee(
+  look: QuotaObservation,
+  memory: ResizeMemory,
+  status: ResizeStatus | null,
+  need: Proposal | null,
+  now: EpochMs,
+): { readonly steps: readonly Step[]; readonly last: Verdict | null } {
+  const { state } = memory;
+  if (state.kind === 'Open' && look.quota !== null) {
+    const { decision } = state;
+    return { steps: [inReview(decision.pullRequest, decidedLimits(decision), look, status, need, now)], last: null };
+  }
+  const steps: Step[] = [];
+  let carried = memory;
+  let at = now;
+  for (;;) {
+    const [after, verdict] = decide({ quota: look, pullRequest: null }, carried, at);
+    const { phase, reason, detail } = verdict;
+    steps.push({ at: formatInstant(at), phase, reason, detail: withoutLinks(detail) });
+    const later = goesOn(verdict, after, at);
+    if (later === null || steps.length === MOST_STEPS) return { steps, last: verdict };
+    ({ memory: carried, at } = later);
+  }
+}
+
+/** The memory and the moment with which it goes on by itself; null where it acts, ends, or waits for something else. */
+function goesOn(
+  verdict: Verdict,
+  memory: ResizeMemory,
+  at: EpochMs,
+): { readonly memory: ResizeMemory; readonly at: EpochMs } | null {
+  // People are told once, and then it goes on at once.
+  if (verdict.kind === 'say') return { memory: emitted(memory, verdict.about), at };
+  const until = verdict.kind === 'hold' && PASSING.includes(verdict.reason) ? verdict.wait.until : undefined;
+  return until === undefined || until <= at ? null : { memory, at: until };
+}
+
+/** A pull request is open: what becomes of it is for GitHub and people to say, which are not asked here. */
+function inReview(
+  pullRequest: { readonly number: number; readonly url: string },
+  decided: ResourceList,
+  look: QuotaObservation,
+  status: ResizeStatus | null,
+  need: Proposal | null,
+  now: EpochMs,
+): Step {
+  const grown =
+    need !== null && outgrows(need, decided, look.policy)
+      ? `; the need is greater than its values, so it would be updated (${need.changes.map(describeChange).join('; ')})`
+      : '';
+  const said =
+    status === null
+      ? `pull request #${pullRequest.number} (${pullRequest.url}) is open; what comes next depends on its checks and on people`
+      : withoutLinks(status.detail);
+  const { phase, reason } = status ?? { phase: 'AwaitingChecks', reason: 'Adopted' };
+  return { at: formatInstant(now), phase, reason, detail: `${said}${grown}` };
+}
+
+function resourceFacts(
+  look: QuotaObservation,
+  memory: ResizeMemory,
+  need: Proposal | null,
+  provenance: Provenance,
+): readonly ResourceFacts[] {
+  if (look.quota === null) return [];
+  const { hard, used } = look.quota;
+  const { policy } = look;
+  const missing = unmetDemand(look, memory.lastChange).reduce<ResourceList>((sum, one) => addLists(sum, one.total), {});
+  const notes = need?.notes ?? cappedNeed(look, memory.lastChange);
+  return Object.keys(hard)
+    .toSorted()
+    .map((resource): ResourceFacts => {
+      const limit = hard[resource] ?? '0';
+      const counted = Object.hasOwn(used, resource) ? (used[resource] ?? null) : null;
+      const change = need?.changes.find((one) => one.resource === resource);
+      const sourced = (name: 'threshold' | 'increment' | 'min' | 'max', value: string | undefined): Sourced | null => {
+        if (value === undefined) return null;
+        const setting = settingFor(policy, name, resource);
+        return { value, from: fromOf(setting.name, setting.source, provenance) };
+      };
+      const step = stepFor(policy, resource);
+      const share = counted === null ? null : shareOf(counted, limit);
+      const threshold = thresholdFor(policy, resource);
+      return {
+        resource,
+        used: counted,
+        hard: limit,
+        share,
+        threshold: sourced('threshold', threshold) as Sourced,
+        increment: sourced('increment', incrementFor(policy, resource)) as Sourced,
+        minimum: sourced('min', minimumFor(policy, resource)),
+        maximum: sourced('max', maximumFor(policy, resource)),
+        step:
+          step === undefined
+            ? null
+            : { value: step, from: fromOf('steps', policy.sources['steps'] ?? 'default', provenance) },
+        missing: missing[resource] ?? '0',
+        proposed: change?.to ?? null,
+        why:
+          change?.reason ??
+          noteOn(notes, resource) ??
+          calm({ used: counted, hard: limit, share, threshold, missing: missing[resource] ?? '0' }),
+      };
+    });
+}
+
+/** used ÷ hard in percent, rounded down to a tenth. */
+function shareOf(used: string, hard: string): string | null {
+  const limit = parseQuantity(hard).nano;
+  if (limit <= 0n) return null;
+  const tenths = (parseQuantity(used).nano * 1000n) / limit;
+  return tenths % 10n === 0n ? `${tenths / 10n}` : `${tenths / 10n}.${tenths % 10n}`;
+}
+
+/** What is said of a resource that is not raised. */
+function noteOn(notes: readonly string[], resource: string): string | undefined {
+  return notes.find((note) => note.startsWith(`${resource} `) || note.startsWith(`${resource}:`));
+}
+
+function calm(one: {
+  readonly used: string | null;
+  readonly hard: string;
+  readonly share: string | null;
+  readonly threshold: string;
+  readonly missing: string;
+}): string {
+  if (isZero(parseQuantity(one.hard))) return 'A limit of 0 is deliberate, so no threshold raises it.';
+  if (one.used === null) return 'Its usage has not been counted yet.';
+  const refused = isZero(parseQuantity(one.missing))
+    ? 'No workload needs more of it.'
+    : 'What workloads still need fits.';
+  return `Usage is ${one.share} %, below the threshold of ${one.threshold} %. ${refused}`;
+}
+
+/** What follows the last step, as far as the policy tells. */
+function afterwards(look: QuotaObservation, last: Verdict, provenance: Provenance): readonly string[] {
+  const { policy, mergeHold } = look;
+  if (last.kind === 'recommend') {
+    const mode = fromOf('mode', policy.sources['mode'] ?? 'default', provenance);
+    return [
+      `that is all: the mode is observe (${fromText(mode)}), so nothing is written to GitHub`,
+      `the quota rests for ${policy.cooldownMinutes} min`,
+    ];
+  }
+  if (last.kind !== 'propose') return [];
+  const { gate } = last.proposal;
+  const autoMerge = fromOf('auto-merge', policy.sources['auto-merge'] ?? 'default', provenance);
+  const early = gate?.before === 'pull-request';
+  const approval = gate === null ? [] : [`it waits for approve or reject: ${gate.message}`];
+  return [
+    ...(early ? approval : []),
+    'the quota is looked for in Git, and a pull request is opened that changes the value there',
+    'its checks are waited for',
+    ...(early ? [] : approval),
+    policy.autoMerge.allowed
+      ? `it is merged when GitHub says that it is clean (auto-merge is on: ${fromText(autoMerge)})`
+      : `a person merges it: auto-merge is off (${fromText(autoMerge)})`,
+    ...(policy.autoMerge.allowed && mergeHold !== null ? [`not merged now: ${mergeHold.detail}`] : []),
+    `the cluster follows, and the quota rests for ${policy.cooldownMinutes} min`,
+  ];
+}

@@ -1,0 +1,165 @@
+/** Looks at a quota, its cluster and its episode, and explains what would happen to it. */
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Kubernetes } from '../../../../activities/kubernetes/kubernetes.ts';
+import { kubernetesFailure, orNull } from '../../../../activities/kubernetes/failure.ts';
+import { listAll } from '../../../../activities/kubernetes/list.ts';
+import { createQuotaResizeKubernetesActivities } from '../../../../activities/quota-resize/kubernetes-activities.ts';
+import { type QuotaTarget, quotaResizeId } from '../../../../domain/kernel/target.ts';
+import type { Config } from '../../../config.ts';
+import { policyDefaults } from '../../../../domain/quota-resize/settings.ts';
+import { type ResizeStatus, status } from '../../../../workflows/quota-resize/messages.ts';
+import type { ConfigSources } from '../../../../platform/config/config.ts';
+import { settingsInForce, workersOf, type WorkersAnswer } from '../../settings-in-force.ts';
+import { TemporalUnreachable, withClient } from '../../connection.ts';
+import {
+  ANSWER_MS,
+  CommandFailed,
+  innermost,
+  isTemporalAnswer,
+  isUnanswered,
+  type QuotaArgument,
+} from '../../shared.ts';
+import { connectCounting, type CountingCluster } from '../../quota-usage/cluster.ts';
+import { warningsLog } from '../../warnings-log.ts';
+import { countNamespace, lookWithCounts } from './counted.ts';
+import { explain, type Explanation } from './facts.ts';
+import { withReplicas } from './hypothetical-cluster.ts';
+import { nothingElse, type WhatIf, withUsage } from './what-if.ts';
+
+/**
+ * The explanation of one quota of the cluster that the configuration names.
+ *
+ * @param sources what the configuration was loaded from.
+ * @throws {CommandFailed} where there is no such cluster, namespace, quota or workload, or it may not be read.
+ */
+export async function explainQuota(
+  ofCommand: Config,
+  sources: ConfigSources,
+  { namespace, quota }: QuotaArgument,
+  whatIf: WhatIf,
+): Promise<Explanation> {
+  const target: QuotaTarget = { cluster: ofCommand.kubernetes.clusterName, namespace, quota };
+  const { workers, ...episode } = await askTemporal(ofCommand, target);
+  const { config, settings } = settingsInForce(ofCommand, sources, workers);
+  const cluster = connectCounting(config);
+  const now = Date.now();
+  const troubles: string[] = [];
+  const { look, replicas } = await observe(config, cluster, target, whatIf, troubles, now);
+  return explain({
+    target,
+    look,
+    whatIf: whatIf === nothingElse ? null : { used: whatIf.used, replicas },
+    ...episode,
+    provenance: config,
+    settings,
+    troubles,
+    now,
+  });
+}
+
+/** The same look that an episode takes, at the cluster as it is or as it would be. */
+async function observe(
+  config: Config,
+  cluster: CountingCluster,
+  target: QuotaTarget,
+  whatIf: WhatIf,
+  troubles: string[],
+  now: number,
+) {
+  try {
+    await checkTarget(cluster.kubernetes, target);
+    const supposed = await withReplicas(cluster.kubernetes, target, whatIf.replicas, now);
+    const activities = createQuotaResizeKubernetesActivities({
+      kubernetes: supposed.kubernetes,
+      systemNamespace: config.kubernetes.systemNamespace,
+      policyDefaults: policyDefaults(config),
+      timings: config.timings,
+      usage: config.quotaUsage.mode,
+      hints: hintOptions(config, supposed.kubernetes),
+      log: warningsLog(troubles),
+    });
+    // Counted before the demand is read, as an episode does it.
+    const counts = config.quotaUsage.mode === 'off' ? null : await countNamespace(cluster, supposed, target);
+    const read = await activities.observeQuota({ target });
+    const look = counts === null ? read : lookWithCounts(read, counts, troubles);
+    return { look: withUsage(look, whatIf.used), replicas: supposed.scaled };
+  } catch (error) {
+    const failure = kubernetesFailure(error);
+    if (failure instanceof ApplicationFailure) throw new CommandFailed(failure.message);
+    throw error;
+  }
+}
+
+/** How the quota would be looked for in Git; GitHub itself is not asked. */
+function hintOptions({ gitOps, gitPathTemplate, kubernetes: { argocdNamespace } }: Config, kubernetes: Kubernetes) {
+  const names = gitOps.repositories.map(({ owner, repo }) => `${owner}/${repo}`);
+  const nameOf = (repository: string): string | null =>
+    names.find((name) => name.toLowerCase() === repository.toLowerCase()) ?? null;
+  const repositories = { names, nameOf };
+  return { kubernetes, repositories, apiUrl: gitOps.apiUrl, pathTemplate: gitPathTemplate.text, argocdNamespace };
+}
+
+/** @throws {CommandFailed} when the namespace or the quota does not exist, with those that do. */
+async function checkTarget({ core }: Kubernetes, { namespace, quota, cluster }: QuotaTarget): Promise<void> {
+  if ((await orNull(core.readNamespace({ name: namespace }))) === null) {
+    throw new CommandFailed(`there is no namespace "${namespace}" in ${cluster}`);
+  }
+  const quotas = await listAll((range) => core.listNamespacedResourceQuota({ namespace, ...range }));
+  const names = quotas.map(({ metadata }) => metadata?.name ?? '').toSorted();
+  if (names.includes(quota)) return;
+  throw new CommandFailed(
+    `there is no ResourceQuota "${quota}" in ${namespace}: ${names.length === 0 ? 'it has none' : `it has ${names.join(', ')}`}`,
+  );
+}
+
+interface EpisodeAnswer {
+  readonly status: ResizeStatus | null;
+  readonly episodeUnknown: string | null;
+}
+
+interface TemporalAnswer extends EpisodeAnswer {
+  readonly workers: WorkersAnswer;
+}
+
+/** What the workers reported, and what a running episode says of itself. Without Temporal the explanation goes on. */
+async function askTemporal(config: Config, target: QuotaTarget): Promise<TemporalAnswer> {
+  try {
+    return await withClient(config, async (client) => {
+      const [workers, episode] = await Promise.all([workersOf(client, config), askEpisode(client, target)]);
+      return { workers, ...episode };
+    });
+  } catch (error) {
+    if (!(error instanceof TemporalUnreachable)) throw error;
+    return { workers: { unknown: error.message }, ...episodeUnknown(error.message) };
+  }
+}
+
+async function askEpisode(client: Client, target: QuotaTarget): Promise<EpisodeAnswer> {
+  try {
+    return { status: await running(client, target), episodeUnknown: null };
+  } catch (error) {
+    if (isUnanswered(error))
+      return episodeUnknown(`no worker of ${target.cluster} answered within ${ANSWER_MS / 1000} s`);
+    if (isTemporalAnswer(error)) return episodeUnknown(`Temporal did not answer: ${innermost(error)}`);
+    throw error;
+  }
+}
+
+function episodeUnknown(reason: string): EpisodeAnswer {
+  return { status: null, episodeUnknown: `${reason} (what an episode remembers is taken from the Lease alone)` };
+}
+
+/** The status of the episode that runs; null when none does. A query is answered for one that is over as well. */
+async function running(client: Client, target: QuotaTarget): Promise<ResizeStatus | null> {
+  const handle = client.workflow.getHandle(quotaResizeId(target));
+  try {
+    return await client.withDeadline(Date.now() + ANSWER_MS, async () => {
+      const { status: execution } = await handle.describe();
+      return execution.name === 'RUNNING' ? await handle.query(status) : null;
+    });
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,294 @@
+/** `headroom plan`: the diff that a pull request would carry, worked out on a local checkout. */
+import { chmodSync, mkdirSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import { type Percent, parsePercent, percentRatio } from '../../../domain/kernel/percent.ts';
+import {
+  ceilTo,
+  compareQuantities,
+  isQuantity,
+  multiplyByRatio,
+  parseQuantity,
+} from '../../../domain/kernel/quantity.ts';
+import type { ResourceList } from '../../../domain/kernel/resource-list.ts';
+import { isCountable, roundLimitUp } from '../../../domain/quota-resize/sizing/round.ts';
+import {
+  editPlace,
+  editPlaces,
+  limitsInGit,
+  refusalOf,
+} from '../../../domain/quota-resize/git/locate/edit-location.ts';
+import type { FileEdit, QuotaPlace } from '../../../domain/quota-resize/git/locate/location.ts';
+import type { Scan } from '../../../domain/quota-resize/git/locate/scan.ts';
+import { unifiedDiff } from '../../../domain/quota-resize/git/yaml/unified-diff.ts';
+import { exitCodes } from '../../../platform/process/exit-codes.ts';
+import type { Checkout } from './checkout.ts';
+import { fail, type SharedOptions } from '../shared.ts';
+import { type CheckoutSources, withCheckout, withSourceOptions } from './sources.ts';
+
+interface PlanOptions {
+  readonly repo: string;
+  readonly cluster?: string;
+  readonly template?: string;
+  readonly namespace?: string;
+  readonly quota?: string;
+  readonly set?: ResourceList;
+  readonly all?: boolean;
+  readonly increment?: Percent;
+  readonly write?: boolean;
+}
+
+export function addPlanCommand(program: Command, shared: () => SharedOptions): void {
+  const command = withSourceOptions(program.command('plan'))
+    .description('the diff that a pull request would carry for a local checkout')
+    .option('--namespace <name>', 'the namespace of the quota')
+    .option('--quota <name>', 'the ResourceQuota')
+    .option('--set <resource=quantity>', 'the new limit, such as requests.cpu=12; may be repeated', setArgument)
+    .option('--all', 'every quota that can be placed')
+    .option('--increment <percent>', 'by how much each limit is raised with --all, such as 20%', percentArgument)
+    .option('--write', 'change the files, too');
+  command.action((options: PlanOptions) => {
+    const wrong = wrongCombination(options);
+    if (wrong !== undefined) {
+      command.error(`error: ${wrong}`, { exitCode: exitCodes.configuration });
+    }
+    withCheckout(
+      options,
+      shared(),
+      (checkout, sources) => plan(checkout, sources, options),
+      options.namespace === undefined ? [] : [options.namespace],
+    );
+  });
+}
+
+function setArgument(text: string, before: ResourceList = {}): ResourceList {
+  const match = /^([^=]+)=(.*)$/.exec(text);
+  const [, resource = '', value = ''] = match ?? [];
+  if (match === null || resource.trim() !== resource) {
+    throw new InvalidArgumentError(`"${text}" is not <resource>=<quantity>, such as requests.cpu=12`);
+  }
+  if (!isQuantity(value) || parseQuantity(value).nano < 0n) {
+    throw new InvalidArgumentError(`"${value}" is not a quantity: write 12, 500m or 4Gi`);
+  }
+  const amount = parseQuantity(value);
+  if (isCountable(resource) && ceilTo(amount, parseQuantity('1')).nano !== amount.nano) {
+    throw new InvalidArgumentError(`"${value}" is not a whole number, and ${resource} are counted in pieces`);
+  }
+  if (Object.hasOwn(before, resource)) {
+    throw new InvalidArgumentError(`${resource} is set twice`);
+  }
+  return { ...before, [resource]: value };
+}
+
+function percentArgument(text: string): Percent {
+  try {
+    const percent = parsePercent(text);
+    if (percentRatio(percent).numerator > 0n) {
+      return percent;
+    }
+  } catch (error) {
+    if (!(error instanceof RangeError)) {
+      throw error;
+    }
+    throw new InvalidArgumentError(error.message);
+  }
+  throw new InvalidArgumentError(`"${text}" raises nothing: write a percentage above 0`);
+}
+
+/** What is wrong with the options together; undefined when they say one thing. */
+function wrongCombination({ all, increment, namespace, quota, set }: PlanOptions): string | undefined {
+  if (all === true) {
+    if (namespace !== undefined || quota !== undefined || set !== undefined) {
+      return '--all is for every quota: leave out --namespace, --quota and --set';
+    }
+    return increment === undefined ? '--all needs --increment, such as --increment 20%' : undefined;
+  }
+  if (increment !== undefined) {
+    return '--increment goes with --all; for one quota say the new limit with --set';
+  }
+  const missing = [
+    ...(namespace === undefined ? ['--namespace'] : []),
+    ...(quota === undefined ? ['--quota'] : []),
+    ...(set === undefined ? ['--set'] : []),
+  ];
+  return missing.length === 0
+    ? undefined
+    : `${missing.join(', ')} missing: say which quota with --namespace N --quota Q --set requests.cpu=12, or all of them with --all --increment 20%`;
+}
+
+/** The changes of a plan, and what could not be planned. */
+interface Plan {
+  readonly edits: readonly FileEdit[];
+  readonly problems: readonly string[];
+}
+
+function plan(checkout: Checkout, sources: CheckoutSources, options: PlanOptions): void {
+  const { edits, problems } =
+    options.increment === undefined
+      ? planOne(checkout, sources, options.namespace ?? '', options.quota ?? '', options.set ?? {})
+      : planAll(checkout, sources.scan(), options.increment);
+  // git apply counts paths from the top of the work tree, wherever in it is run.
+  process.stdout.write(unifiedDiff(edits.map((edit) => ({ ...edit, path: `${checkout.prefix}${edit.path}` }))));
+  if (options.write === true) {
+    writeAll(checkout.root, edits);
+  }
+  if (problems.length > 0) {
+    fail(problems.join('\n'), exitCodes.failed);
+  }
+}
+
+function planOne(
+  checkout: Checkout,
+  sources: CheckoutSources,
+  namespace: string,
+  name: string,
+  limits: ResourceList,
+): Plan {
+  const resources = Object.keys(limits);
+  const answer = sources.locate({ namespace, name, resources });
+  if (answer.kind === 'blocked') {
+    return {
+      edits: [],
+      problems:
+        answer.reason === 'FileNotFound'
+          ? notFound(sources.scan(), namespace, name)
+          : [`${namespace}/${name}: ${answer.message}`],
+    };
+  }
+  const { location } = answer;
+  const inGit = limitsInGit(location, resources);
+  const lowered = resources.flatMap((resource) => {
+    const [current, wanted] = [inGit[resource], limits[resource] ?? ''];
+    return current !== undefined && compareQuantities(parseQuantity(wanted), parseQuantity(current)) < 0
+      ? [`${namespace}/${name}: ${resource}=${wanted} is below ${current}, which Git says: a limit is only ever raised`]
+      : [];
+  });
+  if (lowered.length > 0) {
+    return { edits: [], problems: lowered };
+  }
+  const result = editPlace(checkout, location, limits);
+  return result.kind === 'edited' ? { edits: result.edits, problems: [] } : { edits: [], problems: [result.message] };
+}
+
+/** How many quotas are named that may have been meant. */
+const MEANT_SHOWN = 5;
+
+function notFound({ quotas, unplaced }: Scan, namespace: string, name: string): readonly string[] {
+  const own = unplaced.filter((one) => one.name === name && one.namespace === namespace);
+  if (own.length > 0) {
+    return own.map(({ path, line, message }) => `${namespace}/${name}: ${path}:${line}: ${message}`);
+  }
+  const all = [...quotas, ...unplaced].filter((one) => one.namespace !== null && one.name !== null);
+  const meant = [all.filter((one) => one.namespace === namespace), all.filter((one) => one.name === name), all].find(
+    (some) => some.length > 0,
+  );
+  const there =
+    meant === undefined
+      ? 'there is no quota at all'
+      : `there is ${listed(meant.map((one) => `${one.namespace ?? ''}/${one.name ?? ''} in ${one.path}`))}`;
+  const perhaps = unplaced
+    .filter((one) => (one.name ?? name) === name && (one.namespace ?? namespace) === namespace)
+    .map(({ path, line, message }) => `${path}:${line}: ${message}`);
+  return [
+    `${namespace}/${name} is not in this checkout: ${there}; headroom sources lists what is`,
+    ...(perhaps.length === 0 ? [] : [`of these it is not known whose they are: ${listed(perhaps)}`]),
+  ];
+}
+
+function listed(items: readonly string[]): string {
+  const distinct = [...new Set(items)];
+  const more = distinct.length - MEANT_SHOWN;
+  return `${distinct.slice(0, MEANT_SHOWN).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+function planAll(checkout: Checkout, scan: Scan, increment: Percent): Plan {
+  const problems = scan.unplaced.map(
+    ({ namespace, name, path, line, message }) => `${path}:${line}: ${namespace ?? '?'}/${name ?? '?'}: ${message}`,
+  );
+  const raises = scan.quotas.flatMap((place) =>
+    Object.entries(raised(place, increment)).flatMap(([resource, limit]) => {
+      const refusal = refusalOf(place, resource);
+      problems.push(...(refusal === undefined ? [] : [refusal]));
+      return refusal === undefined ? [{ place, resource, limit }] : [];
+    }),
+  );
+  const texts = new Map(checkout.texts);
+  const changed = new Set<string>();
+  problems.push(...raiseTogether({ paths: checkout.paths, texts, changed }, raises));
+  const edits = [...changed].map((path) => ({
+    path,
+    before: checkout.texts.get(path) ?? null,
+    after: texts.get(path) ?? '',
+  }));
+  return { edits: edits.toSorted((a, b) => (a.path < b.path ? -1 : 1)), problems };
+}
+
+interface Raise {
+  readonly place: QuotaPlace;
+  readonly resource: string;
+  readonly limit: string;
+}
+
+interface ChangingTree {
+  readonly paths: readonly string[];
+  readonly texts: Map<string, string | null>;
+  readonly changed: Set<string>;
+}
+
+/** Makes the raises all at once; where one of them is in the way, each half by itself, down to the one. Tells the problems. */
+function raiseTogether(tree: ChangingTree, raises: readonly Raise[]): readonly string[] {
+  const together = [...Map.groupBy(raises, ({ place }) => place)].map(([place, ofPlace]) => ({
+    place,
+    limits: Object.fromEntries(ofPlace.map(({ resource, limit }) => [resource, limit])),
+  }));
+  const result = editPlaces(tree, together);
+  if (result.kind === 'edited') {
+    for (const { path, after } of result.edits) {
+      tree.texts.set(path, after);
+      tree.changed.add(path);
+    }
+    return [];
+  }
+  if (raises.length === 1) {
+    return [result.message];
+  }
+  const half = Math.ceil(raises.length / 2);
+  return [...raiseTogether(tree, raises.slice(0, half)), ...raiseTogether(tree, raises.slice(half))];
+}
+
+/** Each limit raised as the product does it; one of 0 is deliberate and stays. */
+function raised({ values }: QuotaPlace, increment: Percent): ResourceList {
+  const { numerator, denominator } = percentRatio(increment);
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([resource, { text }]) => {
+      const current = parseQuantity(text);
+      const limit = roundLimitUp(resource, multiplyByRatio(current, denominator + numerator, denominator), text);
+      return current.nano > 0n && compareQuantities(parseQuantity(limit), current) > 0 ? [[resource, limit]] : [];
+    }),
+  );
+}
+
+/** Each file whole or not at all: a reader never sees half of one. */
+function writeAll(root: string, edits: readonly FileEdit[]): void {
+  const written: { readonly temporary: string; readonly file: string }[] = [];
+  try {
+    for (const { path, before, after } of edits) {
+      const file = join(root, path);
+      const temporary = `${file}.headroom-${process.pid}`;
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(temporary, after, { flag: 'wx' });
+      written.push({ temporary, file });
+      if (before !== null) {
+        chmodSync(temporary, statSync(file).mode);
+      }
+    }
+  } catch (error) {
+    for (const { temporary } of written) {
+      unlinkSync(temporary);
+    }
+    throw error;
+  }
+  for (const { temporary, file } of written) {
+    renameSync(temporary, file);
+  }
+}

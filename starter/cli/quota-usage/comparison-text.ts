@@ -1,0 +1,49 @@
+/** Where the status of quotas is wrong, in words for a terminal. */
+import type { Comparison, WrongQuota } from './compare.ts';
+import { count, left, nameOf, right } from './overview-text.ts';
+import { coloured, type Terminal, wrapped } from '../terminal.ts';
+import { columns } from '../columns.ts';
+
+export function comparisonText(
+  { cluster, compared, wrong, restless, unmeasured }: Comparison,
+  terminal: Terminal,
+): string {
+  const verdict =
+    wrong.length === 0
+      ? `${count(compared, 'quota')} of ${cluster} compared: every status that could be counted is true.`
+      : `${wrong.length} of ${count(compared, 'quota')} of ${cluster} ${wrong.length === 1 ? 'has' : 'have'} a status that is not true.`;
+  return [
+    ...wrong.flatMap((one) => [...wrongLines(one, terminal), '']),
+    ...restless.flatMap((one) =>
+      wrapped(
+        `${nameOf(one)} changes all the time: whether ${one.resources.join(', ')} ${one.resources.length === 1 ? 'is' : 'are'} wrong or only late cannot be told.`,
+        0,
+        terminal,
+      ),
+    ),
+    ...unmeasured.flatMap((one) =>
+      wrapped(`${nameOf(one)}: ${one.resources.join(', ')} not compared: ${one.reason}.`, 0, terminal),
+    ),
+    ...wrapped(verdict, 0, terminal),
+    '',
+  ].join('\n');
+}
+
+function wrongLines(one: WrongQuota, terminal: Terminal): readonly string[] {
+  const { differences, reported } = one;
+  const rows = differences.map(({ field, resource, says, counted, difference }) => [
+    left(field),
+    left(resource),
+    right(says ?? 'nothing'),
+    right(counted ?? 'nothing'),
+    right(difference === null || difference.startsWith('-') ? (difference ?? '') : `+${difference}`),
+  ]);
+  const heading = [left('FIELD'), left('RESOURCE'), right('STATUS SAYS'), right('COUNTED'), right('DIFFERENCE')];
+  const [head = '', ...lines] = columns([heading, ...rows], 2);
+  return [
+    coloured(nameOf(one), 'bold', terminal),
+    coloured(head, 'dim', terminal),
+    ...lines,
+    ...(reported === null ? [] : wrapped(`reported by Headroom at ${reported.at}: ${reported.message}`, 2, terminal)),
+  ];
+}

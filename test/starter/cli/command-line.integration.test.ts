@@ -1,0 +1,296 @@
+/** The operators' command line against running servers. */
+import { execFile } from 'node:child_process';
+import { userInfo } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { taskQueue } from '../../../domain/kernel/target.ts';
+import type { Explanation } from '../../../starter/cli/quota-resize/explain/facts.ts';
+import { eventually } from '../../kernel/stack/eventually.ts';
+import { type Stack, startStack } from '../../kernel/stack/stack.ts';
+import { givenQuota, type WatchedQuota } from '../../kernel/stack/watched-quota.ts';
+import { headroom as program, headroomWithTemporal, type ProgramOutcome } from '../run-program.ts';
+
+// A test starts up to eight processes, one after the other, beside those of the tests that run at the same time: half a minute
+// each where all cores are busy, and the episode comes on top.
+vi.setConfig({ testTimeout: 480_000 });
+
+let stack: Stack;
+const me = userInfo().username;
+
+beforeAll(async () => {
+  stack = await startStack({
+    files: { 'README.md': '# acme/gitops\n' },
+    forge: { checks: 'pass', checkDelayMs: 50 },
+    env: {
+      HEADROOM_MODE: 'propose',
+      ENABLE_AUTO_MERGE: 'true',
+      HEADROOM_DEMAND_SETTLE: '300ms',
+      HEADROOM_CHECKS_POLL_MIN: '200ms',
+      HEADROOM_SYNC_POLL: '200ms',
+      // Rounds are due at whole multiples of this since 1970: the default's would be at noon and at midnight, also in the middle
+      // of a test that has none but its own.
+      HEADROOM_LEASE_GC_INTERVAL: '500h',
+    },
+  });
+});
+afterAll(async () => await stack?.stop());
+
+function environment(): Record<string, string> {
+  const { TEMPORAL_ADDRESS = '', TEMPORAL_NAMESPACE = '' } = stack.env.starter;
+  // Pauses are written with the operator's own rights.
+  const { adminKubeconfig } = stack.controlPlane;
+  return { CLUSTER_NAME: stack.cluster, TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, KUBECONFIG: adminKubeconfig };
+}
+
+async function headroom(...args: string[]): Promise<ProgramOutcome> {
+  return await headroomWithTemporal(args, environment());
+}
+
+/** What a command that must succeed prints. */
+async function says(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await headroom(...args);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout;
+}
+
+/** The one sentence of a command that cannot do what it is asked to. */
+async function fails(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await headroom(...args);
+  expect({ code, stdout, lines: stderr.trimEnd().split('\n').length }).toEqual({ code: 1, stdout: '', lines: 1 });
+  return stderr.trimEnd();
+}
+
+/** Of the ten pods that there may be, nine reach it and eight do not: what is decided is about all nine, however they come. */
+const ALL_NINE = { 'resizer.io/threshold': '85' } as const;
+
+/** An episode whose pull request waits for a person. */
+async function waiting(namespace: string): Promise<WatchedQuota> {
+  const quota = await givenQuota(stack, {
+    namespace,
+    hard: { pods: '10' },
+    annotations: { ...ALL_NINE, 'resizer.io/auto-merge': 'false' },
+  });
+  await quota.deploy('web', 9, { cpu: '10m' });
+  await quota.reaches('AwaitingMerge', 'NamespaceAutoMergeOff');
+  return quota;
+}
+
+describe.concurrent('headroom', () => {
+  it('shows an episode that runs, in words and as JSON, and lists it', async () => {
+    const quota = await waiting('shown');
+    const { number } = await quota.pullRequest();
+    const text = await says('status', 'shown/compute');
+    expect(text).toMatch(/^shown\/compute: AwaitingMerge \(NamespaceAutoMergeOff\) since \d{4}-/);
+    expect(text).toContain(
+      `Pull request #${number} is ready and waits for a person to merge it: auto-merge is off for this namespace`,
+    );
+    expect(text).toContain('  pods 10 -> 12. Usage is 9 of 10 pods (90 %), and the threshold is 85 %.\n');
+    expect(text).toContain(`  Pull request #${number}: ${stack.forge.url}/acme/gitops/pull/${number}\n`);
+    expect(JSON.parse(await says('status', 'shown/compute', '--output', 'json'))).toMatchObject({
+      target: { cluster: 'test', namespace: 'shown', quota: 'compute' },
+      phase: 'AwaitingMerge',
+      reason: 'NamespaceAutoMergeOff',
+      decision: { pullRequest: { number } },
+    });
+
+    // The list comes from an index that follows within moments, the phase as well.
+    const listed = await eventually('the episode is listed', async () => {
+      const rows = JSON.parse(await says('--output', 'json', 'list')) as { target: string; phase: string }[];
+      return rows.find(({ target, phase }) => target === 'shown/compute' && phase === 'AwaitingMerge');
+    });
+    expect(listed).toMatchObject({ workflow: quota.workflowId });
+    expect(await says('list')).toMatch(
+      /^quota-resize +shown\/compute +AwaitingMerge +since \d{4}-\S+:\d\dZ \(\d+ \w+ ago\)$/m,
+    );
+  });
+
+  it('pauses and resumes in the name of the user, and says what it did', async () => {
+    await waiting('paused');
+    expect(await says('pause', 'paused/compute', '--reason', 'a freeze')).toBe(
+      `Paused by ${me}: quota-resize of paused/compute. Nothing is written for it until resume.\n`,
+    );
+    await eventually('the status shows the pause', async () => {
+      const text = await says('status', 'paused/compute');
+      return text.includes('paused/compute: Paused (Paused)') && text.includes(`aused by ${me} since `);
+    });
+    expect(await fails('pause', 'paused/compute')).toBe(
+      `Paused already by ${me}: quota-resize of paused/compute. headroom pauses shows since when.`,
+    );
+    expect(await says('pauses')).toMatch(/^target_quota-resize_paused_compute +by \S+ +since \d{4}-\S+Z +a freeze$/m);
+    expect(await says('resume', 'paused/compute', '--by', 'bob')).toBe(
+      'Resumed by bob: quota-resize of paused/compute.\n',
+    );
+    expect(await fails('resume', 'paused/compute')).toBe(
+      'Not paused: quota-resize of paused/compute. headroom pauses shows what is.',
+    );
+  });
+
+  it('pauses what does not run, a namespace and a controller, and says what is not right', async () => {
+    expect(await says('pause', 'idle/compute')).toContain('quota-resize of idle/compute');
+    expect(await says('pause', '--namespace', 'idle', '--by', 'ann')).toContain('Paused by ann: the namespace idle.');
+    expect(await says('pause', '--controller', 'lease-gc')).toContain('the controller lease-gc');
+    const rows = JSON.parse(await says('pauses', '--output', 'json')) as { key: string; by: string }[];
+    expect(rows).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ key: 'target_quota-resize_idle_compute', by: me }),
+        expect.objectContaining({ key: 'namespace_idle', by: 'ann' }),
+        expect.objectContaining({ key: 'controller_lease-gc', by: me }),
+      ]),
+    );
+    expect(await says('resume', '--controller', 'lease-gc')).toBe(`Resumed by ${me}: the controller lease-gc.\n`);
+    expect(await fails('pause')).toBe(
+      'Name one thing: a target such as team-a/compute, --namespace NAME, or --controller NAME.',
+    );
+    expect(await fails('pause', '--controller', 'nobody')).toMatch(/^"nobody" is no controller\. The controllers are /);
+    expect(await fails('pause', 'idle')).toBe('"idle" is not <namespace>/<quota>, such as team-a/compute.');
+  });
+
+  it('approves what waits for it, and the episode merges', async () => {
+    const annotations = { ...ALL_NINE, 'resizer.io/max-step': '1' };
+    const quota = await givenQuota(stack, { namespace: 'approved', hard: { pods: '10' }, annotations });
+    await quota.deploy('web', 9, { cpu: '10m' });
+    await quota.reaches('AwaitingApproval');
+    const { number, head } = await quota.pullRequest();
+    expect(await fails('approve', 'approved/compute', '--head', 'deadbeef')).toContain('look again');
+    const answer = JSON.parse(
+      await says('approve', 'approved/compute', '--by', 'alice', '--head', head.sha, '--output', 'json'),
+    ) as unknown;
+    expect(answer).toEqual({
+      command: 'approve',
+      answer: expect.stringMatching(new RegExp(`^approved by alice: pull request #${number} at [0-9a-f]{12}`)),
+    });
+    await quota.reaches('CoolingDown');
+    expect(await fails('approve', 'approved/compute')).toBe('There is no open pull request to approve.');
+    expect(await says('status', 'approved/compute')).toMatch(/\n {2}Last command: .* approve: approved by alice/);
+    // Nothing is needed any more: the next look ends the episode.
+    expect(await says('skip-cooldown', 'approved/compute')).toContain(`Cooldown skipped by ${me}`);
+    await quota.ends('BelowThreshold');
+    expect(await fails('reconcile-now', 'approved/compute')).toBe(
+      'Nothing runs for approved/compute in test. Either the quota needs nothing, or the names are wrong: headroom list shows what runs.',
+    );
+  });
+
+  it('rejects, and the pull request is closed', async () => {
+    const quota = await waiting('rejected');
+    const { number } = await quota.pullRequest();
+    expect(await fails('approve', 'rejected/compute')).toBe(
+      `Pull request #${number} needs no approval: its steps are within the policy.`,
+    );
+    expect(await says('reject', 'rejected/compute', '--reason', 'too expensive')).toBe(
+      `Rejected by ${me}: pull request #${number} is closed.\n`,
+    );
+    await quota.reaches('CoolingDown', 'Refused');
+    expect(await quota.shown(number)).toMatchObject({ state: 'closed', merged: false });
+    expect(await says('reconcile-now', 'rejected/compute')).toBe(`Looking again now, asked by ${me}.\n`);
+  });
+
+  it('explains a quota with the episode that runs, and what a greater need would do to its pull request', async () => {
+    const quota = await waiting('explained');
+    const { number } = await quota.pullRequest();
+    // The worker's own user: what it may read is enough.
+    const { KUBECONFIG = '' } = stack.env.worker;
+    const explain = async (...args: string[]): Promise<Explanation> => {
+      const asked = ['explain', 'quota-resize', 'explained/compute', '--kubeconfig', KUBECONFIG];
+      return JSON.parse(await says(...asked, '--output', 'json', ...args)) as Explanation;
+    };
+    const now = await explain();
+    expect(now).toMatchObject({
+      episode: { phase: 'AwaitingMerge', reason: 'NamespaceAutoMergeOff' },
+      episodeUnknown: null,
+      resources: [{ resource: 'pods', used: '9', hard: '10', share: '90', proposed: '12' }],
+      next: [{ phase: 'AwaitingMerge', detail: expect.stringContaining(`pull request #${number} is ready`) }],
+    });
+    expect(now.next[0]?.detail).not.toContain('would be updated');
+    // The command has none of the worker's settings itself: it says what the worker reported, and from where it has that.
+    const from = (name: string) => ({ layer: 'environment', name, reportedBy: 'worker' });
+    expect(now.settings).toMatchObject({ from: 'running worker', differences: [] });
+    expect(now.settings.notes).toEqual([
+      expect.stringMatching(
+        /^The settings are those of the worker headroom-worker@test\/[^ ]+, which has run since \d{4}-/,
+      ),
+    ]);
+    expect(now.policy).toContainEqual({ setting: 'mode', value: 'propose', from: from('HEADROOM_MODE') });
+    expect(now.policy).toContainEqual({
+      setting: 'auto-merge',
+      value: 'false',
+      from: { layer: 'namespace', name: 'resizer.io/auto-merge' },
+    });
+    expect(await says('status', 'explained/compute')).toContain(
+      '\n  The mode is propose (worker: environment HEADROOM_MODE).\n  Auto-merge is off (namespace annotation resizer.io/auto-merge).\n',
+    );
+    const more = await explain('--what-if', 'replicas=web=30');
+    expect(more.next[0]?.detail).toContain('the need is greater than its values, so it would be updated (pods 10 → ');
+  });
+
+  it('says that no episode runs for a quota that nobody knows', async () => {
+    expect(await fails('status', 'nowhere/compute')).toMatch(/^Nothing runs for nowhere\/compute in test\. /);
+  });
+
+  it('says what Temporal answers when its namespace does not exist', async () => {
+    const { code, stderr } = await program(['status', 'a/b'], { ...environment(), TEMPORAL_NAMESPACE: 'elsewhere' });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^[^\n]*elsewhere[^\n]*\n$/);
+  });
+
+  it('collects the Lease of a deleted namespace at once, and shows when the next round is due', async () => {
+    const quota = await waiting('collected');
+    expect(await quota.lease()).not.toBeNull();
+    await quota.terminate();
+    await stack.core.deleteNamespace({ name: 'collected' });
+    await eventually('the namespace is gone', async () => {
+      const { items } = await stack.core.listNamespace();
+      return items.every(({ metadata }) => metadata?.name !== 'collected');
+    });
+    // That the namespace changed began another episode, and while that runs its Lease is kept.
+    const text = await eventually('its Lease is collected', async () => {
+      const said = await says('gc', '--now');
+      return said.includes('deleted  state-collected-compute\n') ? said : undefined;
+    });
+    expect(text).toMatch(/^Leases: \d+ kept, \d+ deleted, \d+ unlocked\.\n/);
+    expect(await quota.lease()).toBeNull();
+    expect(JSON.parse(await says('gc', '--now', '--output', 'json'))).toMatchObject({
+      deleted: [],
+      kept: expect.any(Number),
+    });
+
+    const { last, next } = JSON.parse(await says('gc', '--output', 'json')) as { last: string | null; next: string };
+    expect(last).toBeNull();
+    expect(Date.parse(next) - Date.now()).toBeLessThanOrEqual(500 * 3_600_000);
+    expect(await says('gc')).toMatch(
+      new RegExp(
+        `^Last round: none yet\nNext round: ${next.replace(/\.\d+Z$/, 'Z')} \\(in .*\\)\nTo run a round now: headroom gc --now\n$`,
+      ),
+    );
+    const other = await program(['gc'], { ...environment(), CLUSTER_NAME: 'other' });
+    expect(other).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('There is no Schedule lease-gc/other. Start a worker'),
+    });
+  });
+
+  it('says that no worker answers, where none runs', async () => {
+    await stack.client.workflow.start('quotaResize', {
+      workflowId: 'quota-resize/idle/a/b',
+      taskQueue: taskQueue('idle'),
+      args: [{ target: { cluster: 'idle', namespace: 'a', quota: 'b' } }],
+    });
+    const { code, stderr } = await program(['status', 'a/b'], { ...environment(), CLUSTER_NAME: 'idle' });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^No worker of idle answered within 10 s\. Is one running\?[^\n]*\n$/);
+  });
+
+  it('runs by its name in npm', async () => {
+    const { stdout } = await promisify(execFile)(
+      'npm',
+      ['run', '--silent', 'headroom', '--', 'list', '--output', 'json'],
+      {
+        cwd: fileURLToPath(new URL('../../../', import.meta.url)),
+        env: { ...process.env, ...environment() },
+        // One that does not end is told as that, with what it has said.
+        timeout: 120_000,
+      },
+    );
+    expect(JSON.parse(stdout)).toBeInstanceOf(Array);
+  });
+});

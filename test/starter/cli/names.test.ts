@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest';
+import { whatThereIs } from '../../../starter/cli/names.ts';
+
+describe('what there is instead of a name that is not there', () => {
+  it('is the name that was meant, where one is near', () => {
+    expect(whatThereIs('team-aa', ['team-a', 'web'], 'none')).toBe(': did you mean team-a?');
+    expect(whatThereIs('TEAM_A', ['web', 'team-a'], 'none')).toBe(': did you mean team-a?');
+  });
+
+  it('is otherwise a few of the names, or that there are none', () => {
+    expect(whatThereIs('shop', ['alpha', 'beta'], 'it has none')).toBe(': there is alpha, beta');
+    expect(whatThereIs('shop', ['n1', 'n2', 'n3', 'n4', 'n5', 'n6', 'n7'], '')).toBe(
+      ': there is n1, n2, n3, n4, n5 and 2 more',
+    );
+    expect(whatThereIs('shop', [], 'it has none')).toBe(': it has none');
+  });
+});

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { percentOf, quotaUsage } from '../../../../starter/cli/quota-usage/fullness.ts';
+
+const metadata = { namespace: 'team-a', name: 'compute' };
+
+describe('how full a quota is', () => {
+  it('is told of each limit, the fullest first', () => {
+    const hard = {
+      pods: '10',
+      'requests.cpu': '4',
+      services: '0',
+      'requests.memory': '1Gi',
+      secrets: '0',
+      configmaps: '5',
+    };
+    const used = { pods: '5', 'requests.cpu': '3600m', services: '0', 'requests.memory': '1Gi', secrets: '1' };
+    const { resources } = quotaUsage({ metadata, spec: { hard }, status: { hard, used } });
+    expect(resources.map(({ resource, percent }) => [resource, percent])).toEqual([
+      ['secrets', null], // more than the nothing that is allowed
+      ['requests.memory', 100],
+      ['requests.cpu', 90],
+      ['pods', 50],
+      ['services', null], // nothing of a limit of 0
+      ['configmaps', null], // not counted yet
+    ]);
+    expect(resources.at(-1)).toEqual({ resource: 'configmaps', used: null, hard: '5', percent: null, enforced: null });
+  });
+
+  it('says which limit admission goes by while the status has not followed the spec', () => {
+    const { resources } = quotaUsage({
+      metadata,
+      spec: { hard: { pods: '10', 'requests.cpu': '1' } },
+      status: { hard: { pods: '5', 'requests.cpu': '1000m' }, used: { pods: '5', 'requests.cpu': '0' } },
+    });
+    expect(resources.map(({ enforced }) => enforced)).toEqual(['5', null]);
+  });
+
+  it('has its scopes in words', () => {
+    const matchExpressions = [
+      { scopeName: 'PriorityClass', operator: 'In', values: ['high', 'low'] },
+      { scopeName: 'VolumeAttributesClass', operator: 'Exists' },
+    ];
+    expect(
+      quotaUsage({ metadata, spec: { scopes: ['BestEffort'], scopeSelector: { matchExpressions } } }).scopes,
+    ).toEqual(['BestEffort', 'PriorityClass In (high, low)', 'VolumeAttributesClass Exists']);
+  });
+
+  it('is never rounded up: only what is full is 100 %', () => {
+    expect(percentOf('2', '3')).toBe(66.66);
+    expect(percentOf('999999999999n', '1k')).toBe(99.99);
+    expect(percentOf('9', '8')).toBe(112.5);
+    expect(percentOf('1', '0')).toBeNull();
+  });
+});
