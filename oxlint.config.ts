@@ -95,7 +95,7 @@ const uses: Readonly<Record<string, Partial<Record<ControllerName, readonly stri
   domain: { 'quota-resize': ['quota-usage'], 'lease-gc': ['quota-resize'] },
   activities: {
     'quota-resize': ['domain/quota-usage', 'domain/github-budget'],
-    'lease-gc': ['quota-resize'],
+    'lease-gc': ['domain/quota-resize'],
   },
   workflows: { 'quota-resize': ['activities/quota-usage'] },
   'starter/cli': {

@@ -8,7 +8,7 @@ import { type PauseOptions, readPauses } from '../kernel/pause.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { statusCode, withKubernetesFailures } from '../kubernetes/failure.ts';
 import { listAll } from '../kubernetes/list.ts';
-import { deleteLease, replaceLease } from '../quota-resize/lease.ts';
+import { deleteLease, replaceLease } from '../kubernetes/lease-object.ts';
 import type { LeaseGcActivities, LeaseGcResult } from './interface.ts';
 
 interface LeaseGcOptions {

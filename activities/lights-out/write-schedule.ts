@@ -1,13 +1,11 @@
 import { FIELD_MANAGER } from '../../domain/lights-out/schedule/names.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
-import { statusCode } from '../kubernetes/failure.ts';
+import { orNull } from '../kubernetes/failure.ts';
+import { retryOnConflict } from '../kubernetes/retry-on-conflict.ts';
 import type { ScheduleEvent } from './interface.ts';
 import { readScheduleObject, SCHEDULES } from './read-cluster.ts';
 import { scheduleMetadata } from './read-schedule-object.ts';
 import { MERGE_PATCH } from './write-object.ts';
-
-/** How often it is read anew when others write the schedule at the same time. */
-const ROUNDS = 5;
 
 export interface ScheduleChange {
   /** Under `metadata` of the patch, beside the version that it is bound to. */
@@ -28,7 +26,7 @@ export async function writeSchedule(
   changeOf: (object: unknown) => ScheduleChange | null,
 ): Promise<void> {
   const name = target.schedule;
-  for (let round = 0; ; round += 1) {
+  await retryOnConflict(`the LightsOutSchedule ${name}`, async () => {
     const object = await readScheduleObject(kubernetes, name);
     if (object === null) return;
     const { uid, resourceVersion } = scheduleMetadata(object);
@@ -36,13 +34,8 @@ export async function writeSchedule(
     if (change === null) return;
     const body = { ...change, metadata: { ...change.metadata, uid, resourceVersion } };
     const request = { ...SCHEDULES, name, body, fieldManager: FIELD_MANAGER };
-    try {
-      if (part === 'object') await kubernetes.custom.patchClusterCustomObject(request, MERGE_PATCH);
-      else await kubernetes.custom.patchClusterCustomObjectStatus(request, MERGE_PATCH);
-      return;
-    } catch (error) {
-      if (statusCode(error) === 404) return;
-      if (statusCode(error) !== 409 || round === ROUNDS) throw error;
-    }
-  }
+    // Null: it was deleted meanwhile.
+    if (part === 'object') await orNull(kubernetes.custom.patchClusterCustomObject(request, MERGE_PATCH));
+    else await orNull(kubernetes.custom.patchClusterCustomObjectStatus(request, MERGE_PATCH));
+  });
 }

@@ -1,4 +1,4 @@
-import { V1Lease, V1MicroTime, V1ObjectMeta } from '@kubernetes/client-node';
+import type { V1Lease } from '@kubernetes/client-node';
 import type { Logger } from 'pino';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
@@ -11,12 +11,8 @@ import {
 } from '../../domain/quota-resize/model/decision.ts';
 import {
   fileKey,
-  fileLeaseAnnotations,
-  fileLeaseLabels,
-  fileLeaseName,
   carrierOfLease,
   filesOfLease,
-  isFileLease,
   type LeaseMemory,
   leaseNames,
   leaseRelation,
@@ -24,26 +20,21 @@ import {
   pullRequestNumberOf,
   quotaLeaseLabels,
   readLeaseMemory,
-  targetOfLease,
   withLocks,
   withMemory,
 } from '../../domain/quota-resize/model/lease.ts';
 import type { LeaseRecord } from '../../domain/quota-resize/model/observation.ts';
 import { failure } from '../kernel/failure.ts';
-import type { Kubernetes } from '../kubernetes/kubernetes.ts';
-import { orNull, statusCode } from '../kubernetes/failure.ts';
+import { createLease, holderOf, type LeaseNamespace, readLease, replaceLease } from '../kubernetes/lease-object.ts';
+import { retryOnConflict } from '../kubernetes/retry-on-conflict.ts';
+import { lockFiles, unlockFiles } from './file-lock.ts';
 import type { LeaseOutcome } from './interface.ts';
 
-interface LeaseOptions {
-  readonly kubernetes: Kubernetes;
-  readonly systemNamespace: string;
+interface LeaseOptions extends LeaseNamespace {
   /** Whether the pull request of an earlier tool's holder `pr-N` is closed. Without it such a holder is respected. */
   readonly abandonedHolder?: ((pullRequest: number) => Promise<boolean>) | undefined;
   readonly log: Pick<Logger, 'info' | 'warn'>;
 }
-
-/** A write that lost against another one reads again and tries again, this often in one attempt of an activity. */
-const WRITE_ATTEMPTS = 5;
 
 /** A quota's Lease as it stands in the cluster; `lease` is null where there is none yet and `name` is free for it. */
 interface Found {
@@ -63,10 +54,7 @@ interface LeaseState {
 /** What a Lease says that nobody holds. */
 const UNLOCKED: Omit<LeaseState, 'memory'> = { holder: null, files: [], carriedBy: null };
 
-/**
- * The Leases of quotas and files in Headroom's own namespace. Every write carries the resourceVersion of what was read, so
- * two writers never overwrite each other.
- */
+/** The Leases of quotas in Headroom's own namespace: lock and memory of each, with the locks of the files that it changes. */
 export class LeaseStore {
   readonly #options: LeaseOptions;
 
@@ -91,20 +79,8 @@ export class LeaseStore {
     const before = this.#stateOf((await this.#find(target)).lease);
     if (await this.#isForeign(before.holder, ours)) return { kind: 'held', by: before.holder ?? '' };
 
-    const taken: LockedFile[] = [];
-    const unlockTaken = async (): Promise<void> => {
-      for (const file of taken) await this.#unlockFile(ours, file);
-    };
-    // Always in one order, so that two decisions with two files each cannot wait for each other.
-    for (const file of files.toSorted((a, b) => (fileKey(a) < fileKey(b) ? -1 : 1))) {
-      const lock = await this.#lockFile(target, ours, file);
-      if (lock.kind === 'busy') {
-        await unlockTaken();
-        return { kind: 'fileBusy', path: file.path, by: lock.by };
-      }
-      if (lock.kind === 'taken') taken.push(file);
-    }
-
+    const lock = await lockFiles(this.#options, target, ours, files);
+    if (lock.kind === 'fileBusy') return lock;
     let heldBy: string | null = null;
     let earlier: readonly LockedFile[] = [];
     await this.#change(target, async (state) => {
@@ -119,12 +95,13 @@ export class LeaseStore {
       };
     });
     if (heldBy !== null) {
-      await unlockTaken();
+      await unlockFiles(this.#options, ours, lock.taken);
       return { kind: 'held', by: heldBy };
     }
     // The quota moved to another file since this decision first locked one.
     const current = new Set(files.map(fileKey));
-    for (const file of earlier) if (!current.has(fileKey(file))) await this.#unlockFile(ours, file);
+    const left = earlier.filter((file) => !current.has(fileKey(file)));
+    await unlockFiles(this.#options, ours, left);
     return { kind: 'acquired', companions: await this.#acquireCompanions(target, decision) };
   }
 
@@ -165,16 +142,8 @@ export class LeaseStore {
     for (const companion of decision.companions ?? []) {
       await this.#changeExisting({ ...target, quota: companion.quota }, (state) => {
         if (state.holder !== ours) return null;
-        const { lastModified, refusals } = state.memory;
-        const no = refusal === null ? [] : [{ ...refusal, limits: decidedLimits(companion) }];
-        return {
-          ...UNLOCKED,
-          memory: {
-            ...state.memory,
-            lastModified: decision.merge === null ? lastModified : Math.max(lastModified ?? 0, decision.merge.at),
-            refusals: [...refusals, ...no],
-          },
-        };
+        const own = refusal === null ? null : { ...refusal, limits: decidedLimits(companion) };
+        return { ...UNLOCKED, memory: memoryAfter(state.memory, decision, own) };
       });
     }
   }
@@ -210,16 +179,8 @@ export class LeaseStore {
       // Garbage collection may have unlocked it in the meantime; the decision in it is still ours to end.
       const unlockedOurs = state.holder === null && state.memory.decision?.id === decision.id;
       if (state.holder !== ours && !unlockedOurs) return null;
-      const { lastModified, refusals } = state.memory;
-      return {
-        ...UNLOCKED,
-        memory: {
-          ...state.memory,
-          lastModified: decision.merge === null ? lastModified : Math.max(lastModified ?? 0, decision.merge.at),
-          refusals: refusal === null ? refusals : [...refusals, refusal],
-          decision: decision.merge === null ? null : decision,
-        },
-      };
+      const memory = memoryAfter(state.memory, decision, refusal);
+      return { ...UNLOCKED, memory: { ...memory, decision: decision.merge === null ? null : decision } };
     });
   }
 
@@ -257,7 +218,7 @@ export class LeaseStore {
     let free: string | null = null;
     let legacy: Found | null = null;
     for (const name of leaseNames(target)) {
-      const lease = await this.#get(name);
+      const lease = await readLease(this.#options, name);
       if (lease === null) {
         free ??= name;
         continue;
@@ -273,11 +234,6 @@ export class LeaseStore {
       nonRetryable: true,
       message: `no Lease name is left for ${targetName(target)}: ${leaseNames(target).join(' and ')} in ${this.#options.systemNamespace} are Leases of others`,
     });
-  }
-
-  async #get(name: string): Promise<V1Lease | null> {
-    const { kubernetes, systemNamespace } = this.#options;
-    return await orNull(kubernetes.coordination.readNamespacedLease({ name, namespace: systemNamespace }));
   }
 
   #stateOf(lease: V1Lease | null): LeaseState {
@@ -317,7 +273,6 @@ export class LeaseStore {
     target: QuotaTarget,
     change: (state: LeaseState, name: string, exists: boolean) => LeaseState | null | Promise<LeaseState | null>,
   ): Promise<void> {
-    const { kubernetes, systemNamespace: namespace } = this.#options;
     await retryOnConflict(`the Lease of ${targetName(target)}`, async () => {
       const { name, lease } = await this.#find(target);
       const next = await change(this.#stateOf(lease), name, lease !== null);
@@ -327,49 +282,11 @@ export class LeaseStore {
         target,
         next.memory,
       );
-      if (lease !== null && holderOf(lease) === next.holder && isSame(annotations, lease.metadata?.annotations)) return;
       if (lease === null) {
-        const metadata = { name, namespace, labels: { ...quotaLeaseLabels }, annotations: { ...annotations } };
-        const spec = specWith(undefined, next.holder);
-        await kubernetes.coordination.createNamespacedLease({ namespace, body: { metadata, spec } });
-      } else {
+        await createLease(this.#options, { name, labels: quotaLeaseLabels, annotations }, next.holder);
+      } else if (holderOf(lease) !== next.holder || !isSame(annotations, lease.metadata?.annotations)) {
         await replaceLease(this.#options, lease, next.holder, annotations);
       }
-    });
-  }
-
-  async #lockFile(
-    target: QuotaTarget,
-    ours: string,
-    file: LockedFile,
-  ): Promise<{ kind: 'taken' } | { kind: 'kept' } | { kind: 'busy'; by: string }> {
-    const { kubernetes, systemNamespace: namespace } = this.#options;
-    const name = fileLeaseName(file);
-    return await retryOnConflict(`the Lease ${name} of ${file.path}`, async () => {
-      const lease = await this.#get(name);
-      const annotations = { ...fileLeaseAnnotations(target, file) };
-      if (lease === null) {
-        const metadata = { name, namespace, labels: { ...fileLeaseLabels }, annotations };
-        await kubernetes.coordination.createNamespacedLease({
-          namespace,
-          body: { metadata, spec: specWith(undefined, ours) },
-        });
-        return { kind: 'taken' };
-      }
-      const lockedFor = targetOfLease(lease);
-      const [locked] = filesOfLease(lease);
-      if (!isFileLease(lease) || locked === undefined || fileKey(locked) !== fileKey(file)) {
-        return { kind: 'busy', by: `the Lease ${namespace}/${name}` };
-      }
-      const holder = holderOf(lease);
-      if (holder === ours) return { kind: 'kept' };
-      // A quota has one decision at a time, so an earlier one's lock is left over from a run that was terminated.
-      const isOwn = lockedFor?.namespace === target.namespace && lockedFor.quota === target.quota;
-      if (holder !== null && !isOwn) {
-        return { kind: 'busy', by: lockedFor === null ? holder : `${lockedFor.namespace}/${lockedFor.quota}` };
-      }
-      await replaceLease(this.#options, lease, ours, { ...lease.metadata?.annotations, ...annotations });
-      return { kind: 'taken' };
     });
   }
 
@@ -380,67 +297,17 @@ export class LeaseStore {
     const known = decision.pullRequest === null ? [] : [decision.pullRequest];
     const files = [...(lease === null ? [] : filesOfLease(lease)), ...known];
     const byKey = new Map(files.map((file) => [fileKey(file), file]));
-    for (const file of byKey.values()) await this.#unlockFile(ours, file);
-  }
-
-  async #unlockFile(ours: string, file: LockedFile): Promise<void> {
-    const name = fileLeaseName(file);
-    await retryOnConflict(`the Lease ${name} of ${file.path}`, async () => {
-      const lease = await this.#get(name);
-      if (lease === null || !isFileLease(lease) || holderOf(lease) !== ours) return;
-      await deleteLease(this.#options, lease);
-    });
+    await unlockFiles(this.#options, ours, [...byKey.values()]);
   }
 }
 
-/**
- * Deletes exactly the Lease that was read, or throws the API server's 409 when it changed since.
- */
-export async function deleteLease(
-  { kubernetes, systemNamespace }: Pick<LeaseOptions, 'kubernetes' | 'systemNamespace'>,
-  lease: V1Lease,
-): Promise<void> {
-  const { name = '', uid, resourceVersion } = lease.metadata ?? {};
-  const preconditions = {
-    ...(uid === undefined ? {} : { uid }),
-    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+/** What a quota remembers of a decision that has come to its end: when it was merged, and that it was refused. */
+function memoryAfter(memory: LeaseMemory, { merge }: Decision, refusal: Refusal | null): LeaseMemory {
+  return {
+    ...memory,
+    lastModified: merge === null ? memory.lastModified : Math.max(memory.lastModified ?? 0, merge.at),
+    refusals: refusal === null ? memory.refusals : [...memory.refusals, refusal],
   };
-  await orNull(
-    kubernetes.coordination.deleteNamespacedLease({ name, namespace: systemNamespace, body: { preconditions } }),
-  );
-}
-
-/** The holder of a Lease; none and an empty one are both unlocked. */
-function holderOf(lease: V1Lease): string | null {
-  return lease.spec?.holderIdentity || null;
-}
-
-/**
- * Writes a Lease that was read with another holder (null: unlocked), and with other annotations where they are given.
- *
- * @throws ApiException 409 when the Lease changed since it was read.
- */
-export async function replaceLease(
-  { kubernetes, systemNamespace: namespace }: Pick<LeaseOptions, 'kubernetes' | 'systemNamespace'>,
-  lease: V1Lease,
-  holder: string | null,
-  annotations: Readonly<Record<string, string>> = lease.metadata?.annotations ?? {},
-): Promise<void> {
-  const metadata = Object.assign(new V1ObjectMeta(), lease.metadata, { annotations });
-  const body = Object.assign(new V1Lease(), lease, { metadata, spec: specWith(lease.spec, holder) });
-  const name = lease.metadata?.name ?? '';
-  await kubernetes.coordination.replaceNamespacedLease({ name, namespace, body });
-}
-
-/** The spec of a Lease with this holder from now on. */
-function specWith(spec: V1Lease['spec'], holder: string | null): NonNullable<V1Lease['spec']> {
-  const now = new V1MicroTime(Date.now());
-  const { holderIdentity, acquireTime, ...rest } = spec ?? {};
-  const kept = acquireTime === undefined ? {} : { acquireTime: new V1MicroTime(acquireTime) };
-  if (holder === null) return { ...rest, ...kept, renewTime: now };
-  if (holder === holderIdentity) return { ...rest, ...kept, holderIdentity: holder, renewTime: now };
-  const leaseTransitions = (rest.leaseTransitions ?? 0) + 1;
-  return { ...rest, holderIdentity: holder, acquireTime: now, renewTime: now, leaseTransitions };
 }
 
 /** A run that was reset asks again with the decision as it first was: what came of it since is not forgotten. */
@@ -456,20 +323,4 @@ function knownProgress(decision: Decision, known: Decision | null): Decision {
 function isSame(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>> | undefined): boolean {
   const keys = Object.keys(a);
   return keys.length === Object.keys(b ?? {}).length && keys.every((key) => a[key] === b?.[key]);
-}
-
-async function retryOnConflict<T>(what: string, write: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await write();
-    } catch (error) {
-      if (statusCode(error) !== 409) throw error;
-      if (attempt < WRITE_ATTEMPTS) continue;
-      throw failure({
-        type: 'KubernetesUnavailable',
-        message: `${what} was changed by others ${WRITE_ATTEMPTS} times in a row while it was being written`,
-        cause: error as Error,
-      });
-    }
-  }
 }

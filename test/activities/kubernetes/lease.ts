@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { V1Lease } from '@kubernetes/client-node';
-import { deleteLease, replaceLease } from '../../../activities/quota-resize/lease.ts';
+import { deleteLease, replaceLease } from '../../../activities/kubernetes/lease-object.ts';
 import type { Decision } from '../../../domain/quota-resize/model/decision.ts';
 import { fileLeaseName } from '../../../domain/quota-resize/model/lease.ts';
 import { type Cluster, SYSTEM_NAMESPACE, targetOf } from './cluster.ts';
