@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type KubeConfig, type KubernetesObject, ListWatch, type RequestContext, Watch } from '@kubernetes/client-node';
+import { type KubeConfig, type KubernetesObject, ListWatch } from '@kubernetes/client-node';
 import { type ListPage, listSnapshot } from '../../activities/kubernetes/list.ts';
-import { hasReached } from '../../domain/kernel/resource-version.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { WatchConnection } from '../../domain/kernel/watch-connection.ts';
 import { createApiGet, failureOf, listPlainPages } from './api-get.ts';
+import { CacheProgress } from './cache-progress.ts';
+import { askingForMetadata, ReportingWatch } from './reporting-watch.ts';
 
 /**
  * A watch is renewed after so long without a byte, in milliseconds. Bookmarks come about once a minute, so a connection that
@@ -77,8 +78,8 @@ export async function startInformer<T extends KubernetesObject>(
   options: InformerOptions<T>,
   say: { log: Log; signal: AbortSignal },
 ): Promise<Informer<T>> {
-  const { informer, attempted } = openInformer(kubeConfig, options, say);
-  await attempted;
+  const informer = new RestartingInformer(kubeConfig, options, say);
+  await informer.run();
   return informer;
 }
 
@@ -86,279 +87,205 @@ export async function startInformer<T extends KubernetesObject>(
 export function openInformer<T extends KubernetesObject>(
   kubeConfig: KubeConfig,
   options: InformerOptions<T>,
-  { log, signal }: { log: Log; signal: AbortSignal },
-): { readonly informer: Informer<T>; readonly attempted: Promise<void> } {
-  const { name, labelSelector, fieldSelector, metadataOnly = false, shape = (object: T) => object } = options;
-  const progress = new Progress();
+  say: { log: Log; signal: AbortSignal },
+): Informer<T> {
+  const informer = new RestartingInformer(kubeConfig, options, say);
+  void informer.run();
+  return informer;
+}
+
+class RestartingInformer<T extends KubernetesObject> implements Informer<T> {
+  readonly #options: InformerOptions<T>;
+  readonly #log: Log;
+  readonly #listPage: ListPage<T>;
+  readonly #watch: ReportingWatch;
+  readonly #listWatch: ListWatch<T>;
+  readonly #progress = new CacheProgress();
+  /** By namespace and name, what the listener was told last. */
+  readonly #seen = new Map<string, T>();
   /** The informer's own end; the process's signal is one reason for it. */
-  const over = new AbortController();
-  const end = (): void => over.abort();
-  if (signal.aborted) end();
-  else signal.addEventListener('abort', end, { once: true });
+  readonly #over = new AbortController();
+  readonly #stopWithProcess: () => void;
+  #isSynced = false;
+  /** Since when the watch is connected; null while it is not. */
+  #aliveSince: number | null = null;
+  #lastAlive = Date.now();
+  #trouble: string | null = null;
+  #isRestarting = false;
+  #pauseMs = FIRST_RESTART_MS;
 
-  let synced = false;
-  let aliveSince: number | null = null;
-  let lastAlive = Date.now();
-  let trouble: string | null = null;
-  const seen = new Map<string, T>();
-  const keyOf = (object: T) => `${object.metadata?.namespace ?? ''}/${object.metadata?.name ?? ''}`;
-  /** What a listener throws must end neither the watch nor the process; the resync comes to the object again. */
-  const heard = (listener: () => void): void => {
+  constructor(kubeConfig: KubeConfig, options: InformerOptions<T>, { log, signal }: { log: Log; signal: AbortSignal }) {
+    const { path, labelSelector, fieldSelector, metadataOnly = false } = options;
+    this.#options = options;
+    this.#log = log;
+    const end = (): void => this.#over.abort();
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true });
+    this.#stopWithProcess = () => signal.removeEventListener('abort', end);
+
+    this.#watch = new ReportingWatch(metadataOnly ? askingForMetadata(kubeConfig) : kubeConfig, {
+      onAlive: () => this.#onAlive(),
+      onEnd: () => this.#onEnd(),
+      onProgress: (version) => this.#onProgress(version),
+      shape: (object) => this.#shape(object as T),
+      signal: this.#over.signal,
+    });
+    // Not an option of the constructor; the default of 30 s would reconnect every quiet watch twice a minute.
+    Object.assign(this.#watch, { requestTimeoutMs: WATCH_IDLE_MS });
+    const plainPages = () =>
+      listPlainPages<T>(createApiGet(kubeConfig), { path, metadataOnly, labelSelector, fieldSelector });
+    this.#listPage = (metadataOnly ? undefined : options.listPage) ?? plainPages();
+    this.#listWatch = new ListWatch<T>(
+      `${path}?allowWatchBookmarks=true`,
+      this.#watch,
+      async () => await this.#list(),
+      false,
+      labelSelector,
+      fieldSelector,
+    );
+    this.#listWatch.on('add', (object) => this.#onChange(object));
+    this.#listWatch.on('update', (object) => this.#onChange(object));
+    this.#listWatch.on('delete', (object) => this.#onDelete(object));
+    this.#listWatch.on('error', (error) => void this.#restart(error));
+  }
+
+  /** Resolves after the first attempt, whatever came of it. */
+  async run(): Promise<void> {
     try {
-      listener();
+      await this.#listWatch.start();
     } catch (error) {
-      log.error({ err: error, resource: name }, `a change of ${name} could not be taken in`);
+      void this.#restart(error);
     }
-  };
+  }
 
-  const watch = new ReportingWatch(metadataOnly ? askingForMetadata(kubeConfig) : kubeConfig, {
-    onAlive: () => {
-      aliveSince = Date.now();
-      trouble = null;
-      heard(() => options.onState?.());
-    },
-    onEnd: () => {
-      if (aliveSince === null) return;
-      // A watch that held for a while ended for a reason of its own: begin with short pauses again.
-      if (Date.now() - aliveSince > LONGEST_RESTART_MS) pause = FIRST_RESTART_MS;
-      lastAlive = Date.now();
-      aliveSince = null;
-    },
-    onProgress: (version) => {
-      progress.advance(version);
-      if (synced || version === '') return;
-      synced = true;
-      log.info({ resource: name, objects: seen.size }, `watching ${name}`);
-      heard(() => options.onState?.());
-    },
-    shape: (object) => shape(object as T),
-    signal: over.signal,
-  });
-  // Not an option of the constructor; the default of 30 s would reconnect every quiet watch twice a minute.
-  Object.assign(watch, { requestTimeoutMs: WATCH_IDLE_MS });
-  const plainPages = () =>
-    listPlainPages<T>(createApiGet(kubeConfig), { path: options.path, metadataOnly, labelSelector, fieldSelector });
-  const listPage = (metadataOnly ? undefined : options.listPage) ?? plainPages();
-  const list = async () => {
-    watch.isListedAnew();
+  list(namespace?: string): readonly T[] {
+    return namespace ? (this.#listWatch.list(namespace) ?? []) : [...this.#seen.values()];
+  }
+
+  get(name: string, namespace?: string): T | undefined {
+    return this.#listWatch.get(name, namespace);
+  }
+
+  staleSeconds(): number {
+    return this.#aliveSince === null ? (Date.now() - this.#lastAlive) / 1000 : 0;
+  }
+
+  connection(): WatchConnection {
+    return { connectedSince: this.#aliveSince, lastConnectedAt: this.#lastAlive };
+  }
+
+  isSynced(): boolean {
+    return this.#isSynced;
+  }
+
+  trouble(): string | null {
+    return this.#trouble;
+  }
+
+  resourceVersion(): string {
+    return this.#progress.version;
+  }
+
+  async reached(version: string, until: AbortSignal): Promise<boolean> {
+    return await this.#progress.reached(version, until);
+  }
+
+  relist(): void {
+    this.#watch.listAnew();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopWithProcess();
+    this.#over.abort();
+    this.#progress.end();
+    await this.#listWatch.stop();
+  }
+
+  async #list(): ReturnType<typeof listSnapshot<T>> {
+    this.#watch.isListedAnew();
     const answer = await listSnapshot<T>(async (range) => {
-      const page = await listPage(range);
+      const page = await this.#listPage(range);
       // Page by page, so that not even the list as a whole is ever held in full.
-      return { ...page, items: page.items.map(shape) };
+      return { ...page, items: page.items.map((object) => this.#shape(object)) };
     });
     // A watch takes a moment to be opened; what has just been listed is not stale meanwhile.
-    lastAlive = Date.now();
+    this.#lastAlive = Date.now();
     return answer;
-  };
-  const listWatch = new ListWatch<T>(
-    `${options.path}?allowWatchBookmarks=true`,
-    watch,
-    list,
-    false,
-    labelSelector,
-    fieldSelector,
-  );
+  }
 
-  const changed = (object: T) => {
-    const previous = seen.get(keyOf(object));
-    seen.set(keyOf(object), object);
-    heard(() => options.onChange(object, previous));
-  };
-  listWatch.on('add', changed);
-  listWatch.on('update', changed);
-  listWatch.on('delete', (object) => {
-    const last = seen.get(keyOf(object));
-    seen.delete(keyOf(object));
-    heard(() => options.onDelete(object, last));
-  });
+  #onAlive(): void {
+    this.#aliveSince = Date.now();
+    this.#trouble = null;
+    this.#notify(() => this.#options.onState?.());
+  }
 
-  let restarting = false;
-  let pause = FIRST_RESTART_MS;
-  const restart = async (error: unknown): Promise<void> => {
-    if (restarting || over.signal.aborted) return;
-    restarting = true;
+  #onEnd(): void {
+    if (this.#aliveSince === null) return;
+    // A watch that held for a while ended for a reason of its own: begin with short pauses again.
+    if (Date.now() - this.#aliveSince > LONGEST_RESTART_MS) this.#pauseMs = FIRST_RESTART_MS;
+    this.#lastAlive = Date.now();
+    this.#aliveSince = null;
+  }
+
+  #onProgress(version: string): void {
+    this.#progress.advance(version);
+    if (this.#isSynced || version === '') return;
+    this.#isSynced = true;
+    const { name } = this.#options;
+    this.#log.info({ resource: name, objects: this.#seen.size }, `watching ${name}`);
+    this.#notify(() => this.#options.onState?.());
+  }
+
+  #onChange(object: T): void {
+    const key = keyOf(object);
+    const previous = this.#seen.get(key);
+    this.#seen.set(key, object);
+    this.#notify(() => this.#options.onChange(object, previous));
+  }
+
+  #onDelete(object: T): void {
+    const key = keyOf(object);
+    const last = this.#seen.get(key);
+    this.#seen.delete(key);
+    this.#notify(() => this.#options.onDelete(object, last));
+  }
+
+  async #restart(error: unknown): Promise<void> {
+    if (this.#isRestarting || this.#over.signal.aborted) return;
+    this.#isRestarting = true;
+    const { name, onState } = this.#options;
     try {
       const { code, reason } = failureOf(error);
       // Once for each reason: a watch that is forbidden for good would fill the log.
-      log[reason === trouble ? 'debug' : 'warn']({ resource: name, reason }, `waiting for Kubernetes to watch ${name}`);
-      trouble = reason;
-      heard(() => options.onState?.());
-      await sleep(pause * (0.5 + Math.random() / 2), undefined, { signal: over.signal });
-      pause = Math.min(pause * 2, code === 403 ? LONGEST_FORBIDDEN_MS : LONGEST_RESTART_MS);
+      const level = reason === this.#trouble ? 'debug' : 'warn';
+      this.#log[level]({ resource: name, reason }, `waiting for Kubernetes to watch ${name}`);
+      this.#trouble = reason;
+      this.#notify(() => onState?.());
+      await sleep(this.#pauseMs * (0.5 + Math.random() / 2), undefined, { signal: this.#over.signal });
+      this.#pauseMs = Math.min(this.#pauseMs * 2, code === 403 ? LONGEST_FORBIDDEN_MS : LONGEST_RESTART_MS);
     } catch {
       return;
     } finally {
-      restarting = false;
+      this.#isRestarting = false;
     }
-    void run();
-  };
-  const run = async (): Promise<void> => {
+    void this.run();
+  }
+
+  #shape(object: T): T {
+    return this.#options.shape?.(object) ?? object;
+  }
+
+  /** What a listener throws must end neither the watch nor the process; the resync comes to the object again. */
+  #notify(listener: () => void): void {
     try {
-      await listWatch.start();
+      listener();
     } catch (error) {
-      void restart(error);
-    }
-  };
-  listWatch.on('error', (error) => void restart(error));
-
-  const informer: Informer<T> = {
-    list: (namespace) => (namespace ? (listWatch.list(namespace) ?? []) : [...seen.values()]),
-    get: (objectName, namespace) => listWatch.get(objectName, namespace),
-    staleSeconds: () => (aliveSince === null ? (Date.now() - lastAlive) / 1000 : 0),
-    connection: () => ({ connectedSince: aliveSince, lastConnectedAt: lastAlive }),
-    isSynced: () => synced,
-    trouble: () => trouble,
-    resourceVersion: () => progress.version,
-    reached: async (version, until) => await progress.reached(version, until),
-    relist: () => watch.listAnew(),
-    stop: async () => {
-      signal.removeEventListener('abort', end);
-      over.abort();
-      progress.end();
-      await listWatch.stop();
-    },
-  };
-  return { informer, attempted: run() };
-}
-
-/** How far a cache has come, and who waits for it to come further. */
-class Progress {
-  #version = '';
-  #ended = false;
-  readonly #waiting = new Set<{ readonly version: string; readonly settle: (isThere: boolean) => void }>();
-
-  get version(): string {
-    return this.#version;
-  }
-
-  advance(version: string): void {
-    if (version === '') return;
-    this.#version = version;
-    for (const waiting of this.#waiting) {
-      if (hasReached(version, waiting.version)) waiting.settle(true);
+      const { name } = this.#options;
+      this.#log.error({ err: error, resource: name }, `a change of ${name} could not be taken in`);
     }
   }
-
-  async reached(version: string, signal: AbortSignal): Promise<boolean> {
-    if (this.#version !== '' && hasReached(this.#version, version)) return true;
-    if (this.#ended || signal.aborted) return false;
-    return await new Promise((resolve) => {
-      const onAbort = (): void => waiting.settle(false);
-      const waiting = {
-        version,
-        settle: (isThere: boolean): void => {
-          this.#waiting.delete(waiting);
-          signal.removeEventListener('abort', onAbort);
-          resolve(isThere);
-        },
-      };
-      this.#waiting.add(waiting);
-      signal.addEventListener('abort', onAbort, { once: true });
-    });
-  }
-
-  /** Nothing more will come. */
-  end(): void {
-    this.#ended = true;
-    for (const waiting of this.#waiting) waiting.settle(false);
-  }
 }
 
-/** The same access, whose watches are of the objects' metadata. The library's watch takes its headers from nowhere else. */
-function askingForMetadata(kubeConfig: KubeConfig): KubeConfig {
-  return Object.create(kubeConfig, {
-    applySecurityAuthentication: {
-      // Called on the original: what is private to a class is not on an object that merely inherits from it.
-      value: async (request: RequestContext): Promise<void> => {
-        await kubeConfig.applySecurityAuthentication(request);
-        request.setHeaderParam('Accept', 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1');
-      },
-    },
-  }) as KubeConfig;
-}
-
-interface WatchReports {
-  /** The API server has answered and goes on answering; `connect` of the library comes before. */
-  readonly onAlive: () => void;
-  /** The connection is over, whatever ended it; the library opens the next one now or, after an error, never. */
-  readonly onEnd: () => void;
-  /** The cache holds everything up to this version. */
-  readonly onProgress: (resourceVersion: string) => void;
-  readonly shape: (object: KubernetesObject) => KubernetesObject;
-  /** Nothing is watched, told or begun again afterwards. */
-  readonly signal: AbortSignal;
-}
-
-/** What ends a watch so that the library lists anew: the code that it does so for. */
-class ListAnew extends Error {
-  override readonly name = 'ListAnew';
-  readonly statusCode = 410;
-}
-
-/**
- * client-node begins a watch again without awaiting it, so what fails before the request is made (credentials that cannot
- * be read at the moment) would be a rejection that nobody handles; here it ends the watch like any other error. It also
- * drops what its callback throws, and tells nobody how far it has come.
- */
-class ReportingWatch extends Watch {
-  readonly #reports: WatchReports;
-  /** Ends the watch that is running or being opened. */
-  #end: ((error: unknown) => void) | null = null;
-  #isToListAnew = false;
-
-  constructor(kubeConfig: KubeConfig, reports: WatchReports) {
-    super(kubeConfig);
-    this.#reports = reports;
-  }
-
-  /** Lists as soon as may be: at once while a watch is there to be ended, otherwise in the place of the next one. */
-  listAnew(): void {
-    this.#isToListAnew = true;
-    this.#end?.(new ListAnew());
-  }
-
-  isListedAnew(): void {
-    this.#isToListAnew = false;
-  }
-
-  override async watch(...[path, query, callback, done]: Parameters<Watch['watch']>): ReturnType<Watch['watch']> {
-    const { onAlive, onEnd, onProgress, shape, signal } = this.#reports;
-    if (signal.aborted) return new AbortController();
-    // The version that the watch begins at is that of the list, if there has just been one.
-    onProgress(typeof query['resourceVersion'] === 'string' ? query['resourceVersion'] : '');
-    let ended = false;
-    const end = (error: unknown): void => {
-      if (ended) return;
-      ended = true;
-      this.#end = null;
-      onEnd();
-      done(error);
-    };
-    if (this.#isToListAnew) {
-      end(new ListAnew());
-      return new AbortController();
-    }
-    this.#end = end;
-    const take = (phase: string, object: KubernetesObject, event: unknown): void => {
-      // Lines of an ended watch may still be in its buffer.
-      if (ended || signal.aborted) return;
-      try {
-        const isObject = phase === 'ADDED' || phase === 'MODIFIED' || phase === 'DELETED';
-        callback(phase, isObject ? shape(object) : object, event);
-        if (isObject || phase === 'BOOKMARK') onProgress(object.metadata?.resourceVersion ?? '');
-      } catch (error) {
-        end(error);
-      }
-    };
-    try {
-      const controller = await super.watch(path, query, take, end);
-      // Ended while it was being opened, when nobody could abort it yet.
-      if (ended || signal.aborted) controller.abort();
-      else onAlive();
-      return controller;
-    } catch (error) {
-      end(error);
-      return new AbortController();
-    }
-  }
+function keyOf({ metadata }: KubernetesObject): string {
+  return `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`;
 }

@@ -145,7 +145,7 @@ function evaluateOnceFilled({ listed, resync }: Wiring, name: string, informer: 
 
 function openSchedules(wiring: Wiring): Informer<Shaped<WatchedSchedule>> {
   const { options, book, resync, hintSchedule } = wiring;
-  const { informer } = openInformer<Shaped<WatchedSchedule>>(
+  const informer = openInformer<Shaped<WatchedSchedule>>(
     options.kubeConfig,
     {
       name: PLURAL,
@@ -173,7 +173,7 @@ function openSchedules(wiring: Wiring): Informer<Shaped<WatchedSchedule>> {
 
 function openNamespaces(wiring: Wiring): Informer<Shaped<ScopedNamespace>> {
   const { options, listed, changes } = wiring;
-  const { informer } = openInformer<Shaped<ScopedNamespace>>(
+  const informer = openInformer<Shaped<ScopedNamespace>>(
     options.kubeConfig,
     {
       name: NAMESPACES,
@@ -194,7 +194,7 @@ function openNamespaces(wiring: Wiring): Informer<Shaped<ScopedNamespace>> {
 function openWorkloads(wiring: Wiring, kind: WorkloadType): Informer<Shaped<Workload>> {
   const { options, listed, changes } = wiring;
   const { resource: served } = WORKLOAD_KINDS[kind];
-  const { informer } = openInformer<Shaped<Workload>>(
+  const informer = openInformer<Shaped<Workload>>(
     options.kubeConfig,
     {
       name: served.resource,

@@ -50,7 +50,7 @@ export function openWhereServed<T extends KubernetesObject>(
       if (over.signal.aborted) return;
       if (served && current === null) {
         const watched = { ...options, name: resource, path };
-        current = openInformer<T>(kubeConfig, watched, { log, signal: over.signal }).informer;
+        current = openInformer<T>(kubeConfig, watched, { log, signal: over.signal });
       } else if (!served && current !== null) {
         log.info({ resource }, `the cluster does not serve ${resource} any more`);
         await close();

@@ -7,19 +7,13 @@ import type { CountedObject, Evaluator, UsageContext } from '../../domain/quota-
 import { cachedByObject } from '../../domain/quota-usage/cached-by-object.ts';
 import { evaluatorFor } from '../../domain/quota-usage/evaluators.ts';
 import { neededResources } from '../../domain/quota-usage/monitors.ts';
-import type { CachedQuota } from '../../domain/quota-usage/observation.ts';
-import {
-  CHARGE_SETTLE_MS,
-  noteArrival,
-  noteStatus,
-  type RecentCharges,
-  unsettledCharges,
-  unsettledSince,
-} from '../../domain/quota-usage/recent-charges.ts';
-import type { CountingQuota } from '../../domain/quota-usage/scopes.ts';
+import type { CachedQuota, Reached } from '../../domain/quota-usage/observation.ts';
+import type { UnsettledCharges } from '../../domain/quota-usage/recent-charges.ts';
 import { type Informer, openInformer } from '../kernel/informer.ts';
 import { Notifier } from './notifier.ts';
 import { Monitors, type MonitorsOptions, STALE_AFTER_SECONDS } from './monitors.ts';
+import { CountedSpecs } from './counted-specs.ts';
+import { QuotaCharges } from './quota-charges.ts';
 import { shapeQuota } from './shape.ts';
 import type { UsageListener } from './usage-listener.ts';
 
@@ -77,184 +71,161 @@ function living(quota: V1ResourceQuota | undefined): CachedQuota | null {
  * goes on until it is stopped.
  */
 export function createUsageCache(setup: UsageCacheSetup): RunningUsageCache {
-  const { kubeConfig, listener, staleValues, log, signal } = setup;
-  const specs = new CountedSpecs();
+  return new InformerUsageCache(setup);
+}
+
+class InformerUsageCache implements RunningUsageCache {
+  readonly staleValues: UsageCache['staleValues'];
+  readonly #listener: UsageListener;
+  readonly #specs = new CountedSpecs();
   /** Notified at every change of a quota, and whenever more or less is known. */
-  const notifier = new Notifier();
-  const monitors = new Monitors({
-    ...setup,
-    specs: () => specs.all,
-    onChange: (resource, object, previous) => {
-      if (previous === undefined) noteObject(resource, object);
-      listener.onObject(resource, object, previous);
-    },
-    onDelete: listener.onObjectGone,
-    onFilled: listener.onFilled,
-    notifier,
-  });
+  readonly #notifier = new Notifier();
+  readonly #monitors: Monitors;
+  readonly #quotas: Informer<V1ResourceQuota>;
+  readonly #charges: QuotaCharges;
 
-  /** Nothing is counted from a watch that has been interrupted for longer, and it gets its time when it is back. */
-  const keepMs = (setup.staleAfterSeconds ?? STALE_AFTER_SECONDS) * 1_000 + 2 * CHARGE_SETTLE_MS;
-  /** By the quota's UID. */
-  const charges = new Map<string, RecentCharges>();
-  const noteCharges = (quota: CachedQuota | null, previous: CachedQuota | null): void => {
-    if (previous !== null && previous.uid !== quota?.uid) charges.delete(previous.uid);
-    if (quota === null) return;
-    const before = previous?.uid === quota.uid ? (previous.status.used ?? {}) : null;
-    const used = quota.status.used ?? {};
-    charges.set(quota.uid, noteStatus(charges.get(quota.uid) ?? [], before, used, { at: Date.now(), keepMs }));
-  };
-  /** What is listed at the start was charged at any time before, and settles nothing. */
-  const noteObject = (resource: GroupResource, object: CountedObject): void => {
-    const { namespace } = object.metadata ?? {};
-    if (namespace === undefined || !monitors.isSynced(resource)) return;
-    for (const one of quotas.list(namespace)) {
-      const known = charges.get(one.metadata?.uid ?? '');
-      if (known === undefined || known.length === 0) continue;
-      const { uid, spec } = cachedQuota(one);
-      const charge = chargeOf(spec, object, evaluatorFor(resource), contextOf(namespace));
-      charges.set(uid, noteArrival(known, charge));
-    }
-  };
-  const changed = (object: V1ResourceQuota, before: V1ResourceQuota | undefined): void => {
-    const [quota, previous] = [living(object), living(before)];
-    if (specs.replace(previous, quota)) monitors.reconsider();
-    noteCharges(quota, previous);
-    notifier.notify();
-    if (quota !== null) listener.onQuota(quota, previous ?? undefined);
-    else if (previous !== null) listener.onQuotaGone(previous);
-  };
-  const gone = (_: V1ResourceQuota, last: V1ResourceQuota | undefined): void => {
-    const quota = living(last);
-    if (specs.replace(quota, null)) monitors.reconsider();
-    noteCharges(null, quota);
-    notifier.notify();
-    if (quota !== null) listener.onQuotaGone(quota);
-  };
-  const { informer: quotas } = openInformer<V1ResourceQuota>(
-    kubeConfig,
-    {
-      name: QUOTAS_WATCH,
-      path: '/api/v1/resourcequotas',
-      shape: shapeQuota,
-      onChange: changed,
-      onDelete: gone,
-      onState: () => notifier.notify(),
-    },
-    { log, signal },
-  );
-
-  const contextOf = (namespace: string): UsageContext => ({
-    now: Date.now(),
-    deviceClasses: monitors.deviceClasses,
-    podNamed: (name) => monitors.get(PODS, name, namespace),
-  });
-  const countNow = ({ namespace, spec }: CachedQuota): UsageCount =>
-    calculateUsage(
-      spec,
-      monitors.evaluators,
-      (resource) => monitors.objectsOf(resource, namespace),
-      contextOf(namespace),
+  constructor(setup: UsageCacheSetup) {
+    const { kubeConfig, listener, staleValues, staleAfterSeconds = STALE_AFTER_SECONDS, log, signal } = setup;
+    this.staleValues = staleValues;
+    this.#listener = listener;
+    this.#charges = new QuotaCharges(staleAfterSeconds * 1_000);
+    this.#monitors = new Monitors({
+      ...setup,
+      specs: () => this.#specs.all,
+      onChange: (resource, object, previous) => {
+        if (previous === undefined) this.#onNewObject(resource, object);
+        listener.onObject(resource, object, previous);
+      },
+      onDelete: (resource, object) => listener.onObjectGone(resource, object),
+      onFilled: (resource) => listener.onFilled(resource),
+      notifier: this.#notifier,
+    });
+    this.#quotas = openInformer<V1ResourceQuota>(
+      kubeConfig,
+      {
+        name: QUOTAS_WATCH,
+        path: '/api/v1/resourcequotas',
+        shape: shapeQuota,
+        onChange: (quota, previous) => this.#onQuota(living(quota), living(previous)),
+        onDelete: (_, last) => this.#onQuota(null, living(last)),
+        onState: () => this.#notifier.notify(),
+      },
+      { log, signal },
     );
-  const neededFor = ({ spec }: CachedQuota): readonly GroupResource[] =>
-    neededResources([spec], monitors.evaluators, { deviceClasses: monitors.deviceClasses });
+  }
+
+  quota(namespace: string, name: string): CachedQuota | null {
+    return living(this.#quotas.get(name, namespace));
+  }
+
+  quotas(namespace?: string): readonly CachedQuota[] {
+    return this.#quotas.list(namespace).flatMap((quota) => living(quota) ?? []);
+  }
+
+  async reached(versions: Reached, until: AbortSignal): Promise<readonly string[]> {
+    const behind = await Promise.all(
+      Object.entries(versions).map(async ([name, version]) => {
+        const own = name === QUOTAS ? await this.#quotas.reached(version, until) : true;
+        return own && (await this.#monitors.reached(name, version, until)) ? [] : [name];
+      }),
+    );
+    return behind.flat();
+  }
+
+  async quotaMoved(namespace: string, name: string, resourceVersion: string, until: AbortSignal): Promise<boolean> {
+    const hasMoved = (): boolean =>
+      this.#quotas.isSynced() && this.quota(namespace, name)?.resourceVersion !== resourceVersion;
+    while (!hasMoved() && !until.aborted) await this.#notifier.notified(until);
+    return hasMoved();
+  }
+
+  async count(quota: CachedQuota, until: AbortSignal): Promise<UsageCount> {
+    while (!until.aborted && this.#isFilling(quota)) await this.#notifier.notified(until);
+    return this.countNow(quota);
+  }
+
+  countNow({ namespace, spec }: CachedQuota): UsageCount {
+    return calculateUsage(
+      spec,
+      this.#monitors.evaluators,
+      (resource) => this.#monitors.objectsOf(resource, namespace),
+      this.#contextOf(namespace),
+    );
+  }
+
+  unsettledCharges(quota: CachedQuota): UnsettledCharges {
+    return this.#charges.unsettled(quota, this.#monitors.connectionsOf(this.#neededFor(quota)));
+  }
+
+  evaluators(): readonly Evaluator[] {
+    return this.#monitors.evaluators;
+  }
+
+  deviceClasses(): ReadonlyMap<string, string | null> {
+    return this.#monitors.deviceClasses;
+  }
+
+  watched(): readonly GroupResource[] {
+    return this.#monitors.watched;
+  }
+
+  chargeEnds(namespace: string): readonly number[] {
+    const known = this.#monitors.objectsOf(PODS, namespace);
+    return 'objects' in known ? known.objects.flatMap((pod) => chargeEndsAt(PODS, pod) ?? []) : [];
+  }
+
+  isReady(): boolean {
+    return this.#quotas.isSynced() && this.#monitors.isDiscovered;
+  }
+
+  async ready(until: AbortSignal): Promise<boolean> {
+    while (!this.isReady() && !until.aborted) await this.#notifier.notified(until);
+    return this.isReady();
+  }
+
+  informers(): ReadonlyMap<string, Informer<KubernetesObject>> {
+    return new Map<string, Informer<KubernetesObject>>([[QUOTAS_WATCH, this.#quotas], ...this.#monitors.informers]);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.#quotas.stop(), this.#monitors.stop()]);
+  }
+
+  #onQuota(quota: CachedQuota | null, previous: CachedQuota | null): void {
+    if (this.#specs.replace(previous, quota)) this.#monitors.reconsider();
+    this.#charges.onQuota(quota, previous);
+    this.#notifier.notify();
+    if (quota !== null) this.#listener.onQuota(quota, previous ?? undefined);
+    else if (previous !== null) this.#listener.onQuotaGone(previous);
+  }
+
+  /** What is listed at the start was charged at any time before, and settles nothing. */
+  #onNewObject(resource: GroupResource, object: CountedObject): void {
+    const { namespace } = object.metadata ?? {};
+    if (namespace === undefined || !this.#monitors.isSynced(resource)) return;
+    for (const quota of this.#quotas.list(namespace).map((cached) => cachedQuota(cached))) {
+      if (!this.#charges.isCharged(quota)) continue;
+      this.#charges.onObject(quota, chargeOf(quota.spec, object, evaluatorFor(resource), this.#contextOf(namespace)));
+    }
+  }
+
+  #contextOf(namespace: string): UsageContext {
+    return {
+      now: Date.now(),
+      deviceClasses: this.#monitors.deviceClasses,
+      podNamed: (name) => this.#monitors.get(PODS, name, namespace),
+    };
+  }
+
+  #neededFor({ spec }: CachedQuota): readonly GroupResource[] {
+    return neededResources([spec], this.#monitors.evaluators, { deviceClasses: this.#monitors.deviceClasses });
+  }
+
   /** Whether a cache that this quota is counted from is about to be filled for the first time. */
-  const isFilling = (quota: CachedQuota): boolean =>
-    neededFor(quota).some((resource) => {
-      const known = monitors.objectsOf(resource, quota.namespace);
+  #isFilling(quota: CachedQuota): boolean {
+    return this.#neededFor(quota).some((resource) => {
+      const known = this.#monitors.objectsOf(resource, quota.namespace);
       return 'unavailable' in known && known.isFilling;
     });
-
-  const isReady = (): boolean => quotas.isSynced() && monitors.isDiscovered;
-
-  const cache: UsageCache = {
-    quota: (namespace, name) => living(quotas.get(name, namespace)),
-    quotas: (namespace) => quotas.list(namespace).flatMap((one) => living(one) ?? []),
-    reached: async (versions, until) => {
-      const behind = await Promise.all(
-        Object.entries(versions).map(async ([name, version]) => {
-          const own = name === QUOTAS ? await quotas.reached(version, until) : true;
-          return own && (await monitors.reached(name, version, until)) ? [] : [name];
-        }),
-      );
-      return behind.flat();
-    },
-    quotaMoved: async (namespace, name, resourceVersion, until) => {
-      const hasMoved = (): boolean =>
-        quotas.isSynced() && living(quotas.get(name, namespace))?.resourceVersion !== resourceVersion;
-      while (!hasMoved() && !until.aborted) await notifier.notified(until);
-      return hasMoved();
-    },
-    count: async (quota, until) => {
-      while (!until.aborted && isFilling(quota)) await notifier.notified(until);
-      return countNow(quota);
-    },
-    unsettledCharges: (quota) => {
-      const now = Date.now();
-      const since = unsettledSince(monitors.connectionsOf(neededFor(quota)), now);
-      return unsettledCharges(charges.get(quota.uid) ?? [], since, now);
-    },
-    staleValues,
-    deviceClasses: () => monitors.deviceClasses,
-    watched: () => monitors.watched,
-  };
-  return {
-    ...cache,
-    countNow,
-    evaluators: () => monitors.evaluators,
-    isReady,
-    chargeEnds: (namespace) => {
-      const known = monitors.objectsOf(PODS, namespace);
-      return 'objects' in known ? known.objects.flatMap((pod) => chargeEndsAt(PODS, pod) ?? []) : [];
-    },
-    ready: async (until) => {
-      while (!isReady() && !until.aborted) await notifier.notified(until);
-      return isReady();
-    },
-    informers: () => new Map<string, Informer<KubernetesObject>>([[QUOTAS_WATCH, quotas], ...monitors.informers]),
-    stop: async () => {
-      await Promise.all([quotas.stop(), monitors.stop()]);
-    },
-  };
-}
-
-/**
- * What the quotas of the cluster count, each combination of limits once: thousands of quotas have a handful, and only a new
- * one, or the end of one, can change what has to be watched.
- */
-class CountedSpecs {
-  readonly #specs = new Map<string, { readonly spec: CountingQuota; quotas: number }>();
-
-  get all(): Iterable<CountingQuota> {
-    return [...this.#specs.values()].map(({ spec }) => spec);
   }
-
-  /** One quota takes another's place, or comes or goes. Returns whether there is a combination more or less. */
-  replace(before: CachedQuota | null, after: CachedQuota | null): boolean {
-    const [left, came] = [before, after].map((quota) => (quota === null ? null : limitsOf(quota)));
-    if (left === came) return false;
-    const isNew = came != null && after !== null && this.#add(came, after.spec);
-    const isLast = left != null && this.#remove(left);
-    return isNew || isLast;
-  }
-
-  #add(limits: string, spec: CountingQuota): boolean {
-    const known = this.#specs.get(limits);
-    if (known !== undefined) known.quotas += 1;
-    else this.#specs.set(limits, { spec, quotas: 1 });
-    return known === undefined;
-  }
-
-  #remove(limits: string): boolean {
-    const known = this.#specs.get(limits);
-    if (known === undefined) return false;
-    known.quotas -= 1;
-    if (known.quotas > 0) return false;
-    this.#specs.delete(limits);
-    return true;
-  }
-}
-
-function limitsOf({ spec }: CachedQuota): string {
-  return JSON.stringify(Object.keys(spec.hard ?? {}).toSorted());
 }

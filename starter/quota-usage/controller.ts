@@ -4,7 +4,7 @@ import { connectWorker, runtimeOptions } from '../../platform/temporal/temporal.
 import type { RunningController, StarterContext, StarterController } from '../controller.ts';
 import { HintQueue } from '../kernel/hint-queue.ts';
 import { isHopelessHint } from '../kernel/hopeless.ts';
-import { createUsageCache } from './cache.ts';
+import { createUsageCache, type RunningUsageCache } from './cache.ts';
 import { createUsageHintSender, type UsageQueuedHint } from './hint.ts';
 import { createCacheHost } from './host.ts';
 import { createUsageMetrics } from './metrics.ts';
@@ -20,8 +20,8 @@ export const quotaUsageController: StarterController = {
  * that count as soon as the quotas are listed. Nothing waits for it: what may not be listed here must not keep the resizer.
  */
 function start({ headroom, kubeConfig, client, metrics, countedUsage }: StarterContext): RunningController {
-  const { config, cluster, log, readiness, identity, signal, onStop, stop } = headroom;
-  const { mode, auditAfter, resync, replenishmentResync, discovery, maxGap, workers } = config.quotaUsage;
+  const { config, cluster, log, readiness, signal, onStop, stop } = headroom;
+  const { mode, auditAfter, resync, replenishmentResync, discovery, maxGap } = config.quotaUsage;
   if (mode === 'off') throw new Error('counting is off');
   const policy: UsagePolicy = { mode, auditAfterMs: auditAfter };
   const queue = new HintQueue<UsageQueuedHint>({
@@ -57,7 +57,7 @@ function start({ headroom, kubeConfig, client, metrics, countedUsage }: StarterC
     discoveryMs: discovery,
     replenishmentResyncMs: replenishmentResync,
     listener: watch,
-    staleValues: watch.staleValues,
+    staleValues: (quota, count) => watch.staleValues(quota, count),
     log,
     signal,
   });
@@ -72,35 +72,40 @@ function start({ headroom, kubeConfig, client, metrics, countedUsage }: StarterC
   readiness.watch('usage hints', () =>
     queue.trouble === null ? { ready: true } : { ready: false, reason: `waiting for Temporal: ${queue.trouble}` },
   );
-  hostCounts().catch((error: unknown) => {
+  hostCounts(headroom, cache, policy).catch((error: unknown) => {
     if (!signal.aborted) stop('the host of the usage counts failed', error);
   });
-  countedUsage.provide(watch.countedUsed);
+  countedUsage.provide((namespace, name) => watch.countedUsed(namespace, name));
   // Its own metrics and readiness have the rest.
   return { informers: {}, waitingHints: () => 0 };
+}
 
-  async function hostCounts(): Promise<void> {
-    if (!(await cache.ready(signal))) return;
-    Runtime.install(runtimeOptions(log, undefined));
-    const connection = await connectWorker(config.temporal, { log, signal });
-    onStop('Temporal connection of the usage counts', async () => await connection.close());
-    const host = await createCacheHost({
-      connection,
-      namespace: config.temporal.namespace,
-      identity,
-      cluster,
-      cache,
-      policy,
-      workers,
-      shutdownForceTime: config.process.shutdownGrace,
-    });
-    const running = host.run();
-    onStop('usage counts', async () => {
-      if (host.getState() === 'RUNNING') host.shutdown();
-      await running;
-    });
-    log.info({ cluster, mode, watched: cache.watched().length }, 'quotas are counted');
+/** Answers what the caches count, from when the quotas are listed until the process stops. */
+async function hostCounts(
+  { config, cluster, log, identity, signal, onStop }: StarterContext['headroom'],
+  cache: RunningUsageCache,
+  policy: UsagePolicy,
+): Promise<void> {
+  if (!(await cache.ready(signal))) return;
+  Runtime.install(runtimeOptions(log, undefined));
+  const connection = await connectWorker(config.temporal, { log, signal });
+  onStop('Temporal connection of the usage counts', async () => await connection.close());
+  const host = await createCacheHost({
+    connection,
+    namespace: config.temporal.namespace,
+    identity,
+    cluster,
+    cache,
+    policy,
+    workers: config.quotaUsage.workers,
+    shutdownForceTime: config.process.shutdownGrace,
+  });
+  const running = host.run();
+  onStop('usage counts', async () => {
+    if (host.getState() === 'RUNNING') host.shutdown();
     await running;
-    if (!signal.aborted) throw new Error('it ended by itself');
-  }
+  });
+  log.info({ cluster, mode: policy.mode, watched: cache.watched().length }, 'quotas are counted');
+  await running;
+  if (!signal.aborted) throw new Error('it ended by itself');
 }

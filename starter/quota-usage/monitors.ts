@@ -266,7 +266,7 @@ export class Monitors {
   #open(name: string, resource: Monitored): void {
     const { kubeConfig, log, onChange, onDelete } = this.#options;
     const { metadataOnly, shape } = shapeOf(resource);
-    const { informer } = openInformer<KubernetesObject>(
+    const informer = openInformer<KubernetesObject>(
       kubeConfig,
       {
         name,

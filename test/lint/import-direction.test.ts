@@ -50,6 +50,7 @@ const forbidden: Readonly<Record<string, readonly [source: string, says: string]
     'knows none of them',
   ],
   'activities/kubernetes/imports-a-controller.ts': [from('../quota-resize/lease.ts'), 'knows none of them'],
+  'activities/lease-gc/imports-activities-of-another.ts': [from('../quota-resize/lease.ts'), 'only where'],
   'activities/quota-resize/imports-activities-of-another.ts': [from('../quota-usage/audit.ts'), 'only where'],
   'activities/lights-out/imports-a-type-of-another.ts': [
     "import type { thing } from '../../domain/quota-usage/mode.ts';\nexport type Thing = typeof thing;\n",
@@ -83,7 +84,7 @@ const allowed: Readonly<Record<string, string>> = {
   'domain/lease-gc/imports-the-leases.ts': from('../quota-resize/model/lease.ts'),
   'activities/quota-resize/imports-the-arithmetic-of-usage.ts': from('../../domain/quota-usage/mode.ts'),
   'activities/quota-resize/imports-its-own.ts': `${from('../../domain/quota-resize/model/lease.ts')}${from('./lease.ts', 'other')}`,
-  'activities/lease-gc/imports-the-leases.ts': `${from('../quota-resize/lease.ts')}${from('../../domain/quota-resize/model/lease.ts', 'other')}`,
+  'activities/lease-gc/imports-the-leases.ts': from('../../domain/quota-resize/model/lease.ts'),
   'activities/forge/imports-the-budget.ts': from('../../domain/github-budget/urgency.ts'),
   'workflows/quota-resize/imports-the-count-as-a-type.ts':
     "import type { thing } from '../../activities/quota-usage/interface.ts';\nexport type Thing = typeof thing;\n",

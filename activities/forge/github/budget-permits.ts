@@ -62,110 +62,130 @@ const NO_ANSWER_RETRY_MS = 5_000;
  * A permit is good for one write, which must begin at once. Its time is measured here, from before the question was sent:
  * the grant cannot have been earlier, so no two clocks are compared, and an answer that comes too late is asked for again.
  */
-export function createGitHubPermits({ client, host, credentialId, limits, log }: GitHubPermitsOptions): WritePermits {
-  const workflowId = githubBudgetId({ host, credentialId });
-  const start = {
-    workflowId,
-    taskQueue: githubBudgetTaskQueue,
-    workflowTaskTimeout: TASK_MS,
-    args: [{ limits }] as [{ readonly limits: BudgetLimits }],
+export function createGitHubPermits(options: GitHubPermitsOptions): WritePermits {
+  const { limits, log } = options;
+  const budget = new BudgetWorkflowClient(options);
+  return {
+    take: async (wanted) => await takePermit(budget, wanted, { limits, log }),
+    limited: async (waitMs, words) => await budget.limited(waitMs, words),
   };
+}
 
-  // Short, because the server warns of a memo of more than 2 KB.
-  const from = randomUUID().slice(0, 8);
-  let batches = 0;
-  /** One signal at a time, with all the questions that there are by then. */
-  const ask = inBatches<Ask, Sent>(async (asks) => {
-    const at = performance.now();
-    const batch = (batches += 1);
-    const answers = await client.withDeadline(Date.now() + ANSWER_MS, async () => {
-      await client.workflow.signalWithStart<BudgetWorkflow, [Questions]>(WORKFLOW_TYPE, {
-        ...start,
-        signal: ASKED,
-        signalArgs: [{ from, batch, asks, limits }],
+/** Asks until a permit is granted in time, for as long as it is worth it to wait here. */
+async function takePermit(
+  budget: BudgetWorkflowClient,
+  wanted: PermitAsk,
+  { limits, log }: Pick<GitHubPermitsOptions, 'limits' | 'log'>,
+): Promise<void> {
+  const { workflowId } = budget;
+  const question: Ask = { ...wanted, call: randomUUID() };
+  let patience = PATIENCE_MS;
+  for (;;) {
+    const { at, answer } = await budget.answerTo(question);
+    if (answer.granted) {
+      const late = performance.now() - at;
+      if (late <= limits.takenWithinMs) return;
+      log.debug({ budget: workflowId, write: wanted.write, ms: late }, 'a GitHub permit came too late to be used');
+      patience -= late;
+      if (patience <= 0) {
+        throw failure({
+          type: 'WriteBudgetSpent',
+          message: `no GitHub permit: the answers of ${workflowId} take ${formatSpan(late)}, longer than a permit is good for`,
+          nextRetryDelayMs: NO_ANSWER_RETRY_MS,
+        });
+      }
+    } else if (answer.waitMs > patience) {
+      throw failure({
+        type: 'WriteBudgetSpent',
+        message: waitMessage(answer, workflowId),
+        nextRetryDelayMs: answer.waitMs,
+        benign: true,
       });
-      return await answersTo(batch, at + ANSWER_MS);
-    });
-    return answers.map((answer) => ({ at, answer }));
-  });
-
-  /** Looks for the answers in the memo, which needs no worker and adds nothing to the history. */
-  async function answersTo(batch: number, giveUpAt: number): Promise<readonly Answer[]> {
-    const handle = client.workflow.getHandle(workflowId);
-    for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_LOOK_MS)) {
-      await sleep(pauseMs);
-      const { memo } = await handle.describe();
-      const found = memo?.[answersKey(from)] as Answers | undefined;
-      if (found?.batch === batch) return found.answers;
-      if (performance.now() > giveUpAt) throw new Error(`no answer within ${formatSpan(ANSWER_MS)}`);
+    } else {
+      patience -= answer.waitMs;
+      await unlessCancelled(sleep(answer.waitMs + TOO_EARLY_MS), workflowId);
     }
+  }
+}
+
+/** Sends questions to the workflow of a budget, which it starts where there is none, and finds the answers. */
+class BudgetWorkflowClient {
+  readonly workflowId: string;
+  readonly #options: GitHubPermitsOptions;
+  /** Tells the answers to this process from those to others. Short, because the server warns of a memo of more than 2 KB. */
+  readonly #from = randomUUID().slice(0, 8);
+  #batches = 0;
+  /** One signal at a time, with all the questions that there are by then. */
+  readonly #ask = inBatches<Ask, Sent>(async (asks) => await this.#askAll(asks));
+
+  constructor(options: GitHubPermitsOptions) {
+    this.#options = options;
+    this.workflowId = githubBudgetId(options);
   }
 
   /** @throws {ApplicationFailure} WriteBudgetSpent when there is no answer in time. */
-  async function answerTo(question: Ask): Promise<Sent> {
+  async answerTo(question: Ask): Promise<Sent> {
     try {
-      return await unlessCancelled(ask(question), workflowId);
+      return await unlessCancelled(this.#ask(question), this.workflowId);
     } catch (error) {
       if (error instanceof CancelledFailure) throw error;
       throw failure({
         type: 'WriteBudgetSpent',
-        message: `no GitHub permit: ${workflowId} on the task queue ${githubBudgetTaskQueue} gives no answer: ${reasonOf(error)}`,
+        message: `no GitHub permit: ${this.workflowId} on the task queue ${githubBudgetTaskQueue} gives no answer: ${reasonOf(error)}`,
         nextRetryDelayMs: NO_ANSWER_RETRY_MS,
         ...(error instanceof Error ? { cause: error } : {}),
       });
     }
   }
 
-  return {
-    async take(wanted: PermitAsk): Promise<void> {
-      const question: Ask = { ...wanted, call: randomUUID() };
-      let patience = PATIENCE_MS;
-      for (;;) {
-        const { at, answer } = await answerTo(question);
-        if (answer.granted) {
-          const late = performance.now() - at;
-          if (late <= limits.takenWithinMs) return;
-          log.debug({ budget: workflowId, write: wanted.write, ms: late }, 'a GitHub permit came too late to be used');
-          patience -= late;
-          if (patience <= 0) {
-            throw failure({
-              type: 'WriteBudgetSpent',
-              message: `no GitHub permit: the answers of ${workflowId} take ${formatSpan(late)}, longer than a permit is good for`,
-              nextRetryDelayMs: NO_ANSWER_RETRY_MS,
-            });
-          }
-        } else if (answer.waitMs > patience) {
-          throw failure({
-            type: 'WriteBudgetSpent',
-            message: waitMessage(answer, workflowId),
-            nextRetryDelayMs: answer.waitMs,
-            benign: true,
-          });
-        } else {
-          patience -= answer.waitMs;
-          await unlessCancelled(sleep(answer.waitMs + TOO_EARLY_MS), workflowId);
-        }
-      }
-    },
+  /** Tells the budget that GitHub limits this credential. */
+  async limited(waitMs: number, words: string): Promise<void> {
+    const { client, log } = this.#options;
+    try {
+      await client.withDeadline(Date.now() + ANSWER_MS, async () => await this.#signal(LIMITED, { waitMs, words }));
+    } catch (error) {
+      // Whoever calls is about to report GitHub's refusal, which matters more; the others will be refused, too.
+      log.warn(
+        { budget: this.workflowId, waitMs, error: reasonOf(error) },
+        'could not tell the others that GitHub limits',
+      );
+    }
+  }
 
-    async limited(waitMs: number, words: string): Promise<void> {
-      try {
-        await client.withDeadline(Date.now() + ANSWER_MS, async () =>
-          client.workflow.signalWithStart<BudgetWorkflow, [Limited]>(WORKFLOW_TYPE, {
-            ...start,
-            signal: LIMITED,
-            signalArgs: [{ waitMs, words }],
-          }),
-        );
-      } catch (error) {
-        // Whoever calls is about to report GitHub's refusal, which matters more; the others will be refused, too.
-        log.warn(
-          { budget: workflowId, waitMs, error: reasonOf(error) },
-          'could not tell the others that GitHub limits',
-        );
-      }
-    },
-  };
+  async #askAll(asks: readonly Ask[]): Promise<readonly Sent[]> {
+    const { client, limits } = this.#options;
+    const at = performance.now();
+    const batch = (this.#batches += 1);
+    const answers = await client.withDeadline(Date.now() + ANSWER_MS, async () => {
+      await this.#signal(ASKED, { from: this.#from, batch, asks, limits });
+      return await this.#answersTo(batch, at + ANSWER_MS);
+    });
+    return answers.map((answer) => ({ at, answer }));
+  }
+
+  async #signal(signal: string, argument: Questions | Limited): Promise<void> {
+    const { client, limits } = this.#options;
+    await client.workflow.signalWithStart<BudgetWorkflow, [Questions | Limited]>(WORKFLOW_TYPE, {
+      workflowId: this.workflowId,
+      taskQueue: githubBudgetTaskQueue,
+      workflowTaskTimeout: TASK_MS,
+      args: [{ limits }],
+      signal,
+      signalArgs: [argument],
+    });
+  }
+
+  /** Looks for the answers in the memo, which needs no worker and adds nothing to the history. */
+  async #answersTo(batch: number, giveUpAt: number): Promise<readonly Answer[]> {
+    const handle = this.#options.client.workflow.getHandle(this.workflowId);
+    for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_LOOK_MS)) {
+      await sleep(pauseMs);
+      const { memo } = await handle.describe();
+      const found = memo?.[answersKey(this.#from)] as Answers | undefined;
+      if (found?.batch === batch) return found.answers;
+      if (performance.now() > giveUpAt) throw new Error(`no answer within ${formatSpan(ANSWER_MS)}`);
+    }
+  }
 }
 
 /** @throws {CancelledFailure} as soon as nobody wants the activity any more. */

@@ -1,0 +1,62 @@
+import type { V1ResourceQuota } from '@kubernetes/client-node';
+import type { ResourceList } from '../../domain/kernel/resource-list.ts';
+import type { PolicyDefaults, ResizePolicy } from '../../domain/quota-resize/policy/policy.ts';
+import { resolvePolicy } from '../../domain/quota-resize/policy/resolve.ts';
+import { isUnderPressure } from '../../domain/quota-resize/sizing/over-threshold.ts';
+
+export interface ThresholdStatesOptions {
+  readonly policyDefaults: PolicyDefaults;
+  /**
+   * What was counted for a quota last, in place of its status, resource by resource; null where nothing was. Absent: the
+   * status alone counts.
+   */
+  readonly countedUsed?: (namespace: string, quota: string) => ResourceList | null;
+}
+
+export interface ThresholdState {
+  readonly isOver: boolean;
+  readonly used: ResourceList;
+}
+
+type Annotations = Readonly<Record<string, string>>;
+
+/** Whether each quota is over one of its thresholds, and was when it was last evaluated: a count changes that without the quota changing. */
+export class ThresholdStates {
+  readonly #options: ThresholdStatesOptions;
+  readonly #namespaceAnnotations: (namespace: string) => Annotations;
+  /** By UID. */
+  readonly #states = new Map<string, ThresholdState>();
+
+  constructor(options: ThresholdStatesOptions, namespaceAnnotations: (namespace: string) => Annotations) {
+    this.#options = options;
+    this.#namespaceAnnotations = namespaceAnnotations;
+  }
+
+  /** Evaluates the quota anew, and says what came of it the time before. */
+  evaluate(quota: V1ResourceQuota): { readonly before: ThresholdState | undefined; readonly now: ThresholdState } {
+    const uid = quota.metadata?.uid ?? '';
+    const before = this.#states.get(uid);
+    const now = this.stateOf(quota);
+    this.#states.set(uid, now);
+    return { before, now };
+  }
+
+  stateOf(quota: V1ResourceQuota): ThresholdState {
+    const { metadata, spec, status } = quota;
+    const counted = this.#options.countedUsed?.(metadata?.namespace ?? '', metadata?.name ?? '') ?? {};
+    const used = { ...status?.used, ...counted };
+    return { isOver: isUnderPressure({ hard: spec?.hard ?? {}, used }, this.policyOf(quota)), used };
+  }
+
+  policyOf({ metadata }: V1ResourceQuota): ResizePolicy {
+    return resolvePolicy({
+      defaults: this.#options.policyDefaults,
+      namespaceAnnotations: this.#namespaceAnnotations(metadata?.namespace ?? ''),
+      quotaAnnotations: metadata?.annotations ?? {},
+    }).policy;
+  }
+
+  forget({ metadata }: V1ResourceQuota): void {
+    this.#states.delete(metadata?.uid ?? '');
+  }
+}

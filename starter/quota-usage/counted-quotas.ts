@@ -1,0 +1,158 @@
+import type { ResourceList } from '../../domain/kernel/resource-list.ts';
+import type { UsageCount } from '../../domain/quota-usage/calculate.ts';
+import type { CachedQuota, StaleValue, UsagePolicy } from '../../domain/quota-usage/observation.ts';
+import { withUnsettledCharges } from '../../domain/quota-usage/recent-charges.ts';
+import { desiredStatus, isUrgent } from '../../domain/quota-usage/status.ts';
+import { AuditRegistry, type WrongQuota } from './audit-registry.ts';
+import type { RunningUsageCache } from './cache.ts';
+import { hintPriorities, type UsageQueuedHint } from './hint.ts';
+import type { UsageMetrics } from './metrics.ts';
+
+/** Why an episode of a quota is started or woken. */
+export type QuotaHintCause = Pick<UsageQueuedHint, 'starts' | 'cause' | 'priority' | 'isGone'>;
+
+export interface CountedQuotasOptions {
+  readonly policy: UsagePolicy;
+  readonly cache: () => Pick<
+    RunningUsageCache,
+    'quotas' | 'countNow' | 'unsettledCharges' | 'evaluators' | 'deviceClasses'
+  >;
+  readonly hint: (quota: CachedQuota, cause: QuotaHintCause) => void;
+  /** What was found now is counted again at this moment, which nothing else tells of. */
+  readonly countAgainAt: (namespace: string, at: number) => void;
+  /** Told of every count: what the quota really uses. */
+  readonly onCounted: (quota: CachedQuota, used: ResourceList) => void;
+  readonly metrics: Pick<UsageMetrics, 'lag'>;
+}
+
+/**
+ * By the second, so that a number that moves all the time does not set an alarm for each of its moments.
+ */
+const ALARM_STEP_MS = 1_000;
+
+/** What is known of one quota from count to count. */
+interface QuotaState {
+  readonly quota: CachedQuota;
+  used: ResourceList;
+  /** How many of its resources could not be counted. */
+  unmeasured: number;
+  /** Audit: the resources that an episode was started for; null while nothing is wrong. */
+  reported: string | null;
+  /** The first change that the status does not know; null while it is true. */
+  staleSince: number | null;
+}
+
+/** The last count of each quota, and whether its status says something else, of which an episode is told. */
+export class CountedQuotas {
+  readonly #options: CountedQuotasOptions;
+  readonly #states = new Map<string, QuotaState>();
+  readonly #audits: AuditRegistry;
+
+  constructor(options: CountedQuotasOptions) {
+    this.#options = options;
+    this.#audits = new AuditRegistry(options.policy);
+  }
+
+  /** Takes in a count, and hints if the status says something else. */
+  evaluate(quota: CachedQuota, count: UsageCount, changedAt: number, isResync: boolean): void {
+    const key = quotaKey(quota);
+    const before = this.#states.get(key);
+    const fresh: QuotaState = { quota, used: {}, unmeasured: 0, reported: null, staleSince: null };
+    const state = before?.quota.uid === quota.uid ? before : fresh;
+    this.#states.set(key, state);
+    state.used = count.used;
+    state.unmeasured = count.unmeasured.flatMap(({ keys }) => keys).length;
+    this.#options.onCounted(quota, count.used);
+    if (this.#options.policy.mode === 'audit') this.#evaluateAudit(quota, state, count, isResync);
+    else this.#evaluateOwn(quota, state, count, { changedAt, isResync });
+  }
+
+  #evaluateOwn(
+    quota: CachedQuota,
+    state: QuotaState,
+    count: UsageCount,
+    { changedAt, isResync }: { readonly changedAt: number; readonly isResync: boolean },
+  ): void {
+    const { hint, countAgainAt } = this.#options;
+    const cache = this.#options.cache();
+    if (desiredStatus(quota, count).isWritten) {
+      state.staleSince = null;
+      return;
+    }
+    state.staleSince ??= changedAt;
+    const unsettled = cache.unsettledCharges(quota);
+    if (unsettled.countAgainAt !== null) countAgainAt(quota.namespace, unsettled.countAgainAt);
+    if (desiredStatus(quota, withUnsettledCharges(count, quota.status.used ?? {}, unsettled.amounts)).isWritten) return;
+    const isFirst = isUrgent(quota, cache.evaluators(), { deviceClasses: cache.deviceClasses() });
+    const priority = isFirst ? hintPriorities.urgent : isResync ? hintPriorities.resync : hintPriorities.ordinary;
+    hint(quota, { starts: true, cause: isResync ? 'resync' : 'the usage changed', priority });
+  }
+
+  #evaluateAudit(quota: CachedQuota, state: QuotaState, count: UsageCount, isResync: boolean): void {
+    const { policy, hint, countAgainAt } = this.#options;
+    const now = Date.now();
+    const staleValues = this.#audits.take(quota, count);
+    const wrong = staleValues.filter(({ since }) => now - since >= policy.auditAfterMs);
+    const reported = wrong.length === 0 ? null : wrong.map(({ resource }) => resource).join(' ');
+    // An episode that is under way looks for itself now and then; it is woken when others are wrong, or none. At a resync as
+    // well: it may have been terminated, or the hint lost, and nothing else would ever begin it again.
+    if (reported !== null && (reported !== state.reported || isResync)) {
+      const priority = reported === state.reported ? hintPriorities.resync : hintPriorities.ordinary;
+      state.reported = reported;
+      hint(quota, { starts: true, cause: 'the status stays wrong', priority });
+    } else if (staleValues.length === 0 && state.reported !== null && count.unmeasured.length === 0) {
+      state.reported = null;
+      hint(quota, { starts: false, cause: 'the status is true again', priority: hintPriorities.ordinary });
+    }
+    for (const { since } of staleValues) {
+      const at = since + policy.auditAfterMs;
+      if (at > now) countAgainAt(quota.namespace, Math.ceil(at / ALARM_STEP_MS) * ALARM_STEP_MS);
+    }
+  }
+
+  /** The status of a quota was written: if it is the one that was waited for, how long that took. */
+  onStatus(quota: CachedQuota): void {
+    const { cache, metrics } = this.#options;
+    const state = this.#states.get(quotaKey(quota));
+    if (state === undefined || state.staleSince === null) return;
+    if (!desiredStatus(quota, cache().countNow(quota)).isWritten) return;
+    metrics.lag.observe((Date.now() - state.staleSince) / 1000);
+    state.staleSince = null;
+  }
+
+  forget(quota: CachedQuota): void {
+    this.#states.delete(quotaKey(quota));
+    this.#audits.forget(quota);
+  }
+
+  /** What is wrong in a quota's status by this count, and since when. */
+  staleValues(quota: CachedQuota, count: UsageCount): readonly StaleValue[] {
+    const found = this.#audits.take(quota, count);
+    // A count that waited for a cache may be of a quota that has gone since, which nobody would forget again.
+    const quotas = this.#options.cache().quotas(quota.namespace);
+    if (!quotas.some(({ uid }) => uid === quota.uid)) this.#audits.forget(quota);
+    return found;
+  }
+
+  /** Quotas that have been wrong for longer than the audit waits. */
+  wrong(): readonly WrongQuota[] {
+    return this.#audits.wrong();
+  }
+
+  /** Quotas that could not be counted in full the last time. */
+  unmeasured(): readonly WrongQuota[] {
+    return [...this.#states.values()]
+      .filter(({ unmeasured }) => unmeasured > 0)
+      .map(({ quota: { namespace, name }, unmeasured }) => ({ namespace, quota: name, resources: unmeasured }));
+  }
+
+  /** The last count of a quota, as far as it could be counted; null before the first. */
+  used(namespace: string, name: string): ResourceList | null {
+    return this.#states.get(quotaKey({ namespace, name }))?.used ?? null;
+  }
+}
+
+/** A quota by namespace and name. */
+export function quotaKey({ namespace, name }: Pick<CachedQuota, 'namespace' | 'name'>): string {
+  return `${namespace}/${name}`;
+}
