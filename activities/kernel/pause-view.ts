@@ -1,4 +1,4 @@
-import type { PauseConfigMaps } from '../../domain/kernel/pause.ts';
+import type { PauseConfigMaps } from '../../domain/kernel/stored-pause.ts';
 
 /** How long what was read counts as confirmed while the watches are alive, in milliseconds. */
 const CONFIRMED_MS = 30_000;

@@ -4,16 +4,13 @@ import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import {
   type Pause,
   PAUSE_EVERYTHING,
-  type PauseConfigMaps,
   type PauseInForce,
-  pauseKey,
-  pauseOf,
   PAUSES,
   type PauseScope,
   pauseSentence,
   type PauseSubject,
-  storePause,
 } from '../../domain/kernel/pause.ts';
+import { type PauseConfigMaps, pauseKey, pauseOf, storePause } from '../../domain/kernel/stored-pause.ts';
 import { quotaPauseSubject, type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { orNull, withKubernetesFailures } from '../kubernetes/failure.ts';

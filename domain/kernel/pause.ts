@@ -1,5 +1,4 @@
-/** Pauses: what Headroom may not write for, who said so, and where that is kept. */
-import { z } from 'zod';
+/** Pauses: what Headroom may not write for, who said so, and why. Workflows import this, so it reads nothing: see stored-pause.ts. */
 import type { ControllerName } from './controllers.ts';
 import { type EpochMs, formatInstant } from './time.ts';
 
@@ -38,88 +37,6 @@ export interface PauseInForce extends Pause {
   readonly scope: PauseScope['kind'];
   /** For people: `ConfigMap headroom-pauses, key namespace_team-a`. */
   readonly kept: string;
-}
-
-/** The ConfigMaps as they were read: null where one does not exist. */
-export interface PauseConfigMaps {
-  readonly everything: { readonly data: Readonly<Record<string, string>>; readonly createdAt: EpochMs | null } | null;
-  readonly pauses: Readonly<Record<string, string>> | null;
-}
-
-/**
- * The key of a pause in the ConfigMap: `target_quota-resize_team-a_compute`, `namespace_team-a`, `controller_lights-out`. No
- * name of Kubernetes has an underscore, so the parts cannot run into each other. A key has at most 253 characters, fewer than
- * a target's names may have; a longer one ends in a hash.
- *
- * @param digest of a text, in hexadecimal digits.
- */
-export function pauseKey(scope: Exclude<PauseScope, { kind: 'everything' }>, digest: (text: string) => string): string {
-  switch (scope.kind) {
-    case 'controller':
-      return `controller_${scope.controller}`;
-    case 'namespace':
-      return `namespace_${scope.namespace}`;
-    case 'target': {
-      const key = `target_${scope.controller}_${scope.name.replace('/', '_')}`;
-      return key.length <= MAX_KEY ? key : `${key.slice(0, MAX_KEY - DIGEST - 1)}_${digest(key).slice(0, DIGEST)}`;
-    }
-  }
-}
-
-/** Kubernetes' limit for a key of a ConfigMap. */
-const MAX_KEY = 253;
-const DIGEST = 16;
-
-const storedPause = z.object({
-  by: z.string().catch('unknown'),
-  reason: z.string().catch(''),
-  at: z.iso.datetime({ offset: true }).nullable().catch(null),
-});
-
-/** Reads the value of a key as any version wrote it. Whatever people typed in its place is a pause all the same. */
-export function upgradePause(text: string): Pause {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    value = null;
-  }
-  const read = storedPause.safeParse(value);
-  if (!read.success) return { by: 'unknown', reason: text.replace(/\s+/g, ' ').trim().slice(0, 200), at: null };
-  const { by, reason, at } = read.data;
-  return { by, reason, at: at === null ? null : Date.parse(at) };
-}
-
-/** The value of a key, in JSON. */
-export function storePause({ by, reason, at }: Pause): string {
-  return JSON.stringify({ by, reason, at: at === null ? null : formatInstant(at) });
-}
-
-/**
- * The pause that holds for a subject, the widest first; null where there is none. It is everything's while the ConfigMap
- * `headroom-pause` exists, unless its key `paused` is "false".
- */
-export function pauseOf(
-  { everything, pauses }: PauseConfigMaps,
-  { controller, namespace, name }: PauseSubject,
-  digest: (text: string) => string,
-): PauseInForce | null {
-  if (everything !== null && everything.data['paused']?.trim().toLowerCase() !== 'false') {
-    const { by = 'unknown', reason = '' } = everything.data;
-    return { scope: 'everything', kept: `ConfigMap ${PAUSE_EVERYTHING}`, by, reason, at: everything.createdAt };
-  }
-  const scopes: readonly Exclude<PauseScope, { kind: 'everything' }>[] = [
-    { kind: 'controller', controller },
-    ...(namespace === undefined ? [] : [{ kind: 'namespace', namespace } as const]),
-    ...(name === undefined ? [] : [{ kind: 'target', controller, name } as const]),
-  ];
-  for (const scope of scopes) {
-    const key = pauseKey(scope, digest);
-    const text = pauses?.[key];
-    if (text === undefined) continue;
-    return { scope: scope.kind, kept: `ConfigMap ${PAUSES}, key ${key}`, ...upgradePause(text) };
-  }
-  return null;
 }
 
 const WHAT: Readonly<Record<PauseScope['kind'], string>> = {

@@ -1,7 +1,8 @@
 /** `headroom pause`, `resume` and `pauses`: what Headroom may not write for, kept in a ConfigMap with the operator's rights. */
 import type { Command } from 'commander';
 import { controllerNames } from '../../domain/kernel/controllers.ts';
-import { PAUSE_EVERYTHING, PAUSES, type PauseScope, storePause, upgradePause } from '../../domain/kernel/pause.ts';
+import { PAUSE_EVERYTHING, PAUSES, type PauseScope } from '../../domain/kernel/pause.ts';
+import { storePause, upgradePause } from '../../domain/kernel/stored-pause.ts';
 import { lightsOutId, quotaResizeId, quotaUsageId } from '../../domain/kernel/target.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
 import type { Config } from '../config.ts';

@@ -47,6 +47,16 @@ it.each(['worker', 'starter'])('a line of the %s is traced to the source that it
   expect(entry).toMatchObject({ originalSource: expect.stringMatching(`/${name}/main\\.ts$`), originalLine: written });
 });
 
+it('the workflows bring no package along but those of Temporal: each execution would run it anew and keep it', async () => {
+  const bundle = await readFile(join(folder, 'workflow-bundle.js'), 'utf8');
+  const modules = [...bundle.matchAll(/^\/\*{3}\/ "([^"]+)"/gm)].map(([, path]) => path ?? '');
+  const packages = modules.flatMap((path) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []);
+  const temporal = ['@temporalio/common', '@temporalio/workflow'];
+  // What those two need.
+  expect([...new Set(packages)].toSorted()).toEqual([...temporal, 'long', 'ms', 'nexus-rpc']);
+  expect(modules.filter((path) => path.endsWith('.ts'))).toEqual(['./workflows/index.ts']);
+});
+
 it('the licenses of what is bundled go with it', async () => {
   const licenses = await readFile(join(folder, 'THIRD-PARTY-LICENSES.txt'), 'utf8');
   for (const name of ['@temporalio/worker', '@kubernetes/client-node', '@octokit/rest', 'fastify', 'pino', 'zod']) {

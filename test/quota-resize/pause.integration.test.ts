@@ -1,7 +1,8 @@
 import { PatchStrategy, RbacAuthorizationV1Api, setHeaderOptions } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyOf } from '../../activities/kernel/pause.ts';
-import { PAUSES, type PauseScope, storePause } from '../../domain/kernel/pause.ts';
+import { PAUSES, type PauseScope } from '../../domain/kernel/pause.ts';
+import { storePause } from '../../domain/kernel/stored-pause.ts';
 import { targetName } from '../../domain/kernel/target.ts';
 import { accessOf } from '../kernel/stack/access.ts';
 import { eventually, never } from '../kernel/stack/eventually.ts';

@@ -92,6 +92,12 @@ async function bundleWorkflows(file: string): Promise<void> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(ROOT, 'workflows/index.ts'),
     logger: new DefaultLogger('WARN'),
+    // Each workflow execution runs every module of the bundle anew and keeps it: our own ones are one, and without what is
+    // not used.
+    webpackConfigHook: (config) => ({
+      ...config,
+      optimization: { concatenateModules: true, providedExports: true, usedExports: true, sideEffects: true },
+    }),
   });
   await writeFile(file, code);
 }

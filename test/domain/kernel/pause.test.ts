@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { pauseCommand, pauseSentence } from '../../../domain/kernel/pause.ts';
 import {
-  pauseCommand,
   type PauseConfigMaps,
   pauseKey,
   pauseOf,
-  pauseSentence,
   storePause,
   upgradePause,
-} from '../../../domain/kernel/pause.ts';
+} from '../../../domain/kernel/stored-pause.ts';
 
 const NOW = Date.parse('2026-11-22T17:00:00Z');
 const alice = { by: 'alice', reason: 'a freeze', at: NOW };
