@@ -49,7 +49,7 @@ async function run(headroom: HeadroomProcess<Config>): Promise<void> {
   const activities = createActivities(controllers, { config, kubeConfig, temporal: client, pauses, log });
   const shared = await createSharedWorkers(controllers, config, workflows);
   const ofCluster = [
-    await createWorkflowWorker(cluster, config, activities, workflows),
+    await createWorkflowWorker(cluster, config, workflows),
     ...(await createActivityWorkers(cluster, config, activities, environment)),
   ];
   // Stopped first the last ones: activities that are still under way may need the workflows of the shared workers.

@@ -23,18 +23,11 @@ type Controllers = Readonly<Record<ControllerName, WorkerController>>;
 export async function createWorkflowWorker(
   cluster: string,
   { worker: limits }: Pick<Config, 'worker'>,
-  activities: ControllerActivities,
   environment: WorkflowEnvironment,
 ): Promise<NamedWorker> {
   const worker = await Worker.create({
     ...environment,
     taskQueue: taskQueue(cluster),
-    // Of workflows that name no queue for their activities.
-    activities: Object.assign({}, ...activities.values()),
-    interceptors: { activity: [heartbeatWhileRunning] },
-    maxHeartbeatThrottleInterval: HEARTBEAT_INTERVAL_MS,
-    maxConcurrentActivityTaskExecutions: limits.maxConcurrentActivities,
-    shutdownGraceTime: environment.shutdownForceTime / 2,
     maxCachedWorkflows: limits.maxCachedWorkflows,
     maxConcurrentWorkflowTaskExecutions: limits.maxConcurrentWorkflowTasks,
   });
@@ -66,7 +59,7 @@ export async function createActivityWorkers(
   for (const [name, activities] of controllerActivities) {
     const worker = await Worker.create({
       ...environment,
-      taskQueue: activityTaskQueue(cluster, name),
+      taskQueue: activityTaskQueue(taskQueue(cluster), name),
       activities,
       interceptors: { activity: [heartbeatWhileRunning] },
       // The SDK would hold heartbeats back for most of their timeout.

@@ -71,11 +71,11 @@ export function taskQueue(cluster: string): string {
 }
 
 /**
- * Task queue of the activities of one controller in a cluster. Each has slots of its own, so that a backlog of one
- * controller delays no other.
+ * Task queue of the activities of one controller, beside that of a cluster's workflows. Each has slots of its own, so that
+ * a backlog of one controller delays no other.
  */
-export function activityTaskQueue(cluster: string, controller: ControllerName): string {
-  return `${taskQueue(cluster)}/${controller}`;
+export function activityTaskQueue(workflowTaskQueue: string, controller: ControllerName): string {
+  return `${workflowTaskQueue}/${controller}`;
 }
 
 /** Task queue of the activities that read the informer caches of a cluster; its starters poll it. */

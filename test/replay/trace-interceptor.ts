@@ -3,6 +3,7 @@
  * Temporal for.
  */
 import { proxySinks, workflowInfo, type WorkflowInterceptors } from '@temporalio/workflow';
+import { relativeTaskQueue } from './relative-task-queue.ts';
 import type { TraceSinks } from './trace.ts';
 
 const { trace } = proxySinks<TraceSinks>();
@@ -19,12 +20,10 @@ export const interceptors = (): WorkflowInterceptors => ({
           upsertWorkflowSearchAttributes: upsert,
         } of commands) {
           if (activity) {
-            // In a replay, a workflow has another task queue than it had.
-            const isOwn = activity.taskQueue === workflowInfo().taskQueue;
             trace.activity(
               activity.activityId ?? '',
               activity.activityType ?? '',
-              isOwn ? null : (activity.taskQueue ?? ''),
+              relativeTaskQueue(activity.taskQueue ?? '', workflowInfo().taskQueue),
             );
           } else if (timer) {
             const { seconds = 0, nanos = 0 } = timer.startToFireTimeout ?? {};

@@ -3,13 +3,14 @@ import { bundleWorkflowCode, DefaultLogger, type InjectedSinks, Worker } from '@
 import type { Sinks } from '@temporalio/workflow';
 import { type Change, changedWorkflows, type TracedDecision } from './changed-workflows.ts';
 import { attributesOf, type RecordedEvent, type RecordedHistory } from './histories.ts';
+import { relativeTaskQueue } from './relative-task-queue.ts';
 
 /** What `trace-interceptor.ts` and the traced decisions tell, from inside of the workflow. */
 export interface TraceSinks extends Sinks {
   readonly trace: {
     verdict(kind: string): void;
-    /** `taskQueue`: null for that of the workflow itself. */
-    activity(id: string, type: string, taskQueue: string | null): void;
+    /** `taskQueue`: as `relativeTaskQueue` says it. */
+    activity(id: string, type: string, taskQueue: string): void;
     timer(id: string, ms: number): void;
     searchAttributes(values: Readonly<Record<string, string>>): void;
   };
@@ -17,7 +18,7 @@ export interface TraceSinks extends Sinks {
 
 /** One thing that a workflow asked Temporal for, as far as Temporal itself does not compare it with the history. */
 type Command =
-  | { readonly kind: 'activity'; readonly id: string; readonly type: string; readonly taskQueue: string | null }
+  | { readonly kind: 'activity'; readonly id: string; readonly type: string; readonly taskQueue: string }
   | { readonly kind: 'timer'; readonly id: string; readonly ms: number }
   | { readonly kind: 'searchAttributes'; readonly values: Readonly<Record<string, string>> };
 
@@ -115,8 +116,7 @@ export function differences({ recorded, steps }: Traced): string[] {
     if (event.eventType === 'EVENT_TYPE_ACTIVITY_TASK_SCHEDULED') {
       const now = byId('activity', attributes['activityId']);
       if (now?.kind !== 'activity') continue;
-      const then = taskQueueOf(attributes);
-      compare(`the task queue of ${now.type}`, then === own ? null : then, now.taskQueue);
+      compare(`the task queue of ${now.type}`, relativeTaskQueue(taskQueueOf(attributes), own), now.taskQueue);
     } else if (event.eventType === 'EVENT_TYPE_TIMER_STARTED') {
       const now = byId('timer', attributes['timerId']);
       if (now?.kind !== 'timer') continue;

@@ -1,4 +1,4 @@
-import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
+import { ActivityCancellationType } from '@temporalio/workflow';
 import type { PauseActivities } from '../../activities/kernel/interface.ts';
 import { readCommandInput } from '../../domain/kernel/command-input.ts';
 import {
@@ -9,25 +9,26 @@ import {
   pauseSentence,
   type PauseSubject,
 } from '../../domain/kernel/pause.ts';
+import { controllerActivities } from './activities.ts';
 import type { CommandAnswer } from './commands.ts';
 import { type FailedActivity, failedActivity } from './failure.ts';
 import { brief } from './visibility.ts';
 
-const { ensurePauseKept } = proxyActivities<PauseActivities>({
+const ensuring = {
   startToCloseTimeout: '30 seconds',
   // A ConfigMap that cannot be written is shown, and tried again by the next pass.
   scheduleToCloseTimeout: '1 minute',
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '10 seconds' },
   priority: { priorityKey: 1 },
-});
+} as const;
 
 /** It polls by retry, which adds nothing to the history; the activity names the pace itself. */
-const { awaitResume } = proxyActivities<PauseActivities>({
+const polling = {
   startToCloseTimeout: '30 seconds',
   cancellationType: ActivityCancellationType.TRY_CANCEL,
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '30 seconds' },
-});
+} as const;
 
 /** What a run gives to the next one of a pause: that one may write nothing before it has read anything. */
 export interface CarriedPause {
@@ -101,6 +102,7 @@ export class PauseControl {
     const { controller, name } = this.#subject;
     try {
       const summary = unkept.pause === null ? `resume ${name}` : `pause ${name}`;
+      const { ensurePauseKept } = controllerActivities<PauseActivities>(controller, ensuring);
       await ensurePauseKept.executeWithOptions({ summary: brief(summary) }, [
         { scope: { kind: 'target', controller, name }, pause: unkept.pause },
       ]);
@@ -119,6 +121,7 @@ export class PauseControl {
   /** Ends when nothing is paused for the target any more. */
   async awaitResume(): Promise<void> {
     const summary = this.#known === null ? 'resume' : pauseSentence(this.#known);
+    const { awaitResume } = controllerActivities<PauseActivities>(this.#subject.controller, polling);
     await awaitResume.executeWithOptions({ summary: brief(summary) }, [{ subject: this.#subject }]);
   }
 }

@@ -1,8 +1,8 @@
-import { proxyActivities } from '@temporalio/workflow';
 import type { LeaseGcActivities, LeaseGcResult } from '../../activities/lease-gc/interface.ts';
+import { controllerActivities } from '../kernel/activities.ts';
 import { createPublisher } from '../kernel/visibility.ts';
 
-const { ensureOldLeasesCollected } = proxyActivities<LeaseGcActivities>({
+const { ensureOldLeasesCollected } = controllerActivities<LeaseGcActivities>('lease-gc', {
   // A list of every Lease and namespace, then one delete for each old Lease.
   startToCloseTimeout: '10 minutes',
   // The workers send a heartbeat every 3 s, so that the round of a killed one is taken over soon.

@@ -1,11 +1,12 @@
-import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
+import { ActivityCancellationType } from '@temporalio/workflow';
 import type { LightsOutActivities } from '../../activities/lights-out/interface.ts';
+import { controllerActivities } from '../kernel/activities.ts';
 
 /** Workers send a heartbeat every 3 s; three may be missing before another takes the activity over. */
 const heartbeatTimeout = '10 seconds';
 
 /** Lists of the whole cluster, page by page. */
-export const { observeSchedule } = proxyActivities<LightsOutActivities>({
+export const { observeSchedule } = controllerActivities<LightsOutActivities>('lights-out', {
   startToCloseTimeout: '2 minutes',
   // A cluster that cannot be read for longer is shown in the status, and observed again.
   scheduleToCloseTimeout: '5 minutes',
@@ -14,7 +15,7 @@ export const { observeSchedule } = proxyActivities<LightsOutActivities>({
   retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '1 minute' },
 });
 
-export const { ensureScaled } = proxyActivities<LightsOutActivities>({
+export const { ensureScaled } = controllerActivities<LightsOutActivities>('lights-out', {
   // A hundred workloads behind slow admission webhooks.
   startToCloseTimeout: '10 minutes',
   // A cluster that is away for longer is observed again: the plan is old by then.
@@ -25,7 +26,7 @@ export const { ensureScaled } = proxyActivities<LightsOutActivities>({
 });
 
 /** One read and one write. */
-export const { ensureFinalizer } = proxyActivities<LightsOutActivities>({
+export const { ensureFinalizer } = controllerActivities<LightsOutActivities>('lights-out', {
   startToCloseTimeout: '1 minute',
   scheduleToCloseTimeout: '5 minutes',
   heartbeatTimeout,
@@ -34,7 +35,7 @@ export const { ensureFinalizer } = proxyActivities<LightsOutActivities>({
 });
 
 /** A status or an Event that cannot be written soon is written by the next pass: reports must not delay scaling. */
-export const { ensureScheduleStatus, ensureScheduleEvent } = proxyActivities<LightsOutActivities>({
+export const { ensureScheduleStatus, ensureScheduleEvent } = controllerActivities<LightsOutActivities>('lights-out', {
   startToCloseTimeout: '20 seconds',
   scheduleToCloseTimeout: '20 seconds',
   heartbeatTimeout,
@@ -44,7 +45,7 @@ export const { ensureScheduleStatus, ensureScheduleEvent } = proxyActivities<Lig
 
 /** Polls by retry until the workloads are as far as they are waited for, or the time that people gave them is over. */
 export function awaiting(scheduleToCloseTimeout: number) {
-  return proxyActivities<LightsOutActivities>({
+  return controllerActivities<LightsOutActivities>('lights-out', {
     startToCloseTimeout: '1 minute',
     scheduleToCloseTimeout,
     heartbeatTimeout,

@@ -1,5 +1,6 @@
-import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
+import { ActivityCancellationType } from '@temporalio/workflow';
 import type { QuotaResizeActivities } from '../../activities/quota-resize/interface.ts';
+import { controllerActivities } from '../kernel/activities.ts';
 
 /*
  * Retries are without a limit, because servers come back; what no retry can help fails as non-retryable. A pause cancels
@@ -14,7 +15,7 @@ const retry = { initialInterval: '1 second', backoffCoefficient: 2, maximumInter
 const heartbeatTimeout = '10 seconds';
 
 /** A look is at most a few dozen GETs, each with its own timeout of 30 s; most of them run side by side. */
-export const observing = proxyActivities<QuotaResizeActivities>({
+export const observing = controllerActivities<QuotaResizeActivities>('quota-resize', {
   startToCloseTimeout: '3 minutes',
   heartbeatTimeout,
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -22,7 +23,7 @@ export const observing = proxyActivities<QuotaResizeActivities>({
 });
 
 /** A write is at most a dozen requests of 30 s, with a whole tree of a large repository in between. */
-export const ensuring = proxyActivities<QuotaResizeActivities>({
+export const ensuring = controllerActivities<QuotaResizeActivities>('quota-resize', {
   startToCloseTimeout: '5 minutes',
   heartbeatTimeout,
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -30,7 +31,7 @@ export const ensuring = proxyActivities<QuotaResizeActivities>({
 });
 
 /** A watcher makes a few requests an attempt; between attempts it costs nothing, so it is cancelled without a word. */
-export const watching = proxyActivities<QuotaResizeActivities>({
+export const watching = controllerActivities<QuotaResizeActivities>('quota-resize', {
   startToCloseTimeout: '2 minutes',
   heartbeatTimeout,
   cancellationType: ActivityCancellationType.TRY_CANCEL,

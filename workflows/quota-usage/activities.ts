@@ -1,6 +1,7 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 import type { QuotaUsageActivities, UsageCacheActivities } from '../../activities/quota-usage/interface.ts';
 import { cacheTaskQueue } from '../../domain/kernel/target.ts';
+import { controllerActivities } from '../kernel/activities.ts';
 
 /** Workers send a heartbeat every 3 s; three may be missing before another takes the activity over. */
 const heartbeatTimeout = '10 seconds';
@@ -23,7 +24,7 @@ export function counting(cluster: string, priorityKey: number) {
 
 /** One read of the pause and one write, each with a timeout of its own. */
 export function ensuring(priorityKey: number) {
-  return proxyActivities<QuotaUsageActivities>({
+  return controllerActivities<QuotaUsageActivities>('quota-usage', {
     startToCloseTimeout: '2 minutes',
     // A write that fails for longer was counted too long ago; the episode counts again.
     scheduleToCloseTimeout: '10 minutes',
