@@ -4,7 +4,7 @@ import type { NativeConnection, Worker, WorkerOptions } from '@temporalio/worker
 import type { PauseView } from '../activities/kernel/pause-view.ts';
 import type { Config } from './config.ts';
 import type { Log } from '../platform/log/log.ts';
-import type { HistogramBuckets } from '../platform/temporal/temporal.ts';
+import type { HistogramBuckets } from '../platform/temporal/worker-connection.ts';
 
 /** What a controller may use to build its activities: the ways to the world, and the configuration. */
 export interface ControllerContext {

@@ -7,7 +7,7 @@ import { concreteAddress, serveHealth } from '../platform/health/health.ts';
 import { release } from '../platform/process/release.ts';
 import { connectProcess, type HeadroomProcess, runProcess } from '../platform/process/process.ts';
 import { keepReported } from '../platform/temporal/worker-reports.ts';
-import { connectWorker, runtimeOptions } from '../platform/temporal/temporal.ts';
+import { connectWorker, runtimeOptions } from '../platform/temporal/worker-connection.ts';
 import type { Config } from './config.ts';
 import type { WorkerEnvironment } from './controller.ts';
 import { openPauseView } from './pauses.ts';

@@ -5,9 +5,7 @@ import {
   type ConnectionOptions,
   isGrpcServiceError,
 } from '@temporalio/client';
-import { NativeConnection, type RuntimeOptions } from '@temporalio/worker';
 import { untilAvailable, type WaitOptions, watchAvailability } from '../process/availability.ts';
-import { type Log, temporalLogger } from '../log/log.ts';
 import type { TemporalTarget } from './temporal-profile.ts';
 
 /** gRPC status codes that this file tells apart. */
@@ -62,30 +60,6 @@ export async function connectClient(
   );
 }
 
-/**
- * The connection of a worker, once Temporal answers and the namespace exists; until then it says what it waits for and
- * tries again. `Runtime.install(runtimeOptions(…))` must have been called before.
- *
- * @throws the signal's reason when the process stops first.
- */
-export async function connectWorker(target: TemporalTarget, options: WaitOptions): Promise<NativeConnection> {
-  return await untilAvailable(
-    `Temporal at ${target.address}`,
-    async () => {
-      const connection = await NativeConnection.connect(target.connection.reveal());
-      try {
-        await requireNamespace(connection, target.namespace);
-      } catch (error) {
-        await connection.close();
-        throw error;
-      }
-      return connection;
-    },
-    (error) => temporalReason(error, target.namespace),
-    options,
-  );
-}
-
 /** Goes on looking whether Temporal answers, for the readiness of the process. */
 export async function watchTemporal(target: TemporalTarget, client: Client, options: WaitOptions): Promise<void> {
   await watchAvailability(
@@ -96,7 +70,12 @@ export async function watchTemporal(target: TemporalTarget, client: Client, opti
   );
 }
 
-async function requireNamespace(connection: ConnectionLike, namespace: string, withinMs = REQUEST_MS): Promise<void> {
+/** @throws what Temporal answers where the namespace is not there or cannot be asked about. */
+export async function requireNamespace(
+  connection: ConnectionLike,
+  namespace: string,
+  withinMs = REQUEST_MS,
+): Promise<void> {
   try {
     await connection.withDeadline(Date.now() + withinMs, () =>
       connection.workflowService.describeNamespace({ namespace }),
@@ -113,7 +92,8 @@ function grpcCode(error: unknown): number | undefined {
   return isGrpcServiceError(error) ? error.code : undefined;
 }
 
-function temporalReason(error: unknown, namespace: string): string {
+/** One line from an error of Temporal's client or of its core. */
+export function temporalReason(error: unknown, namespace: string): string {
   const code = grpcCode(error);
   if (code === NOT_FOUND) return `the namespace "${namespace}" does not exist: create it, or set TEMPORAL_NAMESPACE`;
   // Until its deadline the client tries again by itself; the message then is about the last of its filters.
@@ -130,41 +110,4 @@ function temporalReason(error: unknown, namespace: string): string {
         ?.slice(1, -1) ?? message
     );
   return message.split('\n', 1)[0] ?? '';
-}
-
-/** The upper bounds of the buckets of histograms that are not Temporal's own, by the metric's name. */
-export type HistogramBuckets = Record<string, number[]>;
-
-/**
- * Options for `Runtime.install`: the SDK's and its core's lines go into our log, its metrics and the worker's own to
- * `/metrics` on the given address, and its handling of signals is off, because the process has its own.
- *
- * @param metricsAddress `host:port` with a port that is not 0: the SDK does not tell which one it took.
- */
-export function runtimeOptions(
-  log: Log,
-  metricsAddress: string | undefined,
-  histogramBuckets: HistogramBuckets = {},
-): RuntimeOptions {
-  return {
-    logger: temporalLogger(log),
-    shutdownSignals: [],
-    telemetryOptions: {
-      logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
-      ...(metricsAddress === undefined
-        ? {}
-        : {
-            metrics: {
-              prometheus: {
-                bindAddress: metricsAddress,
-                // Prometheus' naming rules: base units, and _total for counters.
-                countersTotalSuffix: true,
-                unitSuffix: true,
-                useSecondsForDurations: true,
-                histogramBucketOverrides: histogramBuckets,
-              },
-            },
-          }),
-    },
-  };
 }

@@ -1,12 +1,9 @@
-import { Runtime } from '@temporalio/worker';
 import type { UsagePolicy } from '../../domain/quota-usage/observation.ts';
-import { connectWorker, runtimeOptions } from '../../platform/temporal/temporal.ts';
 import type { RunningController, StarterContext, StarterController } from '../controller.ts';
 import { HintQueue } from '../kernel/hint-queue.ts';
 import { isHopelessHint } from '../kernel/hopeless.ts';
 import { createUsageCache, type RunningUsageCache } from './cache.ts';
 import { createUsageHintSender, type UsageQueuedHint } from './hint.ts';
-import { createCacheHost } from './host.ts';
 import { createUsageMetrics } from './metrics.ts';
 import { createUsageWatch } from './usage-watch.ts';
 
@@ -87,6 +84,12 @@ async function hostCounts(
   policy: UsagePolicy,
 ): Promise<void> {
   if (!(await cache.ready(signal))) return;
+  // Only here: a starter that counts nothing does without the worker of Temporal's SDK and its native part.
+  const [{ Runtime }, { connectWorker, runtimeOptions }, { createCacheHost }] = await Promise.all([
+    import('@temporalio/worker'),
+    import('../../platform/temporal/worker-connection.ts'),
+    import('./host.ts'),
+  ]);
   Runtime.install(runtimeOptions(log, undefined));
   const connection = await connectWorker(config.temporal, { log, signal });
   onStop('Temporal connection of the usage counts', async () => await connection.close());

@@ -1,7 +1,7 @@
 /** The runtime of the SDK's core, which is one for the whole process: an earlier file may have left one, and a later one may want it. */
 import { Runtime } from '@temporalio/worker';
 import type { Log } from '../../../platform/log/log.ts';
-import { type HistogramBuckets, runtimeOptions } from '../../../platform/temporal/temporal.ts';
+import { type HistogramBuckets, runtimeOptions } from '../../../platform/temporal/worker-connection.ts';
 import { freePort } from '../../kernel/servers/free-port.ts';
 
 /**

@@ -8,7 +8,8 @@ import {
   SEARCH_ATTRIBUTES,
   SearchAttributesError,
 } from '../../../platform/temporal/search-attributes.ts';
-import { connectClient, connectWorker } from '../../../platform/temporal/temporal.ts';
+import { connectClient } from '../../../platform/temporal/temporal.ts';
+import { connectWorker } from '../../../platform/temporal/worker-connection.ts';
 import { startTemporal, type TemporalServer } from '../../kernel/servers/temporal.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { forgetRuntime, installRuntime } from '../process/sdk-runtime.ts';
