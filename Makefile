@@ -15,12 +15,12 @@ ARGS ?=
 DIR ?= test/cases
 
 .DEFAULT_GOAL := help
-.PHONY: help install servers browser check unit integration test chaos conformance mutants demo dev clean
+.PHONY: help install servers browser check unit integration test chaos long conformance mutants demo dev clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-servers integration test chaos demo dev: BESIDE_INSTALL = $(FETCH_GO)
+servers integration test chaos long demo dev: BESIDE_INSTALL = $(FETCH_GO)
 
 install: ## Install the npm packages, if the lock file has changed since the last time
 	@cmp -s package-lock.json $(INSTALLED_LOCK) || { \
@@ -53,6 +53,12 @@ test: install ## Install what is needed, then run the checks and all tests; the 
 chaos: install ## A long random run of kills, outages and people (ARGS='--seed 7 --minutes 5 --quotas 8')
 	@$(NPM_RUN) servers >/dev/null
 	@$(NPM_RUN) chaos -- $(ARGS)
+
+long: install ## What make test does a short part of: a hundred episodes, 2,000 operations side by side, random nights
+	@$(NPM_RUN) servers >/dev/null
+	@$(NPM_RUN) episodes
+	@$(NPM_RUN) usage:side-by-side -- --operations 2000 --faults
+	@$(NPM_RUN) lights-out:sequences -- --sequences 12
 
 conformance: install ## Run the conformance cases of DIR (test/cases)
 	@$(NPM_RUN) conformance -- $(DIR)

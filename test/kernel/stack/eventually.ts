@@ -1,14 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What is awaited here takes from milliseconds to seconds. */
+/** Milliseconds between two questions at first: what is awaited here takes from milliseconds to seconds. */
 const EVERY_MS = 50;
+/** Milliseconds between two questions later. A question costs the servers and the worker several milliseconds of a core. */
+const EVERY_AT_MOST_MS = 300;
 
 /**
- * Milliseconds until the next look: what has taken long may take a little longer, and a question that the servers need long
- * for is not asked all the time. A dozen tests at once that ask every 50 ms take a core from what they wait for.
+ * Milliseconds until the next look: what has taken long may take a quarter longer, and a question that the servers need long
+ * for is not asked all the time. Questions every 50 ms took a quarter of the cores from what a dozen tests at once wait for.
  */
 function pause(waitedMs: number, askedForMs: number): number {
-  return Math.max(EVERY_MS, Math.min(waitedMs / 20, 250), Math.min(askedForMs * 2, 500));
+  return Math.max(EVERY_MS, Math.min(waitedMs / 4, EVERY_AT_MOST_MS), Math.min(askedForMs * 2, 500));
 }
 
 /** Milliseconds that a question asked at the last moment may take. One without an end would say nothing of what it was. */
