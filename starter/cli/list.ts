@@ -1,7 +1,11 @@
 import type { Client } from '@temporalio/client';
+import type { Command } from 'commander';
 import { controllerNames } from '../../domain/kernel/controllers.ts';
 import { formatInstant, fromNow } from '../../domain/kernel/time.ts';
 import type { Config } from '../config.ts';
+import { columns } from './columns.ts';
+import { withClient } from './connection.ts';
+import type { CommandTools } from './controller.ts';
 import { print, type SharedOptions } from './shared.ts';
 
 interface Row {
@@ -13,23 +17,31 @@ interface Row {
 }
 
 /** `headroom list`: what runs for this cluster, of every controller in the order in which people know them. */
-export async function list(client: Client, config: Config, { output }: SharedOptions): Promise<void> {
+export function addListCommand(program: Command, { run, shared }: CommandTools): void {
+  program
+    .command('list')
+    .description('list what runs now, of every controller')
+    .action(
+      async () =>
+        await run(async (config) => await withClient(config, async (client) => await list(client, config, shared()))),
+    );
+}
+
+async function list(client: Client, config: Config, { output }: SharedOptions): Promise<void> {
   const cluster = config.kubernetes.clusterName.replaceAll("'", '');
   const rows = await running(client, cluster);
   if (output === 'json') return print(rows);
   if (rows.length === 0) return console.log(`Nothing of Headroom runs in ${cluster}.`);
   const now = Date.now();
-  const width = (of: (row: Row) => string): number => Math.max(...rows.map((row) => of(row).length));
-  const [controllers, targets, phases] = [
-    width((row) => row.controller),
-    width((row) => row.target),
-    width((row) => row.phase),
-  ];
-  for (const { controller, target, phase, since } of rows) {
-    console.log(
-      `${controller.padEnd(controllers)}  ${target.padEnd(targets)}  ${phase.padEnd(phases)}  since ${formatInstant(Date.parse(since))} (${fromNow(Date.parse(since), now)})`,
-    );
-  }
+  const lines = columns(
+    rows.map(({ controller, target, phase, since }) => [
+      controller,
+      target,
+      phase,
+      `since ${formatInstant(Date.parse(since))} (${fromNow(Date.parse(since), now)})`,
+    ]),
+  );
+  console.log(lines.join('\n'));
 }
 
 async function running(client: Client, cluster: string): Promise<readonly Row[]> {

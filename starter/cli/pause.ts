@@ -1,47 +1,54 @@
 /** `headroom pause`, `resume` and `pauses`: what Headroom may not write for, kept in a ConfigMap with the operator's rights. */
-import type { Command } from 'commander';
-import { controllerNames } from '../../domain/kernel/controllers.ts';
-import { PAUSE_EVERYTHING, PAUSES, type PauseScope } from '../../domain/kernel/pause.ts';
+import { type Command, InvalidArgumentError } from 'commander';
+import { type ControllerName, controllerNames } from '../../domain/kernel/controllers.ts';
+import { PAUSE_EVERYTHING, type PauseScope } from '../../domain/kernel/pause.ts';
 import { storePause, upgradePause } from '../../domain/kernel/stored-pause.ts';
-import { lightsOutId, quotaResizeId, quotaUsageId } from '../../domain/kernel/target.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
 import type { Config } from '../config.ts';
+import { columns } from './columns.ts';
 import { withClient } from './connection.ts';
+import type { CommandTools, TargetForm } from './controller.ts';
+import { namespaceArgument } from './names.ts';
+import { addWhoAndWhy, checkedBy, targetCommand, type WhoAndWhy } from './operator-commands.ts';
+import { controllers } from './registry.ts';
 import { CommandFailed, print, type SharedOptions, userName } from './shared.ts';
 
-/** A pause that Headroom itself may write: of everything is people's, with kubectl. */
-type WrittenScope = Exclude<PauseScope, { kind: 'everything' }>;
+/** A pause that commands may write: of everything is people's, with kubectl. */
+type TargetScope = Extract<PauseScope, { kind: 'target' }> & { readonly controller: ControllerName };
+type WrittenScope = Exclude<PauseScope, { kind: 'everything' | 'target' }> | TargetScope;
 
-interface Flags {
+interface Flags extends WhoAndWhy {
   readonly namespace?: string;
   readonly controller?: string;
-  readonly by?: string;
-  readonly reason?: string;
 }
 
-/** Adds the commands to `headroom`; `run` runs one with the configuration. */
-export function addPauseCommands(
-  program: Command,
-  run: (command: (config: Config) => Promise<void>) => Promise<void>,
-  shared: () => SharedOptions,
-): void {
-  for (const name of ['pause', 'resume'] as const) {
-    const words =
-      name === 'pause'
-        ? 'stop writing for a quota, a namespace or a controller until resume; it holds where nothing runs, too'
-        : 'go on after a pause';
-    program
-      .command(name)
-      .description(words)
-      .argument('[target]', 'the ResourceQuota, <namespace>/<quota>; a schedule with --controller lights-out')
-      .option('--namespace <name>', 'everything in this namespace')
-      .option('--controller <name>', `${controllerNames.join(', ')}; alone: all that it does`)
-      .option('--by <name>', 'who says so (default: your user name)')
-      .option('--reason <text>', 'why; everybody who asks is shown it')
-      .action(
-        async (target: string | undefined, flags: Flags) =>
-          await run(async (config) => await write(config, name, scopeOf(target, flags), flags, shared())),
-      );
+type Verb = 'pause' | 'resume';
+const VERBS: readonly Verb[] = ['pause', 'resume'];
+
+/** The controller that is meant where none is named. */
+const [DEFAULT_CONTROLLER] = controllerNames;
+
+export function addPauseCommands(program: Command, { run, shared }: CommandTools): void {
+  const others = controllerNames.flatMap((name) => {
+    const { target } = controllers[name];
+    return target === undefined || name === DEFAULT_CONTROLLER ? [] : [`a <${target.argument}> of ${name}`];
+  });
+  const { argument = '', description = '' } = controllers[DEFAULT_CONTROLLER].target ?? {};
+  for (const verb of VERBS) {
+    const command = program
+      .command(verb)
+      .description(
+        verb === 'pause'
+          ? 'stop writing for one target, a namespace or a controller until resume; it holds where nothing runs, too'
+          : 'go on after a pause',
+      )
+      .argument('[target]', `${description}, <${argument}>; with --controller ${others.join(' or ')}`)
+      .option('--namespace <name>', 'everything in this namespace', namespaceArgument)
+      .option('--controller <name>', `${controllerNames.join(', ')}; alone: all that it does`);
+    addWhoAndWhy(command).action(async (target: string | undefined, flags: Flags) => {
+      const scope = checkedBy(command, () => scopeOf(target, flags));
+      await run(async (config) => await write(config, verb, scope, flags, shared()));
+    });
   }
   program
     .command('pauses')
@@ -49,68 +56,94 @@ export function addPauseCommands(
     .action(async () => await run(async (config) => await list(config, shared())));
 }
 
-/** @throws {CommandFailed} where not exactly one thing is named, or one that there is not. */
-function scopeOf(target: string | undefined, { namespace, controller }: Flags): WrittenScope {
-  if (controller !== undefined && !controllerNames.some((known) => known === controller)) {
-    throw new CommandFailed(`"${controller}" is no controller. The controllers are ${controllerNames.join(', ')}.`);
+/** The same for one target of a controller that has commands of its own. */
+export function addTargetPauseCommands(
+  parent: Command,
+  controller: ControllerName,
+  target: TargetForm,
+  { run, shared }: CommandTools,
+): void {
+  for (const verb of VERBS) {
+    const command = targetCommand(parent, verb, target).description(
+      verb === 'pause' ? `stop writing for ${target.description} until resume` : 'go on after a pause',
+    );
+    addWhoAndWhy(command).action(
+      async (name: string, flags: WhoAndWhy) =>
+        await run(async (config) => await write(config, verb, { kind: 'target', controller, name }, flags, shared())),
+    );
+  }
+}
+
+/** @throws {InvalidArgumentError} where not exactly one thing is named, or one that there is not. */
+export function scopeOf(target: string | undefined, { namespace, controller }: Flags): WrittenScope {
+  const named = controllerNames.find((name) => name === controller);
+  if (controller !== undefined && named === undefined) {
+    throw new InvalidArgumentError(`"${controller}" is no controller: there is ${controllerNames.join(', ')}`);
   }
   if (namespace !== undefined && target === undefined && controller === undefined) {
     return { kind: 'namespace', namespace };
   }
-  if (namespace === undefined && target === undefined && controller !== undefined) {
-    return { kind: 'controller', controller };
+  if (namespace === undefined && target === undefined && named !== undefined) {
+    const { pausedOtherwise } = controllers[named];
+    if (pausedOtherwise !== undefined) throw new InvalidArgumentError(pausedOtherwise);
+    return { kind: 'controller', controller: named };
   }
   if (namespace !== undefined || target === undefined) {
-    throw new CommandFailed('Name one thing: a target such as team-a/compute, --namespace NAME, or --controller NAME.');
+    throw new InvalidArgumentError(
+      'name one thing: a target such as team-a/compute, --namespace NAME, or --controller NAME',
+    );
   }
-  const name = controller ?? 'quota-resize';
-  const parts = target.split('/');
-  const isRight = parts.every((part) => part !== '') && parts.length === (name === 'lights-out' ? 1 : 2);
-  if (!isRight) {
-    const form = name === 'lights-out' ? '<schedule>' : '<namespace>/<quota>, such as team-a/compute';
-    throw new CommandFailed(`"${target}" is not ${form}.`);
+  return targetScope(named ?? DEFAULT_CONTROLLER, target);
+}
+
+function targetScope(controller: ControllerName, name: string): TargetScope {
+  const { target, pausedOtherwise } = controllers[controller];
+  if (target === undefined) {
+    throw new InvalidArgumentError(
+      pausedOtherwise ?? `${controller} has no targets: --controller ${controller} alone is for all that it does`,
+    );
   }
-  return { kind: 'target', controller: name, name: target };
+  if (!target.isTarget(name)) throw new InvalidArgumentError(`"${name}" is not ${target.expected}`);
+  return { kind: 'target', controller, name };
 }
 
 async function write(
   config: Config,
-  name: 'pause' | 'resume',
+  verb: Verb,
   scope: WrittenScope,
-  { by = userName(), reason = '' }: Flags,
-  { output }: SharedOptions,
+  { by = userName(), reason = '' }: WhoAndWhy,
+  { output }: Pick<SharedOptions, 'output'>,
 ): Promise<void> {
-  const { options, keyOf, readPauseConfigMaps, writePause, createPauses } = await connect(config);
-  const key = keyOf(scope);
-  const { pauses } = await readPauseConfigMaps(options);
-  const before = pauses?.[key];
   const what = wordsOf(scope);
-  if (name === 'resume' && before === undefined)
+  // The client of Kubernetes takes its time to load, which the other commands need not wait for.
+  const { keepPause, endPause, keyOf } = await import('./kept-pauses.ts');
+  const pause = { by, reason, at: Date.now() };
+  if (verb === 'pause') {
+    if (scope.kind === 'target') await assertExists(config, scope);
+    const before = await keepPause(config, scope, pause);
+    if (before !== null) {
+      throw new CommandFailed(`Paused already by ${before.by}: ${what}. headroom pauses shows since when.`);
+    }
+  } else if (!(await endPause(config, scope))) {
     throw new CommandFailed(`Not paused: ${what}. headroom pauses shows what is.`);
-  if (name === 'pause' && before !== undefined) {
-    throw new CommandFailed(`Paused already by ${upgradePause(before).by}: ${what}. headroom pauses shows since when.`);
   }
-  if (pauses === null) await createPauses();
-  const pause = name === 'pause' ? { by, reason, at: Date.now() } : null;
-  await writePause(options, scope, pause);
-  await nudge(config, scope);
-  const answer =
-    pause === null ? `Resumed by ${by}: ${what}.` : `Paused by ${by}: ${what}. Nothing is written for it until resume.`;
-  if (output === 'json') print({ key, pause: pause === null ? null : JSON.parse(storePause(pause)), answer });
-  else console.log(answer);
+  if (scope.kind === 'target') await wake(config, scope);
+  const [kept, answer] =
+    verb === 'pause'
+      ? [pause, `Paused by ${by}: ${what}. Nothing is written for it until resume.`]
+      : [null, `Resumed by ${by}: ${what}.`];
+  if (output === 'json') {
+    print({ key: keyOf(scope), pause: kept === null ? null : JSON.parse(storePause(kept)), answer });
+  } else console.log(answer);
+}
+
+async function assertExists(config: Config, { controller, name }: TargetScope): Promise<void> {
+  await controllers[controller].target?.assertExists?.(config, name);
 }
 
 /** What runs for a target is to show it at once; the pause holds without it. */
-async function nudge(config: Config, scope: WrittenScope): Promise<void> {
-  if (scope.kind !== 'target') return;
-  const cluster = config.kubernetes.clusterName;
-  const [namespace = '', quota = ''] = scope.name.split('/');
-  const ids: Readonly<Record<string, string>> = {
-    'quota-resize': quotaResizeId({ cluster, namespace, quota }),
-    'quota-usage': quotaUsageId({ cluster, namespace, quota }),
-    'lights-out': lightsOutId({ cluster, schedule: scope.name }),
-  };
-  const id = ids[scope.controller];
+async function wake(config: Config, { controller, name }: TargetScope): Promise<void> {
+  const id = controllers[controller].target?.workflowId(config.kubernetes.clusterName, name);
   if (id === undefined) return;
   await withClient(config, async (client) => await client.workflow.getHandle(id).signal('reconcileNow', {})).catch(
     () => {},
@@ -118,8 +151,8 @@ async function nudge(config: Config, scope: WrittenScope): Promise<void> {
 }
 
 async function list(config: Config, { output }: SharedOptions): Promise<void> {
-  const { options, readPauseConfigMaps } = await connect(config);
-  const { everything, pauses } = await readPauseConfigMaps(options);
+  const { readPauses } = await import('./kept-pauses.ts');
+  const { everything, pauses } = await readPauses(config);
   const isEverything = everything !== null && everything.data['paused']?.trim().toLowerCase() !== 'false';
   const rows = [
     ...(isEverything
@@ -135,31 +168,14 @@ async function list(config: Config, { output }: SharedOptions): Promise<void> {
     ...Object.entries(pauses ?? {}).map(([key, text]) => ({ key, ...upgradePause(text) })),
   ].map(({ at, ...row }) => ({ ...row, since: at === null ? null : formatInstant(at) }));
   if (output === 'json') return print(rows);
-  if (rows.length === 0) console.log('Nothing is paused.');
-  const width = Math.max(0, ...rows.map(({ key }) => key.length));
-  for (const { key, by, reason, since } of rows) {
-    console.log(`${key.padEnd(width)}  by ${by}  since ${since ?? 'unknown'}${reason === '' ? '' : `  ${reason}`}`);
-  }
+  if (rows.length === 0) return console.log('Nothing is paused.');
+  const lines = columns(
+    rows.map(({ key, by, reason, since }) => [key, `by ${by}`, `since ${since ?? 'unknown'}`, reason]),
+  );
+  console.log(lines.join('\n'));
 }
 
 function wordsOf(scope: WrittenScope): string {
   if (scope.kind === 'target') return `${scope.controller} of ${scope.name}`;
   return scope.kind === 'namespace' ? `the namespace ${scope.namespace}` : `the controller ${scope.controller}`;
-}
-
-/** The client of Kubernetes takes its time to load, which the other commands need not wait for. */
-async function connect(config: Config) {
-  const [{ connectKubernetes }, { loadKubeConfig }, pause] = await Promise.all([
-    import('../../activities/kubernetes/kubernetes.ts'),
-    import('../../platform/kubernetes/kubernetes-access.ts'),
-    import('../../activities/kernel/pause.ts'),
-  ]);
-  const { systemNamespace, kubeconfig, context } = config.kubernetes;
-  const access = { kubeconfig, context, requestTimeoutMs: config.timings.requestTimeout };
-  const kubernetes = connectKubernetes(loadKubeConfig(access, process.env));
-  const createPauses = async (): Promise<void> => {
-    const body = { metadata: { name: PAUSES } };
-    await kubernetes.core.createNamespacedConfigMap({ namespace: systemNamespace, body });
-  };
-  return { ...pause, options: { kubernetes, systemNamespace }, createPauses };
 }

@@ -10,25 +10,11 @@ import {
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
-import { InvalidArgumentError } from 'commander';
-
-export interface QuotaArgument {
-  readonly namespace: string;
-  readonly quota: string;
-}
 
 export interface SharedOptions {
   readonly clusterName?: string;
   readonly config?: string;
   readonly output: 'text' | 'json';
-}
-
-export function quotaArgument(text: string): QuotaArgument {
-  const [namespace, quota, ...rest] = text.split('/');
-  if (!namespace || !quota || rest.length > 0) {
-    throw new InvalidArgumentError(`"${text}" is not <namespace>/<quota>, such as team-a/compute`);
-  }
-  return { namespace, quota };
 }
 
 /** A command cannot do what it is asked to; the message is for whoever asked. */

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { controllerNames } from '../../domain/kernel/controllers.ts';
 import { controllerSettings } from '../../domain/registry.ts';
+import { controllers as commandLineControllers } from '../../starter/cli/registry.ts';
 import { controllers as starterControllers } from '../../starter/registry.ts';
 import { controllers as workerControllers } from '../../worker/registry.ts';
 
@@ -15,8 +16,9 @@ const FRAME = [
   'starter/controller.ts',
   'starter/kernel/**/*.ts',
   'starter/admission/**/*.ts',
+  'starter/cli/*.ts',
 ];
-const REGISTRIES = ['worker/registry.ts'];
+const REGISTRIES = ['worker/registry.ts', 'starter/cli/registry.ts'];
 
 /** `quota-resize` as it is written in paths, in names and in sentences. */
 function spellings(controller: string): readonly string[] {
@@ -50,6 +52,7 @@ describe('every registry', () => {
     ['of the settings', controllerSettings],
     ['of the worker', workerControllers],
     ['of the starter', starterControllers],
+    ['of the command line', commandLineControllers],
   ])('%s has every controller, and no other', (_, registry) => {
     expect(Object.keys(registry).toSorted()).toEqual([...controllerNames].toSorted());
   });

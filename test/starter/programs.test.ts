@@ -33,6 +33,12 @@ describe.concurrent('headroom, called in a wrong way,', () => {
     expect((await headroom(['--cluster-name', 'no spaces', 'list'])).stderr).toContain('at most 63 letters');
   });
 
+  it('says what is wrong with the arguments of a command together, and ends with 2', async () => {
+    const { code, stdout, stderr } = await headroom(['pause'], CLUSTER);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^error: name one thing: a target such as team-a\/compute, /);
+  });
+
   it('lists its commands when it gets none, and ends with 2', async () => {
     const { code, stderr } = await headroom([], CLUSTER);
     expect(code).toBe(2);

@@ -1,25 +1,28 @@
 /** `headroom gc`: when Leases were last cleaned up, or a round of it now. */
 import { type Client, ScheduleNotFoundError } from '@temporalio/client';
-import type { Command } from 'commander';
 import { leaseGcId, taskQueue } from '../../../domain/kernel/target.ts';
 import { withRelativeTimes } from '../../../domain/kernel/time.ts';
 import type { leaseGc } from '../../../workflows/lease-gc/workflow.ts';
 import type { Config } from '../../config.ts';
+import { withClient } from '../connection.ts';
+import type { CommandLineController } from '../controller.ts';
 import { CommandFailed, print, type SharedOptions } from '../shared.ts';
 
-/** Runs a command that talks to Temporal; what a person can mend is one sentence. */
-type Run = (command: (client: Client, config: Config) => Promise<void>) => Promise<void>;
-
-export function addGcCommand(program: Command, run: Run, shared: () => SharedOptions): void {
-  program
-    .command('gc')
-    .description('show when Leases were last cleaned up and when that is next, or clean up now')
-    .option('--now', 'clean up now and print what was done')
-    .action(
-      async ({ now }: { now?: boolean }) =>
-        await run(async (client, config) => await gc(client, config, now ?? false, shared())),
-    );
-}
+export const leaseGcCommands: CommandLineController = {
+  addCommands: (program, { run, shared }) => {
+    program
+      .command('gc')
+      .description('show when Leases were last cleaned up and when that is next, or clean up now')
+      .option('--now', 'clean up now and print what was done')
+      .action(
+        async ({ now }: { now?: boolean }) =>
+          await run(
+            async (config) =>
+              await withClient(config, async (client) => await gc(client, config, now ?? false, shared())),
+          ),
+      );
+  },
+};
 
 async function gc(client: Client, config: Config, now: boolean, { output }: SharedOptions): Promise<void> {
   const cluster = config.kubernetes.clusterName;

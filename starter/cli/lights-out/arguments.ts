@@ -4,14 +4,6 @@ import { parseDuration } from '../../../domain/kernel/duration.ts';
 import type { EpochMs } from '../../../domain/kernel/time.ts';
 import { MOMENT_FORM, readMoment } from '../../../domain/lights-out/workload/annotations.ts';
 
-/** The name of a LightsOutSchedule. Whether there is one is for the cluster to say. */
-export function scheduleArgument(text: string): string {
-  if (text === '' || /[\s/]/.test(text)) {
-    throw new InvalidArgumentError(`"${text}" is not the name of a schedule, such as dev-nights`);
-  }
-  return text;
-}
-
 /** A span of time longer than 0, as it was written. */
 export function spanArgument(text: string): string {
   spanOf(text);
@@ -44,11 +36,4 @@ export function momentArgument(text: string): EpochMs {
   const at = readMoment(text);
   if (at === null) throw new InvalidArgumentError(`"${text}" is no moment: expected ${MOMENT_FORM}`);
   return at;
-}
-
-const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
-
-export function namespaceArgument(text: string): string {
-  if (!NAMESPACE.test(text)) throw new InvalidArgumentError(`"${text}" is not the name of a namespace, such as team-a`);
-  return text;
 }

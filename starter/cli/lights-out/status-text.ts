@@ -19,7 +19,7 @@ export function statusText(seen: LightsOutStatus, now: EpochMs): string {
       ...(seen.lastCommand === null ? [] : [`Last command: ${seen.lastCommand}`]),
     ].map((line) => `  ${line}`),
   ];
-  return `${withRelativeTimes(lines.join('\n'), now)}\n`;
+  return withRelativeTimes(lines.join('\n'), now);
 }
 
 /** What the crons and exceptions say. */

@@ -2,7 +2,6 @@
 import type { Config } from '../../config.ts';
 import { exitCodes } from '../../../platform/process/exit-codes.ts';
 import { CommandFailed, fail, print, type SharedOptions } from '../shared.ts';
-import { UnknownName } from '../names.ts';
 import type { UsageArgument } from './argument.ts';
 import { readingFailure } from '../cluster.ts';
 import { connectCounting } from './cluster.ts';
@@ -50,9 +49,8 @@ export async function answerUsage(
     }
   } catch (error) {
     const failure = readingFailure(error, RIGHTS);
-    if (failure instanceof UnknownName) fail(failure.message, exitCodes.configuration);
     // As diff(1): 1 is a difference, and 2 that nothing could be compared.
-    else if (diff && failure instanceof CommandFailed) fail(failure.message, exitCodes.configuration);
+    if (diff && failure instanceof CommandFailed) fail(failure.message, exitCodes.configuration);
     else throw failure;
   }
 }

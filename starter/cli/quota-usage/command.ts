@@ -1,24 +1,22 @@
 /** `headroom usage [<namespace>[/<quota>]]`: how full quotas are, what uses them, what waits, and whether they are right. */
 import type { Command } from 'commander';
-import type { Config } from '../../config.ts';
+import { quotaUsageId } from '../../../domain/kernel/target.ts';
 import { exitCodes } from '../../../platform/process/exit-codes.ts';
-import type { SharedOptions } from '../shared.ts';
+import type { CommandLineController, CommandTools } from '../controller.ts';
+import { quotaTargetForm } from '../quota-target.ts';
 import { type UsageArgument, usageArgument } from './argument.ts';
-
-/** Runs a command with the configuration; what a person can mend is one sentence. */
-type RunWithConfig = (command: (config: Config) => Promise<void>) => Promise<void>;
 
 interface UsageFlags {
   readonly allResources?: boolean;
   readonly diff?: boolean;
 }
 
-/**
- * Adds the command to `headroom`.
- *
- * @param shared the options that all commands have.
- */
-export function addUsageCommand(program: Command, run: RunWithConfig, shared: () => SharedOptions): void {
+export const quotaUsageCommands: CommandLineController = {
+  target: quotaTargetForm(quotaUsageId),
+  addCommands: addUsageCommand,
+};
+
+function addUsageCommand(program: Command, { run, shared }: CommandTools): void {
   const usage = program
     .command('usage')
     .description('how full quotas are, what uses them, and what waits for room; it only reads')

@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { taskQueue } from '../../../domain/kernel/target.ts';
+import { keepPause, readPauses } from '../../../starter/cli/kept-pauses.ts';
+import { loadConfig } from '../../../starter/config.ts';
 import type { Explanation } from '../../../starter/cli/quota-resize/explain/facts.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { type Stack, startStack } from '../../kernel/stack/stack.ts';
@@ -139,11 +141,24 @@ describe.concurrent('headroom', () => {
       ]),
     );
     expect(await says('resume', '--controller', 'lease-gc')).toBe(`Resumed by ${me}: the controller lease-gc.\n`);
-    expect(await fails('pause')).toBe(
-      'Name one thing: a target such as team-a/compute, --namespace NAME, or --controller NAME.',
+  });
+
+  it('keeps the pauses of all who pause at once where there is no ConfigMap yet', async () => {
+    const systemNamespace = 'first-pauses';
+    await stack.core.createNamespace({ body: { metadata: { name: systemNamespace } } });
+    const env = { ...environment(), SYSTEM_NAMESPACE: systemNamespace };
+    const config = loadConfig({ env, argv: [], program: 'command line' });
+    expect(config.kubernetes.systemNamespace).toBe(systemNamespace);
+    const people = ['ann', 'bob', 'carol', 'dan'];
+    const kept = await Promise.all(
+      people.map(
+        async (by) =>
+          await keepPause(config, { kind: 'namespace', namespace: `of-${by}` }, { by, reason: '', at: Date.now() }),
+      ),
     );
-    expect(await fails('pause', '--controller', 'nobody')).toMatch(/^"nobody" is no controller\. The controllers are /);
-    expect(await fails('pause', 'idle')).toBe('"idle" is not <namespace>/<quota>, such as team-a/compute.');
+    expect(kept).toEqual(people.map(() => null));
+    const { pauses } = await readPauses(config);
+    expect(Object.keys(pauses ?? {}).toSorted()).toEqual(people.map((by) => `namespace_of-${by}`));
   });
 
   it('approves what waits for it, and the episode merges', async () => {

@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { whatThereIs } from '../../../starter/cli/names.ts';
+import { isObjectName, namespaceArgument, whatThereIs } from '../../../starter/cli/names.ts';
+
+describe('a name', () => {
+  it('of a namespace is a label, and of an object labels with dots', () => {
+    expect(namespaceArgument('team-a')).toBe('team-a');
+    expect(() => namespaceArgument('-a')).toThrow('"-a" is not the name of a namespace, such as team-a');
+    expect(() => namespaceArgument('team.a')).toThrow('"team.a" is not the name of a namespace, such as team-a');
+    const names = ['compute', 'compute.v2', 'a'.repeat(253), 'Compute', 'a b', 'a/b', '.a', 'a'.repeat(254), ''];
+    expect(names.filter(isObjectName)).toEqual(['compute', 'compute.v2', 'a'.repeat(253)]);
+  });
+});
 
 describe('what there is instead of a name that is not there', () => {
   it('is the name that was meant, where one is near', () => {

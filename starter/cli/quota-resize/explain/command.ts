@@ -1,33 +1,20 @@
 /** `headroom explain quota-resize <namespace>/<quota>`: what would happen now and why, and what would if. */
 import { type Command, Option } from 'commander';
-import type { Config } from '../../../config.ts';
 import { placedSettings } from '../../../config.ts';
 import type { Setting } from '../../../../domain/kernel/settings/setting.ts';
-import { print, type QuotaArgument, quotaArgument, type SharedOptions } from '../../shared.ts';
+import type { CommandTools } from '../../controller.ts';
+import { type QuotaArgument, quotaArgument } from '../../quota-target.ts';
+import { print } from '../../shared.ts';
 import { explanationText } from './text.ts';
-import type { ConfigSources } from '../../../../platform/config/config.ts';
 import { nothingElse, readWhatIf, type WhatIf } from './what-if.ts';
-
-/** Runs a command with the configuration that these further arguments give; what a person can mend is one sentence. */
-export type RunWithConfig = (
-  argv: readonly string[],
-  command: (config: Config, sources: ConfigSources) => Promise<void>,
-) => Promise<void>;
 
 /** Settings whose flags this command takes: what the worker would be started with. */
 const GROUPS: readonly string[] = ['kubernetes', 'temporal', 'github', 'resize'];
 /** Beyond them: it decides whose numbers a worker goes by. */
 const USAGE_MODE = 'quotaUsage.mode';
 
-/**
- * Adds the command to `headroom`.
- *
- * @param shared the options that all commands have.
- */
-export function addExplainCommand(program: Command, run: RunWithConfig, shared: () => SharedOptions): void {
-  const quotaResize = program
-    .command('explain')
-    .description('what would happen now, and why, with the layer of every number')
+export function addExplainCommand(explain: Command, { run, shared }: CommandTools): void {
+  const quotaResize = explain
     .command('quota-resize')
     .description('explain what would happen to a quota now; nothing is written anywhere')
     .argument('<namespace/quota>', 'the ResourceQuota', quotaArgument)
@@ -45,13 +32,13 @@ export function addExplainCommand(program: Command, run: RunWithConfig, shared: 
       const value: unknown = quotaResize.getOptionValue(name);
       return typeof value === 'string' ? [`${flag}=${value}`] : [flag];
     });
-    await run(argv, async (config, sources) => {
+    await run(async (config, sources) => {
       // The client of Kubernetes takes its time to load, which the other commands need not wait for.
       const { explainQuota } = await import('./quota.ts');
       const explanation = await explainQuota(config, sources, quota, whatIf);
       if (shared().output === 'json') print(explanation);
       else process.stdout.write(explanationText(explanation));
-    });
+    }, argv);
   });
 }
 

@@ -12,14 +12,8 @@ import { type ResizeStatus, status } from '../../../../workflows/quota-resize/me
 import type { ConfigSources } from '../../../../platform/config/config.ts';
 import { settingsInForce, workersOf, type WorkersAnswer } from '../../settings-in-force.ts';
 import { TemporalUnreachable, withClient } from '../../connection.ts';
-import {
-  ANSWER_MS,
-  CommandFailed,
-  innermost,
-  isTemporalAnswer,
-  isUnanswered,
-  type QuotaArgument,
-} from '../../shared.ts';
+import type { QuotaArgument } from '../../quota-target.ts';
+import { ANSWER_MS, CommandFailed, innermost, isTemporalAnswer, isUnanswered } from '../../shared.ts';
 import { connectCounting, type CountingCluster } from '../../quota-usage/cluster.ts';
 import { warningsLog } from '../../warnings-log.ts';
 import { countNamespace, lookWithCounts } from './counted.ts';

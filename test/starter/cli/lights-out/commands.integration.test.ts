@@ -231,11 +231,16 @@ describe('headroom lights-out, where worker and starter follow the schedules,', 
   });
 
   it('pauses, resumes and looks again', async () => {
-    expect(await says('pause', 'nights', '--reason', 'upgrade')).toMatch(new RegExp(`^Paused by ${me}: `));
-    expect(await says('status', 'nights')).toMatch(
-      new RegExp(`^ {2}Paused by ${me} since \\S+ \\(.* ago\\): upgrade$`, 'm'),
+    expect(await says('pause', 'nights', '--reason', 'upgrade')).toBe(
+      `Paused by ${me}: lights-out of nights. Nothing is written for it until resume.\n`,
     );
-    expect(await says('resume', 'nights')).toBe(`Resumed by ${me}.\n`);
+    const isPaused = new RegExp(`^ {2}Paused by ${me} since \\S+ \\(.* ago\\): upgrade$`, 'm');
+    await eventually('the status shows the pause', async () => isPaused.test(await says('status', 'nights')));
+    expect(await fails(1, ['pause', 'nights'])).toBe(
+      `Paused already by ${me}: lights-out of nights. headroom pauses shows since when.`,
+    );
+    expect(await says('resume', 'nights')).toBe(`Resumed by ${me}: lights-out of nights.\n`);
+    await eventually('the status shows the end', async () => !isPaused.test(await says('status', 'nights')));
     expect(await says('reconcile-now', 'nights')).toBe('Looking again.\n');
   });
 });

@@ -3,17 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import {
-  momentArgument,
-  namespaceArgument,
-  previewSpanArgument,
-  scheduleArgument,
-  spanArgument,
-} from '../../../../starter/cli/lights-out/arguments.ts';
+import { momentArgument, previewSpanArgument, spanArgument } from '../../../../starter/cli/lights-out/arguments.ts';
 import { parseDuration } from '../../../../domain/kernel/duration.ts';
 import { readManifest } from '../../../../starter/cli/lights-out/manifest.ts';
 import { previewSchedules } from '../../../../starter/cli/lights-out/preview-report.ts';
 import { previewText } from '../../../../starter/cli/lights-out/preview-text.ts';
+import { scheduleTarget } from '../../../../starter/cli/lights-out/target.ts';
 import { statusText } from '../../../../starter/cli/lights-out/status-text.ts';
 import type { LightsOutStatus } from '../../../../workflows/lights-out/messages.ts';
 import { headroom, type ProgramOutcome, runProgram } from '../../run-program.ts';
@@ -132,11 +127,9 @@ describe('an argument', () => {
     expect(() => previewSpanArgument('3661d')).toThrow('"3661d" is more than ten years');
   });
 
-  it('is a name that can be one', () => {
-    expect(scheduleArgument('dev.nights-2')).toBe('dev.nights-2');
-    expect(() => scheduleArgument('')).toThrow('"" is not the name of a schedule');
-    expect(namespaceArgument('team-a')).toBe('team-a');
-    expect(() => namespaceArgument('-a')).toThrow('"-a" is not the name of a namespace');
+  it('is a schedule only with a name that can be one', () => {
+    const { isTarget } = scheduleTarget;
+    expect(['dev.nights-2', '', 'Nights', 'team-a/nights', '-a'].filter(isTarget)).toEqual(['dev.nights-2']);
   });
 });
 
@@ -330,8 +323,7 @@ describe('the status of a schedule in words', () => {
 12 workloads are down.
   The schedule says Down.
   Next: Up at 2026-11-23T06:00:00Z (in 10 h), then Down at 2026-11-23T19:00:00Z (in 23 h).
-  Saved so far: 130.5 replica-hours
-`);
+  Saved so far: 130.5 replica-hours`);
   });
 
   it('is everything that people did to it, and what fails', () => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Explanation } from '../../../../../starter/cli/quota-resize/explain/facts.ts';
 import { explainQuota } from '../../../../../starter/cli/quota-resize/explain/quota.ts';
 import { nothingElse, readWhatIf } from '../../../../../starter/cli/quota-resize/explain/what-if.ts';
-import type { QuotaArgument } from '../../../../../starter/cli/shared.ts';
+import type { QuotaArgument } from '../../../../../starter/cli/quota-target.ts';
 import { loadConfig } from '../../../../../starter/config.ts';
 import {
   type Cluster,

@@ -1,0 +1,88 @@
+/** What each controller brings to the command line. */
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import type { Command } from 'commander';
+import type { ConfigSources } from '../../platform/config/config.ts';
+import type { Config } from '../config.ts';
+import type { SharedOptions } from './shared.ts';
+
+/** A controller as the command line knows it. */
+export interface CommandLineController {
+  /** What its commands `headroom <controller> …` are about. Without it they are commands of `headroom` itself. */
+  readonly group?: string;
+  /** What one of its workflows is about. Absent where people have nothing to name. */
+  readonly target?: TargetForm;
+  /** Asks a workflow where it is. */
+  readonly status?: StatusCommand;
+  /** What people may tell a workflow; besides pause and resume, which every target has. */
+  readonly operatorCommands?: readonly OperatorCommand[];
+  /** How all that it does is paused, where no ConfigMap does that: what is wrong with the argument. */
+  readonly pausedOtherwise?: string;
+  /** Adds what is its own, to its group or to `headroom`. */
+  readonly addCommands?: (parent: Command, tools: CommandTools) => void;
+  /** Adds `headroom explain <controller>`. */
+  readonly addExplain?: (explain: Command, tools: CommandTools) => void;
+}
+
+/** How people name what a workflow is about. */
+export interface TargetForm {
+  /** In `--help`: `<namespace/quota>`. */
+  readonly argument: string;
+  readonly description: string;
+  /** Whether a text is such a name. */
+  readonly isTarget: (text: string) => boolean;
+  /** What a right name is, as the end of "… is not": `<namespace>/<quota>, such as team-a/compute`. */
+  readonly expected: string;
+  readonly workflowId: (cluster: string, target: string) => string;
+  /** Why no workflow runs for it. */
+  readonly whyNothingRuns: (config: Config, target: string) => Error | Promise<Error>;
+  /** Looks whether there is such a thing, before it is paused. @throws {UnknownName} where there is none. */
+  readonly assertExists?: (config: Config, target: string) => Promise<void>;
+}
+
+/** An answer in both forms that `--output` may ask for. */
+interface Answer {
+  readonly json: unknown;
+  /** Ends without a line break. */
+  readonly text: string;
+}
+
+export interface StatusCommand {
+  readonly description: string;
+  readonly examples?: readonly string[];
+  readonly ask: (workflow: WorkflowHandle, context: StatusContext) => Promise<Answer>;
+}
+
+interface StatusContext {
+  readonly client: Client;
+  readonly config: Config;
+  readonly sources: ConfigSources;
+}
+
+/** One update of the workflow, as a command. */
+export interface OperatorCommand {
+  readonly name: string;
+  readonly description: string;
+  readonly examples?: readonly string[];
+  /** The name of the update. */
+  readonly update: string;
+  /** Options besides who says so and why. */
+  readonly addOptions?: (command: Command) => void;
+  /** What the update is given of these options. @throws {InvalidArgumentError} where they contradict each other. */
+  readonly input?: (options: Readonly<Record<string, unknown>>) => object;
+}
+
+export interface CommandTools {
+  /**
+   * Runs a command with the configuration; what a person can mend is one sentence on standard error.
+   *
+   * @param argv settings as flags, besides those that all commands have.
+   */
+  readonly run: (
+    command: (config: Config, sources: ConfigSources) => Promise<void>,
+    argv?: readonly string[],
+  ) => Promise<void>;
+  /** The same for a command that needs no configuration. */
+  readonly runAlone: (command: () => void | Promise<void>) => Promise<void>;
+  /** The options that all commands have. */
+  readonly shared: () => SharedOptions;
+}

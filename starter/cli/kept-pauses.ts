@@ -1,0 +1,66 @@
+/** The pauses in their ConfigMap, written with the rights of whoever gives the command. */
+import { keyOf, readPauseConfigMaps, writePause } from '../../activities/kernel/pause.ts';
+import { type Pause, PAUSES } from '../../domain/kernel/pause.ts';
+import { type PauseConfigMaps, upgradePause } from '../../domain/kernel/stored-pause.ts';
+import { statusCode } from '../../activities/kubernetes/failure.ts';
+import type { Config } from '../config.ts';
+import { type Cluster, connect, readingFailure } from './cluster.ts';
+
+export { keyOf };
+
+type Scope = Parameters<typeof keyOf>[0];
+
+/** @throws {CommandFailed} where the ConfigMaps cannot be read. */
+export async function readPauses(config: Config): Promise<PauseConfigMaps> {
+  return await withPauses(config, async (options) => await readPauseConfigMaps(options));
+}
+
+/** Keeps a pause. @returns the one that was there before and still holds; null where there was none. */
+export async function keepPause(config: Config, scope: Scope, pause: Pause): Promise<Pause | null> {
+  return await withPauses(config, async (options) => {
+    const { pauses } = await readPauseConfigMaps(options);
+    const before = pauses?.[keyOf(scope)];
+    if (before !== undefined) return upgradePause(before);
+    if (pauses === null) await ensureConfigMap(options);
+    await writePause(options, scope, pause);
+    return null;
+  });
+}
+
+/** Takes a pause away. @returns whether there was one. */
+export async function endPause(config: Config, scope: Scope): Promise<boolean> {
+  return await withPauses(config, async (options) => {
+    const { pauses } = await readPauseConfigMaps(options);
+    if (pauses?.[keyOf(scope)] === undefined) return false;
+    await writePause(options, scope, null);
+    return true;
+  });
+}
+
+interface Options {
+  readonly kubernetes: Cluster['kubernetes'];
+  readonly systemNamespace: string;
+}
+
+/** Whoever pauses first at the same time may have created it. */
+async function ensureConfigMap({ kubernetes, systemNamespace }: Options): Promise<void> {
+  const body = { metadata: { name: PAUSES } };
+  try {
+    await kubernetes.core.createNamespacedConfigMap({ namespace: systemNamespace, body });
+  } catch (error) {
+    if (statusCode(error) !== 409) throw error;
+  }
+}
+
+async function withPauses<T>(config: Config, use: (options: Options) => Promise<T>): Promise<T> {
+  const { systemNamespace } = config.kubernetes;
+  const { kubernetes } = connect(config);
+  try {
+    return await use({ kubernetes, systemNamespace });
+  } catch (error) {
+    throw readingFailure(
+      error,
+      `headroom pause, resume and pauses need get, create and patch of the ConfigMaps of ${systemNamespace}, with your own rights.`,
+    );
+  }
+}
