@@ -1,3 +1,4 @@
+import { truncate } from '../../domain/kernel/sentence.ts';
 import { createHash } from 'node:crypto';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { isNamespaceTerminating, statusCode } from '../kubernetes/failure.ts';
@@ -49,7 +50,7 @@ export async function ensureObjectEvent(
         involvedObject: { ...about },
         type,
         reason,
-        message: shortened(message),
+        message: truncate(message, MAX_MESSAGE_LENGTH),
         source: { component: COMPONENT },
         reportingComponent: COMPONENT,
         reportingInstance: COMPONENT,
@@ -65,10 +66,6 @@ export async function ensureObjectEvent(
     if (statusCode(error) === 404 || isNamespaceTerminating(error)) return false;
     throw error;
   }
-}
-
-function shortened(message: string): string {
-  return message.length <= MAX_MESSAGE_LENGTH ? message : `${message.slice(0, MAX_MESSAGE_LENGTH - 1)}…`;
 }
 
 /** A short name for a text, the same each time. */

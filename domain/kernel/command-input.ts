@@ -1,4 +1,5 @@
 /** What comes with an operator's command, whichever workflow it is sent to. */
+import { oneLine } from './sentence.ts';
 
 /** Every field may be missing: people type it into a form. */
 export interface CommandInput {
@@ -21,14 +22,14 @@ const MAX_TEXT = 500;
  */
 export function readCommandInput(raw: unknown): ReadInput {
   const fields = typeof raw === 'object' && raw !== null ? (raw as Record<string, unknown>) : {};
-  const text = (value: unknown) => (typeof value === 'string' ? oneLine(value) : '');
-  const by = typeof raw === 'string' ? oneLine(raw) : text(fields['by']);
+  const text = (value: unknown) => (typeof value === 'string' ? shortLine(value) : '');
+  const by = typeof raw === 'string' ? shortLine(raw) : text(fields['by']);
   const head = text(fields['head']);
   const read = { by: by === '' ? 'unknown' : by, reason: text(fields['reason']) };
   return head === '' ? read : { ...read, head };
 }
 
 /** What people type becomes part of a sentence in the details: one line, and not a novel. */
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim().slice(0, MAX_TEXT);
+function shortLine(text: string): string {
+  return oneLine(text).slice(0, MAX_TEXT);
 }

@@ -1,3 +1,5 @@
+import { oneLine } from './sentence.ts';
+
 /** The `Status` object that the API server answers an error with. */
 export interface KubernetesStatus {
   readonly message?: string;
@@ -20,6 +22,6 @@ export function readKubernetesStatus(body: unknown): KubernetesStatus {
 /** The message of the API server in one line; undefined where it gave none. */
 export function kubernetesMessage(body: unknown): string | undefined {
   const { message } = readKubernetesStatus(body);
-  const line = typeof message === 'string' ? message.replace(/\s+/g, ' ').trim() : '';
+  const line = typeof message === 'string' ? oneLine(message) : '';
   return line === '' ? undefined : line;
 }

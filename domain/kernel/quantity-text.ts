@@ -1,4 +1,5 @@
 /** Amounts as people read them: with their unit, so that nobody has to know what a resource of a quota is counted in. */
+import { listText } from './sentence.ts';
 import { formatQuantity, parseQuantity, type Quantity } from './quantity.ts';
 import { type ResourceList, resourceEntries } from './resource-list.ts';
 
@@ -43,12 +44,6 @@ export function amountsText(amounts: ResourceList): string {
     return COUNTED[resource] === undefined && !text.endsWith(resource) ? `${text} (${resource})` : text;
   });
   return listText(parts);
-}
-
-/** `a`, `a and b`, `a, b and c` */
-export function listText(parts: readonly string[]): string {
-  const last = parts.at(-1) ?? '';
-  return parts.length < 2 ? last : `${parts.slice(0, -1).join(', ')} and ${last}`;
 }
 
 function unitOf(resource: string): Unit {

@@ -9,3 +9,41 @@ export function sentence(text: string): string {
   const begun = isWord ? `${trimmed.charAt(0).toUpperCase()}${trimmed.slice(1)}` : trimmed;
   return begun === '' || /[.!?:…]$/.test(begun) ? begun : `${begun}.`;
 }
+
+/** A text without line breaks: what people or others wrote becomes part of a sentence of ours. */
+export function oneLine(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- control characters are what is taken out
+  return text.replace(/[\s\u0000-\u001f\u007f]+/g, ' ').trim();
+}
+
+/** A text of at most so many characters, with an ellipsis where something is missing. */
+export function truncate(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
+}
+
+/**
+ * `a`, `a and b`, `a, b and c`
+ *
+ * @param most how many are named; the others are counted: `a, b and 7 more`.
+ */
+export function listText(parts: readonly string[], most = parts.length): string {
+  const named = parts.slice(0, most);
+  const rest = parts.length - named.length;
+  const last = rest > 0 ? `${rest} more` : (named.pop() ?? '');
+  return named.length === 0 ? last : `${named.join(', ')} and ${last}`;
+}
+
+/**
+ * The first entries, and one more that says how many are left out.
+ *
+ * @param total where the entries are only some of them.
+ */
+export function atMost(
+  entries: readonly string[],
+  most: number,
+  more: (rest: number) => string,
+  total = entries.length,
+): readonly string[] {
+  const rest = total - Math.min(entries.length, most);
+  return rest <= 0 ? entries : [...entries.slice(0, most), more(rest)];
+}

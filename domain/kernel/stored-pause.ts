@@ -8,6 +8,7 @@ import {
   type PauseScope,
   type PauseSubject,
 } from './pause.ts';
+import { oneLine } from './sentence.ts';
 import { type EpochMs, formatInstant } from './time.ts';
 
 /** The ConfigMaps as they were read: null where one does not exist. */
@@ -55,7 +56,7 @@ export function upgradePause(text: string): Pause {
     value = null;
   }
   const read = storedPause.safeParse(value);
-  if (!read.success) return { by: 'unknown', reason: text.replace(/\s+/g, ' ').trim().slice(0, 200), at: null };
+  if (!read.success) return { by: 'unknown', reason: oneLine(text).slice(0, 200), at: null };
   const { by, reason, at } = read.data;
   return { by, reason, at: at === null ? null : Date.parse(at) };
 }

@@ -1,3 +1,4 @@
+import { listText } from '../kernel/sentence.ts';
 import { quantityText } from '../kernel/quantity-text.ts';
 import { type EpochMs, formatInstant, formatSpan } from '../kernel/time.ts';
 import { LIMITS } from './audit.ts';
@@ -120,7 +121,5 @@ const NAMED = 8;
 function listed(list: Readonly<Record<string, string>>): string {
   const entries = Object.entries(list).map(([resource, amount]) => `${resource} ${amount}`);
   if (entries.length === 0) return 'nothing, because the quota limits nothing';
-  return entries.length <= NAMED
-    ? entries.join(', ')
-    : `${entries.slice(0, NAMED).join(', ')} and ${entries.length - NAMED} more`;
+  return listText(entries, NAMED);
 }

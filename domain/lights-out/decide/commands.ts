@@ -1,4 +1,5 @@
 /** What an operator may tell the workflow of a schedule. Pure, so that an update's validator can ask. */
+import { oneLine } from '../../kernel/sentence.ts';
 import { DURATION_FORM, parseDuration } from '../../kernel/duration.ts';
 import { type EpochMs, formatInstant, formatSpan } from '../../kernel/time.ts';
 import { MOMENT_FORM, readMoment } from '../workload/annotations.ts';
@@ -137,8 +138,7 @@ function inA(span: string, now: EpochMs): EpochMs | null {
 /** The input as people typed it: a field that is no text counts as missing. */
 function readInput(raw: unknown): Read {
   const fields = typeof raw === 'object' && raw !== null ? (raw as Record<string, unknown>) : {};
-  const text = (value: unknown) =>
-    typeof value === 'string' ? value.replace(/\s+/g, ' ').trim().slice(0, MAX_TEXT) : '';
+  const text = (value: unknown) => (typeof value === 'string' ? oneLine(value).slice(0, MAX_TEXT) : '');
   const by = text(typeof raw === 'string' ? raw : fields['by']);
   const namespace = text(fields['namespace']);
   return {

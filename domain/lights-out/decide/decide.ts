@@ -1,6 +1,6 @@
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { excludeAdvice } from '../workload/advice.ts';
-import { counted, factsOf, failureSentence, itemSentence, shortened, shortList, stateSentence } from './sentences.ts';
+import { counted, factsOf, failureSentence, itemSentence, shortFacts, shortList, stateSentence } from './sentences.ts';
 import { type LightsOutMemory, savingsAt, takeOver } from './memory.ts';
 import type { LightsOutObservation, SeenSchedule } from './observation.ts';
 import type { Period } from '../schedule/period.ts';
@@ -216,7 +216,7 @@ function dryRun({ seen, memory, plan, facts }: Following): LightsOutVerdict {
   const message = plan.total === 0 ? detail : `${detail}: ${shortList(wanted)}`;
   return {
     ...verdictOf('DryRun', 'DryRun', detail, { kind: 'wait', until: nextLook(seen, memory, plan) }),
-    facts: [...facts, ...shortened(wanted.map((one) => `would be done: ${one}`))],
+    facts: [...facts, ...shortFacts(wanted.map((one) => `would be done: ${one}`))],
     ready: { status: 'True', reason: 'DryRun', message },
     events: notYetEmitted(memory, [{ type: 'Normal', reason: 'DryRun', message, key: `DryRun ${message}` }]),
   };
@@ -255,7 +255,7 @@ function awaitingApproval({ seen, memory, schedule, period, plan, facts }: Follo
   const message = `${detail}: ${shortList(wanted)}`;
   return {
     ...verdictOf('AwaitingApproval', 'ApprovalNeeded', detail, { kind: 'wait', until: nextLook(seen, memory, plan) }),
-    facts: [...facts, ...shortened(wanted.map((one) => `waits for the approval: ${one}`))],
+    facts: [...facts, ...shortFacts(wanted.map((one) => `waits for the approval: ${one}`))],
     ready: { status: 'True', reason: 'AwaitingApproval', message: detail },
     events: notYetEmitted(memory, [
       { type: 'Normal', reason: 'ApprovalNeeded', message, key: `ApprovalNeeded ${schedule.uid}` },

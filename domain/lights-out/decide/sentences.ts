@@ -1,4 +1,5 @@
 /** What people read about a schedule in details, conditions and Events. */
+import { atMost } from '../../kernel/sentence.ts';
 import { formatInstant } from '../../kernel/time.ts';
 import type { PlanItem } from '../workload/evaluation.ts';
 import { countsByKind, totalOf } from '../workload/kinds.ts';
@@ -52,10 +53,10 @@ export function factsOf(
         ]),
     ...overrides.map(overrideSentence),
     ...memory.unready,
-    ...shortened(Object.entries(memory.failing).map(([workload, message]) => `failing: ${workload}: ${message}`)),
+    ...shortFacts(Object.entries(memory.failing).map(([workload, message]) => `failing: ${workload}: ${message}`)),
     ...(plan === null
       ? []
-      : shortened(
+      : shortFacts(
           plan.notes.map(({ workload, detail }) => `${workload}: ${detail}`),
           plan.notesTotal,
         )),
@@ -82,7 +83,7 @@ export function shortList(entries: readonly string[], named = NAMED): string {
   return rest <= 0 ? entries.join('; ') : `${entries.slice(0, named).join('; ')}; and ${rest} more`;
 }
 
-export function shortened(entries: readonly string[], total = entries.length): readonly string[] {
-  const rest = total - Math.min(entries.length, NAMED);
-  return rest <= 0 ? entries : [...entries.slice(0, NAMED), `and ${rest} more`];
+/** @param total where the entries are only some of them. */
+export function shortFacts(entries: readonly string[], total?: number): readonly string[] {
+  return atMost(entries, NAMED, (rest) => `and ${rest} more`, total);
 }

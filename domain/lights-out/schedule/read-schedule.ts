@@ -1,4 +1,5 @@
 /** A LightsOutSchedule as it is found in a cluster or a file, read by one rule wherever it is looked at. */
+import { truncate } from '../../kernel/sentence.ts';
 import { isRecord } from '../../kernel/record.ts';
 import { z } from 'zod';
 import { DURATION_FORM } from '../../kernel/duration.ts';
@@ -132,8 +133,7 @@ function valueAt(written: unknown, path: readonly PropertyKey[]): unknown {
 const MAX_SHOWN = 80;
 
 function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
-  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`;
+  return truncate(JSON.stringify(value) ?? String(value), MAX_SHOWN);
 }
 
 /** A null in a file is as absent: the API server takes it away. */

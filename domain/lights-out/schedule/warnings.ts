@@ -1,4 +1,5 @@
 /** What is allowed in a schedule, and most likely not meant. */
+import { listText } from '../../kernel/sentence.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import { mayClash } from './overlap.ts';
 import type { RateLimit, ScheduleException, ScheduleSpec } from './schedule.ts';
@@ -60,7 +61,7 @@ function selectionWarnings(spec: ScheduleSpec, untouched: readonly string[]): re
   }
   const both = namespaces.filter((name) => excludeNamespaces.includes(name));
   if (both.length > 0) {
-    warnings.push(`spec.excludeNamespaces outranks spec.namespaces: ${list(both)} will be left alone`);
+    warnings.push(`spec.excludeNamespaces outranks spec.namespaces: ${listText(both, MAX_NAMES)} will be left alone`);
   }
   if (isListed && namespaces.every((name) => untouched.includes(name) || excludeNamespaces.includes(name))) {
     warnings.push('selects nothing: every namespace of spec.namespaces is excluded or protected');
@@ -92,16 +93,11 @@ function pastWarnings(exceptions: readonly ScheduleException[], now: EpochMs): r
     .filter((last) => last.length === today.length && last < today);
   return past.length === 0
     ? []
-    : [`spec.exceptions has ${past.length === 1 ? 'one that is' : `${past.length} that are`} over: ${list(past)}`];
+    : [
+        `spec.exceptions has ${past.length === 1 ? 'one that is' : `${past.length} that are`} over: ${listText(past, MAX_NAMES)}`,
+      ];
 }
 
 function counted(noun: string, names: readonly string[]): string {
-  return `${names.length === 1 ? noun : `${noun}s`} ${list(names)}`;
-}
-
-function list(names: readonly string[]): string {
-  const shown = names.slice(0, MAX_NAMES);
-  const rest = names.length - shown.length;
-  const last = rest > 0 ? `${rest} more` : shown.pop();
-  return shown.length === 0 ? `${last}` : `${shown.join(', ')} and ${last}`;
+  return `${names.length === 1 ? noun : `${noun}s`} ${listText(names, MAX_NAMES)}`;
 }

@@ -1,4 +1,5 @@
 /** What people write on a schedule, a Namespace or a workload: how long it is awake or asleep, and its priority. */
+import { truncate } from '../../kernel/sentence.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import { PRIORITY, SLEEP_UNTIL, WAKE_UNTIL } from '../schedule/names.ts';
 
@@ -38,8 +39,7 @@ export interface AnnotatedOverrides {
 }
 
 function problem(key: string, value: string, expected: string): string {
-  const shown = value.length > SHOWN_LENGTH ? `${value.slice(0, SHOWN_LENGTH)}…` : value;
-  return `the annotation ${key} is ${JSON.stringify(shown)}, and is ignored: expected ${expected}`;
+  return `the annotation ${key} is ${JSON.stringify(truncate(value, SHOWN_LENGTH))}, and is ignored: expected ${expected}`;
 }
 
 /** What an object's annotations say about its being awake or asleep at a moment. One that cannot be read counts as absent. */

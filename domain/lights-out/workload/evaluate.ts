@@ -2,6 +2,7 @@
  * What becomes of one workload now. What people want goes before the schedule, and what the schedule took it gives back, once:
  * it is the annotations on a workload that say whether there is anything to give back.
  */
+import { truncate } from '../../kernel/sentence.ts';
 import { parseDuration } from '../../kernel/duration.ts';
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import {
@@ -191,7 +192,7 @@ function atLevel(one: Case, level: number): Evaluation {
     const person = changedByPerson(workload, held, context);
     if (person === null) return keep('AsDesired');
     const what = 'changed its autoscaler, while it was to sleep; that is left until the schedule wakes it';
-    return keep('ChangedByPerson', `${named(person)} ${what}`);
+    return keep('ChangedByPerson', `${truncate(person, NAME_LENGTH)} ${what}`);
   }
   if (!isLeft && areReset(workload, level, context)) {
     const contested = contestedBy(one, 'somebody', 'gave its autoscaler the old bounds back');
@@ -287,7 +288,7 @@ function kept(one: Case, isChange: boolean): Evaluation {
   const when = at === null ? '' : ` at ${formatInstant(at)}`;
   return keep(
     'ChangedByPerson',
-    `${whoElse}${named(who)} ${what}${when}, while it was to sleep; it is left until the schedule wakes it`,
+    `${whoElse}${truncate(who, NAME_LENGTH)} ${what}${when}, while it was to sleep; it is left until the schedule wakes it`,
   );
 }
 
@@ -295,16 +296,12 @@ function replicasOf(count: number): string {
   return count === 1 ? '1 replica' : `${count} replicas`;
 }
 
-function named(manager: string): string {
-  return manager.length > NAME_LENGTH ? `${manager.slice(0, NAME_LENGTH)}…` : manager;
-}
-
 /** The evaluation of a workload that is scaled up again and again, before the moment at which it is put to sleep again; null for any other. */
 function contestedBy({ workload, context }: Case, manager: string, what: string): Evaluation | null {
   const name = workloadName(workload);
   const until = Object.hasOwn(context.contested, name) ? context.contested[name] : undefined;
   if (until === undefined || until <= context.now) return null;
-  const detail = `${named(manager)} ${what} again; it is put to sleep at ${formatInstant(until)}. ${excludeAdvice(manager)}`;
+  const detail = `${truncate(manager, NAME_LENGTH)} ${what} again; it is put to sleep at ${formatInstant(until)}. ${excludeAdvice(manager)}`;
   return keep('Contested', detail, until);
 }
 

@@ -1,4 +1,5 @@
 /** Text from the cluster in GitHub's Markdown, so that it stays plain words wherever it stands. */
+import { oneLine } from '../../kernel/sentence.ts';
 
 const SENTENCE_LENGTH = 600;
 
@@ -58,9 +59,4 @@ function escapeWords(text: string): string {
       .replace(/^[-+=#]/, '\\$&')
       .replace(/^(\d+)([.)])/, '$1\\$2')
   );
-}
-
-export function oneLine(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- control characters are what is taken out
-  return text.replace(/[\s\u0000-\u001f\u007f]+/g, ' ').trim();
 }

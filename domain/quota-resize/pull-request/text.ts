@@ -2,9 +2,10 @@
  * The words and names that Headroom leaves in a repository: branch, commit, pull request and comments. Reviewers read
  * them, and Headroom finds its own work again by them.
  */
+import { oneLine, truncate } from '../../kernel/sentence.ts';
 import { type QuotaTarget, targetName } from '../../kernel/target.ts';
 import type { LimitChange } from '../model/decision.ts';
-import { escapeMarkdown, oneLine } from './markdown.ts';
+import { escapeMarkdown } from './markdown.ts';
 import { type BodyFacts, bodyContext, bodySamples, type QuotaChanges } from './body.ts';
 import { builtInTemplates } from './template.ts';
 import { compileTemplate, type Samples, TemplateError, type TextTemplate } from './text-template.ts';
@@ -83,15 +84,17 @@ export function pullRequestTexts(templates: Partial<TextTemplates> = {}): PullRe
   const message = (facts: ChangeFacts): string => commit(changeContext(facts)).trim();
   return {
     branch: (target, decisionId) => branch(branchContext(target, decisionId)).replaceAll(/\.lock(?=\/|$)/g, '_2e_lock'),
-    title: (facts) => cut(oneLine(title(changeContext(facts))), TITLE_LENGTH),
+    title: (facts) => truncate(oneLine(title(changeContext(facts))), TITLE_LENGTH),
     commit: (facts) => `${message(facts)}\n\n${trailers(facts)}`,
     merge(facts, number) {
       const [headline = '', ...rest] = message(facts).split('\n');
       const text = rest.join('\n').trim();
       return { title: `${headline} (#${number})`, message: `${text === '' ? '' : `${text}\n\n`}${trailers(facts)}` };
     },
-    labels: (facts) => [...new Set(labels.map((label) => cut(oneLine(label(changeContext(facts))), LABEL_LENGTH)))],
-    body: (facts) => `${shortened(body(bodyContext(facts)).trim())}\n\n${marker(facts.decision.id)}`,
+    labels: (facts) => [
+      ...new Set(labels.map((label) => truncate(oneLine(label(changeContext(facts))), LABEL_LENGTH))),
+    ],
+    body: (facts) => `${withinLength(body(bodyContext(facts)).trim())}\n\n${marker(facts.decision.id)}`,
   };
 }
 
@@ -262,11 +265,7 @@ function marker(decisionId: string): string {
   return `<!-- headroom:${decisionId} -->`;
 }
 
-function cut(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
-}
-
-function shortened(body: string): string {
+function withinLength(body: string): string {
   if (body.length <= BODY_LENGTH) return body;
   const lines = body.slice(0, BODY_LENGTH);
   return `${lines.slice(0, lines.lastIndexOf('\n'))}\n\n…`;

@@ -1,3 +1,4 @@
+import { atMost } from '../../kernel/sentence.ts';
 import { compareQuantities, isZero, multiplyByRatio, parseQuantity, type Quantity } from '../../kernel/quantity.ts';
 import { percentRatio } from '../../kernel/percent.ts';
 import { amountsText, quantityText, shareText } from '../../kernel/quantity-text.ts';
@@ -46,7 +47,7 @@ export function computeNeed(seen: QuotaObservation, since: EpochMs | null): Prop
   const belowMinimum = raises.every(({ causes }) => causes.every((cause) => cause === 'minimum'));
   return {
     changes,
-    evidence: shortened(counted.filter(isAbout).map(evidenceOf)),
+    evidence: atMost(counted.filter(isAbout).map(evidenceOf), MAX_EVIDENCE, (rest) => `And ${rest} more workloads.`),
     notes: [...cappedNeed(seen, since), ...staleNeed(seen, since)],
     ...(ofUsage.length === 0 ? {} : { usageNotes: ofUsage }),
     unmetDemand: demanded.length > 0,
@@ -58,11 +59,6 @@ export function computeNeed(seen: QuotaObservation, since: EpochMs | null): Prop
 
 /** A namespace may have thousands of refused Jobs; the numbers count all of them, and nobody reads that many sentences. */
 const MAX_EVIDENCE = 50;
-
-function shortened(sentences: readonly string[]): readonly string[] {
-  const rest = sentences.length - MAX_EVIDENCE;
-  return rest <= 0 ? sentences : [...sentences.slice(0, MAX_EVIDENCE), `And ${rest} more workloads.`];
-}
 
 /** What a maximum of the policy keeps from being proposed, a sentence for each resource. */
 export function cappedNeed(look: QuotaObservation, since: EpochMs | null): readonly string[] {

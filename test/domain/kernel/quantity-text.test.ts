@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { amountsText, listText, quantityText, shareText } from '../../../domain/kernel/quantity-text.ts';
+import { amountsText, quantityText, shareText } from '../../../domain/kernel/quantity-text.ts';
 
 describe('an amount that people read', () => {
   for (const [resource, quantity, text] of [
@@ -45,14 +45,5 @@ describe('an amount that people read', () => {
     );
     expect(amountsText({ pods: '1' })).toBe('1 pod');
     expect(amountsText({ cpu: '1', memory: '1Gi' })).toBe('1 CPU (cpu) and 1Gi memory');
-  });
-
-  it('is one of a list', () => {
-    expect([listText([]), listText(['a']), listText(['a', 'b']), listText(['a', 'b', 'c'])]).toEqual([
-      '',
-      'a',
-      'a and b',
-      'a, b and c',
-    ]);
   });
 });

@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { sentence } from '../../../domain/kernel/sentence.ts';
+import { describe, expect, it } from 'vitest';
+import { atMost, listText, oneLine, sentence, truncate } from '../../../domain/kernel/sentence.ts';
 
 it.each([
   ['cooling down until 2026-11-20T11:15:00Z', 'Cooling down until 2026-11-20T11:15:00Z.'],
@@ -13,4 +13,35 @@ it.each([
   ['', ''],
 ])('%s', (text, expected) => {
   expect(sentence(text)).toBe(expected);
+});
+
+describe('a list', () => {
+  it.each([
+    [[], undefined, ''],
+    [['a'], undefined, 'a'],
+    [['a', 'b'], undefined, 'a and b'],
+    [['a', 'b', 'c'], undefined, 'a, b and c'],
+    [['a', 'b', 'c'], 3, 'a, b and c'],
+    [['a', 'b', 'c'], 2, 'a, b and 1 more'],
+    [['a', 'b', 'c'], 1, 'a and 2 more'],
+  ])('of %j, of which %s are named', (parts, most, expected) => {
+    expect(listText(parts, most)).toBe(expected);
+  });
+
+  it('of sentences ends with how many are left out', () => {
+    const more = (rest: number): string => `and ${rest} more`;
+    expect(atMost(['a', 'b'], 2, more)).toEqual(['a', 'b']);
+    expect(atMost(['a', 'b', 'c'], 2, more)).toEqual(['a', 'b', 'and 1 more']);
+    expect(atMost(['a', 'b'], 2, more, 9)).toEqual(['a', 'b', 'and 7 more']);
+  });
+});
+
+describe('a text of others', () => {
+  it('is one line, without control characters', () => {
+    expect(oneLine('  a\n\tb\u0000c  ')).toBe('a b c');
+  });
+
+  it('is no longer than asked for, with the ellipsis', () => {
+    expect([truncate('abcd', 4), truncate('abcde', 4)]).toEqual(['abcd', 'abc…']);
+  });
 });
