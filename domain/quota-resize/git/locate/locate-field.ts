@@ -8,18 +8,14 @@ import { isManifestFile, isWithin } from './paths.ts';
 import type { Candidate } from './location.ts';
 import { MAX_FILES, needs, type PlaceAnswer, remedy, type Search, unplaced, where } from './search.ts';
 import { isQuotaKey } from '../../model/quota-key.ts';
-
-interface Holder {
-  readonly document: ManifestDocument;
-  readonly leaves: readonly Leaf[];
-}
+import { type DocumentValues, placedInValues } from './values-document.ts';
 
 /**
  * The values that the field names, in the hinted file or in the one file below the hinted folder that has them. The field is
  * one value, or the mapping of all of them; of a value whose key is a quota's, the others are looked for beside it.
  */
 export function placeByField(search: Search, field: string): PlaceAnswer {
-  const { reader, wanted, hint, path } = search;
+  const { reader, wanted, path } = search;
   let pointer: Pointer;
   try {
     pointer = parseField(field);
@@ -59,41 +55,14 @@ export function placeByField(search: Search, field: string): PlaceAnswer {
       candidates,
     );
   }
-  const { document, leaves } = holder;
-  const first = leaves[0];
-  const at = { path: document.path, part: document.part, index: document.index };
-  return {
-    kind: 'placed',
-    place: {
-      namespace: wanted.namespace,
-      name: wanted.name,
-      path: document.path,
-      line: first?.line ?? 1,
-      layout: 'helm',
-      values: Object.fromEntries(
-        leaves.map(({ key, line, text }) => [key, { path: document.path, line, text: text ?? '' }]),
-      ),
-      edits: Object.fromEntries(
-        leaves.map(({ key, pointer: place, shared, line }) => [
-          key,
-          shared === undefined
-            ? { kind: 'replace', at, pointer: place }
-            : {
-                kind: 'none',
-                message: `the value of ${key} at ${document.path}:${line} belongs to the YAML anchor &${shared}, which other places use; write the value out`,
-              },
-        ]),
-      ),
-      how: `found in \`${document.path}:${first?.line ?? 1}\` at the field \`${formatField(pointer)}\` by ${hint.said}`,
-    },
-  };
+  return placedInValues(search, holder, `at the field \`${formatField(pointer)}\``);
 }
 
-function candidate({ wanted }: Search, { document, leaves }: Holder): Candidate {
-  return { path: document.path, line: leaves[0]?.line ?? 1, namespace: wanted.namespace, name: wanted.name };
+function candidate({ wanted }: Search, { document, line }: DocumentValues): Candidate {
+  return { path: document.path, line, namespace: wanted.namespace, name: wanted.name };
 }
 
-function holdersIn({ reader, wanted }: Search, path: string, pointer: Pointer): readonly Holder[] {
+function holdersIn({ reader, wanted }: Search, path: string, pointer: Pointer): readonly DocumentValues[] {
   return reader.documents(path).flatMap((document) => {
     if (document.error !== undefined) {
       return [];
@@ -101,7 +70,8 @@ function holdersIn({ reader, wanted }: Search, path: string, pointer: Pointer): 
     const leaves = namedLeaves(document, pointer, wanted.resources).filter(
       ({ text }) => typeof text === 'string' && isQuantity(text),
     );
-    return leaves.length === 0 ? [] : [{ document, leaves }];
+    const [first] = leaves;
+    return first === undefined ? [] : [{ document, leaves, line: first.line }];
   });
 }
 

@@ -6,12 +6,13 @@ import { isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
 import { isQuantity } from '../../../kernel/quantity.ts';
 import { formatField, type Pointer } from '../yaml/field-path.ts';
 import { looksLikeValues, templateOf } from './chart.ts';
-import { type Leaf, leavesAt, type ManifestDocument, resolved, textAt } from '../yaml/documents.ts';
+import { leavesAt, type ManifestDocument, resolved, textAt } from '../yaml/documents.ts';
 import { isOfOtherCluster } from './identify.ts';
 import { isWithin, mentions } from './paths.ts';
 import type { PlacedValue } from './location.ts';
 import { isCurrent, type PlaceAnswer, type Search, unplaced } from './search.ts';
 import { isQuotaKey } from '../../model/quota-key.ts';
+import { type DocumentValues, placedInValues } from './values-document.ts';
 
 /** The charts whose own templates say what their values are for, be it that no quota is made of them. */
 function chartsWithQuotas({ reader }: Search, files: readonly string[]): readonly string[] {
@@ -21,11 +22,8 @@ function chartsWithQuotas({ reader }: Search, files: readonly string[]): readonl
   return [...new Set(charts)];
 }
 
-interface Mapping {
-  readonly document: ManifestDocument;
+interface Mapping extends DocumentValues {
   readonly pointer: Pointer;
-  readonly line: number;
-  readonly leaves: readonly Leaf[];
 }
 
 /**
@@ -76,23 +74,8 @@ export function looseMappings(
       candidates,
     );
   }
-  const { document, leaves, line, pointer } = mapping;
-  const at = { path: document.path, part: document.part, index: document.index };
-  return {
-    kind: 'placed',
-    place: {
-      namespace: wanted.namespace,
-      name: wanted.name,
-      path: document.path,
-      line,
-      layout: 'helm',
-      values: Object.fromEntries(
-        leaves.map(({ key, line: at, text }) => [key, { path: document.path, line: at, text: text ?? '' }]),
-      ),
-      edits: Object.fromEntries(leaves.map((leaf) => [leaf.key, { kind: 'replace', at, pointer: leaf.pointer }])),
-      how: `found in \`${document.path}:${line}\` at the field \`${formatField(pointer)}\`, the only one with the quota's keys, by ${hint.said}`,
-    },
-  };
+  const field = formatField(mapping.pointer);
+  return placedInValues(search, mapping, `at the field \`${field}\`, the only one with the quota's keys,`);
 }
 
 /**
