@@ -1,7 +1,6 @@
 /** LightsOutSchedules as arguments. */
 import { lightsOutId } from '../../../domain/kernel/target.ts';
 import type { TargetForm } from '../controller.ts';
-import { isObjectName } from '../names.ts';
 
 // The client of Kubernetes takes its time to load, which a command that does not need it does not wait for.
 const schedules = async () => await import('./schedules.ts');
@@ -9,7 +8,8 @@ const schedules = async () => await import('./schedules.ts');
 export const scheduleTarget: TargetForm = {
   argument: 'schedule',
   description: 'the LightsOutSchedule',
-  isTarget: isObjectName,
+  // Whether there is one, and which was meant, is for the cluster to say.
+  isTarget: (text) => text !== '' && !/[\s/]/.test(text),
   expected: 'the name of a schedule, such as dev-nights',
   workflowId: (cluster, schedule) => lightsOutId({ cluster, schedule }),
   whyNothingRuns: async (config, schedule) => await (await schedules()).whyNobodyAnswers(config, schedule),
