@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -39,8 +39,13 @@ export async function createGitOpsRepository(gitDir: string, files: Readonly<Rec
   }
 }
 
-/** The commit that a branch points at. */
+/**
+ * The commit that a branch points at. Read from its file, since the syncer asks three times a second: a process for each
+ * question took a fifth of what the tests' own process did. Only a branch that was packed with others has no file.
+ */
 export async function headOf(gitDir: string, branch = 'main'): Promise<string> {
+  const loose = await readFile(join(gitDir, 'refs', 'heads', branch), 'utf8').catch(() => '');
+  if (/^[0-9a-f]{40}\n$/.test(loose)) return loose.trim();
   return (await git(gitDir, 'rev-parse', `refs/heads/${branch}`)).trim();
 }
 
