@@ -1,6 +1,7 @@
 import type { KubeConfig, KubernetesObject } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
 import type { Registry } from 'prom-client';
+import type { Access } from '../platform/kubernetes/access.ts';
 import type { HeadroomProcess } from '../platform/process/process.ts';
 import type { AdmissionWebhooks } from './admission/webhooks.ts';
 import type { Config } from './config.ts';
@@ -32,6 +33,8 @@ export interface RunningController {
 export interface StarterController {
   /** Whether this process runs it. */
   readonly isEnabled: (config: Config) => boolean;
+  /** What it may do in the cluster, besides what every starter may. */
+  readonly access: readonly Access[];
   /**
    * Watches what the controller is about, and wakes its workflows.
    *
@@ -43,5 +46,6 @@ export interface StarterController {
 /** For a controller whose workflows others start: there is nothing to watch. */
 export const nothingToWatch: StarterController = {
   isEnabled: () => false,
+  access: [],
   start: () => ({ informers: {}, waitingHints: () => 0 }),
 };

@@ -4,6 +4,7 @@ import type { NativeConnection, Worker, WorkerOptions } from '@temporalio/worker
 import type { PauseView } from '../activities/kernel/pause-view.ts';
 import type { Config } from './config.ts';
 import type { Log } from '../platform/log/log.ts';
+import type { Access, CustomResource } from '../platform/kubernetes/access.ts';
 import type { HistogramBuckets } from '../platform/temporal/worker-connection.ts';
 
 /** What a controller may use to build its activities: the ways to the world, and the configuration. */
@@ -34,6 +35,10 @@ export interface WorkflowEnvironment extends WorkerEnvironment {
 export interface WorkerController {
   /** The workflow types that `workflows/index.ts` exports for it. */
   readonly workflowTypes: readonly string[];
+  /** What its activities may do in the cluster, besides what every worker may. */
+  readonly access: readonly Access[];
+  /** What it defines for people to write. */
+  readonly customResources?: readonly CustomResource[];
   /** Whether this process runs its activities. */
   readonly isEnabled: (config: Config) => boolean;
   /** Its activities, for its own task queue; empty for a controller that has none. */

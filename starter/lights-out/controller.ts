@@ -7,9 +7,11 @@ import { createScheduleHintSender, type ScheduleQueuedHint } from './hint.ts';
 import { keepRunning } from './keep-running.ts';
 import { registerScheduleMetrics } from './metrics.ts';
 import { watchSchedules } from './watch.ts';
+import { lightsOutAccess } from './access.ts';
 
 export const lightsOutController: StarterController = {
   isEnabled: ({ lightsOut }) => lightsOut.enabled,
+  access: lightsOutAccess,
   start,
 };
 

@@ -6,6 +6,7 @@ import { createQuotaHintSender, type QuotaHint } from './hint.ts';
 import { watchQuotas } from './watch.ts';
 import { webhookPath } from './webhooks/server.ts';
 import { type RunningWebhooks, startWebhooks } from './webhooks/webhooks.ts';
+import { quotaResizeAccess } from './access.ts';
 
 /** Two hints for one quota in this span become one: a rollout updates the quota's status with every pod. */
 const HINT_GAP_MS = 1_000;
@@ -13,6 +14,7 @@ const HINT_GAP_MS = 1_000;
 /** Watches quotas and what they refuse, and takes GitHub's webhooks where an address is configured for them. */
 export const quotaResizeController: StarterController = {
   isEnabled: () => true,
+  access: quotaResizeAccess,
   start: async (context) => {
     const { kubeConfig, countedUsage } = context;
     const { config, cluster, log, signal, onStop } = context.headroom;

@@ -6,9 +6,11 @@ import { createUsageCache, type RunningUsageCache } from './cache.ts';
 import { createUsageHintSender, type UsageQueuedHint } from './hint.ts';
 import { createUsageMetrics } from './metrics.ts';
 import { createUsageWatch } from './usage-watch.ts';
+import { quotaUsageAccess } from './access.ts';
 
 export const quotaUsageController: StarterController = {
   isEnabled: ({ quotaUsage }) => quotaUsage.mode !== 'off',
+  access: quotaUsageAccess,
   start,
 };
 

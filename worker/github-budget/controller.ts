@@ -4,6 +4,7 @@ import { createGitHubBudgetWorker } from './worker.ts';
 /** Its workflow has no activities: it only answers those who ask. Whoever writes to GitHub runs it. */
 export const githubBudgetController: WorkerController = {
   workflowTypes: ['githubBudget'],
+  access: [],
   isEnabled: ({ github }) => github !== undefined,
   createActivities: () => ({}),
   createSharedWorker: createGitHubBudgetWorker,

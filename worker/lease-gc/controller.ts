@@ -2,9 +2,11 @@ import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import type { LeaseGcActivities } from '../../activities/lease-gc/interface.ts';
 import { createLeaseGcActivities } from '../../activities/lease-gc/kubernetes-activities.ts';
 import type { ControllerContext, WorkerController } from '../controller.ts';
+import { leaseGcAccess } from './access.ts';
 
 export const leaseGcController: WorkerController = {
   workflowTypes: ['leaseGc'],
+  access: leaseGcAccess,
   isEnabled: () => true,
   createActivities,
 };

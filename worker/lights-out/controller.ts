@@ -2,11 +2,22 @@ import type { LightsOutActivities } from '../../activities/lights-out/interface.
 import { scalingBuckets } from '../../activities/lights-out/metrics.ts';
 import { createLightsOutActivities } from '../../activities/lights-out/kubernetes-activities.ts';
 import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
+import { lightsOutDefinition } from '../../domain/lights-out/schedule/definition.ts';
 import { protectedNamespaces } from '../../domain/lights-out/protected-namespaces.ts';
 import type { ControllerContext, WorkerController } from '../controller.ts';
+import { lightsOutAccess } from './access.ts';
 
 export const lightsOutController: WorkerController = {
   workflowTypes: ['lightsOut'],
+  access: lightsOutAccess,
+  customResources: [
+    {
+      component: 'lights-out',
+      about:
+        'LightsOutSchedules. Deleting the definition deletes every schedule. While Headroom runs, each restores first what it put down.',
+      definition: lightsOutDefinition,
+    },
+  ],
   isEnabled: ({ lightsOut }) => lightsOut.enabled,
   createActivities,
   histogramBuckets: scalingBuckets,

@@ -16,9 +16,11 @@ import type { Config } from '../config.ts';
 import { policyDefaults } from '../../domain/quota-resize/settings.ts';
 import { createGitHubCredentials } from './github-credentials.ts';
 import type { ControllerContext, WorkerController } from '../controller.ts';
+import { quotaResizeAccess } from './access.ts';
 
 export const quotaResizeController: WorkerController = {
   workflowTypes: ['quotaResize'],
+  access: quotaResizeAccess,
   isEnabled: () => true,
   createActivities,
 };

@@ -2,10 +2,12 @@ import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import type { QuotaUsageActivities } from '../../activities/quota-usage/interface.ts';
 import { createQuotaUsageActivities } from '../../activities/quota-usage/kubernetes-activities.ts';
 import type { ControllerContext, WorkerController } from '../controller.ts';
+import { quotaUsageAccess } from './access.ts';
 
 /** Its counts are not among them: starters host those, beside their caches. */
 export const quotaUsageController: WorkerController = {
   workflowTypes: ['quotaUsage'],
+  access: quotaUsageAccess,
   isEnabled: ({ quotaUsage }) => quotaUsage.mode !== 'off',
   createActivities,
 };

@@ -37,6 +37,15 @@ export const WORKLOAD_KINDS: Readonly<Record<WorkloadType, WorkloadKind>> = {
   },
 };
 
+/** The resources of all kinds, by API group, as the roles name them. */
+export function workloadResources(): readonly { readonly group: string; readonly resources: readonly string[] }[] {
+  const all = workloadTypes.map((kind) => WORKLOAD_KINDS[kind].resource);
+  return [...Map.groupBy(all, ({ group }) => group)].map(([group, of]) => ({
+    group,
+    resources: of.map(({ resource }) => resource),
+  }));
+}
+
 /** Whether workloads of the kind are put to sleep by their replicas, and not by a switch. */
 export function hasReplicas(kind: WorkloadType): boolean {
   return WORKLOAD_KINDS[kind].field === 'replicas';

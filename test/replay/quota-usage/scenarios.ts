@@ -18,7 +18,7 @@ import { type Recorded, type Scenario, type Stage, stage } from '../stages.ts';
 import { untilAsked, whileNothingIsDone } from '../workflows-only.ts';
 
 const QUOTA = 'compute';
-const STARTER_ROLE = 'headroom-starter-quota-usage';
+const STARTER_ROLE = 'headroom-starter-quota-usage-reading';
 const merge = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
 
 class CountedNamespace {

@@ -67,7 +67,7 @@ beforeAll(async () => {
     namespace: SYSTEM_NAMESPACE,
     body: {
       metadata: { name: KEEPER },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'headroom-starter-lights-out' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'headroom-starter-lights-out-webhook' },
       subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: KEEPER }],
     },
   });

@@ -49,7 +49,7 @@ beforeAll(async () => {
     new URL('../../../deploy/quota-usage/reading/rbac.yaml', import.meta.url),
     new URL('../../../deploy/quota-usage/own/rbac.yaml', import.meta.url),
   ]);
-  await bind(STARTER, 'headroom-starter-quota-usage');
+  await bind(STARTER, 'headroom-starter-quota-usage-reading');
   await allow('narrow-quotas', ['resourcequotas', 'pods']);
   await bind(NARROW, 'narrow-quotas');
 });

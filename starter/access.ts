@@ -1,0 +1,16 @@
+import type { Access } from '../platform/kubernetes/access.ts';
+
+/** What the starter may do whatever it watches. */
+export const starterAccess: Access = {
+  component: '',
+  about: 'The starter watches, and writes nothing to the cluster.',
+  everywhere: [
+    {
+      why: 'Its UID tells this cluster from others.',
+      apiGroups: [''],
+      resources: ['namespaces'],
+      resourceNames: ['kube-system'],
+      verbs: ['get'],
+    },
+  ],
+};

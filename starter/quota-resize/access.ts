@@ -1,0 +1,23 @@
+import type { Access } from '../../platform/kubernetes/access.ts';
+
+export const quotaResizeAccess: readonly Access[] = [
+  {
+    component: '',
+    everywhere: [
+      {
+        why: 'Quotas under pressure, refusals, and namespaces whose annotations change the policy.',
+        apiGroups: [''],
+        resources: ['resourcequotas', 'namespaces', 'events'],
+        verbs: ['list', 'watch'],
+      },
+    ],
+    inSystemNamespace: [
+      {
+        why: 'Which pull request is whose: whom a webhook of GitHub wakes. Not needed without webhooks.',
+        apiGroups: ['coordination.k8s.io'],
+        resources: ['leases'],
+        verbs: ['list', 'watch'],
+      },
+    ],
+  },
+];

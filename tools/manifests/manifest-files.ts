@@ -1,0 +1,53 @@
+/** The manifests of deploy/ that are written from the code: roles and definitions of custom resources. */
+import { stringify } from 'yaml';
+import type { Access } from '../../platform/kubernetes/access.ts';
+import { starterAccess } from '../../starter/access.ts';
+import { controllers as starterControllers } from '../../starter/registry.ts';
+import { workerAccess } from '../../worker/access.ts';
+import { controllers as workerControllers } from '../../worker/registry.ts';
+import { comment } from './comment.ts';
+import { type ProcessAccess, rbacManifest } from './rbac.ts';
+
+/** Each file with its text, by its path below deploy/. */
+export function manifestFiles(): ReadonlyMap<string, string> {
+  return new Map([...rbacFiles(), ...definitionFiles()]);
+}
+
+function rbacFiles(): readonly (readonly [path: string, text: string])[] {
+  const all: readonly ProcessAccess[] = [
+    ...accessOf('worker', workerAccess, workerControllers),
+    ...accessOf('starter', starterAccess, starterControllers),
+  ];
+  const header = 'Written by `npm run manifests` from worker/ and starter/ (access.ts in each): change those.';
+  return [...Map.groupBy(all, ({ access }) => access.component)].map(
+    ([component, accesses]) =>
+      [pathOf(component, 'rbac.yaml'), `${comment(header)}${rbacManifest(component, accesses)}`] as const,
+  );
+}
+
+function accessOf(
+  process: ProcessAccess['process'],
+  ofProcess: Access,
+  controllers: Readonly<Record<string, { readonly access: readonly Access[] }>>,
+): readonly ProcessAccess[] {
+  return [
+    { process, controller: null, access: ofProcess },
+    ...Object.entries(controllers).flatMap(([controller, { access }]) =>
+      access.map((one) => ({ process, controller, access: one })),
+    ),
+  ];
+}
+
+function definitionFiles(): readonly (readonly [path: string, text: string])[] {
+  const header = 'Written by `npm run manifests` from the types of the code: change those.';
+  return Object.values(workerControllers).flatMap(({ customResources = [] }) =>
+    customResources.map(({ component, about, definition }) => {
+      const text = stringify(definition(), { lineWidth: 0, aliasDuplicateObjects: false });
+      return [pathOf(component, 'crd.yaml'), `${comment(`${header}\n\n${about}`)}${text}`] as const;
+    }),
+  );
+}
+
+function pathOf(component: string, file: string): string {
+  return component === '' ? file : `${component}/${file}`;
+}

@@ -1,0 +1,99 @@
+/** Roles in YAML, each rule below its reason. */
+import type { Access, AccessRule } from '../../platform/kubernetes/access.ts';
+import { comment } from './comment.ts';
+
+const NAMESPACE = 'namespace-resizer-system';
+
+/** What one process may do, and for which controller; null: for all. */
+export interface ProcessAccess {
+  readonly process: 'worker' | 'starter';
+  readonly controller: string | null;
+  readonly access: Access;
+}
+
+/** The documents of one component: of each process its account, where it has none yet, and its roles. */
+export function rbacManifest(component: string, accesses: readonly ProcessAccess[]): string {
+  const abouts = accesses.flatMap(({ access: { about } }) => (about === undefined ? [] : [about]));
+  const documents = [...Map.groupBy(accesses, ({ process }) => process)].flatMap(([process, own]) => {
+    const name = ['headroom', process, ...component.split('/')].filter((part) => part !== '').join('-');
+    return [
+      ...(component === '' ? [account(process)] : []),
+      ...roleOf(
+        'ClusterRole',
+        process,
+        name,
+        rulesOf(own, ({ everywhere }) => everywhere),
+      ),
+      ...roleOf(
+        'Role',
+        process,
+        name,
+        rulesOf(own, ({ inSystemNamespace }) => inSystemNamespace),
+      ),
+    ];
+  });
+  const about = abouts.length === 0 ? '' : comment(`\n${abouts.join('\n\n')}`);
+  return `${about}${documents.join('---\n')}`;
+}
+
+function account(process: string): string {
+  return `apiVersion: v1
+kind: ServiceAccount
+metadata:
+  name: headroom-${process}
+  namespace: ${NAMESPACE}
+`;
+}
+
+/** The rules with the controllers that need them. */
+function rulesOf(
+  accesses: readonly ProcessAccess[],
+  of: (access: Access) => readonly AccessRule[] | undefined,
+): string {
+  return accesses
+    .map(({ controller, access }) => {
+      const rules = of(access) ?? [];
+      const isShared = accesses.some((other) => other.controller !== controller);
+      const title = controller === null || rules.length === 0 || !isShared ? '' : comment(`For ${controller}.`, '  ');
+      return `${title}${rules.map(ruleText).join('')}`;
+    })
+    .join('');
+}
+
+function ruleText({ why, apiGroups, resources, resourceNames, verbs }: AccessRule): string {
+  const names = resourceNames === undefined ? '' : `    resourceNames: ${list(resourceNames)}\n`;
+  return `${comment(why, '  ')}  - apiGroups: ${list(apiGroups)}
+    resources: ${list(resources)}
+${names}    verbs: ${list(verbs)}
+`;
+}
+
+/** `""` and `"*"` need their quotes. */
+function list(items: readonly string[]): string {
+  return `[${items.map((item) => (/^[a-z]/.test(item) ? item : `"${item}"`)).join(', ')}]`;
+}
+
+/** A role and its binding to the account of the process; nothing where it has no rules. */
+function roleOf(kind: 'ClusterRole' | 'Role', process: string, name: string, rules: string): readonly string[] {
+  if (rules === '') return [];
+  const metadata = `metadata:
+  name: ${name}
+${kind === 'Role' ? `  namespace: ${NAMESPACE}\n` : ''}`;
+  return [
+    `apiVersion: rbac.authorization.k8s.io/v1
+kind: ${kind}
+${metadata}rules:
+${rules}`,
+    `apiVersion: rbac.authorization.k8s.io/v1
+kind: ${kind}Binding
+${metadata}roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ${kind}
+  name: ${name}
+subjects:
+  - kind: ServiceAccount
+    name: headroom-${process}
+    namespace: ${NAMESPACE}
+`,
+  ];
+}

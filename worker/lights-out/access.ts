@@ -1,0 +1,44 @@
+import { GROUP, PLURAL } from '../../domain/lights-out/schedule/names.ts';
+import { workloadResources } from '../../domain/lights-out/workload/kinds.ts';
+import type { Access } from '../../platform/kubernetes/access.ts';
+
+export const lightsOutAccess: readonly Access[] = [
+  {
+    component: 'lights-out',
+    about: `What following LightsOutSchedules needs besides deploy/rbac.yaml. With it the worker can change workloads, which it otherwise cannot; it can create and delete none, and the starter only reads.
+
+Kubernetes has no right for some fields or some namespaces of a cluster-wide role. Where the worker may touch a few namespaces only, take \`patch\` out of the rules for workloads and autoscalers, and bind a role with it in those namespaces: whatever else a schedule selects is then shown as failing, and left.`,
+    everywhere: [
+      {
+        why: 'get: the schedule of a decision. list: the others, because each workload has one owner. patch: the finalizer that keeps a deleted schedule until everything it put down is restored.',
+        apiGroups: [GROUP],
+        resources: [PLURAL],
+        verbs: ['get', 'list', 'patch'],
+      },
+      {
+        why: 'State, next transitions, conditions, saved replica-hours.',
+        apiGroups: [GROUP],
+        resources: [`${PLURAL}/status`],
+        verbs: ['patch'],
+      },
+      ...workloadResources().map(({ group, resources }) => ({
+        why: 'list: what a schedule selects, and what it put down wherever that is now. get: one that changed meanwhile is evaluated again. patch: replicas or `suspend`, and the annotations that say what they were.',
+        apiGroups: [group],
+        resources,
+        verbs: ['get', 'list', 'patch'],
+      })),
+      {
+        why: 'An autoscaler that would put a workload up again: its bounds are narrowed while the workload is down.',
+        apiGroups: ['autoscaling'],
+        resources: ['horizontalpodautoscalers'],
+        verbs: ['list', 'patch'],
+      },
+      {
+        why: "KEDA's: paused while the workload is down. Harmless where KEDA is not installed.",
+        apiGroups: ['keda.sh'],
+        resources: ['scaledobjects'],
+        verbs: ['list', 'patch'],
+      },
+    ],
+  },
+];

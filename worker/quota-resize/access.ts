@@ -1,0 +1,104 @@
+import type { Access } from '../../platform/kubernetes/access.ts';
+
+/** It reads quotas, what they refused and where they are applied from, and keeps Leases. */
+export const quotaResizeAccess: readonly Access[] = [
+  {
+    component: '',
+    everywhere: [
+      {
+        why: "The annotations of a decision's namespace.",
+        apiGroups: [''],
+        resources: ['namespaces'],
+        verbs: ['get'],
+      },
+      {
+        why: 'get: the quota of a decision. list: the other quotas of its namespace.',
+        apiGroups: [''],
+        resources: ['resourcequotas'],
+        verbs: ['get', 'list'],
+      },
+      {
+        why: 'list: what admission refused. create: recommendations and warnings on the quota.',
+        apiGroups: [''],
+        resources: ['events'],
+        verbs: ['list', 'create'],
+      },
+      {
+        why: 'The pods and claims of a namespace, to know what a refused workload misses and whether the quota has counted right; and the defaults that a new pod would get.',
+        apiGroups: [''],
+        resources: ['pods', 'persistentvolumeclaims', 'limitranges'],
+        verbs: ['list'],
+      },
+      {
+        why: 'Refused owners. ReplicaSets and ReplicationControllers say in a condition that they are refused, so all are looked at.',
+        apiGroups: [''],
+        resources: ['replicationcontrollers'],
+        verbs: ['list'],
+      },
+      { why: 'The same.', apiGroups: ['apps'], resources: ['replicasets'], verbs: ['list'] },
+      {
+        why: 'Owners that are named.',
+        apiGroups: ['apps'],
+        resources: ['deployments', 'statefulsets', 'daemonsets'],
+        verbs: ['get'],
+      },
+      {
+        why: 'list: whether a CronJob has made the Job that was refused.',
+        apiGroups: ['batch'],
+        resources: ['jobs'],
+        verbs: ['get', 'list'],
+      },
+      { why: 'The CronJob itself.', apiGroups: ['batch'], resources: ['cronjobs'], verbs: ['get'] },
+      {
+        why: 'The overhead that a pod of the class is charged besides its containers.',
+        apiGroups: ['node.k8s.io'],
+        resources: ['runtimeclasses'],
+        verbs: ['get'],
+      },
+      {
+        why: 'The claims of devices that come with a pod, for a quota that counts them.',
+        apiGroups: ['resource.k8s.io'],
+        resources: ['resourceclaimtemplates'],
+        verbs: ['get'],
+      },
+      {
+        why: 'The default class, for a quota that counts storage by class.',
+        apiGroups: ['storage.k8s.io'],
+        resources: ['storageclasses'],
+        verbs: ['list'],
+      },
+      {
+        why: 'The default class, for a quota that selects pods by their priority class.',
+        apiGroups: ['scheduling.k8s.io'],
+        resources: ['priorityclasses'],
+        verbs: ['list'],
+      },
+      {
+        why: 'Where Argo CD applies a quota from, read only for quotas that have its labels or annotations.',
+        apiGroups: ['argoproj.io'],
+        resources: ['applications'],
+        verbs: ['get'],
+      },
+      {
+        why: 'Where Flux applies a quota from, likewise.',
+        apiGroups: ['kustomize.toolkit.fluxcd.io'],
+        resources: ['kustomizations'],
+        verbs: ['get'],
+      },
+      {
+        why: 'The repository that Flux reads.',
+        apiGroups: ['source.toolkit.fluxcd.io'],
+        resources: ['gitrepositories'],
+        verbs: ['get'],
+      },
+    ],
+    inSystemNamespace: [
+      {
+        why: 'Locks and memory. delete: file locks that are over.',
+        apiGroups: ['coordination.k8s.io'],
+        resources: ['leases'],
+        verbs: ['get', 'list', 'create', 'update', 'delete'],
+      },
+    ],
+  },
+];
