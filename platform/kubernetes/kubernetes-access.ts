@@ -257,8 +257,10 @@ class RenewingKubeConfig extends KubeConfig {
     const options: RequestOptions = {};
     await this.applyToHTTPSOptions(options);
     const { ca, cert, key: privateKey, rejectUnauthorized, servername } = options;
-    const material = JSON.stringify([ca, cert, privateKey, rejectUnauthorized, servername]);
-    const key = createHash('sha256').update(material).digest('hex');
+    const hash = createHash('sha256').update(JSON.stringify([rejectUnauthorized, servername]));
+    // As bytes: this is done for each request, and as JSON a certificate is a list of thousands of numbers.
+    for (const part of [ca, cert, privateKey].flat()) hash.update('|').update(bytesOf(part));
+    const key = hash.digest('hex');
     if (this.#dispatcher?.key === key) {
       const basic =
         options.auth == null ? {} : { Authorization: `Basic ${Buffer.from(options.auth).toString('base64')}` };
@@ -273,6 +275,11 @@ class RenewingKubeConfig extends KubeConfig {
     const authorization = context.getHeaders()['Authorization'];
     if (authorization !== undefined) context.setHeaderParam('Authorization', authorization.trim());
   }
+}
+
+function bytesOf(part: NonNullable<RequestOptions['ca' | 'key']>[0] | undefined): string | NodeJS.ArrayBufferView {
+  if (part === undefined) return '';
+  return typeof part === 'string' || ArrayBuffer.isView(part) ? part : JSON.stringify(part);
 }
 
 /** An option of the connections of undici, which the library's type does not name. */

@@ -18,6 +18,7 @@ import {
 } from '../kubernetes/kubernetes-access.ts';
 import { createLog, type Log } from '../log/log.ts';
 import { ensureSearchAttributes, SearchAttributesError } from '../temporal/search-attributes.ts';
+import { mapStackTraces } from './stack-traces.ts';
 import { installShutdown, type Shutdown } from './shutdown.ts';
 import { connectClient, watchTemporal } from '../temporal/temporal.ts';
 
@@ -42,6 +43,7 @@ export function runProcess<Values extends object>(
   controllers: ControllerSettings<Values>,
   run: (process: HeadroomProcess<PlatformConfig & Values>) => Promise<void>,
 ): void {
+  mapStackTraces();
   const config = readConfig(program, controllers);
   const cluster = config.kubernetes.clusterName;
   const log = createLog({

@@ -11,7 +11,7 @@ import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { type OutputChunk, rolldown, type RolldownOutput } from 'rolldown';
 import { licensesOf } from './licenses.ts';
 import { PROGRAM_ENTRIES, PROGRAM_NAMES } from './program-names.ts';
-import { adaptTemporalSdk, mapOwnSourcesOnly, NATIVE_FILE } from './plugins.ts';
+import { adaptTemporalSdk, asciiOnly, builtinHttpAsItIs, mapOwnSourcesOnly, NATIVE_FILE } from './plugins.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -56,7 +56,7 @@ async function bundle(folder: string, name: string, entry: string): Promise<Outp
     input: { [name]: entry },
     platform: 'node',
     external: [`./${NATIVE_FILE}`],
-    plugins: [adaptTemporalSdk, mapOwnSourcesOnly],
+    plugins: [adaptTemporalSdk, builtinHttpAsItIs, mapOwnSourcesOnly, asciiOnly],
     treeshake: {
       // Thousands of generated classes without effects, of which we use some dozens; its package.json does not say so.
       moduleSideEffects: [{ test: /\/@kubernetes\/client-node\//, sideEffects: false }],
@@ -74,7 +74,7 @@ async function bundle(folder: string, name: string, entry: string): Promise<Outp
       format: 'esm',
       entryFileNames: '[name].js',
       codeSplitting: false,
-      banner: name === 'headroom' ? `#!/usr/bin/env -S node --enable-source-maps\n${COMMON_JS_NAMES}` : COMMON_JS_NAMES,
+      banner: name === 'headroom' ? `#!/usr/bin/env node\n${COMMON_JS_NAMES}` : COMMON_JS_NAMES,
       comments: false,
       // Not minified otherwise: an error shows the names of functions, and of a package its lines in the bundle.
       minify: false,

@@ -55,7 +55,8 @@ async function build(folder: string): Promise<void> {
       await buildPrograms(partial);
       await rename(partial, folder);
     } catch (error) {
-      await rm(partial, { recursive: true, force: true });
+      // Again for as long as what did not fail still writes.
+      await rm(partial, { recursive: true, force: true, maxRetries: 10 });
       throw error;
     }
   });

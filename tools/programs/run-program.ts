@@ -1,4 +1,4 @@
-import { enableCompileCache, setSourceMapsSupport } from 'node:module';
+import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ensurePrograms } from './ensure-programs.ts';
@@ -9,7 +9,6 @@ export async function runProgram(name: ProgramName, args: readonly string[]): Pr
   const folder = await ensurePrograms();
   const file = join(folder, `${name}.js`);
   enableCompileCache(join(folder, 'compiled'));
-  setSourceMapsSupport(true);
   process.argv = [process.execPath, file, ...args];
   await import(pathToFileURL(file).href);
 }

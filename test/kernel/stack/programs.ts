@@ -34,7 +34,7 @@ export async function startOf(name: ProgramName): Promise<ProgramStart> {
   const folder = await programsFolder();
   return {
     command: process.execPath,
-    args: ['--enable-source-maps', join(folder, `${name}.js`)],
+    args: [join(folder, `${name}.js`)],
     env: { NODE_COMPILE_CACHE: join(folder, 'compiled') },
   };
 }
