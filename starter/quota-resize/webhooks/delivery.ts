@@ -15,6 +15,8 @@ export interface RepositoryEvent {
   readonly heads: readonly string[];
   /** A branch that moved: whatever is to be merged into it may be mergeable no more. */
   readonly base: string | null;
+  /** The files that its new commits change, as many as GitHub names. */
+  readonly files: readonly string[];
   /** When it happened, by the newest time that the payload has; null where it has none. */
   readonly at: EpochMs | null;
 }
@@ -30,6 +32,8 @@ const repository = z.object({ full_name: z.string().min(3), pushed_at: time });
 const ref = z.object({ ref: z.string(), sha });
 const pullRequest = z.object({ number: z.int(), head: ref, updated_at: time });
 const linked = z.array(z.object({ number: z.int() })).default([]);
+const paths = z.array(z.string()).default([]);
+const commit = z.object({ added: paths, removed: paths, modified: paths });
 const suite = z.object({ head_branch: z.string().nullish(), updated_at: time });
 
 type Found = Partial<Omit<RepositoryEvent, 'repository' | 'at'>> & { readonly times: readonly number[] };
@@ -76,10 +80,13 @@ const readers: Readonly<Record<string, z.ZodType<Found>>> = {
       branches: status.branches.map(({ name }) => name),
       times: [status.updated_at],
     })),
-  push: z.object({ ref: z.string(), repository }).transform(({ ref: name, repository: { pushed_at } }) => {
-    const branch = /^refs\/heads\/(.+)$/.exec(name)?.[1];
-    return { branches: branch === undefined ? [] : [branch], base: branch ?? null, times: [pushed_at] };
-  }),
+  push: z
+    .object({ ref: z.string(), repository, commits: z.array(commit).nullish() })
+    .transform(({ ref: name, repository: { pushed_at }, commits }) => {
+      const branch = /^refs\/heads\/(.+)$/.exec(name)?.[1];
+      const files = (commits ?? []).flatMap(({ added, removed, modified }) => [...added, ...removed, ...modified]);
+      return { branches: branch === undefined ? [] : [branch], base: branch ?? null, files, times: [pushed_at] };
+    }),
 };
 
 /** The names of the events that are read. */
@@ -94,10 +101,10 @@ export function readDelivery(event: string, payload: unknown): RepositoryEvent |
   const reader = Object.hasOwn(readers, event) ? readers[event] : undefined;
   if (reader === undefined) return null;
   const { repository: found } = z.object({ repository }).parse(payload);
-  const { times, numbers = [], branches = [], heads = [], base = null } = reader.parse(payload);
+  const { times, numbers = [], branches = [], heads = [], base = null, files = [] } = reader.parse(payload);
   const known = times.filter((at) => !Number.isNaN(at));
   const at = known.length === 0 ? null : Math.max(...known);
-  return { repository: found.full_name, numbers, branches, heads, base, at };
+  return { repository: found.full_name, numbers, branches, heads, base, files, at };
 }
 
 function ofPull({ number, head, updated_at }: z.output<typeof pullRequest>, times: readonly number[]): Found {

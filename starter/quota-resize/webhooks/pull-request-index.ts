@@ -11,7 +11,14 @@ import {
 import type { RepositoryEvent } from './delivery.ts';
 
 /** What of a pull request finds it. */
-type Place = Pick<PullRequestRef, 'repository' | 'number' | 'branch' | 'base' | 'headSha'>;
+type Place = Pick<PullRequestRef, 'repository' | 'number' | 'branch' | 'base' | 'headSha' | 'path'>;
+
+/** A quota whose pull request an event is about. */
+export interface ConcernedQuota {
+  readonly target: QuotaTarget;
+  /** The base has another version of the file that the pull request changes. */
+  readonly isFileChanged: boolean;
+}
 
 export class PullRequestIndex {
   readonly #cluster: string;
@@ -54,12 +61,13 @@ export class PullRequestIndex {
   }
 
   /** The quotas whose pull requests the event is about, each once. */
-  find(event: RepositoryEvent): readonly QuotaTarget[] {
+  find(event: RepositoryEvent): readonly ConcernedQuota[] {
     const found = new Map<string, QuotaTarget>();
     for (const key of keysOfEvent(event)) {
       for (const [name, target] of this.#targets.get(key) ?? []) found.set(name, target);
     }
-    return [...found.values()];
+    const changed = new Set(keysOfFiles(event).flatMap((key) => [...(this.#targets.get(key)?.keys() ?? [])]));
+    return [...found].map(([name, target]) => ({ target, isFileChanged: changed.has(name) }));
   }
 }
 
@@ -75,13 +83,18 @@ function openPullRequest(lease: LeaseObject): Place | null {
 const keyOf = (kind: string, repository: string, what: string | number): string =>
   `${kind} ${repository.toLowerCase()} ${what}`;
 
-function keysOfPlace({ repository, number, branch, base, headSha }: Place): readonly string[] {
+function keysOfPlace({ repository, number, branch, base, headSha, path }: Place): readonly string[] {
   return [
     keyOf('number', repository, number),
     keyOf('branch', repository, branch),
     keyOf('base', repository, base),
     keyOf('head', repository, headSha),
+    keyOf('file', repository, `${base} ${path}`),
   ];
+}
+
+function keysOfFiles({ repository, base, files }: RepositoryEvent): readonly string[] {
+  return base === null ? [] : files.map((path) => keyOf('file', repository, `${base} ${path}`));
 }
 
 function keysOfEvent({ repository, numbers, branches, heads, base }: RepositoryEvent): readonly string[] {

@@ -1,10 +1,10 @@
 /** What becomes of one webhook: who sent it, whether it is new and of now, and whom it wakes. */
 import { Webhooks } from '@octokit/webhooks';
-import type { QuotaTarget } from '../../../domain/kernel/target.ts';
 import type { EpochMs } from '../../../domain/kernel/time.ts';
 import { formatSpan } from '../../../domain/kernel/time.ts';
 import { baseHint, type QuotaHint, pullRequestHint } from '../hint.ts';
 import { readDelivery, type RepositoryEvent } from './delivery.ts';
+import type { ConcernedQuota } from './pull-request-index.ts';
 import { SeenDeliveries } from './seen-deliveries.ts';
 
 /** One request, as it came. */
@@ -44,7 +44,7 @@ export interface ReceiverOptions {
   /** The secrets that may have signed; asked for every delivery. */
   readonly secrets: () => readonly string[];
   /** The quotas whose pull requests an event is about; null while that is not known yet. */
-  readonly find: (event: RepositoryEvent) => readonly QuotaTarget[] | null;
+  readonly find: (event: RepositoryEvent) => readonly ConcernedQuota[] | null;
   readonly hint: (hint: QuotaHint) => void;
   readonly now?: () => EpochMs;
 }
@@ -74,16 +74,19 @@ export function createReceiver(options: ReceiverOptions): (delivery: Delivery) =
     if (read === null) return answer('ignored', 202, 'this event changes nothing here');
     const age = read.at === null ? 0 : now() - read.at;
     if (age > OLDEST_MS) return answer('stale', 410, `it is ${formatSpan(age)} old: it has been seen without it`);
-    const targets = find(read);
-    if (targets === null) return answer('not-ready', 503, 'the pull requests are not known yet');
+    const concerned = find(read);
+    if (concerned === null) return answer('not-ready', 503, 'the pull requests are not known yet');
     // The id is not signed, so whoever got hold of a delivery could send it under another one.
     const isNew = [id, signature].map((mark) => seen.add(mark, now())).every(Boolean);
     if (!isNew) return answer('replayed', 409, 'this delivery was taken before');
-    const toHint = read.base === null ? pullRequestHint : baseHint;
-    for (const target of targets) hint(toHint(target, `GitHub: ${event}`, id));
-    return targets.length === 0
+    for (const { target, isFileChanged } of concerned) {
+      // Whoever changed the very file may have raised the quota, and a person may be about to merge.
+      const toHint = read.base === null || isFileChanged ? pullRequestHint : baseHint;
+      hint(toHint(target, `GitHub: ${event}`, id));
+    }
+    return concerned.length === 0
       ? answer('unmatched', 202, 'no open pull request of this cluster is meant')
-      : answer('hinted', 202, `${targets.length} looked at again`);
+      : answer('hinted', 202, `${concerned.length} looked at again`);
   };
 }
 

@@ -53,8 +53,9 @@ export const payloads = {
     branches: branches.map((name) => ({ name })),
     repository,
   }),
-  push: (branch = 'main') => ({
+  push: (branch = 'main', changed: readonly string[] = []) => ({
     ref: `refs/heads/${branch}`,
+    commits: changed.map((path) => ({ added: [], removed: [], modified: [path] })),
     // GitHub writes seconds in this event alone.
     repository: { ...repository, pushed_at: Date.parse(AT) / 1000 },
   }),

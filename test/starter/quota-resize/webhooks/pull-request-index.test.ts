@@ -11,7 +11,12 @@ function woken(event: string, payload: unknown, leases = [lease('compute')]): re
   const read = readDelivery(event, payload);
   return read === null
     ? ['ignored']
-    : index.find(read).map(({ cluster, namespace, quota }) => `${cluster}/${namespace}/${quota}`);
+    : index
+        .find(read)
+        .map(
+          ({ target: { cluster, namespace, quota }, isFileChanged }) =>
+            `${cluster}/${namespace}/${quota}${isFileChanged ? ', its file' : ''}`,
+        );
 }
 
 const ours = ['prod/team-a/compute'];
@@ -47,6 +52,19 @@ describe('whom a webhook is for', () => {
     expect(woken('push', payloads.push('main'), leases)).toEqual(['prod/team-a/compute', 'prod/team-a/objects']);
     expect(woken('push', payloads.push('headroom/team-a/9'), leases)).toEqual(['prod/team-a/release']);
     expect(woken('push', { ...payloads.push(), ref: 'refs/tags/main' }, leases)).toEqual([]);
+  });
+
+  it('is told apart where the push to the base changed the file of the pull request', () => {
+    const leases = [
+      lease('compute'),
+      lease('objects', { number: 8, branch: 'headroom/team-a/8', headSha: 'd'.repeat(40), path: 'objects.yaml' }),
+      lease('release', { number: 9, branch: 'headroom/team-a/9', headSha: 'e'.repeat(40), base: 'release' }),
+    ];
+    const [compute, objects] = ['prod/team-a/compute', 'prod/team-a/objects'];
+    expect(woken('push', payloads.push('main', ['quota.yaml']), leases)).toEqual([`${compute}, its file`, objects]);
+    expect(woken('push', payloads.push('main', ['other.yaml']), leases)).toEqual([compute, objects]);
+    const removed = { ...payloads.push(), commits: [{ added: ['new.yaml'], removed: ['objects.yaml'], modified: [] }] };
+    expect(woken('push', removed, leases)).toEqual([compute, `${objects}, its file`]);
   });
 
   it('is nobody in another repository, whatever the number, and the case of a name does not matter', () => {

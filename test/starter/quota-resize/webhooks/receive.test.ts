@@ -11,7 +11,7 @@ function receiver(options: Partial<ReceiverOptions> = {}) {
   const hints: string[] = [];
   const receive = createReceiver({
     secrets: () => [SECRET],
-    find: () => [target],
+    find: () => [{ target, isFileChanged: false }],
     hint: ({ id, cause, starts }) => hints.push(`${id}: ${cause}${starts ? ', starting' : ''}`),
     now: () => NOW,
     ...options,
@@ -99,13 +99,28 @@ describe('a webhook', () => {
   });
 
   it('that comes before the Leases are known is refused and may be sent again', async () => {
-    let known: QuotaTarget[] | null = null;
+    let known: ReturnType<ReceiverOptions['find']> = null;
     const { receive, hints } = receiver({ find: () => known });
     const delivery = await signed('pull_request', payloads.pull_request());
     expect(await receive(delivery)).toMatchObject({ status: 503, outcome: 'not-ready' });
-    known = [target];
+    known = [{ target, isFileChanged: false }];
     expect(await receive(delivery)).toMatchObject({ status: 202, outcome: 'hinted' });
     expect(hints).toHaveLength(1);
+  });
+});
+
+describe('a push to a base branch', () => {
+  it('is looked at once in some minutes, and at once where it changed the file of the pull request', async () => {
+    const gaps: (number | undefined)[] = [];
+    const hint: ReceiverOptions['hint'] = ({ gapMs }) => gaps.push(gapMs);
+    const isFileChanged = [false, true];
+    const { receive } = receiver({
+      hint,
+      find: () => [{ target, isFileChanged: isFileChanged.shift() === true }],
+    });
+    await receive(await signed('push', payloads.push('main')));
+    await receive(await signed('push', payloads.push('main', ['quota.yaml'])));
+    expect(gaps).toEqual([expect.any(Number), undefined]);
   });
 });
 

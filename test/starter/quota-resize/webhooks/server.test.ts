@@ -17,7 +17,7 @@ beforeEach(async () => {
   metrics = new Registry();
   const receive = createReceiver({
     secrets: () => [SECRET],
-    find: () => [{ cluster: 'prod', namespace: 'team-a', quota: 'compute' }],
+    find: () => [{ target: { cluster: 'prod', namespace: 'team-a', quota: 'compute' }, isFileChanged: false }],
     hint: ({ cause }) => hints.push(cause),
   });
   server = await serveWebhooks({
