@@ -1,5 +1,6 @@
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
+import type { EpochMs } from '../../domain/kernel/time.ts';
 import type { UsageCount } from '../../domain/quota-usage/calculate.ts';
 import type { CachedQuota, Reached, UsageObservation } from '../../domain/quota-usage/observation.ts';
 import type { QuotaEvent } from '../kernel/quota-event.ts';
@@ -43,6 +44,8 @@ export interface UsageStatusWrite {
   readonly used: ResourceList;
   /** What the status said when it was counted. */
   readonly usedBefore: ResourceList;
+  /** By the clock of the starter that counted. */
+  readonly countedAt: EpochMs;
   /** Keys of the status that are to go. */
   readonly without: { readonly hard: readonly string[]; readonly used: readonly string[] };
 }

@@ -39,6 +39,13 @@ export function createQuotaUsageActivities(options: QuotaUsageOptions): QuotaUsa
  */
 const REBASES = 5;
 
+/**
+ * A count that is older, in milliseconds, is put upon nothing: whoever resets a run to between its count and its write lets a
+ * write that was made already begin anew. A first attempt follows its count within a second; a starter's clock that is further
+ * off than this costs a count more, and no wrong number.
+ */
+const MAX_COUNT_AGE_MS = 10_000;
+
 async function ensureUsageStatus(
   { kubernetes }: QuotaUsageOptions,
   write: UsageStatusWrite,
@@ -53,7 +60,8 @@ async function ensureUsageStatus(
         : { kind: 'written', resourceVersion: outcome.resourceVersion, isRebased: rebases > 0 };
     }
     // What is in the way may be this very write by an attempt whose answer was lost, with charges upon it.
-    if (rebases === REBASES || currentAttempt() > 1) return { kind: 'conflict' };
+    const mayBeRepeated = currentAttempt() > 1 || Date.now() - write.countedAt > MAX_COUNT_AGE_MS;
+    if (rebases === REBASES || mayBeRepeated) return { kind: 'conflict' };
     const now = await orNull(kubernetes.core.readNamespacedResourceQuota({ name, namespace }));
     if (now === null) return { kind: 'gone' };
     const { metadata, spec, status } = now;
@@ -77,7 +85,7 @@ function surplus(present: ResourceList | undefined, wanted: ResourceList): reado
  */
 async function patchStatus(
   kubernetes: Kubernetes,
-  { target, quotaUid, resourceVersion, hard, used, without }: Omit<UsageStatusWrite, 'usedBefore'>,
+  { target, quotaUid, resourceVersion, hard, used, without }: Omit<UsageStatusWrite, 'usedBefore' | 'countedAt'>,
 ): Promise<{ readonly resourceVersion: string } | 'conflict' | 'gone'> {
   const { namespace, quota: name } = target;
   const body = {

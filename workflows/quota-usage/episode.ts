@@ -124,7 +124,7 @@ export class UsageEpisode {
 
   /** Whether the status is written; if not, it has rested. */
   async write(
-    { quota }: UsageObservation,
+    { quota, at: countedAt }: UsageObservation,
     { status: { hard, used, without }, detail }: Extract<UsageVerdict, { kind: 'write' }>,
   ): Promise<boolean> {
     if (quota === null) return false;
@@ -133,7 +133,7 @@ export class UsageEpisode {
     const outcome = await this.#ensured(
       async () =>
         await this.#ensuring().ensureUsageStatus.executeWithOptions({ summary: brief(detail) }, [
-          { target: this.#target, quotaUid, resourceVersion, hard, used, usedBefore, without },
+          { target: this.#target, quotaUid, resourceVersion, hard, used, usedBefore, countedAt, without },
         ]),
     );
     if (outcome === null) return false;

@@ -73,6 +73,7 @@ async function counted(namespace: string): Promise<UsageStatusWrite> {
     hard: HARD,
     used: { secrets: '1' },
     usedBefore: { secrets: '4' },
+    countedAt: Date.now(),
     without: { hard: [], used: [] },
   };
 }
@@ -142,6 +143,15 @@ describe('a status', () => {
     const repeated = new MockActivityEnvironment({ attempt: 2 });
     expect(await repeated.run(async () => await activities.ensureUsageStatus(write))).toEqual({ kind: 'conflict' });
     expect(await statusOf('charged-back')).toEqual({ hard: HARD, used: write.usedBefore });
+  });
+
+  it('is counted again in a run that was reset to between its count and its write, which begins with a first attempt', async () => {
+    const write = await counted('reset');
+    await activities.ensureUsageStatus(write);
+    for (let charged = 0; charged < 3; charged += 1) await charge('reset');
+    const late = { ...write, countedAt: write.countedAt - 60_000 };
+    expect(await activities.ensureUsageStatus(late)).toEqual({ kind: 'conflict' });
+    expect(await statusOf('reset')).toEqual({ hard: HARD, used: write.usedBefore });
   });
 
   it('is counted again where a first number is there already, which admission has charged since', async () => {
