@@ -8,7 +8,7 @@ import type { FileChange } from '../forge/forge.ts';
 import type { Repositories } from '../forge/repositories.ts';
 import { type GitTree, GitTrees } from './git-tree.ts';
 import type { QuotaHints } from './interface.ts';
-import { keptQuotaFile, type QuotaFile, type QuotaFileProblem } from './quota-file.ts';
+import { keptQuotaFile, type QuotaFile, type QuotaFileProblem, type SearchOptions } from './quota-file.ts';
 
 export interface DecisionEdit {
   readonly kind: 'edit';
@@ -37,14 +37,14 @@ interface Raised {
 export async function editDecision(
   repositories: Repositories,
   { target, decision, places }: { target: QuotaTarget; decision: Decision; places: readonly QuotaHints[] },
-  maxBaseAgeMs = 0,
+  use: Pick<SearchOptions, 'maxBaseAgeMs' | 'isFirstUse'> = {},
 ): Promise<DecisionEdit | QuotaFileProblem> {
   const trees = new GitTrees();
   const find = (quota: string, { changes, placement }: Raised): ReturnType<typeof keptQuotaFile> => {
     const { hints = [], current } = places.find((place) => place.quota === quota) ?? {};
     const { source } = decision;
     const kept = source && placement ? { ...source, placement } : null;
-    const options = { hints, current, trees, maxBaseAgeMs };
+    const options = { ...use, hints, current, trees };
     return keptQuotaFile(repositories, { ...target, quota }, decidedLimits({ changes }), kept, options);
   };
   const own = await find(target.quota, { changes: decision.changes, placement: decision.source?.placement });

@@ -73,7 +73,7 @@ async function ensurePullRequest(task: Task): Promise<PullRequestOutcome> {
     if (number !== null) return foundOutcome(task, number);
   }
 
-  const edit = await editDecision(task.repositories, task, BASE_MAX_AGE_MS);
+  const edit = await editDecision(task.repositories, task, { maxBaseAgeMs: BASE_MAX_AGE_MS, isFirstUse: true });
   if (edit.kind === 'blocked') {
     // An earlier attempt, when the file could still be edited, may have left its branch.
     const base = mayExist ? await forge.files.base(BASE_MAX_AGE_MS, decision.source?.base) : null;

@@ -60,7 +60,7 @@ interface Search {
   readonly maxBaseAgeMs: number;
 }
 
-interface SearchOptions {
+export interface SearchOptions {
   readonly hints: readonly SourceHint[];
   /** The limits in force, by which one of several mappings in a values file is known. */
   readonly current?: ResourceList | undefined;
@@ -68,6 +68,8 @@ interface SearchOptions {
   readonly trees?: GitTrees;
   /** How old the knowledge of a base branch may be. */
   readonly maxBaseAgeMs?: number;
+  /** Before a pull request is there: a second copy in another repository may have come since the quota was found. */
+  readonly isFirstUse?: boolean;
 }
 
 /** Where a decision's quota was found. */
@@ -91,8 +93,21 @@ export async function keptQuotaFile(
   options: SearchOptions,
 ): Promise<QuotaFile | QuotaFileProblem> {
   const trees = options.trees ?? new GitTrees();
-  const verified = kept === null ? null : await verify(repositories, target, limits, kept, { ...options, trees });
-  return verified ?? (await findQuotaFile(repositories, target, limits, { ...options, trees }));
+  const isOnlyThere = kept !== null && (options.isFirstUse !== true || isOfOneRepository(repositories, kept));
+  const verified = isOnlyThere ? await verify(repositories, target, limits, kept, { ...options, trees }) : null;
+  if (verified !== null) return verified;
+  const current = kept === null ? options.current : currentOf(kept, options);
+  return await findQuotaFile(repositories, target, limits, { ...options, current, trees });
+}
+
+/** Whether no other repository was asked when the place was found, and none would be asked again. */
+function isOfOneRepository({ names }: Repositories, { placement }: KeptPlace): boolean {
+  return placement.hint.repository !== undefined || names.length === 1;
+}
+
+/** The kept texts tell two mappings apart as the limits in force did, also where those have changed since. */
+function currentOf({ placement }: KeptPlace, { current }: SearchOptions): ResourceList {
+  return { ...current, ...textsOf(placement) };
 }
 
 /** The quota at a kept place, by the question that it was found by; null where the answer is another one today. */
@@ -100,15 +115,17 @@ async function verify(
   repositories: Repositories,
   target: QuotaTarget,
   limits: ResourceList,
-  { repository, base: baseName, placement }: KeptPlace,
-  { hints, current, trees = new GitTrees(), maxBaseAgeMs = 0 }: SearchOptions,
+  kept: KeptPlace,
+  options: SearchOptions,
 ): Promise<QuotaFile | QuotaFileProblem | null> {
+  const { repository, base: baseName, placement } = kept;
+  const { hints, trees = new GitTrees(), maxBaseAgeMs = 0 } = options;
   if (!isLedBy(placement, hints) || repositories.nameOf(repository) === null) return null;
   const forge = repositories.of(repository);
   const base = await forge.files.base(maxBaseAgeMs, placement.hint.ref);
   if (base.kind === 'missing' || base.name !== baseName) return null;
   const tree = await trees.at(forge, base);
-  const wanted = wantedOf({ target, limits, current: { ...current, ...textsOf(placement) } });
+  const wanted = wantedOf({ target, limits, current: currentOf(kept, options) });
   const placed = await tree.answer((known) => placeQuota(known, wanted, placement.hint));
   if (placed.kind !== 'placed' || !isSamePlace(placement, placed.place, wanted.resources)) return null;
   return edited(limits, tree, placed.place, placement);

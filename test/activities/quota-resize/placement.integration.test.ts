@@ -85,6 +85,16 @@ describe('the place that a decision keeps', () => {
     });
   });
 
+  it('is not used for a pull request where another repository has the quota as well by now', async () => {
+    await using gitops = await startGitOps(undefined, {}, { platform: README });
+    const decision = await proposed(gitops.worker({ repositories: PLATFORM, baseBranch: 'main' }), [scan]);
+    await gitops.forge.repository('acme/platform').pushCommit({ files: { [PATH]: MANIFEST } });
+    const worker = gitops.worker({ repositories: PLATFORM, baseBranch: 'main' });
+    const outcome = await worker.activities.ensurePullRequest({ target, decision, policy, places: placesBy([scan]) });
+    expect(outcome).toMatchObject({ kind: 'blocked', reason: 'FoundTwice' });
+    expect(gitops.forge.writes).toEqual([]);
+  });
+
   it('is never used where the quota stands twice by now', async () => {
     await using gitops = await startGitOps();
     const decision = await proposed(gitops.worker({ baseBranch: 'main' }), hints);
