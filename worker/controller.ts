@@ -1,6 +1,6 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
-import type { NativeConnection, Worker, WorkerOptions } from '@temporalio/worker';
+import type { Worker, WorkerOptions } from '@temporalio/worker';
 import type { PauseView } from '../activities/kernel/pause-view.ts';
 import type { Config } from './config.ts';
 import type { Log } from '../platform/log/log.ts';
@@ -19,9 +19,8 @@ export interface ControllerContext {
 
 /** What every Temporal worker of the process has in common. */
 export interface WorkerEnvironment {
-  readonly connection: NativeConnection;
-  readonly namespace: string;
-  readonly identity: string;
+  /** A worker of this process in the namespace of Temporal that it is for; waits while Temporal is away. */
+  readonly createWorker: (options: Omit<WorkerOptions, 'connection' | 'namespace' | 'identity'>) => Promise<Worker>;
   /** Milliseconds: after so long what is under way is given up when the process stops. */
   readonly shutdownForceTime: number;
 }

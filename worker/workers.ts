@@ -1,4 +1,4 @@
-import { Worker } from '@temporalio/worker';
+import type { Worker } from '@temporalio/worker';
 import { createPauseActivities } from '../activities/kernel/pause-activities.ts';
 import { connectKubernetes } from '../activities/kubernetes/kubernetes.ts';
 import { type ControllerName, controllerNames } from '../domain/kernel/controllers.ts';
@@ -23,9 +23,9 @@ type Controllers = Readonly<Record<ControllerName, WorkerController>>;
 export async function createWorkflowWorker(
   cluster: string,
   { worker: limits }: Pick<Config, 'worker'>,
-  environment: WorkflowEnvironment,
+  { createWorker, ...environment }: WorkflowEnvironment,
 ): Promise<NamedWorker> {
-  const worker = await Worker.create({
+  const worker = await createWorker({
     ...environment,
     taskQueue: taskQueue(cluster),
     maxCachedWorkflows: limits.maxCachedWorkflows,
@@ -53,11 +53,11 @@ export async function createActivityWorkers(
   cluster: string,
   { worker: limits }: Pick<Config, 'worker'>,
   controllerActivities: ControllerActivities,
-  environment: WorkerEnvironment,
+  { createWorker, ...environment }: WorkerEnvironment,
 ): Promise<readonly NamedWorker[]> {
   const workers: NamedWorker[] = [];
   for (const [name, activities] of controllerActivities) {
-    const worker = await Worker.create({
+    const worker = await createWorker({
       ...environment,
       taskQueue: activityTaskQueue(taskQueue(cluster), name),
       activities,

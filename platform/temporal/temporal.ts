@@ -102,7 +102,7 @@ export function temporalReason(error: unknown, namespace: string): string {
   const message = error instanceof Error ? error.message : String(error);
   if (message.startsWith('Failed to connect before the deadline')) return `no connection within ${CONNECT_MS / 1000} s`;
   // The core prints its nested errors; the innermost one, in quotes, is what happened.
-  if (message.startsWith('tonic::'))
+  if (/^tonic::|: Status \{/.test(message))
     return (
       message
         .match(/"[^"]+"/g)

@@ -2,7 +2,7 @@
  * What runs activities or workflows needs of Temporal's SDK. Apart from the client's part: the worker of the SDK has a native
  * part of 30 MB, which a process that only asks Temporal does without.
  */
-import { NativeConnection, type RuntimeOptions } from '@temporalio/worker';
+import { NativeConnection, type RuntimeOptions, TransportError, Worker, type WorkerOptions } from '@temporalio/worker';
 import { type Log, temporalLogger } from '../log/log.ts';
 import { untilAvailable, type WaitOptions } from '../process/availability.ts';
 import { requireNamespace, temporalReason } from './temporal.ts';
@@ -30,6 +30,29 @@ export async function connectWorker(target: TemporalTarget, options: WaitOptions
     (error) => temporalReason(error, target.namespace),
     options,
   );
+}
+
+/**
+ * A worker on a connection of `connectWorker`, once Temporal answers: it may have gone away since it was connected to.
+ *
+ * @throws the signal's reason when the process stops first, and what the SDK throws for wrong options.
+ */
+export async function createWorker(target: TemporalTarget, options: WorkerOptions, wait: WaitOptions): Promise<Worker> {
+  const created = await untilAvailable(
+    `Temporal at ${target.address}`,
+    async () => {
+      try {
+        return { worker: await Worker.create(options) };
+      } catch (error) {
+        if (error instanceof TransportError) throw error;
+        return { error };
+      }
+    },
+    (error) => temporalReason(error, target.namespace),
+    wait,
+  );
+  if ('worker' in created) return created.worker;
+  throw created.error;
 }
 
 /** The upper bounds of the buckets of histograms that are not Temporal's own, by the metric's name. */

@@ -1,4 +1,4 @@
-import { type NativeConnection, Worker } from '@temporalio/worker';
+import type { Worker, WorkerOptions } from '@temporalio/worker';
 import type { UsageCache } from '../../activities/quota-usage/usage-cache.ts';
 import { createUsageCacheActivities } from '../../activities/quota-usage/cache-activities.ts';
 import type { UsagePolicy } from '../../domain/quota-usage/observation.ts';
@@ -6,9 +6,8 @@ import { cacheTaskQueue } from '../../domain/kernel/target.ts';
 import { HEARTBEAT_INTERVAL_MS, heartbeatWhileRunning } from '../../platform/temporal/heartbeat.ts';
 
 export interface CacheHostOptions {
-  readonly connection: NativeConnection;
-  readonly namespace: string;
-  readonly identity: string;
+  /** A worker of this process in its namespace of Temporal. */
+  readonly createWorker: (options: Omit<WorkerOptions, 'connection' | 'namespace' | 'identity'>) => Promise<Worker>;
   readonly cluster: string;
   readonly cache: UsageCache;
   readonly policy: UsagePolicy;
@@ -20,13 +19,14 @@ export interface CacheHostOptions {
 
 /** The activities that read this starter's caches, on the cluster's cache task queue; it runs no workflows. */
 export async function createCacheHost({
+  createWorker,
   cache,
   cluster,
   policy,
   workers,
   ...options
 }: CacheHostOptions): Promise<Worker> {
-  return await Worker.create({
+  return await createWorker({
     ...options,
     taskQueue: cacheTaskQueue(cluster),
     activities: createUsageCacheActivities({ cache, cluster, policy }),

@@ -1,4 +1,4 @@
-import { Worker } from '@temporalio/worker';
+import type { Worker } from '@temporalio/worker';
 import { githubBudgetTaskQueue } from '../../domain/kernel/target.ts';
 import type { WorkflowEnvironment } from '../controller.ts';
 
@@ -14,8 +14,8 @@ const TAKEN_OVER_AFTER_MS = 2_000;
  * A second worker for workflows: it runs the budgets of writes to GitHub, which clusters share, and no activities, so
  * that no cluster ever runs another's. Every process that writes to GitHub has one: whoever needs the budget runs it.
  */
-export async function createGitHubBudgetWorker(environment: WorkflowEnvironment): Promise<Worker> {
-  return await Worker.create({
+export async function createGitHubBudgetWorker({ createWorker, ...environment }: WorkflowEnvironment): Promise<Worker> {
+  return await createWorker({
     ...environment,
     taskQueue: githubBudgetTaskQueue,
     maxCachedWorkflows: CACHED_BUDGETS,
