@@ -6,7 +6,7 @@ import type { PermitAsk } from '../../activities/forge/write-permits.ts';
 import type { BudgetLimits } from '../../domain/github-budget/limits.ts';
 import type { Urgency } from '../../domain/github-budget/urgency.ts';
 import { githubBudgetTaskQueue } from '../../domain/kernel/target.ts';
-import { type BudgetStatus, pause, resume, status } from '../../workflows/github-budget/messages.ts';
+import { budgetCommands, type BudgetStatus, status } from '../../workflows/github-budget/messages.ts';
 import type { githubBudget } from '../../workflows/github-budget/workflow.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { type BudgetServers, persist, startBudgetServers } from './budget-servers.ts';
@@ -176,13 +176,16 @@ describe('a budget', () => {
       {
         workflowId: servers.workflowId('paused'),
         taskQueue: githubBudgetTaskQueue,
-        signal: pause.name,
+        signal: budgetCommands.signals.pause.name,
         signalArgs: [{ by: 'alice', reason: 'an incident' }],
       },
     );
     const permits = servers.permits('paused', NO_LIMIT);
     await expect(permits.take(ask('a'))).rejects.toThrow('paused by alice: an incident; asks again in 30 s');
-    await handle.signal(resume);
+    await expect(handle.executeUpdate(budgetCommands.updates.pause, { args: [{ by: 'bob' }] })).rejects.toMatchObject({
+      cause: { message: expect.stringMatching(/^already paused by alice since /) },
+    });
+    expect(await handle.executeUpdate(budgetCommands.updates.resume, { args: [{ by: 'bob' }] })).toBe('resumed by bob');
     await permits.take(ask('a'));
     expect((await statusOf('paused')).queue).toEqual([]);
   });

@@ -116,7 +116,7 @@ describe('the replay gate', () => {
     await pass.writeEvents(seen, [...run.memory.pendingEvents, ...verdict.events]);
     if (verdict.kind !== 'scale') await pass.writeStatus(seen, verdict.ready);`,
       },
-      { file: 'workflows/github-budget/workflow.ts', from: '    upsertMemo(memo);\n', to: '' },
+      { file: 'workflows/github-budget/permits.ts', from: '    upsertMemo(memo);\n', to: '' },
     );
     expect(Object.keys(outcomes)).toEqual(
       expect.arrayContaining([

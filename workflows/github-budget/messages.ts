@@ -2,6 +2,7 @@ import { defineQuery, defineSignal } from '@temporalio/workflow';
 import { ASKED, LIMITED, type Limited, type Questions } from '../../domain/github-budget/ask.ts';
 import type { BudgetPhase, BudgetReason } from '../../domain/github-budget/standing.ts';
 import type { CommandInput } from '../../domain/kernel/command-input.ts';
+import { defineCommands } from '../kernel/commands.ts';
 
 /**
  * Permits are asked for. The answers are in the memo, where the asker looks for them. An update would give them by itself,
@@ -11,9 +12,12 @@ export const permitsAsked = defineSignal<[Questions]>(ASKED);
 /** GitHub refused a request for a limit. */
 export const limited = defineSignal<[Limited]>(LIMITED);
 
-/** Operators stop every write to GitHub with this credential, in all clusters, and let them go on. */
-export const pause = defineSignal<[CommandInput?]>('pause');
-export const resume = defineSignal<[CommandInput?]>('resume');
+/** The operator commands, each as a signal and as an update. */
+export const budgetCommands = defineCommands<CommandInput>()({
+  pause: 'stop all writes to GitHub with this credential, in every cluster, until resume',
+  resume: 'go on after a pause',
+});
+export type BudgetCommand = keyof typeof budgetCommands.descriptions;
 
 /** What the query `status` answers. Moments are RFC 3339. */
 export interface BudgetStatus {
@@ -33,6 +37,8 @@ export interface BudgetStatus {
     readonly since: string;
     readonly turn: string | null;
   }[];
+  /** The last operator command and what it did. */
+  readonly lastCommand: string | null;
 }
 
 export const status = defineQuery<BudgetStatus>('status');

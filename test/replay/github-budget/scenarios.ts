@@ -6,7 +6,7 @@ import type { PermitAsk, WritePermits } from '../../../activities/forge/write-pe
 import type { BudgetLimits } from '../../../domain/github-budget/limits.ts';
 import { type Urgency, urgencies } from '../../../domain/github-budget/urgency.ts';
 import { githubBudgetId, githubBudgetTaskQueue } from '../../../domain/kernel/target.ts';
-import { pause, resume } from '../../../workflows/github-budget/messages.ts';
+import { budgetCommands } from '../../../workflows/github-budget/messages.ts';
 import type { githubBudget } from '../../../workflows/github-budget/workflow.ts';
 import { persist } from '../../github-budget/budget-servers.ts';
 import { withRepository } from '../platforms.ts';
@@ -38,9 +38,9 @@ const together: Readonly<Record<string, Scenario<Servers>>> = {
     const { runId } = await handle.describe();
     await permits.limited(1_000, 'You have exceeded a secondary rate limit');
     await persist(permits, ask('after the limit', 'demand'));
-    await handle.signal(pause, { by: 'alice', reason: 'an incident' });
+    await handle.signal(budgetCommands.signals.pause, { by: 'alice', reason: 'an incident' });
     await permits.take(ask('in the pause', 'approved')).catch(() => {});
-    await handle.signal(resume);
+    await handle.executeUpdate(budgetCommands.updates.resume, { args: [{ by: 'alice' }] });
     await persist(permits, ask('in the pause', 'approved'));
     await handle.result();
     return { workflowId: handle.workflowId, runId };

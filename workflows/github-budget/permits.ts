@@ -1,0 +1,160 @@
+import { metricMeter, upsertMemo } from '@temporalio/workflow';
+import { type Answers, answersKey, type Limited, type Questions } from '../../domain/github-budget/ask.ts';
+import * as budget from '../../domain/github-budget/budget.ts';
+import { type BudgetStanding, isOver, nextChange, standingOf } from '../../domain/github-budget/standing.ts';
+import { readCommandInput } from '../../domain/kernel/command-input.ts';
+import { type EpochMs, formatInstant } from '../../domain/kernel/time.ts';
+import type { CommandAnswer } from '../kernel/commands.ts';
+import type { ControllerRun } from '../kernel/controller-run.ts';
+import type { BudgetCommand, BudgetStatus } from './messages.ts';
+
+/** What a run carries to the next one. */
+export interface BudgetMemory {
+  readonly state: budget.BudgetState;
+  /** Who has answers in the memo, and since when. */
+  readonly answered: Readonly<Record<string, EpochMs>>;
+}
+
+export type BudgetRun = ControllerRun<BudgetStanding, BudgetMemory>;
+
+/** Answers are looked for as long as the asker has patience, which is 15 s; afterwards they are taken away. */
+const ANSWERS_KEPT_MS = 30_000;
+
+/** The permits of one budget: who asks for them, who gets one, and what people are shown of it. */
+export class Permits {
+  readonly #target: string;
+  readonly #run: BudgetRun;
+  readonly #asked = metricMeter.createCounter(
+    'headroom_github_permits',
+    '1',
+    'How often a permit to write to GitHub was asked for, by whether it was granted.',
+  );
+  readonly #waiting = metricMeter.createGauge(
+    'headroom_github_permits_waiting',
+    'int',
+    '1',
+    'How many writes to GitHub wait for a permit.',
+  );
+  /** Questions that no pass has answered yet. */
+  #inbox: Questions[] = [];
+
+  constructor(target: string, run: BudgetRun) {
+    this.#target = target;
+    this.#run = run;
+  }
+
+  /** Whether the budget can be forgotten. */
+  get isOver(): boolean {
+    return this.#inbox.length === 0 && isOver(this.#state);
+  }
+
+  /** When something changes next if nobody asks; null when only a message changes it. */
+  get nextChange(): EpochMs | null {
+    return nextChange(this.#state, Date.now());
+  }
+
+  ask(questions: Questions): void {
+    this.#inbox.push(questions);
+    this.#run.requests.add('immediate');
+  }
+
+  limit(limited: Limited): void {
+    this.#remember(budget.limit(this.#state, limited, Date.now()));
+    this.#run.requests.add('immediate');
+  }
+
+  /** What an operator's command comes to. Pure. */
+  evaluate(name: BudgetCommand, raw: unknown): CommandAnswer<BudgetMemory> {
+    const { by, reason } = readCommandInput(raw);
+    const { paused } = this.#state;
+    const accepted = (state: budget.BudgetState, message: string): CommandAnswer<BudgetMemory> => ({
+      kind: 'accepted',
+      message,
+      memory: { ...this.#run.memory, state },
+    });
+    if (name === 'pause') {
+      return paused === null
+        ? accepted(
+            budget.pause(this.#state, { by, reason }, Date.now()),
+            `paused by ${by}: nothing is written to GitHub with this credential until resume`,
+          )
+        : { kind: 'rejected', message: `already paused by ${paused.by} since ${formatInstant(paused.at)}` };
+    }
+    return paused === null
+      ? { kind: 'rejected', message: 'not paused, so there is nothing to resume' }
+      : accepted(budget.resume(this.#state), `resumed by ${by}`);
+  }
+
+  /**
+   * Answers all questions that wait for it, in one event of the history, takes answers away that were read long ago, and
+   * shows the result.
+   */
+  answer(): void {
+    const now = Date.now();
+    this.#remember(budget.settled(this.#state, now));
+    if (this.#inbox.length > 0) this.#answerAll(this.#inbox.splice(0), now);
+    this.#waiting.set(this.#state.queue.length, { target: this.#target });
+    this.#run.publish(standingOf(this.#state, now));
+  }
+
+  #answerAll(questions: readonly Questions[], now: EpochMs): void {
+    const asks = questions.flatMap((one) => one.asks);
+    const limits = questions.at(-1)?.limits ?? this.#state.limits;
+    const [state, answers] = budget.take(this.#state, { asks, limits }, now);
+    const memo: Record<string, Answers | null> = {};
+    const answered = new Map(Object.entries(this.#run.memory.answered));
+    for (const [from, at] of answered) {
+      if (now - at <= ANSWERS_KEPT_MS) continue;
+      memo[answersKey(from)] = null;
+      answered.delete(from);
+    }
+    let begin = 0;
+    for (const { from, batch, asks: own } of questions) {
+      memo[answersKey(from)] = { batch, answers: answers.slice(begin, begin + own.length) };
+      answered.set(from, now);
+      begin += own.length;
+    }
+    upsertMemo(memo);
+    for (const { granted } of answers) this.#asked.add(1, { target: this.#target, granted: String(granted) });
+    this.#run.remember({ state, answered: Object.fromEntries(answered) });
+  }
+
+  /** As it is at this moment, whether or not it was shown. */
+  get status(): BudgetStatus {
+    const now = Date.now();
+    const state = this.#state;
+    const { phase, reason, detail } = standingOf(state, now);
+    const used = budget.used(state, now);
+    const turns = budget.turns(state, now, state.queue.length);
+    return {
+      phase,
+      reason,
+      detail,
+      since: formatInstant(this.#run.since),
+      windows: state.limits.windows.map(({ ms, most }, index) => ({
+        seconds: ms / 1000,
+        most,
+        used: used[index] ?? 0,
+      })),
+      queue: state.queue.map(({ id, urgency, target, cluster, write, since }, index) => ({
+        place: index + 1,
+        id,
+        urgency,
+        target,
+        cluster,
+        write,
+        since: formatInstant(since),
+        turn: state.paused === null ? formatInstant(turns[index] ?? now) : null,
+      })),
+      lastCommand: this.#run.lastCommand,
+    };
+  }
+
+  get #state(): budget.BudgetState {
+    return this.#run.memory.state;
+  }
+
+  #remember(state: budget.BudgetState): void {
+    this.#run.remember({ ...this.#run.memory, state });
+  }
+}
