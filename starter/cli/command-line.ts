@@ -20,15 +20,16 @@ export function createCommandLine(): Command {
     .description('Operate Headroom, with the same configuration as the worker and the starter.')
     .option('--cluster-name <name>', 'the cluster (default: CLUSTER_NAME)')
     .option('--config <path>', 'a YAML configuration file')
+    .option('--kubeconfig <path>', 'the kubeconfig (default: KUBECONFIG)')
+    .option('--context <name>', "the kubeconfig's context, instead of its current one")
     .addOption(
       new Option('--output <form>', 'how to print; table is the same as text')
         .choices(['text', 'json', 'table'])
         .default('text')
         .argParser(outputForm),
     )
-    .configureOutput({ outputError: (message, write) => write(message) })
-    .exitOverride((error) => process.exit(error.exitCode === 0 ? exitCodes.stopped : exitCodes.configuration))
-    .showHelpAfterError('(headroom --help lists the commands)');
+    .configureOutput({ outputError: (message, write) => write(withoutRepetition(message)) })
+    .exitOverride((error) => process.exit(error.exitCode === 0 ? exitCodes.stopped : exitCodes.configuration));
   const tools = createTools(program);
   addListCommand(program, tools);
   addPauseCommands(program, tools);
@@ -42,9 +43,27 @@ export function createCommandLine(): Command {
       controller.group === undefined ? program : addGroup(program, name, controller, tools),
       tools,
     );
-    controller.addExplain?.(explain, tools);
+    if (controller.explain === undefined) continue;
+    // Without a name of a controller it is the one that people know best.
+    controller.explain(explain.command(name, { isDefault: name === controllerNames[0] }), tools);
   }
+  pointToHelp(program, 'headroom');
   return program;
+}
+
+/** What is wrong with a value says which value it is: commander's own words before it say the same again. */
+function withoutRepetition(message: string): string {
+  return message
+    .replace(/^error: command-argument value '.*' is invalid for argument '[^']*'\. /s, 'error: ')
+    .replace(/^error: option '(\S+)[^']*' argument '.*' is invalid\. /s, 'error: $1: ');
+}
+
+/** A wrong call is answered with the help that says what is right. */
+function pointToHelp(command: Command, path: string): void {
+  command.showHelpAfterError(
+    command.commands.length > 0 ? `(${path} --help lists the commands)` : `(${path} --help says what it takes)`,
+  );
+  for (const child of command.commands) pointToHelp(child, `${path} ${child.name()}`);
 }
 
 /** `headroom <controller>`, with the pauses of one of its targets. */
@@ -92,11 +111,15 @@ function createTools(program: Command): CommandTools {
   };
 }
 
-function configSources({ clusterName, config }: SharedOptions, argv: readonly string[]): ConfigSources {
+function configSources(
+  { clusterName, config, kubeconfig, context }: SharedOptions,
+  argv: readonly string[],
+): ConfigSources {
+  const flags = Object.entries({ '--config': config, '--kubeconfig': kubeconfig, '--context': context });
   return {
     env: { ...process.env, ...(clusterName === undefined ? {} : { CLUSTER_NAME: clusterName }) },
     program: 'command line',
-    argv: [...(config === undefined ? [] : ['--config', config]), ...argv],
+    argv: [...flags.flatMap(([flag, value]) => (value === undefined ? [] : [flag, value])), ...argv],
   };
 }
 

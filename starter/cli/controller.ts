@@ -19,8 +19,8 @@ export interface CommandLineController {
   readonly pausedOtherwise?: string;
   /** Adds what is its own, to its group or to `headroom`. */
   readonly addCommands?: (parent: Command, tools: CommandTools) => void;
-  /** Adds `headroom explain <controller>`. */
-  readonly addExplain?: (explain: Command, tools: CommandTools) => void;
+  /** Makes a command `headroom explain <controller>`. */
+  readonly explain?: (command: Command, tools: CommandTools) => void;
 }
 
 /** How people name what a workflow is about. */

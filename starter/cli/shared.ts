@@ -14,6 +14,8 @@ import {
 export interface SharedOptions {
   readonly clusterName?: string;
   readonly config?: string;
+  readonly kubeconfig?: string;
+  readonly context?: string;
   readonly output: 'text' | 'json';
 }
 

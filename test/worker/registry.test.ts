@@ -5,14 +5,18 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import type { UsageCache } from '../../activities/quota-usage/usage-cache.ts';
 import { createUsageCacheActivities } from '../../activities/quota-usage/cache-activities.ts';
-import { controllerNames } from '../../domain/kernel/controllers.ts';
+import { type ControllerName, controllerNames } from '../../domain/kernel/controllers.ts';
 import { loadConfig } from '../../starter/config.ts';
+import type { WorkerController } from '../../worker/controller.ts';
 import { controllers } from '../../worker/registry.ts';
 import { createActivities } from '../../worker/workers.ts';
 import * as workflows from '../../workflows/index.ts';
 import { declaredActivities } from '../kernel/activity-names.ts';
 
-const EVERYTHING = { HEADROOM_LIGHTS_OUT: 'true', HEADROOM_USAGE_MODE: 'own' };
+/** Whatever is switched on. */
+const all = Object.fromEntries<WorkerController>(
+  Object.entries(controllers).map(([name, controller]) => [name, { ...controller, isEnabled: () => true }]),
+) as Record<ControllerName, WorkerController>;
 const REPOSITORY = { GITHUB_TOKEN: 'token-of-nobody', GITHUB_OWNER: 'acme', GITHUB_REPO: 'gitops' };
 
 /** What the starters would run, which hold the caches. */
@@ -29,8 +33,8 @@ function activitiesWith(env: Record<string, string>): object {
     { name: 'nowhere', server: 'https://127.0.0.1:1', skipTLSVerify: false },
     { name: 'nobody' },
   );
-  const byController = createActivities(controllers, {
-    config: loadConfig({ env: { CLUSTER_NAME: 'test', ...EVERYTHING, ...env }, argv: [] }),
+  const byController = createActivities(all, {
+    config: loadConfig({ env: { CLUSTER_NAME: 'test', ...env }, argv: [] }),
     kubeConfig,
     temporal: new Client({ connection: Connection.lazy({ address: '127.0.0.1:1' }) }),
     pauses: new PauseView(async () => ({ everything: null, pauses: null })),

@@ -4,7 +4,7 @@ import { commandDescriptions, commandUpdates, status } from '../../../workflows/
 import type { CommandLineController, OperatorCommand } from '../controller.ts';
 import { quotaTargetForm } from '../quota-target.ts';
 import { settingsInForce, workersOf } from '../settings-in-force.ts';
-import { addExplainCommand } from './explain/command.ts';
+import { defineExplain } from './explain/command.ts';
 import { addPlanCommand } from './plan.ts';
 import { addSourcesCommand } from './sources.ts';
 import { statusText } from './status.ts';
@@ -39,5 +39,5 @@ export const quotaResizeCommands: CommandLineController = {
     addSourcesCommand(program, shared);
     addPlanCommand(program, shared);
   },
-  addExplain: addExplainCommand,
+  explain: defineExplain,
 };

@@ -10,12 +10,12 @@ import { nothingElse, readWhatIf, type WhatIf } from './what-if.ts';
 
 /** Settings whose flags this command takes: what the worker would be started with. */
 const GROUPS: readonly string[] = ['kubernetes', 'temporal', 'github', 'resize'];
+const OF_ALL_COMMANDS: readonly string[] = ['kubernetes.clusterName', 'kubernetes.kubeconfig', 'kubernetes.context'];
 /** Beyond them: it decides whose numbers a worker goes by. */
 const USAGE_MODE = 'quotaUsage.mode';
 
-export function addExplainCommand(explain: Command, { run, shared }: CommandTools): void {
-  const quotaResize = explain
-    .command('quota-resize')
+export function defineExplain(quotaResize: Command, { run, shared }: CommandTools): void {
+  quotaResize
     .description('explain what would happen to a quota now; nothing is written anywhere')
     .argument('<namespace/quota>', 'the ResourceQuota', quotaArgument)
     .option(
@@ -47,7 +47,7 @@ function settingFlags(): ReadonlyMap<string, Option> {
   const option = ({ flag, isSwitch, description }: Setting): Option =>
     new Option(isSwitch === true ? `${flag}` : `${flag} <value>`, description);
   const settings = placedSettings
-    .filter(({ group, path }) => (GROUPS.includes(group) && path !== 'kubernetes.clusterName') || path === USAGE_MODE)
+    .filter(({ group, path }) => (GROUPS.includes(group) && !OF_ALL_COMMANDS.includes(path)) || path === USAGE_MODE)
     .map(({ setting }) => setting);
   return new Map(settings.flatMap((setting) => (setting.flag === undefined ? [] : [[setting.flag, option(setting)]])));
 }
