@@ -5,8 +5,8 @@
  */
 import { formatQuantity, parseQuantity } from '../domain/kernel/quantity.ts';
 import { parseAdmissionMessage } from '../domain/quota-resize/demand/event-message.ts';
-import { editPlace } from '../domain/quota-resize/git/locate/edit-location.ts';
-import { placeQuota } from '../domain/quota-resize/git/locate/locate-quota.ts';
+import { editLocation } from '../domain/quota-resize/git/locate/edit-location.ts';
+import { locateQuota } from '../domain/quota-resize/git/locate/locate-quota.ts';
 import { decideOpenAt, NOW } from '../test/domain/quota-resize/model/observations.ts';
 import { benchCheckouts } from './checkouts.ts';
 
@@ -57,9 +57,9 @@ const benches: readonly Bench[] = [
       for (const namespace of ['team-0', 'team-749', 'team-1499']) {
         const wanted = { namespace, name: 'compute', cluster: 'prod', resources: ['requests.cpu'] };
         const path = `managed-resources/prod/${namespace}`;
-        const answer = placeQuota(tree, wanted, { from: 'template', path, said: 'the path template' });
-        if (answer.kind !== 'placed') throw new Error(`${namespace}/compute is not placed`);
-        editPlace(tree, answer.place, { 'requests.cpu': '2000' });
+        const answer = locateQuota(tree, wanted, { from: 'template', path, learntFrom: 'the path template' });
+        if (answer.kind !== 'located') throw new Error(`${namespace}/compute is not placed`);
+        editLocation(tree, answer.location, { 'requests.cpu': '2000' });
       }
     },
   },

@@ -10,7 +10,7 @@ import {
 export type Config = PlatformConfig & ControllerConfig;
 
 /** Every setting, in the order of the documentation. */
-export const placedSettings = allSettings(controllerSettings);
+export const settingEntries = allSettings(controllerSettings);
 
 /** @throws {ConfigError} with every problem that was found. */
 export function loadConfig(sources: ConfigSources): Config {

@@ -16,7 +16,7 @@ export interface StarterContext {
   readonly metrics: Registry;
   readonly countedUsage: CountedUsage;
   /** Counts a hint that got through, by what it does. */
-  readonly onHinted: (kind: string) => void;
+  readonly onRequestSent: (kind: string) => void;
 }
 
 /** A controller that runs in the starter. What it adds to the shutdown and to the readiness it adds itself. */
@@ -24,7 +24,7 @@ export interface RunningController {
   /** What must be listed and connected before the process is ready, by the name for people. */
   readonly informers: Readonly<Record<string, Informer<KubernetesObject>>>;
   /** How many hints wait to be sent. */
-  readonly waitingHints: () => number;
+  readonly waitingRequests: () => number;
   /** What the API server asks before it stores an object of the controller's, where that is to be served. */
   readonly admission?: AdmissionWebhooks | undefined;
 }
@@ -47,5 +47,5 @@ export interface StarterController {
 export const nothingToWatch: StarterController = {
   isEnabled: () => false,
   access: [],
-  start: () => ({ informers: {}, waitingHints: () => 0 }),
+  start: () => ({ informers: {}, waitingRequests: () => 0 }),
 };

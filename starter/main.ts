@@ -29,17 +29,17 @@ async function run(headroom: HeadroomProcess<Config>): Promise<void> {
   });
 
   const sent = new Counter({
-    name: 'headroom_starter_hints_total',
+    name: 'headroom_starter_reconcile_requests_total',
     help: 'Hints sent to workflows, by what they do.',
     labelNames: ['kind'],
     registers: [metrics],
   });
   const countedUsage = new CountedUsage();
-  const onHinted = (kind: string): void => sent.inc({ kind });
+  const onRequestSent = (kind: string): void => sent.inc({ kind });
   const enabled = Object.entries(controllers).filter(([, { isEnabled }]) => isEnabled(config));
   const running: RunningController[] = [];
   for (const [, { start }] of enabled) {
-    running.push(await start({ headroom, kubeConfig, client, metrics, countedUsage, onHinted }));
+    running.push(await start({ headroom, kubeConfig, client, metrics, countedUsage, onRequestSent }));
   }
   await serveWebhooks(headroom, { kubeConfig, metrics, running });
   registerMetrics(metrics, running);
@@ -69,10 +69,10 @@ async function serveWebhooks(
 function registerMetrics(metrics: Registry, running: readonly RunningController[]): void {
   metrics.registerMetric(
     new Gauge({
-      name: 'headroom_starter_hints_waiting',
+      name: 'headroom_starter_reconcile_requests_waiting',
       help: 'Workflows that wait to be hinted.',
       collect() {
-        this.set(running.reduce((all, { waitingHints }) => all + waitingHints(), 0));
+        this.set(running.reduce((all, { waitingRequests }) => all + waitingRequests(), 0));
       },
       registers: [],
     }),

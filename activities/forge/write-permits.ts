@@ -1,10 +1,10 @@
-import type { Urgency } from '../../domain/github-budget/urgency.ts';
+import type { WritePriority } from '../../domain/github-budget/write-priority.ts';
 
 /** One write to the forge that somebody wants to make. */
 export interface PermitAsk {
   /** The same for every attempt at the same write, so that an attempt keeps its place in the queue. */
   readonly id: string;
-  readonly urgency: Urgency;
+  readonly priority: WritePriority;
   /** For whom: `team-a/compute`. */
   readonly target: string;
   readonly cluster: string;
@@ -19,7 +19,7 @@ export interface WritePermits {
    *
    * @throws {ApplicationFailure} WriteBudgetSpent, to be retried after the time it names, with the place in the queue.
    */
-  take(ask: PermitAsk): Promise<void>;
+  acquire(ask: PermitAsk): Promise<void>;
   /** The forge rejected a request for a limit: nobody writes for so many milliseconds. */
   limited(waitMs: number, words: string): Promise<void>;
 }

@@ -33,8 +33,8 @@ export class PauseView {
   }
 
   async read(): Promise<PauseConfigMaps> {
-    const known = this.#confirmed;
-    if (known !== null && this.#now() - known.at < CONFIRMED_MS) return known.maps;
+    const cached = this.#confirmed;
+    if (cached !== null && this.#now() - cached.at < CONFIRMED_MS) return cached.maps;
     const changes = this.#changes;
     const at = this.#now();
     const maps = await this.#read();

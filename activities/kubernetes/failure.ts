@@ -68,27 +68,27 @@ export function kubernetesFailure(error: unknown): unknown {
       ? unavailable(`the Kubernetes API does not answer: ${connectionReason(error)}`, error)
       : error;
   }
-  const said = statusOf(error).message ?? `HTTP ${error.code}`;
+  const answer = statusOf(error).message ?? `HTTP ${error.code}`;
   const { code } = error;
   if (code === 401) {
-    const message = `the Kubernetes API refuses the credentials (401): ${said}; tried again with the credentials as they are then`;
+    const message = `the Kubernetes API refuses the credentials (401): ${answer}; tried again with the credentials as they are then`;
     return unavailable(message, error);
   }
   if (code === 403) {
-    const message = `${said}; one of the roles in deploy/ allows it, see whether it is applied and bound`;
+    const message = `${answer}; one of the roles in deploy/ allows it, see whether it is applied and bound`;
     return failure({ type: 'KubernetesForbidden', message, cause: error, nextRetryDelayMs: FORBIDDEN_RETRY_MS });
   }
   if (code === 429 || code >= 500) {
-    const message = `the Kubernetes API cannot answer now (${code}): ${said}`;
+    const message = `the Kubernetes API cannot answer now (${code}): ${answer}`;
     return unavailable(message, error, retryAfter(error));
   }
   if (code === 404) {
-    return unavailable(`not found: ${said}`, error, NOT_FOUND_RETRY_MS);
+    return unavailable(`not found: ${answer}`, error, NOT_FOUND_RETRY_MS);
   }
   if (code === 409 || code === 410) {
-    return unavailable(`the object changed meanwhile (${code}): ${said}`, error);
+    return unavailable(`the object changed meanwhile (${code}): ${answer}`, error);
   }
-  const message = `the Kubernetes API refuses the request (${code}): ${said}`;
+  const message = `the Kubernetes API refuses the request (${code}): ${answer}`;
   return failure({ type: 'InvalidInput', message, nonRetryable: true, cause: error });
 }
 

@@ -1,7 +1,7 @@
 import type { V1Lease } from '@kubernetes/client-node';
 import type { Logger } from 'pino';
 import { pauseSentence } from '../../domain/kernel/pause.ts';
-import { judgeLease, type Surroundings } from '../../domain/lease-gc/judge-lease.ts';
+import { evaluateLease, type Surroundings } from '../../domain/lease-gc/evaluate-lease.ts';
 import { isFileLease, leaseSelector, targetOfLease } from '../../domain/quota-resize/model/lease.ts';
 import { failure } from '../kernel/failure.ts';
 import { type PauseOptions, readPauses } from '../kernel/pause.ts';
@@ -41,19 +41,19 @@ async function collect(options: LeaseGcOptions, cluster: string): Promise<LeaseG
   const unlocked: string[] = [];
   for (const lease of leases) {
     const name = lease.metadata?.name ?? '';
-    const judgement = judgeLease(lease, lastWritten(lease), surroundings, Date.now());
-    if (judgement.kind === 'keep') continue;
+    const evaluation = evaluateLease(lease, lastWritten(lease), surroundings, Date.now());
+    if (evaluation.kind === 'keep') continue;
     // Asked for each, because a round may take long: a pause that came meanwhile holds from the next Lease on.
     const namespace = targetOfLease(lease)?.namespace;
     const pauseOf = await readPauses(options);
     if (pauseOf({ controller: 'lease-gc', ...(namespace === undefined ? {} : { namespace }) }) !== null) continue;
     // An unlocked Lease keeps its memory, also of the decision: whoever comes next finds its pull request.
-    const isGone = judgement.kind === 'delete' || isFileLease(lease);
+    const isGone = evaluation.kind === 'delete' || isFileLease(lease);
     if (!(await asRead(isGone ? deleteLease(options, lease) : replaceLease(options, lease, null)))) continue;
-    (judgement.kind === 'delete' ? deleted : unlocked).push(name);
+    (evaluation.kind === 'delete' ? deleted : unlocked).push(name);
     log.info(
-      { lease: name, holder: lease.spec?.holderIdentity, why: judgement.why },
-      `Lease ${judgement.kind === 'delete' ? 'deleted' : 'unlocked'}`,
+      { lease: name, holder: lease.spec?.holderIdentity, why: evaluation.why },
+      `Lease ${evaluation.kind === 'delete' ? 'deleted' : 'unlocked'}`,
     );
   }
   return { kept: leases.length - deleted.length - unlocked.length, deleted, unlocked };

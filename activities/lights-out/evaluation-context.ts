@@ -1,7 +1,7 @@
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { type InEffect, inEffectNow } from '../../domain/lights-out/schedule/in-effect.ts';
 import type { OtherSchedule, EvaluationContext } from '../../domain/lights-out/workload/evaluation.ts';
-import type { ScheduleLook } from './interface.ts';
+import type { ObserveScheduleInput } from './interface.ts';
 import { OtherSchedules } from './other-schedules.ts';
 import { NO_SPEC, type ScheduleNow } from './read-schedule-object.ts';
 
@@ -12,35 +12,35 @@ export interface ContextSettings {
 }
 
 /** One for the process: observations of several schedules take turns, and list the same schedules. */
-const known = new OtherSchedules();
+const otherSchedules = new OtherSchedules();
 
 /** The other schedules among all that were listed. */
 export function othersThan(schedule: string, objects: readonly unknown[]): readonly OtherSchedule[] {
-  return known.read(schedule, objects);
+  return otherSchedules.read(schedule, objects);
 }
 
 /** What is in effect now; null for a schedule that is invalid or gone. */
 export function inEffectOf(
-  look: Pick<ScheduleLook, 'inEffect' | 'isApproved'>,
+  observeInput: Pick<ObserveScheduleInput, 'inEffect' | 'isApproved'>,
   own: ScheduleNow | null,
   now: EpochMs,
 ): InEffect | null {
   if (own === null || own.period === null || own.seen.spec === null) return null;
   const { spec, status, createdAt, generation } = own.seen;
-  const isApproved = !spec.requireApproval || look.isApproved || status.approved !== undefined;
+  const isApproved = !spec.requireApproval || observeInput.isApproved || status.approved !== undefined;
   const isActive = isApproved && !spec.suspend && !spec.dryRun;
-  return inEffectNow(look.inEffect, { period: own.period, now, generation, isActive, createdAt, status });
+  return inEffectNow(observeInput.inEffect, { period: own.period, now, generation, isActive, createdAt, status });
 }
 
 /** @param own the schedule; null where it is gone. */
 export function evaluationContext(
-  look: ScheduleLook,
+  observeInput: ObserveScheduleInput,
   own: ScheduleNow | null,
   others: readonly OtherSchedule[],
   { now, ...settings }: ContextSettings & { readonly now: EpochMs },
 ): EvaluationContext {
-  const { target, completedAt, contested, failing } = look;
-  const inEffect = inEffectOf(look, own, now);
+  const { target, completedAt, contested, failing } = observeInput;
+  const inEffect = inEffectOf(observeInput, own, now);
   return {
     schedule: target.schedule,
     createdAt: own?.seen.createdAt ?? 0,
@@ -49,7 +49,7 @@ export function evaluationContext(
     period: { state: inEffect?.state ?? 'Up', since: inEffect?.from ?? null },
     isRestoringAll: own === null || own.seen.isDeleting,
     // Those that are over say since when it sleeps.
-    overrides: [...look.overrides, ...(own?.seen.overrides ?? []), ...(own?.pastOverrides ?? [])],
+    overrides: [...observeInput.overrides, ...(own?.seen.overrides ?? []), ...(own?.pastOverrides ?? [])],
     completedAt,
     ...settings,
     others,

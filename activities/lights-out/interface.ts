@@ -8,7 +8,7 @@ import type { PlanItem } from '../../domain/lights-out/workload/evaluation.ts';
 import type { ScheduleStatus } from '../../domain/lights-out/schedule/schedule.ts';
 
 /** What an observation needs from the memory of the workflow. */
-export interface ScheduleLook {
+export interface ObserveScheduleInput {
   readonly target: ScheduleTarget;
   /** By command; those of annotations are read by the observation itself. */
   readonly overrides: readonly Override[];
@@ -27,7 +27,7 @@ export interface Batch {
   readonly scheduleUid: string;
   readonly items: readonly PlanItem[];
   /** What the plan was made with: a workload that changed since is evaluated again with the same. */
-  readonly look: ScheduleLook;
+  readonly observeInput: ObserveScheduleInput;
 }
 
 export interface ItemOutcome {
@@ -71,7 +71,7 @@ export interface ScheduleStatusWrite {
 
 export interface LightsOutActivities {
   /** Reads the schedule, what it selects, and what other schedules own; computes the period and the plan. */
-  observeSchedule(look: ScheduleLook): Promise<LightsOutObservation>;
+  observeSchedule(observeInput: ObserveScheduleInput): Promise<LightsOutObservation>;
   /**
    * Writes each item, several at once: one merge patch each (and one for each autoscaler), bound to the version that was
    * seen. On a conflict the workload is read and evaluated again. One that fails is an outcome and holds up no other.

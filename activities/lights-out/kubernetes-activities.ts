@@ -49,7 +49,7 @@ export function createLightsOutActivities(given: LightsOutOptions): LightsOutAct
   }
 
   return {
-    observeSchedule: withKubernetesFailures((look) => observeSchedule(options, look)),
+    observeSchedule: withKubernetesFailures((observeInput) => observeSchedule(options, observeInput)),
     ensureScaled: ensuring((batch) => ensureScaled(options, batch)),
     awaitScaled: withKubernetesFailures((wait) => awaitScaled(kubernetes, wait)),
     ensureFinalizer: ensuring((input) => ensureFinalizer(kubernetes, input)),

@@ -7,7 +7,7 @@ import type { Period } from '../../domain/lights-out/schedule/period.ts';
 import { NOTES_LIMIT, type Plan, planSchedule } from '../../domain/lights-out/decide/plan.ts';
 import { type PauseOptions, readPauses } from '../kernel/pause.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
-import type { ScheduleLook } from './interface.ts';
+import type { ObserveScheduleInput } from './interface.ts';
 import { reconcileMetric } from './metrics.ts';
 import { type ContextSettings, inEffectOf, othersThan, evaluationContext } from './evaluation-context.ts';
 import { listNamespaces, listSchedules, listWorkloads, readScheduleObject } from './read-cluster.ts';
@@ -25,15 +25,20 @@ export interface ObserveOptions extends ContextSettings {
  * Observes the schedule and everything that it selects or ever put to sleep. What cannot be listed fails the observation as a whole: half
  * of the truth would leave workloads down, or give their annotations to another schedule.
  */
-export async function observeSchedule(options: ObserveOptions, look: ScheduleLook): Promise<LightsOutObservation> {
+export async function observeSchedule(
+  options: ObserveOptions,
+  observeInput: ObserveScheduleInput,
+): Promise<LightsOutObservation> {
   const { kubernetes, timings } = options;
-  const { schedule } = look.target;
+  const { schedule } = observeInput.target;
   const at = options.now();
   const [object, pauseOf] = await Promise.all([readScheduleObject(kubernetes, schedule), readPauses(options)]);
   const pause = pauseOf({ controller: 'lights-out', name: schedule });
   const own = object === null ? null : scheduleNow(object, at);
   const whole =
-    own !== null && own.seen.spec === null && !own.seen.isDeleting ? null : await planNow(options, look, own, at);
+    own !== null && own.seen.spec === null && !own.seen.isDeleting
+      ? null
+      : await planNow(options, observeInput, own, at);
   const plan = whole === null ? null : withoutPaused(whole, pauseOf, at);
   reconcileMetric(schedule, at);
   return {
@@ -41,7 +46,7 @@ export async function observeSchedule(options: ObserveOptions, look: ScheduleLoo
     timings,
     schedule: own?.seen ?? null,
     period: own?.period ?? null,
-    inEffect: inEffectOf(look, own, at),
+    inEffect: inEffectOf(observeInput, own, at),
     local: localMoments(own),
     plan: plan === null ? null : withNotes(plan, schedule, own?.annotationProblems ?? []),
     globalPause: pause === null || pause.scope === 'target' ? null : pauseSentence(pause),
@@ -51,20 +56,20 @@ export async function observeSchedule(options: ObserveOptions, look: ScheduleLoo
 
 async function planNow(
   { kubernetes, protectedNamespaces, gitopsManagers }: ObserveOptions,
-  look: ScheduleLook,
+  observeInput: ObserveScheduleInput,
   own: ScheduleNow | null,
   now: EpochMs,
 ): Promise<Plan> {
   // The workloads first: whoever annotated one of them is in the list of schedules that follows, unless it is gone.
   const { workloads, missing } = await listWorkloads(kubernetes);
   const [namespaces, schedules] = await Promise.all([listNamespaces(kubernetes), listSchedules(kubernetes)]);
-  const others = othersThan(look.target.schedule, schedules);
-  const context = evaluationContext(look, own, others, { protectedNamespaces, gitopsManagers, now });
+  const others = othersThan(observeInput.target.schedule, schedules);
+  const context = evaluationContext(observeInput, own, others, { protectedNamespaces, gitopsManagers, now });
   return planSchedule({ context, namespaces, workloads, missing });
 }
 
 /** How soon a paused namespace is looked at again, in milliseconds. */
-const PAUSED_LOOK_MS = 60_000;
+const PAUSED_RECHECK_MS = 60_000;
 
 /** The plan without what is in a paused namespace, which it says instead; it is still counted as to be done. */
 function withoutPaused(plan: Plan, pauseOf: (subject: PauseSubject) => PauseInForce | null, at: EpochMs): Plan {
@@ -87,7 +92,7 @@ function withoutPaused(plan: Plan, pauseOf: (subject: PauseSubject) => PauseInFo
     items,
     notes: [...notes, ...plan.notes].slice(0, NOTES_LIMIT),
     notesTotal: plan.notesTotal + notes.length,
-    until: Math.min(plan.until ?? Number.POSITIVE_INFINITY, at + PAUSED_LOOK_MS),
+    until: Math.min(plan.until ?? Number.POSITIVE_INFINITY, at + PAUSED_RECHECK_MS),
   };
 }
 

@@ -15,7 +15,7 @@ interface Version {
  */
 export class OtherSchedules {
   /** By uid, which no two objects of any cluster share. */
-  #known = new Map<string, Version>();
+  #versions = new Map<string, Version>();
 
   /**
    * All of the list but those of this name. What is not in the list any more is forgotten.
@@ -27,16 +27,16 @@ export class OtherSchedules {
     const others: OtherSchedule[] = [];
     for (const object of objects) {
       const { name, uid, resourceVersion } = identity.parse(object).metadata;
-      const known = this.#known.get(uid);
+      const existing = this.#versions.get(uid);
       if (name === except) {
-        if (known !== undefined) listed.set(uid, known);
+        if (existing !== undefined) listed.set(uid, existing);
         continue;
       }
-      const other = known?.resourceVersion === resourceVersion ? known.other : otherSchedule(object);
+      const other = existing?.resourceVersion === resourceVersion ? existing.other : otherSchedule(object);
       listed.set(uid, { resourceVersion, other });
       others.push(other);
     }
-    this.#known = listed;
+    this.#versions = listed;
     return others;
   }
 }

@@ -96,20 +96,20 @@ async function listScalers({ autoscaling, custom }: Kubernetes, namespace?: stri
 }
 
 /** What is kept of an object: each page is converted as it comes, since a whole object is ten times as large. */
-interface Kept<T> {
+interface Page<T> {
   /** `listAll` takes objects of the API, whose every field may be missing. */
   readonly metadata?: never;
   readonly kept: T;
 }
 
 function pageOf<T>(metadata: V1ListMeta | undefined, kept: readonly T[]) {
-  return { ...(metadata === undefined ? {} : { metadata }), items: kept.map((one): Kept<T> => ({ kept: one })) };
+  return { ...(metadata === undefined ? {} : { metadata }), items: kept.map((one): Page<T> => ({ kept: one })) };
 }
 
 async function listKept<T>(
-  page: (range: ListRange) => Promise<{ metadata?: V1ListMeta; items: Kept<T>[] }>,
+  page: (range: ListRange) => Promise<{ metadata?: V1ListMeta; items: Page<T>[] }>,
 ): Promise<T[]> {
-  return (await listAll<Kept<T>>(page)).map(({ kept }) => kept);
+  return (await listAll<Page<T>>(page)).map(({ kept }) => kept);
 }
 
 /** A list as it comes over the wire, where the typed client has no type. */

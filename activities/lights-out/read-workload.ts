@@ -234,8 +234,8 @@ export function kedaScalerOf(object: unknown): Scaler | null {
 
 /** What is known of who set them. */
 function setBy(found: Readonly<Record<string, SetBy | null>>): Pick<Autoscaler, 'setBy'> {
-  const known = Object.entries(found).filter(([, one]) => one !== null);
-  return known.length === 0 ? {} : { setBy: Object.fromEntries(known) };
+  const existing = Object.entries(found).filter(([, one]) => one !== null);
+  return existing.length === 0 ? {} : { setBy: Object.fromEntries(existing) };
 }
 
 function identityOf({ name, uid, resourceVersion }: Pick<V1ObjectMeta, 'name' | 'uid' | 'resourceVersion'>) {

@@ -157,7 +157,7 @@ type Surroundings = (owner: string | null) => Promise<
  * workload with the annotation of a schedule that was not there then: it may have been made since, and is not to be taken for gone.
  */
 function createSurroundings({ kubernetes, now, ...settings }: ScaleOptions, batch: Batch): Surroundings {
-  const { target, scheduleUid, look } = batch;
+  const { target, scheduleUid, observeInput } = batch;
   const { protectedNamespaces, gitopsManagers } = settings;
 
   async function read() {
@@ -172,15 +172,15 @@ function createSurroundings({ kubernetes, now, ...settings }: ScaleOptions, batc
     if (own !== null && own.seen.spec === null && !own.seen.isDeleting) return 'the schedule is invalid by now';
     if (own !== null && !own.seen.isDeleting && isIdle(own)) return 'the schedule is suspended or a dry run by now';
     const others = othersThan(target.schedule, schedules);
-    const context = evaluationContext(look, own, others, { now: at, protectedNamespaces, gitopsManagers });
+    const context = evaluationContext(observeInput, own, others, { now: at, protectedNamespaces, gitopsManagers });
     return { context, namespaces: new Map(namespaces.map((one) => [one.name, one])) };
   }
 
   let reading: ReturnType<typeof read> | undefined;
   return async (owner) => {
-    const known = await (reading ??= read());
-    if (typeof known === 'string' || owner === null || owner === target.schedule) return known;
-    if (known.context.others.some(({ name }) => name === owner)) return known;
+    const existing = await (reading ??= read());
+    if (typeof existing === 'string' || owner === null || owner === target.schedule) return existing;
+    if (existing.context.others.some(({ name }) => name === owner)) return existing;
     reading = read();
     return await reading;
   };

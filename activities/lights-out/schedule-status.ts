@@ -35,8 +35,8 @@ function statusPatch(
 ): Fields | null {
   const conditions = conditionsWith(present['conditions'], { type: 'Ready', ...ready, observedGeneration }, now);
   const wanted: Fields = { ...status, observedGeneration, conditions };
-  const known = Object.keys(scheduleStatus.shape).filter((key) => present[key] !== undefined);
-  const before = Object.fromEntries(known.map((key) => [key, present[key]]));
+  const existing = Object.keys(scheduleStatus.shape).filter((key) => present[key] !== undefined);
+  const before = Object.fromEntries(existing.map((key) => [key, present[key]]));
   return mergePatch(before, wanted);
 }
 

@@ -74,9 +74,9 @@ export class AdmissionDefaults {
   }
 
   #once<T>(what: string, read: () => Promise<T>): Promise<T> {
-    const known = this.#answers.get(what) ?? read();
-    this.#answers.set(what, known);
-    return known as Promise<T>;
+    const cached = this.#answers.get(what) ?? read();
+    this.#answers.set(what, cached);
+    return cached as Promise<T>;
   }
 }
 

@@ -124,7 +124,7 @@ export async function discardBranch(
 /** What the decision asks for, whatever Git holds by now. */
 export function decidedFacts(repository: string, target: QuotaTarget, decision: Decision): ChangeFacts {
   const own = { quota: target.quota, changes: decision.changes };
-  return { target, decisionId: decision.id, repository, quotas: [own, ...(decision.companions ?? [])] };
+  return { target, decisionId: decision.id, repository, quotas: [own, ...(decision.batchedQuotas ?? [])] };
 }
 
 export function changeFacts({ target, decision, forge }: PullRequestTask, { quotas }: DecisionEdit): ChangeFacts {

@@ -34,10 +34,13 @@ export async function readArgoCd(
   const found = await readCustom(kubernetes, { ...group, plural: 'applications' });
   if (found === 'unknownKind') return NOTHING;
   if (found === null) {
-    return { sources: [], notes: [`${mark.said} names the Argo CD Application ${namespace}/${name}, which is gone`] };
+    return {
+      sources: [],
+      notes: [`${mark.learntFrom} names the Argo CD Application ${namespace}/${name}, which is gone`],
+    };
   }
-  const said = `the Argo CD Application ${namespace}/${name} (${mark.said})`;
-  const sources = argoSources(said, found, repositoryOf);
+  const learntFrom = `the Argo CD Application ${namespace}/${name} (${mark.learntFrom})`;
+  const sources = argoSources(learntFrom, found, repositoryOf);
   return sources === null ? unreadable('argocd', `Argo CD Application ${namespace}/${name}`) : { sources, notes: [] };
 }
 
@@ -47,18 +50,23 @@ function repositoryOf(url: string): string {
   return address === null ? url : `${address.host}/${address.repository}`.toLowerCase();
 }
 
-function argoMark({ name, namespace, labels, annotations }: V1ObjectMeta): { instance: string; said: string } | null {
+function argoMark({
+  name,
+  namespace,
+  labels,
+  annotations,
+}: V1ObjectMeta): { instance: string; learntFrom: string } | null {
   const tracking = annotations?.[TRACKING_ID];
   if (tracking !== undefined) {
     const [instance = '', kind, of] = tracking.split(':');
     // A copy of an object has the id of the original, which Argo CD passes over as well.
     if (instance !== '' && kind === '/ResourceQuota' && of === `${namespace}/${name}`) {
-      return { instance, said: `annotation ${TRACKING_ID}` };
+      return { instance, learntFrom: `annotation ${TRACKING_ID}` };
     }
   }
   for (const label of INSTANCE_LABELS) {
     const instance = labels?.[label];
-    if (instance !== undefined && instance !== '') return { instance, said: `label ${label}` };
+    if (instance !== undefined && instance !== '') return { instance, learntFrom: `label ${label}` };
   }
   return null;
 }
@@ -102,13 +110,16 @@ export async function readFlux(kubernetes: Kubernetes, { labels }: V1ObjectMeta)
   if (found === 'unknownKind') return NOTHING;
   if (found === null) return gone('Kustomization', `${namespace}/${name}`);
   const read = kustomization.safeParse(found);
-  const said = `the Flux Kustomization ${namespace}/${name} (label ${FLUX}/name)`;
-  const applied = fluxSource(said, found);
+  const learntFrom = `the Flux Kustomization ${namespace}/${name} (label ${FLUX}/name)`;
+  const applied = fluxSource(learntFrom, found);
   if (!read.success || applied === null) return unreadable('flux', `Flux Kustomization ${namespace}/${name}`);
   const { sourceRef } = read.data.spec;
   const source = `${sourceRef.namespace ?? namespace}/${sourceRef.name}`;
   if (sourceRef.kind !== 'GitRepository') {
-    return { sources: [{ from: 'flux', said, otherwise: `it comes from the ${sourceRef.kind} ${source}` }], notes: [] };
+    return {
+      sources: [{ from: 'flux', learntFrom, otherwise: `it comes from the ${sourceRef.kind} ${source}` }],
+      notes: [],
+    };
   }
   const repository = await readCustom(kubernetes, {
     group: 'source.toolkit.fluxcd.io',
@@ -127,7 +138,7 @@ export async function readFlux(kubernetes: Kubernetes, { labels }: V1ObjectMeta)
 /** An object of another form than any release of the tool has had. */
 function unreadable(from: AppliedSource['from'], object: string): Deliveries {
   return {
-    sources: [{ from, said: `the ${object}`, otherwise: 'it says in no known form where it applies from' }],
+    sources: [{ from, learntFrom: `the ${object}`, otherwise: 'it says in no known form where it applies from' }],
     notes: [],
   };
 }

@@ -7,7 +7,7 @@ import {
   countsResourceClaims,
   demandOfMessages,
   demandOfMissing,
-  type RefusedWorkload,
+  type DeniedWorkload,
 } from '../../domain/quota-resize/demand/demand.ts';
 import type { Missing } from '../../domain/quota-resize/demand/missing.ts';
 import type { WorkloadDemand, WorkloadRef } from '../../domain/quota-resize/model/observation.ts';
@@ -15,7 +15,7 @@ import { inParallel } from '../kernel/in-parallel.ts';
 import { AdmissionDefaults } from './admission-defaults.ts';
 import { readMissing } from './missing.ts';
 import type { NamespaceView } from './namespace-view.ts';
-import { readRefusals } from './refusals.ts';
+import { readDenials } from './denials.ts';
 
 /** Owners that are read at the same time, so that one look at a namespace in trouble is no burst on the API server. */
 const OWNERS_AT_ONCE = 8;
@@ -29,7 +29,7 @@ type Surroundings = Omit<ChargingQuota, 'name' | 'hard' | 'scopes'>;
 
 /** A refused workload, with what its owner misses where that could be read. */
 interface ReadWorkload {
-  readonly refused: RefusedWorkload;
+  readonly denied: DeniedWorkload;
   readonly missing: readonly Missing[] | 'unreadable';
 }
 
@@ -44,12 +44,12 @@ export async function readDemand(
   view: NamespaceView,
   quotas: readonly V1ResourceQuota[],
 ): Promise<ReadonlyMap<string, readonly WorkloadDemand[]>> {
-  const seen = await readRefusals(view);
+  const seen = await readDenials(view);
   const read = await inParallel(OWNERS_AT_ONCE, seen, async (one): Promise<ReadWorkload> => {
-    const { workload, refusals } = one;
+    const { workload, denials } = one;
     const state = await readMissing(log, view, one);
-    if (state === 'unreadable') return { refused: { workload, refusals, templateSince: null }, missing: state };
-    return { refused: { workload, refusals, templateSince: state.templateSince }, missing: state.missing };
+    if (state === 'unreadable') return { denied: { workload, denials, templateSince: null }, missing: state };
+    return { denied: { workload, denials, templateSince: state.templateSince }, missing: state.missing };
   });
   const workloads = read.filter(({ missing }) => missing === 'unreadable' || missing.length > 0);
   if (workloads.length === 0) return new Map();
@@ -57,9 +57,9 @@ export async function readDemand(
   return new Map(
     quotas.map((quota) => {
       const charging = { ...surroundings, ...partsOf(quota) };
-      const demand = workloads.flatMap(({ refused, missing }) => {
+      const demand = workloads.flatMap(({ denied, missing }) => {
         const one =
-          missing === 'unreadable' ? demandOfMessages(charging, refused) : demandOfMissing(charging, refused, missing);
+          missing === 'unreadable' ? demandOfMessages(charging, denied) : demandOfMissing(charging, denied, missing);
         return one === null ? [] : [one];
       });
       const sorted = demand.toSorted((a, b) => (sortKey(a.workload) < sortKey(b.workload) ? -1 : 1));

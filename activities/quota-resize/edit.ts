@@ -7,8 +7,8 @@ import type { RaisedQuota } from '../../domain/quota-resize/pull-request/body.ts
 import type { FileChange } from '../forge/forge.ts';
 import type { Repositories } from '../forge/repositories.ts';
 import { type GitTree, GitTrees } from './git-tree.ts';
-import type { QuotaHints } from './interface.ts';
-import { keptQuotaFile, type QuotaFile, type QuotaFileProblem, type SearchOptions } from './quota-file.ts';
+import type { QuotaCandidates } from './interface.ts';
+import { recordedQuotaFile, type QuotaFile, type QuotaFileProblem, type SearchOptions } from './quota-file.ts';
 
 export interface DecisionEdit {
   readonly kind: 'edit';
@@ -36,16 +36,20 @@ interface Raised {
  */
 export async function editDecision(
   repositories: Repositories,
-  { target, decision, places }: { target: QuotaTarget; decision: Decision; places: readonly QuotaHints[] },
+  {
+    target,
+    decision,
+    candidatesByQuota,
+  }: { target: QuotaTarget; decision: Decision; candidatesByQuota: readonly QuotaCandidates[] },
   use: Pick<SearchOptions, 'maxBaseAgeMs' | 'isFirstUse'> = {},
 ): Promise<DecisionEdit | QuotaFileProblem> {
   const trees = new GitTrees();
-  const find = (quota: string, { changes, placement }: Raised): ReturnType<typeof keptQuotaFile> => {
-    const { hints = [], current } = places.find((place) => place.quota === quota) ?? {};
+  const find = (quota: string, { changes, placement }: Raised): ReturnType<typeof recordedQuotaFile> => {
+    const { candidates = [], current } = candidatesByQuota.find((location) => location.quota === quota) ?? {};
     const { source } = decision;
-    const kept = source && placement ? { ...source, placement } : null;
-    const options = { ...use, hints, current, trees };
-    return keptQuotaFile(repositories, { ...target, quota }, decidedLimits({ changes }), kept, options);
+    const recorded = source && placement ? { ...source, placement } : null;
+    const options = { ...use, candidates, current, trees };
+    return recordedQuotaFile(repositories, { ...target, quota }, decidedLimits({ changes }), recorded, options);
   };
   const own = await find(target.quota, { changes: decision.changes, placement: decision.source?.placement });
   if (own.kind === 'blocked') return own;
@@ -54,9 +58,9 @@ export async function editDecision(
   tree.apply(own.edits);
   const quotas = [raisedQuota(target.quota, decision.changes, own)];
   const leftOut: { quota: string; why: string }[] = [];
-  for (const companion of decision.companions ?? []) {
-    const { quota, changes } = companion;
-    const found = await find(quota, companion);
+  for (const batchedQuota of decision.batchedQuotas ?? []) {
+    const { quota, changes } = batchedQuota;
+    const found = await find(quota, batchedQuota);
     const why = whyLeftOut(found, tree);
     if (found.kind === 'blocked' || why !== null) {
       leftOut.push({ quota, why: why ?? '' });

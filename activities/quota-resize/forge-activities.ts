@@ -49,15 +49,15 @@ function byRepository(
 
 /** A decision of a worker that had a repository, on one that has none. */
 function withoutForge(): Omit<QuotaResizeForgeActivities, 'observeSource'> {
-  const refuse = (): Promise<never> => Promise.reject(noRepository());
+  const reject = (): Promise<never> => Promise.reject(noRepository());
   return {
-    observePullRequest: refuse,
-    awaitPullRequestChange: refuse,
-    ensurePullRequest: refuse,
-    ensurePullRequestRebuilt: refuse,
-    ensureMerged: refuse,
-    ensureComment: refuse,
-    ensurePullRequestClosed: refuse,
-    ensureBranchDeleted: refuse,
+    observePullRequest: reject,
+    awaitPullRequestChange: reject,
+    ensurePullRequest: reject,
+    ensurePullRequestRebuilt: reject,
+    ensureMerged: reject,
+    ensureComment: reject,
+    ensurePullRequestClosed: reject,
+    ensureBranchDeleted: reject,
   };
 }

@@ -1,7 +1,7 @@
 /**
  * A repository at one commit of its base branch, read only as far as somebody asks, with what is changed in it laid over.
  */
-import type { FileEdit, KnownTree, NeedsFiles } from '../../domain/quota-resize/git/locate/location.ts';
+import type { FileEdit, TreeSnapshot, MissingFiles } from '../../domain/quota-resize/git/locate/location.ts';
 import { type BaseBranch, type FileChange, type Forge, PLAIN_FILE, type TreeEntry } from '../forge/forge.ts';
 import { readAhead } from './read-ahead.ts';
 
@@ -14,8 +14,8 @@ interface Files {
 const filesOfListing = new WeakMap<readonly TreeEntry[], Files>();
 
 function filesOf(listing: readonly TreeEntry[]): Files {
-  const known = filesOfListing.get(listing);
-  if (known !== undefined) return known;
+  const snapshot = filesOfListing.get(listing);
+  if (snapshot !== undefined) return snapshot;
   const entries = new Map(listing.filter(({ type }) => type === 'blob').map((entry) => [entry.path, entry]));
   const files = { entries, paths: [...entries.keys()].toSorted() };
   filesOfListing.set(listing, files);
@@ -48,7 +48,7 @@ export class GitTree {
     return `${this.forge.repository} at ${this.base.name}`;
   }
 
-  get known(): KnownTree {
+  get snapshot(): TreeSnapshot {
     return { paths: this.#paths, texts: this.#texts };
   }
 
@@ -58,12 +58,12 @@ export class GitTree {
    * @param ask must come to the same answer for the same files.
    */
   async answer<T extends { readonly kind: string }>(
-    ask: (tree: KnownTree) => T | NeedsFiles,
-  ): Promise<Exclude<T, NeedsFiles>> {
+    ask: (tree: TreeSnapshot) => T | MissingFiles,
+  ): Promise<Exclude<T, MissingFiles>> {
     const asked = new Set<string>();
     for (;;) {
-      const answer = ask(this.known);
-      if (!isNeed(answer)) return answer as Exclude<T, NeedsFiles>;
+      const answer = ask(this.snapshot);
+      if (!isMissingFiles(answer)) return answer as Exclude<T, MissingFiles>;
       const missing = answer.paths.filter((path) => !asked.has(path));
       if (missing.length === 0) throw new Error(`asked twice for ${answer.paths.join(', ')} of ${this.name}`);
       for (const path of missing) asked.add(path);
@@ -99,8 +99,8 @@ export class GitTree {
   }
 }
 
-function isNeed(answer: { readonly kind: string }): answer is NeedsFiles {
-  return answer.kind === 'needs';
+function isMissingFiles(answer: { readonly kind: string }): answer is MissingFiles {
+  return answer.kind === 'missingFiles';
 }
 
 /** The trees that one look opened, so that all of it sees the same commits. */

@@ -1,19 +1,19 @@
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
-import type { Decision, LimitChange, PullRequestRef, Refusal } from '../../domain/quota-resize/model/decision.ts';
+import type { Decision, LimitChange, PullRequestRef, Rejection } from '../../domain/quota-resize/model/decision.ts';
 import type {
   PullRequestObservation,
   QuotaObservation,
   SourceObservation,
 } from '../../domain/quota-resize/model/observation.ts';
 import type { ResizePolicy } from '../../domain/quota-resize/policy/policy.ts';
-import type { SourceHint } from '../../domain/quota-resize/git/locate/source-candidate.ts';
+import type { SourceCandidate } from '../../domain/quota-resize/git/locate/source-candidate.ts';
 import type { QuotaEvent } from '../kernel/quota-event.ts';
 
 export type LeaseOutcome =
   /** `companions`: those whose Lease is locked too; others are in somebody else's hands. */
-  | { readonly kind: 'acquired'; readonly companions: readonly string[] }
+  | { readonly kind: 'acquired'; readonly batchedQuotas: readonly string[] }
   | { readonly kind: 'held'; readonly by: string }
   /** Another quota's open pull request changes the same file. */
   | { readonly kind: 'fileBusy'; readonly path: string; readonly by: string };
@@ -24,7 +24,7 @@ export type PullRequestOutcome =
   /** Git came to hold the values in the meantime: there is nothing to open. */
   | { readonly kind: 'alreadyInGit'; readonly sha: string; readonly limits: ResourceList }
   /** The decision's pull request exists and is closed or merged already: observe it. */
-  | { readonly kind: 'settled'; readonly pullRequest: PullRequestRef }
+  | { readonly kind: 'completed'; readonly pullRequest: PullRequestRef }
   | { readonly kind: 'blocked'; readonly reason: string; readonly message: string };
 
 export type MergeOutcome =
@@ -40,9 +40,9 @@ export type MergeOutcome =
   | { readonly kind: 'blocked'; readonly reason: 'MergeQueue' | 'NotMergeable'; readonly message: string };
 
 /** Where to look for a quota that a decision raises: its own first, then its companions. */
-export interface QuotaHints {
+export interface QuotaCandidates {
   readonly quota: string;
-  readonly hints: readonly SourceHint[];
+  readonly candidates: readonly SourceCandidate[];
   /** The limits in force in the cluster, which tell two mappings of one values file apart. Absent: those of the decision. */
   readonly current?: ResourceList;
 }
@@ -60,7 +60,7 @@ export interface QuotaResizeActivities {
   observeSource(input: {
     target: QuotaTarget;
     limits: ResourceList;
-    hints: readonly SourceHint[];
+    candidates: readonly SourceCandidate[];
     /** The limits in force in the cluster, which tell two mappings of one values file apart. */
     current?: ResourceList;
   }): Promise<SourceObservation>;
@@ -71,7 +71,7 @@ export interface QuotaResizeActivities {
   awaitPullRequestChange(input: {
     target: QuotaTarget;
     decision: Decision;
-    known: PullRequestObservation;
+    lastSeen: PullRequestObservation;
     /** Since when nothing has changed: the poll slows down from then on, whatever wakes the workflow meanwhile. */
     quietSince: EpochMs;
   }): Promise<void>;
@@ -105,7 +105,7 @@ export interface QuotaResizeActivities {
   }): Promise<LeaseOutcome>;
 
   /** Unlocks the Leases of companions that the decision's pull request does not raise; they are as if never locked. */
-  ensureCompanionsReleased(input: {
+  ensureBatchedQuotasReleased(input: {
     target: QuotaTarget;
     decision: Decision;
     quotas: readonly string[];
@@ -115,7 +115,7 @@ export interface QuotaResizeActivities {
   ensureLeaseUpdated(input: { target: QuotaTarget; decision: Decision }): Promise<void>;
 
   /** Unlocks the quota and the file. Keeps the Lease: a merge sets last-modified, a refusal is remembered. */
-  ensureLeaseReleased(input: { target: QuotaTarget; decision: Decision; refusal: Refusal | null }): Promise<void>;
+  ensureLeaseReleased(input: { target: QuotaTarget; decision: Decision; rejection: Rejection | null }): Promise<void>;
 
   /** The cluster followed the merge: forgets the decision in the Lease and sets last-modified to `at`. Without a Lease, nothing. */
   ensureLeaseSynced(input: { target: QuotaTarget; decision: Decision; at: EpochMs }): Promise<void>;
@@ -125,7 +125,7 @@ export interface QuotaResizeActivities {
     target: QuotaTarget;
     decision: Decision;
     policy: ResizePolicy;
-    places: readonly QuotaHints[];
+    candidatesByQuota: readonly QuotaCandidates[];
   }): Promise<PullRequestOutcome>;
 
   /**
@@ -136,7 +136,7 @@ export interface QuotaResizeActivities {
     target: QuotaTarget;
     decision: Decision;
     policy: ResizePolicy;
-    places: readonly QuotaHints[];
+    candidatesByQuota: readonly QuotaCandidates[];
     /** Why, for the comment: the need grew, the base moved, a conflict. */
     why: string;
   }): Promise<PullRequestOutcome>;

@@ -8,7 +8,7 @@ import { createQuotaPauseGuard, type PauseOptions } from '../kernel/pause.ts';
 import type { PollPace } from '../../domain/kernel/poll-pace.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { withKubernetesFailures } from '../kubernetes/failure.ts';
-import type { HintOptions } from './hints.ts';
+import type { CandidateOptions } from './source-candidates.ts';
 import type { QuotaResizeActivities } from './interface.ts';
 import { LeaseStore } from './lease.ts';
 import { observeQuota } from './observe-quota.ts';
@@ -23,7 +23,7 @@ type QuotaResizeKubernetesActivities = Pick<
   | 'ensureRecommendation'
   | 'ensureQuotaEvent'
   | 'ensureLeaseAcquired'
-  | 'ensureCompanionsReleased'
+  | 'ensureBatchedQuotasReleased'
   | 'ensureLeaseUpdated'
   | 'ensureLeaseReleased'
   | 'ensureLeaseSynced'
@@ -40,7 +40,7 @@ export interface QuotaResizeKubernetesOptions {
   /** Who keeps the status of quotas true. Absent: Kubernetes alone (`off`). */
   readonly usage?: UsageMode;
   /** How quotas are looked for in Git; absent: they are not. */
-  readonly hints?: HintOptions;
+  readonly candidates?: CandidateOptions;
   /** Milliseconds. `syncPoll` is how often the cluster is asked for a change at first. */
   readonly timings: ResizeTimings & { readonly syncPoll: number };
   readonly log: Pick<Logger, 'info' | 'warn'>;
@@ -78,11 +78,11 @@ export function createQuotaResizeKubernetesActivities(
     ensureRecommendation: ensuring(ensureRecommendation),
     ensureQuotaEvent: ensuring((input) => ensureQuotaEvent(options, input)),
     ensureLeaseAcquired: ensuring(({ target, decision, files }) => leases.acquire(target, decision, files)),
-    ensureCompanionsReleased: ensuring(({ target, decision, quotas }) =>
+    ensureBatchedQuotasReleased: ensuring(({ target, decision, quotas }) =>
       leases.releaseUnraised(target, decision, quotas),
     ),
     ensureLeaseUpdated: ensuring(({ target, decision }) => leases.update(target, decision)),
-    ensureLeaseReleased: ensuring(({ target, decision, refusal }) => leases.release(target, decision, refusal)),
+    ensureLeaseReleased: ensuring(({ target, decision, rejection }) => leases.release(target, decision, rejection)),
     ensureLeaseSynced: ensuring(({ target, decision, at }) => leases.synced(target, decision, at)),
   };
 }

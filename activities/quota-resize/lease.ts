@@ -3,11 +3,11 @@ import type { Logger } from 'pino';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import {
-  type Companion,
+  type BatchedQuota,
   type Decision,
   decidedLimits,
   leaseHolder,
-  type Refusal,
+  type Rejection,
 } from '../../domain/quota-resize/model/decision.ts';
 import {
   fileKey,
@@ -91,7 +91,7 @@ export class LeaseStore {
         holder: ours,
         files,
         carriedBy: null,
-        memory: { ...state.memory, decision: knownProgress(decision, state.memory.decision) },
+        memory: { ...state.memory, decision: withProgress(decision, state.memory.decision) },
       };
     });
     if (heldBy !== null) {
@@ -102,26 +102,26 @@ export class LeaseStore {
     const current = new Set(files.map(fileKey));
     const left = earlier.filter((file) => !current.has(fileKey(file)));
     await unlockFiles(this.#options, ours, left);
-    return { kind: 'acquired', companions: await this.#acquireCompanions(target, decision) };
+    return { kind: 'acquired', batchedQuotas: await this.#acquireBatchedQuotas(target, decision) };
   }
 
   /** Locks the companions' Leases; the decision is written again without those that are in other hands. */
-  async #acquireCompanions(target: QuotaTarget, decision: Decision): Promise<readonly string[]> {
+  async #acquireBatchedQuotas(target: QuotaTarget, decision: Decision): Promise<readonly string[]> {
     const ours = leaseHolder(decision.id);
-    const { companions = [] } = decision;
-    const locked: Companion[] = [];
-    for (const companion of companions.toSorted((a, b) => (a.quota < b.quota ? -1 : 1))) {
+    const { batchedQuotas = [] } = decision;
+    const locked: BatchedQuota[] = [];
+    for (const batchedQuota of batchedQuotas.toSorted((a, b) => (a.quota < b.quota ? -1 : 1))) {
       let isOurs = false;
-      await this.#change({ ...target, quota: companion.quota }, async (state) => {
+      await this.#change({ ...target, quota: batchedQuota.quota }, async (state) => {
         const isBusy = state.memory.decision !== null && state.holder !== ours;
         isOurs = !isBusy && !(await this.#isForeign(state.holder, ours));
         return isOurs ? { ...state, holder: ours, files: [], carriedBy: target.quota } : null;
       });
-      if (isOurs) locked.push(companion);
+      if (isOurs) locked.push(batchedQuota);
     }
-    if (locked.length < companions.length) {
-      const { companions: _, ...alone } = decision;
-      await this.update(target, locked.length === 0 ? alone : { ...alone, companions: locked });
+    if (locked.length < batchedQuotas.length) {
+      const { batchedQuotas: _, ...alone } = decision;
+      await this.update(target, locked.length === 0 ? alone : { ...alone, batchedQuotas: locked });
     }
     return locked.map(({ quota }) => quota);
   }
@@ -137,12 +137,12 @@ export class LeaseStore {
   }
 
   /** Unlocks the companions of a decision that is merged or given up; a merge and a refusal are remembered for them too. */
-  async #releaseCompanions(target: QuotaTarget, decision: Decision, refusal: Refusal | null): Promise<void> {
+  async #releaseBatchedQuotas(target: QuotaTarget, decision: Decision, rejection: Rejection | null): Promise<void> {
     const ours = leaseHolder(decision.id);
-    for (const companion of decision.companions ?? []) {
-      await this.#changeExisting({ ...target, quota: companion.quota }, (state) => {
+    for (const batchedQuota of decision.batchedQuotas ?? []) {
+      await this.#changeExisting({ ...target, quota: batchedQuota.quota }, (state) => {
         if (state.holder !== ours) return null;
-        const own = refusal === null ? null : { ...refusal, limits: decidedLimits(companion) };
+        const own = rejection === null ? null : { ...rejection, limits: decidedLimits(batchedQuota) };
         return { ...UNLOCKED, memory: memoryAfter(state.memory, decision, own) };
       });
     }
@@ -171,15 +171,15 @@ export class LeaseStore {
    * Unlocks the file and the quota where the decision holds them. A merge sets last-modified and stays in the Lease, so
    * that its sync can be awaited by a later run; any other decision is forgotten; a refusal is remembered.
    */
-  async release(target: QuotaTarget, decision: Decision, refusal: Refusal | null): Promise<void> {
+  async release(target: QuotaTarget, decision: Decision, rejection: Rejection | null): Promise<void> {
     const ours = leaseHolder(decision.id);
     await this.#unlockFiles(target, decision);
-    await this.#releaseCompanions(target, decision, refusal);
+    await this.#releaseBatchedQuotas(target, decision, rejection);
     await this.#changeExisting(target, (state) => {
       // Garbage collection may have unlocked it in the meantime; the decision in it is still ours to end.
       const unlockedOurs = state.holder === null && state.memory.decision?.id === decision.id;
       if (state.holder !== ours && !unlockedOurs) return null;
-      const memory = memoryAfter(state.memory, decision, refusal);
+      const memory = memoryAfter(state.memory, decision, rejection);
       return { ...UNLOCKED, memory: { ...memory, decision: decision.merge === null ? null : decision } };
     });
   }
@@ -190,13 +190,13 @@ export class LeaseStore {
     await this.#unlockFiles(target, decision);
     await this.#changeExisting(target, (state) => {
       const { memory } = state;
-      const known = memory.decision;
+      const recorded = memory.decision;
       return {
         ...(state.holder === ours ? { ...state, ...UNLOCKED } : state),
         memory: {
           ...memory,
           lastModified: Math.max(memory.lastModified ?? 0, at),
-          decision: known === null || known.id === decision.id ? null : known,
+          decision: recorded === null || recorded.id === decision.id ? null : recorded,
         },
       };
     });
@@ -208,8 +208,8 @@ export class LeaseStore {
     recommendation: NonNullable<LeaseMemory['lastRecommendation']>,
   ): Promise<void> {
     await this.#change(target, (state) => {
-      const known = state.memory.lastRecommendation;
-      if (known !== null && known.at >= recommendation.at) return null;
+      const recorded = state.memory.lastRecommendation;
+      if (recorded !== null && recorded.at >= recommendation.at) return null;
       return { ...state, memory: { ...state.memory, lastRecommendation: recommendation } };
     });
   }
@@ -238,7 +238,7 @@ export class LeaseStore {
 
   #stateOf(lease: V1Lease | null): LeaseState {
     if (lease === null) {
-      const memory = { lastModified: null, lastRecommendation: null, refusals: [], decision: null };
+      const memory = { lastModified: null, lastRecommendation: null, rejections: [], decision: null };
       return { ...UNLOCKED, memory };
     }
     const { memory, problems } = readLeaseMemory(lease);
@@ -294,29 +294,29 @@ export class LeaseStore {
   async #unlockFiles(target: QuotaTarget, decision: Decision): Promise<void> {
     const ours = leaseHolder(decision.id);
     const { lease } = await this.#find(target);
-    const known = decision.pullRequest === null ? [] : [decision.pullRequest];
-    const files = [...(lease === null ? [] : filesOfLease(lease)), ...known];
+    const recorded = decision.pullRequest === null ? [] : [decision.pullRequest];
+    const files = [...(lease === null ? [] : filesOfLease(lease)), ...recorded];
     const byKey = new Map(files.map((file) => [fileKey(file), file]));
     await unlockFiles(this.#options, ours, [...byKey.values()]);
   }
 }
 
 /** What a quota remembers of a decision that has come to its end: when it was merged, and that it was refused. */
-function memoryAfter(memory: LeaseMemory, { merge }: Decision, refusal: Refusal | null): LeaseMemory {
+function memoryAfter(memory: LeaseMemory, { merge }: Decision, rejection: Rejection | null): LeaseMemory {
   return {
     ...memory,
     lastModified: merge === null ? memory.lastModified : Math.max(memory.lastModified ?? 0, merge.at),
-    refusals: refusal === null ? memory.refusals : [...memory.refusals, refusal],
+    rejections: rejection === null ? memory.rejections : [...memory.rejections, rejection],
   };
 }
 
 /** A run that was reset asks again with the decision as it first was: what came of it since is not forgotten. */
-function knownProgress(decision: Decision, known: Decision | null): Decision {
-  if (known?.id !== decision.id) return decision;
+function withProgress(decision: Decision, recorded: Decision | null): Decision {
+  if (recorded?.id !== decision.id) return decision;
   return {
     ...decision,
-    pullRequest: decision.pullRequest ?? known.pullRequest,
-    merge: decision.merge ?? known.merge,
+    pullRequest: decision.pullRequest ?? recorded.pullRequest,
+    merge: decision.merge ?? recorded.merge,
   };
 }
 

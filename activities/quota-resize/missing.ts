@@ -16,7 +16,7 @@ import { rollingSurge, rolloutOf } from '../../domain/quota-resize/demand/rollin
 import { orNull, statusCode } from '../kubernetes/failure.ts';
 import { listAll } from '../kubernetes/list.ts';
 import type { NamespaceView } from './namespace-view.ts';
-import type { SeenWorkload } from './refusals.ts';
+import type { SeenWorkload } from './denials.ts';
 
 /** What an owner misses now, and since when its template is what it is. */
 export interface OwnerState {
@@ -30,11 +30,11 @@ const NOTHING: OwnerState = { missing: [], templateSince: null };
 export async function readMissing(
   log: Pick<Logger, 'warn'>,
   view: NamespaceView,
-  { workload, apiVersion, refusals }: SeenWorkload,
+  { workload, apiVersion, denials }: SeenWorkload,
 ): Promise<OwnerState | 'unreadable'> {
   const read = readers[`${apiVersion} ${workload.kind}`];
   if (read === undefined) return 'unreadable';
-  const lastSeen = Math.max(...refusals.map((one) => one.lastSeen));
+  const lastSeen = Math.max(...denials.map((one) => one.lastSeen));
   try {
     return await read(view, workload, lastSeen);
   } catch (error) {
@@ -108,10 +108,10 @@ async function missingOfReplicaSet(view: NamespaceView, owner: V1ReplicaSet): Pr
     return { missing: missingOfReplicated(owner, podsOf(pods, uid)), templateSince: since };
   }
   const replicaSets = await view.replicaSets();
-  const siblings = replicaSets.filter((one) => deploymentUidOf(one) === deployment.metadata?.uid);
+  const otherQuotas = replicaSets.filter((one) => deploymentUidOf(one) === deployment.metadata?.uid);
   const pods = await readPods(view, deployment.spec?.selector);
-  const ofAll = siblings.flatMap((one) => podsOf(pods, one.metadata?.uid ?? ''));
-  const surge = rollingSurge(deployment, siblings);
+  const ofAll = otherQuotas.flatMap((one) => podsOf(pods, one.metadata?.uid ?? ''));
+  const surge = rollingSurge(deployment, otherQuotas);
   const rollout = rolloutOf(deployment, owner, ofAll);
   return { missing: missingOfReplicated(owner, podsOf(pods, uid), { surge, rollout }), templateSince: since };
 }

@@ -1,5 +1,5 @@
 import type { V1LimitRange } from '@kubernetes/client-node';
-import type { refusalReasons } from '../../domain/quota-resize/demand/event-message.ts';
+import type { denialReasons } from '../../domain/quota-resize/demand/event-message.ts';
 import type { LimitRange } from '../../domain/quota-usage/limit-range.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { orNull } from '../kubernetes/failure.ts';
@@ -16,7 +16,7 @@ export class NamespaceView {
     this.namespace = namespace;
   }
 
-  events(reason: (typeof refusalReasons)[number]) {
+  events(reason: (typeof denialReasons)[number]) {
     const { kubernetes, namespace } = this;
     return listAll((range) =>
       kubernetes.core.listNamespacedEvent({ namespace, fieldSelector: `reason=${reason}`, ...range }),
@@ -71,9 +71,9 @@ export class NamespaceView {
   }
 
   #once<T>(what: string, read: () => Promise<T>): Promise<T> {
-    const known = this.#answers.get(what) ?? read();
-    this.#answers.set(what, known);
-    return known as Promise<T>;
+    const cached = this.#answers.get(what) ?? read();
+    this.#answers.set(what, cached);
+    return cached as Promise<T>;
   }
 }
 

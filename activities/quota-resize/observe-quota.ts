@@ -6,16 +6,16 @@ import { quotaPauseSubject, type QuotaTarget } from '../../domain/kernel/target.
 import { mergeHold } from '../../domain/quota-resize/policy/merge-window.ts';
 import type {
   QuotaObservation,
-  SiblingQuota,
+  OtherQuota,
   UsageContradiction,
   WorkloadDemand,
 } from '../../domain/quota-resize/model/observation.ts';
 import type { PolicyDefaults, ResizePolicy } from '../../domain/quota-resize/policy/policy.ts';
 import { isUnderPressure } from '../../domain/quota-resize/sizing/over-threshold.ts';
-import type { SourceHint } from '../../domain/quota-resize/git/locate/source-candidate.ts';
+import type { SourceCandidate } from '../../domain/quota-resize/git/locate/source-candidate.ts';
 import { resolvePolicy } from '../../domain/quota-resize/policy/resolve.ts';
 import type { ResizeTimings } from '../../domain/quota-resize/model/timings.ts';
-import { lacksRoom } from '../../domain/quota-resize/demand/unmet-demand.ts';
+import { isExceeded } from '../../domain/quota-resize/demand/unmet-demand.ts';
 import type { UsageMode } from '../../domain/quota-usage/mode.ts';
 import { type PauseOptions, readPauses } from '../kernel/pause.ts';
 import { inParallel } from '../kernel/in-parallel.ts';
@@ -24,7 +24,7 @@ import { orNull } from '../kubernetes/failure.ts';
 import { listAll } from '../kubernetes/list.ts';
 import { isSame, readContradictions } from './counted-usage.ts';
 import { readDemand } from './demand.ts';
-import { type HintInput, type HintOptions, readHints } from './hints.ts';
+import { type CandidateInput, type CandidateOptions, readCandidates } from './source-candidates.ts';
 import type { LeaseStore } from './lease.ts';
 import { NamespaceView } from './namespace-view.ts';
 
@@ -36,7 +36,7 @@ interface ObserveQuotaOptions {
   readonly timings: ResizeTimings;
   readonly leases: LeaseStore;
   readonly usage?: UsageMode;
-  readonly hints?: HintOptions;
+  readonly candidates?: CandidateOptions;
   readonly log: Pick<Logger, 'warn'>;
 }
 
@@ -56,11 +56,11 @@ export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTa
       namespaceAnnotations: namespace?.metadata?.annotations,
       quotaAnnotations: quota?.metadata?.annotations,
     });
-  const look =
+  const seen =
     presence === 'present'
-      ? await lookAround(options, target, (quota) => policies(quota).policy)
+      ? await observeNamespace(options, target, (quota) => policies(quota).policy)
       : { ...NOTHING, quota: await readQuota(kubernetes, target) };
-  const { quota, demand, contradictions } = look;
+  const { quota, demand, contradictions } = seen;
   const { policy, warnings } = policies(quota);
   return {
     namespace: presence,
@@ -73,20 +73,23 @@ export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTa
     demand,
     contradictions,
     mergeHold: mergeHold(policy, Date.now()),
-    siblings: await inParallel(SIBLINGS_AT_ONCE, look.siblings, (sibling) =>
-      readSibling(options, target, sibling, pauseOf),
+    otherQuotas: await inParallel(OTHER_QUOTAS_AT_ONCE, seen.otherQuotas, (otherQuota) =>
+      readOtherQuota(options, target, otherQuota, pauseOf),
     ),
-    hints: quota === null || presence !== 'present' ? [] : await hintsOf(options, { target, quota, policy }),
+    candidates: quota === null || presence !== 'present' ? [] : await candidatesOf(options, { target, quota, policy }),
     lease,
   };
 }
 
-async function hintsOf({ hints }: ObserveQuotaOptions, input: HintInput): Promise<readonly SourceHint[]> {
-  return hints === undefined ? [] : await readHints(hints, input);
+async function candidatesOf(
+  { candidates }: ObserveQuotaOptions,
+  input: CandidateInput,
+): Promise<readonly SourceCandidate[]> {
+  return candidates === undefined ? [] : await readCandidates(candidates, input);
 }
 
 /** Siblings whose Leases are read at the same time. */
-const SIBLINGS_AT_ONCE = 4;
+const OTHER_QUOTAS_AT_ONCE = 4;
 
 /** How often the pods of a rollout in full swing are counted again in one look. */
 const DEMAND_READINGS = 3;
@@ -104,19 +107,19 @@ interface Surroundings {
   readonly demand: readonly WorkloadDemand[];
   readonly contradictions: readonly UsageContradiction[];
   /** The other quotas that miss room for the same workloads, by name. */
-  readonly siblings: readonly SeenQuota[];
+  readonly otherQuotas: readonly SeenQuota[];
 }
 
 const NO_CONTRADICTIONS: ReadonlyMap<string, readonly UsageContradiction[]> = new Map();
 
-const NOTHING: Surroundings = { quota: null, demand: [], contradictions: [], siblings: [] };
+const NOTHING: Surroundings = { quota: null, demand: [], contradictions: [], otherQuotas: [] };
 
 /**
  * The quotas of the namespace with the demand that goes with what they have counted: pods that came in while the owners
  * were read are in `used` or missing, and not both. After some readings the last one is taken as it is, which asks for too
  * little and never for too much.
  */
-async function lookAround(
+async function observeNamespace(
   { kubernetes, log, usage = 'off' }: ObserveQuotaOptions,
   target: QuotaTarget,
   policyOf: (quota: V1ResourceQuota) => ResizePolicy,
@@ -135,14 +138,14 @@ async function lookAround(
     const demand = demandOf.get(target.quota) ?? [];
     // Where the status is not what counts, it does not tell who lacks room either: any demand may be one too much.
     const isShort = ({ object, demand: missing }: Pick<SeenQuota, 'object' | 'demand'>): boolean =>
-      usage === 'off' ? lacksRoom(limitsOf(object), missing) : missing.length > 0;
-    const siblings = isShort({ object: quota, demand })
+      usage === 'off' ? isExceeded(limitsOf(object), missing) : missing.length > 0;
+    const otherQuotas = isShort({ object: quota, demand })
       ? seen.filter((one) => one.object !== quota && one.policy.enabled && isShort(one))
       : [];
     const isAsked = demand.length > 0 || isUnderPressure(limitsOf(quota), policyOf(quota));
     if (!isAsked) return { ...NOTHING, quota };
 
-    const asked = [quota, ...siblings.map(({ object }) => object)];
+    const asked = [quota, ...otherQuotas.map(({ object }) => object)];
     if (demand.length > 0 && reading < DEMAND_READINGS && !isSame(asked, await relist())) continue;
     const contradictions = usage === 'off' ? await readContradictions(view, asked, relist) : NO_CONTRADICTIONS;
     const contradictionsOf = ({ metadata }: V1ResourceQuota) => contradictions.get(metadata?.name ?? '') ?? [];
@@ -150,26 +153,26 @@ async function lookAround(
       quota,
       demand,
       contradictions: contradictionsOf(quota),
-      siblings: siblings
-        .map((sibling) => ({ ...sibling, contradictions: contradictionsOf(sibling.object) }))
+      otherQuotas: otherQuotas
+        .map((otherQuota) => ({ ...otherQuota, contradictions: contradictionsOf(otherQuota.object) }))
         .toSorted((a, b) => ((a.object.metadata?.name ?? '') < (b.object.metadata?.name ?? '') ? -1 : 1)),
     };
   }
 }
 
-async function readSibling(
+async function readOtherQuota(
   options: ObserveQuotaOptions,
   namespaceTarget: QuotaTarget,
   { object, policy, demand, contradictions }: SeenQuota,
   pauseOf: (subject: PauseSubject) => PauseInForce | null,
-): Promise<SiblingQuota> {
+): Promise<OtherQuota> {
   const name = object.metadata?.name ?? '';
   const target = { ...namespaceTarget, quota: name };
   const lease = await options.leases.read(target);
-  const hints = await hintsOf(options, { target, quota: object, policy });
+  const candidates = await candidatesOf(options, { target, quota: object, policy });
   // What is paused is raised by nobody's pull request either.
   const enabled = policy.enabled && pauseOf(quotaPauseSubject('quota-resize', target)) === null;
-  return { name, quota: limitsOf(object), policy: { ...policy, enabled }, demand, contradictions, hints, lease };
+  return { name, quota: limitsOf(object), policy: { ...policy, enabled }, demand, contradictions, candidates, lease };
 }
 
 /** The quotas of a namespace, without those that are being deleted. */

@@ -3,7 +3,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { Urgency } from '../../domain/github-budget/urgency.ts';
+import type { WritePriority } from '../../domain/github-budget/write-priority.ts';
 import { isZero, parseQuantity } from '../../domain/kernel/quantity.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import type { Decision, PullRequestRef } from '../../domain/quota-resize/model/decision.ts';
@@ -14,7 +14,7 @@ import {
   type PullRequestTexts,
 } from '../../domain/quota-resize/pull-request/text.ts';
 import { failure } from '../kernel/failure.ts';
-import type { GuardedDeed } from './policy-guard.ts';
+import type { GuardedAction } from './policy-guard.ts';
 import type { Forge, PullRequest } from '../forge/forge.ts';
 import type { PullRequestPollTimings } from '../../domain/quota-resize/pull-request/poll.ts';
 import type { WritePermits } from '../forge/write-permits.ts';
@@ -24,7 +24,7 @@ import type { Repositories } from '../forge/repositories.ts';
 type Guard = (target: QuotaTarget) => Promise<void>;
 
 /** Throws the failure `PolicyChanged` where the policy does not allow the deed any more. */
-type PolicyGuard = (target: QuotaTarget, deed: GuardedDeed) => Promise<void>;
+type PolicyGuard = (target: QuotaTarget, action: GuardedAction) => Promise<void>;
 
 /** What the activities on pull requests work with. */
 export interface PullRequestDependencies {
@@ -62,19 +62,19 @@ export function writesOf(
   { guard, policyGuard, permits, log, forge }: ForgeActivityDependencies,
   target: QuotaTarget,
   decision: Decision,
-  deed?: GuardedDeed,
+  action?: GuardedAction,
 ): Write {
   let permitted: Promise<void> | undefined;
   const guards = async (): Promise<void> => {
     await guard(target);
-    if (deed !== undefined) await policyGuard(target, deed);
+    if (action !== undefined) await policyGuard(target, action);
   };
   return async (what, fields, write) => {
     // Whoever is paused takes nobody's place in the queue.
     if (permitted === undefined) await guard(target);
-    await permits?.take({
+    await permits?.acquire({
       id: permitId(decision, what, fields),
-      urgency: urgencyOf(decision),
+      priority: priorityOf(decision),
       target: targetName(target),
       cluster: target.cluster,
       write: what,
@@ -115,9 +115,9 @@ function permitId(decision: Decision, what: string, fields: Record<string, unkno
   return `${decision.id}/${what}/${subject}`;
 }
 
-function urgencyOf(decision: Decision): Urgency {
+function priorityOf(decision: Decision): WritePriority {
   if (decision.approvedBy !== undefined) return 'approved';
-  const changes = [decision, ...(decision.companions ?? [])].flatMap((quota) => quota.changes);
+  const changes = [decision, ...(decision.batchedQuotas ?? [])].flatMap((quota) => quota.changes);
   return changes.some(({ demand }) => !isZero(parseQuantity(demand))) ? 'demand' : 'threshold';
 }
 
@@ -150,10 +150,10 @@ function outcomeOf(result: unknown): string {
 
 /** The repository of a decision: of its pull request, else where its quota was found, else the first one. */
 export function repositoryOf(repositories: Repositories, decision: Decision): Forge {
-  const known = decision.pullRequest;
-  if (known !== null) {
-    if (repositories.nameOf(known.repository) === null) throw elsewhere(decision, known, repositories.names);
-    return repositories.of(known.repository);
+  const recorded = decision.pullRequest;
+  if (recorded !== null) {
+    if (repositories.nameOf(recorded.repository) === null) throw elsewhere(decision, recorded, repositories.names);
+    return repositories.of(recorded.repository);
   }
   const name = decision.source?.repository ?? repositories.names[0];
   if (name === undefined) throw noRepository();
@@ -169,10 +169,10 @@ export function noRepository(): Error {
   });
 }
 
-function elsewhere(decision: Decision, known: PullRequestRef, names: readonly string[]): Error {
+function elsewhere(decision: Decision, recorded: PullRequestRef, names: readonly string[]): Error {
   return failure({
     type: 'InvalidInput',
-    message: `pull request #${known.number} of decision ${decision.id} is in ${known.repository}, and this worker is configured for ${names.join(', ') || 'no repository'}; close or merge it there with a worker of that configuration, or by hand and then unlock the Lease`,
+    message: `pull request #${recorded.number} of decision ${decision.id} is in ${recorded.repository}, and this worker is configured for ${names.join(', ') || 'no repository'}; close or merge it there with a worker of that configuration, or by hand and then unlock the Lease`,
     nonRetryable: true,
   });
 }
@@ -184,10 +184,10 @@ function elsewhere(decision: Decision, known: PullRequestRef, names: readonly st
  *   is somebody else's pull request there.
  */
 export function pullRequestRef(forge: Forge, decision: Decision): PullRequestRef {
-  const known = decision.pullRequest;
-  if (known !== null) {
-    if (known.repository.toLowerCase() === forge.repository.toLowerCase()) return known;
-    throw elsewhere(decision, known, [forge.repository]);
+  const recorded = decision.pullRequest;
+  if (recorded !== null) {
+    if (recorded.repository.toLowerCase() === forge.repository.toLowerCase()) return recorded;
+    throw elsewhere(decision, recorded, [forge.repository]);
   }
   throw failure({
     type: 'InvalidInput',
@@ -245,14 +245,14 @@ export async function recordOf(
   decision: Decision,
   ownPath: (paths: readonly string[]) => Promise<string>,
 ): Promise<PullRequestRef> {
-  const known = decision.pullRequest;
+  const recorded = decision.pullRequest;
   const own =
-    known !== null && known.headSha === pull.headSha
-      ? { sha: known.headSha, committedAt: known.pushedAt }
+    recorded !== null && recorded.headSha === pull.headSha
+      ? { sha: recorded.headSha, committedAt: recorded.pushedAt }
       : (await forge.pullRequests.commitsOf(pull.number)).findLast(
           ({ message }) => decisionOfCommit(message) === decision.id,
         );
-  const paths = known === null ? await forge.pullRequests.filesOf(pull.number) : [known.path];
+  const paths = recorded === null ? await forge.pullRequests.filesOf(pull.number) : [recorded.path];
   const path = paths.length > 1 ? await ownPath(paths) : (paths[0] ?? '');
   return {
     number: pull.number,
@@ -261,9 +261,9 @@ export async function recordOf(
     branch: pull.headRef,
     base: pull.baseRef,
     path,
-    headSha: own?.sha ?? known?.headSha ?? pull.headSha,
+    headSha: own?.sha ?? recorded?.headSha ?? pull.headSha,
     openedAt: pull.createdAt,
-    pushedAt: own?.committedAt ?? known?.pushedAt ?? pull.createdAt,
+    pushedAt: own?.committedAt ?? recorded?.pushedAt ?? pull.createdAt,
   };
 }
 

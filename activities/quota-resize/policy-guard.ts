@@ -7,7 +7,7 @@ import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { orNull, withKubernetesFailures } from '../kubernetes/failure.ts';
 
 /** What is about to be done: a branch and a pull request, or a merge. */
-export type GuardedDeed = 'propose' | 'merge';
+export type GuardedAction = 'propose' | 'merge';
 
 /**
  * Whether the policy of this very moment still allows a deed that was decided a while ago: GitHub's limits and the budget
@@ -21,30 +21,30 @@ export function createPolicyGuard({
 }: {
   readonly kubernetes: Kubernetes;
   readonly policyDefaults: PolicyDefaults;
-}): (target: QuotaTarget, deed: GuardedDeed) => Promise<void> {
-  return withKubernetesFailures(async (target: QuotaTarget, deed: GuardedDeed) => {
+}): (target: QuotaTarget, action: GuardedAction) => Promise<void> {
+  return withKubernetesFailures(async (target: QuotaTarget, action: GuardedAction) => {
     const { namespace: name, quota: quotaName } = target;
     const [namespace, quota] = await Promise.all([
       orNull(kubernetes.core.readNamespace({ name })),
       orNull(kubernetes.core.readNamespacedResourceQuota({ name: quotaName, namespace: name })),
     ]);
-    if (namespace === null || quota === null) throw changed(target, deed, 'the quota is gone');
+    if (namespace === null || quota === null) throw changed(target, action, 'the quota is gone');
     const { policy } = resolvePolicy({
       defaults,
       namespaceAnnotations: namespace.metadata?.annotations,
       quotaAnnotations: quota.metadata?.annotations,
     });
-    if (!policy.enabled) throw changed(target, deed, 'it opted out');
-    if (policy.mode === 'observe') throw changed(target, deed, 'the mode is observe');
-    if (deed === 'propose') return;
-    if (!policy.autoMerge.allowed) throw changed(target, deed, 'auto-merge is off');
+    if (!policy.enabled) throw changed(target, action, 'it opted out');
+    if (policy.mode === 'observe') throw changed(target, action, 'the mode is observe');
+    if (action === 'propose') return;
+    if (!policy.autoMerge.allowed) throw changed(target, action, 'auto-merge is off');
     const held = mergeHold(policy, Date.now());
-    if (held !== null) throw changed(target, deed, held.detail);
+    if (held !== null) throw changed(target, action, held.detail);
   });
 }
 
-function changed(target: QuotaTarget, deed: GuardedDeed, why: string): Error {
-  const what = deed === 'merge' ? 'merged' : 'opened';
+function changed(target: QuotaTarget, action: GuardedAction, why: string): Error {
+  const what = action === 'merge' ? 'merged' : 'opened';
   return failure({
     type: 'PolicyChanged',
     nonRetryable: true,

@@ -19,10 +19,10 @@ import { mergeOf } from './pull-request-state.ts';
 export function createPullRequestEndActivities(
   dependencies: ForgeActivityDependencies,
 ): Pick<QuotaResizeActivities, 'ensureMerged' | 'ensureComment' | 'ensurePullRequestClosed' | 'ensureBranchDeleted'> {
-  const taskOf = (input: Pick<PullRequestTask, 'target' | 'decision'>, deed?: 'merge'): PullRequestTask => ({
+  const taskOf = (input: Pick<PullRequestTask, 'target' | 'decision'>, action?: 'merge'): PullRequestTask => ({
     ...dependencies,
     ...input,
-    write: writesOf(dependencies, input.target, input.decision, deed),
+    write: writesOf(dependencies, input.target, input.decision, action),
   });
   return {
     ensureMerged: async (input) => await ensureMerged(taskOf(input, 'merge')),
@@ -104,11 +104,11 @@ function unmergedOutcome(task: PullRequestTask, pull: PullRequest, headSha: stri
         const message = `${mergeQueueMessage(task, number, pull.baseRef)} (${answer.message})`;
         return { kind: 'blocked', reason: 'MergeQueue', message };
       }
-      const asLookedAt =
+      const asObserved =
         pull.state === 'open' &&
         pull.headSha === headSha &&
         (pull.mergeability === 'clean' || pull.mergeability === 'unstable');
-      if (!asLookedAt) return { kind: 'moved' };
+      if (!asObserved) return { kind: 'moved' };
       return {
         kind: 'blocked',
         reason: 'NotMergeable',

@@ -46,17 +46,17 @@ export function createPullRequestStateActivities({
       };
     },
 
-    async awaitPullRequestChange({ decision, known, quietSince }): Promise<void> {
+    async awaitPullRequestChange({ decision, lastSeen, quietSince }): Promise<void> {
       const forge = repositoryOf(repositories, decision);
       const { number } = pullRequestRef(forge, decision);
       const pull = await forge.pullRequests.get(number);
       const computing =
-        pull.mergeability === 'computing' && known.mergeability !== 'computing' && sameHead(pull, known);
-      if (!computing && !samePullRequest(pull, known)) return;
+        pull.mergeability === 'computing' && lastSeen.mergeability !== 'computing' && sameHead(pull, lastSeen);
+      if (!computing && !samePullRequest(pull, lastSeen)) return;
       const poll = pullRequestPoll(config.timings, Date.now() - quietSince, pull.mergeability === 'computing');
-      const readsChecks = poll.readsChecks && !computing && dependsOnChecks(known);
-      if (readsChecks && !sameChecks(await forge.pullRequests.checks(pull.headSha), known.checks)) return;
-      throw notYet(waitingFor(known), poll.delay);
+      const readsChecks = poll.readsChecks && !computing && dependsOnChecks(lastSeen);
+      if (readsChecks && !sameChecks(await forge.pullRequests.checks(pull.headSha), lastSeen.checks)) return;
+      throw notYet(waitingFor(lastSeen), poll.delay);
     },
   };
 }
@@ -94,12 +94,12 @@ async function closedByOf(forge: Forge, pull: PullRequest): Promise<string> {
   return pull.state === 'closed' ? ((await forge.pullRequests.closedBy(pull.number)) ?? 'unknown') : 'unknown';
 }
 
-function sameHead(pull: PullRequest, known: PullRequestObservation): boolean {
-  return pull.state === known.state && pull.headSha === known.headSha;
+function sameHead(pull: PullRequest, lastSeen: PullRequestObservation): boolean {
+  return pull.state === lastSeen.state && pull.headSha === lastSeen.headSha;
 }
 
-function samePullRequest(pull: PullRequest, known: PullRequestObservation): boolean {
-  return sameHead(pull, known) && pull.mergeability === known.mergeability;
+function samePullRequest(pull: PullRequest, lastSeen: PullRequestObservation): boolean {
+  return sameHead(pull, lastSeen) && pull.mergeability === lastSeen.mergeability;
 }
 
 function dependsOnChecks({ checks, mergeability }: PullRequestObservation): boolean {
@@ -113,15 +113,15 @@ function sameChecks(a: Checks, b: PullRequestObservation['checks']): boolean {
   return key(a) === key(b);
 }
 
-function waitingFor(known: PullRequestObservation): string {
-  const name = `pull request #${known.number}`;
-  if (known.state === 'open' && known.mergeability === 'computing')
+function waitingFor(lastSeen: PullRequestObservation): string {
+  const name = `pull request #${lastSeen.number}`;
+  if (lastSeen.state === 'open' && lastSeen.mergeability === 'computing')
     return `waiting until it is known whether ${name} can be merged`;
-  if (known.mergeability === 'draft') return `waiting for ${name} to be taken out of draft`;
-  if (known.checks.pending.length > 0) return `waiting for checks of ${name}: ${known.checks.pending.join(', ')}`;
-  if (known.checks.failing.length > 0)
-    return `waiting for failing checks of ${name} to pass: ${known.checks.failing.join(', ')}`;
-  if (known.mergeability === 'blocked')
+  if (lastSeen.mergeability === 'draft') return `waiting for ${name} to be taken out of draft`;
+  if (lastSeen.checks.pending.length > 0) return `waiting for checks of ${name}: ${lastSeen.checks.pending.join(', ')}`;
+  if (lastSeen.checks.failing.length > 0)
+    return `waiting for failing checks of ${name} to pass: ${lastSeen.checks.failing.join(', ')}`;
+  if (lastSeen.mergeability === 'blocked')
     return `waiting for ${name} to be unblocked: a review or a required check is missing`;
-  return `waiting for ${name} (${known.mergeability}) to be merged, closed or changed`;
+  return `waiting for ${name} (${lastSeen.mergeability}) to be merged, closed or changed`;
 }

@@ -27,7 +27,7 @@ import {
   repositoryOf,
   writesOf,
 } from './own-work.ts';
-import { keptQuotaFile } from './quota-file.ts';
+import { recordedQuotaFile } from './quota-file.ts';
 import { requestReviews } from './reviewers.ts';
 
 /**
@@ -40,7 +40,7 @@ const BASE_MAX_AGE_MS = 10_000;
 
 type EnsureInput = Parameters<QuotaResizeActivities['ensurePullRequest']>[0];
 
-interface Task extends PullRequestTask, Pick<EnsureInput, 'policy' | 'places'> {
+interface Task extends PullRequestTask, Pick<EnsureInput, 'policy' | 'candidatesByQuota'> {
   readonly repositories: Repositories;
 }
 
@@ -121,7 +121,7 @@ async function open(task: Task, edit: DecisionEdit): Promise<PullRequestOutcome>
     });
   }
   const { pull } = opened;
-  await dress(task, pull, 'new');
+  await addMetadata(task, pull, 'new');
   const pullRequest: PullRequestRef = {
     number: pull.number,
     url: pull.url,
@@ -141,9 +141,9 @@ async function ensurePullRequestRebuilt(task: Task, why: string): Promise<PullRe
   const number = await findPullRequest(task, target, decision);
   if (number === null) return ensurePullRequest(task);
   const pull = await forge.pullRequests.get(number);
-  const known = await recordOf(forge, pull, decision, (paths) => ownPath(task, paths));
-  if (pull.state !== 'open') return { kind: 'settled', pullRequest: known };
-  if (!(await headIsOurs(forge, pull, decision))) return { kind: 'open', pullRequest: known };
+  const recorded = await recordOf(forge, pull, decision, (paths) => ownPath(task, paths));
+  if (pull.state !== 'open') return { kind: 'completed', pullRequest: recorded };
+  if (!(await headIsOurs(forge, pull, decision))) return { kind: 'open', pullRequest: recorded };
 
   const edit = await editDecision(task.repositories, task);
   if (edit.kind === 'blocked') return edit;
@@ -155,7 +155,7 @@ async function ensurePullRequestRebuilt(task: Task, why: string): Promise<PullRe
   const commit = (await isUpToDate(task, pull, edit))
     ? { sha: pull.headSha, at: (await forge.branches.commit(pull.headSha)).committedAt }
     : await rebuild(task, edit, pull.headRef, pull.headSha);
-  if (commit === 'foreign') return { kind: 'open', pullRequest: known };
+  if (commit === 'foreign') return { kind: 'open', pullRequest: recorded };
 
   const { title, body } = textOf(task, edit);
   // GitHub keeps the description with the line ends of whoever wrote it last.
@@ -168,7 +168,7 @@ async function ensurePullRequestRebuilt(task: Task, why: string): Promise<PullRe
   await ensureComment(forge, task.write, decision, { number, about: `${commit.sha} ${why}`, text });
   return {
     kind: 'open',
-    pullRequest: { ...known, path: edit.path, headSha: commit.sha, pushedAt: commit.at },
+    pullRequest: { ...recorded, path: edit.path, headSha: commit.sha, pushedAt: commit.at },
     ...leftOutOf(edit),
   };
 }
@@ -178,23 +178,29 @@ async function foundOutcome(task: Task, number: number): Promise<PullRequestOutc
   const { forge, decision } = task;
   const pull = await forge.pullRequests.get(number);
   const pullRequest = await recordOf(forge, pull, decision, (paths) => ownPath(task, paths));
-  if (pull.state !== 'open') return { kind: 'settled', pullRequest };
+  if (pull.state !== 'open') return { kind: 'completed', pullRequest };
   // Whoever opened it may not have come to the rest.
-  if (decision.pullRequest === null) await dress(task, pull, 'found');
+  if (decision.pullRequest === null) await addMetadata(task, pull, 'found');
   return { kind: 'open', pullRequest };
 }
 
 /** Of the files of a pull request, the one of the decision's own quota. */
-async function ownPath({ repositories, target, decision, places }: Task, paths: readonly string[]): Promise<string> {
-  const { hints = [], current } = places.find(({ quota }) => quota === target.quota) ?? {};
+async function ownPath(
+  { repositories, target, decision, candidatesByQuota }: Task,
+  paths: readonly string[],
+): Promise<string> {
+  const { candidates = [], current } = candidatesByQuota.find(({ quota }) => quota === target.quota) ?? {};
   const { source } = decision;
-  const kept = source?.placement === undefined ? null : { ...source, placement: source.placement };
-  const found = await keptQuotaFile(repositories, target, decidedLimits(decision), kept, { hints, current });
+  const recorded = source?.placement === undefined ? null : { ...source, placement: source.placement };
+  const found = await recordedQuotaFile(repositories, target, decidedLimits(decision), recorded, {
+    candidates,
+    current,
+  });
   return found.kind === 'found' && paths.includes(found.changedPath) ? found.changedPath : (paths[0] ?? '');
 }
 
 /** Labels and reviewers, as far as the pull request has them not yet. */
-async function dress(task: Task, pull: PullRequest, age: 'new' | 'found'): Promise<void> {
+async function addMetadata(task: Task, pull: PullRequest, age: 'new' | 'found'): Promise<void> {
   const { forge, config, target, decision, policy, write } = task;
   const { number } = pull;
   const wanted = config.texts.labels(decidedFacts(forge.repository, target, decision));

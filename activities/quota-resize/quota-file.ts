@@ -8,11 +8,11 @@ import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import { valuesInGit } from '../../domain/quota-resize/git/yaml/limits.ts';
 import type { Placement } from '../../domain/quota-resize/model/placement.ts';
 import type { SourceProblem } from '../../domain/quota-resize/model/observation.ts';
-import { editPlace, limitsInGit } from '../../domain/quota-resize/git/locate/edit-location.ts';
-import type { SourceHint } from '../../domain/quota-resize/git/locate/source-candidate.ts';
-import type { FileEdit, QuotaPlace } from '../../domain/quota-resize/git/locate/location.ts';
-import { isLedBy, isSamePlace, placementOf, textsOf } from '../../domain/quota-resize/git/locate/placement.ts';
-import { placeQuota } from '../../domain/quota-resize/git/locate/locate-quota.ts';
+import { editLocation, limitsInGit } from '../../domain/quota-resize/git/locate/edit-location.ts';
+import type { SourceCandidate } from '../../domain/quota-resize/git/locate/source-candidate.ts';
+import type { FileEdit, QuotaLocation } from '../../domain/quota-resize/git/locate/location.ts';
+import { isLedBy, isSameLocation, placementOf, textsOf } from '../../domain/quota-resize/git/locate/placement.ts';
+import { locateQuota } from '../../domain/quota-resize/git/locate/locate-quota.ts';
 import {
   answerOfTree,
   notLocated,
@@ -61,7 +61,7 @@ interface Search {
 }
 
 export interface SearchOptions {
-  readonly hints: readonly SourceHint[];
+  readonly candidates: readonly SourceCandidate[];
   /** The limits in force, by which one of several mappings in a values file is known. */
   readonly current?: ResourceList | undefined;
   /** Those that an earlier search of the same task opened. */
@@ -73,7 +73,7 @@ export interface SearchOptions {
 }
 
 /** Where a decision's quota was found. */
-interface KeptPlace {
+interface RecordedPlacement {
   readonly repository: string;
   readonly base: string;
   readonly placement: Placement;
@@ -85,28 +85,28 @@ interface KeptPlace {
  *
  * @param kept where it was found; null for a decision that does not say.
  */
-export async function keptQuotaFile(
+export async function recordedQuotaFile(
   repositories: Repositories,
   target: QuotaTarget,
   limits: ResourceList,
-  kept: KeptPlace | null,
+  recorded: RecordedPlacement | null,
   options: SearchOptions,
 ): Promise<QuotaFile | QuotaFileProblem> {
   const trees = options.trees ?? new GitTrees();
-  const isOnlyThere = kept !== null && (options.isFirstUse !== true || isOfOneRepository(repositories, kept));
-  const verified = isOnlyThere ? await verify(repositories, target, limits, kept, { ...options, trees }) : null;
+  const isOnlyThere = recorded !== null && (options.isFirstUse !== true || isOfOneRepository(repositories, recorded));
+  const verified = isOnlyThere ? await verify(repositories, target, limits, recorded, { ...options, trees }) : null;
   if (verified !== null) return verified;
-  const current = kept === null ? options.current : currentOf(kept, options);
+  const current = recorded === null ? options.current : currentOf(recorded, options);
   return await findQuotaFile(repositories, target, limits, { ...options, current, trees });
 }
 
 /** Whether no other repository was asked when the place was found, and none would be asked again. */
-function isOfOneRepository({ names }: Repositories, { placement }: KeptPlace): boolean {
-  return placement.hint.repository !== undefined || names.length === 1;
+function isOfOneRepository({ names }: Repositories, { placement }: RecordedPlacement): boolean {
+  return placement.candidate.repository !== undefined || names.length === 1;
 }
 
 /** The kept texts tell two mappings apart as the limits in force did, also where those have changed since. */
-function currentOf({ placement }: KeptPlace, { current }: SearchOptions): ResourceList {
+function currentOf({ placement }: RecordedPlacement, { current }: SearchOptions): ResourceList {
   return { ...current, ...textsOf(placement) };
 }
 
@@ -115,20 +115,20 @@ async function verify(
   repositories: Repositories,
   target: QuotaTarget,
   limits: ResourceList,
-  kept: KeptPlace,
+  recorded: RecordedPlacement,
   options: SearchOptions,
 ): Promise<QuotaFile | QuotaFileProblem | null> {
-  const { repository, base: baseName, placement } = kept;
-  const { hints, trees = new GitTrees(), maxBaseAgeMs = 0 } = options;
-  if (!isLedBy(placement, hints) || repositories.nameOf(repository) === null) return null;
+  const { repository, base: baseName, placement } = recorded;
+  const { candidates, trees = new GitTrees(), maxBaseAgeMs = 0 } = options;
+  if (!isLedBy(placement, candidates) || repositories.nameOf(repository) === null) return null;
   const forge = repositories.of(repository);
-  const base = await forge.files.base(maxBaseAgeMs, placement.hint.ref);
+  const base = await forge.files.base(maxBaseAgeMs, placement.candidate.ref);
   if (base.kind === 'missing' || base.name !== baseName) return null;
   const tree = await trees.at(forge, base);
-  const wanted = wantedOf({ target, limits, current: currentOf(kept, options) });
-  const placed = await tree.answer((known) => placeQuota(known, wanted, placement.hint));
-  if (placed.kind !== 'placed' || !isSamePlace(placement, placed.place, wanted.resources)) return null;
-  return edited(limits, tree, placed.place, placement);
+  const wanted = wantedOf({ target, limits, current: currentOf(recorded, options) });
+  const located = await tree.answer((snapshot) => locateQuota(snapshot, wanted, placement.candidate));
+  if (located.kind !== 'located' || !isSameLocation(placement, located.location, wanted.resources)) return null;
+  return edited(limits, tree, located.location, placement);
 }
 
 /**
@@ -140,12 +140,12 @@ export async function findQuotaFile(
   limits: ResourceList,
   options: SearchOptions,
 ): Promise<QuotaFile | QuotaFileProblem> {
-  const { hints, current, trees = new GitTrees(), maxBaseAgeMs = 0 } = options;
+  const { candidates, current, trees = new GitTrees(), maxBaseAgeMs = 0 } = options;
   const search: Search = { repositories, target, limits, current, trees, maxBaseAgeMs };
   const answers: (readonly RepositoryAnswer<GitTree>[])[] = [];
   const wanted = wantedOf(search);
   for (;;) {
-    const step = resolveQuota(wanted, hints, answers);
+    const step = resolveQuota(wanted, candidates, answers);
     switch (step.kind) {
       case 'ask':
         answers.push(await answersTo(search, step.candidate));
@@ -153,7 +153,7 @@ export async function findQuotaFile(
       case 'blocked':
         return blocked(step.reason, step.message);
       case 'located':
-        return edited(limits, step.tree, step.location, { hint: step.candidate, tried: answers.length - 1 });
+        return edited(limits, step.tree, step.location, { candidate: step.candidate, tried: answers.length - 1 });
     }
   }
 }
@@ -169,11 +169,11 @@ function wantedOf({ target, limits, current }: Pick<Search, 'target' | 'limits' 
 }
 
 /** What the repository that a candidate names answers, or every one. */
-async function answersTo(search: Search, candidate: SourceHint): Promise<readonly RepositoryAnswer<GitTree>[]> {
+async function answersTo(search: Search, candidate: SourceCandidate): Promise<readonly RepositoryAnswer<GitTree>[]> {
   const { repositories } = search;
   const named = candidate.repository === undefined ? null : repositories.nameOf(candidate.repository);
   if (candidate.repository !== undefined && named === null) {
-    const message = `${candidate.said} names the repository ${candidate.repository}, which is not configured; add it to GITHUB_REPOSITORIES (now: ${repositories.names.join(', ')})`;
+    const message = `${candidate.learntFrom} names the repository ${candidate.repository}, which is not configured; add it to GITHUB_REPOSITORIES (now: ${repositories.names.join(', ')})`;
     return [notLocated('Unplaceable', message)];
   }
   const answers: RepositoryAnswer<GitTree>[] = [];
@@ -183,17 +183,17 @@ async function answersTo(search: Search, candidate: SourceHint): Promise<readonl
   return answers;
 }
 
-async function answerOf(search: Search, candidate: SourceHint, forge: Forge): Promise<RepositoryAnswer<GitTree>> {
+async function answerOf(search: Search, candidate: SourceCandidate, forge: Forge): Promise<RepositoryAnswer<GitTree>> {
   const base = await forge.files.base(search.maxBaseAgeMs, candidate.ref);
   if (base.kind === 'missing') return missing(candidate, base);
   const tree = await search.trees.at(forge, base);
   const wanted = wantedOf(search);
-  return answerOfTree(tree, candidate, await tree.answer((known) => placeQuota(known, wanted, candidate)));
+  return answerOfTree(tree, candidate, await tree.answer((snapshot) => locateQuota(snapshot, wanted, candidate)));
 }
 
-function missing({ ref, said }: SourceHint, { what, message }: MissingBase): RepositoryAnswer<GitTree> {
+function missing({ ref, learntFrom }: SourceCandidate, { what, message }: MissingBase): RepositoryAnswer<GitTree> {
   if (ref === undefined) return { kind: 'miss', reason: 'RepositoryNotFound', message, isUnseen: what !== 'commit' };
-  const why = `${message} (${said})`;
+  const why = `${message} (${learntFrom})`;
   return what === 'repository' ? notLocated('RepositoryNotFound', why) : { kind: 'noBranch', message: why };
 }
 
@@ -201,31 +201,31 @@ function missing({ ref, said }: SourceHint, { what, message }: MissingBase): Rep
 function edited(
   limits: ResourceList,
   tree: GitTree,
-  place: QuotaPlace,
-  lead: Pick<Placement, 'hint' | 'tried'>,
+  location: QuotaLocation,
+  lead: Pick<Placement, 'candidate' | 'tried'>,
 ): QuotaFile | QuotaFileProblem {
-  const inGit = limitsInGit(place, Object.keys(limits));
+  const inGit = limitsInGit(location, Object.keys(limits));
   const raised = above(limits, inGit);
   const found = {
     kind: 'found',
     tree,
-    placement: placementOf(place, Object.keys(limits), lead),
-    path: place.path,
-    line: place.line,
-    how: `in ${tree.name}, ${place.how}`,
+    placement: placementOf(location, Object.keys(limits), lead),
+    path: location.path,
+    line: location.line,
+    how: `in ${tree.name}, ${location.how}`,
     limits: inGit,
     raised,
   } as const;
-  if (Object.keys(raised).length === 0) return { ...found, changedPath: place.path, edits: [] };
-  const edit = editPlace(tree.known, place, raised);
+  if (Object.keys(raised).length === 0) return { ...found, changedPath: location.path, edits: [] };
+  const edit = editLocation(tree.snapshot, location, raised);
   return edit.kind === 'edited'
-    ? { ...found, changedPath: changedPathOf(place, edit.edits, raised), edits: edit.edits }
-    : blocked('Unplaceable', `${tree.name}, ${place.path}: ${edit.message}`);
+    ? { ...found, changedPath: changedPathOf(location, edit.edits, raised), edits: edit.edits }
+    : blocked('Unplaceable', `${tree.name}, ${location.path}: ${edit.message}`);
 }
 
-function changedPathOf(place: QuotaPlace, edits: readonly FileEdit[], raised: ResourceList): string {
-  const says = edits.find(({ after }) => Object.keys(valuesInGit(after, place, Object.keys(raised))).length > 0);
-  return (says ?? edits[0])?.path ?? place.path;
+function changedPathOf(location: QuotaLocation, edits: readonly FileEdit[], raised: ResourceList): string {
+  const changed = edits.find(({ after }) => Object.keys(valuesInGit(after, location, Object.keys(raised))).length > 0);
+  return (changed ?? edits[0])?.path ?? location.path;
 }
 
 /** The asked limits that Git does not hold yet: what Git has above them is never lowered. */

@@ -19,9 +19,9 @@ const kustomizedOf = new WeakMap<readonly string[], readonly string[]>();
  */
 export function readAhead(all: readonly string[], asked: readonly string[]): readonly string[] {
   if (!asked.some(isKustomizationFile)) return [];
-  const known = kustomizedOf.get(all) ?? kustomized(all);
-  kustomizedOf.set(all, known);
-  return known;
+  const cached = kustomizedOf.get(all) ?? kustomized(all);
+  kustomizedOf.set(all, cached);
+  return cached;
 }
 
 /** What kustomizations of a tree refer to, as far as names tell. */

@@ -9,7 +9,7 @@ import { findQuotaFile } from './quota-file.ts';
  */
 export function createSourceActivities(repositories: Repositories): Pick<QuotaResizeActivities, 'observeSource'> {
   return {
-    async observeSource({ target, limits, hints, current }): Promise<SourceObservation> {
+    async observeSource({ target, limits, candidates, current }): Promise<SourceObservation> {
       if (repositories.names.length === 0) {
         return {
           kind: 'blocked',
@@ -18,7 +18,7 @@ export function createSourceActivities(repositories: Repositories): Pick<QuotaRe
             'no GitOps repository is configured; set GITHUB_OWNER, GITHUB_REPO and GITHUB_TOKEN to let Headroom propose',
         };
       }
-      const file = await findQuotaFile(repositories, target, limits, { hints, current });
+      const file = await findQuotaFile(repositories, target, limits, { candidates, current });
       if (file.kind === 'blocked') return file;
       const { tree, path, line, edits, limits: inGit, how, placement } = file;
       return {

@@ -9,7 +9,7 @@ import { currentAttempt } from '../kernel/attempt.ts';
 import { failure } from '../kernel/failure.ts';
 import { notYet } from '../kernel/not-yet.ts';
 import type { UsageCache } from './usage-cache.ts';
-import type { CountedQuota, UsageCacheActivities, UsageLook } from './interface.ts';
+import type { CountedQuota, UsageCacheActivities, ObserveUsageInput } from './interface.ts';
 
 export interface UsageCacheOptions {
   readonly cache: UsageCache;
@@ -34,8 +34,8 @@ const CONFIRM_AFTER_MS = 1_000;
 export function createUsageCacheActivities({ cache, cluster, policy }: UsageCacheOptions): UsageCacheActivities {
   return {
     observeUsage,
-    observeUsageChange: async ({ since, everyMs, ...look }) => {
-      const seen = await observeUsage(look);
+    observeUsageChange: async ({ since, everyMs, ...observeInput }) => {
+      const seen = await observeUsage(observeInput);
       if (fingerprint(seen) !== since) return seen;
       const isWrong = seen.staleValues.length > 0;
       throw notYet(isWrong ? 'the status is as wrong as before' : 'what could not be counted cannot be yet', everyMs);
@@ -43,7 +43,7 @@ export function createUsageCacheActivities({ cache, cluster, policy }: UsageCach
     observeNamespaceUsage: async ({ cluster: asked, namespace }) => {
       requireCluster(asked);
       const counted = await countAll(namespace);
-      if (counted.every(isTold)) return counted;
+      if (counted.every(isNamed)) return counted;
       // A cache may be a moment ahead of the status, or behind it; what others act on must stand still.
       await setTimeout(CONFIRM_AFTER_MS);
       const again = new Map((await countAll(namespace)).map((one) => [one.quota.uid, one]));
@@ -61,12 +61,12 @@ export function createUsageCacheActivities({ cache, cluster, policy }: UsageCach
     );
   }
 
-  async function observeUsage({ target, reached, not }: UsageLook): Promise<UsageObservation> {
+  async function observeUsage({ target, observed, not }: ObserveUsageInput): Promise<UsageObservation> {
     requireCluster(target.cluster);
     const { namespace, quota: name } = target;
     const signal = limit();
     const isPatient = currentAttempt() < PATIENT_ATTEMPTS;
-    const behind = isPatient ? await cache.reached(reached, signal) : [];
+    const behind = isPatient ? await cache.observed(observed, signal) : [];
     if (behind.length > 0) throw notYet(`the cache of ${behind.join(', ')} is behind`, BEHIND_RETRY_MS);
     // A conflict that moved nothing, such as a webhook's, is tried again as it is.
     if (not !== undefined) await cache.quotaMoved(namespace, name, not, signal);
@@ -93,7 +93,7 @@ export function createUsageCacheActivities({ cache, cluster, policy }: UsageCach
 const NOTHING: UsageCount = { used: {}, unmeasured: [] };
 
 /** Whether the status says what was counted. */
-function isTold({ quota, count }: { readonly quota: CachedQuota; readonly count: UsageCount }): boolean {
+function isNamed({ quota, count }: { readonly quota: CachedQuota; readonly count: UsageCount }): boolean {
   return equalLists(count.used, maskList(quota.status.used ?? {}, Object.keys(count.used)));
 }
 
@@ -101,9 +101,9 @@ function isTold({ quota, count }: { readonly quota: CachedQuota; readonly count:
 function steady(first: UsageCount, second: UsageCount): UsageCount {
   const moving = Object.keys(second.used).filter((key) => first.used[key] !== second.used[key]);
   if (moving.length === 0) return second;
-  const kept = Object.keys(second.used).filter((key) => !moving.includes(key));
+  const remaining = Object.keys(second.used).filter((key) => !moving.includes(key));
   const reason = 'it is changing just now';
-  return { used: maskList(second.used, kept), unmeasured: [...second.unmeasured, { keys: moving, reason }] };
+  return { used: maskList(second.used, remaining), unmeasured: [...second.unmeasured, { keys: moving, reason }] };
 }
 
 /** Ends the waiting of an attempt: when it has waited long enough, or nobody wants its answer any more. */

@@ -2,13 +2,13 @@ import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import type { UsageCount } from '../../domain/quota-usage/calculate.ts';
-import type { CachedQuota, Reached, UsageObservation } from '../../domain/quota-usage/observation.ts';
+import type { CachedQuota, ObservedVersions, UsageObservation } from '../../domain/quota-usage/observation.ts';
 import type { QuotaEvent } from '../kernel/quota-event.ts';
 
-export interface UsageLook {
+export interface ObserveUsageInput {
   readonly target: QuotaTarget;
   /** The caches must have come as far as this: what the hint saw. */
-  readonly reached: Reached;
+  readonly observed: ObservedVersions;
   /** The version of the quota that a write just failed against: the cache must have another one. */
   readonly not?: string;
 }
@@ -25,9 +25,11 @@ export interface UsageCacheActivities {
    * The quota and what its namespace uses, counted from the caches once they have come far enough.
    * @throws NotYet, retried soon, by this or another starter, while the caches have not come far enough.
    */
-  observeUsage(look: UsageLook): Promise<UsageObservation>;
+  observeUsage(observeInput: ObserveUsageInput): Promise<UsageObservation>;
   /** As `observeUsage`, and NotYet, retried at the pace given, while what is unmeasured or wrong is the same as before. */
-  observeUsageChange(look: UsageLook & { readonly since: string; readonly everyMs: number }): Promise<UsageObservation>;
+  observeUsageChange(
+    observeInput: ObserveUsageInput & { readonly since: string; readonly everyMs: number },
+  ): Promise<UsageObservation>;
   /** Every quota of a namespace with what was counted for it, from the caches as they are. */
   observeNamespaceUsage(input: {
     readonly cluster: string;

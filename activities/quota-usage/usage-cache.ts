@@ -1,5 +1,5 @@
 import type { GroupResource } from '../../domain/kernel/group-resource.ts';
-import type { CachedQuota, Reached } from '../../domain/quota-usage/observation.ts';
+import type { CachedQuota, ObservedVersions } from '../../domain/quota-usage/observation.ts';
 import type { StaleValue } from '../../domain/quota-usage/observation.ts';
 import type { UsageCount } from '../../domain/quota-usage/calculate.ts';
 import type { UnsettledCharges } from '../../domain/quota-usage/recent-charges.ts';
@@ -14,7 +14,7 @@ export interface UsageCache {
    * first. A resource that is not watched is not waited for.
    * @returns the resources that are not there yet; none when all are.
    */
-  readonly reached: (versions: Reached, signal: AbortSignal) => Promise<readonly string[]>;
+  readonly observed: (versions: ObservedVersions, signal: AbortSignal) => Promise<readonly string[]>;
   /** Resolves when the cached quota is another than this version, or is gone, or the signal is aborted; whether it is. */
   readonly quotaMoved: (
     namespace: string,

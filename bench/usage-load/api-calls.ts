@@ -26,10 +26,10 @@ export function apiCalls(
     const user = event.user.username;
     const resource = resourceOf(event);
     const key = `${user} ${event.verb} ${resource}`;
-    const known = calls.get(key) ?? { user, verb: event.verb, resource, count: 0, others: {} };
+    const existing = calls.get(key) ?? { user, verb: event.verb, resource, count: 0, others: {} };
     const code = event.responseStatus?.code ?? 200;
-    const others = code < 300 ? known.others : { ...known.others, [code]: (known.others[code] ?? 0) + 1 };
-    calls.set(key, { ...known, count: known.count + 1, others });
+    const others = code < 300 ? existing.others : { ...existing.others, [code]: (existing.others[code] ?? 0) + 1 };
+    calls.set(key, { ...existing, count: existing.count + 1, others });
   }
   return [...calls.values()].toSorted((a, b) => b.count - a.count);
 }

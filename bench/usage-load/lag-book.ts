@@ -94,8 +94,8 @@ export class LagBook {
   }
 
   #quota(name: string): Quota {
-    const known = this.#quotas.get(name);
-    if (known !== undefined) return known;
+    const existing = this.#quotas.get(name);
+    if (existing !== undefined) return existing;
     const quota: Quota = { status: null, lastChange: 0, pending: [] };
     this.#quotas.set(name, quota);
     return quota;

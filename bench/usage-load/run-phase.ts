@@ -66,17 +66,17 @@ export async function makeChanges(sides: readonly Side[], { changes }: Phase): P
 
 /** The lags of the changes of a phase, as far as they are known. */
 export function lagsOf({ book }: Pick<Side, 'book'>, changes: readonly Change[]): Lags {
-  const known = changes.flatMap(({ change, operation: { kind } }) => {
+  const existing = changes.flatMap(({ change, operation: { kind } }) => {
     const lag = book.lagOf(change);
     return lag === undefined ? [] : [{ kind, lag }];
   });
   const of = (isWanted: (kind: OperationKind) => boolean): Distribution | null =>
-    distributionOf(known.filter(({ kind }) => isWanted(kind)).map(({ lag }) => lag));
-  const kinds = [...new Set(known.map(({ kind }) => kind))].toSorted();
+    distributionOf(existing.filter(({ kind }) => isWanted(kind)).map(({ lag }) => lag));
+  const kinds = [...new Set(existing.map(({ kind }) => kind))].toSorted();
   return {
     controllers: of((kind) => !chargedByAdmission.has(kind)),
     admission: of((kind) => chargedByAdmission.has(kind)),
     byKind: Object.fromEntries(kinds.map((one) => [one, of((kind) => kind === one)])),
-    never: changes.length - known.length,
+    never: changes.length - existing.length,
   };
 }

@@ -5,8 +5,8 @@ import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 const amounts = new Map<string, string>();
 
 function amountOf(text: string): string {
-  const known = amounts.get(text);
-  if (known !== undefined) return known;
+  const existing = amounts.get(text);
+  if (existing !== undefined) return existing;
   const amount = parseQuantity(text).nano.toString();
   amounts.set(text, amount);
   return amount;

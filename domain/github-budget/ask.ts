@@ -1,6 +1,6 @@
 /** What is said between those who write to GitHub and the budget. Names and forms are fixed: histories hold them. */
 import type { BudgetLimits } from './limits.ts';
-import { type Urgency, urgencies } from './urgency.ts';
+import { type WritePriority, writePriorities } from './write-priority.ts';
 
 /** The signal by which permits are asked for: `Questions`. */
 export const ASKED = 'permitsAsked';
@@ -22,7 +22,7 @@ export interface Ask {
    * reached its asker is told from one that may have been used: only the former is given again.
    */
   readonly call: string;
-  readonly urgency: Urgency;
+  readonly priority: WritePriority;
   /** For whom: `team-a/compute`. */
   readonly target: string;
   readonly cluster: string;
@@ -50,7 +50,7 @@ export type Answer =
   | {
       readonly granted: false;
       /** From 1 on, by urgency and then by arrival. */
-      readonly place: number;
+      readonly position: number;
       /** How many wait. */
       readonly of: number;
       /** Milliseconds until it is worth asking again. A span and not a moment: clocks of two machines differ. */
@@ -87,7 +87,7 @@ export function isQuestions(raw: unknown): raw is Questions {
 function isAsk(raw: unknown): raw is Ask {
   const ask = fieldsOf(raw);
   const isText = ['id', 'call', 'target', 'cluster', 'write'].every((field) => typeof ask[field] === 'string');
-  return isText && urgencies.some((urgency) => urgency === ask['urgency']);
+  return isText && writePriorities.some((priority) => priority === ask['priority']);
 }
 
 /** Whether what people or an activity sent says for how long GitHub limits. */

@@ -2,7 +2,7 @@
 import { type EpochMs, formatInstant } from '../kernel/time.ts';
 import type { Answer, Ask, Asked, Limited } from './ask.ts';
 import { type BudgetLimits, longestSpan, spanOf } from './limits.ts';
-import { urgencies } from './urgency.ts';
+import { type WritePriority, writePriorities } from './write-priority.ts';
 
 /** Somebody who waits for a permit. */
 interface Waiting extends Omit<Ask, 'call'> {
@@ -20,7 +20,7 @@ interface Grant {
 
 /** What a budget remembers, and carries through continue-as-new. JSON only. */
 export interface BudgetState {
-  readonly version: 1;
+  readonly version: 2;
   readonly limits: BudgetLimits;
   /** The permits that still count in a window, the oldest first. */
   readonly grants: readonly Grant[];
@@ -31,6 +31,12 @@ export interface BudgetState {
   readonly limited: { readonly until: EpochMs; readonly words: string } | null;
   /** An operator wants no writes. */
   readonly paused: { readonly by: string; readonly reason: string; readonly at: EpochMs } | null;
+}
+
+/** Version 1 called the priority of a write `urgency`. */
+export interface BudgetStateV1 extends Omit<BudgetState, 'version' | 'queue'> {
+  readonly version: 1;
+  readonly queue: readonly (Omit<Waiting, 'priority'> & { readonly urgency: WritePriority })[];
 }
 
 /** Nobody is sent away for longer, so that a limit that was raised and a pause that is over are noticed, in milliseconds. */
@@ -48,7 +54,7 @@ const LONGEST_WORDS = 200;
 const LONGEST_QUEUE = 2_000;
 
 export function freshBudget(limits: BudgetLimits): BudgetState {
-  return { version: 1, limits, grants: [], queue: [], arrivals: 0, limited: null, paused: null };
+  return { version: 2, limits, grants: [], queue: [], arrivals: 0, limited: null, paused: null };
 }
 
 /**
@@ -56,11 +62,15 @@ export function freshBudget(limits: BudgetLimits): BudgetState {
  *
  * @throws Error for the state of a later one: the workflow task fails, and a worker of the newer release takes it.
  */
-export function upgradeBudget(carried: BudgetState): BudgetState {
-  const version: number = carried.version;
-  if (version === 1) return carried;
+export function upgradeBudget(carried: BudgetState | BudgetStateV1): BudgetState {
+  if (carried.version === 2) return carried;
+  if (carried.version === 1) {
+    const queue = carried.queue.map(({ urgency, ...waiting }): Waiting => ({ ...waiting, priority: urgency }));
+    return { ...carried, version: 2, queue };
+  }
+  const { version } = carried as { readonly version: number };
   throw new Error(
-    `the state of a GitHub budget has version ${version}, this release knows 1: a worker of the newer release goes on with it`,
+    `the state of a GitHub budget has version ${version}, this release knows up to 2: a worker of the newer release goes on with it`,
   );
 }
 
@@ -71,12 +81,12 @@ export function upgradeBudget(carried: BudgetState): BudgetState {
  *
  * @returns an answer for each question, in the order of the questions.
  */
-export function take(
+export function grantPermits(
   before: BudgetState,
   { asks, limits }: Asked,
   now: EpochMs,
 ): readonly [BudgetState, readonly Answer[]] {
-  let state = settled({ ...before, limits }, now);
+  let state = pruned({ ...before, limits }, now);
   const held = reasonToHold(state);
   /** The calls that get a permit. */
   const granted = new Set<string>();
@@ -90,7 +100,7 @@ export function take(
   const turnOf = turns(state, now, state.queue.length);
   const grants = [...state.grants];
   const queue: Waiting[] = [];
-  const waits = new Map<string, { readonly place: number; readonly waitMs: number }>();
+  const waits = new Map<string, { readonly position: number; readonly waitMs: number }>();
   for (const [index, entry] of state.queue.entries()) {
     const call = callOf.get(entry.id);
     const turn = turnOf[index] ?? now;
@@ -102,15 +112,15 @@ export function take(
     } else {
       const waitMs = state.paused === null ? Math.min(turn - now, LONGEST_WAIT_MS) : PAUSED_WAIT_MS;
       queue.push({ ...entry, askBy: now + waitMs + LATENESS_MS });
-      waits.set(entry.id, { place: queue.length, waitMs });
+      waits.set(entry.id, { position: queue.length, waitMs });
     }
   }
   const because = held === null ? {} : { because: held };
   const answers = asks.map(({ id, call }): Answer => {
     if (granted.has(call)) return { granted: true };
     // Another attempt at the same write asked at the same moment, and it has the permit.
-    const { place, waitMs } = waits.get(id) ?? { place: queue.length + 1, waitMs: limits.validMs };
-    return { granted: false, place, of: Math.max(place, queue.length), waitMs, ...because };
+    const { position, waitMs } = waits.get(id) ?? { position: queue.length + 1, waitMs: limits.validMs };
+    return { granted: false, position, of: Math.max(position, queue.length), waitMs, ...because };
   });
   return [{ ...state, grants, queue: queue.slice(0, LONGEST_QUEUE) }, answers];
 }
@@ -127,7 +137,7 @@ function givenAgain(state: BudgetState, { call }: Ask, now: EpochMs): BudgetStat
 
 /** GitHub refused a request for a limit: nobody writes for so long. A shorter time than the one already known changes nothing. */
 export function limit(before: BudgetState, { waitMs, words }: Limited, now: EpochMs): BudgetState {
-  const state = settled(before, now);
+  const state = pruned(before, now);
   const until = now + Math.max(0, waitMs);
   if (until <= Math.max(now, state.limited?.until ?? 0)) return state;
   return { ...state, limited: { until, words: words.slice(0, LONGEST_WORDS) } };
@@ -135,10 +145,10 @@ export function limit(before: BudgetState, { waitMs, words }: Limited, now: Epoc
 
 export function pause(
   state: BudgetState,
-  said: { readonly by: string; readonly reason: string },
+  word: { readonly by: string; readonly reason: string },
   now: EpochMs,
 ): BudgetState {
-  return state.paused === null ? { ...state, paused: { ...said, at: now } } : state;
+  return state.paused === null ? { ...state, paused: { ...word, at: now } } : state;
 }
 
 export function resume(state: BudgetState): BudgetState {
@@ -146,7 +156,7 @@ export function resume(state: BudgetState): BudgetState {
 }
 
 /** The state without what time has taken away: permits that count no longer, askers that are gone, a limit that is over. */
-export function settled(state: BudgetState, now: EpochMs): BudgetState {
+export function pruned(state: BudgetState, now: EpochMs): BudgetState {
   const oldest = now - longestSpan(state.limits);
   return {
     ...state,
@@ -194,28 +204,28 @@ function reasonToHold({ paused, limited }: BudgetState): string | null {
  * The state with the asker in its place: by urgency, then by arrival. One that was there keeps its arrival, also when it has
  * become more urgent. The queue may be one too long afterwards.
  */
-function enqueued(state: BudgetState, { id, urgency, target, cluster, write }: Ask, now: EpochMs): BudgetState {
-  const known = state.queue.find((other) => other.id === id);
+function enqueued(state: BudgetState, { id, priority, target, cluster, write }: Ask, now: EpochMs): BudgetState {
+  const existing = state.queue.find((other) => other.id === id);
   const entry: Waiting = {
     id,
-    urgency,
+    priority,
     target,
     cluster,
     write,
-    since: known?.since ?? now,
-    arrival: known?.arrival ?? state.arrivals,
-    askBy: known?.askBy ?? now,
+    since: existing?.since ?? now,
+    arrival: existing?.arrival ?? state.arrivals,
+    askBy: existing?.askBy ?? now,
   };
-  const queue = state.queue.filter((other) => other !== known);
+  const queue = state.queue.filter((other) => other !== existing);
   const before = queue.findIndex((other) => isBefore(entry, other));
   return {
     ...state,
-    arrivals: known === undefined ? state.arrivals + 1 : state.arrivals,
+    arrivals: existing === undefined ? state.arrivals + 1 : state.arrivals,
     queue: queue.toSpliced(before < 0 ? queue.length : before, 0, entry),
   };
 }
 
 function isBefore(one: Waiting, other: Waiting): boolean {
-  const byUrgency = urgencies.indexOf(one.urgency) - urgencies.indexOf(other.urgency);
-  return byUrgency === 0 ? one.arrival < other.arrival : byUrgency < 0;
+  const byPriority = writePriorities.indexOf(one.priority) - writePriorities.indexOf(other.priority);
+  return byPriority === 0 ? one.arrival < other.arrival : byPriority < 0;
 }

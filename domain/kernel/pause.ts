@@ -60,22 +60,22 @@ export type PauseAnswer =
 /** Pure; `known` is the pause that holds for the workflow's target as far as it knows. */
 export function pauseCommand(
   name: 'pause' | 'resume',
-  known: PauseInForce | null,
+  inForce: PauseInForce | null,
   { by, reason }: { readonly by: string; readonly reason: string },
   now: EpochMs,
 ): PauseAnswer {
   if (name === 'pause') {
-    return known?.scope === 'target'
-      ? { kind: 'rejected', message: `already ${pauseSentence(known)}` }
+    return inForce?.scope === 'target'
+      ? { kind: 'rejected', message: `already ${pauseSentence(inForce)}` }
       : {
           kind: 'accepted',
           pause: { by, reason, at: now },
           message: `paused by ${by}: nothing is written until resume`,
         };
   }
-  if (known === null) return { kind: 'rejected', message: 'not paused, so there is nothing to resume' };
-  if (known.scope !== 'target') {
-    return { kind: 'rejected', message: `${pauseSentence(known)}, which resume of one target does not end` };
+  if (inForce === null) return { kind: 'rejected', message: 'not paused, so there is nothing to resume' };
+  if (inForce.scope !== 'target') {
+    return { kind: 'rejected', message: `${pauseSentence(inForce)}, which resume of one target does not end` };
   }
   return { kind: 'accepted', pause: null, message: `resumed by ${by}` };
 }

@@ -36,7 +36,7 @@ function printed(list: ResourceList): string {
     .join(',');
 }
 
-function refused(message: string): Admission {
+function denied(message: string): Admission {
   return { allowed: false, message };
 }
 
@@ -62,15 +62,15 @@ export function admit(
   }
   const open = groupResourceName(evaluator.resource) === 'pods' ? podConstraints(counted, object as Pod) : null;
   if (open !== null) {
-    return refused(`failed quota: ${quota.name}: ${open}`);
+    return denied(`failed quota: ${quota.name}: ${open}`);
   }
   if (counted.some((name) => !Object.hasOwn(used, name))) {
-    return refused(`status unknown for quota: ${quota.name}, resources: ${counted.toSorted().join(',')}`);
+    return denied(`status unknown for quota: ${quota.name}, resources: ${counted.toSorted().join(',')}`);
   }
   const usage = evaluator.usage(object, context);
   const negative = negativeKeys(usage);
   if (negative.length > 0) {
-    return refused(`quota usage is negative for resource(s): ${negative.join(',')}`);
+    return denied(`quota usage is negative for resource(s): ${negative.join(',')}`);
   }
   const isMore = before !== undefined && inScopes(before);
   const delta = isMore ? subtractListsToZero(usage, evaluator.usage(before, context)) : usage;
@@ -81,5 +81,5 @@ export function admit(
     return { allowed: true, used: after };
   }
   const [asked, taken, limited] = [requested, used, hard].map((list) => printed(maskList(list, exceeded)));
-  return refused(`exceeded quota: ${quota.name}, requested: ${asked}, used: ${taken}, limited: ${limited}`);
+  return denied(`exceeded quota: ${quota.name}, requested: ${asked}, used: ${taken}, limited: ${limited}`);
 }

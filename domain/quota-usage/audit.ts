@@ -11,7 +11,7 @@ interface Counted {
 }
 
 /** A number that the status said while it was not true. */
-interface Said {
+interface FalseNumber {
   /** Null for no number. */
   readonly amount: string | null;
   /** When it was first seen. */
@@ -25,11 +25,11 @@ export interface AuditMemory {
   /** The latest first: the first one was counted at the last audit. */
   readonly counts: Readonly<Record<string, readonly Counted[]>>;
   /** The untrue numbers since the status was last true, the oldest first; none while it is true. */
-  readonly said: Readonly<Record<string, readonly Said[]>>;
+  readonly falseNumbers: Readonly<Record<string, readonly FalseNumber[]>>;
   readonly staleValues: readonly StaleValue[];
 }
 
-export const emptyAudit: AuditMemory = { counts: {}, said: {}, staleValues: [] };
+export const emptyAudit: AuditMemory = { counts: {}, falseNumbers: {}, staleValues: [] };
 
 /** So many amounts, and so many untrue numbers, are remembered of each resource. */
 const REMEMBERED = 64;
@@ -57,28 +57,30 @@ function remembered(before: readonly Counted[], amount: string, { now, keepMs }:
 }
 
 /** What the status has said since it was last true, with what it says now. A number that comes true later was early, not wrong. */
-function saidSinceTrue(
-  before: readonly Said[],
-  says: string | null,
+function falseSinceTrue(
+  before: readonly FalseNumber[],
+  shown: string | null,
   counts: readonly Counted[],
   { now, keepMs }: AuditInput,
-): readonly Said[] {
+): readonly FalseNumber[] {
   const counted = counts[0]?.amount;
-  if (says === counted) return [];
+  if (shown === counted) return [];
   const open = before.slice(before.findLastIndex(({ amount }) => amount === counted) + 1);
-  const trueAt = counts.find(({ amount }) => amount === says)?.lastTrueAt ?? now;
-  const said = open.at(-1)?.amount === says ? open : [...open, { amount: says, from: now, trueAt }];
+  const trueAt = counts.find(({ amount }) => amount === shown)?.lastTrueAt ?? now;
+  const falseNumbers = open.at(-1)?.amount === shown ? open : [...open, { amount: shown, from: now, trueAt }];
   // An entry ends where the next one begins.
-  const kept = said.filter((_, at) => now - (said[at + 1]?.from ?? now) <= keepMs);
-  return kept.slice(-REMEMBERED);
+  const remaining = falseNumbers.filter((_, at) => now - (falseNumbers[at + 1]?.from ?? now) <= keepMs);
+  return remaining.slice(-REMEMBERED);
 }
 
-function sinceOf(said: readonly [Said, ...(readonly Said[])]): EpochMs {
-  return Math.max(said[0].from, ...said.map(({ trueAt }) => trueAt));
+function sinceOf(falseNumbers: readonly [FalseNumber, ...(readonly FalseNumber[])]): EpochMs {
+  return Math.max(falseNumbers[0].from, ...falseNumbers.map(({ trueAt }) => trueAt));
 }
 
-function isSomeSaid(said: readonly Said[]): said is readonly [Said, ...(readonly Said[])] {
-  return said.length > 0;
+function isSome(
+  falseNumbers: readonly FalseNumber[],
+): falseNumbers is readonly [FalseNumber, ...(readonly FalseNumber[])] {
+  return falseNumbers.length > 0;
 }
 
 /**
@@ -96,19 +98,24 @@ function isSomeSaid(said: readonly Said[]): said is readonly [Said, ...(readonly
 export function audit(memory: AuditMemory, input: AuditInput): AuditMemory {
   const { counted, status } = input;
   const counts: [string, readonly Counted[]][] = [];
-  const said: [string, readonly Said[]][] = [];
+  const falseNumbers: [string, readonly FalseNumber[]][] = [];
   const staleValues: StaleValue[] = [];
   for (const [resource, amount] of Object.entries(counted)) {
     const text = status.used?.[resource] ?? null;
-    const known = remembered(memory.counts[resource] ?? [], comparable(amount), input);
-    const untrue = saidSinceTrue(memory.said[resource] ?? [], text === null ? null : comparable(text), known, input);
-    counts.push([resource, known]);
-    if (isSomeSaid(untrue)) {
-      said.push([resource, untrue]);
-      staleValues.push({ resource, says: text, counted: amount, since: sinceOf(untrue) });
+    const existing = remembered(memory.counts[resource] ?? [], comparable(amount), input);
+    const sinceTrue = falseSinceTrue(
+      memory.falseNumbers[resource] ?? [],
+      text === null ? null : comparable(text),
+      existing,
+      input,
+    );
+    counts.push([resource, existing]);
+    if (isSome(sinceTrue)) {
+      falseNumbers.push([resource, sinceTrue]);
+      staleValues.push({ resource, shown: text, counted: amount, since: sinceOf(sinceTrue) });
     }
   }
-  return { counts: Object.fromEntries(counts), said: Object.fromEntries(said), staleValues };
+  return { counts: Object.fromEntries(counts), falseNumbers: Object.fromEntries(falseNumbers), staleValues };
 }
 
 /** The staleValues that are `afterMs` old or older: those that are wrong, and not only late. */

@@ -9,9 +9,9 @@ export function cachedByObject<Subject extends object, Result extends object>(
 ): (subject: Subject) => Result {
   const cached = new WeakMap<Subject, Result>();
   return (subject) => {
-    const known = cached.get(subject);
-    if (known !== undefined) {
-      return known;
+    const charge = cached.get(subject);
+    if (charge !== undefined) {
+      return charge;
     }
     const result = resultOf(subject);
     cached.set(subject, result);

@@ -81,8 +81,8 @@ export function calculateUsage(
   context: UsageContext,
 ): UsageCount {
   const limited = Object.keys(quota.hard ?? {});
-  const known = evaluators.flatMap((evaluator) => evaluator.matchingResources(limited, context));
-  const sums = new Map<string, Quantity>(known.map((name) => [name, quantityOf(0n)]));
+  const existing = evaluators.flatMap((evaluator) => evaluator.matchingResources(limited, context));
+  const sums = new Map<string, Quantity>(existing.map((name) => [name, quantityOf(0n)]));
   const unmeasured: Unmeasured[] = [];
   const giveUp = ({ keys, reason }: Unmeasured) => {
     const lost = keys.filter((key) => sums.delete(key));

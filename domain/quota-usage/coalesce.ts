@@ -3,9 +3,9 @@ import type { EpochMs } from '../kernel/time.ts';
 
 export interface CoalesceLimits {
   /** Milliseconds: the first recount after a change waits this long for others that come with it. */
-  readonly settleMs: number;
+  readonly debounceMs: number;
   /** Milliseconds: how long a change waits that admission has most likely charged already (an object that came). */
-  readonly chargedSettleMs: number;
+  readonly chargedDebounceMs: number;
   /** Milliseconds: the longest gap between two recounts of a namespace however busy it is. */
   readonly maxGapMs: number;
 }
@@ -40,8 +40,8 @@ function gapOf(state: CoalesceState, limits: CoalesceLimits): number {
 }
 
 /** How long a change waits for others like it when nothing holds it back. */
-function settleOf(kind: Exclude<ChangeKind, 'urgent'>, limits: CoalesceLimits): number {
-  return kind === 'charged' ? limits.chargedSettleMs : limits.settleMs;
+function debounceOf(kind: Exclude<ChangeKind, 'urgent'>, limits: CoalesceLimits): number {
+  return kind === 'charged' ? limits.chargedDebounceMs : limits.debounceMs;
 }
 
 /**
@@ -58,7 +58,7 @@ export function noteChange(
   const gap = gapOf(state, limits);
   // A clock that was set back must not hold a namespace for longer than its gap.
   const held = state.lastRecountAt === null ? 0 : Math.min(gap, state.lastRecountAt + gap - now);
-  const due = kind === 'urgent' ? now : now + Math.max(settleOf(kind, limits), held);
+  const due = kind === 'urgent' ? now : now + Math.max(debounceOf(kind, limits), held);
   return {
     ...state,
     dueAt: state.dueAt === null ? due : Math.min(state.dueAt, due),

@@ -60,12 +60,12 @@ function decideAudit(
   if (wrong.length > 0) {
     const resources = wrong.map(({ resource }) => resource).toSorted();
     const message = wrong.map((one) => staleValueSentence(one, seen.at)).join(' ');
-    const said = { phase: 'Wrong', reason: 'UsageWrong', detail: message } as const;
+    const status = { phase: 'Wrong', reason: 'UsageWrong', detail: message } as const;
     // The numbers may move all the time; what is told again is only that others are wrong.
-    if (JSON.stringify(reported?.resources) === JSON.stringify(resources)) return { kind: 'await', ...said };
+    if (JSON.stringify(reported?.resources) === JSON.stringify(resources)) return { kind: 'await', ...status };
     const since = Math.min(...wrong.map((one) => one.since));
     const key = `${quota.uid} ${resources.join(' ')} ${since}`;
-    return { kind: 'report', ...said, reported: { quotaUid: quota.uid, resources, key }, message };
+    return { kind: 'report', ...status, reported: { quotaUid: quota.uid, resources, key }, message };
   }
   if (seen.staleValues.length > 0) {
     const first = Math.min(...seen.staleValues.map(({ since }) => since));
@@ -83,16 +83,16 @@ function decideAudit(
     phase: 'Ended',
     reason: 'UsageTrue',
     detail,
-    ...(reported === null ? {} : { tells: detail }),
+    ...(reported === null ? {} : { event: detail }),
   };
 }
 
 /** `requests.cpu: the status says 2 CPU, but Headroom counted 1.5 CPU. It has been wrong for 3 min.` */
-function staleValueSentence({ resource, says, counted, since }: StaleValue, now: EpochMs): string {
+function staleValueSentence({ resource, shown, counted, since }: StaleValue, now: EpochMs): string {
   if (resource === LIMITS)
     return `The limits of the status have differed from those of the spec for ${formatSpan(now - since)}.`;
-  const claim = says === null ? 'the status has no number' : `the status says ${quantityText(resource, says)}`;
-  return `${resource}: ${claim}, but Headroom counted ${quantityText(resource, counted)}. It has been wrong for ${formatSpan(now - since)}.`;
+  const sentence = shown === null ? 'the status has no number' : `the status says ${quantityText(resource, shown)}`;
+  return `${resource}: ${sentence}, but Headroom counted ${quantityText(resource, counted)}. It has been wrong for ${formatSpan(now - since)}.`;
 }
 
 function unmeasuredSentence({ count }: UsageObservation): string {
@@ -106,7 +106,7 @@ export function fingerprint(seen: UsageObservation): string {
   return JSON.stringify([
     quota === null ? null : quota.resourceVersion,
     count.unmeasured.map(({ keys, reason }) => [keys, reason]),
-    staleValues.map(({ resource, says, counted }) => [resource, says, counted]),
+    staleValues.map(({ resource, shown, counted }) => [resource, shown, counted]),
   ]);
 }
 

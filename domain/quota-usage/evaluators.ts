@@ -87,6 +87,6 @@ export function evaluatorFor(resource: GroupResource): Evaluator {
  * The static ones, whether their resources are known or not, and an object count for every other resource that is known.
  * Build it anew when what is known changes, not for every count.
  */
-export function evaluatorsFor(known: readonly GroupResource[]): readonly Evaluator[] {
-  return [...new Set([...staticEvaluators, ...known.map((resource) => evaluatorFor(resource))])];
+export function evaluatorsFor(existing: readonly GroupResource[]): readonly Evaluator[] {
+  return [...new Set([...staticEvaluators, ...existing.map((resource) => evaluatorFor(resource))])];
 }

@@ -68,7 +68,7 @@ export function nextMonitors(previous: readonly Monitored[], round: Discovery): 
   if (round.kind === 'failed' || found.length === 0) return previous;
   const failed = new Set(round.failed);
   const monitors = new Map<string, Monitored>();
-  for (const one of [...previous.filter((known) => failed.has(groupVersion(known))), ...found]) {
+  for (const one of [...previous.filter((existing) => failed.has(groupVersion(existing))), ...found]) {
     const name = groupResourceName(one);
     if (!monitors.has(name)) monitors.set(name, { group: one.group, resource: one.resource, version: one.version });
   }

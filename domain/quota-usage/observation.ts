@@ -6,7 +6,7 @@ import type { UsageMode } from './mode.ts';
 import type { CountingQuota } from './usage.ts';
 
 /** How far a cache must have come: a resourceVersion by the resource's name (`pods`, `deployments.apps`). */
-export type Reached = Readonly<Record<string, string>>;
+export type ObservedVersions = Readonly<Record<string, string>>;
 
 /** The part of a ResourceQuota that says what it counts and what it says it counted. */
 export interface CachedQuota {
@@ -24,7 +24,7 @@ export interface CachedQuota {
 export interface StaleValue {
   readonly resource: string;
   /** The number that the status has; null where it has none. */
-  readonly says: string | null;
+  readonly shown: string | null;
   /** The number that was counted last. */
   readonly counted: string;
   /**

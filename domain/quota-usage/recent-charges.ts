@@ -21,7 +21,7 @@ import type { UsageCount } from './calculate.ts';
  * call that changes something one second at the 99th percentile; the watch of the objects gets as long again behind the
  * quota's own. A charge for an object that was never made is taken back that much later.
  */
-export const CHARGE_SETTLE_MS = 2_000;
+export const CHARGE_GRACE_MS = 2_000;
 
 /** Milliseconds: charges of one such span are remembered as one, so that a thousand in a second are ten. */
 const SPAN_MS = 100;
@@ -49,14 +49,14 @@ export function noteStatus(
   now: ResourceList,
   { at, keepMs }: { readonly at: EpochMs; readonly keepMs: number },
 ): RecentCharges {
-  const kept = charges.filter((one) => at - one.at < keepMs);
+  const remaining = charges.filter((one) => at - one.at < keepMs);
   const amounts = increase(before ?? {}, now);
-  if (Object.keys(amounts).length === 0) return kept;
+  if (Object.keys(amounts).length === 0) return remaining;
   const end = Math.ceil(at / SPAN_MS) * SPAN_MS;
-  const last = kept.at(-1);
+  const last = remaining.at(-1);
   return last?.at === end
-    ? [...kept.slice(0, -1), { at: end, amounts: addLists(last.amounts, amounts) }]
-    : [...kept, { at: end, amounts }];
+    ? [...remaining.slice(0, -1), { at: end, amounts: addLists(last.amounts, amounts) }]
+    : [...remaining, { at: end, amounts }];
 }
 
 /**
@@ -88,10 +88,10 @@ function increase(before: ResourceList, now: ResourceList): ResourceList {
  * it last was connected, and gets as long as any other to tell it when it is connected again.
  */
 export function unsettledSince(connections: readonly WatchConnection[], now: EpochMs): EpochMs {
-  const toldUntil = connections.map(({ connectedSince, lastConnectedAt }) =>
-    connectedSince === null || now - connectedSince < CHARGE_SETTLE_MS ? lastConnectedAt : now,
+  const reportedUntil = connections.map(({ connectedSince, lastConnectedAt }) =>
+    connectedSince === null || now - connectedSince < CHARGE_GRACE_MS ? lastConnectedAt : now,
   );
-  return Math.min(now, ...toldUntil) - CHARGE_SETTLE_MS;
+  return Math.min(now, ...reportedUntil) - CHARGE_GRACE_MS;
 }
 
 /** What a quota was charged lately that may not be in the caches yet. */
@@ -108,8 +108,8 @@ export function unsettledCharges(charges: RecentCharges, since: EpochMs, now: Ep
   if (oldest === undefined) return { amounts: {}, countAgainAt: null };
   const amounts = unsettled.map((one) => one.amounts).reduce(addLists);
   // Later where a watch is interrupted, for as long as it is.
-  const settledAt = oldest.at + CHARGE_SETTLE_MS;
-  return { amounts, countAgainAt: settledAt > now ? settledAt : now + CHARGE_SETTLE_MS };
+  const graceEndsAt = oldest.at + CHARGE_GRACE_MS;
+  return { amounts, countAgainAt: graceEndsAt > now ? graceEndsAt : now + CHARGE_GRACE_MS };
 }
 
 /**
@@ -118,11 +118,11 @@ export function unsettledCharges(charges: RecentCharges, since: EpochMs, now: Ep
  */
 export function withUnsettledCharges(count: UsageCount, status: ResourceList, unsettled: ResourceList): UsageCount {
   const used = Object.entries(count.used).map(([resource, text]) => {
-    const [counted, said] = [parseQuantity(text), quantityIn(status, resource)];
-    if (compareQuantities(counted, said) >= 0 || !Object.hasOwn(unsettled, resource))
+    const [counted, reported] = [parseQuantity(text), quantityIn(status, resource)];
+    if (compareQuantities(counted, reported) >= 0 || !Object.hasOwn(unsettled, resource))
       return [resource, counted] as const;
     const most = addQuantities(counted, quantityIn(unsettled, resource));
-    return [resource, compareQuantities(most, said) < 0 ? most : said] as const;
+    return [resource, compareQuantities(most, reported) < 0 ? most : reported] as const;
   });
   return { ...count, used: resourceList(used) };
 }

@@ -43,8 +43,8 @@ function keysBeyond(present: ResourceList, wanted: ResourceList): readonly strin
 export function desiredStatus(quota: CachedQuota, count: UsageCount): DesiredStatus {
   const present = { hard: quota.status.hard ?? {}, used: quota.status.used ?? {} };
   const hard = asPrinted(Object.entries(quota.spec.hard ?? {}));
-  const known = Object.entries({ ...present.used, ...count.used });
-  const used = asPrinted(known.filter(([key]) => Object.hasOwn(hard, key)));
+  const existing = Object.entries({ ...present.used, ...count.used });
+  const used = asPrinted(existing.filter(([key]) => Object.hasOwn(hard, key)));
   return {
     hard,
     used,

@@ -15,7 +15,7 @@ export type UsageReason =
   | 'UsageWrong'
   | 'Paused'
   | 'GloballyPaused'
-  | 'WriteRefused';
+  | 'WriteFailed';
 
 /** Audit: what was told on a quota as wrong. */
 export interface Reported {
@@ -26,19 +26,19 @@ export interface Reported {
   readonly key: string;
 }
 
-interface Said {
+interface StatusFields {
   readonly phase: UsagePhase;
   readonly reason: UsageReason;
   /** One sentence. */
   readonly detail: string;
 }
 
-export type UsageVerdict = Said &
+export type UsageVerdict = StatusFields &
   (
     | {
         readonly kind: 'end';
         /** Audit: what was reported as wrong is true again, which is told on the quota. */
-        readonly tells?: string;
+        readonly event?: string;
       }
     | { readonly kind: 'write'; readonly status: DesiredStatus }
     /** Nothing to do until what was seen changes, or a hint, or the moment. */

@@ -2,10 +2,10 @@
  * The known name nearest to what was written, for "did you mean": at most a third of its letters may differ, and upper
  * and lower case and the separators `-`, `_` and `.` count as the same.
  */
-export function closest(written: string, known: readonly string[]): string | undefined {
+export function closest(written: string, names: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = Number.POSITIVE_INFINITY;
-  for (const name of known) {
+  for (const name of names) {
     const distance = editDistance(plain(written), plain(name));
     if (distance < bestDistance && distance <= Math.max(1, Math.floor(plain(name).length / 3))) {
       best = name;

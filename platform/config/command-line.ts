@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { closest } from './closest.ts';
 import type { ConfigProblem, Setting, WrittenValue } from '../../domain/kernel/settings/setting.ts';
-import { configFileSetting, type PlacedSetting } from './settings.ts';
+import { configFileSetting, type SettingEntry } from './settings.ts';
 
 /** What a command line says: the text of each setting by its flag, and what is wrong with it. */
 interface CommandLine {
@@ -13,9 +13,9 @@ interface CommandLine {
  * Reads `--flag value` and `--flag=value`; a switch alone means true. Given twice, the last one counts. What follows an
  * unknown flag is never shown: it may be a secret.
  */
-export function readCommandLine(argv: readonly string[], placedSettings: readonly PlacedSetting[]): CommandLine {
-  const known = new Map<string, Setting>([[configFileSetting.flag, configFileSetting]]);
-  for (const { setting } of placedSettings) if (setting.flag !== undefined) known.set(setting.flag, setting);
+export function readCommandLine(argv: readonly string[], settingEntries: readonly SettingEntry[]): CommandLine {
+  const existing = new Map<string, Setting>([[configFileSetting.flag, configFileSetting]]);
+  for (const { setting } of settingEntries) if (setting.flag !== undefined) existing.set(setting.flag, setting);
   // Without types the parser leaves a value that stands apart from its flag as a word of its own, so that a flag without
   // its value does not swallow the next flag.
   const { tokens } = parseArgs({ args: [...argv], strict: false, allowPositionals: true, tokens: true });
@@ -29,7 +29,7 @@ export function readCommandLine(argv: readonly string[], placedSettings: readonl
     }
     if (token?.kind !== 'option') continue;
     const flag = token.rawName;
-    const setting = known.get(flag);
+    const setting = existing.get(flag);
     const next = tokens[at + 1];
     // A switch takes a value only with "=", so that a word behind it is reported instead of dropped.
     const apart = token.value === undefined && next?.kind === 'positional' && setting?.isSwitch !== true;
@@ -37,7 +37,7 @@ export function readCommandLine(argv: readonly string[], placedSettings: readonl
     const text = apart ? next.value : token.value;
 
     if (setting === undefined) {
-      const nearest = closest(flag, [...known.keys()]);
+      const nearest = closest(flag, [...existing.keys()]);
       problems.push({
         where: flag,
         message: `is not a flag: ${nearest === undefined ? '--help shows them all' : `did you mean ${nearest}?`}`,

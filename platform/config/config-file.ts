@@ -1,7 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type Pair, type YAMLMap } from 'yaml';
 import { closest } from './closest.ts';
 import type { ConfigProblem, WrittenValue } from '../../domain/kernel/settings/setting.ts';
-import type { PlacedSetting } from './settings.ts';
+import type { SettingEntry } from './settings.ts';
 
 /** What a configuration file says: the text of each setting by its path, and what is wrong with the file. */
 interface ConfigFileContent {
@@ -18,7 +18,7 @@ interface ConfigFileContent {
 export function readConfigFile(
   text: string,
   fileName: string,
-  placedSettings: readonly PlacedSetting[],
+  settingEntries: readonly SettingEntry[],
 ): ConfigFileContent {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
@@ -43,39 +43,39 @@ export function readConfigFile(
   const resolved = (node: unknown): unknown => (isAlias(node) ? node.resolve(document) : node);
 
   for (const { name: group, offset, value } of entries(document.contents)) {
-    const members = placedSettings.filter((placed) => placed.group === group);
+    const members = settingEntries.filter((entry) => entry.group === group);
     if (members.length === 0) {
-      problem(at(offset), unknownKey(group, [...new Set(placedSettings.map((placed) => placed.group))]));
+      problem(at(offset), unknownKey(group, [...new Set(settingEntries.map((entry) => entry.group))]));
       continue;
     }
     const map = resolved(value);
     if (isEmpty(map)) continue;
     if (!isMap(map)) {
-      problem(at(offset), `${group} must be a map of ${members.map((placed) => placed.key).join(', ')}`);
+      problem(at(offset), `${group} must be a map of ${members.map((entry) => entry.key).join(', ')}`);
       continue;
     }
     for (const { name: key, offset: keyOffset, value: keyValue } of entries(map)) {
-      const placed = members.find((member) => member.key === key);
+      const entry = members.find((member) => member.key === key);
       const scalar = resolved(keyValue);
-      if (placed === undefined) {
-        problem(at(keyOffset), unknownKey(`${group}.${key}`, knownPaths(group, placedSettings)));
+      if (entry === undefined) {
+        problem(at(keyOffset), unknownKey(`${group}.${key}`, knownPaths(group, settingEntries)));
       } else if (isEmpty(scalar)) {
         continue;
-      } else if (placed.setting.secret === true) {
+      } else if (entry.setting.secret === true) {
         problem(
           at(keyOffset),
-          `${placed.path} must not be in the file, which is no place for a secret: set ${placed.setting.env} in the environment instead`,
+          `${entry.path} must not be in the file, which is no place for a secret: set ${entry.setting.env} in the environment instead`,
         );
-      } else if (placed.setting.isList === true && isSeq(scalar) && scalar.items.every((item) => isScalar(item))) {
-        values.set(placed.path, {
+      } else if (entry.setting.isList === true && isSeq(scalar) && scalar.items.every((item) => isScalar(item))) {
+        values.set(entry.path, {
           text: scalar.items.map((item) => scalarText(item)).join(','),
-          where: placed.path,
+          where: entry.path,
           layer: at(keyOffset),
         });
       } else if (!isScalar(scalar)) {
-        problem(at(keyOffset), `${placed.path} must be a single value: expected ${placed.setting.expected}`);
+        problem(at(keyOffset), `${entry.path} must be a single value: expected ${entry.setting.expected}`);
       } else {
-        values.set(placed.path, { text: scalarText(scalar), where: placed.path, layer: at(keyOffset) });
+        values.set(entry.path, { text: scalarText(scalar), where: entry.path, layer: at(keyOffset) });
       }
     }
   }
@@ -106,16 +106,16 @@ function scalarText(scalar: { readonly value: unknown; readonly source?: string 
 }
 
 /** A key's own group first, so that a tie in spelling is decided for a neighbour. */
-function knownPaths(group: string, placedSettings: readonly PlacedSetting[]): string[] {
-  const paths = placedSettings.filter((placed) => placed.setting.secret !== true);
-  return [...paths.filter((placed) => placed.group === group), ...paths.filter((placed) => placed.group !== group)].map(
-    (placed) => placed.path,
+function knownPaths(group: string, settingEntries: readonly SettingEntry[]): string[] {
+  const paths = settingEntries.filter((entry) => entry.setting.secret !== true);
+  return [...paths.filter((entry) => entry.group === group), ...paths.filter((entry) => entry.group !== group)].map(
+    (entry) => entry.path,
   );
 }
 
-function unknownKey(written: string, known: readonly string[]): string {
-  const nearest = closest(written, known);
+function unknownKey(written: string, names: readonly string[]): string {
+  const nearest = closest(written, names);
   return nearest === undefined
-    ? `${written} is not a setting: expected one of ${known.join(', ')}`
+    ? `${written} is not a setting: expected one of ${names.join(', ')}`
     : `${written} is not a setting: did you mean ${nearest}?`;
 }

@@ -1,6 +1,6 @@
 import type { Setting } from '../../domain/kernel/settings/setting.ts';
 import { allSettings, type ControllerSettings, settingTitles } from './config.ts';
-import { configFileSetting, type PlacedSetting } from './settings.ts';
+import { configFileSetting, type SettingEntry } from './settings.ts';
 
 const START = '<!-- configuration:start -->';
 const END = '<!-- configuration:end -->';
@@ -52,11 +52,11 @@ export function configurationHelp(program: string, controllers: ControllerSettin
   return `${lines.join('\n')}\n`;
 }
 
-function groups(controllers: ControllerSettings): [string, PlacedSetting[]][] {
-  const placedSettings = allSettings(controllers);
+function groups(controllers: ControllerSettings): [string, SettingEntry[]][] {
+  const settingEntries = allSettings(controllers);
   return Object.entries(settingTitles(controllers)).map(([group, title]) => [
     title,
-    placedSettings.filter((placed) => placed.group === group),
+    settingEntries.filter((entry) => entry.group === group),
   ]);
 }
 

@@ -15,8 +15,8 @@ import { readConfigFile } from './config-file.ts';
 import { ConfigError } from './config-problem.ts';
 import {
   configFileSetting,
-  type PlacedSetting,
-  placeSettings,
+  type SettingEntry,
+  entriesOf,
   platformSettings,
   platformTitles,
   type PlatformValues,
@@ -63,8 +63,8 @@ export type ControllerSettings<Values extends object = object> = Readonly<Record
 declare const VALUES: unique symbol;
 
 /** Every setting of the processes and of these controllers, in the order of the documentation. */
-export function allSettings(controllers: ControllerSettings): readonly PlacedSetting[] {
-  return placeSettings([ownDefinition, ...Object.values(controllers)]);
+export function allSettings(controllers: ControllerSettings): readonly SettingEntry[] {
+  return entriesOf([ownDefinition, ...Object.values(controllers)]);
 }
 
 /** The heading of each group of settings. */
@@ -93,13 +93,13 @@ export function loadConfig<Values extends object>(
 ): PlatformConfig & Values {
   const { env, program = 'worker' } = sources;
   const readFile = sources.readFile ?? ((path: string) => readFileSync(path, 'utf8'));
-  const placed = allSettings(controllers);
+  const entry = allSettings(controllers);
   const problems: ConfigProblem[] = [];
-  const notices: string[] = misspelledVariables(env, placed);
+  const notices: string[] = misspelledVariables(env, entry);
 
-  const written = readLayers(sources, placed, readFile, problems);
+  const written = readLayers(sources, entry, readFile, problems);
   const inPod = Boolean(env['KUBERNETES_SERVICE_HOST']);
-  const values = readValues(written, placed, inPod, problems);
+  const values = readValues(written, entry, inPod, problems);
   const own = values as unknown as PlatformValues;
   const temporal = resolveTemporal(own.temporal, written, env, readFile, problems);
   const parts = Object.values(controllers).map(({ resolve }) =>
@@ -118,7 +118,7 @@ export function loadConfig<Values extends object>(
     process: own.process,
     secrets: [],
     origins: new Map([...written].map(([path, value]) => [path, originOf(value)])),
-    reported: new Map(placed.filter(({ isReported }) => isReported).flatMap((one) => effective(one, written, inPod))),
+    reported: new Map(entry.filter(({ isReported }) => isReported).flatMap((one) => effective(one, written, inPod))),
     notices,
   };
   return parts.reduce(joined, platform) as PlatformConfig & Values;
@@ -130,7 +130,7 @@ function originOf({ text: _text, ...origin }: WrittenValue): Origin {
 
 /** What holds for a setting, as a user would write it; nothing where it is absent. */
 function effective(
-  { path, setting }: PlacedSetting,
+  { path, setting }: SettingEntry,
   written: Written,
   inPod: boolean,
 ): readonly (readonly [string, WrittenValue])[] {
@@ -159,17 +159,17 @@ type Written = ReadonlyMap<string, WrittenValue | ReportedSetting>;
 
 function readLayers(
   { env, argv, reported }: ConfigSources,
-  placedSettings: readonly PlacedSetting[],
+  settingEntries: readonly SettingEntry[],
   readFile: (path: string) => string,
   problems: ConfigProblem[],
 ): Written {
-  const commandLine = readCommandLine(argv, placedSettings);
+  const commandLine = readCommandLine(argv, settingEntries);
   const configFile = commandLine.values.get(configFileSetting.flag) ?? fromEnvironment(env, configFileSetting.env);
-  const file = configFile === undefined ? undefined : readNamedFile(configFile, placedSettings, readFile, problems);
+  const file = configFile === undefined ? undefined : readNamedFile(configFile, settingEntries, readFile, problems);
   problems.push(...(file?.problems ?? []), ...commandLine.problems);
 
   const written = new Map<string, WrittenValue>();
-  for (const { path, setting, isReported } of placedSettings) {
+  for (const { path, setting, isReported } of settingEntries) {
     const ofProcess = (): WrittenValue | undefined => fromEnvironment(env, setting.env) ?? file?.values.get(path);
     const value =
       (setting.flag === undefined ? undefined : commandLine.values.get(setting.flag)) ??
@@ -186,12 +186,12 @@ function fromEnvironment(env: ConfigSources['env'], name: string): WrittenValue 
 
 function readNamedFile(
   file: WrittenValue,
-  placedSettings: readonly PlacedSetting[],
+  settingEntries: readonly SettingEntry[],
   readFile: (path: string) => string,
   problems: ConfigProblem[],
 ): ReturnType<typeof readConfigFile> | undefined {
   try {
-    return readConfigFile(readFile(file.text), file.text, placedSettings);
+    return readConfigFile(readFile(file.text), file.text, settingEntries);
   } catch (error) {
     problems.push({ where: file.where, message: `cannot read "${file.text}": ${reasonOf(error)}` });
     return undefined;
@@ -204,37 +204,37 @@ function readNamedFile(
  */
 function readValues(
   written: Written,
-  placedSettings: readonly PlacedSetting[],
+  settingEntries: readonly SettingEntry[],
   inPod: boolean,
   problems: ConfigProblem[],
 ): Record<string, Record<string, unknown>> {
   const values: Record<string, Record<string, unknown>> = {};
-  for (const placed of placedSettings) {
-    const { group, key, path, setting } = placed;
+  for (const entry of settingEntries) {
+    const { group, key, path, setting } = entry;
     const inGroup = (values[group] ??= {});
     const choice = written.get(path);
     const text = choice?.text ?? (inPod ? setting.podDefault : undefined) ?? setting.default;
     if (text === undefined) {
       if (setting.required === true)
-        problems.push({ where: namesOf(placed), message: `is required: expected ${setting.expected}` });
+        problems.push({ where: namesOf(entry), message: `is required: expected ${setting.expected}` });
       continue;
     }
     const result = setting.type.safeParse(text);
     if (result.success) inGroup[key] = result.data;
-    else problems.push(badValue(placed, choice, text, result.error.issues));
+    else problems.push(badValue(entry, choice, text, result.error.issues));
   }
   return values;
 }
 
 /** All the names that a setting has, for one that is missing. */
-function namesOf({ path, setting }: PlacedSetting): string {
+function namesOf({ path, setting }: SettingEntry): string {
   return [setting.env, setting.flag, setting.secret === true ? undefined : `${path} in the file`]
     .filter((name) => name !== undefined)
     .join(', ');
 }
 
 function badValue(
-  { setting }: PlacedSetting,
+  { setting }: SettingEntry,
   choice: WrittenValue | undefined,
   text: string,
   issues: readonly { readonly code?: string | undefined; readonly message: string }[],
@@ -253,11 +253,11 @@ function badValue(
  * Variables that begin with HEADROOM_ and are nearly a setting's. No error: in a pod, Kubernetes itself sets variables
  * such as HEADROOM_WORKER_SERVICE_HOST for a Service with that name.
  */
-function misspelledVariables(env: ConfigSources['env'], placedSettings: readonly PlacedSetting[]): string[] {
-  const known = [configFileSetting.env, ...placedSettings.map(({ setting }) => setting.env)];
+function misspelledVariables(env: ConfigSources['env'], settingEntries: readonly SettingEntry[]): string[] {
+  const existing = [configFileSetting.env, ...settingEntries.map(({ setting }) => setting.env)];
   return Object.keys(env).flatMap((name) => {
-    if (!name.startsWith('HEADROOM_') || known.includes(name)) return [];
-    const nearest = closest(name, known);
+    if (!name.startsWith('HEADROOM_') || existing.includes(name)) return [];
+    const nearest = closest(name, existing);
     return nearest === undefined ? [] : [`The environment variable ${name} is not a setting: did you mean ${nearest}?`];
   });
 }

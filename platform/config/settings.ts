@@ -246,7 +246,7 @@ export const configFileSetting = {
 } as const satisfies Setting;
 
 /** A setting with its place. */
-export interface PlacedSetting {
+export interface SettingEntry {
   readonly group: string;
   readonly key: string;
   /** `<group>.<key>`, its path in the configuration file and in `Config`. */
@@ -257,8 +257,8 @@ export interface PlacedSetting {
 }
 
 /** Every setting of these definitions with its path, in the order of the documentation: what is of one group together. */
-export function placeSettings(definitions: readonly SettingsDefinition[]): readonly PlacedSetting[] {
-  const placed = definitions.flatMap(({ groups, reported = [] }) =>
+export function entriesOf(definitions: readonly SettingsDefinition[]): readonly SettingEntry[] {
+  const entry = definitions.flatMap(({ groups, reported = [] }) =>
     Object.entries(groups).flatMap(([group, members]) =>
       Object.entries(members).map(([key, setting]) => {
         const path = `${group}.${key}`;
@@ -267,5 +267,5 @@ export function placeSettings(definitions: readonly SettingsDefinition[]): reado
       }),
     ),
   );
-  return [...Map.groupBy(placed, ({ group }) => group).values()].flat();
+  return [...Map.groupBy(entry, ({ group }) => group).values()].flat();
 }

@@ -16,13 +16,13 @@ export class Readiness {
   }
 
   /** A condition that is looked at whenever somebody asks. */
-  watch(name: string, look: () => ConditionStatus): void {
-    this.#conditions.set(name, look);
+  watch(name: string, check: () => ConditionStatus): void {
+    this.#conditions.set(name, check);
   }
 
   /** The body of `/readyz`. */
   report(): { readonly ready: boolean; readonly conditions: Readonly<Record<string, ConditionStatus>> } {
-    const conditions = Object.fromEntries([...this.#conditions].map(([name, look]) => [name, look()]));
+    const conditions = Object.fromEntries([...this.#conditions].map(([name, check]) => [name, check()]));
     const statuses = Object.values(conditions);
     return { ready: statuses.length > 0 && statuses.every((status) => status.ready), conditions };
   }

@@ -130,14 +130,14 @@ function kubernetesReason(error: unknown): string {
 
 function nothingFound(env: Readonly<Record<string, string | undefined>>): string {
   const home = env['HOME'] === undefined ? undefined : join(env['HOME'], '.kube', 'config');
-  const hint =
+  const advice =
     home !== undefined && existsSync(home)
       ? `To use your own: KUBECONFIG=${home}`
       : 'Set KUBECONFIG or --kubeconfig, or run in a pod with a service account.';
   const inCluster = !env['KUBERNETES_SERVICE_HOST']
     ? 'KUBERNETES_SERVICE_HOST is not set, so this is no pod'
     : `the pod has no service account token at ${SERVICE_ACCOUNT_TOKEN}`;
-  return `There is no cluster to talk to: neither KUBECONFIG nor --kubeconfig is set, and ${inCluster}. ${hint}`;
+  return `There is no cluster to talk to: neither KUBECONFIG nor --kubeconfig is set, and ${inCluster}. ${advice}`;
 }
 
 function loadFiles(kubeConfig: KubeConfig, files: readonly string[]): void {
@@ -168,9 +168,9 @@ function useTokenFiles(kubeConfig: KubeConfig, file: string): void {
   for (const { name, user } of users ?? []) {
     if (user?.tokenFile === undefined) continue;
     const tokenFile = isAbsolute(user.tokenFile) ? user.tokenFile : join(dirname(file), user.tokenFile);
-    kubeConfig.users = kubeConfig.users.map((known) => {
-      if (known.name !== name) return known;
-      const { token: _outranked, ...rest } = known;
+    kubeConfig.users = kubeConfig.users.map((existing) => {
+      if (existing.name !== name) return existing;
+      const { token: _outranked, ...rest } = existing;
       return { ...rest, authProvider: { name: 'tokenFile', config: { tokenFile } } };
     });
   }
@@ -311,7 +311,7 @@ class RenewingHttp implements HttpLibrary {
     const response = await this.#inner.send(request).toPromise();
     if (response.httpStatusCode !== UNAUTHORIZED) return response;
 
-    const refused = request.getHeaders()['Authorization'];
+    const rejected = request.getHeaders()['Authorization'];
     try {
       this.#kubeConfig.reload();
       await this.#kubeConfig.applySecurityAuthentication(request);
@@ -320,7 +320,7 @@ class RenewingHttp implements HttpLibrary {
       return response;
     }
     // The same credential would be refused again. A refused request took no effect, so it can be repeated.
-    if (request.getHeaders()['Authorization'] === refused) return response;
+    if (request.getHeaders()['Authorization'] === rejected) return response;
     await response.body.text();
     return await this.#inner.send(request).toPromise();
   }

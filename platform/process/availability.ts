@@ -14,7 +14,7 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5_000;
 const LOG_EVERY_MS = 10_000;
 /** Between two looks at a server that was there: two for each of a probe's usual ten seconds. */
-const LOOK_EVERY_MS = 5_000;
+const CHECK_EVERY_MS = 5_000;
 
 /**
  * Tries until it succeeds or the process stops, with growing pauses. The first failure, then one line every ten seconds,
@@ -66,7 +66,7 @@ export async function watchAvailability<T>(
   const { signal } = options;
   try {
     for (;;) {
-      await sleep(LOOK_EVERY_MS, undefined, { signal });
+      await sleep(CHECK_EVERY_MS, undefined, { signal });
       await untilAvailable(what, attempt, reasonOf, options);
     }
   } catch {

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { Client } from '@temporalio/client';
 import { untilAvailable } from './availability.ts';
-import { ClusterNameTaken, claimCluster } from '../temporal/cluster-claim.ts';
+import { ClusterNameTaken, reserveClusterName } from '../temporal/cluster-name.ts';
 import type { ClusterSchedule } from '../../domain/kernel/schedule.ts';
 import { type ControllerSettings, loadConfig, type PlatformConfig } from '../config/config.ts';
 import { ConfigError } from '../config/config-problem.ts';
@@ -100,12 +100,12 @@ export async function connectProcess(
   const uid = await waitForKubernetes(kubeConfig, kubernetes);
   const client = await connectClient(config.temporal, { ...temporal, identity });
   onStop('Temporal client', async () => await client.connection.close());
-  const refusal = await untilAvailable(
+  const failure = await untilAvailable(
     `Temporal at ${config.temporal.address}`,
     async () => {
       try {
         await ensureSearchAttributes(client, { log, signal });
-        await claimCluster(client, schedule, uid);
+        await reserveClusterName(client, schedule, uid);
         return null;
       } catch (error) {
         if (error instanceof SearchAttributesError || error instanceof ClusterNameTaken) return error;
@@ -115,7 +115,7 @@ export async function connectProcess(
     (error) => (error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error)),
     temporal,
   );
-  if (refusal !== null) throw refusal;
+  if (failure !== null) throw failure;
   void watchKubernetes(kubeConfig, kubernetes);
   void watchTemporal(config.temporal, client, temporal);
   return { kubeConfig, client };

@@ -16,7 +16,7 @@ const UNAUTHENTICATED = 16;
 
 // The servers' own caches of a namespace were seen to follow within seconds; a cluster may need longer.
 const VISIBLE_WITHIN_MS = 60_000;
-const LOOK_EVERY_MS = 500;
+const CHECK_EVERY_MS = 500;
 
 /** A workflow that sets an unknown search attribute is retried for ever, so nothing may start without them. */
 export class SearchAttributesError extends Error {
@@ -63,7 +63,7 @@ export async function ensureSearchAttributes(
   while (!(await areUsable(client))) {
     if (Date.now() > deadline)
       throw new SearchAttributesError(missingMessage(namespace, missing, 'they did not appear'));
-    await sleep(LOOK_EVERY_MS, undefined, { signal });
+    await sleep(CHECK_EVERY_MS, undefined, { signal });
   }
 }
 

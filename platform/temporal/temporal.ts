@@ -18,7 +18,7 @@ const UNAUTHENTICATED = 16;
 const CONNECT_MS = 3_000;
 const REQUEST_MS = 10_000;
 /** A server that was there answers at once, or readiness should say so. */
-const LOOK_MS = 3_000;
+const CHECK_MS = 3_000;
 
 /** What a client's connection to the target needs, with a limit on the first connect in milliseconds. */
 export function clientConnectionOptions(target: TemporalTarget, connectTimeoutMs: number): ConnectionOptions {
@@ -64,7 +64,7 @@ export async function connectClient(
 export async function watchTemporal(target: TemporalTarget, client: Client, options: WaitOptions): Promise<void> {
   await watchAvailability(
     `Temporal at ${target.address}`,
-    async () => await requireNamespace(client.connection, target.namespace, LOOK_MS),
+    async () => await requireNamespace(client.connection, target.namespace, CHECK_MS),
     (error) => temporalReason(error, target.namespace),
     options,
   );

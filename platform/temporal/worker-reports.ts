@@ -25,7 +25,7 @@ export interface WorkerReport {
 }
 
 /** What is known of the workers of a cluster. */
-export interface KnownWorkers {
+export interface WorkerReports {
   /** The last one to start comes first. */
   readonly reports: readonly WorkerReport[];
   /** Those that ask Temporal for work now. One that reported nothing is of an earlier release. */
@@ -62,7 +62,7 @@ interface ReportTarget {
  *
  * @throws the client's error when Temporal cannot be reached.
  */
-export async function readWorkers(client: Client, { cluster, scheduleId }: ReportTarget): Promise<KnownWorkers> {
+export async function readWorkers(client: Client, { cluster, scheduleId }: ReportTarget): Promise<WorkerReports> {
   const [memo, running] = await Promise.all([readMemo(client, scheduleId), runningWorkers(client, cluster)]);
   const reports = Object.entries(memo.workers).map(([worker, { release, since, settings }]): WorkerReport => {
     const named = Object.entries(memo.settings[settings] ?? {});

@@ -47,7 +47,7 @@ export function createBundleWriter({
       patch: async (body) => await api.patchValidatingWebhookConfiguration({ name, body, fieldManager }, jsonPatch),
     },
   ];
-  const said = new Map<string, 'absent' | 'forbidden'>();
+  const logged = new Map<string, 'absent' | 'forbidden'>();
 
   return async (bundle) => {
     const wanted = Buffer.from(bundle).toString('base64');
@@ -56,24 +56,24 @@ export function createBundleWriter({
       try {
         const outcome = await ensureBundle(configurations, wanted);
         if (outcome === 'absent') {
-          if (said.get(kind) !== 'absent') {
+          if (logged.get(kind) !== 'absent') {
             log.info({ kind }, `there is no ${kind} ${name} yet: the API server does not call this webhook`);
           }
-          said.set(kind, 'absent');
+          logged.set(kind, 'absent');
           continue;
         }
         if (outcome === 'written') log.info({ kind }, `the ${kind} ${name} trusts the certificate now`);
-        said.delete(kind);
+        logged.delete(kind);
       } catch (error) {
         if (statusCode(error) !== 403) throw error;
-        if (said.get(kind) !== 'forbidden') {
+        if (logged.get(kind) !== 'forbidden') {
           const { reason } = failureOf(error);
           log.warn(
             { kind, reason },
             `the ${kind} ${name} may not be told whom to trust: ${reason}; the ClusterRole of ${component} allows it`,
           );
         }
-        said.set(kind, 'forbidden');
+        logged.set(kind, 'forbidden');
       }
     }
   };

@@ -7,7 +7,7 @@ import { CertificateError, checkPair, type Pair } from './certificate.ts';
 import type { CertificateSource } from './keep.ts';
 
 /** kubelet brings a changed Secret by swapping links, of which a watch on the files themselves hears nothing. */
-const LOOK_EVERY_MS = 30_000;
+const CHECK_EVERY_MS = 30_000;
 
 export interface GivenCertificateOptions {
   /** With `tls.crt` and `tls.key`. */
@@ -19,7 +19,7 @@ export interface GivenCertificateOptions {
 
 /** The certificate in a folder, which is never written to. */
 export function givenCertificate(options: GivenCertificateOptions): CertificateSource {
-  const { folder, everyMs = LOOK_EVERY_MS, now = Date.now } = options;
+  const { folder, everyMs = CHECK_EVERY_MS, now = Date.now } = options;
   const names = { certificate: join(folder, 'tls.crt'), key: join(folder, 'tls.key') };
   const readFolder = async (): Promise<Pair> => ({
     certificate: await readPart(names.certificate),

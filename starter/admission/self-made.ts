@@ -10,7 +10,7 @@ import type { CertificateSource } from './keep.ts';
 import { type AdmissionWebhooks, tlsSecretName } from './webhooks.ts';
 
 /** Long before a renewal matters, and soon enough for a host that has changed. */
-const LOOK_EVERY_MS = 60_000;
+const CHECK_EVERY_MS = 60_000;
 /** Each conflict is another starter's renewal, and the next look finds its result. */
 const MAX_CONFLICTS = 5;
 
@@ -32,7 +32,7 @@ export interface SelfMadeCertificateOptions {
  * the others take it over. Before a certificate is handed out, the API server is told whom to trust.
  */
 export function selfMadeCertificate(options: SelfMadeCertificateOptions): CertificateSource {
-  const { webhooks, kubeConfig, systemNamespace, host, log, everyMs = LOOK_EVERY_MS, now = Date.now } = options;
+  const { webhooks, kubeConfig, systemNamespace, host, log, everyMs = CHECK_EVERY_MS, now = Date.now } = options;
   const core = kubeConfig.makeApiClient(CoreV1Api);
   const secretName = tlsSecretName(webhooks.name);
   const where = { name: secretName, namespace: systemNamespace };
@@ -80,7 +80,7 @@ export function selfMadeCertificate(options: SelfMadeCertificateOptions): Certif
     everyMs,
     read: async () => {
       const chain = await ensureChain().catch((error: unknown) => {
-        throw withHint(error, webhooks.component);
+        throw withAdvice(error, webhooks.component);
       });
       await writeBundle(chain.authorities);
       return chain.server;
@@ -110,8 +110,8 @@ function dataOf({ server, authorities, authorityKey }: Chain): Record<string, st
 }
 
 /** Says what a person can do about a missing permission. */
-function withHint(error: unknown, component: string): unknown {
+function withAdvice(error: unknown, component: string): unknown {
   if (statusCode(error) !== 403) return error;
-  const hint = `the Role of ${component} allows it, look at its binding`;
-  return new Error(`${failureOf(error).reason}; ${hint}`, { cause: error });
+  const advice = `the Role of ${component} allows it, look at its binding`;
+  return new Error(`${failureOf(error).reason}; ${advice}`, { cause: error });
 }

@@ -51,7 +51,7 @@ export async function serveAdmission(options: AdmissionServerOptions): Promise<A
   // Beside JSON it would take plain text.
   server.removeContentTypeParser('text/plain');
   const connections = openConnections(server.server);
-  const refuse = (reply: FastifyReply, status: number, message: string) => {
+  const reject = (reply: FastifyReply, status: number, message: string) => {
     // Nobody may make a time series by sending something.
     requests.inc({ webhooks, operation: 'none', allowed: 'false' });
     log.debug({ status }, `a request to the admission webhooks was refused: ${message}`);
@@ -69,15 +69,15 @@ export async function serveAdmission(options: AdmissionServerOptions): Promise<A
       return reply.send(reviewOf(response));
     });
   }
-  server.setNotFoundHandler((_request, reply) => refuse(reply, 404, `expected ${expected}`));
+  server.setNotFoundHandler((_request, reply) => reject(reply, 404, `expected ${expected}`));
   server.setErrorHandler<FastifyError>((error, _request, reply) => {
-    if (error instanceof MalformedReview) return refuse(reply, 400, error.message);
+    if (error instanceof MalformedReview) return reject(reply, 400, error.message);
     const { statusCode = 500 } = error;
-    if (statusCode === 413) return refuse(reply, 413, `expected at most ${BODY_LIMIT} bytes`);
-    if (statusCode === 415) return refuse(reply, 415, 'expected the content type application/json');
-    if (statusCode < 500) return refuse(reply, statusCode, `expected an AdmissionReview in JSON: ${error.message}`);
+    if (statusCode === 413) return reject(reply, 413, `expected at most ${BODY_LIMIT} bytes`);
+    if (statusCode === 415) return reject(reply, 415, 'expected the content type application/json');
+    if (statusCode < 500) return reject(reply, statusCode, `expected an AdmissionReview in JSON: ${error.message}`);
     log.error({ err: error }, `a ${kind} could not be reviewed`);
-    return refuse(reply, 500, `the ${kind} could not be reviewed`);
+    return reject(reply, 500, `the ${kind} could not be reviewed`);
   });
   await server.listen({ host: address.host, port: address.port });
   const { port } = server.server.address() as AddressInfo;

@@ -29,10 +29,10 @@ export class UnknownName extends Error {}
 const NAMED = 5;
 
 /** `: did you mean team-a?`, or what there is, as the end of a sentence. */
-export function whatThereIs(written: string, known: readonly string[], none: string): string {
-  const meant = closest(written, known);
+export function whatThereIs(written: string, existing: readonly string[], none: string): string {
+  const meant = closest(written, existing);
   if (meant !== undefined) return `: did you mean ${meant}?`;
-  if (known.length === 0) return `: ${none}`;
-  const more = known.length - NAMED;
-  return `: there is ${known.slice(0, NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  if (existing.length === 0) return `: ${none}`;
+  const more = existing.length - NAMED;
+  return `: there is ${existing.slice(0, NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -4,8 +4,8 @@ import type { ReportedSetting } from '../../domain/kernel/settings/setting.ts';
 import { clusterSchedule } from '../../domain/registry.ts';
 import type { ConfigSources } from '../../platform/config/config.ts';
 import { release } from '../../platform/process/release.ts';
-import { type KnownWorkers, readWorkers, type WorkerReport } from '../../platform/temporal/worker-reports.ts';
-import { type Config, loadConfig, placedSettings } from '../config.ts';
+import { type WorkerReports, readWorkers, type WorkerReport } from '../../platform/temporal/worker-reports.ts';
+import { type Config, loadConfig, settingEntries } from '../config.ts';
 import { TemporalUnreachable, withClient } from './connection.ts';
 import { ANSWER_MS, innermost, isTemporalAnswer } from './shared.ts';
 
@@ -27,7 +27,7 @@ export interface SettingsInForce {
 }
 
 /** What Temporal knows of the workers, or why it does not say. */
-export type WorkersAnswer = { readonly known: KnownWorkers } | { readonly unknown: string };
+export type WorkersAnswer = { readonly reports: WorkerReports } | { readonly unknown: string };
 
 /**
  * The workers' settings in place of the command line's own.
@@ -42,8 +42,8 @@ export function settingsInForce(config: Config, sources: ConfigSources, answer: 
     settings: { from: 'command line', worker: null, notes: [...notes, own], differences: [] },
   });
   if ('unknown' in answer) return ofCommand(`The settings of the workers are not known: ${answer.unknown}`);
-  const { reports, running } = answer.known;
-  const silent = silentWorkers(answer.known);
+  const { reports, running } = answer.reports;
+  const silent = silentWorkers(answer.reports);
   const current = reports.filter(({ worker }) => running.includes(worker));
   const chosen = current[0] ?? reports[0];
   if (chosen === undefined) return ofCommand(`No worker of ${cluster} has reported its settings.`, ...silent);
@@ -77,8 +77,8 @@ export async function askWorkers(config: Config): Promise<WorkersAnswer> {
 export async function workersOf(client: Client, config: Config): Promise<WorkersAnswer> {
   const { cluster, id } = clusterSchedule(config);
   try {
-    const read = async (): Promise<KnownWorkers> => await readWorkers(client, { cluster, scheduleId: id });
-    return { known: await client.withDeadline(Date.now() + ANSWER_MS, read) };
+    const read = async (): Promise<WorkerReports> => await readWorkers(client, { cluster, scheduleId: id });
+    return { reports: await client.withDeadline(Date.now() + ANSWER_MS, read) };
   } catch (error) {
     return unanswered(error);
   }
@@ -103,7 +103,7 @@ function whose(
 }
 
 /** Workers that run and whose settings nobody knows. */
-function silentWorkers({ reports, running }: KnownWorkers): readonly string[] {
+function silentWorkers({ reports, running }: WorkerReports): readonly string[] {
   return running
     .filter((worker) => reports.every((report) => report.worker !== worker))
     .map(
@@ -141,9 +141,9 @@ function readable({ settings, release: itsRelease }: WorkerReport): {
 } {
   const understood = new Map<string, ReportedSetting>();
   const strange: string[] = [];
-  const known = new Map(placedSettings.map(({ path, setting }) => [path, setting]));
+  const reports = new Map(settingEntries.map(({ path, setting }) => [path, setting]));
   for (const [path, reported] of settings) {
-    const setting = known.get(path);
+    const setting = reports.get(path);
     if (setting === undefined) {
       strange.push(`The worker has a setting ${path}, which this command does not know. It is left out.`);
     } else if (setting.type.safeParse(reported.text).success) {

@@ -15,8 +15,8 @@ export function terminalOf(
   stream: { readonly isTTY?: boolean; readonly columns?: number },
   env: Readonly<Record<string, string | undefined>>,
 ): Terminal {
-  const told = Number(env['COLUMNS']);
-  const width = stream.columns ?? (Number.isInteger(told) && told > 0 ? told : DEFAULT_WIDTH);
+  const columns = Number(env['COLUMNS']);
+  const width = stream.columns ?? (Number.isInteger(columns) && columns > 0 ? columns : DEFAULT_WIDTH);
   const colours = stream.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
   return { width: Math.max(width, LEAST_WIDTH), colours };
 }

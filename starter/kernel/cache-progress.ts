@@ -1,10 +1,10 @@
-import { hasReached } from '../../domain/kernel/resource-version.ts';
+import { isAtLeast } from '../../domain/kernel/resource-version.ts';
 
 /** How far a cache has come, and who waits for it to come further. */
 export class CacheProgress {
   #version = '';
   #ended = false;
-  readonly #waiting = new Set<{ readonly version: string; readonly settle: (isThere: boolean) => void }>();
+  readonly #waiting = new Set<{ readonly version: string; readonly resolve: (isThere: boolean) => void }>();
 
   get version(): string {
     return this.#version;
@@ -14,18 +14,18 @@ export class CacheProgress {
     if (version === '') return;
     this.#version = version;
     for (const waiting of this.#waiting) {
-      if (hasReached(version, waiting.version)) waiting.settle(true);
+      if (isAtLeast(version, waiting.version)) waiting.resolve(true);
     }
   }
 
-  async reached(version: string, signal: AbortSignal): Promise<boolean> {
-    if (this.#version !== '' && hasReached(this.#version, version)) return true;
+  async observed(version: string, signal: AbortSignal): Promise<boolean> {
+    if (this.#version !== '' && isAtLeast(this.#version, version)) return true;
     if (this.#ended || signal.aborted) return false;
     return await new Promise((resolve) => {
-      const onAbort = (): void => waiting.settle(false);
+      const onAbort = (): void => waiting.resolve(false);
       const waiting = {
         version,
-        settle: (isThere: boolean): void => {
+        resolve: (isThere: boolean): void => {
           this.#waiting.delete(waiting);
           signal.removeEventListener('abort', onAbort);
           resolve(isThere);
@@ -39,6 +39,6 @@ export class CacheProgress {
   /** Nothing more will come. */
   end(): void {
     this.#ended = true;
-    for (const waiting of this.#waiting) waiting.settle(false);
+    for (const waiting of this.#waiting) waiting.resolve(false);
   }
 }

@@ -4,7 +4,7 @@ import { isGrpcServiceError } from '@temporalio/client';
 const INVALID_ARGUMENT = 3;
 
 /** Whether Temporal would refuse the same hint for ever, and not because it is away. */
-export function isHopelessHint(error: unknown): boolean {
+export function isHopelessRequest(error: unknown): boolean {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (!isGrpcServiceError(cause)) return false;
   const code: number = cause.code;

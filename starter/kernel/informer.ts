@@ -62,7 +62,7 @@ export interface Informer<T extends KubernetesObject> {
    * Whether the cache has come as far as this resourceVersion: resolves as soon as it has, and with false when the signal
    * is aborted or the informer stopped. Any list or bookmark will do for a version that cannot be compared.
    */
-  reached(resourceVersion: string, signal: AbortSignal): Promise<boolean>;
+  observed(resourceVersion: string, signal: AbortSignal): Promise<boolean>;
   /** Lists everything anew and tells what is different, in case something was lost on the way. */
   relist(): void;
   stop(): Promise<void>;
@@ -76,9 +76,9 @@ export interface Informer<T extends KubernetesObject> {
 export async function startInformer<T extends KubernetesObject>(
   kubeConfig: KubeConfig,
   options: InformerOptions<T>,
-  say: { log: Log; signal: AbortSignal },
+  context: { log: Log; signal: AbortSignal },
 ): Promise<Informer<T>> {
-  const informer = new RestartingInformer(kubeConfig, options, say);
+  const informer = new RestartingInformer(kubeConfig, options, context);
   await informer.run();
   return informer;
 }
@@ -87,9 +87,9 @@ export async function startInformer<T extends KubernetesObject>(
 export function openInformer<T extends KubernetesObject>(
   kubeConfig: KubeConfig,
   options: InformerOptions<T>,
-  say: { log: Log; signal: AbortSignal },
+  context: { log: Log; signal: AbortSignal },
 ): Informer<T> {
-  const informer = new RestartingInformer(kubeConfig, options, say);
+  const informer = new RestartingInformer(kubeConfig, options, context);
   void informer.run();
   return informer;
 }
@@ -186,8 +186,8 @@ class RestartingInformer<T extends KubernetesObject> implements Informer<T> {
     return this.#progress.version;
   }
 
-  async reached(version: string, until: AbortSignal): Promise<boolean> {
-    return await this.#progress.reached(version, until);
+  async observed(version: string, until: AbortSignal): Promise<boolean> {
+    return await this.#progress.observed(version, until);
   }
 
   relist(): void {

@@ -75,7 +75,7 @@ export class ReportingWatch extends Watch {
       return new AbortController();
     }
     this.#end = end;
-    const take = (phase: string, object: KubernetesObject, event: unknown): void => {
+    const deliver = (phase: string, object: KubernetesObject, event: unknown): void => {
       // Lines of an ended watch may still be in its buffer.
       if (ended || signal.aborted) return;
       try {
@@ -87,7 +87,7 @@ export class ReportingWatch extends Watch {
       }
     };
     try {
-      const controller = await super.watch(path, query, take, end);
+      const controller = await super.watch(path, query, deliver, end);
       // Ended while it was being opened, when nobody could abort it yet.
       if (ended || signal.aborted) controller.abort();
       else onAlive();

@@ -4,7 +4,7 @@ import type { Scaler } from '../../activities/lights-out/read-workload.ts';
 import { SLEEP_UNTIL, WAKE_UNTIL } from '../../domain/lights-out/schedule/names.ts';
 import type { Evaluation } from '../../domain/lights-out/workload/evaluation.ts';
 import type { ScopedNamespace, Workload } from '../../domain/lights-out/workload/workload.ts';
-import type { WatchedSchedule } from './schedule-book.ts';
+import type { WatchedSchedule } from './schedule-registry.ts';
 
 /**
  * Why to look, in words, after what was evaluated `before` is evaluated `after` by the same context; null where there is no

@@ -1,9 +1,9 @@
 import { protectedNamespaces } from '../../domain/lights-out/protected-namespaces.ts';
 import type { RunningController, StarterContext, StarterController } from '../controller.ts';
-import { HintQueue } from '../kernel/hint-queue.ts';
-import { isHopelessHint } from '../kernel/hopeless.ts';
+import { WorkQueue } from '../kernel/work-queue.ts';
+import { isHopelessRequest } from '../kernel/hopeless.ts';
 import { scheduleAdmission } from './admission.ts';
-import { createScheduleHintSender, type ScheduleQueuedHint } from './hint.ts';
+import { createScheduleRequestSender, type QueuedScheduleRequest } from './reconcile-request.ts';
 import { keepRunning } from './keep-running.ts';
 import { registerScheduleMetrics } from './metrics.ts';
 import { watchSchedules } from './watch.ts';
@@ -22,16 +22,16 @@ const SCHEDULE_GAP_MS = 1_000;
  * Watches the schedules of the cluster and what they select, wakes their workflows, and has admission webhooks where an
  * address is configured for them.
  */
-function start({ headroom, kubeConfig, client, metrics, onHinted }: StarterContext): RunningController {
+function start({ headroom, kubeConfig, client, metrics, onRequestSent }: StarterContext): RunningController {
   const { config, cluster, log, readiness, signal, onStop } = headroom;
-  const send = createScheduleHintSender(client);
-  const queue = new HintQueue<ScheduleQueuedHint>({
-    send: async (hint) => {
-      await send(hint);
-      onHinted(hint.about);
-      log.debug({ workflow: hint.id, cause: hint.cause }, 'hinted');
+  const send = createScheduleRequestSender(client);
+  const queue = new WorkQueue<QueuedScheduleRequest>({
+    send: async (request) => {
+      await send(request);
+      onRequestSent(request.about);
+      log.debug({ workflow: request.id, cause: request.cause }, 'requested');
     },
-    isHopeless: isHopelessHint,
+    isHopeless: isHopelessRequest,
     perSecond: config.starter.hintsPerSecond,
     gapMs: SCHEDULE_GAP_MS,
     log,
@@ -49,7 +49,7 @@ function start({ headroom, kubeConfig, client, metrics, onHinted }: StarterConte
     protectedNamespaces: protectedNamespaces(config),
     gitopsManagers: config.lightsOut.gitopsManagers,
     resyncMs: config.starter.resyncInterval,
-    hint: (hint) => queue.add(hint),
+    request: (request) => queue.add(request),
     log,
     signal,
   });
@@ -57,20 +57,20 @@ function start({ headroom, kubeConfig, client, metrics, onHinted }: StarterConte
   const kept = keepRunning({
     client,
     cluster,
-    schedules: () => watch.book.all,
-    known: () => watch.known(),
-    hint: (hint) => queue.add(hint),
+    schedules: () => watch.registry.all,
+    existing: () => watch.existing(),
+    request: (request) => queue.add(request),
     everyMs: config.starter.resyncInterval,
     log,
     signal,
   });
   onStop('lights-out workflows', async () => await kept);
-  registerScheduleMetrics(metrics, watch.book);
+  registerScheduleMetrics(metrics, watch.registry);
   return {
     informers: watch.informers,
-    waitingHints: () => queue.depth,
+    waitingRequests: () => queue.depth,
     admission: scheduleAdmission(config, () =>
-      watch.book.all.flatMap(({ name, spec }) => (spec === null ? [] : [{ name, spec }])),
+      watch.registry.all.flatMap(({ name, spec }) => (spec === null ? [] : [{ name, spec }])),
     ),
   };
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { lightsOutId, taskQueue } from '../../domain/kernel/target.ts';
 import type { Log } from '../../platform/log/log.ts';
-import { type ScheduleQueuedHint, scheduleHint, startHint } from './hint.ts';
+import { type QueuedScheduleRequest, scheduleRequest, startRequest } from './reconcile-request.ts';
 
 export interface KeepRunningOptions {
   readonly client: Client;
@@ -10,8 +10,8 @@ export interface KeepRunningOptions {
   /** Every schedule that was seen last. */
   readonly schedules: () => readonly { readonly name: string; readonly resourceVersion: string }[];
   /** The names of the schedules that there are; null where that is not known now. */
-  readonly known: () => ReadonlySet<string> | null;
-  readonly hint: (hint: ScheduleQueuedHint) => void;
+  readonly existing: () => ReadonlySet<string> | null;
+  readonly request: (request: QueuedScheduleRequest) => void;
   /** How often Temporal is asked, in milliseconds. */
   readonly everyMs: number;
   readonly log: Log;
@@ -35,8 +35,8 @@ export async function keepRunning({
   client,
   cluster,
   schedules,
-  known,
-  hint,
+  existing,
+  request,
   everyMs,
   log,
   signal,
@@ -56,15 +56,15 @@ export async function keepRunning({
       // At the start each schedule that is listed is hinted anyway.
       const missing = isFirst ? [] : seen.filter(({ name }) => !running.has(name));
       for (const { name: schedule, resourceVersion } of missing) {
-        hint(startHint({ cluster, schedule }, 'its workflow does not run', resourceVersion));
+        request(startRequest({ cluster, schedule }, 'its workflow does not run', resourceVersion));
       }
       // After it: whichever of the workflows has a schedule by then is among these.
-      const there = known();
+      const there = existing();
       if (there === null) continue;
       isFirst = false;
       pauseMs = everyMs;
       for (const schedule of running) {
-        if (!there.has(schedule)) hint(scheduleHint({ cluster, schedule }, 'the schedule is gone', ''));
+        if (!there.has(schedule)) request(scheduleRequest({ cluster, schedule }, 'the schedule is gone', ''));
       }
     } catch (error) {
       if (!isFailing && !signal.aborted) {

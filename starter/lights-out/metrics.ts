@@ -1,12 +1,15 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { countsByKind } from '../../domain/lights-out/workload/kinds.ts';
-import type { ScheduleBook, WatchedSchedule } from './schedule-book.ts';
+import type { ScheduleRegistry, WatchedSchedule } from './schedule-registry.ts';
 
 /**
  * The metrics of the schedules, from their objects as they are when the endpoint is read. A schedule that is gone takes its series
  * with it.
  */
-export function registerScheduleMetrics(register: Registry, book: Pick<ScheduleBook, 'all' | 'periodOf'>): void {
+export function registerScheduleMetrics(
+  register: Registry,
+  scheduleRegistry: Pick<ScheduleRegistry, 'all' | 'periodOf'>,
+): void {
   gauge(
     'lightsout_schedule_state',
     'What a schedule says now: 1 up, 0 down.',
@@ -20,7 +23,7 @@ export function registerScheduleMetrics(register: Registry, book: Pick<ScheduleB
     ['schedule', 'transition_type'],
     (schedule) => {
       const now = Date.now();
-      const period = book.periodOf(schedule, now);
+      const period = scheduleRegistry.periodOf(schedule, now);
       const next = { upscale: period?.nextUpscale, downscale: period?.nextDownscale };
       return Object.entries(next).flatMap(([type, at]): Sample<'schedule' | 'transition_type'>[] =>
         typeof at === 'number' ? [[{ schedule: schedule.name, transition_type: type }, (at - now) / 1000]] : [],
@@ -54,7 +57,7 @@ export function registerScheduleMetrics(register: Registry, book: Pick<ScheduleB
       // The sum is the workflow's, and is in the status; a counter takes it as what it grew by from nothing.
       collect() {
         this.reset();
-        for (const { name, status } of book.all) {
+        for (const { name, status } of scheduleRegistry.all) {
           const hours = Number(status.savedReplicaHours ?? Number.NaN);
           if (hours >= 0) this.inc({ schedule: name }, hours);
         }
@@ -76,7 +79,7 @@ export function registerScheduleMetrics(register: Registry, book: Pick<ScheduleB
         registers: [],
         collect() {
           this.reset();
-          for (const [labels, value] of book.all.flatMap(samplesOf)) this.set(labels, value);
+          for (const [labels, value] of scheduleRegistry.all.flatMap(samplesOf)) this.set(labels, value);
         },
       }),
     );

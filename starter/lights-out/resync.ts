@@ -2,18 +2,18 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { evaluate } from '../../domain/lights-out/workload/evaluate.ts';
 import { type ScopedNamespace, type Workload, workloadName } from '../../domain/lights-out/workload/workload.ts';
 import type { Log } from '../../platform/log/log.ts';
-import type { Evaluator, WatchedSchedule } from './schedule-book.ts';
+import type { Evaluator, WatchedSchedule } from './schedule-registry.ts';
 
-export interface PlacedWorkload {
+export interface WatchedWorkload {
   readonly workload: Workload;
   readonly namespace: ScopedNamespace;
 }
 
 export interface ResyncOptions {
   readonly evaluators: () => readonly Evaluator[];
-  readonly workloads: () => readonly PlacedWorkload[];
+  readonly workloads: () => readonly WatchedWorkload[];
   /** The schedule whose annotation the workload bears although it does not exist; null for every other workload. */
-  readonly orphanedBy: (one: PlacedWorkload) => string | null;
+  readonly orphanedBy: (one: WatchedWorkload) => string | null;
   /** Something in the scope of the schedule is not as it wants it: what, in words. */
   readonly onWork: (schedule: WatchedSchedule, cause: string, resourceVersion: string) => void;
   /** Called with one workload of each such schedule. */
@@ -71,21 +71,21 @@ export class Resync {
 
   /** Evaluates everything now, but for the schedules of these names. */
   async run(skipped: ReadonlySet<string>): Promise<void> {
-    const placed = this.#options.workloads();
+    const workloads = this.#options.workloads();
     const gone = new Set<string>();
-    for (const one of placed) {
+    for (const one of workloads) {
       const schedule = this.#options.orphanedBy(one);
       if (schedule === null || gone.has(schedule)) continue;
       gone.add(schedule);
       this.#options.onOrphan(schedule, one.workload);
     }
     for (const one of this.#options.evaluators()) {
-      if (!skipped.has(one.schedule.name) && isAtRest(one)) await this.#evaluateAll(one, placed);
+      if (!skipped.has(one.schedule.name) && isAtRest(one)) await this.#evaluateAll(one, workloads);
     }
   }
 
-  async #evaluateAll({ schedule, context }: Evaluator, placed: readonly PlacedWorkload[]): Promise<void> {
-    for (const [index, { workload, namespace }] of placed.entries()) {
+  async #evaluateAll({ schedule, context }: Evaluator, workloads: readonly WatchedWorkload[]): Promise<void> {
+    for (const [index, { workload, namespace }] of workloads.entries()) {
       if (index % EVALUATED_AT_ONCE === EVALUATED_AT_ONCE - 1) await turn();
       if (this.#isStopped) return;
       const evaluation = evaluate(workload, namespace, context);

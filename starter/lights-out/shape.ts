@@ -11,7 +11,7 @@ import { otherSchedule } from '../../activities/lights-out/read-schedule-object.
 import { GROUP, type WorkloadType } from '../../domain/lights-out/schedule/names.ts';
 import { readSchedule } from '../../domain/lights-out/schedule/read-schedule.ts';
 import type { Autoscaler, ScopedNamespace, Workload } from '../../domain/lights-out/workload/workload.ts';
-import type { WatchedSchedule } from './schedule-book.ts';
+import type { WatchedSchedule } from './schedule-registry.ts';
 
 /** A cached object: what identifies it, for the cache itself, and what was read from it. */
 export interface Shaped<T> extends KubernetesObject {

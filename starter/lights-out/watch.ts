@@ -12,8 +12,8 @@ import type { Log } from '../../platform/log/log.ts';
 import { listPath } from '../kernel/api-get.ts';
 import { type Informer, openInformer } from '../kernel/informer.ts';
 import { isOtherNamespace, isOtherScaler, isOtherWorkload, scheduleNews } from './attention.ts';
-import { type ScheduleQueuedHint, scheduleHint, workloadsHint } from './hint.ts';
-import { selectsOtherwise, ScheduleBook, type WatchedSchedule } from './schedule-book.ts';
+import { type QueuedScheduleRequest, scheduleRequest, workloadsRequest } from './reconcile-request.ts';
+import { selectsOtherwise, ScheduleRegistry, type WatchedSchedule } from './schedule-registry.ts';
 import { Scalers } from './scalers.ts';
 import { type Shaped, shapeNamespace, shapeScaler, shapeSchedule, shapeWorkload } from './shape.ts';
 import { Resync } from './resync.ts';
@@ -29,7 +29,7 @@ export interface ScheduleWatchOptions {
   readonly resyncMs: number;
   /** How often it is asked whether the cluster serves autoscalers, in milliseconds; a minute when absent. */
   readonly servedMs?: number;
-  readonly hint: (hint: ScheduleQueuedHint) => void;
+  readonly request: (request: QueuedScheduleRequest) => void;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
@@ -37,9 +37,9 @@ export interface ScheduleWatchOptions {
 export interface ScheduleWatch {
   /** By the name for people. */
   readonly informers: Readonly<Record<string, Informer<KubernetesObject>>>;
-  readonly book: ScheduleBook;
+  readonly registry: ScheduleRegistry;
   /** The names of the schedules that there are; null while the watch of them is broken, or not yet there. */
-  known(): ReadonlySet<string> | null;
+  existing(): ReadonlySet<string> | null;
   /** Whether everything is evaluated that a filled cache, a schedule that selects others, or the resync asked for. */
   isEvaluated(): boolean;
   stop(): Promise<void>;
@@ -56,30 +56,33 @@ const SERVED_MS = 60_000;
  * once and goes on until it is stopped; a definition or a right that comes later is found then.
  */
 export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
-  const { cluster, hint } = options;
+  const { cluster, request } = options;
   const isKnown = (): boolean => schedules.isSynced() && schedules.staleSeconds() === 0;
   const namespaceOf = (name: string): ScopedNamespace | undefined => namespaces.get(name)?.read;
   const workloadsIn = (namespace?: string): readonly Workload[] =>
     [...workloads.values()].flatMap((informer) => informer.list(namespace).flatMap(({ read }) => read ?? []));
-  const hintSchedule = (schedule: string, cause: string, resourceVersion: string): void =>
-    hint(scheduleHint({ cluster, schedule }, cause, resourceVersion));
-  const hintWorkloads = ({ name, spec }: WatchedSchedule, cause: string, resourceVersion: string): void =>
-    hint(workloadsHint({ cluster, schedule: name }, { cause, resourceVersion, isDryRun: spec?.dryRun === true }));
+  const enqueueSchedule = (schedule: string, cause: string, resourceVersion: string): void =>
+    request(scheduleRequest({ cluster, schedule }, cause, resourceVersion));
+  const enqueueWorkloads = ({ name, spec }: WatchedSchedule, cause: string, resourceVersion: string): void =>
+    request(workloadsRequest({ cluster, schedule: name }, { cause, resourceVersion, isDryRun: spec?.dryRun === true }));
 
-  const book = new ScheduleBook({ ...options, schedules: () => schedules.list().flatMap(({ read }) => read ?? []) });
+  const registry = new ScheduleRegistry({
+    ...options,
+    schedules: () => schedules.list().flatMap(({ read }) => read ?? []),
+  });
   const scalers = new Scalers();
   const resync = new Resync({
-    evaluators: () => book.evaluators(Date.now()),
+    evaluators: () => registry.evaluators(Date.now()),
     workloads: () =>
       workloadsIn().flatMap((workload) => {
         const namespace = namespaceOf(workload.namespace);
         return namespace === undefined ? [] : [{ workload: scalers.with(workload), namespace }];
       }),
     // One that is not known may be there all the same while its watch is broken.
-    orphanedBy: ({ workload, namespace }) => (isKnown() ? book.orphanedBy(workload, namespace) : null),
-    onWork: hintWorkloads,
+    orphanedBy: ({ workload, namespace }) => (isKnown() ? registry.orphanedBy(workload, namespace) : null),
+    onWork: enqueueWorkloads,
     onOrphan: (schedule, workload) =>
-      hintSchedule(
+      enqueueSchedule(
         schedule,
         `the schedule is gone, and ${workloadName(workload)} has its annotation`,
         workload.resourceVersion,
@@ -87,14 +90,14 @@ export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
     log: options.log,
   });
   const changes = new WorkloadChanges({
-    book,
+    registry,
     scalers,
     namespace: namespaceOf,
     workloadsIn,
     target: ({ kind, namespace, name }) => workloads.get(kind)?.get(name, namespace)?.read,
-    hint: hintWorkloads,
+    request: enqueueWorkloads,
   });
-  const wiring: Wiring = { options, book, scalers, resync, changes, hintSchedule, listed: new Set() };
+  const wiring: Wiring = { options, registry, scalers, resync, changes, enqueueSchedule, listed: new Set() };
 
   const schedules = openSchedules(wiring);
   const namespaces = openNamespaces(wiring);
@@ -112,10 +115,10 @@ export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
   const resyncTimer = setInterval(() => resync.request({ except: null }), options.resyncMs);
   return {
     informers,
-    book,
+    registry,
     isEvaluated: () => resync.isDone,
     // An object that cannot be read is there all the same.
-    known: () => (isKnown() ? new Set(schedules.list().map(({ metadata }) => metadata?.name ?? '')) : null),
+    existing: () => (isKnown() ? new Set(schedules.list().map(({ metadata }) => metadata?.name ?? '')) : null),
     stop: async () => {
       clearInterval(resyncTimer);
       await resync.stop();
@@ -127,11 +130,11 @@ export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
 /** What the informers share. */
 interface Wiring {
   readonly options: ScheduleWatchOptions;
-  readonly book: ScheduleBook;
+  readonly registry: ScheduleRegistry;
   readonly scalers: Scalers;
   readonly resync: Resync;
   readonly changes: WorkloadChanges;
-  readonly hintSchedule: (schedule: string, cause: string, resourceVersion: string) => void;
+  readonly enqueueSchedule: (schedule: string, cause: string, resourceVersion: string) => void;
   /** The informers whose cache was filled once. */
   readonly listed: Set<string>;
 }
@@ -144,7 +147,7 @@ function evaluateOnceFilled({ listed, resync }: Wiring, name: string, informer: 
 }
 
 function openSchedules(wiring: Wiring): Informer<Shaped<WatchedSchedule>> {
-  const { options, book, resync, hintSchedule } = wiring;
+  const { options, registry, resync, enqueueSchedule } = wiring;
   const informer = openInformer<Shaped<WatchedSchedule>>(
     options.kubeConfig,
     {
@@ -152,16 +155,16 @@ function openSchedules(wiring: Wiring): Informer<Shaped<WatchedSchedule>> {
       path: listPath({ group: GROUP, version: VERSION, resource: PLURAL }),
       shape: shapeSchedule,
       onChange: ({ read: schedule }, last) => {
-        book.changed();
+        registry.changed();
         if (schedule === undefined) return;
         const news = scheduleNews(last?.read, schedule);
-        if (news !== null) hintSchedule(schedule.name, news, schedule.resourceVersion);
+        if (news !== null) enqueueSchedule(schedule.name, news, schedule.resourceVersion);
         if (selectsOtherwise(last?.read, schedule)) resync.request({ except: schedule.name });
       },
       onDelete: ({ read: schedule }) => {
-        book.changed();
+        registry.changed();
         if (schedule === undefined) return;
-        hintSchedule(schedule.name, 'the schedule is gone', schedule.resourceVersion);
+        enqueueSchedule(schedule.name, 'the schedule is gone', schedule.resourceVersion);
         resync.request({ except: schedule.name });
       },
       onState: () => evaluateOnceFilled(wiring, PLURAL, informer),

@@ -41,7 +41,7 @@ export function openWhereServed<T extends KubernetesObject>(
     for (const object of closing?.list() ?? []) onDelete(object, object);
   }
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     if (current !== null && current.trouble() === null) return;
     try {
       const served = await isServed(get, path);
@@ -62,14 +62,14 @@ export function openWhereServed<T extends KubernetesObject>(
     }
   }
 
-  async function looking(): Promise<void> {
+  async function checking(): Promise<void> {
     for (let pause = FIRST_MS; !over.signal.aborted; pause *= 2) {
-      await look();
+      await check();
       await sleep(isKnown ? everyMs : Math.min(pause, everyMs), undefined, { signal: over.signal }).catch(() => {});
     }
   }
 
-  const looked = looking();
+  const checked = checking();
   return {
     list: (namespace) => current?.list(namespace) ?? [],
     get: (name, namespace) => current?.get(name, namespace),
@@ -78,12 +78,12 @@ export function openWhereServed<T extends KubernetesObject>(
     isSynced: () => (current === null ? isKnown : current.isSynced()),
     trouble: () => (current === null ? trouble : current.trouble()),
     resourceVersion: () => current?.resourceVersion() ?? '',
-    reached: async (wanted, until) => (current === null ? true : await current.reached(wanted, until)),
+    observed: async (wanted, until) => (current === null ? true : await current.observed(wanted, until)),
     relist: () => current?.relist(),
     stop: async () => {
       signal.removeEventListener('abort', end);
       over.abort();
-      await looked;
+      await checked;
       await current?.stop();
     },
   };

@@ -5,10 +5,10 @@ import { holdsNamespace, isInScope } from '../../domain/lights-out/schedule/scop
 import { type ScopedNamespace, type Workload, workloadName } from '../../domain/lights-out/workload/workload.ts';
 import { attention, isOtherWish, scalerAttention } from './attention.ts';
 import type { Scalers } from './scalers.ts';
-import type { ScheduleBook, WatchedSchedule } from './schedule-book.ts';
+import type { ScheduleRegistry, WatchedSchedule } from './schedule-registry.ts';
 
 export interface WorkloadChangesOptions {
-  readonly book: Pick<ScheduleBook, 'evaluators'>;
+  readonly registry: Pick<ScheduleRegistry, 'evaluators'>;
   readonly scalers: Scalers;
   /** From the caches; undefined where there is no such namespace yet. */
   readonly namespace: (name: string) => ScopedNamespace | undefined;
@@ -16,7 +16,7 @@ export interface WorkloadChangesOptions {
   readonly workloadsIn: (namespace: string) => readonly Workload[];
   readonly target: (of: Scaler['of']) => Workload | undefined;
   /** The schedule has a reason to look at its workloads. */
-  readonly hint: (schedule: WatchedSchedule, cause: string, resourceVersion: string) => void;
+  readonly request: (schedule: WatchedSchedule, cause: string, resourceVersion: string) => void;
 }
 
 /** Evaluates what changed for every schedule, and hints at those that have a reason to look. */
@@ -29,14 +29,14 @@ export class WorkloadChanges {
 
   /** A workload came, changed or went. */
   workloadChanged(last: Workload | undefined, now: Workload | undefined): void {
-    const { book, scalers, hint } = this.#options;
+    const { registry, scalers, request } = this.#options;
     const [before, after] = [last && scalers.with(last), now && scalers.with(now)];
     const one = after ?? before;
     // Where its namespace is not known yet, the workload is evaluated when that comes.
     const namespace = one === undefined ? undefined : this.#options.namespace(one.namespace);
     if (one === undefined || namespace === undefined) return;
     const isWished = after !== undefined && isOtherWish(before, after);
-    for (const { schedule, context } of book.evaluators(Date.now())) {
+    for (const { schedule, context } of registry.evaluators(Date.now())) {
       const news =
         isWished && isInScope(after, namespace, context.spec, context.protectedNamespaces)
           ? 'its annotations changed'
@@ -45,13 +45,13 @@ export class WorkloadChanges {
               evaluatedBy(context, after, namespace),
               context.spec.dryRun,
             );
-      if (news !== null) hint(schedule, `${workloadName(one)}: ${news}`, one.resourceVersion);
+      if (news !== null) request(schedule, `${workloadName(one)}: ${news}`, one.resourceVersion);
     }
   }
 
   /** What an autoscaler scaled before, and scales now, is evaluated with it as it was and as it is. */
   scalerChanged(before: Scaler | undefined, after: Scaler | undefined): void {
-    const { book, scalers, target, hint } = this.#options;
+    const { registry, scalers, target, request } = this.#options;
     const were = [before, after].flatMap((one) => {
       const workload = one === undefined ? undefined : target(one.of);
       return workload === undefined ? [] : [scalers.with(workload)];
@@ -60,27 +60,27 @@ export class WorkloadChanges {
     for (const was of new Map(were.map((one) => [one.uid, one])).values()) {
       const namespace = this.#options.namespace(was.namespace);
       const is = scalers.with({ ...was, autoscalers: [] });
-      for (const { schedule, context } of book.evaluators(Date.now())) {
+      for (const { schedule, context } of registry.evaluators(Date.now())) {
         const news = scalerAttention(
           evaluatedBy(context, was, namespace),
           evaluatedBy(context, is, namespace),
           context.spec.dryRun,
         );
         if (news === null) continue;
-        hint(schedule, `an autoscaler of ${workloadName(was)} changed: ${news}`, was.resourceVersion);
+        request(schedule, `an autoscaler of ${workloadName(was)} changed: ${news}`, was.resourceVersion);
       }
     }
   }
 
   /** A namespace came or changed: each schedule gets a hint about the first workload in it that is a reason to look. */
   namespaceChanged(before: ScopedNamespace | undefined, after: ScopedNamespace, resourceVersion: string): void {
-    const { book, scalers, workloadsIn, hint } = this.#options;
+    const { registry, scalers, workloadsIn, request } = this.#options;
     const inside = workloadsIn(after.name).map((workload) => scalers.with(workload));
     const isWished = isOtherWish(before, after);
     if (inside.length === 0 && !isWished) return;
-    for (const { schedule, context } of book.evaluators(Date.now())) {
+    for (const { schedule, context } of registry.evaluators(Date.now())) {
       if (isWished && holdsNamespace(context.spec, after, context.protectedNamespaces)) {
-        hint(schedule, `the annotations of the namespace ${after.name} changed`, resourceVersion);
+        request(schedule, `the annotations of the namespace ${after.name} changed`, resourceVersion);
         continue;
       }
       for (const workload of inside) {
@@ -90,7 +90,7 @@ export class WorkloadChanges {
           context.spec.dryRun,
         );
         if (news === null) continue;
-        hint(schedule, `the namespace ${after.name} changed: ${workloadName(workload)}: ${news}`, resourceVersion);
+        request(schedule, `the namespace ${after.name} changed: ${workloadName(workload)}: ${news}`, resourceVersion);
         break;
       }
     }

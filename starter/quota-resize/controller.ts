@@ -1,15 +1,15 @@
 import { policyDefaults } from '../../domain/quota-resize/settings.ts';
 import type { StarterContext, StarterController } from '../controller.ts';
-import { HintQueue } from '../kernel/hint-queue.ts';
-import { isHopelessHint } from '../kernel/hopeless.ts';
-import { createQuotaHintSender, type QuotaHint } from './hint.ts';
+import { WorkQueue } from '../kernel/work-queue.ts';
+import { isHopelessRequest } from '../kernel/hopeless.ts';
+import { createQuotaRequestSender, type QuotaRequest } from './reconcile-request.ts';
 import { watchQuotas } from './watch.ts';
 import { webhookPath } from './webhooks/server.ts';
 import { type RunningWebhooks, startWebhooks } from './webhooks/webhooks.ts';
 import { quotaResizeAccess } from './access.ts';
 
 /** Two hints for one quota in this span become one: a rollout updates the quota's status with every pod. */
-const HINT_GAP_MS = 1_000;
+const REQUEST_GAP_MS = 1_000;
 
 /** Watches quotas and what they refuse, and takes GitHub's webhooks where an address is configured for them. */
 export const quotaResizeController: StarterController = {
@@ -25,38 +25,38 @@ export const quotaResizeController: StarterController = {
       policyDefaults: policyDefaults(config),
       resyncMs: config.starter.resyncInterval,
       countedUsed: (namespace, quota) => countedUsage.lastCount(namespace, quota),
-      hint: (hint) => queue.add(hint),
+      request: (request) => queue.add(request),
       log,
       signal,
     });
     onStop('watches', async () => await watch.stop());
     countedUsage.onCounted((namespace, quota) => watch.usageCounted(namespace, quota));
-    const webhooks = await receiveWebhooks(context, (hint) => queue.add(hint));
+    const webhooks = await receiveWebhooks(context, (request) => queue.add(request));
     return {
       informers: { ...watch.informers, ...(webhooks === null ? {} : { leases: webhooks.leases }) },
-      waitingHints: () => queue.depth,
+      waitingRequests: () => queue.depth,
     };
   },
 };
 
-function createQueue({ headroom, client, onHinted }: StarterContext): HintQueue<QuotaHint> {
+function createQueue({ headroom, client, onRequestSent }: StarterContext): WorkQueue<QuotaRequest> {
   const { config, log, readiness, signal, onStop } = headroom;
-  const send = createQuotaHintSender(client);
-  const queue = new HintQueue<QuotaHint>({
-    send: async (hint) => {
-      await send(hint);
-      onHinted(hint.starts ? 'pressure' : 'changed');
-      log.debug({ workflow: hint.id, cause: hint.cause }, 'hinted');
+  const send = createQuotaRequestSender(client);
+  const queue = new WorkQueue<QuotaRequest>({
+    send: async (request) => {
+      await send(request);
+      onRequestSent(request.starts ? 'pressure' : 'changed');
+      log.debug({ workflow: request.id, cause: request.cause }, 'requested');
     },
-    isHopeless: isHopelessHint,
+    isHopeless: isHopelessRequest,
     perSecond: config.starter.hintsPerSecond,
-    gapMs: HINT_GAP_MS,
+    gapMs: REQUEST_GAP_MS,
     log,
     signal,
   });
   const draining = queue.run();
-  onStop('hints', async () => await draining);
-  readiness.watch('hints', () =>
+  onStop('requests', async () => await draining);
+  readiness.watch('requests', () =>
     queue.trouble === null ? { ready: true } : { ready: false, reason: `waiting for Temporal: ${queue.trouble}` },
   );
   return queue;
@@ -65,7 +65,7 @@ function createQueue({ headroom, client, onHinted }: StarterContext): HintQueue<
 /** Takes GitHub's webhooks where an address is configured for them; null where none is. */
 async function receiveWebhooks(
   { headroom, kubeConfig, metrics }: StarterContext,
-  hint: (hint: QuotaHint) => void,
+  request: (request: QuotaRequest) => void,
 ): Promise<RunningWebhooks | null> {
   const { config, cluster, log, readiness, signal, onStop } = headroom;
   const { address, secrets } = config.webhooks;
@@ -77,7 +77,7 @@ async function receiveWebhooks(
     systemNamespace,
     address,
     secrets,
-    hint,
+    request,
     metrics,
     log,
     signal,

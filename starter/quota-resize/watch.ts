@@ -6,10 +6,10 @@ import {
   type V1ResourceQuota,
 } from '@kubernetes/client-node';
 import { equalLists } from '../../domain/kernel/resource-list.ts';
-import { parseAdmissionMessage, refusalReasons } from '../../domain/quota-resize/demand/event-message.ts';
+import { parseAdmissionMessage, denialReasons } from '../../domain/quota-resize/demand/event-message.ts';
 import { type Informer, startInformer } from '../kernel/informer.ts';
 import type { Log } from '../../platform/log/log.ts';
-import { type QuotaHint, quotaHint } from './hint.ts';
+import { type QuotaRequest, quotaRequest } from './reconcile-request.ts';
 import { ThresholdStates, type ThresholdStatesOptions } from './threshold-states.ts';
 
 export interface QuotaWatchOptions extends ThresholdStatesOptions {
@@ -17,7 +17,7 @@ export interface QuotaWatchOptions extends ThresholdStatesOptions {
   readonly cluster: string;
   /** Every quota under pressure is hinted again after this long, in milliseconds, in case a hint was lost. */
   readonly resyncMs: number;
-  readonly hint: (hint: QuotaHint) => void;
+  readonly request: (request: QuotaRequest) => void;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
@@ -33,7 +33,7 @@ export interface QuotaWatch {
 interface Caches {
   namespaces: Informer<V1Namespace> | null;
   quotas: Informer<V1ResourceQuota> | null;
-  readonly refusals: Record<string, Informer<CoreV1Event>>;
+  readonly denials: Record<string, Informer<CoreV1Event>>;
 }
 
 /**
@@ -43,7 +43,7 @@ interface Caches {
 export async function watchQuotas(options: QuotaWatchOptions): Promise<QuotaWatch> {
   const { kubeConfig } = options;
   const core = kubeConfig.makeApiClient(CoreV1Api);
-  const caches: Caches = { namespaces: null, quotas: null, refusals: {} };
+  const caches: Caches = { namespaces: null, quotas: null, denials: {} };
   const changes = new QuotaChanges(options, caches);
 
   // Namespaces first: the policy of the first quotas must not miss an opt-out.
@@ -71,10 +71,10 @@ export async function watchQuotas(options: QuotaWatchOptions): Promise<QuotaWatc
     options,
   );
   caches.quotas = resourcequotas;
-  for (const reason of refusalReasons) {
+  for (const reason of denialReasons) {
     const name = `events/${reason}`;
     const fieldSelector = `reason=${reason}`;
-    caches.refusals[name] = await startInformer<CoreV1Event>(
+    caches.denials[name] = await startInformer<CoreV1Event>(
       kubeConfig,
       {
         name,
@@ -89,7 +89,7 @@ export async function watchQuotas(options: QuotaWatchOptions): Promise<QuotaWatc
   }
   const resync = setInterval(() => changes.resync(), options.resyncMs);
 
-  const informers = { namespaces, resourcequotas, ...caches.refusals } as QuotaWatch['informers'];
+  const informers = { namespaces, resourcequotas, ...caches.denials } as QuotaWatch['informers'];
   return {
     informers,
     usageCounted: (namespace, name) => changes.usageCounted(namespace, name),
@@ -121,35 +121,35 @@ class QuotaChanges {
     // One that is new here may still have quotas that are known: they were judged without its annotations.
     if (previous !== undefined && sameLife && sameResizerAnnotations(namespace, previous)) return;
     for (const quota of this.#quotasOf(name)) {
-      this.#hint(quota, false, 'the namespace changed');
-      if (this.#states.evaluate(quota).now.isOver) this.#hint(quota, true, 'the namespace changed');
+      this.#enqueue(quota, false, 'the namespace changed');
+      if (this.#states.evaluate(quota).now.isOver) this.#enqueue(quota, true, 'the namespace changed');
     }
-    if (this.#hasRefusal(name)) this.#hintNamespace(name, 'something was refused');
+    if (this.#hasDenial(name)) this.#enqueueNamespace(name, 'something was refused');
   }
 
   onQuota(quota: V1ResourceQuota, previous: V1ResourceQuota | undefined): void {
     const changed = previous !== undefined && (!sameSpec(quota, previous) || !sameResizerAnnotations(quota, previous));
     // An episode at rest is woken by a change, and not by the pressure that it rests under.
-    if (changed) this.#hint(quota, false, 'the quota changed');
+    if (changed) this.#enqueue(quota, false, 'the quota changed');
     const { before, now } = this.#states.evaluate(quota);
     // A status that follows the count says nothing new.
     const isOld = previous !== undefined && !changed && before !== undefined && equalLists(before.used, now.used);
     if (this.#options.countedUsed !== undefined && now.isOver && isOld) return;
-    if (now.isOver) return this.#hint(quota, true, 'a threshold is reached');
+    if (now.isOver) return this.#enqueue(quota, true, 'a threshold is reached');
     if ((previous === undefined || changed) && this.#states.policyOf(quota).enabled) {
-      if (this.#hasRefusal(quota.metadata?.namespace ?? '')) return this.#hint(quota, true, 'something was refused');
+      if (this.#hasDenial(quota.metadata?.namespace ?? '')) return this.#enqueue(quota, true, 'something was refused');
     }
     if (previous === undefined) return;
-    if (!changed && before?.isOver === true) this.#hint(quota, false, 'the pressure is gone');
+    if (!changed && before?.isOver === true) this.#enqueue(quota, false, 'the pressure is gone');
   }
 
   onQuotaGone(quota: V1ResourceQuota): void {
     this.#states.forget(quota);
-    this.#hint(quota, false, 'the quota is deleted');
+    this.#enqueue(quota, false, 'the quota is deleted');
   }
 
   onEvent(event: CoreV1Event): void {
-    if (isRefusal(event)) this.#hintNamespace(event.metadata.namespace ?? '', 'something was refused');
+    if (isDenial(event)) this.#enqueueNamespace(event.metadata.namespace ?? '', 'something was refused');
   }
 
   usageCounted(namespace: string, name: string): void {
@@ -157,14 +157,14 @@ class QuotaChanges {
     if (quota === undefined) return;
     const { before, now } = this.#states.evaluate(quota);
     if (before !== undefined && before.isOver === now.isOver && equalLists(before.used, now.used)) return;
-    if (now.isOver) return this.#hint(quota, true, 'a threshold is reached by what was counted');
-    if (before?.isOver === true) this.#hint(quota, false, 'the pressure is gone by what was counted');
+    if (now.isOver) return this.#enqueue(quota, true, 'a threshold is reached by what was counted');
+    if (before?.isOver === true) this.#enqueue(quota, false, 'the pressure is gone by what was counted');
   }
 
   resync(): void {
-    for (const quota of this.#quotasOf()) if (this.#states.stateOf(quota).isOver) this.#hint(quota, true, 'resync');
-    for (const event of Object.values(this.#caches.refusals).flatMap((informer) => informer.list())) {
-      if (isRefusal(event)) this.#hintNamespace(event.metadata.namespace ?? '', 'resync');
+    for (const quota of this.#quotasOf()) if (this.#states.stateOf(quota).isOver) this.#enqueue(quota, true, 'resync');
+    for (const event of Object.values(this.#caches.denials).flatMap((informer) => informer.list())) {
+      if (isDenial(event)) this.#enqueueNamespace(event.metadata.namespace ?? '', 'resync');
     }
   }
 
@@ -172,26 +172,26 @@ class QuotaChanges {
     return this.#caches.quotas?.list(namespace) ?? [];
   }
 
-  #hasRefusal(namespace: string): boolean {
-    return Object.values(this.#caches.refusals).some((informer) => informer.list(namespace).some(isRefusal));
+  #hasDenial(namespace: string): boolean {
+    return Object.values(this.#caches.denials).some((informer) => informer.list(namespace).some(isDenial));
   }
 
-  #hintNamespace(namespace: string, cause: string): void {
+  #enqueueNamespace(namespace: string, cause: string): void {
     // Admission names the first exceeded quota only; the others of the namespace may be as tight.
     for (const quota of this.#quotasOf(namespace)) {
-      if (this.#states.policyOf(quota).enabled) this.#hint(quota, true, cause);
+      if (this.#states.policyOf(quota).enabled) this.#enqueue(quota, true, cause);
     }
   }
 
-  #hint(quota: V1ResourceQuota, starts: boolean, cause: string): void {
+  #enqueue(quota: V1ResourceQuota, starts: boolean, cause: string): void {
     const { namespace, name, resourceVersion } = quota.metadata ?? {};
     if (namespace === undefined || name === undefined) return;
-    const { cluster, hint } = this.#options;
-    hint(quotaHint({ cluster, namespace, quota: name }, starts, cause, resourceVersion ?? ''));
+    const { cluster, request } = this.#options;
+    request(quotaRequest({ cluster, namespace, quota: name }, starts, cause, resourceVersion ?? ''));
   }
 }
 
-function isRefusal(event: CoreV1Event): boolean {
+function isDenial(event: CoreV1Event): boolean {
   return event.type === 'Warning' && parseAdmissionMessage(event.message ?? '').class === 'exceededQuota';
 }
 

@@ -9,11 +9,11 @@ interface Pending {
 
 /** Rings for a namespace at moments that nobody else announces, because nothing changes then but the time. */
 export class Alarms {
-  readonly #ring: (namespace: string) => void;
+  readonly #notify: (namespace: string) => void;
   readonly #pending = new Map<string, Pending>();
 
-  constructor(ring: (namespace: string) => void) {
-    this.#ring = ring;
+  constructor(notify: (namespace: string) => void) {
+    this.#notify = notify;
   }
 
   /** At a moment in epoch milliseconds, besides those that are set already. */
@@ -47,6 +47,6 @@ export class Alarms {
     for (const at of over) pending.moments.delete(at);
     pending.timer = null;
     this.#wind(namespace, pending);
-    if (over.length > 0) this.#ring(namespace);
+    if (over.length > 0) this.#notify(namespace);
   }
 }

@@ -22,7 +22,7 @@ export class AuditRegistry {
   }
 
   /** Takes in a count and returns what is untrue by it; nothing where Headroom writes the status itself. */
-  take(quota: CachedQuota, count: UsageCount): readonly StaleValue[] {
+  add(quota: CachedQuota, count: UsageCount): readonly StaleValue[] {
     const { mode, auditAfterMs } = this.#policy;
     if (mode !== 'audit') return [];
     const before = this.#quotas.get(keyOf(quota));

@@ -7,7 +7,7 @@ import type { CountedObject, Evaluator, UsageContext } from '../../domain/quota-
 import { cachedByObject } from '../../domain/quota-usage/cached-by-object.ts';
 import { evaluatorFor } from '../../domain/quota-usage/evaluators.ts';
 import { neededResources } from '../../domain/quota-usage/monitors.ts';
-import type { CachedQuota, Reached } from '../../domain/quota-usage/observation.ts';
+import type { CachedQuota, ObservedVersions } from '../../domain/quota-usage/observation.ts';
 import type { UnsettledCharges } from '../../domain/quota-usage/recent-charges.ts';
 import { type Informer, openInformer } from '../kernel/informer.ts';
 import { Notifier } from './notifier.ts';
@@ -122,11 +122,11 @@ class InformerUsageCache implements RunningUsageCache {
     return this.#quotas.list(namespace).flatMap((quota) => living(quota) ?? []);
   }
 
-  async reached(versions: Reached, until: AbortSignal): Promise<readonly string[]> {
+  async observed(versions: ObservedVersions, until: AbortSignal): Promise<readonly string[]> {
     const behind = await Promise.all(
       Object.entries(versions).map(async ([name, version]) => {
-        const own = name === QUOTAS ? await this.#quotas.reached(version, until) : true;
-        return own && (await this.#monitors.reached(name, version, until)) ? [] : [name];
+        const own = name === QUOTAS ? await this.#quotas.observed(version, until) : true;
+        return own && (await this.#monitors.observed(name, version, until)) ? [] : [name];
       }),
     );
     return behind.flat();
@@ -170,8 +170,8 @@ class InformerUsageCache implements RunningUsageCache {
   }
 
   chargeEnds(namespace: string): readonly number[] {
-    const known = this.#monitors.objectsOf(PODS, namespace);
-    return 'objects' in known ? known.objects.flatMap((pod) => chargeEndsAt(PODS, pod) ?? []) : [];
+    const cached = this.#monitors.objectsOf(PODS, namespace);
+    return 'objects' in cached ? cached.objects.flatMap((pod) => chargeEndsAt(PODS, pod) ?? []) : [];
   }
 
   isReady(): boolean {
@@ -224,8 +224,8 @@ class InformerUsageCache implements RunningUsageCache {
   /** Whether a cache that this quota is counted from is about to be filled for the first time. */
   #isFilling(quota: CachedQuota): boolean {
     return this.#neededFor(quota).some((resource) => {
-      const known = this.#monitors.objectsOf(resource, quota.namespace);
-      return 'unavailable' in known && known.isFilling;
+      const cached = this.#monitors.objectsOf(resource, quota.namespace);
+      return 'unavailable' in cached && cached.isFilling;
     });
   }
 }

@@ -1,9 +1,9 @@
 import type { UsagePolicy } from '../../domain/quota-usage/observation.ts';
 import type { RunningController, StarterContext, StarterController } from '../controller.ts';
-import { HintQueue } from '../kernel/hint-queue.ts';
-import { isHopelessHint } from '../kernel/hopeless.ts';
+import { WorkQueue } from '../kernel/work-queue.ts';
+import { isHopelessRequest } from '../kernel/hopeless.ts';
 import { createUsageCache, type RunningUsageCache } from './cache.ts';
-import { createUsageHintSender, type UsageQueuedHint } from './hint.ts';
+import { createUsageRequestSender, type QueuedUsageRequest } from './reconcile-request.ts';
 import { createUsageMetrics } from './metrics.ts';
 import { createUsageWatch } from './usage-watch.ts';
 import { quotaUsageAccess } from './access.ts';
@@ -23,9 +23,9 @@ function start({ headroom, kubeConfig, client, metrics, countedUsage }: StarterC
   const { mode, auditAfter, resync, replenishmentResync, discovery, maxGap } = config.quotaUsage;
   if (mode === 'off') throw new Error('counting is off');
   const policy: UsagePolicy = { mode, auditAfterMs: auditAfter };
-  const queue = new HintQueue<UsageQueuedHint>({
-    send: createUsageHintSender(client, policy),
-    isHopeless: isHopelessHint,
+  const queue = new WorkQueue<QueuedUsageRequest>({
+    send: createUsageRequestSender(client, policy),
+    isHopeless: isHopelessRequest,
     perSecond: config.starter.hintsPerSecond,
     // The namespaces are coalesced before they come here.
     gapMs: 0,
@@ -41,7 +41,7 @@ function start({ headroom, kubeConfig, client, metrics, countedUsage }: StarterC
     resyncMs: resync,
     maxGapMs: maxGap,
     cache: () => cache,
-    hint: (hint) => queue.add(hint),
+    request: (request) => queue.add(request),
     onCounted: ({ namespace, name }) => countedUsage.counted(namespace, name),
     metrics: createUsageMetrics(metrics, {
       watched: () => cache.watched().length,
@@ -76,7 +76,7 @@ function start({ headroom, kubeConfig, client, metrics, countedUsage }: StarterC
   });
   countedUsage.provide((namespace, name) => watch.countedUsed(namespace, name));
   // Its own metrics and readiness have the rest.
-  return { informers: {}, waitingHints: () => 0 };
+  return { informers: {}, waitingRequests: () => 0 };
 }
 
 /** Answers what the caches count, from when the quotas are listed until the process stops. */

@@ -5,11 +5,11 @@ import { withUnsettledCharges } from '../../domain/quota-usage/recent-charges.ts
 import { desiredStatus, isUrgent } from '../../domain/quota-usage/status.ts';
 import { AuditRegistry, type WrongQuota } from './audit-registry.ts';
 import type { RunningUsageCache } from './cache.ts';
-import { hintPriorities, type UsageQueuedHint } from './hint.ts';
+import { requestPriorities, type QueuedUsageRequest } from './reconcile-request.ts';
 import type { UsageMetrics } from './metrics.ts';
 
 /** Why an episode of a quota is started or woken. */
-export type QuotaHintCause = Pick<UsageQueuedHint, 'starts' | 'cause' | 'priority' | 'isGone'>;
+export type RequestCause = Pick<QueuedUsageRequest, 'starts' | 'cause' | 'priority' | 'isGone'>;
 
 export interface CountedQuotasOptions {
   readonly policy: UsagePolicy;
@@ -17,7 +17,7 @@ export interface CountedQuotasOptions {
     RunningUsageCache,
     'quotas' | 'countNow' | 'unsettledCharges' | 'evaluators' | 'deviceClasses'
   >;
-  readonly hint: (quota: CachedQuota, cause: QuotaHintCause) => void;
+  readonly request: (quota: CachedQuota, cause: RequestCause) => void;
   /** What was found now is counted again at this moment, which nothing else tells of. */
   readonly countAgainAt: (namespace: string, at: number) => void;
   /** Told of every count: what the quota really uses. */
@@ -73,7 +73,7 @@ export class CountedQuotas {
     count: UsageCount,
     { changedAt, isResync }: { readonly changedAt: number; readonly isResync: boolean },
   ): void {
-    const { hint, countAgainAt } = this.#options;
+    const { request, countAgainAt } = this.#options;
     const cache = this.#options.cache();
     if (desiredStatus(quota, count).isWritten) {
       state.staleSince = null;
@@ -84,25 +84,29 @@ export class CountedQuotas {
     if (unsettled.countAgainAt !== null) countAgainAt(quota.namespace, unsettled.countAgainAt);
     if (desiredStatus(quota, withUnsettledCharges(count, quota.status.used ?? {}, unsettled.amounts)).isWritten) return;
     const isFirst = isUrgent(quota, cache.evaluators(), { deviceClasses: cache.deviceClasses() });
-    const priority = isFirst ? hintPriorities.urgent : isResync ? hintPriorities.resync : hintPriorities.ordinary;
-    hint(quota, { starts: true, cause: isResync ? 'resync' : 'the usage changed', priority });
+    const priority = isFirst
+      ? requestPriorities.urgent
+      : isResync
+        ? requestPriorities.resync
+        : requestPriorities.ordinary;
+    request(quota, { starts: true, cause: isResync ? 'resync' : 'the usage changed', priority });
   }
 
   #evaluateAudit(quota: CachedQuota, state: QuotaState, count: UsageCount, isResync: boolean): void {
-    const { policy, hint, countAgainAt } = this.#options;
+    const { policy, request, countAgainAt } = this.#options;
     const now = Date.now();
-    const staleValues = this.#audits.take(quota, count);
+    const staleValues = this.#audits.add(quota, count);
     const wrong = staleValues.filter(({ since }) => now - since >= policy.auditAfterMs);
     const reported = wrong.length === 0 ? null : wrong.map(({ resource }) => resource).join(' ');
     // An episode that is under way looks for itself now and then; it is woken when others are wrong, or none. At a resync as
     // well: it may have been terminated, or the hint lost, and nothing else would ever begin it again.
     if (reported !== null && (reported !== state.reported || isResync)) {
-      const priority = reported === state.reported ? hintPriorities.resync : hintPriorities.ordinary;
+      const priority = reported === state.reported ? requestPriorities.resync : requestPriorities.ordinary;
       state.reported = reported;
-      hint(quota, { starts: true, cause: 'the status stays wrong', priority });
+      request(quota, { starts: true, cause: 'the status stays wrong', priority });
     } else if (staleValues.length === 0 && state.reported !== null && count.unmeasured.length === 0) {
       state.reported = null;
-      hint(quota, { starts: false, cause: 'the status is true again', priority: hintPriorities.ordinary });
+      request(quota, { starts: false, cause: 'the status is true again', priority: requestPriorities.ordinary });
     }
     for (const { since } of staleValues) {
       const at = since + policy.auditAfterMs;
@@ -127,7 +131,7 @@ export class CountedQuotas {
 
   /** What is wrong in a quota's status by this count, and since when. */
   staleValues(quota: CachedQuota, count: UsageCount): readonly StaleValue[] {
-    const found = this.#audits.take(quota, count);
+    const found = this.#audits.add(quota, count);
     // A count that waited for a cache may be of a quota that has gone since, which nobody would forget again.
     const quotas = this.#options.cache().quotas(quota.namespace);
     if (!quotas.some(({ uid }) => uid === quota.uid)) this.#audits.forget(quota);

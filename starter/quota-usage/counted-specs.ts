@@ -22,17 +22,17 @@ export class CountedSpecs {
   }
 
   #add(limits: string, spec: CountingQuota): boolean {
-    const known = this.#specs.get(limits);
-    if (known !== undefined) known.quotas += 1;
+    const existing = this.#specs.get(limits);
+    if (existing !== undefined) existing.quotas += 1;
     else this.#specs.set(limits, { spec, quotas: 1 });
-    return known === undefined;
+    return existing === undefined;
   }
 
   #remove(limits: string): boolean {
-    const known = this.#specs.get(limits);
-    if (known === undefined) return false;
-    known.quotas -= 1;
-    if (known.quotas > 0) return false;
+    const existing = this.#specs.get(limits);
+    if (existing === undefined) return false;
+    existing.quotas -= 1;
+    if (existing.quotas > 0) return false;
     this.#specs.delete(limits);
     return true;
   }

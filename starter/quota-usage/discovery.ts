@@ -53,9 +53,9 @@ export type Discover = () => Promise<Discovery>;
  * discovered. If one of the two requests fails, the round does: half of the resources would look as if they had gone.
  */
 export function createDiscovery(get: ApiGet): Discover {
-  const known = new Map<string, { readonly etag: string; readonly groups: readonly GroupDiscovery[] }>();
+  const cached = new Map<string, { readonly etag: string; readonly groups: readonly GroupDiscovery[] }>();
   const groupsAt = async (path: string): Promise<readonly GroupDiscovery[]> => {
-    const before = known.get(path);
+    const before = cached.get(path);
     const answer = await get(path, { accept: AGGREGATED, ifNoneMatch: before?.etag });
     if (answer.kind === 'notModified') return before?.groups ?? [];
     const read = groupDiscoveryList.safeParse(answer.body);
@@ -64,8 +64,8 @@ export function createDiscovery(get: ApiGet): Discover {
       throw new Error(`${path} is not aggregated discovery: ${first?.path.join('.')}: ${first?.message}`);
     }
     const groups = read.data.items ?? [];
-    if (answer.etag === undefined) known.delete(path);
-    else known.set(path, { etag: answer.etag, groups });
+    if (answer.etag === undefined) cached.delete(path);
+    else cached.set(path, { etag: answer.etag, groups });
     return groups;
   };
   return async () => {

@@ -5,7 +5,7 @@ import type { WrongQuota } from './audit-registry.ts';
 export interface UsageMetrics {
   readonly changes: Counter<'resource'>;
   readonly recounts: Counter;
-  readonly hints: Counter<'priority'>;
+  readonly requests: Counter<'priority'>;
   readonly lag: Histogram;
 }
 
@@ -75,8 +75,8 @@ export function createUsageMetrics(register: Registry, gauges: UsageGauges): Usa
       help: 'Namespaces counted from the caches.',
       registers,
     }),
-    hints: new Counter({
-      name: 'headroom_usage_hints_total',
+    requests: new Counter({
+      name: 'headroom_usage_reconcile_requests_total',
       help: 'Quotas whose status was found not to be true, by the priority of their hint.',
       labelNames: ['priority'],
       registers,

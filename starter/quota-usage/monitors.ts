@@ -36,7 +36,7 @@ export interface MonitorsOptions {
 }
 
 /** The objects of a resource, or why they are not known; `isFilling` when they will be in a moment. */
-type Known =
+type ObjectsAnswer =
   | { readonly objects: readonly CountedObject[] }
   | { readonly unavailable: string; readonly isFilling: boolean };
 
@@ -74,7 +74,7 @@ export class Monitors {
   readonly #discovering: Promise<void>;
   readonly #stop = (): void => this.#over.abort();
   #isDiscovered = false;
-  #known: readonly Monitored[] = [];
+  #monitored: readonly Monitored[] = [];
   readonly #everKnown = new Map<string, Monitored>();
   #served = new Map<string, Monitored>();
   #evaluators: readonly Evaluator[] = evaluatorsFor([]);
@@ -140,7 +140,7 @@ export class Monitors {
   }
 
   /** The objects of a namespace; of the whole cluster where they belong to none. */
-  objectsOf(resource: GroupResource, namespace: string): Known {
+  objectsOf(resource: GroupResource, namespace: string): ObjectsAnswer {
     const name = groupResourceName(resource);
     if (!this.#isDiscovered) {
       return { unavailable: `it is not known yet what the cluster serves${this.#lastTrouble}`, isFilling: true };
@@ -178,11 +178,11 @@ export class Monitors {
    * Whether the cache of a resource has come as far as this version, once it has or the signal is aborted. What is not
    * watched, or not known anyway, is not waited for.
    */
-  async reached(name: string, version: string, signal: AbortSignal): Promise<boolean> {
+  async observed(name: string, version: string, signal: AbortSignal): Promise<boolean> {
     const monitor = this.#monitors.get(name);
     if (monitor === undefined) return true;
     if (monitor.informer.isSynced() ? this.#isStale(monitor) : monitor.informer.trouble() !== null) return true;
-    return (await monitor.informer.reached(version, signal)) || this.#monitors.get(name) !== monitor;
+    return (await monitor.informer.observed(version, signal)) || this.#monitors.get(name) !== monitor;
   }
 
   async stop(): Promise<void> {
@@ -220,7 +220,7 @@ export class Monitors {
       const round = await discover();
       if (signal.aborted) return;
       try {
-        this.#take(round);
+        this.#update(round);
       } catch (error) {
         log.error({ err: error }, 'what was discovered could not be taken in');
       }
@@ -229,28 +229,28 @@ export class Monitors {
     }
   }
 
-  #take(round: Discovery): void {
-    this.#tell(round);
-    const known = nextMonitors(this.#known, round);
-    const isSame = JSON.stringify(known) === JSON.stringify(this.#known);
-    this.#known = known;
+  #update(round: Discovery): void {
+    this.#logDiscovery(round);
+    const existing = nextMonitors(this.#monitored, round);
+    const isSame = JSON.stringify(existing) === JSON.stringify(this.#monitored);
+    this.#monitored = existing;
     if (!isSame) {
       // What was known once stays countable: when a custom resource goes, its objects have gone, and their number is none.
-      for (const one of known) this.#everKnown.set(groupResourceName(one), one);
+      for (const one of existing) this.#everKnown.set(groupResourceName(one), one);
       this.#evaluators = evaluatorsFor([...this.#everKnown.values()]);
     }
     const classes = nextDeviceClasses(this.#served.get(DEVICE_CLASSES), round);
-    this.#served = new Map(known.map((one) => [groupResourceName(one), one]));
+    this.#served = new Map(existing.map((one) => [groupResourceName(one), one]));
     if (classes === undefined) this.#deviceClasses = new Map();
     else this.#served.set(DEVICE_CLASSES, classes);
     if (round.kind === 'discovered') this.#silentGroups = new Set(round.failed.map(groupOf));
-    if (known.length > 0) this.#isDiscovered = true;
+    if (existing.length > 0) this.#isDiscovered = true;
     this.reconsider();
     this.#options.notifier.notify();
   }
 
   /** Says what could not be discovered, once for as long as it stays the same. */
-  #tell(round: Discovery): void {
+  #logDiscovery(round: Discovery): void {
     const { log } = this.#options;
     const failed = round.kind === 'failed' ? round.reason : round.failed.join(', ');
     const trouble = failed === '' ? '' : `: ${failed}`;

@@ -2,7 +2,7 @@ import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 import type { WatchConnection } from '../../domain/kernel/watch-connection.ts';
 import type { CachedQuota } from '../../domain/quota-usage/observation.ts';
 import {
-  CHARGE_SETTLE_MS,
+  CHARGE_GRACE_MS,
   noteArrival,
   noteStatus,
   type RecentCharges,
@@ -20,7 +20,7 @@ export class QuotaCharges {
   /** @param staleAfterMs nothing is counted from a watch that has been interrupted for longer. */
   constructor(staleAfterMs: number) {
     // It gets its time when it is back.
-    this.#keepMs = staleAfterMs + 2 * CHARGE_SETTLE_MS;
+    this.#keepMs = staleAfterMs + 2 * CHARGE_GRACE_MS;
   }
 
   /** A quota takes the place of another version of it, or comes or goes. */

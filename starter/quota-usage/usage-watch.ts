@@ -4,15 +4,15 @@ import type { UsageCount } from '../../domain/quota-usage/calculate.ts';
 import { changesUsage, chargeEndsAt, replenishes } from '../../domain/quota-usage/changes.ts';
 import type { ChangeKind, CoalesceLimits } from '../../domain/quota-usage/coalesce.ts';
 import type { CountedObject } from '../../domain/quota-usage/evaluator.ts';
-import type { CachedQuota, Reached, StaleValue, UsagePolicy } from '../../domain/quota-usage/observation.ts';
-import { furthest } from '../../domain/quota-usage/reached.ts';
+import type { CachedQuota, ObservedVersions, StaleValue, UsagePolicy } from '../../domain/quota-usage/observation.ts';
+import { newestVersions } from '../../domain/quota-usage/observed-versions.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { Alarms } from './alarms.ts';
 import type { WrongQuota } from './audit-registry.ts';
 import type { RunningUsageCache } from './cache.ts';
-import { CountedQuotas, quotaKey, type QuotaHintCause } from './counted-quotas.ts';
+import { CountedQuotas, quotaKey, type RequestCause } from './counted-quotas.ts';
 import type { UsageListener } from './usage-listener.ts';
-import { hintPriorities, usageHint, type UsageQueuedHint } from './hint.ts';
+import { requestPriorities, usageRequest, type QueuedUsageRequest } from './reconcile-request.ts';
 import type { UsageMetrics } from './metrics.ts';
 import { NamespaceRecounts } from './namespace-recounts.ts';
 
@@ -27,7 +27,7 @@ export interface UsageWatchOptions {
     RunningUsageCache,
     'quotas' | 'countNow' | 'unsettledCharges' | 'evaluators' | 'deviceClasses' | 'chargeEnds'
   >;
-  readonly hint: (hint: UsageQueuedHint) => void;
+  readonly request: (request: QueuedUsageRequest) => void;
   /** Told of every count: what the quota really uses. */
   readonly onCounted: (quota: CachedQuota, used: ResourceList) => void;
   readonly metrics: UsageMetrics;
@@ -48,12 +48,12 @@ export interface UsageWatch extends UsageListener {
 }
 
 /** Milliseconds: what comes together (the pods of a ReplicaSet that is scaled down) is counted together. */
-const SETTLE_MS = 20;
+const DEBOUNCE_MS = 20;
 /**
  * Milliseconds: admission charges an object before it is there, and the quota's watch may tell of it after the object's. By
  * then the status is true in nearly every case, and a count that finds it so costs nothing.
  */
-const CHARGED_SETTLE_MS = 200;
+const CHARGED_DEBOUNCE_MS = 200;
 
 /**
  * Counts the quotas of a namespace when something in it changed, and hints at those whose status is not what was counted. It
@@ -67,7 +67,7 @@ class RecountingUsageWatch implements UsageWatch {
   readonly #options: UsageWatchOptions;
   readonly #counted: CountedQuotas;
   /** How far the caches have come in what concerns a namespace. */
-  readonly #seen = new Map<string, Reached>();
+  readonly #seen = new Map<string, ObservedVersions>();
   /** Counts a namespace when a charge ends, or a late status becomes a wrong one. */
   readonly #alarms = new Alarms((namespace) => this.#recounts.note(namespace, 'moved'));
   readonly #recounts: NamespaceRecounts;
@@ -79,13 +79,13 @@ class RecountingUsageWatch implements UsageWatch {
     this.#options = options;
     this.#counted = new CountedQuotas({
       ...options,
-      hint: (quota, cause) => this.#hint(quota, cause),
+      request: (quota, cause) => this.#enqueue(quota, cause),
       countAgainAt: (namespace, at) => this.#alarms.set(namespace, at),
     });
     const limits: CoalesceLimits = {
-      settleMs: SETTLE_MS,
-      chargedSettleMs: CHARGED_SETTLE_MS,
-      maxGapMs: Math.max(options.maxGapMs, SETTLE_MS),
+      debounceMs: DEBOUNCE_MS,
+      chargedDebounceMs: CHARGED_DEBOUNCE_MS,
+      maxGapMs: Math.max(options.maxGapMs, DEBOUNCE_MS),
     };
     this.#recounts = new NamespaceRecounts(limits, (namespace, changedAt) => this.#count(namespace, changedAt));
     this.#resync = options.resyncMs === 0 ? null : setInterval(() => this.#resyncAll(), options.resyncMs);
@@ -121,8 +121,8 @@ class RecountingUsageWatch implements UsageWatch {
   onQuotaGone(quota: CachedQuota): void {
     this.#counted.forget(quota);
     this.#noteChange(quota.namespace, 'moved');
-    const { ordinary } = hintPriorities;
-    this.#hint(quota, { starts: false, cause: 'the quota is deleted', priority: ordinary, isGone: true });
+    const { ordinary } = requestPriorities;
+    this.#enqueue(quota, { starts: false, cause: 'the quota is deleted', priority: ordinary, isGone: true });
     if (this.#options.cache().quotas(quota.namespace).length === 0) this.#seen.delete(quota.namespace);
   }
 
@@ -171,12 +171,12 @@ class RecountingUsageWatch implements UsageWatch {
     }
   }
 
-  #hint(quota: CachedQuota, cause: QuotaHintCause): void {
-    const { cluster, metrics, hint } = this.#options;
+  #enqueue(quota: CachedQuota, cause: RequestCause): void {
+    const { cluster, metrics, request } = this.#options;
     const { namespace, name } = quota;
-    const reached = furthest(this.#seen.get(namespace) ?? {}, { resourcequotas: quota.resourceVersion });
-    metrics.hints.inc({ priority: String(cause.priority) });
-    hint(usageHint({ cluster, namespace, quota: name }, { ...cause, reached }));
+    const observed = newestVersions(this.#seen.get(namespace) ?? {}, { resourcequotas: quota.resourceVersion });
+    metrics.requests.inc({ priority: String(cause.priority) });
+    request(usageRequest({ cluster, namespace, quota: name }, { ...cause, observed }));
   }
 
   #noteChange(namespace: string, kind: ChangeKind): void {
@@ -194,7 +194,7 @@ class RecountingUsageWatch implements UsageWatch {
     const name = groupResourceName(resource);
     metrics.changes.inc({ resource: name });
     if (resourceVersion !== undefined) {
-      this.#seen.set(namespace, furthest(this.#seen.get(namespace) ?? {}, { [name]: resourceVersion }));
+      this.#seen.set(namespace, newestVersions(this.#seen.get(namespace) ?? {}, { [name]: resourceVersion }));
     }
     return namespace;
   }

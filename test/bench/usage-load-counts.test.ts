@@ -166,10 +166,10 @@ describe('what the machine says', () => {
 
   it('counters are summed over their labels, and grow', () => {
     const text =
-      '# HELP x\nheadroom_usage_hints_total{priority="2"} 3\nheadroom_usage_hints_total{priority="3"} 4\nother 1\n';
-    expect(countersIn(text, 'headroom_usage_')).toEqual({ hints_total: 7 });
-    expect(grownBy({ hints_total: 7 }, { hints_total: 9, recounts_total: 1 })).toEqual({
-      hints_total: 2,
+      '# HELP x\nheadroom_usage_reconcile_requests_total{priority="2"} 3\nheadroom_usage_reconcile_requests_total{priority="3"} 4\nother 1\n';
+    expect(countersIn(text, 'headroom_usage_')).toEqual({ reconcile_requests_total: 7 });
+    expect(grownBy({ reconcile_requests_total: 7 }, { reconcile_requests_total: 9, recounts_total: 1 })).toEqual({
+      reconcile_requests_total: 2,
       recounts_total: 1,
     });
   });

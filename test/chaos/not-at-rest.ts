@@ -74,7 +74,7 @@ export async function workflowAccount({ client }: Pick<Stack, 'client'>, namespa
       `${phase}, ${reason} since ${since}${until === undefined ? '' : ` until ${until}`}: ${detail}${paused === null ? '' : ' (paused)'}`,
     (error: unknown) => `no answer to the query "status": ${messageOf(error)}`,
   );
-  const known = await handle.describe().then(
+  const existing = await handle.describe().then(
     ({ status: { name }, runId, historyLength, raw }) => [
       `run ${runId} is ${name}, ${historyLength} events`,
       ...(raw.pendingWorkflowTask ? [`a workflow task is pending, attempt ${raw.pendingWorkflowTask.attempt}`] : []),
@@ -85,7 +85,7 @@ export async function workflowAccount({ client }: Pick<Stack, 'client'>, namespa
     ],
     (error: unknown) => [`Temporal does not describe it: ${messageOf(error)}`],
   );
-  return [said, ...known];
+  return [said, ...existing];
 }
 
 function messageOf(error: unknown): string {

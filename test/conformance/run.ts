@@ -74,22 +74,22 @@ function run(file: string, testCase: ConformanceCase): Outcome {
   if (suite === undefined) {
     return { kind: 'not applicable', what: `${file}: no controller of Headroom answers for files of this name` };
   }
-  const known = `${file} ${testCase.kind}`;
+  const existing = `${file} ${testCase.kind}`;
   const adapter = Object.hasOwn(suite.kinds, testCase.kind) ? suite.kinds[testCase.kind] : undefined;
   if (adapter === undefined) {
-    return { kind: 'not applicable', what: `${known}: no adapter answers for this kind` };
+    return { kind: 'not applicable', what: `${existing}: no adapter answers for this kind` };
   }
-  const where = `${known}: input ${shown(testCase.input)}`;
+  const where = `${existing}: input ${shown(testCase.input)}`;
   try {
     const { agrees, expected, got, deviation, notCompared } = adapter(testCase);
     const rule = deviation === undefined ? '' : ` (deviation ${deviation})`;
-    const keys = Object.entries(notCompared).map(([key, why]) => `${known} ${key}: ${why}`);
+    const keys = Object.entries(notCompared).map(([key, why]) => `${existing} ${key}: ${why}`);
     return agrees
       ? { kind: 'agrees', deviation, notCompared: keys }
       : { kind: 'failed', line: `disagrees: ${where}: expected${rule} ${shown(expected)}, got ${shown(got)}` };
   } catch (error) {
     if (error instanceof NotApplicable) {
-      return { kind: 'not applicable', what: `${known}: ${error.message}` };
+      return { kind: 'not applicable', what: `${existing}: ${error.message}` };
     }
     if (error instanceof UnknownShape) {
       return { kind: 'failed', line: `unknown shape: ${where}: ${error.message}` };

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type ProcessName, watchSource } from './source-watch.ts';
 
 /** On a machine under load, files that are written at once are heard of one after the other. */
-const SETTLE_MS = 1_000;
+const DEBOUNCE_MS = 1_000;
 
 let root: string;
 let unwatch: () => void;
@@ -18,7 +18,7 @@ beforeEach(async () => {
     await mkdir(join(root, folder), { recursive: true });
   }
   ({ promise: told, resolve: tell } = Promise.withResolvers<Awaited<typeof told>>());
-  unwatch = watchSource(root, (files, processes) => tell({ files, processes: [...processes] }), SETTLE_MS);
+  unwatch = watchSource(root, (files, processes) => tell({ files, processes: [...processes] }), DEBOUNCE_MS);
 });
 afterEach(async () => {
   unwatch();

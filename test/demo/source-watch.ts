@@ -16,20 +16,20 @@ const RUN_BY: Readonly<Record<string, readonly ProcessName[]>> = {
 };
 
 /** An editor writes a file in several steps, and a branch is switched file by file. Milliseconds. */
-const SETTLE_MS = 250;
+const DEBOUNCE_MS = 250;
 
 /**
  * Watches the source below `root`, and tells what was changed once nothing has changed for a moment.
  *
  * @param onChange gets the files, relative to `root`, and the processes that run them.
- * @param settleMs how long that moment is.
+ * @param debounceMs how long that moment is.
  * @returns what ends it.
  * @throws the file system's error when a folder cannot be watched.
  */
 export function watchSource(
   root: string,
   onChange: (files: readonly string[], processes: ReadonlySet<ProcessName>) => void,
-  settleMs = SETTLE_MS,
+  debounceMs = DEBOUNCE_MS,
 ): () => void {
   const changed = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
@@ -43,7 +43,7 @@ export function watchSource(
       if (!name?.endsWith('.ts')) return;
       changed.add(join(folder, name));
       clearTimeout(timer);
-      timer = setTimeout(tell, settleMs);
+      timer = setTimeout(tell, debounceMs);
     }),
   );
   return () => {

@@ -27,7 +27,7 @@ import { LONGEST_GRACE, LONGEST_WAIT, NO_NAMESPACES } from '../../domain/lights-
 import { readSchedule, scheduleWarnings } from '../../domain/lights-out/schedule/read-schedule.ts';
 import { WORKLOAD_KINDS } from '../../domain/lights-out/workload/kinds.ts';
 import { createApiGet } from '../../starter/kernel/api-get.ts';
-import { placedSettings } from '../../starter/config.ts';
+import { settingEntries } from '../../starter/config.ts';
 import { type ControlPlane, startControlPlane } from '../kernel/servers/control-plane.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { accessOf } from '../kernel/stack/access.ts';
@@ -318,7 +318,7 @@ describe('the webhooks', () => {
 
 describe('the switches', () => {
   it('are settings of both processes, and keep everything else of the Deployments', async () => {
-    const known = placedSettings.map(({ setting }) => setting.env);
+    const existing = settingEntries.map(({ setting }) => setting.env);
     for (const process of ['worker', 'starter']) {
       const before = containerOf(await patchedDeployment(process, []));
       const after = containerOf(await patchedDeployment(process, ['lights-out/mode.yaml']));
@@ -327,7 +327,7 @@ describe('the switches', () => {
       expect(added).toEqual([{ name: 'HEADROOM_LIGHTS_OUT', value: 'true' }]);
       expect(Object.assign(after, { env: [] })).toEqual(Object.assign(before, { env: [] }));
     }
-    expect(known).toContain('HEADROOM_LIGHTS_OUT');
+    expect(existing).toContain('HEADROOM_LIGHTS_OUT');
   });
 
   it('mount the certificate of cert-manager where the starter looks for it', async () => {

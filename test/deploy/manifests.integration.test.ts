@@ -16,7 +16,7 @@ import {
 } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { loadConfig, placedSettings } from '../../starter/config.ts';
+import { loadConfig, settingEntries } from '../../starter/config.ts';
 import { configFileSetting } from '../../platform/config/settings.ts';
 import { SOURCES } from '../../tools/programs/ensure-programs.ts';
 import { PROGRAM_NAMES } from '../../tools/programs/program-names.ts';
@@ -94,7 +94,7 @@ describe('the manifests of deploy', () => {
   });
 
   it('set only variables that are settings, and mount only what there is', () => {
-    const known = [configFileSetting.env, ...placedSettings.map(({ setting }) => setting.env)];
+    const existing = [configFileSetting.env, ...settingEntries.map(({ setting }) => setting.env)];
     const secrets = [
       found('Secret', 'headroom-github').metadata?.name,
       found('Secret', 'headroom-webhooks').metadata?.name,
@@ -103,7 +103,7 @@ describe('the manifests of deploy', () => {
     for (const process of ['worker', 'starter']) {
       const container = containerOf(process);
       for (const { name, valueFrom } of container.env ?? []) {
-        expect(known).toContain(name);
+        expect(existing).toContain(name);
         if (valueFrom?.secretKeyRef) {
           expect(secrets).toContain(valueFrom.secretKeyRef.name);
           expect(valueFrom.secretKeyRef.optional).toBe(true);

@@ -40,8 +40,8 @@ describe('the section of usage episodes', () => {
     const verdict = 'domain/quota-usage/verdict.ts';
     const source = read('starter/quota-usage/metrics.ts');
     const metrics = new Set([...source.matchAll(/'(headroom_usage_\w+)'/g)].map(([, name = '']) => name));
-    const known = [...unionMembers(verdict, 'UsagePhase'), ...unionMembers(verdict, 'UsageReason'), ...metrics];
-    expect(words.toSorted()).toEqual(known.toSorted());
+    const existing = [...unionMembers(verdict, 'UsagePhase'), ...unionMembers(verdict, 'UsageReason'), ...metrics];
+    expect(words.toSorted()).toEqual(existing.toSorted());
   });
 
   it('has its alerts on metrics that there are', () => {

@@ -9,7 +9,7 @@ import { readSchedule } from '../../domain/lights-out/schedule/read-schedule.ts'
 import { scheduleSpec, scheduleStatus } from '../../domain/lights-out/schedule/schedule.ts';
 import { SYSTEM_NAMESPACES } from '../../domain/lights-out/schedule/scope.ts';
 import { createCommandLine } from '../../starter/cli/command-line.ts';
-import { placedSettings } from '../../starter/config.ts';
+import { settingEntries } from '../../starter/config.ts';
 import { commandDescriptions } from '../../workflows/lights-out/messages.ts';
 import { firstCells, read, ROOT, sectionOf, unionMembers } from './reading.ts';
 
@@ -36,34 +36,34 @@ describe('the section of schedules in the runbook', () => {
     ['### Phases of a schedule', 'LightsOutPhase'],
     ['### Reasons of a schedule', 'LightsOutReason'],
   ])('has under "%s" each of the union once, and none that there is not', (heading, union) => {
-    const known = unionMembers('domain/lights-out/decide/verdict.ts', union);
-    expect(firstCells(sectionOf(runbook, heading)).toSorted()).toEqual(known.toSorted());
+    const existing = unionMembers('domain/lights-out/decide/verdict.ts', union);
+    expect(firstCells(sectionOf(runbook, heading)).toSorted()).toEqual(existing.toSorted());
   });
 
   it('explains every reason of the condition Ready, with the status that it comes with', () => {
-    const known = [...DECISIONS.matchAll(/status: '(True|False|Unknown)',\s+reason: '(\w+)'/g)].map(
+    const existing = [...DECISIONS.matchAll(/status: '(True|False|Unknown)',\s+reason: '(\w+)'/g)].map(
       ([, status, reason]) => `${reason} ${status}`,
     );
     const rows = [...sectionOf(runbook, '### The condition Ready').matchAll(/^\| `(\w+)`\s*\| (\w+)/gm)].map(
       ([, reason, status]) => `${reason} ${status}`,
     );
-    expect(known.length).toBeGreaterThan(5);
-    expect(rows.toSorted()).toEqual(sorted(known));
+    expect(existing.length).toBeGreaterThan(5);
+    expect(rows.toSorted()).toEqual(sorted(existing));
   });
 
   it('explains every Event, with its type', () => {
     const sources = [DECISIONS, WORKFLOW].join('\n');
-    const known = [
+    const existing = [
       ...[...sources.matchAll(/type: '(Normal|Warning)',\s+reason: '(\w+)'/g)].map(
         ([, type, reason]) => `${reason} ${type}`,
       ),
-      ...found(read('domain/lights-out/decide/run.ts'), /say\('(\w+)'/g).map((reason) => `${reason} Normal`),
+      ...found(read('domain/lights-out/decide/run.ts'), /note\('(\w+)'/g).map((reason) => `${reason} Normal`),
     ];
     const rows = [...sectionOf(runbook, '### Events on a schedule').matchAll(/^\| `(\w+)`\s*\| (\w+)/gm)].map(
       ([, reason, type]) => `${reason} ${type}`,
     );
-    expect(known.length).toBeGreaterThan(10);
-    expect(rows.toSorted()).toEqual(sorted(known));
+    expect(existing.length).toBeGreaterThan(10);
+    expect(rows.toSorted()).toEqual(sorted(existing));
   });
 
   it('explains every command of the command line, and names every one of the workflow', () => {
@@ -107,9 +107,9 @@ describe('the section of schedules in the runbook', () => {
       'lightsout_schedule_state',
     ]);
     expect(page).toMatch(/`lightsout_saved_replica_hours_total`[^#]*`max by \(schedule\)`/);
-    const [hints = ''] = found(section, /by `kind`: (.*?)\. Those that wait/gs);
-    const kinds = unionMembers('starter/lights-out/hint.ts', 'ScheduleHintKind');
-    expect(found(hints, /`(\w+)`/g).toSorted()).toEqual(kinds.toSorted());
+    const [candidates = ''] = found(section, /by `kind`: (.*?)\. Those that wait/gs);
+    const kinds = unionMembers('starter/lights-out/reconcile-request.ts', 'ScheduleRequestKind');
+    expect(found(candidates, /`(\w+)`/g).toSorted()).toEqual(kinds.toSorted());
   });
 });
 
@@ -182,7 +182,7 @@ describe('the page of schedules', () => {
 
   it('has every setting with its default, and none that there is not', () => {
     const section = sectionOf(page, '## Settings');
-    const own = placedSettings.filter(({ group }) => group === 'lightsOut').map(({ setting }) => setting);
+    const own = settingEntries.filter(({ group }) => group === 'lightsOut').map(({ setting }) => setting);
     expect(firstCells(section).toSorted()).toEqual(own.map(({ env }) => env).toSorted());
     for (const { env, default: value } of own) {
       const [row = ''] = section.split('\n').filter((line) => line.startsWith(`| \`${env}\``));
@@ -196,13 +196,13 @@ describe('the page of schedules', () => {
   });
 
   it('uses only commands and options that there are', () => {
-    const known = new Map(commands().map((command) => [command.name(), command]));
+    const existing = new Map(commands().map((command) => [command.name(), command]));
     const general = createCommandLine().options.map(({ long }) => long);
     const text = [page, runbook, read('README.md')].join('\n');
     const used = [...text.matchAll(/^\s*\$ .*?\blights-out ([a-z-]+)(.*)$/gm)];
     expect(used.length).toBeGreaterThan(5);
     const unknown = used.flatMap(([line, name = '', rest = '']) => {
-      const command = known.get(name);
+      const command = existing.get(name);
       const options = [...general, ...(command?.options.map(({ long }) => long) ?? [])];
       const isKnown = command !== undefined && found(rest, /(--[a-z]+)/g).every((option) => options.includes(option));
       return isKnown ? [] : [line];

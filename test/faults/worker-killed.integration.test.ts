@@ -26,7 +26,7 @@ const namespaceOf = (server: JournalledWrite['server'], moment: Moment, number: 
   `${server.toLowerCase()}-${moment}-${number}`;
 
 let stack: Stack;
-let gate: KubernetesGate;
+let approvalRequirement: KubernetesGate;
 let worker: SupervisedProcess;
 /** The writes of an episode in which nothing goes wrong. */
 let recorded: { readonly writes: readonly JournalledWrite[]; readonly recorded: string };
@@ -42,7 +42,7 @@ beforeAll(async () => {
     env: { ...quickTimings, HEADROOM_REQUEST_TIMEOUT: '4m' },
     workers: 0,
   });
-  gate = await openKubernetesGate(stack.controlPlane);
+  approvalRequirement = await openKubernetesGate(stack.controlPlane);
   worker = await nextWorker();
   await press(stack, RECORDED);
   await resized(RECORDED);
@@ -51,7 +51,7 @@ beforeAll(async () => {
 }, WITHIN_MS + 180_000);
 
 afterAll(async () => {
-  await gate?.stop();
+  await approvalRequirement?.stop();
   await stack?.stop();
 });
 
@@ -62,11 +62,11 @@ afterAll(async () => {
 function decidedWrites(namespace: string): readonly JournalledWrite[] {
   const isMove = ({ server, method, path }: JournalledWrite): boolean =>
     server === 'GitHub' && method === 'PATCH' && path.startsWith('/repos/acme/gitops/git/refs/');
-  return writesOf({ ...stack, gate }, namespace).filter((write) => !isMove(write));
+  return writesOf({ ...stack, approvalRequirement }, namespace).filter((write) => !isMove(write));
 }
 
 async function nextWorker(): Promise<SupervisedProcess> {
-  return await stack.startWorker({ KUBECONFIG: await gate.kubeconfigFor('headroom-worker') });
+  return await stack.startWorker({ KUBECONFIG: await approvalRequirement.kubeconfigFor('headroom-worker') });
 }
 
 async function resized(namespace: string): Promise<void> {
@@ -82,7 +82,7 @@ function standsAt(server: JournalledWrite['server'], moment: Moment, index: numb
   const pattern = sameWriteOf(namespace, recorded, index);
   const holds: Hold[] = [];
   const hold = (where: 'forge' | 'gate', rule: Parameters<KubernetesGate['hold']>[0]): Hold => {
-    const armed = where === 'forge' ? stack.forge.hold(rule) : gate.hold(rule);
+    const armed = where === 'forge' ? stack.forge.hold(rule) : approvalRequirement.hold(rule);
     holds.push(armed);
     return armed;
   };
@@ -90,7 +90,7 @@ function standsAt(server: JournalledWrite['server'], moment: Moment, index: numb
     ...pattern,
     when: moment === 'before' ? 'before' : 'after',
   });
-  const reached = async (): Promise<void> => {
+  const observed = async (): Promise<void> => {
     await first.held;
     if (moment !== 'answered') return;
     // Whatever the episode asks for next, of either server.
@@ -104,7 +104,7 @@ function standsAt(server: JournalledWrite['server'], moment: Moment, index: numb
     await Promise.race(next.map((one) => one.held));
   };
   return {
-    reached: inTime(reached(), `${namespace} comes to ${server} ${pattern.method} ${pattern.path}`),
+    observed: inTime(observed(), `${namespace} comes to ${server} ${pattern.method} ${pattern.path}`),
     end: () => {
       for (const one of holds) one.abandon();
     },
@@ -112,13 +112,13 @@ function standsAt(server: JournalledWrite['server'], moment: Moment, index: numb
 }
 
 interface Standstill {
-  readonly reached: Promise<void>;
+  readonly observed: Promise<void>;
   readonly end: () => void;
 }
 
-async function inTime(reached: Promise<void>, what: string): Promise<void> {
+async function inTime(observed: Promise<void>, what: string): Promise<void> {
   let there = false;
-  void reached.then(() => {
+  void observed.then(() => {
     there = true;
   });
   await eventually(what, () => there, WITHIN_MS);
@@ -126,7 +126,7 @@ async function inTime(reached: Promise<void>, what: string): Promise<void> {
 
 /** Kills the worker once every episode stands where it should, and starts another one. */
 async function killAt(standstills: readonly Standstill[]): Promise<void> {
-  await Promise.all(standstills.map((one) => one.reached));
+  await Promise.all(standstills.map((one) => one.observed));
   await worker.kill();
   for (const one of standstills) one.end();
   worker = await nextWorker();

@@ -21,7 +21,7 @@ function fileLeaseOf(namespace: string): string {
 
 /** What the episodes of a namespace have written, in the order in which it took effect; refused writes are left out. */
 export function writesOf(
-  { forge, gate }: { readonly forge: Forge; readonly gate: KubernetesGate },
+  { forge, approvalRequirement }: { readonly forge: Forge; readonly approvalRequirement: KubernetesGate },
   namespace: string,
 ): readonly JournalledWrite[] {
   const toGitHub = forge.writes
@@ -29,7 +29,7 @@ export function writesOf(
     .map(({ at, method, path, requestBody }) => {
       return { server: 'GitHub', at, method, path, body: JSON.stringify(requestBody ?? '') } as const;
     });
-  const toKubernetes = gate.writes
+  const toKubernetes = approvalRequirement.writes
     .filter(({ status, path, body }) => status < 300 && isAbout(namespace, `${path} ${body}`))
     .map(({ at, method, path, body }) => ({ server: 'Kubernetes', at, method, path, body }) as const);
   return [...toGitHub, ...toKubernetes].toSorted((a, b) => (a.at < b.at ? -1 : 1));

@@ -90,7 +90,7 @@ export async function persist(
   const waits: string[] = [];
   for (;;) {
     try {
-      await permits.take(ask);
+      await permits.acquire(ask);
       return { at: performance.now(), waits };
     } catch (error) {
       if (!(error instanceof ApplicationFailure) || error.type !== 'WriteBudgetSpent') throw error;

@@ -72,7 +72,7 @@ describe('eight quotas under pressure at once, with two workers and a budget of 
       );
       expect(moments.length).toBeGreaterThanOrEqual(namespaces.length * 4);
       expect(mostIn(SPAN_MS, moments)).toBeLessThanOrEqual(MOST);
-      expect(waiting[0]).toMatchObject({ place: 1, urgency: 'threshold', cluster: 'test' });
+      expect(waiting[0]).toMatchObject({ position: 1, priority: 'threshold', cluster: 'test' });
     },
     // The waits say what has not come before this ends it.
     2 * PATIENCE_MS + 120_000,

@@ -4,7 +4,7 @@ import { type Logger, pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PermitAsk } from '../../activities/forge/write-permits.ts';
 import type { BudgetLimits } from '../../domain/github-budget/limits.ts';
-import type { Urgency } from '../../domain/github-budget/urgency.ts';
+import type { WritePriority } from '../../domain/github-budget/write-priority.ts';
 import { githubBudgetTaskQueue } from '../../domain/kernel/target.ts';
 import { budgetCommands, type BudgetStatus, status } from '../../workflows/github-budget/messages.ts';
 import type { githubBudget } from '../../workflows/github-budget/workflow.ts';
@@ -24,8 +24,8 @@ beforeAll(async () => {
 });
 afterAll(async () => await servers?.stop());
 
-function ask(id: string, urgency: Urgency = 'demand'): PermitAsk {
-  return { id, urgency, target: `team-a/${id}`, cluster: 'eu', write: 'open pull request' };
+function ask(id: string, priority: WritePriority = 'demand'): PermitAsk {
+  return { id, priority, target: `team-a/${id}`, cluster: 'eu', write: 'open pull request' };
 }
 
 async function statusOf(credential: string): Promise<BudgetStatus> {
@@ -61,9 +61,9 @@ describe('sixty writes of two clusters at once, ten a second', () => {
   const late = new Set<string>();
 
   it('are never more than ten in any second, the most urgent first, and each knows its place', async () => {
-    const urgencies = ['threshold', 'demand', 'approved'] as const;
+    const writePriorities = ['threshold', 'demand', 'approved'] as const;
     const asks = Array.from({ length: 60 }, (_, index) => ({
-      ...ask(`${index}`, urgencies[index % 3]),
+      ...ask(`${index}`, writePriorities[index % 3]),
       write: `write ${index}`,
     }));
     const log = pino({ level: 'debug' }, { write: (line) => late.add((JSON.parse(line) as PermitAsk).write) });
@@ -77,13 +77,13 @@ describe('sixty writes of two clusters at once, ten a second', () => {
     ).toBeLessThanOrEqual(10);
     const isInTime = ({ write, waits }: (typeof written)[number]) =>
       !late.has(write) && !waits.some((message) => TOO_LATE.test(message));
-    const lastOf = (urgency: Urgency) =>
-      Math.max(...written.filter((one) => one.urgency === urgency && isInTime(one)).map(({ at }) => at));
+    const lastOf = (priority: WritePriority) =>
+      Math.max(...written.filter((one) => one.priority === priority && isInTime(one)).map(({ at }) => at));
     // The first ten went before anybody else had asked.
     const later = written.toSorted((a, b) => a.at - b.at).slice(10);
-    for (const { at, urgency } of later.filter(isInTime)) {
-      if (urgency === 'demand') expect(at).toBeGreaterThan(lastOf('approved') - 1_000);
-      if (urgency === 'threshold') expect(at).toBeGreaterThan(lastOf('demand') - 1_000);
+    for (const { at, priority } of later.filter(isInTime)) {
+      if (priority === 'demand') expect(at).toBeGreaterThan(lastOf('approved') - 1_000);
+      if (priority === 'threshold') expect(at).toBeGreaterThan(lastOf('demand') - 1_000);
     }
     const messages = written.flatMap(({ waits }) => waits);
     const queued = messages.filter((message) => !TOO_LATE.test(message));
@@ -105,7 +105,7 @@ describe('more workers than the server takes updates at once', () => {
   it('all get their permits', async () => {
     const workers = Array.from({ length: 40 }, () => servers.permits('forty', NO_LIMIT));
     const started = performance.now();
-    await Promise.all(workers.map(async (permits, index) => await permits.take(ask(`w${index}`))));
+    await Promise.all(workers.map(async (permits, index) => await permits.acquire(ask(`w${index}`))));
     process.stdout.write(`40 workers had a permit each after ${Math.round(performance.now() - started)} ms\n`);
     expect((await statusOf('forty')).windows).toEqual([{ seconds: 600, most: 100_000, used: 40 }]);
   });
@@ -115,7 +115,7 @@ describe('more workers than the server takes updates at once', () => {
     const took: number[] = [];
     for (let index = 0; index < 50; index += 1) {
       const started = performance.now();
-      await permits.take(ask(`w${index}`));
+      await permits.acquire(ask(`w${index}`));
       took.push(performance.now() - started);
     }
     took.sort((a, b) => a - b);
@@ -130,9 +130,9 @@ describe('a budget', () => {
   it('is one for all: the queue has a place, an urgency and a turn for everybody who waits', async () => {
     const limits: BudgetLimits = { windows: [{ ms: 60_000, most: 1 }], ...UNHURRIED };
     const [one, other] = [servers.permits('shown', limits), servers.permits('shown', limits)];
-    await one.take(ask('first'));
-    await expect(one.take(ask('by-threshold', 'threshold'))).rejects.toThrow('place 1 of 1');
-    const refused = await other.take(ask('approved', 'approved')).catch((error: unknown) => error);
+    await one.acquire(ask('first'));
+    await expect(one.acquire(ask('by-threshold', 'threshold'))).rejects.toThrow('place 1 of 1');
+    const refused = await other.acquire(ask('approved', 'approved')).catch((error: unknown) => error);
     if (!(refused instanceof ApplicationFailure)) throw new Error('it was granted');
     expect(refused.type).toBe('WriteBudgetSpent');
     expect(refused.nonRetryable).toBe(false);
@@ -144,12 +144,12 @@ describe('a budget', () => {
       reason: 'PermitsUsedUp',
       windows: [{ seconds: 60, most: 1, used: 1 }],
     });
-    expect(queue.map(({ place, urgency, target, cluster, write }) => [place, urgency, target, cluster, write])).toEqual(
-      [
-        [1, 'approved', 'team-a/approved', 'eu', 'open pull request'],
-        [2, 'threshold', 'team-a/by-threshold', 'eu', 'open pull request'],
-      ],
-    );
+    expect(
+      queue.map(({ position, priority, target, cluster, write }) => [position, priority, target, cluster, write]),
+    ).toEqual([
+      [1, 'approved', 'team-a/approved', 'eu', 'open pull request'],
+      [2, 'threshold', 'team-a/by-threshold', 'eu', 'open pull request'],
+    ]);
     const { typedSearchAttributes } = await servers.client.workflow.getHandle(servers.workflowId('shown')).describe();
     expect(Object.fromEntries(typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]))).toMatchObject(
       {
@@ -164,7 +164,7 @@ describe('a budget', () => {
   it('gives nobody a permit while GitHub limits, whoever was told so', async () => {
     const [one, other] = [servers.permits('limited', NO_LIMIT), servers.permits('limited', NO_LIMIT)];
     await one.limited(60_000, 'You have exceeded a secondary rate limit');
-    await expect(other.take(ask('a', 'approved'))).rejects.toThrow(
+    await expect(other.acquire(ask('a', 'approved'))).rejects.toThrow(
       /place 1 of 1 .*GitHub wants no writes until .*: You have exceeded a secondary rate limit; asks again in \d+ s$/,
     );
     expect((await statusOf('limited')).phase).toBe('Limited');
@@ -181,12 +181,12 @@ describe('a budget', () => {
       },
     );
     const permits = servers.permits('paused', NO_LIMIT);
-    await expect(permits.take(ask('a'))).rejects.toThrow('paused by alice: an incident; asks again in 30 s');
+    await expect(permits.acquire(ask('a'))).rejects.toThrow('paused by alice: an incident; asks again in 30 s');
     await expect(handle.executeUpdate(budgetCommands.updates.pause, { args: [{ by: 'bob' }] })).rejects.toMatchObject({
       cause: { message: expect.stringMatching(/^already paused by alice since /) },
     });
     expect(await handle.executeUpdate(budgetCommands.updates.resume, { args: [{ by: 'bob' }] })).toBe('resumed by bob');
-    await permits.take(ask('a'));
+    await permits.acquire(ask('a'));
     expect((await statusOf('paused')).queue).toEqual([]);
   });
 
@@ -241,7 +241,7 @@ describe('a budget', () => {
 
   it('that nobody runs is named by whoever waits for it', async () => {
     await Promise.all(servers.processes.map(async (one) => await one.kill()));
-    await expect(servers.permits('nobody', NO_LIMIT).take(ask('a'))).rejects.toThrow(
+    await expect(servers.permits('nobody', NO_LIMIT).acquire(ask('a'))).rejects.toThrow(
       /^no GitHub permit: github-budget\/github\.example\/nobody on the task queue headroom-github gives no answer: /,
     );
   });

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { KnownTree, NeedsFiles } from '../../domain/quota-resize/git/locate/location.ts';
+import type { TreeSnapshot, MissingFiles } from '../../domain/quota-resize/git/locate/location.ts';
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
 
@@ -21,23 +21,23 @@ export function layoutFiles(name: string): Files {
 }
 
 /** A tree of which everything is known. */
-export function wholeTree(files: Files): KnownTree {
+export function wholeTree(files: Files): TreeSnapshot {
   return { paths: Object.keys(files).toSorted(), texts: new Map(Object.entries(files)) };
 }
 
 /** Asks as over the network, where only what is asked for is read; tells the answer, and what was read for it. */
 export function ask<T extends { readonly kind: string }>(
   files: Files,
-  question: (tree: KnownTree) => T | NeedsFiles,
-): { readonly answer: Exclude<T, NeedsFiles>; readonly read: readonly string[] } {
+  question: (tree: TreeSnapshot) => T | MissingFiles,
+): { readonly answer: Exclude<T, MissingFiles>; readonly read: readonly string[] } {
   const paths = Object.keys(files).toSorted();
   const texts = new Map<string, string | null>();
   for (;;) {
     const answer = question({ paths, texts: new Map(texts) });
-    if (answer.kind !== 'needs') {
-      return { answer: answer as Exclude<T, NeedsFiles>, read: [...texts.keys()] };
+    if (answer.kind !== 'missingFiles') {
+      return { answer: answer as Exclude<T, MissingFiles>, read: [...texts.keys()] };
     }
-    for (const path of (answer as NeedsFiles).paths) {
+    for (const path of (answer as MissingFiles).paths) {
       const text = files[path];
       if (text === undefined || texts.has(path)) {
         throw new Error(`${path} was asked for, and ${text === undefined ? 'is not there' : 'had been read already'}`);

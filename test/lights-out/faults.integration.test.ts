@@ -31,7 +31,7 @@ const RECOVERY_MS = 150_000;
 let admin: KubeConfig;
 let plane: HeadroomPlane;
 let cluster: LightsOutCluster;
-let gate: KubernetesGate;
+let approvalRequirement: KubernetesGate;
 let worker: SupervisedProcess;
 let starter: SupervisedProcess;
 let original: Snapshot;
@@ -40,7 +40,7 @@ beforeAll(async () => {
   plane = await startLightsOutPlane();
   cluster = new LightsOutCluster(plane);
   admin = accessOf(plane.plane.adminKubeconfig);
-  gate = await openKubernetesGate(plane.plane);
+  approvalRequirement = await openKubernetesGate(plane.plane);
   [worker, starter] = await Promise.all([
     nextWorker(),
     plane.startStarter(),
@@ -55,20 +55,20 @@ beforeAll(async () => {
 afterAll(async () => {
   // Whoever is being connected to the gate while that closes would keep it open.
   await plane?.stop();
-  await gate?.stop();
+  await approvalRequirement?.stop();
 });
 
 async function nextWorker(): Promise<SupervisedProcess> {
-  return await plane.startWorker({ KUBECONFIG: await gate.kubeconfigFor(WORKER) });
+  return await plane.startWorker({ KUBECONFIG: await approvalRequirement.kubeconfigFor(WORKER) });
 }
 
 /** Waits until a request has come to a hold, which is there from now on. */
 async function stopped(rule: HoldRule): Promise<Hold> {
-  return await reached(gate.hold(rule));
+  return await observed(approvalRequirement.hold(rule));
 }
 
 /** Waits until a request has come to the hold. */
-async function reached(hold: Hold): Promise<Hold> {
+async function observed(hold: Hold): Promise<Hold> {
   let isHeld = false;
   void hold.held.then(() => {
     isHeld = true;
@@ -133,9 +133,9 @@ describe('a load that is put down and up in batches', { timeout: 300_000 }, () =
         return spec.downscale === DOWN.downscale;
       });
       // The worker begins as soon as the starter is there.
-      const hold = gate.hold({ ...writes, when: 'before', nth: MIDDLE, times: 'always' });
+      const hold = approvalRequirement.hold({ ...writes, when: 'before', nth: MIDDLE, times: 'always' });
       starter = await plane.startStarter();
-      await reached(hold);
+      await observed(hold);
       await Promise.all([starter.kill(), worker.kill()]);
       hold.abandon();
       [starter, worker] = await Promise.all([plane.startStarter(), nextWorker()]);

@@ -54,10 +54,10 @@ describe.concurrent('an approval before the pull request', SEVERAL_PHASES, () =>
     const quota = await pressed('refused-first', annotations);
     await quota.reaches('AwaitingApproval', 'ApprovalRequired');
     await quota.command('reject', { by: 'bob', reason: 'no budget' });
-    const refused = await quota.reaches('CoolingDown', 'Refused');
+    const refused = await quota.reaches('CoolingDown', 'PreviouslyRejected');
     expect(refused.detail).toContain('was refused by bob');
     expect(quota.pullRequests()).toEqual([]);
-    expect(await quota.events('QuotaResizeRefused')).toEqual(['Normal: pods 10 → 12: rejected by bob: no budget']);
+    expect(await quota.events('QuotaResizeRejected')).toEqual(['Normal: pods 10 → 12: rejected by bob: no budget']);
     expect((await quota.lease())?.holder).toBeNull();
   });
 
@@ -90,7 +90,7 @@ describe.concurrent('an approval before the merge', SEVERAL_PHASES, () => {
     );
     expect(await quota.shown(number)).toMatchObject({ state: 'open' });
     await quota.annotate({ 'resizer.io/approval-timeout': '1s' });
-    await quota.reaches('CoolingDown', 'Refused');
+    await quota.reaches('CoolingDown', 'PreviouslyRejected');
     expect(await quota.shown(number)).toMatchObject({ state: 'closed', merged: false });
     expect((await quota.comments(number)).at(-1)).toContain('nobody approved it since');
     expect(quota.pullRequests()).toEqual([number]);
@@ -105,8 +105,8 @@ describe.concurrent('a merge', SEVERAL_PHASES, () => {
     expect(held.detail).toContain('resizer.io/freeze-until');
     const { number } = await quota.pullRequest();
     const comments = await eventually('it is said', async () => {
-      const said = await quota.comments(number);
-      return said.length > 0 && (await quota.events('QuotaResizeHeld')).length > 0 && said;
+      const learntFrom = await quota.comments(number);
+      return learntFrom.length > 0 && (await quota.events('QuotaResizeHeld')).length > 0 && learntFrom;
     });
     expect(comments).toEqual([expect.stringContaining('Ready, and not merged by Headroom for now')]);
 
@@ -151,7 +151,7 @@ describe.concurrent('a write that has to wait', SEVERAL_PHASES, () => {
     await quota.command('reject', { by: 'alice', reason: 'not now' });
     await eventually('nobody is about to try it again', async () => !(await isBeingMerged(quota)));
     limited.remove();
-    await quota.reaches('CoolingDown', 'Refused');
+    await quota.reaches('CoolingDown', 'PreviouslyRejected');
     expect(await quota.shown(number)).toMatchObject({ state: 'closed', merged: false });
   });
 

@@ -66,26 +66,26 @@ describe.concurrent('a Deployment that two quotas refuse', SEVERAL_PHASES, () =>
       return { [one.path]: first, [other.path]: second };
     });
     await refusedUnseen(quotas[0], 5, () => quotas[0].deploy('web', 6, { cpu: '200m' }));
-    const leader = await leaderOf(quotas);
-    await leader.reaches('CoolingDown', 'CoolingDown');
-    await podsCome(leader, 6);
+    const batchOwner = await leaderOf(quotas);
+    await batchOwner.reaches('CoolingDown', 'CoolingDown');
+    await podsCome(batchOwner, 6);
 
     expect(opened(quotas)).toHaveLength(1);
-    const [number = 0] = leader.pullRequests();
-    expect(await leader.shown(number)).toMatchObject({ merged: true, commits: 1, changed_files: 2 });
+    const [number = 0] = batchOwner.pullRequests();
+    expect(await batchOwner.shown(number)).toMatchObject({ merged: true, commits: 1, changed_files: 2 });
     for (const quota of quotas) {
       expect((await quota.lease())?.holder).toBeNull();
       expect((await quota.lease())?.annotations).toHaveProperty(['resizer.io/last-modified']);
     }
-    expect(await leader.branches()).toEqual([]);
+    expect(await batchOwner.branches()).toEqual([]);
   });
 
   it('gets one pull request for one file that holds both', async () => {
     const quotas = await twoQuotas('one-file', (one) => ({ [one.path]: manifests('one-file').join('---\n') }));
     await refusedUnseen(quotas[0], 5, () => quotas[0].deploy('web', 6, { cpu: '200m' }));
-    const leader = await leaderOf(quotas);
-    await leader.reaches('CoolingDown', 'CoolingDown');
-    await podsCome(leader, 6);
+    const batchOwner = await leaderOf(quotas);
+    await batchOwner.reaches('CoolingDown', 'CoolingDown');
+    await podsCome(batchOwner, 6);
     expect(opened(quotas)).toHaveLength(1);
   });
 
@@ -94,11 +94,11 @@ describe.concurrent('a Deployment that two quotas refuse', SEVERAL_PHASES, () =>
       [one.path]: manifests('both-approved').join('---\n'),
     }));
     await refusedUnseen(quotas[0], 5, () => quotas[0].deploy('web', 12, { cpu: '200m' }));
-    const leader = await leaderOf(quotas);
-    await leader.reaches('AwaitingApproval', 'MaxStepExceeded');
-    await leader.command('approve', { by: 'alice' });
-    await leader.reaches('CoolingDown', 'CoolingDown');
-    await podsCome(leader, 12);
+    const batchOwner = await leaderOf(quotas);
+    await batchOwner.reaches('AwaitingApproval', 'MaxStepExceeded');
+    await batchOwner.command('approve', { by: 'alice' });
+    await batchOwner.reaches('CoolingDown', 'CoolingDown');
+    await podsCome(batchOwner, 12);
     expect(opened(quotas)).toHaveLength(1);
   });
 
@@ -112,16 +112,16 @@ describe.concurrent('a Deployment that two quotas refuse', SEVERAL_PHASES, () =>
       { 'resizer.io/auto-merge': 'false' },
     );
     await refusedUnseen(quotas[0], 5, () => quotas[0].deploy('web', 6, { cpu: '200m' }));
-    const leader = await leaderOf(quotas);
-    const carried = quotas.find((quota) => quota !== leader) ?? quotas[1];
-    await leader.reaches('AwaitingMerge', 'NamespaceAutoMergeOff');
-    const waiting = await carried.reaches('AwaitingMerge', 'CarriedBySibling');
-    expect(waiting.detail).toContain(`the pull request of quota ${leader.target.quota} raises this quota as well`);
+    const batchOwner = await leaderOf(quotas);
+    const carried = quotas.find((quota) => quota !== batchOwner) ?? quotas[1];
+    await batchOwner.reaches('AwaitingMerge', 'NamespaceAutoMergeOff');
+    const waiting = await carried.reaches('AwaitingMerge', 'RaisedWithOtherQuota');
+    expect(waiting.detail).toContain(`the pull request of quota ${batchOwner.target.quota} raises this quota as well`);
 
-    await leader.command('reject', { by: 'alice', reason: 'no budget' });
-    await leader.reaches('CoolingDown', 'Refused');
+    await batchOwner.command('reject', { by: 'alice', reason: 'no budget' });
+    await batchOwner.reaches('CoolingDown', 'PreviouslyRejected');
     await carried.command('reconcileNow');
-    const refused = await carried.reaches('CoolingDown', 'Refused');
+    const refused = await carried.reaches('CoolingDown', 'PreviouslyRejected');
     expect(refused.detail).toContain('was refused by alice');
     expect(opened(quotas)).toHaveLength(1);
   });

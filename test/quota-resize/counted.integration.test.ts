@@ -75,13 +75,13 @@ async function isAdmitted({ target: { namespace } }: WatchedQuota, cpu: string):
 
 /** Starts an episode, or has the one look again that a starter has begun before it had counted anything. */
 async function start({ workflowId, target }: WatchedQuota) {
-  const hint = { cause: 'a test', resourceVersion: '' };
-  return await stack().client.workflow.signalWithStart<typeof quotaResize, [typeof hint]>('quotaResize', {
+  const request = { cause: 'a test', resourceVersion: '' };
+  return await stack().client.workflow.signalWithStart<typeof quotaResize, [typeof request]>('quotaResize', {
     workflowId,
     taskQueue: taskQueue(target.cluster),
     args: [{ target }],
     signal: quotaChanged,
-    signalArgs: [hint],
+    signalArgs: [request],
   });
 }
 

@@ -254,13 +254,13 @@ describe('the other quotas of the namespace', () => {
     const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [container('a', { cpu: '1' })] } };
     await cluster.create(workloadOf('ReplicaSet', namespace, 'web', { replicas: 10, template }));
     // All of it in one look that comes when the ReplicaSet is through: in one before, quotas and pods are of two moments.
-    await observed(cluster, targetOf(namespace), ({ demand: own, siblings }) => {
-      expect(siblings.map(({ name, demand }) => [name, demand[0]?.total])).toEqual([
+    await observed(cluster, targetOf(namespace), ({ demand: own, otherQuotas }) => {
+      expect(otherQuotas.map(({ name, demand }) => [name, demand[0]?.total])).toEqual([
         ['cpu', { 'requests.cpu': '8' }],
         ['ordinary', { 'requests.cpu': '8' }],
       ]);
       expect(own).toMatchObject([{ missing: 8, total: { pods: '8' } }]);
-      expect(siblings[0]).toMatchObject({
+      expect(otherQuotas[0]).toMatchObject({
         quota: { hard: { 'requests.cpu': '3' }, used: { 'requests.cpu': '2' } },
         lease: { name: 'state-siblings-cpu', holder: null },
         policy: { burst: 'settle' },

@@ -77,8 +77,8 @@ describe.concurrent('a burst', SEVERAL_PHASES, () => {
     await eventually('the second quota is there', async () => (await objects.hard())['pods'] === '6');
     await counted(objects);
     await refusedUnseen(cpu, 4, () => cpu.deploy('web', 10, { cpu: '500m' }));
-    const leader = await leaderOf([cpu, objects]);
-    await leader.reaches('CoolingDown', 'CoolingDown');
+    const batchOwner = await leaderOf([cpu, objects]);
+    await batchOwner.reaches('CoolingDown', 'CoolingDown');
     await podsCome(cpu, 10);
     expect(pullRequestsOf(namespace)).toBe(1);
     expect(await cpu.hard()).toEqual({ 'requests.cpu': '6300m' });

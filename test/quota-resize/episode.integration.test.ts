@@ -79,8 +79,8 @@ describe.concurrent('an episode', SEVERAL_PHASES, () => {
 
     const summaries = await quota.summaries();
     expect(summaries.run).toBe('threshold/compute in test');
-    for (const said of ['pods 10 → 12', `#${shown.number}`, 'Synced', 'CoolingDown']) {
-      expect(summaries.steps.join('\n')).toContain(said);
+    for (const learntFrom of ['pods 10 → 12', `#${shown.number}`, 'Synced', 'CoolingDown']) {
+      expect(summaries.steps.join('\n')).toContain(learntFrom);
     }
     expect(summaries.steps).not.toContain('');
 
@@ -203,9 +203,9 @@ describe.concurrent('an episode', SEVERAL_PHASES, () => {
       annotations: { 'resizer.io/cooldown-minutes': '0', 'resizer.io/max-step': '10' },
     });
     // An owner of a kind that nobody here can read: only the message says what it needs.
-    const refusal =
+    const rejection =
       'Error creating: pods "job-x" is forbidden: exceeded quota: compute, requested: requests.cpu=4, used: requests.cpu=0, limited: requests.cpu=2';
-    await refuse(quota.target.namespace, refusal);
+    await reject(quota.target.namespace, rejection);
     const isRaised = async (cpu: string) => (await quota.hard())['requests.cpu'] === cpu;
     await eventually('the refusal is acted on', async () => await isRaised('5100m'), EPISODE_MS);
     expect(await quota.ends('BelowThreshold')).toBe(
@@ -348,16 +348,16 @@ async function endsAfterHint({ workflowId }: WatchedQuota, since: number): Promi
     const handle = stack.client.workflow.getHandle(workflowId);
     const { status } = await handle.describe();
     const { events } = await handle.fetchHistory();
-    const hints = (events ?? []).filter((event) => event.workflowExecutionSignaledEventAttributes);
+    const requests = (events ?? []).filter((event) => event.workflowExecutionSignaledEventAttributes);
     return (
       status.name === 'COMPLETED' &&
-      hints.some(({ eventTime }) => Number(eventTime?.seconds) * 1000 + (eventTime?.nanos ?? 0) / 1e6 >= since)
+      requests.some(({ eventTime }) => Number(eventTime?.seconds) * 1000 + (eventTime?.nanos ?? 0) / 1e6 >= since)
     );
   });
 }
 
 /** An Event on an owner of a kind that Headroom does not know, as its controller would write it. */
-async function refuse(namespace: string, message: string): Promise<void> {
+async function reject(namespace: string, message: string): Promise<void> {
   const now = new Date();
   await stack.core.createNamespacedEvent({
     namespace,

@@ -44,13 +44,13 @@ describe.concurrent('a person', SEVERAL_PHASES, () => {
     const { number } = await quota.pullRequest();
     await stack.forge.closePullRequest(number, 'alice');
 
-    const refused = await quota.reaches('CoolingDown', 'Refused');
+    const refused = await quota.reaches('CoolingDown', 'PreviouslyRejected');
     expect(refused.detail).toMatch(
       new RegExp(
         `^pods 10 → 12 was refused by alice at 20.* \\(pull request #${number} was closed\\); not asked for again before 20.* unless the need grows$`,
       ),
     );
-    expect(await quota.events('QuotaResizeRefused')).toEqual([
+    expect(await quota.events('QuotaResizeRejected')).toEqual([
       `Normal: pods 10 → 12: pull request #${number} was closed by alice, which is a refusal`,
     ]);
     expect(await quota.branches()).toEqual([]);
@@ -66,7 +66,7 @@ describe.concurrent('a person', SEVERAL_PHASES, () => {
     await quota.terminate();
     await quota.scale('web', 9);
     await eventually('a new run looks', async () => (await quota.runId()) !== run);
-    await quota.reaches('CoolingDown', 'Refused');
+    await quota.reaches('CoolingDown', 'PreviouslyRejected');
     expect(quota.pullRequests()).toEqual([number]);
 
     expect(await quota.command('skipCooldown', { by: 'bob' })).toContain('also one that was refused before');
@@ -120,7 +120,7 @@ describe.concurrent('a person', SEVERAL_PHASES, () => {
     expect(await quota.command('reject', { by: 'alice', reason: 'ask the team first' })).toBe(
       `rejected by alice: pull request #${number} is closed`,
     );
-    const refused = await quota.reaches('CoolingDown', 'Refused');
+    const refused = await quota.reaches('CoolingDown', 'PreviouslyRejected');
     expect(refused.detail).toMatch(/^pods 10 → 12 was refused by alice at 20.* \(ask the team first\); not asked for/);
     expect(await quota.shown(number)).toMatchObject({ state: 'closed', merged: false });
     expect((await quota.comments(number))[0]).toMatch(
@@ -244,7 +244,7 @@ describe.concurrent('an open pull request', SEVERAL_PHASES, () => {
     const quota = await openedEpisode('need-gone');
     const { number } = await quota.pullRequest();
     await quota.scale('web', 3);
-    const going = await quota.reaches('AwaitingChecks', 'NeedGone');
+    const going = await quota.reaches('AwaitingChecks', 'DemandGone');
     expect(going.detail).toMatch(
       /^the need has been gone since 20.*, pull request \[#\d+\].* is closed at 20.* unless it comes back$/,
     );
@@ -293,7 +293,7 @@ describe.concurrent('a history that grows too long', SEVERAL_PHASES, () => {
     await quota.reaches('Paused', 'Paused');
     const run = await quota.runId();
     await eventually('the history is continued as a new one', async () => {
-      await quota.hint();
+      await quota.request();
       return (await quota.runId()) !== run;
     });
     const renewed = await quota.reaches('Paused', 'Paused');
@@ -306,7 +306,7 @@ describe('a token that may not read the checks', SEVERAL_PHASES, () => {
   it('blocks the episode with what GitHub says, and nothing is lost when it may', async () => {
     const quota = await openedEpisode('no-checks-read');
     const { head, number } = await quota.pullRequest();
-    const refusal = stack.forge.fail({
+    const rejection = stack.forge.fail({
       method: 'GET',
       path: `/commits/${head.sha}/check-runs`,
       times: 'always',
@@ -317,7 +317,7 @@ describe('a token that may not read the checks', SEVERAL_PHASES, () => {
     expect(blocked.detail).toContain('Resource not accessible by personal access token');
     expect(blocked.until).toBeDefined();
 
-    refusal.remove();
+    rejection.remove();
     await quota.command('reconcileNow');
     await quota.reaches('AwaitingChecks', 'ChecksPending');
     await quota.check(head.sha, 'success');

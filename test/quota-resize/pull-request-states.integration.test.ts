@@ -10,7 +10,7 @@ import { looksThrough } from './looks.ts';
 import { SEVERAL_PHASES } from './phases.ts';
 
 /** Counted from the push: long enough for a test on a machine under load to see an episode before it is over. */
-const SETTLE_MS = 15_000;
+const DEBOUNCE_MS = 15_000;
 
 let stack: Stack;
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
     forge: { checks: 'pending' },
     env: {
       ...quickAutoMerge,
-      HEADROOM_SETTLE: `${SETTLE_MS}ms`,
+      HEADROOM_SETTLE: `${DEBOUNCE_MS}ms`,
     },
   });
 });
@@ -135,10 +135,10 @@ describe('a pull request into a branch with rules', SEVERAL_PHASES, () => {
       .then((seen) => ({ ...seen, number: seen.decision?.pullRequest?.number }));
     const pushedAt = decision?.pullRequest?.pushedAt ?? 0;
     expect(detail).toBe(`pull request #${number} is clean but no check has appeared yet`);
-    expect(until).toBe(formatInstant(pushedAt + SETTLE_MS));
+    expect(until).toBe(formatInstant(pushedAt + DEBOUNCE_MS));
     await endsMerged(quota);
     const merge = quota.writes().find(({ path }) => path.endsWith('/merge'));
-    expect(Date.parse(merge?.at ?? '')).toBeGreaterThanOrEqual(pushedAt + SETTLE_MS);
+    expect(Date.parse(merge?.at ?? '')).toBeGreaterThanOrEqual(pushedAt + DEBOUNCE_MS);
   });
 
   it('is rebuilt where branches must be up to date and main moved on', async () => {

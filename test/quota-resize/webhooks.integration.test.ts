@@ -34,9 +34,9 @@ beforeAll(async () => {
   });
   // On ports of its own choice, so that nobody takes them first.
   const { logFile } = await stack.startStarter({ WEBHOOK_ADDRESS: '127.0.0.1:0', GITHUB_WEBHOOK_SECRET: SECRET });
-  const said = (await readFile(logFile, 'utf8')).split('\n');
-  metrics = saidBy(said, 'the starter is starting')['metrics'] ?? '';
-  const { url = '' } = saidBy(said, "the starter takes GitHub's webhooks");
+  const learntFrom = (await readFile(logFile, 'utf8')).split('\n');
+  metrics = saidBy(learntFrom, 'the starter is starting')['metrics'] ?? '';
+  const { url = '' } = saidBy(learntFrom, "the starter takes GitHub's webhooks");
   const app = stack.forge.registerApp({ slug: 'headroom', publicKey });
   const installation = app.install({ account: 'acme' });
   await stack.startWorker({

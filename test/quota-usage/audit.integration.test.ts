@@ -169,17 +169,17 @@ describe('a starter that has just begun', () => {
   /** Whether the episode was hinted a second time that it stays wrong, and has counted since then. */
   async function isFoundAgain(): Promise<boolean> {
     const { events: history } = await episode('team-restart').fetchHistory();
-    const hints = (history ?? []).filter(({ workflowExecutionSignaledEventAttributes: signal }) =>
+    const requests = (history ?? []).filter(({ workflowExecutionSignaledEventAttributes: signal }) =>
       Buffer.from(signal?.input?.payloads?.[0]?.data ?? []).includes('the status stays wrong'),
     );
-    const [, again] = hints;
+    const [, again] = requests;
     const looks = (history ?? []).filter(
       ({ activityTaskScheduledEventAttributes: activity }) => activity?.activityType?.name === 'observeUsage',
     );
-    const look = looks.find(({ eventId }) => again !== undefined && Number(eventId) > Number(again.eventId));
+    const observed = looks.find(({ eventId }) => again !== undefined && Number(eventId) > Number(again.eventId));
     return (history ?? []).some(
       ({ activityTaskCompletedEventAttributes: done }) =>
-        look !== undefined && String(done?.scheduledEventId) === String(look.eventId),
+        observed !== undefined && String(done?.scheduledEventId) === String(observed.eventId),
     );
   }
 });

@@ -6,7 +6,11 @@ import type { PauseActivities } from '../../activities/kernel/interface.ts';
 import { notYet } from '../../activities/kernel/not-yet.ts';
 import { createUsageCacheActivities } from '../../activities/quota-usage/cache-activities.ts';
 import { cacheTaskQueue, quotaUsageId, taskQueue } from '../../domain/kernel/target.ts';
-import { createUsageHintSender, hintPriorities, usageHint } from '../../starter/quota-usage/hint.ts';
+import {
+  createUsageRequestSender,
+  requestPriorities,
+  usageRequest,
+} from '../../starter/quota-usage/reconcile-request.ts';
 import { commandSignals, status, usageChanged, type UsageCommandInput } from '../../workflows/quota-usage/messages.ts';
 import type { quotaUsage } from '../../workflows/quota-usage/workflow.ts';
 import { startTemporal, type TemporalServer } from '../kernel/servers/temporal.ts';
@@ -45,7 +49,7 @@ function emptyCache(asked: string[]): UsageCache {
       return null;
     },
     quotas: () => [],
-    reached: async () => [],
+    observed: async () => [],
     quotaMoved: async () => true,
     count: async () => ({ used: {}, unmeasured: [] }),
     unsettledCharges: () => ({ amounts: {}, countAgainAt: null }),
@@ -96,11 +100,11 @@ describe('an episode that is paused', () => {
       const handle = client.workflow.getHandle(quotaUsageId(target));
       const { runId: first } = await handle.describe();
       for (let index = 0; index < 60; index += 1) {
-        await handle.signal(usageChanged, { cause: 'test', reached: { pods: String(index) } });
+        await handle.signal(usageChanged, { cause: 'test', observed: { pods: String(index) } });
       }
       await eventually('a later run is paused as well', async () => {
         const said = await handle.query(status);
-        return said.phase === 'Paused' && said.reached['pods'] === '59' && (await handle.describe()).runId !== first;
+        return said.phase === 'Paused' && said.observed['pods'] === '59' && (await handle.describe()).runId !== first;
       });
       expect(asked).toEqual([]);
       await counts.runUntil(async () => {
@@ -115,11 +119,11 @@ describe('an episode that is paused', () => {
 
 describe('a quota that lacks its numbers', () => {
   it('is counted before those that wait since earlier and are only late', async () => {
-    const send = createUsageHintSender(client, policy);
-    const hint = (quota: string, priority: number) =>
-      usageHint(
+    const send = createUsageRequestSender(client, policy);
+    const request = (quota: string, priority: number) =>
+      usageRequest(
         { cluster: CLUSTER, namespace: 'team-a', quota },
-        { starts: true, cause: 'test', reached: {}, priority },
+        { starts: true, cause: 'test', observed: {}, priority },
       );
     const shared = { connection: native, namespace: server.namespace, shutdownGraceTime: 0 };
     const episodes = await Worker.create({
@@ -130,10 +134,10 @@ describe('a quota that lacks its numbers', () => {
     await episodes.runUntil(async () => {
       // Nobody polls the caches' queue yet, so that everything waits there.
       const names = Array.from({ length: ORDINARY }, (_, index) => `ordinary-${index}`);
-      await Promise.all(names.map(async (name) => await send(hint(name, hintPriorities.ordinary))));
+      await Promise.all(names.map(async (name) => await send(request(name, requestPriorities.ordinary))));
       await untilAsking(names);
-      await send(hint('resynced', hintPriorities.resync));
-      await send(hint('urgent', hintPriorities.urgent));
+      await send(request('resynced', requestPriorities.resync));
+      await send(request('urgent', requestPriorities.urgent));
       await waitingCounts(ORDINARY + 2);
       const asked: string[] = [];
       const counts = await Worker.create({

@@ -199,13 +199,13 @@ const CALM_MS = 1_000;
 
 /** Until nothing that was done so far has anything to follow any more: no episode, and no request of one. */
 async function untilCalm(): Promise<void> {
-  let [known, since] = ['', 0];
+  let [existing, since] = ['', 0];
   await eventually('all is calm', async () => {
     // A server that is held up has perhaps answered what it has not written down yet.
     await api.ask('GET', at('default'));
     await untilEnded('quota-usage/');
     const now = JSON.stringify([(await runs("WorkflowType = 'quotaUsage'")).length, (await writes()).length]);
-    if (now !== known) [known, since] = [now, Date.now()];
+    if (now !== existing) [existing, since] = [now, Date.now()];
     return Date.now() - since >= CALM_MS;
   });
 }

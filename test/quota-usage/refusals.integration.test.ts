@@ -54,7 +54,7 @@ async function createPod(api: Api, namespace: string, name: string): Promise<Api
  * What admission says to an object that is too much, which is only tried. It says so for good when Headroom has counted what
  * came last: one that was charged, but not there yet when Headroom counted, is charged anew a moment later.
  */
-async function refusal(api: Api, path: string, object: object): Promise<ApiAnswer> {
+async function rejection(api: Api, path: string, object: object): Promise<ApiAnswer> {
   return await eventually(`admission refuses one more at ${path}`, async () => {
     const answer = await api.ask('POST', `${path}?dryRun=All`, object);
     return answer.code === 403 && answer;
@@ -62,7 +62,7 @@ async function refusal(api: Api, path: string, object: object): Promise<ApiAnswe
 }
 
 async function podRefusal(api: Api, namespace: string, name: string): Promise<ApiAnswer> {
-  return await refusal(api, `/api/v1/namespaces/${namespace}/pods`, podOf(name, '500m'));
+  return await rejection(api, `/api/v1/namespaces/${namespace}/pods`, podOf(name, '500m'));
 }
 
 /** From here on admission charges every pod; a CPU is the limit. */
@@ -155,12 +155,12 @@ describe('a cluster in which Headroom keeps the status of quotas', () => {
     const widgets = '/apis/example.com/v1/namespaces/unknown/widgets';
     const widgetOf = (name: string) => ({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name } });
     const createWidget = async (name: string) => await api.ask('POST', widgets, widgetOf(name));
-    const refused = await eventually('widgets are served', async () => {
+    const denied = await eventually('widgets are served', async () => {
       const answer = await createWidget('first');
       // Until its storage is there the server says so (429, 503).
       return answer.code === 404 || answer.code === 429 || answer.code >= 500 ? undefined : answer;
     });
-    expect(refused).toMatchObject({
+    expect(denied).toMatchObject({
       code: 403,
       message:
         'widgets.example.com "first" is forbidden: status unknown for quota: limits, resources: count/widgets.example.com',
@@ -171,7 +171,7 @@ describe('a cluster in which Headroom keeps the status of quotas', () => {
 
     cluster.starter = await headroom.startStarter();
     await eventually('the widget is let in', async () => (await createWidget('first')).code === 201);
-    expect((await refusal(api, widgets, widgetOf('second'))).message).toContain(
+    expect((await rejection(api, widgets, widgetOf('second'))).message).toContain(
       'exceeded quota: limits, requested: count/widgets.example.com=1, used: count/widgets.example.com=1',
     );
     await untilUsed(api, 'early', { pods: '1' });

@@ -77,14 +77,14 @@ describe('the workflows as they are', () => {
 });
 
 describe('the replay gate', () => {
-  const look = 'const quota = await this.#observeQuota();';
+  const observed = 'const quota = await this.#observeQuota();';
   const file = 'workflows/quota-resize/episode.ts';
 
   it('fails for one activity call more at the start of the loop', async () => {
     const outcomes = await failedWith({
       file,
-      from: look,
-      to: `await observing.observeQuota({ target: this.#target });${look}`,
+      from: observed,
+      to: `await observing.observeQuota({ target: this.#target });${observed}`,
     });
     const resizes = recorded.filter(({ workflowType }) => workflowType === 'quotaResize').map(idOf);
     expect(Object.keys(outcomes).toSorted()).toEqual(resizes.toSorted());
@@ -132,7 +132,7 @@ describe('the replay gate', () => {
       recorded,
       [],
       [
-        { file: 'workflows/kernel/visibility.ts', from: 'value: standing.phase }', to: 'value: standing.reason }' },
+        { file: 'workflows/kernel/visibility.ts', from: 'value: status.phase }', to: 'value: status.reason }' },
         {
           file: 'workflows/lights-out/schedule-pass.ts',
           from: 'const FAILED_REST_MS = 60_000;',
@@ -160,8 +160,8 @@ describe('the replay gate', () => {
     const outcomes = await failedWith(
       {
         file,
-        from: look,
-        to: `if (patched('look-twice')) await observing.observeQuota({ target: this.#target });${look}`,
+        from: observed,
+        to: `if (patched('look-twice')) await observing.observeQuota({ target: this.#target });${observed}`,
       },
       { file, from: 'import { CancellationScope, log }', to: 'import { CancellationScope, log, patched }' },
       { file: 'domain/quota-resize/decide/idle.ts', from: 'cooling down until ', to: 'resting until ' },

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { leaseGcSchedule } from '../../domain/lease-gc/schedule.ts';
 import { leaseGcId, taskQueue } from '../../domain/kernel/target.ts';
-import { claimCluster, ClusterNameTaken } from '../../platform/temporal/cluster-claim.ts';
+import { reserveClusterName, ClusterNameTaken } from '../../platform/temporal/cluster-name.ts';
 import { type ControlPlane, startControlPlane } from '../kernel/servers/control-plane.ts';
 import { applyManifests } from '../kernel/stack/manifests.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
@@ -51,8 +51,8 @@ describe('the name of a cluster', () => {
   });
 
   it("is still its first owner's afterwards", async () => {
-    await expect(claimCluster(stack.client, schedule, await uid())).resolves.toBeUndefined();
-    await expect(claimCluster(stack.client, schedule, 'another')).rejects.toThrow(ClusterNameTaken);
+    await expect(reserveClusterName(stack.client, schedule, await uid())).resolves.toBeUndefined();
+    await expect(reserveClusterName(stack.client, schedule, 'another')).rejects.toThrow(ClusterNameTaken);
   });
 });
 
@@ -79,7 +79,7 @@ describe('the Schedule of Lease garbage collection', () => {
 
   it('is created once by many that start at the same moment', async () => {
     const crowd = leaseGcSchedule({ kubernetes: { clusterName: 'crowd' }, timings: { leaseGcInterval: 12 * HOUR_MS } });
-    await Promise.all(Array.from({ length: 8 }, async () => await claimCluster(stack.client, crowd, 'one')));
+    await Promise.all(Array.from({ length: 8 }, async () => await reserveClusterName(stack.client, crowd, 'one')));
     expect((await stack.client.schedule.getHandle(leaseGcId('crowd')).describe()).memo).toEqual({
       kubeSystemUid: 'one',
     });

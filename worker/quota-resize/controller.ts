@@ -6,7 +6,7 @@ import { connectRepositories } from '../../activities/forge/github/repositories.
 import { noRepositories, type Repositories } from '../../activities/forge/repositories.ts';
 import { createGitHubPermits } from '../../activities/forge/github/budget-permits.ts';
 import { createQuotaPauseGuard } from '../../activities/kernel/pause.ts';
-import type { HintOptions } from '../../activities/quota-resize/hints.ts';
+import type { CandidateOptions } from '../../activities/quota-resize/source-candidates.ts';
 import type { QuotaResizeActivities } from '../../activities/quota-resize/interface.ts';
 import { createQuotaResizeForgeActivities } from '../../activities/quota-resize/forge-activities.ts';
 import { createPolicyGuard } from '../../activities/quota-resize/policy-guard.ts';
@@ -38,7 +38,7 @@ function createActivities(context: ControllerContext): QuotaResizeActivities {
       policyDefaults: policyDefaults(config),
       timings: config.timings,
       usage: config.quotaUsage.mode,
-      hints: hintOptions(config, kubernetes, repositories),
+      candidates: candidateOptions(config, kubernetes, repositories),
       ...abandonedHolders(repositories.default()),
       log,
     }),
@@ -93,12 +93,12 @@ function permitsOf(
     return current.permits;
   };
   return {
-    take: async (ask) => await now().take(ask),
+    acquire: async (ask) => await now().acquire(ask),
     limited: async (waitMs, words) => await now().limited(waitMs, words),
   };
 }
 
-function hintOptions(config: Config, kubernetes: Kubernetes, repositories: Repositories): HintOptions {
+function candidateOptions(config: Config, kubernetes: Kubernetes, repositories: Repositories): CandidateOptions {
   return {
     kubernetes,
     repositories,

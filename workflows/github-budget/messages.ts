@@ -1,6 +1,6 @@
 import { defineQuery, defineSignal } from '@temporalio/workflow';
 import { ASKED, LIMITED, type Limited, type Questions } from '../../domain/github-budget/ask.ts';
-import type { BudgetPhase, BudgetReason } from '../../domain/github-budget/standing.ts';
+import type { BudgetPhase, BudgetReason } from '../../domain/github-budget/summary.ts';
 import type { CommandInput } from '../../domain/kernel/command-input.ts';
 import { defineCommands } from '../kernel/commands.ts';
 
@@ -28,9 +28,9 @@ export interface BudgetStatus {
   readonly windows: readonly { readonly seconds: number; readonly most: number; readonly used: number }[];
   /** In the order of their turn, which is not known during a pause. */
   readonly queue: readonly {
-    readonly place: number;
+    readonly position: number;
     readonly id: string;
-    readonly urgency: string;
+    readonly priority: string;
     readonly target: string;
     readonly cluster: string;
     readonly write: string;

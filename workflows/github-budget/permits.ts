@@ -1,7 +1,7 @@
 import { metricMeter, upsertMemo } from '@temporalio/workflow';
 import { type Answers, answersKey, type Limited, type Questions } from '../../domain/github-budget/ask.ts';
 import * as budget from '../../domain/github-budget/budget.ts';
-import { type BudgetStanding, isOver, nextChange, standingOf } from '../../domain/github-budget/standing.ts';
+import { type BudgetSummary, isOver, nextChange, summaryOf } from '../../domain/github-budget/summary.ts';
 import { readCommandInput } from '../../domain/kernel/command-input.ts';
 import { type EpochMs, formatInstant } from '../../domain/kernel/time.ts';
 import type { CommandAnswer } from '../kernel/commands.ts';
@@ -15,7 +15,7 @@ export interface BudgetMemory {
   readonly answered: Readonly<Record<string, EpochMs>>;
 }
 
-export type BudgetRun = ControllerRun<BudgetStanding, BudgetMemory>;
+export type BudgetRun = ControllerRun<BudgetSummary, BudgetMemory>;
 
 /** Answers are looked for as long as the asker has patience, which is 15 s; afterwards they are taken away. */
 const ANSWERS_KEPT_MS = 30_000;
@@ -91,16 +91,16 @@ export class Permits {
    */
   answer(): void {
     const now = Date.now();
-    this.#remember(budget.settled(this.#state, now));
+    this.#remember(budget.pruned(this.#state, now));
     if (this.#inbox.length > 0) this.#answerAll(this.#inbox.splice(0), now);
     this.#waiting.set(this.#state.queue.length, { target: this.#target });
-    this.#run.publish(standingOf(this.#state, now));
+    this.#run.publish(summaryOf(this.#state, now));
   }
 
   #answerAll(questions: readonly Questions[], now: EpochMs): void {
     const asks = questions.flatMap((one) => one.asks);
     const limits = questions.at(-1)?.limits ?? this.#state.limits;
-    const [state, answers] = budget.take(this.#state, { asks, limits }, now);
+    const [state, answers] = budget.grantPermits(this.#state, { asks, limits }, now);
     const memo: Record<string, Answers | null> = {};
     const answered = new Map(Object.entries(this.#run.memory.answered));
     for (const [from, at] of answered) {
@@ -123,7 +123,7 @@ export class Permits {
   get status(): BudgetStatus {
     const now = Date.now();
     const state = this.#state;
-    const { phase, reason, detail } = standingOf(state, now);
+    const { phase, reason, detail } = summaryOf(state, now);
     const used = budget.used(state, now);
     const turns = budget.turns(state, now, state.queue.length);
     return {
@@ -136,10 +136,10 @@ export class Permits {
         most,
         used: used[index] ?? 0,
       })),
-      queue: state.queue.map(({ id, urgency, target, cluster, write, since }, index) => ({
-        place: index + 1,
+      queue: state.queue.map(({ id, priority, target, cluster, write, since }, index) => ({
+        position: index + 1,
         id,
-        urgency,
+        priority,
         target,
         cluster,
         write,

@@ -2,7 +2,7 @@ import { makeContinueAsNewFunc, setHandler, workflowInfo } from '@temporalio/wor
 import { isLimited, isQuestions } from '../../domain/github-budget/ask.ts';
 import { freshBudget, upgradeBudget } from '../../domain/github-budget/budget.ts';
 import { type BudgetLimits, budgetLimits, GITHUB_WRITES } from '../../domain/github-budget/limits.ts';
-import { standingOf } from '../../domain/github-budget/standing.ts';
+import { summaryOf } from '../../domain/github-budget/summary.ts';
 import { githubBudgetTarget } from '../../domain/kernel/target.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
 import { type Carried, ControllerRun, upgradeCarried } from '../kernel/controller-run.ts';
@@ -75,7 +75,7 @@ function createRun(
     carried,
     memory: { state, answered: carried?.memory.answered ?? {} },
     startedAs: null,
-    first: standingOf(state, Date.now()),
+    first: summaryOf(state, Date.now()),
     historyEvents: continueAfterEvents,
     facts: ({ facts }) => facts,
   });

@@ -59,7 +59,7 @@ export function handleCommands<Name extends string, Input, Memory>(
       description,
       validator: (raw?: unknown) => {
         const answer = evaluate(name, raw);
-        if (answer.kind === 'rejected') throw ApplicationFailure.nonRetryable(answer.message, 'CommandRefused');
+        if (answer.kind === 'rejected') throw ApplicationFailure.nonRetryable(answer.message, 'CommandRejected');
       },
     });
   }

@@ -3,7 +3,7 @@ import { type EpochMs, formatInstant } from '../../domain/kernel/time.ts';
 import { type CommandAnswer, type CommandDefinitions, handleCommands } from './commands.ts';
 import { isCancelled } from './failure.ts';
 import { ReconcileRequests, type Urgency } from './reconcile-requests.ts';
-import { brief, createPublisher, type Standing } from './visibility.ts';
+import { brief, createPublisher, type PublishedStatus } from './visibility.ts';
 
 /** Where a workflow stands, as its state machine says it. */
 export interface RunStatus {
@@ -15,10 +15,16 @@ export interface RunStatus {
 
 /** What a run gives to the next one through continue-as-new. */
 export interface Carried<Memory> {
-  readonly version: 1;
+  readonly version: 2;
   readonly memory: Memory;
-  readonly standing: Standing;
+  readonly published: PublishedStatus;
   readonly lastCommand: string | null;
+}
+
+/** Version 1 called what was published `standing`. */
+interface CarriedV1<Memory> extends Pick<Carried<Memory>, 'memory' | 'lastCommand'> {
+  readonly version: 1;
+  readonly standing: PublishedStatus;
 }
 
 /**
@@ -26,8 +32,14 @@ export interface Carried<Memory> {
  *
  * @throws Error when it is of a version that this code does not know, which is a deployment going backwards.
  */
-export function upgradeCarried<Memory>(carried: Carried<Memory> | undefined): Carried<Memory> | undefined {
-  if (carried === undefined || carried.version === 1) return carried;
+export function upgradeCarried<Memory>(
+  carried: Carried<Memory> | CarriedV1<Memory> | undefined,
+): Carried<Memory> | undefined {
+  if (carried === undefined || carried.version === 2) return carried;
+  if (carried.version === 1) {
+    const { memory, standing, lastCommand } = carried;
+    return { version: 2, memory, published: standing, lastCommand };
+  }
   const { version } = carried as { readonly version: unknown };
   throw new Error(`the carried state has version ${String(version)}: run a worker of the newer release`);
 }
@@ -35,7 +47,7 @@ export function upgradeCarried<Memory>(carried: Carried<Memory> | undefined): Ca
 export interface ControllerRunOptions<Status extends RunStatus, Memory> {
   readonly identity: { readonly controller: string; readonly target: string; readonly cluster: string };
   /** Of the run before. */
-  readonly carried: Pick<Carried<unknown>, 'standing' | 'lastCommand'> | undefined;
+  readonly carried: Pick<Carried<unknown>, 'published' | 'lastCommand'> | undefined;
   /** What the run before remembered, or nothing yet. */
   readonly memory: Memory;
   /** The phase that whoever starts a run writes into its search attributes, with all the others; null where nobody does. */
@@ -74,7 +86,7 @@ export class ControllerRun<Status extends RunStatus, Memory> {
   readonly requests = new ReconcileRequests();
   readonly #options: ControllerRunOptions<Status, Memory>;
   readonly #publish: ReturnType<typeof createPublisher>;
-  #shown: { readonly status: Status; readonly standing: Standing };
+  #shown: { readonly status: Status; readonly published: PublishedStatus };
   #lastCommand: string | null;
   #interruption: CancellationScope | null = null;
 
@@ -84,9 +96,9 @@ export class ControllerRun<Status extends RunStatus, Memory> {
     const { identity, carried, startedAs, first, memory } = options;
     this.#options = options;
     this.#memory = memory;
-    this.#publish = createPublisher(identity, carried?.standing, carried?.standing.phase ?? startedAs);
+    this.#publish = createPublisher(identity, carried?.published, carried?.published.phase ?? startedAs);
     this.#lastCommand = carried?.lastCommand ?? null;
-    this.#shown = { status: first, standing: this.#standing(first) };
+    this.#shown = { status: first, published: this.#published(first) };
   }
 
   /** What the controller remembers from pass to pass, and from run to run. */
@@ -104,7 +116,7 @@ export class ControllerRun<Status extends RunStatus, Memory> {
 
   /** Since when it has been in this phase for this reason. */
   get since(): EpochMs {
-    return this.#shown.standing.since;
+    return this.#shown.published.since;
   }
 
   /** The last operator command and what it did. */
@@ -124,7 +136,7 @@ export class ControllerRun<Status extends RunStatus, Memory> {
   }
 
   publish(status: Status): void {
-    this.#shown = { status, standing: this.#standing(status) };
+    this.#shown = { status, published: this.#published(status) };
   }
 
   /** Shows the same status with the facts as they are now. */
@@ -223,10 +235,10 @@ export class ControllerRun<Status extends RunStatus, Memory> {
 
   /** What the next run of this workflow begins with. */
   carry(): Carried<Memory> {
-    return { version: 1, memory: this.#memory, standing: this.#shown.standing, lastCommand: this.#lastCommand };
+    return { version: 2, memory: this.#memory, published: this.#shown.published, lastCommand: this.#lastCommand };
   }
 
-  #standing(status: Status): Standing {
+  #published(status: Status): PublishedStatus {
     const { phase, reason, detail } = status;
     const last = this.#lastCommand === null ? [] : [`last command: ${this.#lastCommand}`];
     return this.#publish(

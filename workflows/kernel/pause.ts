@@ -32,7 +32,7 @@ const polling = {
 
 /** What a run gives to the next one of a pause: that one may write nothing before it has read anything. */
 export interface CarriedPause {
-  readonly known: PauseInForce | null;
+  readonly inForce: PauseInForce | null;
   /** What an operator said and is not kept yet. */
   readonly unkept: { readonly pause: Pause | null } | null;
 }
@@ -43,25 +43,25 @@ export interface CarriedPause {
  */
 export class PauseControl {
   readonly #subject: PauseSubject & { readonly name: string };
-  #known: PauseInForce | null;
+  #inForce: PauseInForce | null;
   #unkept: CarriedPause['unkept'];
 
   constructor(
     subject: PauseSubject & { readonly name: string },
-    { known, unkept }: CarriedPause = { known: null, unkept: null },
+    { inForce, unkept }: CarriedPause = { inForce: null, unkept: null },
   ) {
     this.#subject = subject;
-    this.#known = known;
+    this.#inForce = inForce;
     this.#unkept = unkept;
   }
 
   get carried(): CarriedPause {
-    return { known: this.#known, unkept: this.#unkept };
+    return { inForce: this.#inForce, unkept: this.#unkept };
   }
 
   /** The pause that holds for the target, as it was said to this run or read last. */
-  get known(): PauseInForce | null {
-    return this.#known;
+  get inForce(): PauseInForce | null {
+    return this.#inForce;
   }
 
   /** Whether a pause or its end is still to be kept: nothing else may be done before. */
@@ -71,21 +71,21 @@ export class PauseControl {
 
   /** What a command comes to, without the memory of the run, which it does not change. */
   evaluate(name: 'pause' | 'resume', raw: unknown): CommandAnswer<null> {
-    const answer = pauseCommand(name, this.#known, readCommandInput(raw), Date.now());
+    const answer = pauseCommand(name, this.#inForce, readCommandInput(raw), Date.now());
     if (answer.kind === 'rejected') return answer;
     const { message, pause } = answer;
-    return { kind: 'accepted', message, memory: null, apply: () => this.#say(pause) };
+    return { kind: 'accepted', message, memory: null, apply: () => this.#report(pause) };
   }
 
   /** What was said holds at once. */
-  #say(pause: Pause | null): void {
+  #report(pause: Pause | null): void {
     this.#unkept = { pause };
-    if (pause !== null) this.#known = { scope: 'target', kept: 'not kept outside of this run yet', ...pause };
+    if (pause !== null) this.#inForce = { scope: 'target', kept: 'not kept outside of this run yet', ...pause };
   }
 
   /** What an observation, or a write that failed, has read. */
   found(pause: PauseInForce | null): void {
-    if (this.#unkept === null) this.#known = pause;
+    if (this.#unkept === null) this.#inForce = pause;
   }
 
   /** Takes the pause from a write that was not made for it; false where it failed for something else. */
@@ -114,13 +114,13 @@ export class PauseControl {
     if (this.#unkept !== unkept) return null;
     this.#unkept = null;
     // What else holds is found by the next observation or write.
-    this.#known = unkept.pause === null ? null : { scope: 'target', kept: `ConfigMap ${PAUSES}`, ...unkept.pause };
+    this.#inForce = unkept.pause === null ? null : { scope: 'target', kept: `ConfigMap ${PAUSES}`, ...unkept.pause };
     return null;
   }
 
   /** Ends when nothing is paused for the target any more. */
   async awaitResume(): Promise<void> {
-    const summary = this.#known === null ? 'resume' : pauseSentence(this.#known);
+    const summary = this.#inForce === null ? 'resume' : pauseSentence(this.#inForce);
     const { awaitResume } = controllerActivities<PauseActivities>(this.#subject.controller, polling);
     await awaitResume.executeWithOptions({ summary: brief(summary) }, [{ subject: this.#subject }]);
   }

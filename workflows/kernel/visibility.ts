@@ -10,7 +10,7 @@ const phaseKey = defineSearchAttributeKey('HeadroomPhase', 'KEYWORD');
 const clusterKey = defineSearchAttributeKey('HeadroomCluster', 'KEYWORD');
 
 /** What an operator sees of a workflow without opening its history. */
-export type Standing = ShownState;
+export type PublishedStatus = ShownState;
 
 /**
  * Publishes where a workflow stands, in one place: search attributes (written only when they change, because each write is
@@ -18,28 +18,28 @@ export type Standing = ShownState;
  */
 export function createPublisher(
   identity: { controller: string; target: string; cluster: string },
-  before?: Standing,
+  before?: PublishedStatus,
   /** The phase that whoever started the run has put into its search attributes, with all the others. */
   startedAs: string | null = null,
 ) {
   let publishedPhase = startedAs;
   let since: EpochMs = before?.since ?? 0;
   let last = before === undefined ? '' : `${before.phase}/${before.reason}`;
-  const standings = metricMeter.createCounter(
-    'headroom_standings',
+  const publications = metricMeter.createCounter(
+    'headroom_phase_changes',
     '1',
     'How often a workflow came to stand in a phase for a reason.',
   );
-  return function publish(standing: Omit<Standing, 'since'>, now: EpochMs): Standing {
-    const said = `${standing.phase}/${standing.reason}`;
-    if (said !== last) {
-      last = said;
+  return function publish(status: Omit<PublishedStatus, 'since'>, now: EpochMs): PublishedStatus {
+    const current = `${status.phase}/${status.reason}`;
+    if (current !== last) {
+      last = current;
       since = now;
-      standings.add(1, { controller: identity.controller, phase: standing.phase, reason: standing.reason });
+      publications.add(1, { controller: identity.controller, phase: status.phase, reason: status.reason });
     }
-    const published = { ...standing, since };
-    if (standing.phase !== publishedPhase) {
-      const pairs: SearchAttributePair[] = [{ key: phaseKey, value: standing.phase }];
+    const published = { ...status, since };
+    if (status.phase !== publishedPhase) {
+      const pairs: SearchAttributePair[] = [{ key: phaseKey, value: status.phase }];
       if (publishedPhase === null) {
         pairs.push(
           { key: controllerKey, value: identity.controller },
@@ -47,7 +47,7 @@ export function createPublisher(
           { key: clusterKey, value: identity.cluster },
         );
       }
-      publishedPhase = standing.phase;
+      publishedPhase = status.phase;
       upsertSearchAttributes(pairs);
     }
     setCurrentDetails(detailsText(published, now));

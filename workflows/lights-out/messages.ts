@@ -4,17 +4,17 @@ import type { LightsOutPhase } from '../../domain/lights-out/decide/verdict.ts';
 import { defineCommands } from '../kernel/commands.ts';
 
 /** A hint that something changed, never the data to act on. */
-export interface ScheduleHint {
+export interface ScheduleRequest {
   /** What the watcher saw, for the history's reader. */
   readonly cause: string;
   readonly resourceVersion: string;
 }
 
 /** The schedule itself changed, or was deleted: what is in progress ends, and everything is observed again at once. */
-export const scheduleChanged = defineSignal<[ScheduleHint]>('scheduleChanged');
+export const scheduleChanged = defineSignal<[ScheduleRequest]>('scheduleChanged');
 
 /** A workload or namespace is not as the schedule wants it: observed after what is in progress. */
-export const workloadsChanged = defineSignal<[ScheduleHint]>('workloadsChanged');
+export const workloadsChanged = defineSignal<[ScheduleRequest]>('workloadsChanged');
 
 /** What comes with a command. Everything may be missing, because people type it into a form. */
 export interface LightsOutCommandInput {

@@ -11,7 +11,7 @@ export type LightsOutRun = ControllerRun<LightsOutRunStatus, LightsOutMemory>;
 
 export const FIRST_STATUS: LightsOutRunStatus = {
   phase: 'Starting',
-  reason: 'FirstLook',
+  reason: 'FirstObservation',
   detail: 'looking at the schedule',
   facts: [],
 };

@@ -59,7 +59,7 @@ async function writeBatch(
   const scheduleUid = seen.schedule?.uid ?? '';
   // In parts, so that a pause in the middle of many ends them.
   for (const items of batchesOf(batch, CHUNK)) {
-    const outcome = await write(pass, { target, scheduleUid, items, look: pass.look() });
+    const outcome = await write(pass, { target, scheduleUid, items, observeInput: pass.observeInput() });
     if (outcome === null) return false;
     run.remember(afterBatch(run.memory, items, outcome.outcomes, { now: pass.now(), timings: seen.timings }));
     run.refresh();

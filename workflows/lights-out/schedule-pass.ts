@@ -1,5 +1,5 @@
 import { log } from '@temporalio/workflow';
-import type { ScheduleLook } from '../../activities/lights-out/interface.ts';
+import type { ObserveScheduleInput } from '../../activities/lights-out/interface.ts';
 import type { ScheduleTarget } from '../../domain/kernel/target.ts';
 import { PAUSES } from '../../domain/kernel/pause.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
@@ -65,7 +65,7 @@ export class SchedulePass {
   async observe(): Promise<LightsOutObservation | null> {
     const { run } = this;
     try {
-      const seen = await observeSchedule.executeWithOptions({ summary: 'everything in scope' }, [this.look()]);
+      const seen = await observeSchedule.executeWithOptions({ summary: 'everything in scope' }, [this.observeInput()]);
       this.#clock = { workflow: Date.now(), worker: seen.at };
       this.#seen = seen;
       this.pauses.found(seen.paused === null ? null : { scope: 'target', kept: PAUSES, ...seen.paused });
@@ -84,7 +84,7 @@ export class SchedulePass {
   }
 
   /** What an observation needs to know of the memory. */
-  look(): ScheduleLook {
+  observeInput(): ObserveScheduleInput {
     const { overrides, inEffect, approved, completed, contested, failing } = this.run.memory;
     const held = Object.entries(contested).filter(([, { until }]) => until > this.now());
     return {

@@ -1,6 +1,6 @@
-import type { PullRequestOutcome, QuotaHints } from '../../activities/quota-resize/interface.ts';
+import type { PullRequestOutcome, QuotaCandidates } from '../../activities/quota-resize/interface.ts';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
-import * as absorb from '../../domain/quota-resize/decide/apply-outcome.ts';
+import * as applyOutcome from '../../domain/quota-resize/decide/apply-outcome.ts';
 import type { Seen } from '../../domain/quota-resize/model/episode-observation.ts';
 import { summary } from '../../domain/quota-resize/pull-request/wording.ts';
 import { type Decision, FOUND_IN_GIT } from '../../domain/quota-resize/model/decision.ts';
@@ -9,14 +9,14 @@ import { failedActivity } from '../kernel/failure.ts';
 import { brief } from '../kernel/visibility.ts';
 import { ensuring, observing } from './activities.ts';
 
-import { type Absorb, type Act, announce, block, currentOf, tell } from './report.ts';
-import { propose, withoutCompanions } from './propose.ts';
+import { type ApplyOutcome, type Act, announce, block, currentOf, emitEvent } from './report.ts';
+import { propose, withoutBatchedQuotas } from './propose.ts';
 
 /**
  * Does the one thing that a verdict asks for. Each step is an idempotent activity, so dying between two of them loses
  * nothing: the next look finds the Lease and GitHub as they were left, and decides to go on.
  */
-export async function act(target: QuotaTarget, verdict: Act, seen: Seen): Promise<Absorb> {
+export async function act(target: QuotaTarget, verdict: Act, seen: Seen): Promise<ApplyOutcome> {
   try {
     switch (verdict.kind) {
       case 'recommend':
@@ -33,19 +33,19 @@ export async function act(target: QuotaTarget, verdict: Act, seen: Seen): Promis
         return await close(target, verdict, seen);
       case 'release':
         return await release(target, verdict, seen);
-      case 'settle':
-        return await settle(target, verdict, seen);
+      case 'complete':
+        return await complete(target, verdict, seen);
       case 'warnSync':
         return await warnSync(target, verdict, seen);
       case 'revise':
         return await revise(target, verdict);
-      case 'say':
-        return await say(target, verdict, seen);
+      case 'notify':
+        return await notify(target, verdict, seen);
     }
   } catch (error) {
-    const refusal = rejectedMessage(error);
-    if (refusal === null) throw error;
-    return await block(target, seen, { reason: 'ForgeRejected', message: refusal, key: verdict.blockedKey });
+    const rejection = rejectedMessage(error);
+    if (rejection === null) throw error;
+    return await block(target, seen, { reason: 'ForgeRejected', message: rejection, key: verdict.blockedKey });
   }
 }
 
@@ -59,21 +59,25 @@ async function recommend(
   target: QuotaTarget,
   verdict: Extract<Act, { kind: 'recommend' }>,
   seen: Seen,
-): Promise<Absorb> {
+): Promise<ApplyOutcome> {
   const at = Date.now();
   await announce(target, verdict.proposal, seen, at);
-  return (memory) => absorb.recommended(memory, verdict.proposal, at);
+  return (memory) => applyOutcome.recommended(memory, verdict.proposal, at);
 }
 
-async function open(target: QuotaTarget, verdict: Extract<Act, { kind: 'open' }>, seen: Seen): Promise<Absorb> {
+async function open(target: QuotaTarget, verdict: Extract<Act, { kind: 'open' }>, seen: Seen): Promise<ApplyOutcome> {
   const { decision } = verdict;
   const outcome = await ensuring.ensurePullRequest.executeWithOptions({ summary: brief(summary(decision)) }, [
-    { target, decision, policy: seen.quota.policy, places: placesOf(target, decision, seen) },
+    { target, decision, policy: seen.quota.policy, candidatesByQuota: candidatesByQuota(target, decision, seen) },
   ]);
   return await opened(target, verdict, outcome, seen);
 }
 
-async function rebuild(target: QuotaTarget, verdict: Extract<Act, { kind: 'rebuild' }>, seen: Seen): Promise<Absorb> {
+async function rebuild(
+  target: QuotaTarget,
+  verdict: Extract<Act, { kind: 'rebuild' }>,
+  seen: Seen,
+): Promise<ApplyOutcome> {
   const { decision, why } = verdict;
   // The new limits are in the Lease before they are on GitHub, as for the first commit. Without a head: a run that finds
   // them there cannot know which of the two heads it is, and makes sure of it.
@@ -83,12 +87,12 @@ async function rebuild(target: QuotaTarget, verdict: Extract<Act, { kind: 'rebui
   await ensuring.ensureLeaseUpdated.executeWithOptions({ summary: brief(why) }, [{ target, decision: noted }]);
   const { released = [] } = verdict;
   if (released.length > 0) {
-    await ensuring.ensureCompanionsReleased.executeWithOptions({ summary: released.join(', ') }, [
+    await ensuring.ensureBatchedQuotasReleased.executeWithOptions({ summary: released.join(', ') }, [
       { target, decision, quotas: released },
     ]);
   }
   const outcome = await ensuring.ensurePullRequestRebuilt.executeWithOptions({ summary: brief(why) }, [
-    { target, decision, policy: seen.quota.policy, places: placesOf(target, decision, seen), why },
+    { target, decision, policy: seen.quota.policy, candidatesByQuota: candidatesByQuota(target, decision, seen), why },
   ]);
   return await opened(target, verdict, outcome, seen);
 }
@@ -98,24 +102,24 @@ async function opened(
   verdict: Extract<Act, { kind: 'open' | 'rebuild' }>,
   outcome: PullRequestOutcome,
   seen: Seen,
-): Promise<Absorb> {
+): Promise<ApplyOutcome> {
   const { decision, blockedKey: key } = verdict;
   switch (outcome.kind) {
     case 'open':
-    case 'settled': {
+    case 'completed': {
       const { pullRequest } = outcome;
       const leftOut = outcome.kind === 'open' ? (outcome.leftOut ?? []) : [];
-      const held = withoutCompanions(decision, leftOut);
+      const held = withoutBatchedQuotas(decision, leftOut);
       if (leftOut.length > 0) {
         // What the pull request does not raise is not ours to hold: those quotas have their own episodes.
-        await ensuring.ensureCompanionsReleased.executeWithOptions({ summary: leftOut.join(', ') }, [
+        await ensuring.ensureBatchedQuotasReleased.executeWithOptions({ summary: leftOut.join(', ') }, [
           { target, decision, quotas: leftOut },
         ]);
       }
       await ensuring.ensureLeaseUpdated.executeWithOptions({ summary: `pull request #${pullRequest.number}` }, [
         { target, decision: { ...held, pullRequest } },
       ]);
-      return (memory) => absorb.opened(requireState(memory, 'Locked', 'Open'), held, pullRequest);
+      return (memory) => applyOutcome.opened(requireState(memory, 'Locked', 'Open'), held, pullRequest);
     }
     case 'alreadyInGit': {
       const merge = { sha: outcome.sha, at: Date.now(), by: FOUND_IN_GIT, limits: outcome.limits };
@@ -128,16 +132,16 @@ async function opened(
         ]);
       }
       await ensuring.ensureLeaseReleased.executeWithOptions({ summary: 'AlreadyInGit' }, [
-        { target, decision: inGit, refusal: null },
+        { target, decision: inGit, rejection: null },
       ]);
-      return (memory) => absorb.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, merge);
+      return (memory) => applyOutcome.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, merge);
     }
     case 'blocked':
       return await block(target, seen, { reason: blockedReason(outcome.reason), message: outcome.message, key });
   }
 }
 
-async function merge(target: QuotaTarget, verdict: Extract<Act, { kind: 'merge' }>, seen: Seen): Promise<Absorb> {
+async function merge(target: QuotaTarget, verdict: Extract<Act, { kind: 'merge' }>, seen: Seen): Promise<ApplyOutcome> {
   const { decision, blockedKey: key } = verdict;
   const number = decision.pullRequest?.number;
   const outcome = await ensuring.ensureMerged.executeWithOptions({ summary: `pull request #${number}` }, [
@@ -148,9 +152,9 @@ async function merge(target: QuotaTarget, verdict: Extract<Act, { kind: 'merge' 
       const { sha, at, by, limits } = outcome;
       const merged: Decision = { ...decision, merge: { sha, at, by, limits } };
       await ensuring.ensureLeaseReleased.executeWithOptions({ summary: `pull request #${number} is merged` }, [
-        { target, decision: merged, refusal: null },
+        { target, decision: merged, rejection: null },
       ]);
-      await tell(
+      await emitEvent(
         target,
         seen,
         'Normal',
@@ -159,7 +163,7 @@ async function merge(target: QuotaTarget, verdict: Extract<Act, { kind: 'merge' 
         decision.id,
       );
       return (memory) =>
-        absorb.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, { sha, at, by, limits });
+        applyOutcome.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, { sha, at, by, limits });
     }
     case 'moved':
       return (memory) => memory;
@@ -168,40 +172,48 @@ async function merge(target: QuotaTarget, verdict: Extract<Act, { kind: 'merge' 
   }
 }
 
-async function close(target: QuotaTarget, verdict: Extract<Act, { kind: 'close' }>, seen: Seen): Promise<Absorb> {
-  const { decision, comment, refusal, reason } = verdict;
+async function close(target: QuotaTarget, verdict: Extract<Act, { kind: 'close' }>, seen: Seen): Promise<ApplyOutcome> {
+  const { decision, comment, rejection, reason } = verdict;
   await ensuring.ensurePullRequestClosed.executeWithOptions({ summary: reason }, [{ target, decision, comment }]);
-  await ensuring.ensureLeaseReleased.executeWithOptions({ summary: reason }, [{ target, decision, refusal }]);
-  await tellRefusal(target, verdict, seen);
-  return (memory) => absorb.closed(requireState(memory, 'Locked', 'Open'), refusal);
+  await ensuring.ensureLeaseReleased.executeWithOptions({ summary: reason }, [{ target, decision, rejection }]);
+  await emitRejection(target, verdict, seen);
+  return (memory) => applyOutcome.closed(requireState(memory, 'Locked', 'Open'), rejection);
 }
 
 /** Unlocks without a word on GitHub: there is nothing yet, the mode is observe, or people took the pull request over. */
-async function release(target: QuotaTarget, verdict: Extract<Act, { kind: 'release' }>, seen: Seen): Promise<Absorb> {
-  const { decision, refusal, reason } = verdict;
-  await ensuring.ensureLeaseReleased.executeWithOptions({ summary: reason }, [{ target, decision, refusal }]);
-  await tellRefusal(target, verdict, seen);
-  return (memory) => absorb.closed(requireState(memory, 'Locked', 'Open'), refusal);
+async function release(
+  target: QuotaTarget,
+  verdict: Extract<Act, { kind: 'release' }>,
+  seen: Seen,
+): Promise<ApplyOutcome> {
+  const { decision, rejection, reason } = verdict;
+  await ensuring.ensureLeaseReleased.executeWithOptions({ summary: reason }, [{ target, decision, rejection }]);
+  await emitRejection(target, verdict, seen);
+  return (memory) => applyOutcome.closed(requireState(memory, 'Locked', 'Open'), rejection);
 }
 
 /** Who said no, and why, on the quota itself. */
-async function tellRefusal(
+async function emitRejection(
   target: QuotaTarget,
-  { decision, refusal, detail }: Extract<Act, { kind: 'close' | 'release' }>,
+  { decision, rejection, detail }: Extract<Act, { kind: 'close' | 'release' }>,
   seen: Seen,
 ): Promise<void> {
-  if (refusal === null) return;
-  await tell(target, seen, 'Normal', 'QuotaResizeRefused', `${summary(decision)}: ${detail}`, decision.id);
+  if (rejection === null) return;
+  await emitEvent(target, seen, 'Normal', 'QuotaResizeRejected', `${summary(decision)}: ${detail}`, decision.id);
 }
 
-async function settle(target: QuotaTarget, verdict: Extract<Act, { kind: 'settle' }>, seen: Seen): Promise<Absorb> {
-  const { decision, refusal, reason, deletesBranch } = verdict;
+async function complete(
+  target: QuotaTarget,
+  verdict: Extract<Act, { kind: 'complete' }>,
+  seen: Seen,
+): Promise<ApplyOutcome> {
+  const { decision, rejection, reason, deletesBranch } = verdict;
   const at = Date.now();
   if (reason !== 'MergedByHuman' && decision.merge !== null) {
     await ensuring.ensureLeaseSynced.executeWithOptions({ summary: reason }, [{ target, decision, at }]);
-    return (memory) => absorb.synced(requireState(memory, 'Merged'), at);
+    return (memory) => applyOutcome.synced(requireState(memory, 'Merged'), at);
   }
-  await ensuring.ensureLeaseReleased.executeWithOptions({ summary: reason }, [{ target, decision, refusal }]);
+  await ensuring.ensureLeaseReleased.executeWithOptions({ summary: reason }, [{ target, decision, rejection }]);
   if (deletesBranch) {
     await ensuring.ensureBranchDeleted.executeWithOptions({ summary: reason }, [{ target, decision }]);
   }
@@ -209,54 +221,62 @@ async function settle(target: QuotaTarget, verdict: Extract<Act, { kind: 'settle
   const { merge } = decision;
   if (merge !== null) {
     const message = `${summary(decision)}: pull request #${number} was merged by ${merge.by}`;
-    await tell(target, seen, 'Normal', 'QuotaResizeMerged', message, decision.id);
-    return (memory) => absorb.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, merge);
+    await emitEvent(target, seen, 'Normal', 'QuotaResizeMerged', message, decision.id);
+    return (memory) => applyOutcome.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, merge);
   }
-  const message = `${summary(decision)}: pull request #${number} was closed by ${refusal?.by ?? 'unknown'}, which is a refusal`;
-  await tell(target, seen, 'Normal', 'QuotaResizeRefused', message, decision.id);
-  return (memory) => absorb.closed(requireState(memory, 'Locked', 'Open'), refusal);
+  const message = `${summary(decision)}: pull request #${number} was closed by ${rejection?.by ?? 'unknown'}, which is a refusal`;
+  await emitEvent(target, seen, 'Normal', 'QuotaResizeRejected', message, decision.id);
+  return (memory) => applyOutcome.closed(requireState(memory, 'Locked', 'Open'), rejection);
 }
 
 /** Warns once, and reads Git again: a person may have taken the change back there, and then there is nothing to wait for. */
-async function warnSync(target: QuotaTarget, verdict: Extract<Act, { kind: 'warnSync' }>, seen: Seen): Promise<Absorb> {
+async function warnSync(
+  target: QuotaTarget,
+  verdict: Extract<Act, { kind: 'warnSync' }>,
+  seen: Seen,
+): Promise<ApplyOutcome> {
   const { decision, warn, detail } = verdict;
-  if (warn) await tell(target, seen, 'Warning', 'SyncOverdue', detail, decision.id);
+  if (warn) await emitEvent(target, seen, 'Warning', 'SyncOverdue', detail, decision.id);
   const source = await observing.observeSource.executeWithOptions({ summary: 'SyncOverdue' }, [
-    { target, limits: decision.merge?.limits ?? {}, hints: seen.quota.hints, ...currentOf(seen) },
+    { target, limits: decision.merge?.limits ?? {}, candidates: seen.quota.candidates, ...currentOf(seen) },
   ]);
   const limits = source.kind === 'found' ? source.limits : null;
-  return (memory) => absorb.syncChecked(requireState(memory, 'Merged'), limits, Date.now());
+  return (memory) => applyOutcome.syncChecked(requireState(memory, 'Merged'), limits, Date.now());
 }
 
 /** The limits that are decided before anything is on GitHub: in the Lease first, so that no run opens the earlier ones. */
-async function revise(target: QuotaTarget, verdict: Extract<Act, { kind: 'revise' }>): Promise<Absorb> {
+async function revise(target: QuotaTarget, verdict: Extract<Act, { kind: 'revise' }>): Promise<ApplyOutcome> {
   const { decision, detail } = verdict;
   await ensuring.ensureLeaseUpdated.executeWithOptions({ summary: brief(detail) }, [{ target, decision }]);
-  return (memory) => absorb.revised(requireState(memory, 'Locked'), decision);
+  return (memory) => applyOutcome.revised(requireState(memory, 'Locked'), decision);
 }
 
-async function say(target: QuotaTarget, verdict: Extract<Act, { kind: 'say' }>, seen: Seen): Promise<Absorb> {
+async function notify(
+  target: QuotaTarget,
+  verdict: Extract<Act, { kind: 'notify' }>,
+  seen: Seen,
+): Promise<ApplyOutcome> {
   const { decision, about, comment, event } = verdict;
   if (decision?.pullRequest && comment !== null) {
     await ensuring.ensureComment.executeWithOptions({ summary: brief(comment) }, [
       { target, decision, about, text: comment },
     ]);
   }
-  await tell(target, seen, event.type, event.reason, event.message, about);
-  return (memory) => absorb.emitted(memory, about);
+  await emitEvent(target, seen, event.type, event.reason, event.message, about);
+  return (memory) => applyOutcome.emitted(memory, about);
 }
 
 /** Where each quota of the decision is looked for: its own first. */
-function placesOf(target: QuotaTarget, decision: Decision, seen: Seen): readonly QuotaHints[] {
-  const companions = (decision.companions ?? []).map(({ quota, hints }): QuotaHints => {
-    const sibling = seen.quota.siblings.find(({ name }) => name === quota);
-    return { quota, hints, ...(sibling === undefined ? {} : { current: sibling.quota.hard }) };
+function candidatesByQuota(target: QuotaTarget, decision: Decision, seen: Seen): readonly QuotaCandidates[] {
+  const batchedQuotas = (decision.batchedQuotas ?? []).map(({ quota, candidates }): QuotaCandidates => {
+    const otherQuota = seen.quota.otherQuotas.find(({ name }) => name === quota);
+    return { quota, candidates, ...(otherQuota === undefined ? {} : { current: otherQuota.quota.hard }) };
   });
-  return [{ quota: target.quota, hints: seen.quota.hints, ...currentOf(seen) }, ...companions];
+  return [{ quota: target.quota, candidates: seen.quota.candidates, ...currentOf(seen) }, ...batchedQuotas];
 }
 
 function blockedReason(reason: string): BlockedReason {
-  return blockedReasons.find((known) => known === reason) ?? 'ForgeRejected';
+  return blockedReasons.find((candidate) => candidate === reason) ?? 'ForgeRejected';
 }
 
 /** The message of a failure that no retry can help, or null when the error is another one. */

@@ -8,7 +8,7 @@ import type { Phase, Reason } from '../../domain/quota-resize/model/verdict.ts';
 import { defineCommands } from '../kernel/commands.ts';
 
 /** A hint that something happened, never the data to act on. */
-export interface Hint {
+export interface ReconcileRequest {
   /** What the watcher saw, for the history's reader. */
   readonly cause: string;
   /** The resourceVersion of the object that was seen. */
@@ -16,12 +16,12 @@ export interface Hint {
 }
 
 /** The quota is under pressure, or something was refused. */
-export const quotaPressureSeen = defineSignal<[Hint]>('quotaPressureSeen');
+export const quotaPressureSeen = defineSignal<[ReconcileRequest]>('quotaPressureSeen');
 /** The quota, its namespace or its policy changed. */
-export const quotaChanged = defineSignal<[Hint]>('quotaChanged');
+export const quotaChanged = defineSignal<[ReconcileRequest]>('quotaChanged');
 
 /** Something about the pull request changed, as GitHub told. */
-export const pullRequestChanged = defineSignal<[Hint]>('pullRequestChanged');
+export const pullRequestChanged = defineSignal<[ReconcileRequest]>('pullRequestChanged');
 
 /** The operator commands, each as a signal and as an update. */
 export const {
@@ -43,8 +43,8 @@ export type OperatorCommand = keyof typeof commandDescriptions;
 export interface ResizeStatus {
   readonly target: { readonly cluster: string; readonly namespace: string; readonly quota: string };
   readonly phase: Phase;
-  /** `FirstLook` until the first look is over. */
-  readonly reason: Reason | 'FirstLook';
+  /** `FirstObservation` until the first look is over. */
+  readonly reason: Reason | 'FirstObservation';
   readonly detail: string;
   readonly since: string;
   /** When it looks again at the latest; absent while it acts or waits for people only. */
@@ -55,7 +55,7 @@ export interface ResizeStatus {
   readonly approval: Approval | null;
   /** Of everything, the controller, the namespace or the quota, as it was read last. */
   readonly paused: Pause | null;
-  readonly refusals: ResizeMemory['rejections'];
+  readonly rejections: ResizeMemory['rejections'];
   /** The last operator command and what it did. */
   readonly lastCommand: string | null;
 }

@@ -7,7 +7,7 @@ import { isCancelled } from '../kernel/failure.ts';
 import { observing, watching } from './activities.ts';
 
 /** A pull request as it was read. */
-interface KnownPullRequest {
+interface LastObserved {
   /** The id of its decision. */
   readonly decision: string;
   readonly seen: PullRequestObservation;
@@ -27,9 +27,9 @@ export class PullRequestReader {
   readonly #target: QuotaTarget;
   /** Called when the forge says something else than what is known. */
   readonly #onChange: () => void;
-  #known: KnownPullRequest | null = null;
+  #lastObserved: LastObserved | null = null;
   /** What was read before that, for the distance at which the forge is asked. */
-  #before: KnownPullRequest | null = null;
+  #before: LastObserved | null = null;
   #watch: CancellationScope | null = null;
   /** How often what is known was given up. */
   #forgotten = 0;
@@ -47,13 +47,13 @@ export class PullRequestReader {
 
   /** Whether what is known was read by an earlier pass: nothing is done to a pull request on that. */
   get wasReadBefore(): boolean {
-    return this.#known !== null && !this.#known.isFresh;
+    return this.#lastObserved !== null && !this.#lastObserved.isFresh;
   }
 
   async read(decision: Decision): Promise<PullRequestObservation> {
-    if (this.#known !== null && this.#known.decision === decision.id) {
-      this.#known = { ...this.#known, isFresh: false };
-      return this.#known.seen;
+    if (this.#lastObserved !== null && this.#lastObserved.decision === decision.id) {
+      this.#lastObserved = { ...this.#lastObserved, isFresh: false };
+      return this.#lastObserved.seen;
     }
     const before = this.#before;
     const began = this.#forgotten;
@@ -64,7 +64,7 @@ export class PullRequestReader {
     const isSame = before?.decision === decision.id && JSON.stringify(before.seen) === JSON.stringify(seen);
     const quietSince = isSame ? before.quietSince : Date.now();
     this.#before = { decision: decision.id, seen, quietSince, isFresh: true };
-    if (began === this.#forgotten) this.#known = this.#before;
+    if (began === this.#forgotten) this.#lastObserved = this.#before;
     return seen;
   }
 
@@ -73,7 +73,7 @@ export class PullRequestReader {
     this.#forgotten += 1;
     this.#watch?.cancel();
     this.#watch = null;
-    this.#known = null;
+    this.#lastObserved = null;
   }
 
   /** A watch that failed has rested. */
@@ -84,8 +84,8 @@ export class PullRequestReader {
 
   /** Starts to read on, unless that is under way. */
   watch(decision: Decision | null, summary: string): void {
-    if (this.#watch !== null || this.#known === null || decision === null) return;
-    const { seen: known, quietSince } = this.#known;
+    if (this.#watch !== null || this.#lastObserved === null || decision === null) return;
+    const { seen: lastSeen, quietSince } = this.#lastObserved;
     const scope = new CancellationScope({ cancellable: true });
     this.#watch = scope;
     const changed = (): void => {
@@ -93,7 +93,7 @@ export class PullRequestReader {
       this.forget();
       this.#onChange();
     };
-    const input = { target: this.#target, decision, known, quietSince };
+    const input = { target: this.#target, decision, lastSeen, quietSince };
     void scope
       .run(async () => await watching.awaitPullRequestChange.executeWithOptions({ summary }, [input]))
       .then(changed, (error: unknown) => {

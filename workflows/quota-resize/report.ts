@@ -1,6 +1,6 @@
 /** What an act tells on the quota itself. */
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
-import * as absorb from '../../domain/quota-resize/decide/apply-outcome.ts';
+import * as applyOutcome from '../../domain/quota-resize/decide/apply-outcome.ts';
 import type { Seen } from '../../domain/quota-resize/model/episode-observation.ts';
 import { summary } from '../../domain/quota-resize/pull-request/wording.ts';
 import { type BlockedReason, type ResizeMemory } from '../../domain/quota-resize/model/memory.ts';
@@ -11,7 +11,7 @@ import { ensuring } from './activities.ts';
 
 export type Act = Exclude<Verdict, { kind: 'hold' } | { kind: 'end' }>;
 /** What an act leaves in the memory, applied to the memory as it is when the act is over. */
-export type Absorb = (memory: ResizeMemory) => ResizeMemory;
+export type ApplyOutcome = (memory: ResizeMemory) => ResizeMemory;
 
 /** The limits in force, where they can be seen: they tell two mappings of one values file apart. */
 export function currentOf({ quota: { quota } }: Seen): { readonly current?: ResourceList } {
@@ -45,13 +45,13 @@ export async function block(
   target: QuotaTarget,
   seen: Seen,
   blocked: { readonly reason: BlockedReason; readonly message: string; readonly key: string },
-): Promise<Absorb> {
-  await tell(target, seen, 'Warning', blocked.reason, blocked.message, blocked.key);
+): Promise<ApplyOutcome> {
+  await emitEvent(target, seen, 'Warning', blocked.reason, blocked.message, blocked.key);
   const at = Date.now();
-  return (memory) => absorb.blocked(memory, blocked, at);
+  return (memory) => applyOutcome.blocked(memory, blocked, at);
 }
 
-export async function tell(
+export async function emitEvent(
   target: QuotaTarget,
   seen: Seen,
   type: 'Normal' | 'Warning',

@@ -56,7 +56,7 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
     carried,
     memory: { resize: upgradeMemory(resize), shown },
     startedAs: null,
-    first: { phase: 'Detecting', reason: 'FirstLook', detail: 'looking at the quota', usage: [] },
+    first: { phase: 'Detecting', reason: 'FirstObservation', detail: 'looking at the quota', usage: [] },
     historyEvents: continueAfterEvents,
     facts: ({ until, usage }, memory) => [
       ...decisionFacts(memory.shown, memory.resize),
@@ -130,8 +130,8 @@ function handleMessages(target: QuotaTarget, run: ResizeRun, episode: ResizeEpis
       policy: episode.policy,
       decision: decisionOf(resize),
       approval: approvalOf(resize),
-      paused: episode.pauses.known,
-      refusals: resize.rejections,
+      paused: episode.pauses.inForce,
+      rejections: resize.rejections,
       lastCommand: run.lastCommand,
     };
   });
@@ -158,7 +158,7 @@ function evaluate(
     return { ...answer, memory, apply: () => [answer.apply?.(), apply()] };
   }
   const outcome = command(memory.resize, name, readCommandInput(raw), Date.now());
-  if (outcome.kind === 'refused') return { kind: 'rejected', message: outcome.message };
+  if (outcome.kind === 'rejected') return { kind: 'rejected', message: outcome.message };
   const { message, memory: resize } = outcome;
   return { kind: 'accepted', message, memory: { resize, shown: nextShown(memory.shown, resize) }, apply };
 }

@@ -1,25 +1,33 @@
 import { sleep } from '@temporalio/workflow';
 import { type PauseInForce, pauseSentence } from '../../domain/kernel/pause.ts';
 import { quotaPauseSubject, type QuotaTarget } from '../../domain/kernel/target.ts';
-import { fingerprint, type UsageMemory } from '../../domain/quota-usage/decide.ts';
-import type { Reached, UsageObservation } from '../../domain/quota-usage/observation.ts';
-import { furthest } from '../../domain/quota-usage/reached.ts';
+import { fingerprint, upgradeMemory, type UsageMemory } from '../../domain/quota-usage/decide.ts';
+import type { ObservedVersions, UsageObservation } from '../../domain/quota-usage/observation.ts';
+import { newestVersions } from '../../domain/quota-usage/observed-versions.ts';
 import type { UsageVerdict } from '../../domain/quota-usage/verdict.ts';
 import type { ControllerRun } from '../kernel/controller-run.ts';
 import { failedActivity } from '../kernel/failure.ts';
 import { type CarriedPause, PauseControl } from '../kernel/pause.ts';
 import { brief } from '../kernel/visibility.ts';
 import { counting, ensuring } from './activities.ts';
-import type { UsageHint, UsageStatus } from './messages.ts';
+import type { UsageRequest, UsageStatus } from './messages.ts';
 
 /** What a run carries to the next one. */
 export interface EpisodeMemory extends UsageMemory {
   /** How far the caches must have come for the next count. */
-  readonly reached: Reached;
+  readonly observed: ObservedVersions;
   /** The most urgent that was asked for; null before the first request. */
   readonly priority: number | null;
   /** Absent in the first run. */
   readonly pause?: CarriedPause;
+}
+
+/** What the run before carried; an earlier release called the observed versions `reached`. */
+export function upgradeEpisode(
+  carried: (EpisodeMemory & { readonly reached?: ObservedVersions }) | undefined,
+): EpisodeMemory {
+  const { reached = {}, ...rest } = carried ?? {};
+  return { observed: reached, priority: null, ...rest, ...upgradeMemory(carried) };
 }
 
 export type UsageRun = ControllerRun<Pick<UsageStatus, 'phase' | 'reason' | 'detail'>, EpisodeMemory>;
@@ -28,7 +36,7 @@ export type UsageRun = ControllerRun<Pick<UsageStatus, 'phase' | 'reason' | 'det
 export const ORDINARY_PRIORITY = 3;
 
 /** How often an unmeasured or wrong quota is looked at in the caches while nobody asks, in milliseconds. */
-const LOOK_EVERY_MS = 30_000;
+const CHECK_EVERY_MS = 30_000;
 
 /**
  * How long a write rests that a person must help, such as a pause of the whole cluster, in milliseconds: twice as long each
@@ -69,17 +77,21 @@ export class UsageEpisode {
 
   /** Whether nothing may be done; a quota that is gone ends its episode all the same. */
   get isPaused(): boolean {
-    return this.pauses.isUnkept || (this.pauses.known !== null && !this.#isGone);
+    return this.pauses.isUnkept || (this.pauses.inForce !== null && !this.#isGone);
   }
 
   get paused(): PauseInForce | null {
-    return this.pauses.known;
+    return this.pauses.inForce;
   }
 
   /** Takes up a request to reconcile. A deleted quota is looked at whatever is waited for. */
-  request({ reached, priority = ORDINARY_PRIORITY, isGone = false }: UsageHint): void {
+  request({ observed, priority = ORDINARY_PRIORITY, isGone = false }: UsageRequest): void {
     const most = Math.min(this.#run.memory.priority ?? Number.POSITIVE_INFINITY, priority);
-    this.#run.remember({ ...this.#run.memory, reached: furthest(this.#run.memory.reached, reached), priority: most });
+    this.#run.remember({
+      ...this.#run.memory,
+      observed: newestVersions(this.#run.memory.observed, observed),
+      priority: most,
+    });
     this.#isGone ||= isGone;
     this.#run.requests.add(isGone ? 'immediate' : 'deferrable');
   }
@@ -96,10 +108,10 @@ export class UsageEpisode {
       });
       return;
     }
-    const { known } = this.pauses;
-    if (known === null) return;
-    const reason = known.scope === 'everything' ? 'GloballyPaused' : 'Paused';
-    this.#run.publish({ phase: 'Paused', reason, detail: pauseSentence(known) });
+    const { inForce } = this.pauses;
+    if (inForce === null) return;
+    const reason = inForce.scope === 'everything' ? 'GloballyPaused' : 'Paused';
+    this.#run.publish({ phase: 'Paused', reason, detail: pauseSentence(inForce) });
     const isOver = await this.#run.waitFor(async () => {
       await this.pauses.awaitResume();
       return true;
@@ -114,7 +126,7 @@ export class UsageEpisode {
     const not = staleVersion === null ? {} : { not: staleVersion };
     const seen = await this.#counting().observeUsage({
       target: this.#target,
-      reached: this.#run.memory.reached,
+      observed: this.#run.memory.observed,
       ...not,
     });
     this.#mode = seen.policy.mode;
@@ -139,8 +151,8 @@ export class UsageEpisode {
     if (outcome === null) return false;
     if (outcome.kind === 'written') {
       // The next count is to see this write.
-      const reached = furthest(this.#run.memory.reached, { resourcequotas: outcome.resourceVersion });
-      this.#run.remember({ ...this.#run.memory, reached });
+      const observed = newestVersions(this.#run.memory.observed, { resourcequotas: outcome.resourceVersion });
+      this.#run.remember({ ...this.#run.memory, observed });
       return true;
     }
     const { conflicts } = this.#attempts;
@@ -151,17 +163,17 @@ export class UsageEpisode {
   }
 
   /** Whether everything is told that the end of the episode has to tell; if not, it has rested. */
-  async tellTrue({ quota }: UsageObservation, { tells }: Extract<UsageVerdict, { kind: 'end' }>): Promise<boolean> {
-    if (tells === undefined || quota === null) return true;
+  async reportTrue({ quota }: UsageObservation, { event }: Extract<UsageVerdict, { kind: 'end' }>): Promise<boolean> {
+    if (event === undefined || quota === null) return true;
     const key = `${this.#run.memory.reported?.key} over`;
-    if (!(await this.#tell(quota.uid, 'UsageTrue', tells, key))) return false;
+    if (!(await this.#emit(quota.uid, 'UsageTrue', event, key))) return false;
     this.#run.remember({ ...this.#run.memory, reported: null });
     return true;
   }
 
   /** What cannot be told now is told when it may be. */
-  async tellWrong({ reported, message }: Extract<UsageVerdict, { kind: 'report' }>): Promise<void> {
-    if (!(await this.#tell(reported.quotaUid, 'UsageWrong', message, reported.key))) return;
+  async reportWrong({ reported, message }: Extract<UsageVerdict, { kind: 'report' }>): Promise<void> {
+    if (!(await this.#emit(reported.quotaUid, 'UsageWrong', message, reported.key))) return;
     this.#run.remember({ ...this.#run.memory, reported });
   }
 
@@ -178,20 +190,20 @@ export class UsageEpisode {
     await this.#run.waitFor(
       async () =>
         await this.#counting().observeUsageChange.executeWithOptions({ summary: brief(detail) }, [
-          { target: this.#target, reached: this.#run.memory.reached, since, everyMs: LOOK_EVERY_MS },
+          { target: this.#target, observed: this.#run.memory.observed, since, everyMs: CHECK_EVERY_MS },
         ]),
     );
   }
 
-  async #tell(quotaUid: string, reason: 'UsageWrong' | 'UsageTrue', message: string, key: string): Promise<boolean> {
+  async #emit(quotaUid: string, reason: 'UsageWrong' | 'UsageTrue', message: string, key: string): Promise<boolean> {
     const type = reason === 'UsageWrong' ? 'Warning' : 'Normal';
-    const told = await this.#ensured(async () => {
+    const emitted = await this.#ensured(async () => {
       await this.#ensuring().ensureUsageEvent.executeWithOptions({ summary: brief(message) }, [
         { target: this.#target, quotaUid, type, reason, message, key },
       ]);
       return true;
     });
-    return told !== null;
+    return emitted !== null;
   }
 
   /**
@@ -206,7 +218,7 @@ export class UsageEpisode {
       if (failed === null) throw error;
       if (this.pauses.foundIn(failed)) return null;
       const { message } = failed;
-      this.#run.publish({ phase: 'Blocked', reason: 'WriteRefused', detail: message });
+      this.#run.publish({ phase: 'Blocked', reason: 'WriteFailed', detail: message });
       const { failures } = this.#attempts;
       this.#attempts = { ...this.#attempts, failures: failures + 1 };
       const rest = Math.min(FAILED_REST_MS * 2 ** failures, LONGEST_FAILED_REST_MS);

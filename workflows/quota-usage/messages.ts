@@ -2,16 +2,16 @@ import { defineQuery, defineSignal } from '@temporalio/workflow';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import type { Pause } from '../../domain/kernel/pause.ts';
 import type { UsageMode } from '../../domain/quota-usage/mode.ts';
-import type { Reached } from '../../domain/quota-usage/observation.ts';
+import type { ObservedVersions } from '../../domain/quota-usage/observation.ts';
 import type { UsagePhase, UsageReason } from '../../domain/quota-usage/verdict.ts';
 import { defineCommands } from '../kernel/commands.ts';
 
 /** A hint that something a quota counts changed, never the data to act on. */
-export interface UsageHint {
+export interface UsageRequest {
   /** What the watcher saw, for the history's reader. */
   readonly cause: string;
   /** How far the watcher's caches had come. */
-  readonly reached: Reached;
+  readonly observed: ObservedVersions;
   /** Temporal's priority key for the count and the write; a smaller one goes first. */
   readonly priority?: number;
   /** The quota was deleted: whatever this episode rests for is over. */
@@ -22,7 +22,7 @@ export interface UsageHint {
 export const FIRST_PHASE = 'Counting' satisfies UsagePhase;
 
 /** The quota, or something that it counts, changed. */
-export const usageChanged = defineSignal<[UsageHint]>('usageChanged');
+export const usageChanged = defineSignal<[UsageRequest]>('usageChanged');
 
 /** What comes with a command; both may be missing, because people type it into a form. */
 export interface UsageCommandInput {
@@ -47,12 +47,12 @@ export interface UsageStatus {
   /** Null until the first look is over. */
   readonly mode: Exclude<UsageMode, 'off'> | null;
   readonly phase: UsagePhase;
-  readonly reason: UsageReason | 'FirstLook';
+  readonly reason: UsageReason | 'FirstObservation';
   readonly detail: string;
   readonly since: string;
   readonly paused: Pause | null;
   /** How far the caches must have come for the next count. */
-  readonly reached: Reached;
+  readonly observed: ObservedVersions;
   readonly lastCommand: string | null;
 }
 

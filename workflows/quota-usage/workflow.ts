@@ -1,10 +1,10 @@
 import { continueAsNew, setHandler } from '@temporalio/workflow';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
-import { decide, upgradeMemory } from '../../domain/quota-usage/decide.ts';
+import { decide } from '../../domain/quota-usage/decide.ts';
 import type { UsageVerdict } from '../../domain/quota-usage/verdict.ts';
 import { type Carried, ControllerRun, upgradeCarried } from '../kernel/controller-run.ts';
-import { type EpisodeMemory, ORDINARY_PRIORITY, UsageEpisode, type UsageRun } from './episode.ts';
+import { type EpisodeMemory, ORDINARY_PRIORITY, UsageEpisode, type UsageRun, upgradeEpisode } from './episode.ts';
 import { commandDescriptions, commandSignals, commandUpdates, FIRST_PHASE, status, usageChanged } from './messages.ts';
 import type { UsageStatus } from './messages.ts';
 
@@ -37,9 +37,9 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
   const run: UsageRun = new ControllerRun<UsageRun['status'], EpisodeMemory>({
     identity: { controller: 'quota-usage', target: targetName(target), cluster: target.cluster },
     carried,
-    memory: { reached: {}, priority: null, ...carried?.memory, ...upgradeMemory(carried?.memory) },
+    memory: upgradeEpisode(carried?.memory),
     startedAs: FIRST_PHASE,
-    first: { phase: 'Counting', reason: 'FirstLook', detail: 'counting what the namespace uses' },
+    first: { phase: 'Counting', reason: 'FirstObservation', detail: 'counting what the namespace uses' },
     historyEvents: continueAfterEvents,
     facts: () => [],
   });
@@ -59,14 +59,14 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
     run.publish(verdict);
     switch (verdict.kind) {
       case 'end':
-        if (await episode.tellTrue(seen, verdict)) return await finish(verdict);
+        if (await episode.reportTrue(seen, verdict)) return await finish(verdict);
         break;
       case 'write':
         if (!(await episode.write(seen, verdict))) break;
         // What could not be counted keeps its number for now, and the next run looks after it.
         return seen.count.unmeasured.length === 0 ? await finish(verdict) : await next();
       case 'report':
-        await episode.tellWrong(verdict);
+        await episode.reportWrong(verdict);
         break;
       case 'await':
         await episode.awaitChange(seen, verdict);
@@ -103,7 +103,7 @@ function handleMessages(target: QuotaTarget, run: UsageRun, episode: UsageEpisod
       ...run.status,
       since: formatInstant(run.since),
       paused: episode.paused,
-      reached: run.memory.reached,
+      observed: run.memory.observed,
       lastCommand: run.lastCommand,
     }),
   );

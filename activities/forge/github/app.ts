@@ -6,7 +6,7 @@ import { createAppAuth } from '@octokit/auth-app';
 import { RequestError } from '@octokit/request-error';
 import { Octokit } from '@octokit/rest';
 import type { ApplicationFailure } from '@temporalio/common';
-import { fingerprint, type GitHubCredentials, hostOf, KnownSecrets, REFUSED_REST_MS } from './credentials.ts';
+import { fingerprint, type GitHubCredentials, hostOf, SecretCache, REJECTED_REST_MS } from './credentials.ts';
 import { failureOf, rateLimitWait, unauthorized } from './failures.ts';
 import { fetchWhole } from './fetch.ts';
 import { readPrivateKey } from '../../../domain/kernel/rsa-private-key.ts';
@@ -60,12 +60,12 @@ class AppCredentials implements GitHubCredentials {
   readonly host: string;
   readonly advice = ADVICE;
   readonly #options: AppOptions;
-  readonly #known = new KnownSecrets();
+  readonly #secrets = new SecretCache();
   readonly #request: Octokit['request'];
   #token: InstallationToken | null = null;
   #exchanging: Promise<InstallationToken> | null = null;
   /** GitHub refused to give a token: the same values are not sent again for a while. */
-  #refusal: { readonly values: string; readonly failure: ApplicationFailure; readonly askAgainAt: number } | null =
+  #rejected: { readonly values: string; readonly failure: ApplicationFailure; readonly askAgainAt: number } | null =
     null;
 
   constructor(options: AppOptions) {
@@ -92,29 +92,29 @@ class AppCredentials implements GitHubCredentials {
     const values = this.#values();
     const token = this.#token;
     if (token?.of === installationOf(values) && Date.now() < token.renewAt) return header(token);
-    const refusal = this.#refusal;
-    if (refusal?.values === fingerprintOf(values) && Date.now() < refusal.askAgainAt) throw refusal.failure;
+    const rejected = this.#rejected;
+    if (rejected?.values === fingerprintOf(values) && Date.now() < rejected.askAgainAt) throw rejected.failure;
     this.#exchanging ??= this.#exchange(values).finally(() => {
       this.#exchanging = null;
     });
     return header(await this.#exchanging);
   }
 
-  refused(authorization: string): number {
+  rejected(authorization: string): number {
     const token = this.#token;
     if (token === null || authorization !== header(token)) return 0;
     const now = Date.now();
     const age = now - token.obtainedAt;
     if (now < token.expiresAt && age < REPLICATION_MS) return REPLICATION_MS;
     // A token as young as this was refused for another reason than its age; the next one would be as well.
-    if (now < token.expiresAt && age < REFUSED_REST_MS) return REFUSED_REST_MS;
+    if (now < token.expiresAt && age < REJECTED_REST_MS) return REJECTED_REST_MS;
     this.#token = null;
     return 0;
   }
 
   redact(text: string): string {
     this.#values();
-    return this.#known.redact(text);
+    return this.#secrets.redact(text);
   }
 
   async #exchange(values: AppValues): Promise<InstallationToken> {
@@ -129,12 +129,12 @@ class AppCredentials implements GitHubCredentials {
       });
       const answer = await auth({ type: 'installation', refresh: true });
       const { token: value } = answer;
-      this.#known.remember(value);
+      this.#secrets.remember(value);
       const obtainedAt = Date.now();
       const expiresAt = Date.parse(answer.expiresAt);
       const renewAt = Math.max(expiresAt - RENEW_BEFORE_MS, obtainedAt + SHORTEST_LIFE_MS);
       this.#token = { value, obtainedAt, expiresAt, renewAt, of: installationOf(values) };
-      this.#refusal = null;
+      this.#rejected = null;
       return this.#token;
     } catch (error) {
       throw this.#failureOf(error, values);
@@ -144,9 +144,9 @@ class AppCredentials implements GitHubCredentials {
   #failureOf(error: unknown, values: AppValues): Error {
     const now = Date.now();
     const isAnswer = error instanceof RequestError;
-    const isRefusal = isAnswer && error.response !== undefined && error.status < 500 && error.status !== 408;
+    const isUnauthorized = isAnswer && error.response !== undefined && error.status < 500 && error.status !== 408;
     // Without an answer it may be the network; an error of another kind is about the key, which no retry mends.
-    if (isAnswer && (!isRefusal || rateLimitWait(error, now) !== undefined)) {
+    if (isAnswer && (!isUnauthorized || rateLimitWait(error, now) !== undefined)) {
       return failureOf(error, `an installation token on ${this.host}`, now, (text) => this.redact(text));
     }
     const words = this.redact(error instanceof Error ? error.message : String(error));
@@ -155,7 +155,7 @@ class AppCredentials implements GitHubCredentials {
       isAnswer ? `${error.status}: ${words}` : words,
       this.advice,
     );
-    this.#refusal = { values: fingerprintOf(values), failure, askAgainAt: now + REFUSED_REST_MS };
+    this.#rejected = { values: fingerprintOf(values), failure, askAgainAt: now + REJECTED_REST_MS };
     return failure;
   }
 
@@ -164,7 +164,7 @@ class AppCredentials implements GitHubCredentials {
     const { appId, installationId, privateKey } = this.#options;
     const values = { appId: appId().trim(), installationId: installationId().trim(), privateKey: privateKey() };
     for (const line of values.privateKey.split(/\\n|\s+/)) {
-      if (line.length >= SHORTEST_KEY_LINE) this.#known.remember(line);
+      if (line.length >= SHORTEST_KEY_LINE) this.#secrets.remember(line);
     }
     return values;
   }

@@ -47,8 +47,8 @@ const TASK_MS = 5_000;
 /** How long the budget may take to answer, in milliseconds: as long as two tasks that were lost. */
 const ANSWER_MS = 15_000;
 /** The answers are looked for after so many milliseconds, and then after twice as many each time. */
-const FIRST_LOOK_MS = 10;
-const LONGEST_LOOK_MS = 250;
+const FIRST_POLL_MS = 10;
+const LONGEST_POLL_MS = 250;
 /** Up to so many milliseconds are waited here: the activity would ask GitHub again for all that it knows by now. */
 const PATIENCE_MS = 5_000;
 /** Timers fire up to a millisecond early, which would cost another question. */
@@ -66,7 +66,7 @@ export function createGitHubPermits(options: GitHubPermitsOptions): WritePermits
   const { limits, log } = options;
   const budget = new BudgetWorkflowClient(options);
   return {
-    take: async (wanted) => await takePermit(budget, wanted, { limits, log }),
+    acquire: async (wanted) => await takePermit(budget, wanted, { limits, log }),
     limited: async (waitMs, words) => await budget.limited(waitMs, words),
   };
 }
@@ -178,7 +178,7 @@ class BudgetWorkflowClient {
   /** Looks for the answers in the memo, which needs no worker and adds nothing to the history. */
   async #answersTo(batch: number, giveUpAt: number): Promise<readonly Answer[]> {
     const handle = this.#options.client.workflow.getHandle(this.workflowId);
-    for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_LOOK_MS)) {
+    for (let pauseMs = FIRST_POLL_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_POLL_MS)) {
       await sleep(pauseMs);
       const { memo } = await handle.describe();
       const found = memo?.[answersKey(this.#from)] as Answers | undefined;
@@ -203,9 +203,12 @@ async function unlessCancelled<T>(answer: Promise<T>, workflowId: string): Promi
   }
 }
 
-function waitMessage({ place, of, waitMs, because }: Extract<Answer, { granted: false }>, workflowId: string): string {
+function waitMessage(
+  { position, of, waitMs, because }: Extract<Answer, { granted: false }>,
+  workflowId: string,
+): string {
   const why = because === undefined ? '' : `: ${because}`;
-  return `waits for a GitHub permit: place ${place} of ${of} (${workflowId})${why}; asks again in ${formatSpan(waitMs)}`;
+  return `waits for a GitHub permit: place ${position} of ${of} (${workflowId})${why}; asks again in ${formatSpan(waitMs)}`;
 }
 
 function reasonOf(error: unknown): string {

@@ -40,20 +40,20 @@ export class BoundedCache<V> {
 
 /** Git objects by their SHA: loaded once, also when several ask at the same time. A failed load is not remembered. */
 export class ObjectCache<V> {
-  readonly #known: BoundedCache<V>;
+  readonly #cache: BoundedCache<V>;
   readonly #loading = new Map<string, Promise<V>>();
   readonly #weigh: (value: V) => number;
 
   /** @param limit in the unit of `weigh`. */
   constructor(limit: number, weigh: (value: V) => number) {
-    this.#known = new BoundedCache(limit);
+    this.#cache = new BoundedCache(limit);
     this.#weigh = weigh;
   }
 
   async get(key: string, load: () => Promise<V>): Promise<V> {
     // A value may be null, which is known as well.
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
+    const cached = this.#cache.get(key);
+    if (cached !== undefined) return cached;
     const underway = this.#loading.get(key);
     // Whoever loads it may be cancelled, which is nothing to those who wait along: they load it themselves then.
     if (underway !== undefined) return underway.catch(() => this.get(key, load));
@@ -61,7 +61,7 @@ export class ObjectCache<V> {
     this.#loading.set(key, loading);
     try {
       const value = await loading;
-      this.#known.set(key, value, this.#weigh(value));
+      this.#cache.set(key, value, this.#weigh(value));
       return value;
     } finally {
       this.#loading.delete(key);
@@ -70,7 +70,7 @@ export class ObjectCache<V> {
 
   /** Whether a value is here, or on its way. */
   has(key: string): boolean {
-    return this.#known.get(key) !== undefined || this.#loading.has(key);
+    return this.#cache.get(key) !== undefined || this.#loading.has(key);
   }
 
   /**
@@ -95,7 +95,7 @@ export class ObjectCache<V> {
       }),
     );
     for (const [key, value] of (await loading) ?? []) {
-      if (!this.has(key)) this.#known.set(key, value, this.#weigh(value));
+      if (!this.has(key)) this.#cache.set(key, value, this.#weigh(value));
     }
     return new Map(found);
   }

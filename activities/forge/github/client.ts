@@ -36,14 +36,14 @@ export interface GitHubOptions {
 }
 
 /** An answer that the caller has a use for although it is no success. */
-interface Refusal<Status extends number> {
+interface ErrorResponse<Status extends number> {
   readonly ok: false;
   readonly status: Status;
   /** GitHub's own words. */
   readonly message: string;
 }
 
-export type Answer<T, Status extends number> = { readonly ok: true; readonly data: T } | Refusal<Status>;
+export type Answer<T, Status extends number> = { readonly ok: true; readonly data: T } | ErrorResponse<Status>;
 
 /** An answer of GraphQL that the caller has a use for although it is an error. */
 export type GraphQlAnswer<T, Type extends string> =
@@ -80,7 +80,7 @@ interface Connection {
   /** Until when GitHub wants no requests, as it said in its last refusal. */
   limitedUntil: number;
   /** GitHub locks an account out for a while that goes on sending a credential it has refused. */
-  refusal: { readonly authorization: string; readonly words: string; readonly askAgainAt: number } | null;
+  failed: { readonly authorization: string; readonly words: string; readonly askAgainAt: number } | null;
 }
 
 /** One repository on GitHub, as one credential sees it. */
@@ -198,18 +198,18 @@ export class GitHubClient {
   }
 
   /** @param refused gets GitHub's refusals that are not about a limit, and throws those it has no use for. */
-  async #send<T>(ask: Ask<T>, refused: (error: RequestError) => T): Promise<T> {
+  async #send<T>(ask: Ask<T>, onFailure: (error: RequestError) => T): Promise<T> {
     const connection = this.#connection;
     const rest = connection.limitedUntil - Date.now();
     if (rest > 0) throw rateLimited(rest, `GitHub limits the requests for ${this.repository}`);
     const { credentials, octokit } = connection;
     try {
-      const refusal = connection.refusal;
-      if (refusal !== null && Date.now() < refusal.askAgainAt) {
-        if ((await credentials.authorization()) === refusal.authorization) throw this.#unauthorized(refusal.words);
+      const failed = connection.failed;
+      if (failed !== null && Date.now() < failed.askAgainAt) {
+        if ((await credentials.authorization()) === failed.authorization) throw this.#unauthorized(failed.words);
       }
       const { data } = await ask(octokit);
-      connection.refusal = null;
+      connection.failed = null;
       return data;
     } catch (error) {
       if (error instanceof Bottleneck.BottleneckError) {
@@ -223,7 +223,8 @@ export class GitHubClient {
       }
       const wait = error instanceof RequestError ? rateLimitWait(error, Date.now()) : undefined;
       try {
-        if (wait === undefined && error instanceof RequestError && error.response !== undefined) return refused(error);
+        if (wait === undefined && error instanceof RequestError && error.response !== undefined)
+          return onFailure(error);
         throw error;
       } catch (unhandled) {
         throw this.#limited(
@@ -275,7 +276,7 @@ function connect(options: GitHubOptions): Connection {
     request: {
       fetch: fetchWhole({ timeoutMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS, endsWithActivity: true }),
     },
-    retry: { retries: READ_RETRIES, retryAfterBaseValue: READ_RETRY_PAUSE_MS, doNotRetry: REFUSALS },
+    retry: { retries: READ_RETRIES, retryAfterBaseValue: READ_RETRY_PAUSE_MS, doNotRetry: FAILED_STATUSES },
     throttle: {
       id: `${apiUrl} ${credentials.id}`,
       write: writes,
@@ -291,7 +292,7 @@ function connect(options: GitHubOptions): Connection {
     credentials,
     onLimited: options.onLimited ?? (() => {}),
     limitedUntil: 0,
-    refusal: null,
+    failed: null,
   };
   // Each is the outermost when it is added: it sees a request once, with all its retries inside.
   octokit.hook.wrap('request', conditionally(octokit));
@@ -315,11 +316,11 @@ function authorized(connection: Connection): Hook {
         return await request(options);
       } catch (error) {
         if (!(error instanceof RequestError) || error.status !== UNAUTHORIZED) throw error;
-        const rest = credentials.refused(authorization);
+        const rest = credentials.rejected(authorization);
         // A refused request took no effect, so a write can be repeated as well.
         if (rest === 0 && !renewed) continue;
         const words = credentials.redact(error.message);
-        connection.refusal = { authorization, words, askAgainAt: Date.now() + rest };
+        connection.failed = { authorization, words, askAgainAt: Date.now() + rest };
         throw error;
       }
     }
@@ -338,16 +339,16 @@ function conditionally(octokit: Octokit): Hook {
       return request(options);
     }
     const { url } = octokit.request.endpoint(options);
-    const kept = NEVER_CONDITIONAL.test(url) ? undefined : answers.get(url);
-    if (kept !== undefined) options.headers['if-none-match'] = kept.etag;
+    const cached = NEVER_CONDITIONAL.test(url) ? undefined : answers.get(url);
+    if (cached !== undefined) options.headers['if-none-match'] = cached.etag;
     try {
       const response = await request(options);
       const { etag } = response.headers;
       if (etag !== undefined && !NEVER_CONDITIONAL.test(url)) answers.set(url, { etag, response });
       return response;
     } catch (error) {
-      if (kept === undefined || !(error instanceof RequestError) || error.status !== 304) throw error;
-      return kept.response;
+      if (cached === undefined || !(error instanceof RequestError) || error.status !== 304) throw error;
+      return cached.response;
     }
   };
 }
@@ -368,8 +369,8 @@ function throwGraphQlLimit(
 ): void {
   const limit = response.data.errors?.find(({ type }) => type === 'RATE_LIMITED');
   if (limit === undefined) return;
-  const refusal = { ...(response as Response), status: LIMITED };
-  throw new RequestError(limit.message, LIMITED, { request: { ...request, headers: {} }, response: refusal });
+  const failed = { ...(response as Response), status: LIMITED };
+  throw new RequestError(limit.message, LIMITED, { request: { ...request, headers: {} }, response: failed });
 }
 
 function isMutation(query: string): boolean {
@@ -379,7 +380,7 @@ function isMutation(query: string): boolean {
 /** How often a read is sent again. */
 const READ_RETRIES = 1;
 /** Statuses that a second try does not change; 429 would only be slept on. */
-const REFUSALS = Array.from({ length: 100 }, (_, index) => 400 + index).filter((status) => status !== 408);
+const FAILED_STATUSES = Array.from({ length: 100 }, (_, index) => 400 + index).filter((status) => status !== 408);
 /** Long enough for most of the queue to be written. */
 const QUEUE_FULL_WAIT_MS = 15_000;
 /** GitHub's largest. */

@@ -26,13 +26,13 @@ export interface GitHubCredentials {
    * @returns the milliseconds for which the same header must not be sent again; 0 when the next `authorization()` gives
    *   another one, so that the request can be sent again at once.
    */
-  refused(authorization: string): number;
+  rejected(authorization: string): number;
   /** The text without any secret of this credential, also without those that it had before. */
   redact(text: string): string;
 }
 
 /** GitHub locks an account out for a while that goes on sending what it has refused; a refusal by mistake ends. */
-export const REFUSED_REST_MS = 60_000;
+export const REJECTED_REST_MS = 60_000;
 
 /** How many secrets are taken out of texts, former ones too: an answer that was slow may come after a rotation. */
 const REMEMBERED_SECRETS = 200;
@@ -45,7 +45,7 @@ const SECRET_FORMS: readonly RegExp[] = [
 ];
 
 /** The values that must be in no text: those of now, and the last ones before. */
-export class KnownSecrets {
+export class SecretCache {
   readonly #values: string[] = [];
 
   remember(value: string): void {
@@ -81,10 +81,10 @@ export function tokenCredentials(options: {
   readonly apiUrl: string;
   readonly token: () => string;
 }): GitHubCredentials {
-  const known = new KnownSecrets();
+  const secrets = new SecretCache();
   const current = (): string => {
     const token = options.token().trim();
-    known.remember(token);
+    secrets.remember(token);
     return token;
   };
   return {
@@ -96,10 +96,10 @@ export function tokenCredentials(options: {
       'check that it has not expired or been revoked and put a valid one in its place, no restart is needed where it is read from a file',
     authorization: () => Promise.resolve(`Bearer ${current()}`),
     // Only the owner can replace it.
-    refused: (authorization) => (authorization === `Bearer ${current()}` ? REFUSED_REST_MS : 0),
+    rejected: (authorization) => (authorization === `Bearer ${current()}` ? REJECTED_REST_MS : 0),
     redact: (text) => {
       current();
-      return known.redact(text);
+      return secrets.redact(text);
     },
   };
 }

@@ -9,7 +9,7 @@ import { failure } from '../../kernel/failure.ts';
 /** GitHub's advice where a secondary limit names no time. */
 const SECONDARY_LIMIT_WAIT_MS = 60_000;
 /** How often it is looked whether a refused credential was replaced; nothing is sent to GitHub for that. */
-const TOKEN_LOOK_MS = 5_000;
+const TOKEN_RETRY_MS = 5_000;
 /** Of an answer's own words. */
 const SHOWN_CHARACTERS = 500;
 
@@ -30,11 +30,11 @@ export function rateLimited(waitMs: number, message: string): ApplicationFailure
  * @param words GitHub's own, without any secret.
  * @param advice what a person should look at.
  */
-export function unauthorized(refused: string, words: string, advice: string): ApplicationFailure {
+export function unauthorized(rejected: string, words: string, advice: string): ApplicationFailure {
   return failure({
     type: 'ForgeUnauthorized',
-    message: `GitHub refuses ${refused} (${words}); ${advice}`,
-    nextRetryDelayMs: TOKEN_LOOK_MS,
+    message: `GitHub refuses ${rejected} (${words}); ${advice}`,
+    nextRetryDelayMs: TOKEN_RETRY_MS,
   });
 }
 

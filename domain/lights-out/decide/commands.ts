@@ -36,7 +36,7 @@ export function applyCommand(
   { memory, seen, now }: { memory: LightsOutMemory; seen: LightsOutObservation | null; now: EpochMs },
 ): CommandAnswer {
   const input = readInput(raw);
-  const refuse = (message: string): CommandAnswer => ({ memory: null, message });
+  const reject = (message: string): CommandAnswer => ({ memory: null, message });
   switch (name) {
     case 'wake':
     case 'sleep':
@@ -46,24 +46,24 @@ export function applyCommand(
       const isMeant = (one: Override): boolean =>
         one.until > now && (namespace === null || one.namespace === namespace);
       const ended = memory.overrides.filter(isMeant);
-      const kept = memory.overrides.filter((one) => !isMeant(one));
+      const remaining = memory.overrides.filter((one) => !isMeant(one));
       if (ended.length === 0) {
-        return refuse(
+        return reject(
           `there is nothing to cancel${namespace === null ? '' : ` in ${namespace}`}: nobody woke it or put it to sleep by a command`,
         );
       }
       // Who was awake until now is remembered for the night: what people did meanwhile was not against it.
       const woke = ended.filter((one) => one.kind === 'wake').map((one) => ({ ...one, until: now }));
       return {
-        memory: { ...memory, overrides: [...kept, ...woke] },
+        memory: { ...memory, overrides: [...remaining, ...woke] },
         message: `ended: ${ended.map(overrideSentence).join('; ')}`,
       };
     }
     case 'approve':
-      if (memory.approved !== null) return refuse(`already approved by ${memory.approved.by}`);
+      if (memory.approved !== null) return reject(`already approved by ${memory.approved.by}`);
       // Before the first observation it is not known.
       if (seen !== null && seen.schedule?.spec?.requireApproval !== true) {
-        return refuse('the schedule asks for no approval');
+        return reject('the schedule asks for no approval');
       }
       return { memory: { ...memory, approved: { by: input.by, at: now } }, message: `approved by ${input.by}` };
     case 'reconcileNow':
@@ -77,28 +77,28 @@ function override(
   { by, reason, namespace, for: span, until: moment }: Read,
   { memory, seen, now }: { memory: LightsOutMemory; seen: LightsOutObservation | null; now: EpochMs },
 ): CommandAnswer {
-  const refuse = (message: string): CommandAnswer => ({ memory: null, message });
+  const reject = (message: string): CommandAnswer => ({ memory: null, message });
   if ((span === '') === (moment === '')) {
-    return refuse(
+    return reject(
       `${kind} needs either "for", such as {"for": "3h"}, or "until", such as {"until": "2026-12-24T18:00:00+01:00"}`,
     );
   }
   const until = span === '' ? readMoment(moment) : inA(span, now);
   if (until === null) {
     return span === ''
-      ? refuse(`"${moment}": expected ${MOMENT_FORM}`)
-      : refuse(`"${span}": expected ${DURATION_FORM}`);
+      ? reject(`"${moment}": expected ${MOMENT_FORM}`)
+      : reject(`"${span}": expected ${DURATION_FORM}`);
   }
-  if (until <= now) return refuse(`${formatInstant(until)} is over`);
+  if (until <= now) return reject(`${formatInstant(until)} is over`);
   if (until - now > LONGEST_OVERRIDE_MS) {
-    return refuse(`${formatSpan(until - now)} is longer than 31 d: change the schedule, or add an exception to it`);
+    return reject(`${formatSpan(until - now)} is longer than 31 d: change the schedule, or add an exception to it`);
   }
   const inScope = seen?.plan?.namespaces;
   if (namespace !== null && inScope !== undefined && !inScope.includes(namespace)) {
-    return refuse(`${namespace} is not in the scope of the schedule`);
+    return reject(`${namespace} is not in the scope of the schedule`);
   }
   const others = memory.overrides.filter((one) => one.until <= now || one.namespace !== namespace);
-  if (others.length >= MAX_OVERRIDES) return refuse(`there are ${others.length} already: cancel some first`);
+  if (others.length >= MAX_OVERRIDES) return reject(`there are ${others.length} already: cancel some first`);
   const added: Override = { kind, namespace, since: now, until, by, reason };
   return {
     memory: { ...memory, overrides: [...others, added] },

@@ -13,7 +13,7 @@ import { workloadName } from '../workload/workload.ts';
 /** Everything is observed once a day at least: a timer may be as old as the zone data that it was computed with. */
 const LONGEST_WAIT_MS = 86_400_000;
 /** While Headroom is paused in the cluster: nothing is watched that would say when it ends. */
-const GLOBAL_PAUSE_LOOK_MS = 60_000;
+const GLOBAL_PAUSE_RECHECK_MS = 60_000;
 /** Events of one kind from one observation; the others are in the details. */
 const EVENTS_AT_ONCE = 10;
 
@@ -129,7 +129,7 @@ function restoring(
   if (seen.globalPause !== null) {
     const message = `${detail} later: ${seen.globalPause}`;
     return {
-      ...verdictOf('CleaningUp', 'GloballyPaused', message, { kind: 'wait', until: seen.at + GLOBAL_PAUSE_LOOK_MS }),
+      ...verdictOf('CleaningUp', 'GloballyPaused', message, { kind: 'wait', until: seen.at + GLOBAL_PAUSE_RECHECK_MS }),
       facts: factsOf(seen, memory),
       ready: { status: 'Unknown', reason: 'GloballyPaused', message },
     };
@@ -145,7 +145,7 @@ function restoring(
   return {
     ...verdictOf('CleaningUp', 'CleanupFailed', message, {
       kind: 'wait',
-      until: memory.retry?.at ?? seen.at + GLOBAL_PAUSE_LOOK_MS,
+      until: memory.retry?.at ?? seen.at + GLOBAL_PAUSE_RECHECK_MS,
     }),
     facts: factsOf(seen, memory),
     ready: { status: 'False', reason: 'CleanupFailed', message },
@@ -215,7 +215,7 @@ function dryRun({ seen, memory, plan, facts }: Following): LightsOutVerdict {
       : `a dry run: ${counted(plan.total, 'workload')} would be written`;
   const message = plan.total === 0 ? detail : `${detail}: ${shortList(wanted)}`;
   return {
-    ...verdictOf('DryRun', 'DryRun', detail, { kind: 'wait', until: nextLook(seen, memory, plan) }),
+    ...verdictOf('DryRun', 'DryRun', detail, { kind: 'wait', until: nextCheck(seen, memory, plan) }),
     facts: [...facts, ...shortFacts(wanted.map((one) => `would be done: ${one}`))],
     ready: { status: 'True', reason: 'DryRun', message },
     events: notYetEmitted(memory, [{ type: 'Normal', reason: 'DryRun', message, key: `DryRun ${message}` }]),
@@ -230,7 +230,7 @@ function scaling(
   if (seen.globalPause !== null) {
     const detail = `${counted(plan.total, 'workload')} to be written, and ${seen.globalPause}`;
     return {
-      ...verdictOf(period.state, 'GloballyPaused', detail, { kind: 'wait', until: seen.at + GLOBAL_PAUSE_LOOK_MS }),
+      ...verdictOf(period.state, 'GloballyPaused', detail, { kind: 'wait', until: seen.at + GLOBAL_PAUSE_RECHECK_MS }),
       facts,
       ready: { status: 'Unknown', reason: 'GloballyPaused', message: detail },
     };
@@ -254,7 +254,7 @@ function awaitingApproval({ seen, memory, schedule, period, plan, facts }: Follo
   const wanted = plan.items.map(itemSentence);
   const message = `${detail}: ${shortList(wanted)}`;
   return {
-    ...verdictOf('AwaitingApproval', 'ApprovalNeeded', detail, { kind: 'wait', until: nextLook(seen, memory, plan) }),
+    ...verdictOf('AwaitingApproval', 'ApprovalNeeded', detail, { kind: 'wait', until: nextCheck(seen, memory, plan) }),
     facts: [...facts, ...shortFacts(wanted.map((one) => `waits for the approval: ${one}`))],
     ready: { status: 'True', reason: 'AwaitingApproval', message: detail },
     events: notYetEmitted(memory, [
@@ -271,7 +271,7 @@ function asScheduled({ seen, memory, period, plan, facts }: Following): LightsOu
   const failed: readonly LightsOutEvent[] = isFailing
     ? [{ type: 'Warning', reason: 'ScalingFailed', message: detail, key: `ScalingFailed ${failingKey(memory)}` }]
     : [];
-  const until = nextLook(seen, memory, plan);
+  const until = nextCheck(seen, memory, plan);
   return {
     ...verdictOf(period.state, isFailing ? 'ScalingFailed' : 'AsScheduled', detail, { kind: 'wait', until }),
     facts,
@@ -292,7 +292,7 @@ function due(items: readonly PlanItem[], memory: LightsOutMemory, now: EpochMs):
   return items.filter(({ workload }) => memory.failing[workloadName(workload)] === undefined);
 }
 
-function nextLook(seen: LightsOutObservation, memory: LightsOutMemory, plan: Plan): EpochMs {
+function nextCheck(seen: LightsOutObservation, memory: LightsOutMemory, plan: Plan): EpochMs {
   const moments = [
     seen.at + LONGEST_WAIT_MS,
     seen.period?.next?.at ?? null,
@@ -300,7 +300,7 @@ function nextLook(seen: LightsOutObservation, memory: LightsOutMemory, plan: Pla
     memory.retry?.at ?? null,
     ...memory.overrides.map(({ until }) => until),
     ...(seen.schedule?.overrides ?? []).map(({ until }) => until),
-    seen.globalPause !== null && plan.total > 0 ? seen.at + GLOBAL_PAUSE_LOOK_MS : null,
+    seen.globalPause !== null && plan.total > 0 ? seen.at + GLOBAL_PAUSE_RECHECK_MS : null,
   ].filter((at) => at !== null && at > seen.at);
   return Math.min(...(moments as number[]));
 }

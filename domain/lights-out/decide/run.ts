@@ -152,12 +152,12 @@ export function completeRun(
   if (run !== null) {
     const but = failed === 0 ? '' : `; ${failed} failed and are tried again`;
     const where = `in ${run.namespaces.length} ${run.namespaces.length === 1 ? 'namespace' : 'namespaces'}`;
-    const say = (reason: string, count: number, what: string): void => {
+    const note = (reason: string, count: number, what: string): void => {
       const message = `${count} ${count === 1 ? 'workload' : 'workloads'} ${where} ${what}${but}`;
       events.push({ type: 'Normal', reason, message, key: `${reason} ${run.startedAt}` });
     };
-    if (run.down > 0) say('ScaledDown', run.down, 'put to sleep');
-    if (run.up > 0) say('ScaledUp', run.up, 'woken');
+    if (run.down > 0) note('ScaledDown', run.down, 'put to sleep');
+    if (run.up > 0) note('ScaledUp', run.up, 'woken');
   }
   return {
     memory: {

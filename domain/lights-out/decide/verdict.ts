@@ -19,7 +19,7 @@ export type LightsOutPhase =
 
 /** Why a verdict is what it is: one word that is the same in details, the condition Ready, logs and tests. */
 export type LightsOutReason =
-  | 'FirstLook'
+  | 'FirstObservation'
   | 'AsScheduled'
   | 'Scaling'
   | 'ScalingFailed'

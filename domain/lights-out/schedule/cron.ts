@@ -37,14 +37,14 @@ interface FieldRule {
   readonly max: number;
   /** In the order of their numbers, from `min` on. */
   readonly words: readonly string[];
-  readonly hint: string;
+  readonly advice: string;
 }
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 
-function ruleOf(name: string, min: number, max: number, words: readonly string[], hint: string): FieldRule {
-  return { name, min, max, words, hint };
+function ruleOf(name: string, min: number, max: number, words: readonly string[], advice: string): FieldRule {
+  return { name, min, max, words, advice };
 }
 
 const MINUTE = ruleOf('minute', 0, 59, [], 'numbers from 0 to 59');
@@ -155,8 +155,8 @@ function wordOf(value: number, { min, words }: FieldRule): string {
   return words[value - min]?.toUpperCase() ?? `${value}`;
 }
 
-function takes(what: string, { hint }: FieldRule): string {
-  return `${what}: it takes ${hint}, one or a list (1,3), a range (1-5), all of them (*) or steps (*/2)`;
+function takes(what: string, { advice }: FieldRule): string {
+  return `${what}: it takes ${advice}, one or a list (1,3), a range (1-5), all of them (*) or steps (*/2)`;
 }
 
 function problem(text: string, { name }: FieldRule, what: string): CronProblem {

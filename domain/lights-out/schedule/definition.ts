@@ -19,7 +19,7 @@ interface Rule {
 }
 
 /** Keywords that zod writes and a structural schema does not take. */
-const REFUSED_KEYWORDS: ReadonlySet<string> = new Set(['$schema', 'propertyNames']);
+const UNSUPPORTED_KEYWORDS: ReadonlySet<string> = new Set(['$schema', 'propertyNames']);
 
 const HAS_ZONE = String.raw`self.matches(r'^\s*(?i:CRON_)?(?i:TZ)=')`;
 const IS_MACRO = String.raw`self.matches(r'^\s*@')`;
@@ -152,7 +152,7 @@ function isSafetyBound(keyword: string, value: unknown): boolean {
 function structural(schema: Schema, path: string, added: Set<string>): Schema {
   const { properties, items, ...keywords } = schema;
   const kept = Object.entries(keywords).filter(
-    ([keyword, value]) => !REFUSED_KEYWORDS.has(keyword) && !isSafetyBound(keyword, value),
+    ([keyword, value]) => !UNSUPPORTED_KEYWORDS.has(keyword) && !isSafetyBound(keyword, value),
   );
   const addition = ADDITIONS[path];
   if (addition !== undefined) added.add(path);

@@ -30,8 +30,8 @@ const formats = new Map<string, Intl.DateTimeFormat>();
  * @throws {RangeError} for a zone that the platform does not know
  */
 function formatOf(zone: string): Intl.DateTimeFormat {
-  const known = formats.get(zone);
-  if (known !== undefined) return known;
+  const cached = formats.get(zone);
+  if (cached !== undefined) return cached;
   const made = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' });
   formats.set(zone, made);
   return made;

@@ -7,7 +7,7 @@ import {
   type LockedDecision,
   type Merge,
   type PullRequestRef,
-  type Refusal,
+  type Rejection,
   type UnmergedDecision,
 } from '../model/decision.ts';
 import {
@@ -50,7 +50,7 @@ export function recommended<State extends ResizeState>(
 
 /** An Event was written, and the comment that belongs to it. */
 export function emitted<State extends ResizeState>(memory: ResizeMemory<State>, about: string): ResizeMemory<State> {
-  const all = [...memory.emitted.filter((known) => known !== about), about].slice(-MAX_EMITTED);
+  const all = [...memory.emitted.filter((existing) => existing !== about), about].slice(-MAX_EMITTED);
   return { ...effective(memory), emitted: all };
 }
 
@@ -106,14 +106,14 @@ export function opened(
 /** What of an approval holds for the pull request at the head that it has now. */
 function approvalAt(
   approval: Approval | null,
-  { gate }: UnmergedDecision,
+  { approvalRequirement }: UnmergedDecision,
   { headSha }: PullRequestRef,
   { sameHead, sameLimits }: { readonly sameHead: boolean; readonly sameLimits: boolean },
 ): Approval | null {
   if (approval === null || !sameLimits) return null;
   // What was approved before there was a pull request is approved for the head that Headroom made of it, and for every
   // later one with these values: the people agreed to the values, and no other commit is ours.
-  if (isBeforePullRequest(gate)) return { ...approval, headSha };
+  if (isBeforePullRequest(approvalRequirement)) return { ...approval, headSha };
   return sameHead ? approval : null;
 }
 
@@ -143,7 +143,7 @@ export function synced(memory: ResizeMemory<Merged>, at: EpochMs): ResizeMemory<
 }
 
 /** The decision is given up and the lock is free, by a person's no or because it is not wanted any more. */
-export function closed(memory: ResizeMemory<Unmerged>, rejection: Refusal | null): ResizeMemory<Idle> {
+export function closed(memory: ResizeMemory<Unmerged>, rejection: Rejection | null): ResizeMemory<Idle> {
   const { rejections } = memory;
   return {
     ...finished(memory),

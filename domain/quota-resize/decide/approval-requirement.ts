@@ -1,6 +1,6 @@
 /** Whether a person has to agree, and before what. */
 import { isZero, parseQuantity } from '../../kernel/quantity.ts';
-import type { DecisionFacts, Gate, LimitChange } from '../model/decision.ts';
+import type { DecisionFacts, ApprovalRequirement, LimitChange } from '../model/decision.ts';
 import { maxStepExceeded, type ResizePolicy } from '../policy/policy.ts';
 
 /**
@@ -8,7 +8,10 @@ import { maxStepExceeded, type ResizePolicy } from '../policy/policy.ts';
  * `resizer.io/approval` asks for it. Null where none is needed. It is needed before the merge, unless the policy wants it
  * before the pull request.
  */
-export function gateOf(policy: ResizePolicy, changes: readonly LimitChange[]): Gate | null {
+export function approvalRequirementOf(
+  policy: ResizePolicy,
+  changes: readonly LimitChange[],
+): ApprovalRequirement | null {
   const before = policy.approval === 'before-pull-request' ? { before: 'pull-request' as const } : {};
   const from = Object.fromEntries(changes.map((change) => [change.resource, change.from]));
   const to = Object.fromEntries(changes.map((change) => [change.resource, change.to]));
@@ -30,18 +33,18 @@ export function gateOf(policy: ResizePolicy, changes: readonly LimitChange[]): G
 }
 
 /** The approval that a decision needs, for its own quota by the policy as it is now, or for one of its companions. */
-export function gateOfDecision(
+export function approvalRequirementOfDecision(
   policy: ResizePolicy,
-  { changes, companions = [] }: Pick<DecisionFacts, 'changes' | 'companions'>,
-): Gate | null {
-  const own = gateOf(policy, changes);
+  { changes, batchedQuotas = [] }: Pick<DecisionFacts, 'changes' | 'batchedQuotas'>,
+): ApprovalRequirement | null {
+  const own = approvalRequirementOf(policy, changes);
   if (own !== null) return own;
-  const theirs = companions.find(({ gate }) => gate !== null);
-  if (!theirs?.gate) return null;
-  return { ...theirs.gate, message: `quota ${theirs.quota}: ${theirs.gate.message}` };
+  const theirs = batchedQuotas.find(({ approvalRequirement }) => approvalRequirement !== null);
+  if (!theirs?.approvalRequirement) return null;
+  return { ...theirs.approvalRequirement, message: `quota ${theirs.quota}: ${theirs.approvalRequirement.message}` };
 }
 
 /** Whether the approval is needed before there is a pull request. */
-export function isBeforePullRequest(gate: Gate | null): boolean {
-  return gate?.before === 'pull-request';
+export function isBeforePullRequest(approvalRequirement: ApprovalRequirement | null): boolean {
+  return approvalRequirement?.before === 'pull-request';
 }

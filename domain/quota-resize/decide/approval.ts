@@ -1,65 +1,80 @@
 /** Waiting for a person's yes or no: said once, reminded of, and given up where the policy says so. */
 import { equalLists } from '../../kernel/resource-list.ts';
 import { type EpochMs, formatInstant, formatSpan } from '../../kernel/time.ts';
-import { approvedValues, decidedLimits, type Gate, type Refusal, type UnmergedDecision } from '../model/decision.ts';
+import {
+  approvedValues,
+  decidedLimits,
+  type ApprovalRequirement,
+  type Rejection,
+  type UnmergedDecision,
+} from '../model/decision.ts';
 import { isBeforePullRequest } from './approval-requirement.ts';
 import { inState, type ResizeMemory, type Unmerged } from '../model/memory.ts';
-import { needDigest } from '../sizing/requirement.ts';
+import { requirementDigest } from '../sizing/requirement.ts';
 import type { QuotaObservation } from '../model/observation.ts';
-import type { Planned } from './next-step.ts';
-import type { Plan } from '../model/verdict.ts';
+import type { Intended } from './next-step.ts';
+import type { Intent } from '../model/verdict.ts';
 import { linkTo, wholeSummary } from '../pull-request/wording.ts';
 
 /** Whether the approval in hand was given for exactly these limits and this head, or for these limits where they are the question. */
 export function approvalHolds({ approval }: Unmerged, decision: UnmergedDecision): boolean {
   if (approval === null || !equalLists(approval.limits, approvedValues(decision))) return false;
-  return isBeforePullRequest(decision.gate) || approval.headSha === decision.pullRequest?.headSha;
+  return isBeforePullRequest(decision.approvalRequirement) || approval.headSha === decision.pullRequest?.headSha;
 }
 
 /** How a wait with the decision in hand is made, until a moment at the latest. */
-type Waiting = (reason: Gate['reason'], detail: string, until?: EpochMs) => Plan;
+type Waiting = (reason: ApprovalRequirement['reason'], detail: string, until?: EpochMs) => Intent;
 
 /**
  * The gate is shut: people are told once, reminded at the policy's distance, and after its timeout no answer is a no.
  */
 export function awaitApproval(
-  look: QuotaObservation,
+  observation: QuotaObservation,
   memory: ResizeMemory<Unmerged>,
   decision: UnmergedDecision,
-  gate: Gate,
+  approvalRequirement: ApprovalRequirement,
   now: EpochMs,
   waiting: Waiting,
-): Planned {
-  const { approvalReminder, approvalTimeout } = look.policy;
-  const key = `${decision.id}|${needDigest(decision)}|${decision.pullRequest?.headSha ?? ''}`;
+): Intended {
+  const { approvalReminder, approvalTimeout } = observation.policy;
+  const key = `${decision.id}|${requirementDigest(decision)}|${decision.pullRequest?.headSha ?? ''}`;
   const { state } = memory;
-  const known = state.awaiting?.key === key ? state.awaiting : { key, since: now, remindedAt: now };
-  const asking = inState(memory, { ...state, awaiting: known });
+  const existing = state.awaiting?.key === key ? state.awaiting : { key, since: now, remindedAt: now };
+  const asking = inState(memory, { ...state, awaiting: existing });
   const subject = decision.pullRequest === null ? wholeSummary(decision) : linkTo(decision.pullRequest);
-  const detail = `${subject} waits for an approval since ${formatInstant(known.since)}: ${gate.message}; send approve or reject`;
+  const detail = `${subject} waits for an approval since ${formatInstant(existing.since)}: ${approvalRequirement.message}; send approve or reject`;
 
   const about = `approval|${key}`;
   if (!memory.emitted.includes(about)) {
     const event = { type: 'Normal', reason: 'QuotaResizeApprovalNeeded', message: detail } as const;
     return [
       asking,
-      { kind: 'say', phase: 'AwaitingApproval', reason: gate.reason, detail, decision, about, comment: null, event },
+      {
+        kind: 'notify',
+        phase: 'AwaitingApproval',
+        reason: approvalRequirement.reason,
+        detail,
+        decision,
+        about,
+        comment: null,
+        event,
+      },
     ];
   }
-  const dueAt = approvalTimeout === null ? Number.POSITIVE_INFINITY : known.since + approvalTimeout;
-  if (now >= dueAt) return [asking, giveUp(look, decision, known.since, now)];
+  const dueAt = approvalTimeout === null ? Number.POSITIVE_INFINITY : existing.since + approvalTimeout;
+  if (now >= dueAt) return [asking, giveUp(observation, decision, existing.since, now)];
 
-  const remindAt = approvalReminder === null ? Number.POSITIVE_INFINITY : known.remindedAt + approvalReminder;
+  const remindAt = approvalReminder === null ? Number.POSITIVE_INFINITY : existing.remindedAt + approvalReminder;
   if (now >= remindAt) {
-    const message = `${detail} (still no answer after ${formatSpan(now - known.since)})`;
+    const message = `${detail} (still no answer after ${formatSpan(now - existing.since)})`;
     const event = { type: 'Warning', reason: 'QuotaResizeApprovalOverdue', message } as const;
     const reminder = `${about}|${now}`;
     return [
-      inState(memory, { ...state, awaiting: { ...known, remindedAt: now } }),
+      inState(memory, { ...state, awaiting: { ...existing, remindedAt: now } }),
       {
-        kind: 'say',
+        kind: 'notify',
         phase: 'AwaitingApproval',
-        reason: gate.reason,
+        reason: approvalRequirement.reason,
         detail,
         decision,
         about: reminder,
@@ -69,24 +84,24 @@ export function awaitApproval(
     ];
   }
   const end = Number.isFinite(dueAt) ? `; without an answer by ${formatInstant(dueAt)} it is given up` : '';
-  return [asking, waiting(gate.reason, `${detail}${end}`, Math.min(remindAt, dueAt))];
+  return [asking, waiting(approvalRequirement.reason, `${detail}${end}`, Math.min(remindAt, dueAt))];
 }
 
-function giveUp(look: QuotaObservation, decision: UnmergedDecision, since: EpochMs, now: EpochMs): Plan {
-  const refusal: Refusal = {
+function giveUp(observation: QuotaObservation, decision: UnmergedDecision, since: EpochMs, now: EpochMs): Intent {
+  const rejection: Rejection = {
     limits: decidedLimits(decision),
     at: now,
     by: 'nobody',
     reason: `no answer since ${formatInstant(since)}`,
   };
   const detail = `nobody approved it since ${formatInstant(since)} (resizer.io/approval-timeout)`;
-  const until = formatInstant(now + look.policy.rejectionCooldown);
+  const until = formatInstant(now + observation.policy.rejectionCooldown);
   const comment = `Closed by Headroom: ${detail}. It is not asked for again before ${until} unless the need grows.`;
-  return { kind: 'close', phase: 'CoolingDown', reason: 'ApprovalTimedOut', detail, decision, refusal, comment };
+  return { kind: 'close', phase: 'CoolingDown', reason: 'ApprovalTimedOut', detail, decision, rejection, comment };
 }
 
 /** An approval that people have not been told about yet: in an Event, and on the pull request once there is one. */
-export function tellApproval(memory: ResizeMemory<Unmerged>, decision: UnmergedDecision): Plan | null {
+export function announceApproval(memory: ResizeMemory<Unmerged>, decision: UnmergedDecision): Intent | null {
   const { approval } = memory.state;
   if (approval === null) return null;
   const hasPullRequest = decision.pullRequest !== null;
@@ -95,7 +110,7 @@ export function tellApproval(memory: ResizeMemory<Unmerged>, decision: UnmergedD
   const why = approval.reason === '' ? '' : `: ${approval.reason}`;
   const words = `approved by ${approval.by} at ${formatInstant(approval.at)}${why}`;
   return {
-    kind: 'say',
+    kind: 'notify',
     phase: hasPullRequest ? 'AwaitingMerge' : 'OpeningPullRequest',
     reason: 'Approved',
     detail: `${wholeSummary(decision)}: ${words}`,

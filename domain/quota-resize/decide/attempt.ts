@@ -1,13 +1,13 @@
 /** Whether what the ladder asks for may be tried now, or was tried a moment ago and has to rest. */
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { isUnmerged, type ResizeMemory, type ResizeState } from '../model/memory.ts';
-import { needDigest } from '../sizing/requirement.ts';
+import { requirementDigest } from '../sizing/requirement.ts';
 import type { PullRequestObservation, QuotaObservation } from '../model/observation.ts';
 import type { ResizePolicy } from '../policy/policy.ts';
-import type { Plan, Verdict, Wait } from '../model/verdict.ts';
-import { lookAgainAt, quietUntil } from './wait.ts';
+import type { Intent, Verdict, Wait } from '../model/verdict.ts';
+import { recheckAt, quietUntil } from './wait.ts';
 
-type Deed = Exclude<Plan, { kind: 'hold' } | { kind: 'end' }>;
+type Action = Exclude<Intent, { kind: 'hold' } | { kind: 'end' }>;
 
 /** The first repetition of an act that left no trace waits this long, each further one twice as long. */
 const FIRST_REPEAT_MS = 1_000;
@@ -18,28 +18,30 @@ const FIRST_REPEAT_MS = 1_000;
  * no disagreement between what is seen and what is answered becomes a loop.
  */
 export function attempt(
-  look: QuotaObservation,
+  observation: QuotaObservation,
   pullRequest: PullRequestObservation | null,
   memory: ResizeMemory,
-  plan: Plan,
+  intent: Intent,
   now: EpochMs,
 ): readonly [ResizeMemory, Verdict] {
-  if (plan.kind === 'hold' || plan.kind === 'end') return [memory, plan];
-  const key = keyOf(plan, look.policy);
+  if (intent.kind === 'hold' || intent.kind === 'end') return [memory, intent];
+  const key = keyOf(intent, observation.policy);
   const resting = (until: EpochMs): Wait => {
-    const watch = watchOf(plan, pullRequest);
-    const lookAt =
-      watch === undefined && memory.state.kind === 'Idle' ? until : Math.min(until, lookAgainAt(look.timings, now));
+    const watch = watchOf(intent, pullRequest);
+    const recheck =
+      watch === undefined && memory.state.kind === 'Idle'
+        ? until
+        : Math.min(until, recheckAt(observation.timings, now));
     return {
-      until: lookAt,
-      quietUntil: Math.min(lookAt, quietUntil(look.timings, now)),
+      until: recheck,
+      quietUntil: Math.min(recheck, quietUntil(observation.timings, now)),
       ...(watch === undefined ? {} : { watch }),
     };
   };
 
   const before = memory.attempt.kind !== 'none' && memory.attempt.key === key ? memory.attempt : null;
   if (before?.kind === 'blocked') {
-    const dueAt = before.at + look.timings.holdRetry;
+    const dueAt = before.at + observation.timings.holdRetry;
     if (now < dueAt) {
       const detail = `${before.message.replace(/\.$/, '')}; tried again at ${formatInstant(dueAt)}`;
       return [memory, { kind: 'hold', phase: 'Blocked', reason: before.reason, detail, wait: resting(dueAt) }];
@@ -47,58 +49,58 @@ export function attempt(
   }
   const tries = before?.kind === 'tried' ? before.count : 0;
   if (before?.kind === 'tried') {
-    const repeatAt = before.at + spacing(before.count, look);
+    const repeatAt = before.at + spacing(before.count, observation);
     if (now < repeatAt) {
-      const { phase, reason } = plan;
-      const detail = `${plan.detail}; the last attempt had no effect, tried again at ${formatInstant(repeatAt)}`;
+      const { phase, reason } = intent;
+      const detail = `${intent.detail}; the last attempt had no effect, tried again at ${formatInstant(repeatAt)}`;
       return [memory, { kind: 'hold', phase, reason, detail, wait: resting(repeatAt) }];
     }
   }
   return [
-    { ...memory, attempt: { kind: 'tried', key, count: tries + 1, at: now }, state: closingFor(plan, memory.state) },
-    { ...plan, blockedKey: key },
+    { ...memory, attempt: { kind: 'tried', key, count: tries + 1, at: now }, state: closingFor(intent, memory.state) },
+    { ...intent, blockedKey: key },
   ];
 }
 
 /** That the pull request is closed by Headroom is known before it is, or it would look like a person's rejection. */
-function closingFor(plan: Deed, state: ResizeState): ResizeState {
-  if (plan.kind !== 'close' || !isUnmerged(state)) return state;
-  return { ...state, closing: { reason: plan.reason, detail: plan.detail } };
+function closingFor(intent: Action, state: ResizeState): ResizeState {
+  if (intent.kind !== 'close' || !isUnmerged(state)) return state;
+  return { ...state, closing: { reason: intent.reason, detail: intent.detail } };
 }
 
-function spacing(count: number, look: QuotaObservation): number {
+function spacing(count: number, observation: QuotaObservation): number {
   // 2^20 seconds is far above any interval; more would only lose precision.
   const doubled = FIRST_REPEAT_MS * 2 ** Math.min(count - 1, 20);
-  return Math.min(doubled, Math.max(FIRST_REPEAT_MS, look.timings.updateInterval));
+  return Math.min(doubled, Math.max(FIRST_REPEAT_MS, observation.timings.updateInterval));
 }
 
 /** What the act is about: the place in Git and the values, or the head that it needs. */
-function keyOf(plan: Deed, policy: ResizePolicy): string {
+function keyOf(intent: Action, policy: ResizePolicy): string {
   const path = JSON.stringify(policy.git);
-  switch (plan.kind) {
+  switch (intent.kind) {
     case 'recommend':
-      return `recommend|${needDigest(plan.proposal)}`;
+      return `recommend|${requirementDigest(intent.proposal)}`;
     case 'propose':
-      return `propose|${path}|${needDigest(plan.proposal)}`;
+      return `propose|${path}|${requirementDigest(intent.proposal)}`;
     case 'open':
     case 'rebuild':
     case 'merge': {
-      const head = plan.decision.pullRequest?.headSha ?? '';
-      return `${plan.kind}|${plan.decision.id}|${head}|${path}|${needDigest(plan.decision)}`;
+      const head = intent.decision.pullRequest?.headSha ?? '';
+      return `${intent.kind}|${intent.decision.id}|${head}|${path}|${requirementDigest(intent.decision)}`;
     }
-    case 'say':
-      return `say|${plan.about}`;
+    case 'notify':
+      return `say|${intent.about}`;
     case 'revise':
     case 'close':
     case 'release':
-    case 'settle':
+    case 'complete':
     case 'warnSync':
-      return `${plan.kind}|${plan.decision.id}|${plan.reason}`;
+      return `${intent.kind}|${intent.decision.id}|${intent.reason}`;
   }
 }
 
 /** What to read on while the act rests: only what can still change by itself, or the watch would end at once. */
-function watchOf(plan: Deed, pullRequest: PullRequestObservation | null): Wait['watch'] {
-  if (plan.kind === 'warnSync') return 'sync';
+function watchOf(intent: Action, pullRequest: PullRequestObservation | null): Wait['watch'] {
+  if (intent.kind === 'warnSync') return 'sync';
   return pullRequest?.state === 'open' ? 'pullRequest' : undefined;
 }

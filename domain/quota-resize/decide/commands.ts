@@ -19,7 +19,7 @@ export type EpisodeCommand = 'approve' | 'reject' | 'reconcileNow' | 'skipCooldo
 /** What a command did, in a sentence; or why it did nothing. */
 export type CommandOutcome =
   | { readonly kind: 'done'; readonly memory: ResizeMemory; readonly message: string }
-  | { readonly kind: 'refused'; readonly message: string };
+  | { readonly kind: 'rejected'; readonly message: string };
 
 /** Applies an operator's command to the memory. Pure; a refused command changes nothing. */
 export function command(memory: ResizeMemory, name: EpisodeCommand, input: ReadInput, now: EpochMs): CommandOutcome {
@@ -44,19 +44,19 @@ export function command(memory: ResizeMemory, name: EpisodeCommand, input: ReadI
 
 function approve(memory: ResizeMemory, word: OperatorWord, head = ''): CommandOutcome {
   const { state } = memory;
-  if (!isUnmerged(state) || (state.kind === 'Locked' && !isBeforePullRequest(state.decision.gate))) {
-    return refused('there is no open pull request to approve');
+  if (!isUnmerged(state) || (state.kind === 'Locked' && !isBeforePullRequest(state.decision.approvalRequirement))) {
+    return rejected('there is no open pull request to approve');
   }
   const { decision, rejection } = state;
   if (rejection !== null) return alreadyRejected(rejection);
   const { pullRequest } = decision;
-  if (decision.gate === null) {
-    return refused(`pull request #${pullRequest?.number} needs no approval: its steps are within the policy`);
+  if (decision.approvalRequirement === null) {
+    return rejected(`pull request #${pullRequest?.number} needs no approval: its steps are within the policy`);
   }
   const headSha = pullRequest?.headSha ?? '';
   if (head !== '' && (head.length < 7 || !headSha.startsWith(head.toLowerCase()))) {
     const now = headSha === '' ? 'there is no pull request yet' : `its head is ${headSha.slice(0, 12)}`;
-    return refused(`${now}, and not "${head}", which was looked at: look again`);
+    return rejected(`${now}, and not "${head}", which was looked at: look again`);
   }
   const approval: Approval = { ...word, limits: approvedValues(decision), headSha };
   const what =
@@ -77,7 +77,7 @@ function approvedBy(state: Unmerged, by: string): Unmerged {
 
 function reject(memory: ResizeMemory, word: OperatorWord): CommandOutcome {
   const { state } = memory;
-  if (!isUnmerged(state)) return refused('there is no open pull request to reject');
+  if (!isUnmerged(state)) return rejected('there is no open pull request to reject');
   if (state.rejection !== null) return alreadyRejected(state.rejection);
   const consequence =
     state.kind === 'Locked'
@@ -90,7 +90,7 @@ function reject(memory: ResizeMemory, word: OperatorWord): CommandOutcome {
 }
 
 function alreadyRejected({ by }: OperatorWord): CommandOutcome {
-  return refused(`already rejected by ${by}, the pull request is closed`);
+  return rejected(`already rejected by ${by}, the pull request is closed`);
 }
 
 /** Git is read again at once where the sync is overdue. */
@@ -103,6 +103,6 @@ function done(memory: ResizeMemory, message: string): CommandOutcome {
   return { kind: 'done', memory, message };
 }
 
-function refused(message: string): CommandOutcome {
-  return { kind: 'refused', message };
+function rejected(message: string): CommandOutcome {
+  return { kind: 'rejected', message };
 }

@@ -9,7 +9,7 @@ import { hydrate } from './hydrate.ts';
 import { decideIdle } from './idle.ts';
 import { decideLocked } from './locked.ts';
 import { decideMerged } from './merged.ts';
-import { hold, type Planned } from './next-step.ts';
+import { hold, type Intended } from './next-step.ts';
 import { decideOpen } from './open.ts';
 
 /**
@@ -21,24 +21,24 @@ import { decideOpen } from './open.ts';
 export function decide(seen: Seen, memory: ResizeMemory, now: EpochMs): readonly [ResizeMemory, Verdict] {
   const hydrated = hydrate(seen.quota, memory);
   const isAdopted = memory.state.kind === 'Idle' && hydrated.state.kind !== 'Idle';
-  const [remembered, plan] = guard(seen, hydrated, now) ?? decideInState(seen, hydrated, isAdopted, now);
-  return attempt(seen.quota, seen.pullRequest, remembered, plan, now);
+  const [remembered, intent] = guard(seen, hydrated, now) ?? decideInState(seen, hydrated, isAdopted, now);
+  return attempt(seen.quota, seen.pullRequest, remembered, intent, now);
 }
 
 /** What comes before the state: a pause, and that there is nothing any more to decide about. Null where nothing does. */
-function guard(seen: Seen, memory: ResizeMemory, now: EpochMs): Planned | null {
-  const { quota: look } = seen;
-  if (look.pause !== null) {
-    const reason = look.pause.scope === 'everything' ? 'GloballyPaused' : 'Paused';
+function guard(seen: Seen, memory: ResizeMemory, now: EpochMs): Intended | null {
+  const { quota: observation } = seen;
+  if (observation.pause !== null) {
+    const reason = observation.pause.scope === 'everything' ? 'GloballyPaused' : 'Paused';
     const wait: Wait = { watch: 'resume', quietUntil: Number.POSITIVE_INFINITY };
     // Nobody can answer usefully while it is paused: an approval is asked for as long as before afterwards.
-    return [inState(memory, askedAnew(memory.state)), hold('Paused', reason, pauseSentence(look.pause), wait)];
+    return [inState(memory, askedAnew(memory.state)), hold('Paused', reason, pauseSentence(observation.pause), wait)];
   }
-  const gone = goneReason(look, memory);
-  if (gone !== null) return abandon(look, memory, seen.pullRequest, gone.reason, gone.detail, now);
-  if (!look.policy.enabled) {
+  const gone = goneReason(observation, memory);
+  if (gone !== null) return abandon(observation, memory, seen.pullRequest, gone.reason, gone.detail, now);
+  if (!observation.policy.enabled) {
     const detail = 'the namespace opted out (resizer.io/enabled is "false")';
-    return abandon(look, memory, seen.pullRequest, 'OptedOut', detail, now);
+    return abandon(observation, memory, seen.pullRequest, 'OptedOut', detail, now);
   }
   return null;
 }
@@ -47,7 +47,7 @@ function guard(seen: Seen, memory: ResizeMemory, now: EpochMs): Planned | null {
  * @param isAdopted whether the decision in hand is one that this run did not take itself.
  * @throws Error when the decision has a pull request and nobody looked at it, which is a mistake in the caller.
  */
-function decideInState({ quota, pullRequest }: Seen, memory: ResizeMemory, isAdopted: boolean, now: EpochMs): Planned {
+function decideInState({ quota, pullRequest }: Seen, memory: ResizeMemory, isAdopted: boolean, now: EpochMs): Intended {
   const { state } = memory;
   switch (state.kind) {
     case 'Idle':

@@ -1,19 +1,19 @@
 import type { EpochMs } from '../../kernel/time.ts';
-import { leaseHolder, type Refusal } from '../model/decision.ts';
+import { leaseHolder, type Rejection } from '../model/decision.ts';
 import { type ResizeMemory, type ResizeState, stateOf } from '../model/memory.ts';
 import type { LeaseRecord, QuotaObservation } from '../model/observation.ts';
 
 /** Takes from the Lease what this run does not know yet: it may be the first after a Terminate, a Reset or a crash. */
-export function hydrate(look: QuotaObservation, memory: ResizeMemory): ResizeMemory {
-  const { lease } = look;
+export function hydrate(observation: QuotaObservation, memory: ResizeMemory): ResizeMemory {
+  const { lease } = observation;
   return {
     ...memory,
     state: adoptedState(lease, memory) ?? memory.state,
-    quotaUid: memory.quotaUid ?? look.quota?.uid ?? null,
-    mode: look.namespace !== 'gone' && look.quota !== null ? look.policy.mode : memory.mode,
+    quotaUid: memory.quotaUid ?? observation.quota?.uid ?? null,
+    mode: observation.namespace !== 'gone' && observation.quota !== null ? observation.policy.mode : memory.mode,
     lastChange: latest(memory.lastChange, lease.lastModified),
     lastRecommendation: newest(memory.lastRecommendation, lease.lastRecommendation),
-    rejections: unionRejections(memory.rejections, lease.refusals),
+    rejections: unionRejections(memory.rejections, lease.rejections),
   };
 }
 
@@ -42,7 +42,7 @@ function newest(
   return b === null || a.at >= b.at ? a : b;
 }
 
-function unionRejections(a: readonly Refusal[], b: readonly Refusal[]): readonly Refusal[] {
-  const known = new Set(a.map((refusal) => refusal.at));
-  return [...a, ...b.filter((refusal) => !known.has(refusal.at))];
+function unionRejections(a: readonly Rejection[], b: readonly Rejection[]): readonly Rejection[] {
+  const existing = new Set(a.map((rejection) => rejection.at));
+  return [...a, ...b.filter((rejection) => !existing.has(rejection.at))];
 }

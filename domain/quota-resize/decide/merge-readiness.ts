@@ -17,7 +17,7 @@ export function mergeReadiness(
   pullRequest: PullRequestObservation,
   ref: PullRequestRef,
   now: EpochMs,
-  settle: number,
+  checksGrace: number,
 ): MergeReadiness {
   const subject = `pull request #${ref.number}`;
   const { mergeability } = pullRequest;
@@ -38,7 +38,7 @@ export function mergeReadiness(
     case 'blocked':
     case 'unstable':
     case 'unrecognised':
-      return waitForChecks(pullRequest, subject) ?? withoutOpenChecks(pullRequest, mergeability, ref, now, settle);
+      return waitForChecks(pullRequest, subject) ?? withoutOpenChecks(pullRequest, mergeability, ref, now, checksGrace);
   }
 }
 
@@ -58,15 +58,15 @@ function withoutOpenChecks(
   mergeability: 'clean' | 'blocked' | 'unstable' | 'unrecognised',
   ref: PullRequestRef,
   now: EpochMs,
-  settle: number,
+  checksGrace: number,
 ): MergeReadiness {
   const subject = `pull request #${ref.number}`;
   switch (mergeability) {
     case 'clean': {
       if (pullRequest.checks.total > 0 || pullRequest.hasRequiredChecks) return { kind: 'ready' };
-      const settled = ref.pushedAt + settle;
-      if (now >= settled) return { kind: 'ready' };
-      return { ...wait('NoChecksYet', `${subject} is clean but no check has appeared yet`), until: settled };
+      const graceEndsAt = ref.pushedAt + checksGrace;
+      if (now >= graceEndsAt) return { kind: 'ready' };
+      return { ...wait('NoChecksYet', `${subject} is clean but no check has appeared yet`), until: graceEndsAt };
     }
     case 'blocked':
       // The queue is the block, or hides another one: the act finds the queue before it merges, and says so.

@@ -5,17 +5,17 @@ import { FOUND_IN_GIT } from '../model/decision.ts';
 import type { Merged } from '../model/memory.ts';
 import type { QuotaObservation } from '../model/observation.ts';
 import { hold } from './next-step.ts';
-import type { Plan, Wait } from '../model/verdict.ts';
+import type { Intent, Wait } from '../model/verdict.ts';
 import { describe } from '../pull-request/wording.ts';
 
 /** Merged (or in Git already): nothing new is opened until the cluster shows what the file says. */
-export function decideMerged(look: QuotaObservation, { decision, overdue }: Merged, now: EpochMs): Plan {
+export function decideMerged(observation: QuotaObservation, { decision, overdue }: Merged, now: EpochMs): Intent {
   const { merge } = decision;
-  const hard = look.quota?.hard ?? {};
+  const hard = observation.quota?.hard ?? {};
   if (isSynced(hard, merge.limits)) {
     const detail = `the cluster shows ${describe(merge.limits)}`;
-    const synced = { kind: 'settle', phase: 'CoolingDown', reason: 'Synced' } as const;
-    return { ...synced, detail, decision, refusal: null, deletesBranch: false };
+    const synced = { kind: 'complete', phase: 'CoolingDown', reason: 'Synced' } as const;
+    return { ...synced, detail, decision, rejection: null, deletesBranch: false };
   }
   const missing = Object.entries(merge.limits)
     .filter(
@@ -25,7 +25,7 @@ export function decideMerged(look: QuotaObservation, { decision, overdue }: Merg
     )
     .map(([resource, limit]) => `${resource} is ${hard[resource] ?? 'absent'} and becomes ${limit}`)
     .join(', ');
-  const overdueAt = merge.at + look.timings.syncOverdue;
+  const overdueAt = merge.at + observation.timings.syncOverdue;
   const since = `since ${formatInstant(merge.at)}`;
   if (now < overdueAt) {
     const found = merge.by === FOUND_IN_GIT;
@@ -35,7 +35,7 @@ export function decideMerged(look: QuotaObservation, { decision, overdue }: Merg
   }
   const detail = `the cluster has not followed Git ${since}: ${missing}; look at Argo CD or Flux. Nothing new is opened meanwhile`;
   const checkedAt = overdue?.checkedAt ?? null;
-  const checkAt = checkedAt === null ? now : checkedAt + look.timings.holdRetry;
+  const checkAt = checkedAt === null ? now : checkedAt + observation.timings.holdRetry;
   if (overdue === null || now >= checkAt) {
     const warn = overdue === null;
     return { kind: 'warnSync', phase: 'AwaitingSync', reason: 'SyncOverdue', detail, decision, warn };

@@ -1,15 +1,15 @@
 import type { ResizeMemory } from '../model/memory.ts';
-import type { Phase, Plan, Reason, Wait } from '../model/verdict.ts';
+import type { Phase, Intent, Reason, Wait } from '../model/verdict.ts';
 
 /** A rung of the ladder: the memory to carry on with, and what it asks for. */
-export type Planned = readonly [ResizeMemory, Plan];
+export type Intended = readonly [ResizeMemory, Intent];
 
 /** Nothing to do until the wait ends. */
-export function hold(phase: Phase, reason: Reason, detail: string, wait: Wait): Plan {
+export function hold(phase: Phase, reason: Reason, detail: string, wait: Wait): Intent {
   return { kind: 'hold', phase, reason, detail, wait };
 }
 
 /** The episode is over. */
-export function end(reason: Reason, detail: string): Plan {
+export function end(reason: Reason, detail: string): Intent {
   return { kind: 'end', phase: 'Ended', reason, detail };
 }

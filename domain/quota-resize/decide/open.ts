@@ -3,15 +3,15 @@ import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import type { OpenDecision } from '../model/decision.ts';
 import { inState, type Open, type ResizeMemory, withDecision } from '../model/memory.ts';
 import type { MergeHold, PullRequestObservation, QuotaObservation } from '../model/observation.ts';
-import type { Phase, Plan, Reason } from '../model/verdict.ts';
+import type { Phase, Intent, Reason } from '../model/verdict.ts';
 import { leaseHeldDetail, linkTo, short, summary } from '../pull-request/wording.ts';
-import { computeNeed } from '../sizing/requirement.ts';
-import { approvalHolds, awaitApproval, tellApproval } from './approval.ts';
-import { gateOfDecision } from './approval-requirement.ts';
-import { leavingCompanions } from './batched-quotas.ts';
+import { computeRequirement } from '../sizing/requirement.ts';
+import { approvalHolds, awaitApproval, announceApproval } from './approval.ts';
+import { approvalRequirementOfDecision } from './approval-requirement.ts';
+import { leavingBatchedQuotas } from './batched-quotas.ts';
 import { mergeReadiness } from './merge-readiness.ts';
-import type { Planned } from './next-step.ts';
-import { closeRejected, rejectionOf, settleClosed } from './pull-request-closed.ts';
+import type { Intended } from './next-step.ts';
+import { closeRejected, rejectionOf, completeClosed } from './pull-request-closed.ts';
 import { concerns, demandGone, grownBy, holdDecision, isLeaseTaken } from './unmerged.ts';
 import { withoutCounts } from './usage-not-counted.ts';
 
@@ -19,29 +19,29 @@ import { withoutCounts } from './usage-not-counted.ts';
 const HEAD_LAG_MS = 10_000;
 
 /** How a wait for the pull request is made, until a moment at the latest. */
-type Waiting = (phase: Phase, reason: Reason, detail: string, until?: EpochMs) => Plan;
+type Waiting = (phase: Phase, reason: Reason, detail: string, until?: EpochMs) => Intent;
 
 export function decideOpen(
-  look: QuotaObservation,
+  observation: QuotaObservation,
   memory: ResizeMemory<Open>,
   pullRequest: PullRequestObservation,
   now: EpochMs,
-): Planned {
-  const { policy, timings } = look;
+): Intended {
+  const { policy, timings } = observation;
   const { decision: decided, rejection: rejected } = memory.state;
   const link = linkTo(decided.pullRequest);
-  if (look.lease.holder === null && policy.mode !== 'observe') {
+  if (observation.lease.holder === null && policy.mode !== 'observe') {
     // Opening finds the pull request as it is and takes the lock; only what holds the lock is remembered in the Lease.
-    const detail = `the Lease ${look.lease.name} is unlocked, decision ${decided.id} with ${link} takes it again`;
+    const detail = `the Lease ${observation.lease.name} is unlocked, decision ${decided.id} with ${link} takes it again`;
     return [memory, { kind: 'open', phase: 'OpeningPullRequest', reason: 'Adopted', detail, decision: decided }];
   }
-  if (pullRequest.state === 'closed') return [memory, settleClosed(look, memory, pullRequest, now)];
+  if (pullRequest.state === 'closed') return [memory, completeClosed(observation, memory, pullRequest, now)];
 
   // The gate is the policy's as it is now: an annotation that was set or taken off since acts at once.
-  const decision: OpenDecision = { ...decided, gate: gateOfDecision(policy, decided) };
+  const decision: OpenDecision = { ...decided, approvalRequirement: approvalRequirementOfDecision(policy, decided) };
   const open = inState(memory, { ...withDecision(memory.state, decision), closing: null });
   const waiting: Waiting = (phase, reason, detail, until) =>
-    holdDecision(look, phase, reason, detail, now, until, 'pullRequest');
+    holdDecision(observation, phase, reason, detail, now, until, 'pullRequest');
 
   if (policy.mode === 'observe') {
     const wish = rejected === null ? 'it is left to people' : `${rejected.by} rejected it, which is left to people`;
@@ -49,39 +49,39 @@ export function decideOpen(
     return [open, waiting('AwaitingMerge', 'ObserverMode', detail)];
   }
   const rejection = rejectionOf(open.state);
-  if (rejection !== null) return [open, closeRejected(look, decision, rejection)];
+  if (rejection !== null) return [open, closeRejected(observation, decision, rejection)];
   if (!pullRequest.headIsOurs) {
     const detail = `${link} has commits that are not Headroom's: it is handed over to people, waiting until they merge or close it`;
     return [open, waiting('AwaitingMerge', 'ForeignCommit', detail)];
   }
-  if (isLeaseTaken(look, decision)) {
-    return [open, waiting('Blocked', 'LeaseHeld', leaseHeldDetail(look), now + timings.holdRetry)];
+  if (isLeaseTaken(observation, decision)) {
+    return [open, waiting('Blocked', 'LeaseHeld', leaseHeldDetail(observation), now + timings.holdRetry)];
   }
-  const uncounted = withoutCounts(look, open, decision, (phase, reason, detail) =>
+  const uncounted = withoutCounts(observation, open, decision, (phase, reason, detail) =>
     waiting(phase, reason, detail, now + timings.holdRetry),
   );
-  return uncounted ?? decideWanted(look, open, pullRequest, waiting, now);
+  return uncounted ?? decideWanted(observation, open, pullRequest, waiting, now);
 }
 
 /** Whether it is still needed, and has the values that are needed now. */
 function decideWanted(
-  look: QuotaObservation,
+  observation: QuotaObservation,
   memory: ResizeMemory<Open>,
   pullRequest: PullRequestObservation,
   waiting: Waiting,
   now: EpochMs,
-): Planned {
+): Intended {
   const { decision } = memory.state;
   const { pullRequest: ref } = decision;
   const link = linkTo(ref);
-  const need = computeNeed(look, memory.lastChange);
-  if (!concerns(need, decision) && !decision.demandByMessage) {
-    return demandGone(look, memory, 'AwaitingChecks', `${link} is closed`, now);
+  const requirement = computeRequirement(observation, memory.lastChange);
+  if (!concerns(requirement, decision) && !decision.demandByMessage) {
+    return demandGone(observation, memory, 'AwaitingChecks', `${link} is closed`, now);
   }
   const current = inState(memory, { ...memory.state, demandGoneSince: null });
-  const approved = tellApproval(current, decision);
+  const approved = announceApproval(current, decision);
   if (approved !== null) return [current, approved];
-  const grown = need === null ? null : grownBy(look, current, decision, need, now);
+  const grown = requirement === null ? null : grownBy(observation, current, decision, requirement, now);
 
   if (pullRequest.headSha !== ref.headSha) {
     // Checks and mergeability that were read belong to the other head and prove nothing for ours.
@@ -94,16 +94,16 @@ function decideWanted(
     return [current, rebuild('HeadMoved', `${link}: ${why}`, grown ?? decision, why)];
   }
   if (grown !== null) {
-    const updateAt = ref.pushedAt + look.timings.updateInterval;
+    const updateAt = ref.pushedAt + observation.timings.updateInterval;
     const why = `the need grew (${summary(grown)})`;
     if (now < updateAt) {
       const detail = `${why}, ${link} is updated at ${formatInstant(updateAt)}`;
       return [current, waiting('AwaitingChecks', 'UpdateDue', detail, updateAt)];
     }
-    return [current, rebuild('NeedGrew', `${link}: ${why}`, grown, why)];
+    return [current, rebuild('DemandGrew', `${link}: ${why}`, grown, why)];
   }
-  const unready = untilReady(look, decision, pullRequest, waiting, now);
-  return unready === null ? decideMerge(look, current, waiting, now) : [current, unready];
+  const unready = untilReady(observation, decision, pullRequest, waiting, now);
+  return unready === null ? decideMerge(observation, current, waiting, now) : [current, unready];
 }
 
 /** What the forge's state of the pull request asks for before a merge; null when it is ready. */
@@ -113,7 +113,7 @@ function untilReady(
   pullRequest: PullRequestObservation,
   waiting: Waiting,
   now: EpochMs,
-): Plan | null {
+): Intent | null {
   const { pullRequest: ref } = decision;
   const link = linkTo(ref);
   const readiness = mergeReadiness(pullRequest, ref, now, timings.settle);
@@ -130,16 +130,21 @@ function untilReady(
 }
 
 /** Ready: do people and the policy allow the merge now? */
-function decideMerge(look: QuotaObservation, memory: ResizeMemory<Open>, waiting: Waiting, now: EpochMs): Planned {
-  const { policy } = look;
+function decideMerge(
+  observation: QuotaObservation,
+  memory: ResizeMemory<Open>,
+  waiting: Waiting,
+  now: EpochMs,
+): Intended {
+  const { policy } = observation;
   const { state } = memory;
   const { decision } = state;
-  const { gate, pullRequest } = decision;
+  const { approvalRequirement, pullRequest } = decision;
   const link = linkTo(pullRequest);
-  const isGated = gate !== null && !approvalHolds(state, decision);
+  const needsApproval = approvalRequirement !== null && !approvalHolds(state, decision);
   // Where a person merges anyway, only an approval that the policy asks for by itself is one more question.
-  if (isGated && (policy.autoMerge.allowed || gate.reason === 'ApprovalRequired')) {
-    return awaitApproval(look, memory, decision, gate, now, (reason, detail, until) =>
+  if (needsApproval && (policy.autoMerge.allowed || approvalRequirement.reason === 'ApprovalRequired')) {
+    return awaitApproval(observation, memory, decision, approvalRequirement, now, (reason, detail, until) =>
       waiting('AwaitingApproval', reason, detail, until),
     );
   }
@@ -148,20 +153,23 @@ function decideMerge(look: QuotaObservation, memory: ResizeMemory<Open>, waiting
     const detail = `${link} is ready and waits for a person to merge it: auto-merge is off ${namespaceOff ? 'for this namespace (resizer.io/auto-merge)' : 'globally (--enable-auto-merge)'}`;
     return [memory, waiting('AwaitingMerge', namespaceOff ? 'NamespaceAutoMergeOff' : 'AutoMergeOff', detail)];
   }
-  const leaving = leavingCompanions(look, decision.companions ?? []);
-  if (leaving.length > 0) return [memory, withoutCompanions(decision, leaving, link)];
-  const { mergeHold } = look;
+  const leaving = leavingBatchedQuotas(observation, decision.batchedQuotas ?? []);
+  if (leaving.length > 0) return [memory, withoutBatchedQuotas(decision, leaving, link)];
+  const { mergeHold } = observation;
   if (mergeHold !== null) return held(memory, decision, link, mergeHold, waiting);
   const detail = `merging ${link} at ${short(pullRequest.headSha)}`;
   return [memory, { kind: 'merge', phase: 'Merging', reason: 'ReadyToMerge', detail, decision }];
 }
 
 /** The branch without companions that are not to be merged along; what was approved for all of them is approved no more. */
-function withoutCompanions(decision: OpenDecision, leaving: readonly string[], link: string): Plan {
-  const rest = (decision.companions ?? []).filter(({ quota }) => !leaving.includes(quota));
+function withoutBatchedQuotas(decision: OpenDecision, leaving: readonly string[], link: string): Intent {
+  const rest = (decision.batchedQuotas ?? []).filter(({ quota }) => !leaving.includes(quota));
   const why = `${leaving.map((quota) => `quota ${quota}`).join(' and ')} is not raised along any more: nothing of it is missing now, or its policy changed`;
-  const kept = { ...decision, approvedBy: undefined, companions: rest.length === 0 ? undefined : rest };
-  return { ...rebuild('CompanionLeft', `${link}: ${why}; the branch is rebuilt`, kept, why), released: leaving };
+  const remaining = { ...decision, approvedBy: undefined, batchedQuotas: rest.length === 0 ? undefined : rest };
+  return {
+    ...rebuild('BatchedQuotaLeft', `${link}: ${why}; the branch is rebuilt`, remaining, why),
+    released: leaving,
+  };
 }
 
 function rebuild(
@@ -169,7 +177,7 @@ function rebuild(
   detail: string,
   decision: OpenDecision,
   why: string,
-): Extract<Plan, { kind: 'rebuild' }> {
+): Extract<Intent, { kind: 'rebuild' }> {
   return { kind: 'rebuild', phase: 'OpeningPullRequest', reason, detail, decision, why };
 }
 
@@ -180,14 +188,14 @@ function held(
   link: string,
   mergeHold: MergeHold,
   waiting: Waiting,
-): Planned {
+): Intended {
   const { reason, until } = mergeHold;
   const detail = `${link} is ready, and merging is held: ${mergeHold.detail}`;
   const about = `held|${reason}|${until ?? 'open'}|${mergeHold.detail}`;
   if (!memory.emitted.includes(about)) {
     const comment = `Ready, and not merged by Headroom for now: ${mergeHold.detail}.`;
     const event = { type: 'Normal', reason: 'QuotaResizeHeld', message: detail } as const;
-    return [memory, { kind: 'say', phase: 'AwaitingMerge', reason, detail, decision, about, comment, event }];
+    return [memory, { kind: 'notify', phase: 'AwaitingMerge', reason, detail, decision, about, comment, event }];
   }
   return [memory, waiting('AwaitingMerge', reason, detail, until ?? undefined)];
 }

@@ -2,9 +2,9 @@
 import { isZero, parseQuantity } from '../../kernel/quantity.ts';
 import { quantityIn } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
-import type { LimitChange, Refusal } from '../model/decision.ts';
+import type { LimitChange, Rejection } from '../model/decision.ts';
 import type { ResizeMemory } from '../model/memory.ts';
-import { gateOf } from './approval-requirement.ts';
+import { approvalRequirementOf } from './approval-requirement.ts';
 import { isIncrementAbove } from '../sizing/requirement.ts';
 import type { QuotaObservation } from '../model/observation.ts';
 import type { Proposal } from '../model/verdict.ts';
@@ -16,31 +16,31 @@ import type { Proposal } from '../model/verdict.ts';
  *
  * @returns `wanted`: the rest of the need, null when nothing is left; `refusal`: the one that stands the longest.
  */
-export function partRefused(
-  need: Proposal,
-  look: QuotaObservation,
+export function partRejected(
+  requirement: Proposal,
+  observation: QuotaObservation,
   memory: Pick<ResizeMemory, 'rejections' | 'cooldownSkippedAt'>,
   now: EpochMs,
-): { readonly wanted: Proposal | null; readonly refusal: Refusal | null } {
-  const standing = memory.rejections
-    .filter((refusal) => now < refusal.at + look.policy.rejectionCooldown)
-    .filter((refusal) => memory.cooldownSkippedAt === null || refusal.at > memory.cooldownSkippedAt)
+): { readonly wanted: Proposal | null; readonly rejection: Rejection | null } {
+  const inForce = memory.rejections
+    .filter((rejection) => now < rejection.at + observation.policy.rejectionCooldown)
+    .filter((rejection) => memory.cooldownSkippedAt === null || rejection.at > memory.cooldownSkippedAt)
     .toSorted((a, b) => b.at - a.at);
-  const covers = (refusal: Refusal, change: LimitChange): boolean =>
-    Object.hasOwn(refusal.limits, change.resource) &&
-    !isIncrementAbove(change, quantityIn(refusal.limits, change.resource), look.policy);
-  const changes = need.changes.filter((change) => !standing.some((refusal) => covers(refusal, change)));
-  if (changes.length === need.changes.length) return { wanted: need, refusal: null };
-  const refusal = standing.find((one) => need.changes.some((change) => covers(one, change))) ?? null;
-  if (changes.length === 0) return { wanted: null, refusal };
+  const covers = (rejection: Rejection, change: LimitChange): boolean =>
+    Object.hasOwn(rejection.limits, change.resource) &&
+    !isIncrementAbove(change, quantityIn(rejection.limits, change.resource), observation.policy);
+  const changes = requirement.changes.filter((change) => !inForce.some((rejection) => covers(rejection, change)));
+  if (changes.length === requirement.changes.length) return { wanted: requirement, rejection: null };
+  const rejection = inForce.find((one) => requirement.changes.some((change) => covers(one, change))) ?? null;
+  if (changes.length === 0) return { wanted: null, rejection };
   const unmetDemand = changes.some((change) => !isZero(parseQuantity(change.demand)));
   const wanted: Proposal = {
-    ...need,
+    ...requirement,
     changes,
-    evidence: unmetDemand ? need.evidence : [],
+    evidence: unmetDemand ? requirement.evidence : [],
     unmetDemand,
-    demandByMessage: unmetDemand && need.demandByMessage,
-    gate: gateOf(look.policy, changes),
+    demandByMessage: unmetDemand && requirement.demandByMessage,
+    approvalRequirement: approvalRequirementOf(observation.policy, changes),
   };
-  return { wanted, refusal };
+  return { wanted, rejection };
 }

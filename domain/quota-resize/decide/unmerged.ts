@@ -10,41 +10,41 @@ import {
 } from '../model/decision.ts';
 import { inState, type ResizeMemory, type Unmerged } from '../model/memory.ts';
 import type { QuotaObservation } from '../model/observation.ts';
-import type { Phase, Plan, Proposal, Reason, Wait } from '../model/verdict.ts';
+import type { Phase, Intent, Proposal, Reason, Wait } from '../model/verdict.ts';
 import { mergeChanges, outgrows } from '../sizing/requirement.ts';
-import { gateOfDecision, isBeforePullRequest } from './approval-requirement.ts';
-import { grownCompanions } from './batched-quotas.ts';
-import { hold, type Planned } from './next-step.ts';
+import { approvalRequirementOfDecision, isBeforePullRequest } from './approval-requirement.ts';
+import { grownBatchedQuotas } from './batched-quotas.ts';
+import { hold, type Intended } from './next-step.ts';
 import { closeUnneeded } from './pull-request-closed.ts';
-import { partRefused } from './rejection.ts';
-import { lookAgainAt, quietUntil } from './wait.ts';
+import { partRejected } from './rejection.ts';
+import { recheckAt, quietUntil } from './wait.ts';
 
 /** How often an open pull request is updated before a ready one is merged first and the rest comes in the next episode. */
 const MAX_UPDATES = 3;
 
 /** Whether a resource of the decision is still needed. A need for others is no reason to raise these. */
-export function concerns(need: Proposal | null, decision: DecisionFacts): need is Proposal {
+export function concerns(requirement: Proposal | null, decision: DecisionFacts): requirement is Proposal {
   const limits = decidedLimits(decision);
-  return need !== null && need.changes.some((change) => Object.hasOwn(limits, change.resource));
+  return requirement !== null && requirement.changes.some((change) => Object.hasOwn(limits, change.resource));
 }
 
 /** The decision with a need that outgrew it, its own or a companion's, or null where it stays as it is. */
 export function grownBy<D extends LockedDecision | OpenDecision>(
-  look: QuotaObservation,
+  observation: QuotaObservation,
   memory: ResizeMemory<Unmerged>,
   decision: D,
-  need: Proposal,
+  requirement: Proposal,
   now: EpochMs,
 ): D | null {
   const { state } = memory;
   if (state.kind === 'Open' && state.updates >= MAX_UPDATES) return null;
   // Greater values are not pushed behind the back of whoever agreed to these before there was a pull request: the rest
   // comes with the next decision, and an approval of its own.
-  if (state.kind === 'Open' && isBeforePullRequest(decision.gate)) return null;
-  const { wanted } = partRefused(need, look, memory, now);
-  const grew = wanted !== null && outgrows(wanted, decidedLimits(decision), look.policy);
-  const companions = grownCompanions(look, decision.companions ?? []);
-  if (!grew && companions === null) return null;
+  if (state.kind === 'Open' && isBeforePullRequest(decision.approvalRequirement)) return null;
+  const { wanted } = partRejected(requirement, observation, memory, now);
+  const grew = wanted !== null && outgrows(wanted, decidedLimits(decision), observation.policy);
+  const batchedQuotas = grownBatchedQuotas(observation, decision.batchedQuotas ?? []);
+  if (!grew && batchedQuotas === null) return null;
   const own = grew
     ? {
         changes: mergeChanges(decision.changes, wanted.changes),
@@ -54,27 +54,27 @@ export function grownBy<D extends LockedDecision | OpenDecision>(
         ...(wanted.usageNotes === undefined ? {} : { usageNotes: wanted.usageNotes }),
       }
     : {};
-  const grown = { ...decision, ...own, ...(companions === null ? {} : { companions }), approvedBy: undefined };
-  return { ...grown, gate: gateOfDecision(look.policy, grown) };
+  const grown = { ...decision, ...own, ...(batchedQuotas === null ? {} : { batchedQuotas }), approvedBy: undefined };
+  return { ...grown, approvalRequirement: approvalRequirementOfDecision(observation.policy, grown) };
 }
 
 /** Nothing needs the decision any more: it waits a while, in case the need comes back, and is then given up. */
 export function demandGone(
-  look: QuotaObservation,
+  observation: QuotaObservation,
   memory: ResizeMemory<Unmerged>,
   phase: Phase,
   consequence: string,
   now: EpochMs,
-): Planned {
+): Intended {
   const { state } = memory;
   const since = state.demandGoneSince ?? now;
-  const closeAt = since + look.timings.needGone;
+  const closeAt = since + observation.timings.needGone;
   const waiting = inState(memory, { ...state, demandGoneSince: since });
   const detail = `the need has been gone since ${formatInstant(since)}`;
   if (now < closeAt) {
     const announced = `${detail}, ${consequence} at ${formatInstant(closeAt)} unless it comes back`;
     const watch = state.kind === 'Open' ? 'pullRequest' : undefined;
-    return [waiting, holdDecision(look, phase, 'NeedGone', announced, now, closeAt, watch)];
+    return [waiting, holdDecision(observation, phase, 'DemandGone', announced, now, closeAt, watch)];
   }
   return [waiting, closeUnneeded(state.decision, detail)];
 }
@@ -86,15 +86,15 @@ export function isLeaseTaken({ lease }: QuotaObservation, decision: UnmergedDeci
 
 /** A wait with a decision in hand: it ends by itself, because nothing announces that the need is gone. */
 export function holdDecision(
-  look: QuotaObservation,
+  observation: QuotaObservation,
   phase: Phase,
   reason: Reason,
   detail: string,
   now: EpochMs,
   atLatest: EpochMs = Number.POSITIVE_INFINITY,
   watch?: Wait['watch'],
-): Plan {
-  const until = Math.min(atLatest, lookAgainAt(look.timings, now));
-  const quiet = Math.min(until, quietUntil(look.timings, now));
+): Intent {
+  const until = Math.min(atLatest, recheckAt(observation.timings, now));
+  const quiet = Math.min(until, quietUntil(observation.timings, now));
   return hold(phase, reason, detail, { until, quietUntil: quiet, ...(watch === undefined ? {} : { watch }) });
 }

@@ -6,8 +6,8 @@ import { uncountedDetail } from '../demand/counted-usage.ts';
 import type { Decision } from '../model/decision.ts';
 import type { ResizeMemory } from '../model/memory.ts';
 import type { QuotaObservation } from '../model/observation.ts';
-import type { Planned } from './next-step.ts';
-import type { Plan } from '../model/verdict.ts';
+import type { Intended } from './next-step.ts';
+import type { Intent } from '../model/verdict.ts';
 
 const ABOUT = 'uncounted';
 
@@ -18,16 +18,16 @@ const ABOUT = 'uncounted';
  * @param waiting the wait with the detail that it is given.
  */
 export function withoutCounts(
-  look: QuotaObservation,
+  observation: QuotaObservation,
   memory: ResizeMemory,
   decision: Decision | null,
-  waiting: (phase: 'Blocked', reason: 'UsageNotCounted', detail: string) => Plan,
-): Planned | null {
-  const detail = uncountedDetail(look);
+  waiting: (phase: 'Blocked', reason: 'UsageNotCounted', detail: string) => Intent,
+): Intended | null {
+  const detail = uncountedDetail(observation);
   if (detail === null) return null;
   const phase = 'Blocked';
   const reason = 'UsageNotCounted';
   if (memory.emitted.includes(ABOUT)) return [memory, waiting(phase, reason, detail)];
   const event = { type: 'Warning', reason, message: detail } as const;
-  return [memory, { kind: 'say', phase, reason, detail, decision, about: ABOUT, comment: null, event }];
+  return [memory, { kind: 'notify', phase, reason, detail, decision, about: ABOUT, comment: null, event }];
 }

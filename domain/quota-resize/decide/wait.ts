@@ -6,11 +6,11 @@ import type { ResizeTimings } from '../model/timings.ts';
 const MAX_QUIET_MS = 60_000;
 
 /** The shortest wait before the next look, so that a timing of next to nothing does not turn waiting into a loop. */
-const MIN_LOOK_MS = 1_000;
+const MIN_RECHECK_MS = 1_000;
 
 /** When to look again at a decision in hand: nothing announces that a need has gone. */
-export function lookAgainAt(timings: ResizeTimings, now: EpochMs): EpochMs {
-  return now + Math.max(timings.needGone, MIN_LOOK_MS);
+export function recheckAt(timings: ResizeTimings, now: EpochMs): EpochMs {
+  return now + Math.max(timings.needGone, MIN_RECHECK_MS);
 }
 
 /** Until when pressure is noted and wakes nobody. */

@@ -10,7 +10,7 @@ import type { UsageCount } from '../../quota-usage/calculate.ts';
 import type { CachedQuota } from '../../quota-usage/observation.ts';
 import type { Counting, QuotaObservation, UsageContradiction } from '../model/observation.ts';
 import { contradictionsOf } from './stale-usage.ts';
-import { assessWith, lacksRoom, unmetDemand } from './unmet-demand.ts';
+import { assessWith, isExceeded, unmetDemand } from './unmet-demand.ts';
 
 /** A quota as a starter's cache has it, with what was counted for it. */
 interface Counted {
@@ -26,12 +26,19 @@ type Limits = NonNullable<QuotaObservation['quota']>;
  *
  * @param counts of every quota of the namespace, or why they are not to be had.
  */
-export function withCounts(look: QuotaObservation, counts: readonly Counted[] | string): QuotaObservation {
-  if (look.quota === null) return look;
-  const own = countedLimits(look.quota, counts);
-  const isShort = lacksRoom(own.quota, look.demand);
-  const siblings = look.siblings.map((sibling) => ({ ...sibling, ...countedLimits(sibling.quota, counts) }));
-  return { ...look, ...own, siblings: siblings.filter(({ quota, demand }) => isShort && lacksRoom(quota, demand)) };
+export function withCounts(observation: QuotaObservation, counts: readonly Counted[] | string): QuotaObservation {
+  if (observation.quota === null) return observation;
+  const own = countedLimits(observation.quota, counts);
+  const isShort = isExceeded(own.quota, observation.demand);
+  const otherQuotas = observation.otherQuotas.map((otherQuota) => ({
+    ...otherQuota,
+    ...countedLimits(otherQuota.quota, counts),
+  }));
+  return {
+    ...observation,
+    ...own,
+    otherQuotas: otherQuotas.filter(({ quota, demand }) => isShort && isExceeded(quota, demand)),
+  };
 }
 
 function countedLimits(
@@ -76,20 +83,20 @@ export function uncountedDetail({ usage, counting }: QuotaObservation): string |
  *
  * @param since the last change of ours; see `unmetDemand`.
  */
-export function usageNotes(look: QuotaObservation, since: EpochMs | null): readonly string[] {
-  const { counting, quota } = look;
+export function usageNotes(observation: QuotaObservation, since: EpochMs | null): readonly string[] {
+  const { counting, quota } = observation;
   if (counting?.kind !== 'counted' || quota === null) return [];
   const { differences, unmeasured } = counting;
   if (differences.length === 0 && unmeasured.length === 0) return [];
-  const demand = unmetDemand(look, since);
+  const demand = unmetDemand(observation, since);
   const status = Object.fromEntries(differences.map(({ resource, used }) => [resource, used]));
   const raised = new Set(
     [quota.used, { ...quota.used, ...status }]
-      .flatMap((used) => assessWith(look, demand, used))
+      .flatMap((used) => assessWith(observation, demand, used))
       .flatMap(({ resource, proposed }) => (proposed === null ? [] : [resource])),
   );
   return [
-    ...differences.filter(({ resource }) => raised.has(resource)).map((one) => describeDifference(look, one)),
+    ...differences.filter(({ resource }) => raised.has(resource)).map((one) => describeDifference(observation, one)),
     ...unmeasured.flatMap(({ keys, reason }) =>
       keys
         .filter((key) => raised.has(key))
@@ -102,13 +109,15 @@ export function usageNotes(look: QuotaObservation, since: EpochMs | null): reado
  * What people are shown of the counting while the episode runs, a sentence each. In `own` the status follows the count by
  * a moment, so only what bears on the decision is said.
  */
-export function usageFacts(look: QuotaObservation, since: EpochMs | null): readonly string[] {
-  const notes = usageNotes(look, since);
-  if (look.usage !== 'audit' || look.counting?.kind !== 'counted') return notes;
-  return [...new Set([...notes, ...look.counting.differences.map((one) => describeDifference(look, one))])];
+export function usageFacts(observation: QuotaObservation, since: EpochMs | null): readonly string[] {
+  const notes = usageNotes(observation, since);
+  if (observation.usage !== 'audit' || observation.counting?.kind !== 'counted') return notes;
+  return [
+    ...new Set([...notes, ...observation.counting.differences.map((one) => describeDifference(observation, one))]),
+  ];
 }
 
 function describeDifference({ usage }: QuotaObservation, { resource, used, counted }: UsageContradiction): string {
-  const says = usage === 'own' ? "the quota's status still says" : "the quota's status says";
-  return `${resource}: ${says} ${quantityText(resource, used)}, but the objects add up to ${quantityText(resource, counted)}. Headroom goes by its own count.`;
+  const claim = usage === 'own' ? "the quota's status still says" : "the quota's status says";
+  return `${resource}: ${claim} ${quantityText(resource, used)}, but the objects add up to ${quantityText(resource, counted)}. Headroom goes by its own count.`;
 }

@@ -18,7 +18,7 @@ import { objectCharge } from '../../quota-usage/object-count.ts';
 import { namesOfCharge, podCharge } from '../../quota-usage/pod-charge.ts';
 import type { Pod } from '../../quota-usage/pod.ts';
 import { claimInScopes, countsOtherObjects, podInScopes, type QuotaScopes } from '../../quota-usage/scopes.ts';
-import type { AdmissionRefusal } from './event-message.ts';
+import type { AdmissionDenial } from './event-message.ts';
 import type { Missing } from './missing.ts';
 import type { WorkloadDemand, WorkloadRef } from '../model/observation.ts';
 import { type PodDefaults, storedClaim, storedPod } from './stored-object.ts';
@@ -35,15 +35,15 @@ export interface ChargingQuota extends PodDefaults {
 }
 
 /** A refusal for lack of room, whichever quota of the namespace said it, and when it was last seen. */
-export interface SeenRefusal {
-  readonly refusal: AdmissionRefusal & { readonly class: 'exceededQuota' };
+export interface SeenDenial {
+  readonly denial: AdmissionDenial & { readonly class: 'exceededQuota' };
   readonly lastSeen: EpochMs;
 }
 
 /** A workload and what admission said no to, whichever quota of the namespace it named. */
-export interface RefusedWorkload {
+export interface DeniedWorkload {
   readonly workload: WorkloadRef;
-  readonly refusals: readonly SeenRefusal[];
+  readonly denials: readonly SeenDenial[];
   /** Since when its template is what it is: what was refused before was made of another one. Null: always. */
   readonly templateSince: EpochMs | null;
 }
@@ -55,19 +55,19 @@ export interface RefusedWorkload {
  */
 export function demandOfMissing(
   quota: ChargingQuota,
-  refused: RefusedWorkload,
+  denied: DeniedWorkload,
   missing: readonly Missing[],
 ): WorkloadDemand | null {
-  const lastSeen = Math.max(...refused.refusals.map((one) => one.lastSeen));
+  const lastSeen = Math.max(...denied.denials.map((one) => one.lastSeen));
   const charged = missing
     .filter((one) => one.count > 0)
     .flatMap(withDevices)
-    .map((one) => ({ ...one, charge: withoutZeros(chargeOfOne(quota, refused, one, lastSeen)) }))
+    .map((one) => ({ ...one, charge: withoutZeros(chargeOfOne(quota, denied, one, lastSeen)) }))
     .filter((one) => Object.keys(one.charge).length > 0);
   if (charged.length === 0) return null;
   const pods = charged.find((one) => one.of === 'pod');
   return {
-    workload: refused.workload,
+    workload: denied.workload,
     basis: 'workload',
     missing: pods?.count ?? charged.reduce((sum, one) => sum + one.count, 0),
     surge: Math.min(pods?.surge ?? 0, pods?.count ?? 0),
@@ -132,33 +132,33 @@ function chargeOfAll(
  * The demand of a workload whose owner cannot be read: what the newest refusal of each kind of object asked for. Null when
  * none of it is this quota's.
  */
-export function demandOfMessages(quota: ChargingQuota, refused: RefusedWorkload): WorkloadDemand | null {
+export function demandOfMessages(quota: ChargingQuota, denied: DeniedWorkload): WorkloadDemand | null {
   // What another quota refused is this one's too where it counts every object; with scopes nobody can tell.
-  const newest = newestRefusals(refused.refusals).filter(
-    (seen) => seen.refusal.quota === quota.name || countsOtherObjects(quota.scopes),
+  const newest = newestDenials(denied.denials).filter(
+    (seen) => seen.denial.quota === quota.name || countsOtherObjects(quota.scopes),
   );
   // One object that two quotas refuse in turn is one object: of each resource, the larger request counts.
-  const byKind = Map.groupBy(newest, (seen) => seen.refusal.resource ?? '');
+  const byKind = Map.groupBy(newest, (seen) => seen.denial.resource ?? '');
   const total = [...byKind.values()].reduce<ResourceList>((sum, kind) => addLists(sum, requestedOf(quota, kind)), {});
   if (Object.keys(withoutZeros(total)).length === 0) return null;
   const lastSeen = Math.max(...newest.map((seen) => seen.lastSeen));
-  return { workload: refused.workload, basis: 'message', missing: 1, surge: 0, total: withoutZeros(total), lastSeen };
+  return { workload: denied.workload, basis: 'message', missing: 1, surge: 0, total: withoutZeros(total), lastSeen };
 }
 
 /** Of each quota and kind of object, the refusal that was seen last. */
-function newestRefusals(refusals: readonly SeenRefusal[]): readonly SeenRefusal[] {
-  const newest = new Map<string, SeenRefusal>();
-  for (const seen of refusals) {
-    const key = `${seen.refusal.quota} ${seen.refusal.resource ?? ''}`;
-    const known = newest.get(key);
-    if (known === undefined || seen.lastSeen > known.lastSeen) newest.set(key, seen);
+function newestDenials(denials: readonly SeenDenial[]): readonly SeenDenial[] {
+  const newest = new Map<string, SeenDenial>();
+  for (const seen of denials) {
+    const key = `${seen.denial.quota} ${seen.denial.resource ?? ''}`;
+    const existing = newest.get(key);
+    if (existing === undefined || seen.lastSeen > existing.lastSeen) newest.set(key, seen);
   }
   return [...newest.values()];
 }
 
 /** What one object asked for by these refusals of it, under the names that the quota limits it by. */
-function requestedOf(quota: ChargingQuota, refusals: readonly SeenRefusal[]): ResourceList {
-  const requested = refusals.reduce<ResourceList>((list, seen) => maxLists(list, seen.refusal.requested), {});
+function requestedOf(quota: ChargingQuota, denials: readonly SeenDenial[]): ResourceList {
+  const requested = denials.reduce<ResourceList>((list, seen) => maxLists(list, seen.denial.requested), {});
   const byEveryName = Object.entries(requested).flatMap(([name, amount]) =>
     namesOfCharge(name).map((one) => [one, amount] as const),
   );
@@ -169,34 +169,34 @@ function requestedOf(quota: ChargingQuota, refusals: readonly SeenRefusal[]): Re
  * What one missing thing is charged by the quota, by calculation and by what admission said of it, the larger of each
  * resource. Empty when the quota does not count it.
  */
-function chargeOfOne(quota: ChargingQuota, refused: RefusedWorkload, missing: Chargeable, now: EpochMs): ResourceList {
-  const { templateSince: since } = refused;
-  const told = newestRefusals(
-    refused.refusals.filter((seen) => isAbout(seen, missing) && (since === null || seen.lastSeen >= since)),
+function chargeOfOne(quota: ChargingQuota, denied: DeniedWorkload, missing: Chargeable, now: EpochMs): ResourceList {
+  const { templateSince: since } = denied;
+  const seenHere = newestDenials(
+    denied.denials.filter((seen) => isAbout(seen, missing) && (since === null || seen.lastSeen >= since)),
   );
   // What this very quota refused it counts, whatever its scopes make of the template.
-  const isRefusedHere = told.some((seen) => seen.refusal.quota === quota.name);
+  const isDeniedHere = seenHere.some((seen) => seen.denial.quota === quota.name);
   const { counts, charge } = calculatedCharge(quota, missing, now);
-  if (!counts && !isRefusedHere) return {};
-  return maxLists(maskList(charge, Object.keys(quota.hard)), requestedOf(quota, told));
+  if (!counts && !isDeniedHere) return {};
+  return maxLists(maskList(charge, Object.keys(quota.hard)), requestedOf(quota, seenHere));
 }
 
 /** Whether a refusal was of such an object. */
-function isAbout({ refusal }: SeenRefusal, missing: Chargeable): boolean {
+function isAbout({ denial }: SeenDenial, missing: Chargeable): boolean {
   switch (missing.of) {
     case 'pod':
-      return refusal.resource === 'pods' && refusal.group === undefined;
+      return denial.resource === 'pods' && denial.group === undefined;
     case 'claim':
       // The claims of a StatefulSet are named `<template>-<pod>`.
       return (
-        refusal.resource === 'persistentvolumeclaims' &&
-        refusal.claim === `${missing.claim.metadata?.name ?? ''}-${refusal.pod ?? ''}`
+        denial.resource === 'persistentvolumeclaims' &&
+        denial.claim === `${missing.claim.metadata?.name ?? ''}-${denial.pod ?? ''}`
       );
     case 'devices':
       // It is made once its pod is there; what refused the pod did not get that far.
       return false;
     case 'object':
-      return refusal.resource === missing.resource && (refusal.group ?? '') === missing.group;
+      return denial.resource === missing.resource && (denial.group ?? '') === missing.group;
   }
 }
 

@@ -7,7 +7,7 @@ import { type ResourceList, resourceList } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 
 /** Who was refused, as far as the message says. */
-interface Refused {
+interface Denied {
   /** The message stands for several similar ones; it is the latest of them. */
   readonly combined: boolean;
   /** The resource that was to be created: "pods", "persistentvolumeclaims". */
@@ -26,7 +26,7 @@ interface Refused {
 }
 
 /** A refused creation, by the reason for it. Only `exceededQuota` is a lack of room. */
-export type AdmissionRefusal = Refused &
+export type AdmissionDenial = Denied &
   (
     | {
         readonly class: 'exceededQuota';
@@ -56,7 +56,7 @@ const CREATING = /^Error creating(?: job)?: /;
 const FORBIDDEN = /(?:^|\s)([a-z][a-z0-9]*)((?:\.[a-z0-9-]+)*)(?: "([^"]*)")? is forbidden: /;
 
 /** Reads off the controller's own words in front, and returns what they name and the rest. */
-function unwrap(message: string): readonly [Partial<Refused>, string] {
+function unwrap(message: string): readonly [Partial<Denied>, string] {
   const claim = STATEFUL_SET_CLAIM.exec(message);
   if (claim !== null) {
     const [words, name = '', pod = '', statefulSet = ''] = claim;
@@ -108,7 +108,7 @@ function parseAmounts(text: string): ResourceList | undefined {
 }
 
 /** The reason of a refusal without who was refused. */
-type Reason = AdmissionRefusal extends infer R ? (R extends unknown ? Omit<R, keyof Refused> : never) : never;
+type Reason = AdmissionDenial extends infer R ? (R extends unknown ? Omit<R, keyof Denied> : never) : never;
 
 const NOT_QUOTA = { class: 'notQuota' } as const;
 
@@ -148,7 +148,7 @@ function parseReason(text: string): Reason {
  * Reads the message of a FailedCreate (or similar) Event. Every text has an answer: what is not a quota's refusal, or is
  * one that cannot be read to the end, is `notQuota`.
  */
-export function parseAdmissionMessage(message: string): AdmissionRefusal {
+export function parseAdmissionMessage(message: string): AdmissionDenial {
   const combined = message.startsWith(COMBINED);
   const [wrapper, words] = unwrap(combined ? message.slice(COMBINED.length) : message);
   const forbidden = FORBIDDEN.exec(words);
@@ -156,14 +156,14 @@ export function parseAdmissionMessage(message: string): AdmissionRefusal {
     return { combined, ...wrapper, ...parseReason(words) };
   }
   const [match, resource = '', group = '', object] = forbidden;
-  const refused: Refused = {
+  const denied: Denied = {
     combined,
     ...wrapper,
     resource,
     ...(group === '' ? {} : { group: group.slice(1) }),
     ...(object === undefined ? {} : { object }),
   };
-  return { ...refused, ...parseReason(words.slice(forbidden.index + match.length)) };
+  return { ...denied, ...parseReason(words.slice(forbidden.index + match.length)) };
 }
 
 type Instant = Date | string | null | undefined;
@@ -194,4 +194,4 @@ export function eventLastSeen(event: EventOccurrence): EpochMs | null {
  * The reasons of the Events with which Kubernetes' controllers say that an object could not be created; the second is a
  * Deployment's. A field selector has no OR, so each is asked for on its own.
  */
-export const refusalReasons = ['FailedCreate', 'ReplicaSetCreateError'] as const;
+export const denialReasons = ['FailedCreate', 'ReplicaSetCreateError'] as const;

@@ -93,13 +93,9 @@ export function missingOfJob(owner: JobOwner, pods: readonly Child[]): readonly 
 /**
  * What a CronJob misses: the Job that was refused, and its pods. Nothing once a Job of it was made after the refusal.
  *
- * @param jobs the Jobs of the namespace. @param lastRefused when admission last refused one.
+ * @param jobs the Jobs of the namespace. @param lastDenied when admission last refused one.
  */
-export function missingOfCronJob(
-  owner: CronJobOwner,
-  jobs: readonly Child[],
-  lastRefused: EpochMs,
-): readonly Missing[] {
+export function missingOfCronJob(owner: CronJobOwner, jobs: readonly Child[], lastDenied: EpochMs): readonly Missing[] {
   if (isDeleting(owner) || owner.spec?.suspend === true) return [];
   const uid = owner.metadata?.uid ?? '';
   // Both times are whole seconds. lastScheduleTime alone does not tell: a late Job has its due time there.
@@ -107,7 +103,7 @@ export function missingOfCronJob(
     owner.status?.lastScheduleTime,
     ...jobs.filter((job) => isControlledBy(job, uid)).map((job) => job.metadata?.creationTimestamp),
   ];
-  if (made.some((at) => at !== undefined && new Date(at).getTime() >= lastRefused)) return [];
+  if (made.some((at) => at !== undefined && new Date(at).getTime() >= lastDenied)) return [];
   const job = owner.spec?.jobTemplate?.spec;
   const object: Missing = { of: 'object', count: 1, resource: 'jobs', group: 'batch' };
   return [object, ...(job?.suspend === true ? [] : podsMissing(owner, job?.template, podsAtOnce(job, 0)))];

@@ -20,23 +20,23 @@ export function contradictionsOf(used: ResourceList, counted: ResourceList): rea
 }
 
 /** The usage to reckon with: `status.used`, and where the objects contradict it, the smaller of the two. */
-export function believedUsage(look: QuotaObservation): ResourceList {
-  return usageBy(look, ({ used, counted }) => (isAbove(used, counted) ? counted : used));
+export function believedUsage(observation: QuotaObservation): ResourceList {
+  return usageBy(observation, ({ used, counted }) => (isAbove(used, counted) ? counted : used));
 }
 
 /**
  * What one side alone would ask for and is not asked for, a sentence each: a raise by `status.used` that the objects do not
  * bear out, and one by the objects that `status.used` does not know of.
  */
-export function staleNeed(look: QuotaObservation, since: EpochMs | null): readonly string[] {
-  if (look.contradictions.length === 0) return [];
-  const demand = unmetDemand(look, since);
+export function staleRequirement(observation: QuotaObservation, since: EpochMs | null): readonly string[] {
+  if (observation.contradictions.length === 0) return [];
+  const demand = unmetDemand(observation, since);
   const raisesBy = (usage: ResourceList): ReadonlyMap<string, Assessment> =>
-    new Map(assessWith(look, demand, usage).map((one) => [one.resource, one]));
-  const believed = raisesBy(believedUsage(look));
-  const byStatus = raisesBy(usageBy(look, ({ used }) => used));
-  const byObjects = raisesBy(usageBy(look, ({ counted }) => counted));
-  return look.contradictions.flatMap((contradiction) => {
+    new Map(assessWith(observation, demand, usage).map((one) => [one.resource, one]));
+  const believed = raisesBy(believedUsage(observation));
+  const byStatus = raisesBy(usageBy(observation, ({ used }) => used));
+  const byObjects = raisesBy(usageBy(observation, ({ counted }) => counted));
+  return observation.contradictions.flatMap((contradiction) => {
     const { resource } = contradiction;
     const asked = proposedIn(believed, resource);
     const status = proposedIn(byStatus, resource);
@@ -59,9 +59,9 @@ function describeContradiction({ resource, used, counted }: UsageContradiction):
   return `${resource}: the quota's status says ${quantityText(resource, used)}, but the objects add up to ${quantityText(resource, counted)}.`;
 }
 
-function usageBy(look: QuotaObservation, choose: (one: UsageContradiction) => string): ResourceList {
-  const chosen = look.contradictions.map((one) => [one.resource, parseQuantity(choose(one))] as const);
-  return { ...look.quota?.used, ...resourceList(chosen) };
+function usageBy(observation: QuotaObservation, choose: (one: UsageContradiction) => string): ResourceList {
+  const chosen = observation.contradictions.map((one) => [one.resource, parseQuantity(choose(one))] as const);
+  return { ...observation.quota?.used, ...resourceList(chosen) };
 }
 
 function proposedIn(raises: ReadonlyMap<string, Assessment>, resource: string): string | null {

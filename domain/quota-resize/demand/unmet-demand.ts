@@ -8,23 +8,25 @@ import { type Assessment, assess, rulesOf } from '../sizing/recommend.ts';
  * A refusal whose owner was read is what still misses now, however old its Event; a refusal known by its message alone
  * counts only when it was seen after `since`, the last change of ours: older ones are old news.
  */
-export function unmetDemand(look: QuotaObservation, since: EpochMs | null): readonly WorkloadDemand[] {
-  return look.demand.filter((demand) => demand.basis === 'workload' || since === null || demand.lastSeen > since);
+export function unmetDemand(observation: QuotaObservation, since: EpochMs | null): readonly WorkloadDemand[] {
+  return observation.demand.filter(
+    (demand) => demand.basis === 'workload' || since === null || demand.lastSeen > since,
+  );
 }
 
 /** The limits that ask to be raised where this much is used. Nothing for a quota that is gone. */
 export function assessWith(
-  look: QuotaObservation,
+  observation: QuotaObservation,
   demand: readonly WorkloadDemand[],
   used: ResourceList,
 ): readonly Assessment[] {
-  if (look.quota === null) return [];
+  if (observation.quota === null) return [];
   const total = demand.reduce<ResourceList>((sum, one) => addLists(sum, one.total), {});
-  return assess({ hard: look.quota.hard, used, demand: total, policy: rulesOf(look.policy) });
+  return assess({ hard: observation.quota.hard, used, demand: total, policy: rulesOf(observation.policy) });
 }
 
 /** Whether a quota lacks room for what was refused. */
-export function lacksRoom(
+export function isExceeded(
   { hard, used }: { readonly hard: ResourceList; readonly used: ResourceList },
   demand: readonly WorkloadDemand[],
 ): boolean {

@@ -1,10 +1,10 @@
 import type { ResourceList } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { Placement } from './placement.ts';
-import type { SourceHint } from '../git/locate/source-candidate.ts';
+import type { SourceCandidate } from '../git/locate/source-candidate.ts';
 
 /** Why an approval by a person is needed. */
-export interface Gate {
+export interface ApprovalRequirement {
   readonly reason: 'MaxStepExceeded' | 'RaiseFromZero' | 'ApprovalRequired';
   /** A sentence with the resource, the step and the limit of the policy. */
   readonly message: string;
@@ -63,11 +63,11 @@ export interface DecisionFacts {
   readonly notes?: readonly string[];
   /** Where the quota's status says something else than was counted: sentences. */
   readonly usageNotes?: readonly string[];
-  readonly gate: Gate | null;
+  readonly approvalRequirement: ApprovalRequirement | null;
   /** Where it lives in Git: the pull request is opened there. Null in decisions of earlier versions. */
   readonly source?: DecisionSource | null;
   /** Other quotas of the namespace that the same pull request raises for the same workloads. */
-  readonly companions?: readonly Companion[] | undefined;
+  readonly batchedQuotas?: readonly BatchedQuota[] | undefined;
   /** Who approved it, once somebody did: approved writes go first. */
   readonly approvedBy?: string | undefined;
 }
@@ -110,21 +110,21 @@ interface DecisionSource {
 }
 
 /** Another quota of the namespace that a decision raises as well; its Lease is locked for the decision. */
-export interface Companion {
+export interface BatchedQuota {
   readonly quota: string;
   readonly quotaUid: string;
   readonly changes: readonly LimitChange[];
   readonly usageNotes?: readonly string[];
   /** Whether its own policy wants a person to agree; whoever approves the pull request agrees to all of it. */
-  readonly gate: Gate | null;
+  readonly approvalRequirement: ApprovalRequirement | null;
   /** Where to look for it in Git. */
-  readonly hints: readonly SourceHint[];
+  readonly candidates: readonly SourceCandidate[];
   /** Where it was found, in the repository and base of the decision. Absent before, and in decisions of earlier versions. */
   readonly placement?: Placement;
 }
 
 /** A person's no: these values (or less) are not asked for again for a while. */
-export interface Refusal {
+export interface Rejection {
   readonly limits: ResourceList;
   readonly at: EpochMs;
   readonly by: string;
@@ -142,8 +142,8 @@ export function decidedLimits(decision: Pick<DecisionFacts, 'changes'>): Resourc
 /**
  * Every value that an approval of the decision is about: its own by resource, a companion's with the quota's name before it.
  */
-export function approvedValues(decision: Pick<DecisionFacts, 'changes' | 'companions'>): ResourceList {
-  const others = (decision.companions ?? []).flatMap(({ quota, changes }) =>
+export function approvedValues(decision: Pick<DecisionFacts, 'changes' | 'batchedQuotas'>): ResourceList {
+  const others = (decision.batchedQuotas ?? []).flatMap(({ quota, changes }) =>
     changes.map(({ resource, to }) => [`quota ${quota}: ${resource}`, to] as const),
   );
   return { ...decidedLimits(decision), ...Object.fromEntries(others) };

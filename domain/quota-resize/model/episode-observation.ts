@@ -11,7 +11,7 @@ export interface Seen {
  * Whether nothing may be written to the forge. The annotations of a namespace or a quota that is gone cannot be read any
  * more, so what they said last holds.
  */
-export function isObserving(look: QuotaObservation, memory: ResizeMemory): boolean {
-  const isThere = look.namespace !== 'gone' && look.quota !== null;
-  return (isThere ? look.policy.mode : (memory.mode ?? look.policy.mode)) === 'observe';
+export function isObserving(observation: QuotaObservation, memory: ResizeMemory): boolean {
+  const isThere = observation.namespace !== 'gone' && observation.quota !== null;
+  return (isThere ? observation.policy.mode : (memory.mode ?? observation.policy.mode)) === 'observe';
 }

@@ -6,10 +6,9 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { QuotaTarget } from '../../kernel/target.ts';
 import type { EpochMs } from '../../kernel/time.ts';
-import type { Decision, Refusal } from './decision.ts';
+import type { Rejection } from './decision.ts';
+import { resourceList, writtenDecision } from './decision-schema.ts';
 import type { LeaseRecord } from './observation.ts';
-import type { Placement } from './placement.ts';
-import type { SourceHint } from '../git/locate/source-candidate.ts';
 
 const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by';
 const MANAGED_BY = 'namespace-resizer';
@@ -24,7 +23,7 @@ const annotation = {
   targetQuota: 'resizer.io/target-quota',
   lastModified: 'resizer.io/last-modified',
   lastRecommendation: 'resizer.io/last-recommendation',
-  refusals: 'resizer.io/refusals',
+  rejections: 'resizer.io/refusals',
   decision: 'resizer.io/decision',
   /** `<repository>:<path>`, a line each: on a quota's Lease the files that its decision locks, on a file's Lease that file. */
   file: 'resizer.io/file',
@@ -39,7 +38,7 @@ const MAX_NAME_LENGTH = 253;
 const HASH_LENGTH = 16;
 
 /** What is kept of the people's answers; older ones have long lost their effect. */
-const MAX_REFUSALS = 20;
+const MAX_REJECTIONS = 20;
 
 /** Annotations of one object share 256 KiB; the whole evidence is in the pull request. */
 const MAX_EVIDENCE = 100;
@@ -63,7 +62,7 @@ export interface LockedFile {
 }
 
 /** What a Lease remembers about its quota. */
-export type LeaseMemory = Pick<LeaseRecord, 'lastModified' | 'lastRecommendation' | 'refusals' | 'decision'>;
+export type LeaseMemory = Pick<LeaseRecord, 'lastModified' | 'lastRecommendation' | 'rejections' | 'decision'>;
 
 function hash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, HASH_LENGTH);
@@ -183,8 +182,8 @@ export function withMemory(
   target: QuotaTarget,
   memory: LeaseMemory,
 ): Readonly<Record<string, string>> {
-  const { lastModified, lastRecommendation, refusals, decision } = memory;
-  const newest = refusals.toSorted((a, b) => a.at - b.at).slice(-MAX_REFUSALS);
+  const { lastModified, lastRecommendation, rejections, decision } = memory;
+  const newest = rejections.toSorted((a, b) => a.at - b.at).slice(-MAX_REJECTIONS);
   return withValues(
     { ...annotations, ...targetAnnotations(target) },
     {
@@ -193,12 +192,14 @@ export function withMemory(
         lastRecommendation === null
           ? null
           : JSON.stringify({ limits: lastRecommendation.limits, at: rfc3339(lastRecommendation.at) }),
-      [annotation.refusals]:
-        newest.length === 0 ? null : JSON.stringify(newest.map((refusal) => ({ ...refusal, at: rfc3339(refusal.at) }))),
+      [annotation.rejections]:
+        newest.length === 0
+          ? null
+          : JSON.stringify(newest.map((rejection) => ({ ...rejection, at: rfc3339(rejection.at) }))),
       [annotation.decision]:
         decision === null
           ? null
-          : JSON.stringify({ v: 1, decision: { ...decision, evidence: decision.evidence.slice(0, MAX_EVIDENCE) } }),
+          : JSON.stringify({ v: 2, decision: { ...decision, evidence: decision.evidence.slice(0, MAX_EVIDENCE) } }),
     },
   );
 }
@@ -228,8 +229,8 @@ export function readLeaseMemory(lease: LeaseObject): {
     memory: {
       lastModified: read(annotation.lastModified, instant, false),
       lastRecommendation: read(annotation.lastRecommendation, recommendation, true),
-      refusals: read(annotation.refusals, z.array(refusal), true) ?? [],
-      decision: read(annotation.decision, z.object({ v: z.literal(1), decision }), true)?.decision ?? null,
+      rejections: read(annotation.rejections, z.array(rejection), true) ?? [],
+      decision: read(annotation.decision, writtenDecision, true)?.decision ?? null,
     },
     problems,
   };
@@ -278,92 +279,11 @@ const instant = z.string().transform((text, context): EpochMs => {
   return z.NEVER;
 });
 
-const resourceList = z.record(z.string(), z.string());
-
 const recommendation = z.object({ limits: resourceList, at: instant });
 
-const refusal = z.object({
+const rejection = z.object({
   limits: resourceList,
   at: instant,
   by: z.string(),
   reason: z.string(),
-}) satisfies z.ZodType<Refusal>;
-
-const changes = z.array(
-  z.object({
-    resource: z.string(),
-    from: z.string(),
-    to: z.string(),
-    used: z.string(),
-    demand: z.string(),
-    reason: z.string(),
-  }),
-);
-
-const hint = z.object({
-  from: z.enum(['annotation', 'argocd', 'flux', 'template', 'scan']),
-  repository: z.string().exactOptional(),
-  ref: z.string().exactOptional(),
-  path: z.string().exactOptional(),
-  field: z.string().exactOptional(),
-  valueFiles: z.array(z.string()).exactOptional(),
-  namespace: z.string().exactOptional(),
-  said: z.string(),
-  problem: z.string().exactOptional(),
-}) satisfies z.ZodType<SourceHint>;
-
-const placement = z.object({
-  hint,
-  tried: z.int(),
-  values: z.record(z.string(), z.object({ path: z.string(), field: z.string(), text: z.string() })),
-}) satisfies z.ZodType<Placement>;
-
-const gate = z.object({
-  reason: z.enum(['MaxStepExceeded', 'RaiseFromZero', 'ApprovalRequired']),
-  message: z.string(),
-  before: z.enum(['pull-request', 'merge']).exactOptional(),
-});
-
-const decision = z.object({
-  id: z.string().min(1),
-  quotaUid: z.string(),
-  decidedAt: z.number(),
-  changes,
-  evidence: z.array(z.string()),
-  demandByMessage: z.boolean(),
-  notes: z.array(z.string()).exactOptional(),
-  usageNotes: z.array(z.string()).exactOptional(),
-  gate: gate.nullable(),
-  source: z
-    .object({ repository: z.string(), base: z.string(), how: z.string(), placement: placement.exactOptional() })
-    .nullable()
-    .exactOptional(),
-  companions: z
-    .array(
-      z.object({
-        quota: z.string(),
-        quotaUid: z.string(),
-        changes,
-        usageNotes: z.array(z.string()).exactOptional(),
-        gate: gate.nullable(),
-        hints: z.array(hint),
-        placement: placement.exactOptional(),
-      }),
-    )
-    .exactOptional(),
-  approvedBy: z.string().exactOptional(),
-  pullRequest: z
-    .object({
-      number: z.int(),
-      url: z.string(),
-      repository: z.string(),
-      branch: z.string(),
-      base: z.string(),
-      path: z.string(),
-      headSha: z.string(),
-      openedAt: z.number(),
-      pushedAt: z.number(),
-    })
-    .nullable(),
-  merge: z.object({ sha: z.string(), at: z.number(), by: z.string(), limits: resourceList }).nullable(),
-}) satisfies z.ZodType<Decision>;
+}) satisfies z.ZodType<Rejection>;

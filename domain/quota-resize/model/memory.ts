@@ -1,6 +1,6 @@
 import type { ResourceList } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
-import type { Decision, LockedDecision, MergedDecision, OpenDecision, Refusal } from './decision.ts';
+import type { Decision, LockedDecision, MergedDecision, OpenDecision, Rejection } from './decision.ts';
 import type { Reason } from './verdict.ts';
 
 /** An operator's word, and who gave it. */
@@ -91,7 +91,7 @@ export type Attempt =
 
 /** What an episode remembers between two looks, and carries through continue-as-new. JSON only. */
 export interface ResizeMemory<State extends ResizeState = ResizeState> {
-  readonly version: 2;
+  readonly version: 3;
   readonly state: State;
   readonly attempt: Attempt;
   readonly quotaUid: string | null;
@@ -101,7 +101,7 @@ export interface ResizeMemory<State extends ResizeState = ResizeState> {
   readonly finished: string | null;
   readonly lastRecommendation: { readonly limits: ResourceList; readonly at: EpochMs } | null;
   /** What people said no to. */
-  readonly rejections: readonly Refusal[];
+  readonly rejections: readonly Rejection[];
   /** The last change of ours: a merge, or the cluster having followed it. */
   readonly lastChange: EpochMs | null;
   /** A cooldown that began before this moment is over. */
@@ -133,7 +133,7 @@ export const IDLE: Idle = { kind: 'Idle', demand: null, yieldedSince: null };
 
 export function emptyMemory(): ResizeMemory<Idle> {
   return {
-    version: 2,
+    version: 3,
     state: IDLE,
     attempt: NO_ATTEMPT,
     quotaUid: null,

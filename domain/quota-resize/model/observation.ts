@@ -5,9 +5,9 @@ import type { ResourceList } from '../../kernel/resource-list.ts';
 import type { Unmeasured } from '../../quota-usage/calculate.ts';
 import type { UsageMode } from '../../quota-usage/mode.ts';
 import type { PolicyWarning, ResizePolicy } from '../policy/policy.ts';
-import type { Decision, Refusal } from './decision.ts';
+import type { Decision, Rejection } from './decision.ts';
 import type { Placement } from './placement.ts';
-import type { SourceHint } from '../git/locate/source-candidate.ts';
+import type { SourceCandidate } from '../git/locate/source-candidate.ts';
 import type { ResizeTimings } from './timings.ts';
 
 /** The object that admission refused pods (or claims, or other objects) of. */
@@ -47,7 +47,7 @@ export interface LeaseRecord {
   /** `resizer.io/last-modified`: the last time that a change of ours was merged. */
   readonly lastModified: EpochMs | null;
   readonly lastRecommendation: { readonly limits: ResourceList; readonly at: EpochMs } | null;
-  readonly refusals: readonly Refusal[];
+  readonly rejections: readonly Rejection[];
   /** The decision that holds the lock, or that was merged last and may still await its sync. */
   readonly decision: Decision | null;
 }
@@ -84,9 +84,9 @@ export interface QuotaObservation {
    * Other quotas of the namespace that miss room for the same refused workloads. Before the counted numbers are in: all that
    * count any of what was refused.
    */
-  readonly siblings: readonly SiblingQuota[];
+  readonly otherQuotas: readonly OtherQuota[];
   /** Where to look for the quota in Git, in order. */
-  readonly hints: readonly SourceHint[];
+  readonly candidates: readonly SourceCandidate[];
   readonly lease: LeaseRecord;
 }
 
@@ -120,14 +120,14 @@ export interface MergeHold {
 }
 
 /** Another quota of the namespace with unmet demand, as much of it as a common pull request needs to know. */
-export interface SiblingQuota {
+export interface OtherQuota {
   readonly name: string;
   readonly quota: NonNullable<QuotaObservation['quota']>;
   readonly policy: ResizePolicy;
   readonly demand: readonly WorkloadDemand[];
   readonly contradictions: readonly UsageContradiction[];
   readonly counting?: Counting;
-  readonly hints: readonly SourceHint[];
+  readonly candidates: readonly SourceCandidate[];
   readonly lease: LeaseRecord;
 }
 

@@ -1,4 +1,4 @@
-import type { SourceHint } from '../git/locate/source-candidate.ts';
+import type { SourceCandidate } from '../git/locate/source-candidate.ts';
 
 /** Where one value of a quota is raised. */
 export interface ValuePlacement {
@@ -13,7 +13,7 @@ export interface ValuePlacement {
 /** Where a quota was found in the repository and base of its decision, and by what. */
 export interface Placement {
   /** What led there, and how many before it in their order did not. */
-  readonly hint: SourceHint;
+  readonly candidate: SourceCandidate;
   readonly tried: number;
   /** By changed resource. */
   readonly values: Readonly<Record<string, ValuePlacement>>;

@@ -1,14 +1,18 @@
 /** Memories of earlier releases, read as the one of this release. */
 import type { ResourceList } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
-import type { Decision, Refusal } from './decision.ts';
+import type { Rejection } from './decision.ts';
 import {
   type Approval,
   type Attempt,
   type BlockedReason,
   emptyMemory,
+  type Idle,
   IDLE,
   NO_ATTEMPT,
+  type Locked,
+  type Merged,
+  type Open,
   type OperatorWord,
   type ResizeMemory,
   type ResizeState,
@@ -16,20 +20,34 @@ import {
   type SteadyDemand,
   type Unmerged,
 } from './memory.ts';
+import { type DecisionV1, upgradeDecision } from './upgrade-decision.ts';
 import type { Reason } from './verdict.ts';
+
+/** Reasons that version 3 has under another name. */
+type ClosingV1 = { readonly reason: Reason | 'NeedGone'; readonly detail: string };
+
+/** Version 2: the states of version 3, with decisions of version 1. */
+type MemoryV2 = Partial<Omit<ResizeMemory, 'version' | 'state'>> & {
+  readonly version: 2;
+  readonly state: Idle | ReviewV2<Locked> | ReviewV2<Open> | WithDecisionV1<Merged>;
+};
+
+type WithDecisionV1<State> = Omit<State, 'decision'> & { readonly decision: DecisionV1 };
+
+type ReviewV2<State> = Omit<WithDecisionV1<State>, 'closing'> & { readonly closing: ClosingV1 | null };
 
 /** Version 1: one record of fields, most of them null. Each may be missing in a run that was started before it was added. */
 interface MemoryV1 {
   readonly version: 1;
   readonly quotaUid?: string | null;
-  readonly decision?: Decision | null;
+  readonly decision?: DecisionV1 | null;
   readonly finished?: string | null;
   readonly approval?: Approval | null;
   readonly rejection?: OperatorWord | null;
   readonly need?: SteadyDemand | null;
   readonly needGoneSince?: EpochMs | null;
   readonly updates?: number;
-  readonly closing?: { readonly reason: Reason; readonly detail: string } | null;
+  readonly closing?: ClosingV1 | null;
   readonly mode?: 'observe' | 'propose' | null;
   readonly tried?: { readonly key: string; readonly count: number; readonly at: EpochMs } | null;
   readonly blocked?: {
@@ -39,7 +57,7 @@ interface MemoryV1 {
     readonly key: string;
   } | null;
   readonly lastRecommendation?: { readonly limits: ResourceList; readonly at: EpochMs } | null;
-  readonly refusals?: readonly Refusal[];
+  readonly refusals?: readonly Rejection[];
   readonly lastChange?: EpochMs | null;
   readonly cooldownSkippedAt?: EpochMs | null;
   readonly syncWarnedAt?: EpochMs | null;
@@ -56,11 +74,27 @@ interface MemoryV1 {
  */
 export function upgradeMemory(carried: { readonly version: number } | undefined): ResizeMemory {
   if (carried === undefined) return emptyMemory();
-  if (carried.version === 2) return { ...emptyMemory(), ...(carried as ResizeMemory) };
+  if (carried.version === 3) return { ...emptyMemory(), ...(carried as ResizeMemory) };
+  if (carried.version === 2) return ofVersion2(carried as MemoryV2);
   if (carried.version === 1) return ofVersion1(carried as MemoryV1);
   throw new Error(
-    `the carried memory has version ${carried.version}, this worker knows up to 2: run a worker of the newer release`,
+    `the carried memory has version ${carried.version}, this worker knows up to 3: run a worker of the newer release`,
   );
+}
+
+function ofVersion2({ state, ...rest }: MemoryV2): ResizeMemory {
+  const memory = { ...emptyMemory(), ...rest, version: 3 } as const;
+  if (state.kind === 'Idle') return { ...memory, state };
+  const { decision: written, ...others } = state;
+  const decision = upgradeDecision(written);
+  const closing = 'closing' in others ? { closing: upgradeClosing(others.closing) } : {};
+  return { ...memory, state: { ...others, decision, ...closing } as ResizeState };
+}
+
+function upgradeClosing(closing: ClosingV1 | null | undefined): Unmerged['closing'] {
+  if (closing === undefined || closing === null) return null;
+  const { reason, detail } = closing;
+  return { reason: reason === 'NeedGone' ? 'DemandGone' : reason, detail };
 }
 
 function ofVersion1(memory: MemoryV1): ResizeMemory {
@@ -84,9 +118,10 @@ function ofVersion1(memory: MemoryV1): ResizeMemory {
 function stateOfVersion1(memory: MemoryV1): ResizeState {
   const { decision = null, need = null, yieldedSince = null } = memory;
   if (decision === null) return { ...IDLE, demand: need, yieldedSince };
-  const { approval = null, rejection = null, awaiting = null, needGoneSince = null, closing = null } = memory;
+  const { approval = null, rejection = null, awaiting = null, needGoneSince = null } = memory;
+  const closing = upgradeClosing(memory.closing);
   const { updates = 0, syncWarnedAt = null, syncCheckedAt = null } = memory;
-  const state = stateOf(decision);
+  const state = stateOf(upgradeDecision(decision));
   switch (state.kind) {
     case 'Merged':
       return {

@@ -1,13 +1,13 @@
 import type { EpochMs } from '../../kernel/time.ts';
 import type {
-  Companion,
+  BatchedQuota,
   Decision,
-  Gate,
+  ApprovalRequirement,
   LimitChange,
   LockedDecision,
   MergedDecision,
   OpenDecision,
-  Refusal,
+  Rejection,
   UnmergedDecision,
 } from './decision.ts';
 
@@ -39,7 +39,7 @@ export type Reason =
   | 'Paused'
   | 'GloballyPaused'
   | 'CoolingDown'
-  | 'Refused'
+  | 'PreviouslyRejected'
   | 'ObserverMode'
   | 'AutoMergeOff'
   | 'NamespaceAutoMergeOff'
@@ -55,14 +55,14 @@ export type Reason =
   | 'UnmetDemand'
   | 'ThresholdReached'
   | 'BelowMinimum'
-  | 'DemandSettling'
+  | 'DemandDebouncing'
   | 'UsageContradicted'
   | 'UsageNotCounted'
-  | 'SiblingFirst'
-  | 'CarriedBySibling'
+  | 'OtherQuotaFirst'
+  | 'RaisedWithOtherQuota'
   | 'Approved'
-  | 'NeedGrew'
-  | 'NeedGone'
+  | 'DemandGrew'
+  | 'DemandGone'
   | 'Adopted'
   // waiting for the forge
   | 'MergeabilityComputing'
@@ -73,7 +73,7 @@ export type Reason =
   | 'Draft'
   | 'Conflict'
   | 'Behind'
-  | 'CompanionLeft'
+  | 'BatchedQuotaLeft'
   | 'HeadMoved'
   | 'ReadyToMerge'
   | 'UpdateDue'
@@ -108,7 +108,7 @@ export interface Wait {
   readonly quietUntil?: EpochMs;
 }
 
-interface Said {
+interface StatusFields {
   readonly phase: Phase;
   readonly reason: Reason;
   /** One sentence for people: what is so, and what it waits for. */
@@ -117,7 +117,7 @@ interface Said {
 
 type Rest = { readonly kind: 'hold'; readonly wait: Wait } | { readonly kind: 'end' };
 
-type Deed =
+type Action =
   | { readonly kind: 'recommend'; readonly proposal: Proposal }
   /** `announce`: the recommendation is news and is written first. */
   | {
@@ -125,13 +125,13 @@ type Deed =
       readonly proposal: Proposal;
       readonly announce: boolean;
       /** Other quotas of the namespace that the same pull request is to raise. */
-      readonly companions: readonly Companion[];
+      readonly batchedQuotas: readonly BatchedQuota[];
     }
   /** The decision's limits as they are now, in the Lease; the forge is not touched. */
   | { readonly kind: 'revise'; readonly decision: LockedDecision }
   /** A word to people, once for each `about`: an Event on the quota, and a comment where there is a pull request. */
   | {
-      readonly kind: 'say';
+      readonly kind: 'notify';
       readonly decision: Decision | null;
       readonly about: string;
       readonly comment: string | null;
@@ -151,26 +151,26 @@ type Deed =
       readonly kind: 'close';
       readonly decision: UnmergedDecision;
       readonly comment: string;
-      readonly refusal: Refusal | null;
+      readonly rejection: Rejection | null;
     }
   /** Forget the decision and unlock its Lease, and leave the forge as it is. */
-  | { readonly kind: 'release'; readonly decision: UnmergedDecision; readonly refusal: Refusal | null }
+  | { readonly kind: 'release'; readonly decision: UnmergedDecision; readonly rejection: Rejection | null }
   | {
-      readonly kind: 'settle';
+      readonly kind: 'complete';
       readonly decision: OpenDecision | MergedDecision;
-      readonly refusal: Refusal | null;
+      readonly rejection: Rejection | null;
       readonly deletesBranch: boolean;
     }
   | { readonly kind: 'warnSync'; readonly decision: MergedDecision; readonly warn: boolean };
 
 /** What the ladder of guards asks for, before it is known whether the same was tried a moment ago. */
-export type Plan = Said & (Rest | Deed);
+export type Intent = StatusFields & (Rest | Action);
 
 /** An act, and what a block of it would be about: with another path or other values it is tried at once. */
-type Act = Deed & { readonly blockedKey: string };
+type Act = Action & { readonly blockedKey: string };
 
 /** What to do now. Everything but `hold` and `end` acts, and is followed by a fresh look. */
-export type Verdict = Said & (Rest | Act);
+export type Verdict = StatusFields & (Rest | Act);
 
 /** A need turned into values, before it is placed in Git. */
 export interface Proposal {
@@ -185,5 +185,5 @@ export interface Proposal {
   readonly demandByMessage: boolean;
   /** Nothing but the policy's minimum asks for it. */
   readonly belowMinimum?: boolean;
-  readonly gate: Gate | null;
+  readonly approvalRequirement: ApprovalRequirement | null;
 }

@@ -63,7 +63,7 @@ export type Setting =
 
 /** @param name the annotation's key without the prefix. */
 export function settingNamed(name: string): Setting {
-  const plain = PLAIN_SETTINGS.find((known) => known === name);
+  const plain = PLAIN_SETTINGS.find((existing) => existing === name);
   if (plain !== undefined) {
     return { kind: 'plain', name: plain };
   }
@@ -73,7 +73,7 @@ export function settingNamed(name: string): Setting {
   const [, written = '', suffix] = RESOURCE_SETTING.exec(name) ?? [];
   const resource = resourceWritten(written);
   if (suffix !== undefined && isQuotaKey(resource)) {
-    const setting = RESOURCE_SETTINGS.find((known) => known === suffix);
+    const setting = RESOURCE_SETTINGS.find((existing) => existing === suffix);
     return setting === undefined ? { kind: 'otherStrategy' } : { kind: 'resource', name: setting, resource };
   }
   const closest = closestTo(name);
@@ -109,10 +109,10 @@ function closestTo(name: string): string | undefined {
   const written = name.toLowerCase().replaceAll('_', '-');
   let best: string | undefined;
   let fewest = Math.min(3, Math.floor(written.length / 4)) + 1;
-  for (const known of KNOWN_NAMES) {
-    const distance = Math.abs(known.length - written.length) < fewest ? editDistance(written, known) : fewest;
+  for (const existing of KNOWN_NAMES) {
+    const distance = Math.abs(existing.length - written.length) < fewest ? editDistance(written, existing) : fewest;
     if (distance < fewest) {
-      best = known;
+      best = existing;
       fewest = distance;
     }
   }

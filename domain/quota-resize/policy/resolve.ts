@@ -171,48 +171,48 @@ function applySetting(draft: Draft, setting: Extract<Setting, { kind: 'plain' | 
 }
 
 /** Takes the text of one annotation into the draft; false when it is right but changes nothing. */
-type Take = (draft: Draft, text: string) => boolean;
+type Reader = (draft: Draft, text: string) => boolean;
 
-const plainSettings: Readonly<Record<PlainSetting, Take>> = {
-  enabled: taking('enabled', readBoolean),
-  mode: taking('mode', readMode),
-  threshold: taking('threshold', readThreshold),
-  increment: taking('increment', readIncrement),
-  burst: taking('burst', readBurst),
-  steps: taking('steps', readSteps),
-  'max-step': taking('maxStep', readMaxStep),
-  'cooldown-minutes': taking('cooldownMinutes', readMinutes),
-  'rejection-cooldown': taking('rejectionCooldown', readRejectionCooldown),
+const plainSettings: Readonly<Record<PlainSetting, Reader>> = {
+  enabled: settingReader('enabled', readBoolean),
+  mode: settingReader('mode', readMode),
+  threshold: settingReader('threshold', readThreshold),
+  increment: settingReader('increment', readIncrement),
+  burst: settingReader('burst', readBurst),
+  steps: settingReader('steps', readSteps),
+  'max-step': settingReader('maxStep', readMaxStep),
+  'cooldown-minutes': settingReader('cooldownMinutes', readMinutes),
+  'rejection-cooldown': settingReader('rejectionCooldown', readRejectionCooldown),
   'auto-merge': (draft, text) => {
     const switchedOff = !readBoolean(text);
     draft.mergeSwitchedOff ||= switchedOff;
     return switchedOff;
   },
-  approval: taking('approval', readApproval),
-  'approval-reminder': taking('approvalReminder', readSpanOrNever),
-  'approval-timeout': taking('approvalTimeout', readSpanOrNever),
+  approval: settingReader('approval', readApproval),
+  'approval-reminder': settingReader('approvalReminder', readSpanOrNever),
+  'approval-timeout': settingReader('approvalTimeout', readSpanOrNever),
   'freeze-until': (draft, text) => {
     const until = readFreezeUntil(text);
     if (draft.freezeUntil !== null && until <= draft.freezeUntil) return false;
     draft.freezeUntil = until;
     return true;
   },
-  'merge-windows': taking('mergeWindows', readMergeWindows),
-  reviewers: taking('reviewers', readReviewers),
-  'git-repository': takingGit('repository', readGitRepository),
-  'git-path': takingGit('path', readGitPath),
-  'git-ref': takingGit('ref', readGitRef),
-  'git-field': takingGit('field', readGitField),
+  'merge-windows': settingReader('mergeWindows', readMergeWindows),
+  reviewers: settingReader('reviewers', readReviewers),
+  'git-repository': gitSettingReader('repository', readGitRepository),
+  'git-path': gitSettingReader('path', readGitPath),
+  'git-ref': gitSettingReader('ref', readGitRef),
+  'git-field': gitSettingReader('field', readGitField),
 };
 
-function taking<Key extends keyof Draft>(key: Key, read: (text: string) => Draft[Key]): Take {
+function settingReader<Key extends keyof Draft>(key: Key, read: (text: string) => Draft[Key]): Reader {
   return (draft, text) => {
     draft[key] = read(text);
     return true;
   };
 }
 
-function takingGit(key: keyof Draft['git'], read: (text: string) => string): Take {
+function gitSettingReader(key: keyof Draft['git'], read: (text: string) => string): Reader {
   return (draft, text) => {
     draft.git = { ...draft.git, [key]: read(text) };
     return true;
@@ -268,7 +268,7 @@ function wrongValue(key: string, text: string, layer: PolicyLayer, error: WrongV
 
 function unknownKey(key: string, text: string, layer: PolicyLayer, closest: string | undefined): PolicyWarning {
   const wanted = closest === undefined ? 'one of the documented annotations' : `${ANNOTATION_PREFIX}${closest}`;
-  const hint = closest === undefined ? 'no such annotation is known' : `did you mean ${wanted}?`;
-  const message = `${shown(key)} on the ${layer} is unknown and ignored; ${hint}`;
+  const advice = closest === undefined ? 'no such annotation is known' : `did you mean ${wanted}?`;
+  const message = `${shown(key)} on the ${layer} is unknown and ignored; ${advice}`;
   return { key, value: shown(text), layer, wanted, message };
 }

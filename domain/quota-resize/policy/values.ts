@@ -62,7 +62,7 @@ export function readApproval(text: string): Approval {
 }
 
 function oneOf<const Word extends string>(words: readonly Word[], text: string, wanted: string): Word {
-  const word = words.find((known) => known === text.toLowerCase());
+  const word = words.find((existing) => existing === text.toLowerCase());
   if (word === undefined) throw new WrongValue(wanted);
   return word;
 }

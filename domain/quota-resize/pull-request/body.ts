@@ -40,7 +40,7 @@ export interface BodyFacts {
   readonly target: QuotaTarget;
   readonly decision: Pick<
     Decision,
-    'id' | 'decidedAt' | 'evidence' | 'notes' | 'usageNotes' | 'companions' | 'gate' | 'approvedBy'
+    'id' | 'decidedAt' | 'evidence' | 'notes' | 'usageNotes' | 'batchedQuotas' | 'approvalRequirement' | 'approvedBy'
   >;
   readonly policy: ResizePolicy;
   readonly repository: string;
@@ -150,16 +150,16 @@ export function bodyContext(facts: BodyFacts): BodyContext {
 
 /** Where the status of a quota says something else than was counted; a companion's with its name, while it is raised. */
 function usageSentences({ decision, quotas }: BodyFacts): readonly string[] {
-  const companions = (decision.companions ?? []).filter((one) => quotas.some(({ quota }) => quota === one.quota));
+  const batchedQuotas = (decision.batchedQuotas ?? []).filter((one) => quotas.some(({ quota }) => quota === one.quota));
   return [
     ...(decision.usageNotes ?? []),
-    ...companions.flatMap(({ quota, usageNotes = [] }) => usageNotes.map((note) => `Quota ${quota}: ${note}`)),
+    ...batchedQuotas.flatMap(({ quota, usageNotes = [] }) => usageNotes.map((note) => `Quota ${quota}: ${note}`)),
   ];
 }
 
-function awaitedApproval({ decision: { gate, approvedBy } }: BodyFacts): ForeignText | null {
+function awaitedApproval({ decision: { approvalRequirement, approvedBy } }: BodyFacts): ForeignText | null {
   // Also one that was asked for before the pull request: the need may have grown beyond what was approved.
-  return gate === null || approvedBy !== undefined ? null : new ForeignText(gate.message);
+  return approvalRequirement === null || approvedBy !== undefined ? null : new ForeignText(approvalRequirement.message);
 }
 
 function whatHappensNext(facts: BodyFacts): readonly string[] {
@@ -289,7 +289,7 @@ function samples(): readonly BodyContext[] {
   };
   const plain: BodyFacts = {
     target: { cluster: 'prod', namespace: 'team-a', quota: 'compute' },
-    decision: { id: '0a1b2c3d', decidedAt: 0, evidence: [], gate: null },
+    decision: { id: '0a1b2c3d', decidedAt: 0, evidence: [], approvalRequirement: null },
     policy,
     repository: 'acme/gitops',
     base: 'main',
@@ -305,7 +305,7 @@ function samples(): readonly BodyContext[] {
       evidence: ['why'],
       notes: ['capped'],
       usageNotes: ['the status says less'],
-      gate: { reason: 'ApprovalRequired', message: 'ask' },
+      approvalRequirement: { reason: 'ApprovalRequired', message: 'ask' },
     },
     quotas: [
       { ...quota, inGit: { pods: '10' } },

@@ -15,8 +15,8 @@ export function summary(proposal: Pick<Proposal, 'changes'>): string {
 }
 
 /** The same of a whole decision: `requests.cpu 2 → 3; quota objects: pods 4 → 5`. */
-export function wholeSummary(decision: Pick<DecisionFacts, 'changes' | 'companions'>): string {
-  const others = (decision.companions ?? []).map(({ quota, changes }) => `quota ${quota}: ${summary({ changes })}`);
+export function wholeSummary(decision: Pick<DecisionFacts, 'changes' | 'batchedQuotas'>): string {
+  const others = (decision.batchedQuotas ?? []).map(({ quota, changes }) => `quota ${quota}: ${summary({ changes })}`);
   return [summary(decision), ...others].join('; ');
 }
 

@@ -108,16 +108,16 @@ export function assess(input: RecommendInput): readonly Assessment[] {
     const { policy } = input;
     const used = quantityIn(input.used, resource);
     const demand = quantityIn(input.demand, resource);
-    const needed = addQuantities(used, demand);
+    const required = addQuantities(used, demand);
     const minimum = quantityOrNull(policy.minimum(resource));
     const causes: Cause[] = [];
     if (reachesThreshold(used, hard, policy.threshold(resource))) causes.push('threshold');
-    if (demand.nano > 0n && compareQuantities(needed, hard) > 0) causes.push('demand');
+    if (demand.nano > 0n && compareQuantities(required, hard) > 0) causes.push('demand');
     if (minimum !== null && compareQuantities(hard, minimum) < 0) causes.push('minimum');
     if (causes.length === 0) return [];
 
     const written = input.written?.[resource] ?? input.hard[resource] ?? '';
-    const exact = targetOf({ resource, hard, needed, causes, policy, written });
+    const exact = targetOf({ resource, hard, required, causes, policy, written });
     const floored = minimum === null ? exact : maxQuantity(exact, minimum);
     const step = quantityOrNull(policy.step(resource));
     const target = step === null ? floored : ceilTo(floored, step);
@@ -125,7 +125,7 @@ export function assess(input: RecommendInput): readonly Assessment[] {
     if (compareQuantities(parseQuantity(wanted), hard) <= 0) return [];
 
     const maximum = quantityOrNull(policy.maximum(resource));
-    const said = {
+    const quantities = {
       resource,
       current: formatQuantity(hard),
       used: formatQuantity(used),
@@ -134,14 +134,14 @@ export function assess(input: RecommendInput): readonly Assessment[] {
       wanted,
     };
     if (maximum === null || compareQuantities(parseQuantity(wanted), maximum) <= 0) {
-      return [{ ...said, proposed: wanted, cap: null }];
+      return [{ ...quantities, proposed: wanted, cap: null }];
     }
     const proposed = cappedAt(maximum, { resource, hard, step, written });
-    const lacking = subtractQuantities(needed, proposed === null ? hard : parseQuantity(proposed));
+    const lacking = subtractQuantities(required, proposed === null ? hard : parseQuantity(proposed));
     const isLacking = causes.includes('demand') && lacking.nano > 0n;
     return [
       {
-        ...said,
+        ...quantities,
         proposed,
         cap: { maximum: formatQuantity(maximum), lacking: isLacking ? formatQuantity(lacking) : '0' },
       },
@@ -177,23 +177,23 @@ function inSteps(resource: string, multiple: Quantity, step: Quantity, written: 
 function targetOf({
   resource,
   hard,
-  needed,
+  required,
   causes,
   policy,
   written,
 }: {
   readonly resource: string;
   readonly hard: Quantity;
-  readonly needed: Quantity;
+  readonly required: Quantity;
   readonly causes: readonly Cause[];
   readonly policy: RaiseRules;
   readonly written: string;
 }): Quantity {
   const increment = policy.increment(resource);
   if (causes.includes('demand')) {
-    if (policy.burst === 'fill') return needed;
-    const settled = maxQuantity(withIncrement(needed, increment), aboveThreshold(needed, policy.threshold(resource)));
-    return tidyUp(resource, settled, written);
+    if (policy.burst === 'fill') return required;
+    const roomy = maxQuantity(withIncrement(required, increment), aboveThreshold(required, policy.threshold(resource)));
+    return tidyUp(resource, roomy, written);
   }
   return causes.includes('threshold') ? withIncrement(hard, increment) : hard;
 }

@@ -6,24 +6,24 @@ import { quantityIn, type ResourceList } from '../../kernel/resource-list.ts';
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { usageNotes } from '../demand/counted-usage.ts';
 import type { LimitChange } from '../model/decision.ts';
-import { gateOf } from '../decide/approval-requirement.ts';
+import { approvalRequirementOf } from '../decide/approval-requirement.ts';
 import type { QuotaObservation, WorkloadDemand } from '../model/observation.ts';
 import { incrementFor, maximumFor, minimumFor, type ResizePolicy, settingFor, thresholdFor } from '../policy/policy.ts';
 import { ANNOTATION_PREFIX } from '../policy/annotations.ts';
 import type { Raise } from './recommend.ts';
 import { roundLimitUp, roundLimitWithin } from './round.ts';
-import { believedUsage, staleNeed } from '../demand/stale-usage.ts';
+import { believedUsage, staleRequirement } from '../demand/stale-usage.ts';
 import { assessWith, unmetDemand } from '../demand/unmet-demand.ts';
 import type { Proposal } from '../model/verdict.ts';
 
 /**
- * What the quota needs, or null when nothing is under pressure, or everything that is may not be raised (`cappedNeed`).
+ * What the quota needs, or null when nothing is under pressure, or everything that is may not be raised (`cappedRequirement`).
  * Usage that the objects of the namespace contradict counts with the number that asks for less, except where it was counted
  * from them.
  *
  * @param since the last change of ours; see `unmetDemand`.
  */
-export function computeNeed(seen: QuotaObservation, since: EpochMs | null): Proposal | null {
+export function computeRequirement(seen: QuotaObservation, since: EpochMs | null): Proposal | null {
   const { policy } = seen;
   const counted = unmetDemand(seen, since);
   const raises = assessWith(seen, counted, believedUsage(seen)).flatMap((one) =>
@@ -48,11 +48,11 @@ export function computeNeed(seen: QuotaObservation, since: EpochMs | null): Prop
   return {
     changes,
     evidence: atMost(counted.filter(isAbout).map(evidenceOf), MAX_EVIDENCE, (rest) => `And ${rest} more workloads.`),
-    notes: [...cappedNeed(seen, since), ...staleNeed(seen, since)],
+    notes: [...cappedRequirement(seen, since), ...staleRequirement(seen, since)],
     ...(ofUsage.length === 0 ? {} : { usageNotes: ofUsage }),
     unmetDemand: demanded.length > 0,
     demandByMessage: counted.some((one) => one.basis === 'message' && isAbout(one)),
-    gate: gateOf(policy, changes),
+    approvalRequirement: approvalRequirementOf(policy, changes),
     ...(belowMinimum ? { belowMinimum } : {}),
   };
 }
@@ -61,11 +61,11 @@ export function computeNeed(seen: QuotaObservation, since: EpochMs | null): Prop
 const MAX_EVIDENCE = 50;
 
 /** What a maximum of the policy keeps from being proposed, a sentence for each resource. */
-export function cappedNeed(look: QuotaObservation, since: EpochMs | null): readonly string[] {
-  return assessWith(look, unmetDemand(look, since), believedUsage(look)).flatMap((one) => {
+export function cappedRequirement(observation: QuotaObservation, since: EpochMs | null): readonly string[] {
+  return assessWith(observation, unmetDemand(observation, since), believedUsage(observation)).flatMap((one) => {
     if (one.cap === null) return [];
     const { resource, current, cap, wanted } = one;
-    const setting = settingText(look.policy, 'max', resource);
+    const setting = settingText(observation.policy, 'max', resource);
     const maximum = `its maximum of ${quantityText(resource, cap.maximum)} (${setting})`;
     const isAbove = compareQuantities(parseQuantity(current), parseQuantity(cap.maximum)) > 0;
     const where = isAbove ? `is at ${quantityText(resource, current)}, above ${maximum}` : `is at ${maximum}`;
@@ -91,11 +91,11 @@ export function asWritten(proposal: Proposal, written: ResourceList, policy: Res
         : roundLimitWithin(change.resource, limit, text, parseQuantity(maximum));
     return { ...change, to };
   });
-  return { ...proposal, changes, gate: gateOf(policy, changes) };
+  return { ...proposal, changes, approvalRequirement: approvalRequirementOf(policy, changes) };
 }
 
 /** The values of a need, as one comparable text. */
-export function needDigest(proposal: Pick<Proposal, 'changes'>): string {
+export function requirementDigest(proposal: Pick<Proposal, 'changes'>): string {
   return proposal.changes
     .map((change) => `${change.resource}=${change.to}`)
     .toSorted()
@@ -106,8 +106,8 @@ export function needDigest(proposal: Pick<Proposal, 'changes'>): string {
  * Whether a need asks for so much more than `limits` that a decision for those is worth changing: a value at least one
  * increment greater, or any value greater where something refused is still missing.
  */
-export function outgrows(need: Proposal, limits: ResourceList, policy: ResizePolicy): boolean {
-  return need.changes.some((change) => {
+export function outgrows(requirement: Proposal, limits: ResourceList, policy: ResizePolicy): boolean {
+  return requirement.changes.some((change) => {
     const wanted = parseQuantity(change.to);
     if (!Object.hasOwn(limits, change.resource)) return true;
     const decided = quantityIn(limits, change.resource);
@@ -137,9 +137,12 @@ export function coveredBy(changes: readonly LimitChange[], limits: ResourceList)
  * The larger of a decision's and a need's value for each resource: an update never takes back what was asked for. A value
  * that grows stays in the unit of the decision, which is the manifest's.
  */
-export function mergeChanges(decided: readonly LimitChange[], need: readonly LimitChange[]): readonly LimitChange[] {
+export function mergeChanges(
+  decided: readonly LimitChange[],
+  requirement: readonly LimitChange[],
+): readonly LimitChange[] {
   const byResource = new Map(decided.map((change) => [change.resource, change]));
-  for (const change of need) {
+  for (const change of requirement) {
     const old = byResource.get(change.resource);
     if (old === undefined || compareQuantities(parseQuantity(change.to), parseQuantity(old.to)) > 0) {
       const to = old === undefined ? change.to : roundLimitUp(change.resource, parseQuantity(change.to), old.to);

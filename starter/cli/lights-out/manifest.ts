@@ -21,7 +21,7 @@ export interface Manifest {
 const STANDARD_INPUT = '-';
 
 /** What a place is called in messages. */
-export function placeOf(path: string): string {
+export function locationOf(path: string): string {
   return path === STANDARD_INPUT ? 'standard input' : path;
 }
 
@@ -30,18 +30,20 @@ export function readManifestText(path: string): string {
   try {
     return readFileSync(path === STANDARD_INPUT ? 0 : path, 'utf8');
   } catch (error) {
-    throw new UnknownName(`${placeOf(path)} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UnknownName(
+      `${locationOf(path)} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 
 /** Every LightsOutSchedule of the text, those in lists included; other kinds are not looked at. */
-export function readManifest(text: string, place: string): Manifest {
+export function readManifest(text: string, location: string): Manifest {
   const unreadable: string[] = [];
   const schedules = parseAllDocuments(text).flatMap((document) => {
     const [error] = document.errors;
     if (error !== undefined) {
       const line = error.linePos?.[0].line;
-      unreadable.push(`${place}${line === undefined ? '' : `:${line}`}: ${firstLine(error.message)}`);
+      unreadable.push(`${location}${line === undefined ? '' : `:${line}`}: ${firstLine(error.message)}`);
       return [];
     }
     return objectsOf(document.toJS()).map(written);

@@ -6,7 +6,7 @@ import { askWorkers, settingsInForce } from '../settings-in-force.ts';
 import { fail, print, type SharedOptions } from '../shared.ts';
 import { UnknownName } from '../names.ts';
 import { terminalOf } from '../terminal.ts';
-import { placeOf, readManifest, readManifestText, type WrittenSchedule } from './manifest.ts';
+import { locationOf, readManifest, readManifestText, type WrittenSchedule } from './manifest.ts';
 import { previewJson, type PreviewSpan, previewSchedules } from './preview-report.ts';
 import { previewText } from './preview-text.ts';
 import { chosen, readSchedules } from './schedules.ts';
@@ -32,27 +32,27 @@ export async function previewCluster(config: Config, sources: ConfigSources, que
 
 /** @throws {UnknownName} where the file is not there, or has no such schedule. */
 export function previewFile(path: string, question: PreviewQuestion): void {
-  const place = placeOf(path);
-  const { schedules, unreadable } = readManifest(readManifestText(path), place);
-  if (schedules.length === 0 && unreadable.length === 0) throw new UnknownName(`${place} has no LightsOutSchedule`);
+  const location = locationOf(path);
+  const { schedules, unreadable } = readManifest(readManifestText(path), location);
+  if (schedules.length === 0 && unreadable.length === 0) throw new UnknownName(`${location} has no LightsOutSchedule`);
   // A schedule that is asked for by name may be in the part that cannot be read.
   if (unreadable.length > 0) fail(unreadable.join('\n'), exitCodes.failed);
-  if (schedules.length > 0 || question.output === 'json') show(schedules, place, question, []);
+  if (schedules.length > 0 || question.output === 'json') show(schedules, location, question, []);
 }
 
 function show(
   schedules: readonly WrittenSchedule[],
-  place: string,
+  location: string,
   { schedule, span, output }: PreviewQuestion,
   protectedNamespaces: readonly string[],
 ): void {
   const objects = schedules.map(({ object }) => object);
-  const asked = schedule === null ? null : chosen(objects, schedule, place);
+  const asked = schedule === null ? null : chosen(objects, schedule, location);
   const reports = previewSchedules(schedules, span, protectedNamespaces).filter(
     ({ object }) => asked === null || object === asked,
   );
   if (output === 'json') print(reports.map(previewJson));
-  else if (reports.length === 0) console.log(`${place} has no LightsOutSchedule.`);
+  else if (reports.length === 0) console.log(`${location} has no LightsOutSchedule.`);
   else process.stdout.write(previewText(reports, terminalOf(process.stdout, process.env)));
   if (reports.some(({ problems }) => problems.length > 0)) process.exitCode = exitCodes.failed;
 }

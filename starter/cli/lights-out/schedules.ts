@@ -52,11 +52,11 @@ export function nameOf({ metadata }: ScheduleObject): string {
 }
 
 /** The one with this name, of all those that there are. @throws {UnknownName} with those that may have been meant. */
-export function chosen(objects: readonly ScheduleObject[], schedule: string, place: string): ScheduleObject {
+export function chosen(objects: readonly ScheduleObject[], schedule: string, location: string): ScheduleObject {
   const one = objects.find((object) => nameOf(object) === schedule);
   if (one !== undefined) return one;
   throw new UnknownName(
-    `there is no ${KIND} "${schedule}" in ${place}${whatThereIs(schedule, objects.map(nameOf), 'it has none')}`,
+    `there is no ${KIND} "${schedule}" in ${location}${whatThereIs(schedule, objects.map(nameOf), 'it has none')}`,
   );
 }
 

@@ -4,7 +4,7 @@ import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { isManifestFile } from '../../../domain/quota-resize/git/locate/paths.ts';
 import { isKustomizationFile } from '../../../domain/quota-resize/git/locate/kustomization.ts';
-import type { KnownTree, NeedsFiles } from '../../../domain/quota-resize/git/locate/location.ts';
+import type { TreeSnapshot, MissingFiles } from '../../../domain/quota-resize/git/locate/location.ts';
 import { mattersToScan } from '../../../domain/quota-resize/git/locate/inventory.ts';
 
 /** A larger file is no manifest that people write; GitHub does not show it either. */
@@ -56,14 +56,14 @@ export function readCheckout(folder: string): Checkout {
 /** Asks until the answer needs no further file. */
 export function answered<T extends { readonly kind: string }>(
   { root, paths, texts }: Checkout,
-  ask: (tree: KnownTree) => T | NeedsFiles,
-): Exclude<T, NeedsFiles> {
+  ask: (tree: TreeSnapshot) => T | MissingFiles,
+): Exclude<T, MissingFiles> {
   for (;;) {
     const answer = ask({ paths, texts });
-    if (answer.kind !== 'needs') {
-      return answer as Exclude<T, NeedsFiles>;
+    if (answer.kind !== 'missingFiles') {
+      return answer as Exclude<T, MissingFiles>;
     }
-    for (const path of (answer as NeedsFiles).paths) {
+    for (const path of (answer as MissingFiles).paths) {
       texts.set(path, textOf(join(root, path)));
     }
   }

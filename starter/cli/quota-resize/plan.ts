@@ -13,12 +13,12 @@ import {
 import type { ResourceList } from '../../../domain/kernel/resource-list.ts';
 import { isCountable, roundLimitUp } from '../../../domain/quota-resize/sizing/round.ts';
 import {
-  editPlace,
-  editPlaces,
+  editLocation,
+  editLocations,
   limitsInGit,
-  refusalOf,
+  obstacleOf,
 } from '../../../domain/quota-resize/git/locate/edit-location.ts';
-import type { FileEdit, QuotaPlace } from '../../../domain/quota-resize/git/locate/location.ts';
+import type { FileEdit, QuotaLocation } from '../../../domain/quota-resize/git/locate/location.ts';
 import type { Scan } from '../../../domain/quota-resize/git/locate/scan.ts';
 import { unifiedDiff } from '../../../domain/quota-resize/git/yaml/unified-diff.ts';
 import { exitCodes } from '../../../platform/process/exit-codes.ts';
@@ -117,7 +117,7 @@ function wrongCombination({ all, increment, namespace, quota, set }: PlanOptions
 }
 
 /** The changes of a plan, and what could not be planned. */
-interface Plan {
+interface Intent {
   readonly edits: readonly FileEdit[];
   readonly problems: readonly string[];
 }
@@ -143,7 +143,7 @@ function planOne(
   namespace: string,
   name: string,
   limits: ResourceList,
-): Plan {
+): Intent {
   const resources = Object.keys(limits);
   const answer = sources.locate({ namespace, name, resources });
   if (answer.kind === 'blocked') {
@@ -166,19 +166,19 @@ function planOne(
   if (lowered.length > 0) {
     return { edits: [], problems: lowered };
   }
-  const result = editPlace(checkout, location, limits);
+  const result = editLocation(checkout, location, limits);
   return result.kind === 'edited' ? { edits: result.edits, problems: [] } : { edits: [], problems: [result.message] };
 }
 
 /** How many quotas are named that may have been meant. */
 const MEANT_SHOWN = 5;
 
-function notFound({ quotas, unplaced }: Scan, namespace: string, name: string): readonly string[] {
-  const own = unplaced.filter((one) => one.name === name && one.namespace === namespace);
+function notFound({ quotas, unlocated }: Scan, namespace: string, name: string): readonly string[] {
+  const own = unlocated.filter((one) => one.name === name && one.namespace === namespace);
   if (own.length > 0) {
     return own.map(({ path, line, message }) => `${namespace}/${name}: ${path}:${line}: ${message}`);
   }
-  const all = [...quotas, ...unplaced].filter((one) => one.namespace !== null && one.name !== null);
+  const all = [...quotas, ...unlocated].filter((one) => one.namespace !== null && one.name !== null);
   const meant = [all.filter((one) => one.namespace === namespace), all.filter((one) => one.name === name), all].find(
     (some) => some.length > 0,
   );
@@ -186,7 +186,7 @@ function notFound({ quotas, unplaced }: Scan, namespace: string, name: string): 
     meant === undefined
       ? 'there is no quota at all'
       : `there is ${listed(meant.map((one) => `${one.namespace ?? ''}/${one.name ?? ''} in ${one.path}`))}`;
-  const perhaps = unplaced
+  const perhaps = unlocated
     .filter((one) => (one.name ?? name) === name && (one.namespace ?? namespace) === namespace)
     .map(({ path, line, message }) => `${path}:${line}: ${message}`);
   return [
@@ -201,15 +201,15 @@ function listed(items: readonly string[]): string {
   return `${distinct.slice(0, MEANT_SHOWN).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-function planAll(checkout: Checkout, scan: Scan, increment: Percent): Plan {
-  const problems = scan.unplaced.map(
+function planAll(checkout: Checkout, scan: Scan, increment: Percent): Intent {
+  const problems = scan.unlocated.map(
     ({ namespace, name, path, line, message }) => `${path}:${line}: ${namespace ?? '?'}/${name ?? '?'}: ${message}`,
   );
-  const raises = scan.quotas.flatMap((place) =>
-    Object.entries(raised(place, increment)).flatMap(([resource, limit]) => {
-      const refusal = refusalOf(place, resource);
-      problems.push(...(refusal === undefined ? [] : [refusal]));
-      return refusal === undefined ? [{ place, resource, limit }] : [];
+  const raises = scan.quotas.flatMap((location) =>
+    Object.entries(raised(location, increment)).flatMap(([resource, limit]) => {
+      const rejection = obstacleOf(location, resource);
+      problems.push(...(rejection === undefined ? [] : [rejection]));
+      return rejection === undefined ? [{ location, resource, limit }] : [];
     }),
   );
   const texts = new Map(checkout.texts);
@@ -224,7 +224,7 @@ function planAll(checkout: Checkout, scan: Scan, increment: Percent): Plan {
 }
 
 interface Raise {
-  readonly place: QuotaPlace;
+  readonly location: QuotaLocation;
   readonly resource: string;
   readonly limit: string;
 }
@@ -237,11 +237,11 @@ interface ChangingTree {
 
 /** Makes the raises all at once; where one of them is in the way, each half by itself, down to the one. Tells the problems. */
 function raiseTogether(tree: ChangingTree, raises: readonly Raise[]): readonly string[] {
-  const together = [...Map.groupBy(raises, ({ place }) => place)].map(([place, ofPlace]) => ({
-    place,
-    limits: Object.fromEntries(ofPlace.map(({ resource, limit }) => [resource, limit])),
+  const together = [...Map.groupBy(raises, ({ location }) => location)].map(([location, ofLocation]) => ({
+    location,
+    limits: Object.fromEntries(ofLocation.map(({ resource, limit }) => [resource, limit])),
   }));
-  const result = editPlaces(tree, together);
+  const result = editLocations(tree, together);
   if (result.kind === 'edited') {
     for (const { path, after } of result.edits) {
       tree.texts.set(path, after);
@@ -257,7 +257,7 @@ function raiseTogether(tree: ChangingTree, raises: readonly Raise[]): readonly s
 }
 
 /** Each limit raised as the product does it; one of 0 is deliberate and stays. */
-function raised({ values }: QuotaPlace, increment: Percent): ResourceList {
+function raised({ values }: QuotaLocation, increment: Percent): ResourceList {
   const { numerator, denominator } = percentRatio(increment);
   return Object.fromEntries(
     Object.entries(values).flatMap(([resource, { text }]) => {

@@ -62,9 +62,9 @@ export function withCheckout(
   };
   try {
     const checkout = readCheckout(repo);
-    const known: Parameters<typeof scanQuotas>[2] = new Map();
+    const existing: Parameters<typeof scanQuotas>[2] = new Map();
     command(checkout, {
-      scan: () => answered(checkout, (tree) => scanQuotas(tree, options, known)),
+      scan: () => answered(checkout, (tree) => scanQuotas(tree, options, existing)),
       locate: (quota) => answerTo(checkout, quota, options),
     });
   } catch (error) {
@@ -80,7 +80,7 @@ function answerTo(checkout: Checkout, quota: Parameters<CheckoutSources['locate'
 }
 
 /** The documented form of the result, see docs/sources.md. */
-function sourcesJson({ quotas, unplaced }: Scan): object {
+function sourcesJson({ quotas, unlocated }: Scan): object {
   return {
     quotas: quotas.map(({ namespace, name, path, line, layout, values, how }) => ({
       namespace,
@@ -93,7 +93,7 @@ function sourcesJson({ quotas, unplaced }: Scan): object {
       ),
       how,
     })),
-    unplaced: unplaced.map(({ namespace, name, path, line, reason, message, candidates }) => ({
+    unlocated: unlocated.map(({ namespace, name, path, line, reason, message, candidates }) => ({
       namespace,
       name,
       file: path,
@@ -110,7 +110,7 @@ function sourcesJson({ quotas, unplaced }: Scan): object {
   };
 }
 
-function sourcesTable({ quotas, unplaced }: Scan): string {
+function sourcesTable({ quotas, unlocated }: Scan): string {
   const rows = quotas.flatMap(({ namespace, name, layout, values }) =>
     Object.entries(values).map(([key, { text, path, line }]) => [
       `${namespace}/${name}`,
@@ -121,7 +121,7 @@ function sourcesTable({ quotas, unplaced }: Scan): string {
     ]),
   );
   const table = columns([['QUOTA', 'RESOURCE', 'VALUE', 'PLACE', 'LAYOUT'], ...rows]);
-  const problems = unplaced.map(
+  const problems = unlocated.map(
     ({ namespace, name, path, line, reason, message }) =>
       `${path}:${line}: ${namespace ?? '?'}/${name ?? '?'}: ${reason}: ${message}`,
   );

@@ -34,18 +34,18 @@ export function barColumns(
   );
   const taken = (lines[0]?.length ?? 0) + GAP;
   const after = rows.some(({ bar }) => bar?.used === null) ? WORDS : PERCENT;
-  const room = Math.min(mostBar, terminal.width - taken - after - 1);
+  const width = Math.min(mostBar, terminal.width - taken - after - 1);
   return rows.map(({ bar, colour }, at) => {
-    const drawn = bar === null ? '' : drawnBar(bar.used, bar.hard, room);
+    const drawn = bar === null ? '' : drawnBar(bar.used, bar.hard, width);
     return coloured(`${lines[at] ?? ''}${' '.repeat(GAP)}${drawn}`.trimEnd(), colour, terminal);
   });
 }
 
 /** `#####-----  48 %`. Plain ASCII, for logs, mails and terminals of every kind. */
-function drawnBar(used: string | null, hard: string, room: number): string {
-  if (room >= LEAST_BAR) {
-    const drawn = plain(barWithPercent(used, hard, room));
-    return `${drawn.slice(0, room)} ${drawn.slice(room + 1).padStart(PERCENT)}`;
+function drawnBar(used: string | null, hard: string, width: number): string {
+  if (width >= LEAST_BAR) {
+    const drawn = plain(barWithPercent(used, hard, width));
+    return `${drawn.slice(0, width)} ${drawn.slice(width + 1).padStart(PERCENT)}`;
   }
   return used === null ? 'not counted' : plain(percentUsed(used, hard)).padStart(PERCENT);
 }

@@ -14,7 +14,7 @@ import { type Cluster, connect } from '../cluster.ts';
 import { UnknownName, whatThereIs } from '../names.ts';
 import { CommandFailed } from '../shared.ts';
 import type { UsageArgument } from './argument.ts';
-import { type Known, readDeviceClasses } from './objects.ts';
+import { type Countable, readDeviceClasses } from './objects.ts';
 
 /** A cluster, with what can be counted there; asked for once. */
 export interface CountingCluster extends Cluster {
@@ -24,7 +24,7 @@ export interface CountingCluster extends Cluster {
 /** How the limits of quotas are counted in this cluster. */
 export interface Counting {
   readonly evaluators: readonly Evaluator[];
-  readonly known: Known;
+  readonly countable: Countable;
 }
 
 /** @throws {CommandFailed} when there is no cluster to talk to. */
@@ -39,7 +39,7 @@ async function readCounting(get: ApiGet, limits: readonly string[]): Promise<Cou
   const resources = nextMonitors([], round);
   return {
     evaluators: evaluatorsFor(resources),
-    known: {
+    countable: {
       resources,
       silentGroups: new Set(round.failed.map(groupOf)),
       deviceClasses: await readDeviceClasses(get, resources, limits),
@@ -68,8 +68,8 @@ export async function readQuotas(
 async function checkNamespace(core: Kubernetes['core'], namespace: string, cluster: string): Promise<void> {
   if (await mayBeThere(core, namespace)) return;
   const names = await namespaceNames(core);
-  const hint = names === null ? '' : whatThereIs(namespace, names, 'it has none');
-  throw new UnknownName(`there is no namespace "${namespace}" in ${cluster}${hint}`);
+  const advice = names === null ? '' : whatThereIs(namespace, names, 'it has none');
+  throw new UnknownName(`there is no namespace "${namespace}" in ${cluster}${advice}`);
 }
 
 async function mayBeThere(core: Kubernetes['core'], name: string): Promise<boolean> {

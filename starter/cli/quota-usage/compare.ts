@@ -7,7 +7,7 @@ import { eventLastSeen } from '../../../domain/quota-resize/demand/event-message
 import type { UsageArgument } from './argument.ts';
 import { type Counting, type CountingCluster, readQuotas } from './cluster.ts';
 import { countQuotas, FEW_NAMESPACES, limitsOf } from './count.ts';
-import { type CountedLook, type Difference, type QuotaDifferences, settle } from './difference.ts';
+import { type CountSnapshot, type Difference, type QuotaDifferences, confirm } from './difference.ts';
 
 /** What `--diff --output json` prints. */
 export interface Comparison {
@@ -43,8 +43,8 @@ export interface WrongQuota {
 export async function compareQuotas(cluster: CountingCluster, argument: UsageArgument | null): Promise<Comparison> {
   const quotas = await readQuotas(cluster, argument);
   const counting = await cluster.counting(quotas.flatMap(limitsOf));
-  const first = await look(cluster, counting, quotas);
-  const { wrong, restless } = await settle(first, async (looks) => await lookAgain(cluster, counting, looks));
+  const first = await countSnapshots(cluster, counting, quotas);
+  const { wrong, restless } = await confirm(first, async (snapshots) => await countAgain(cluster, counting, snapshots));
   return {
     cluster: cluster.name,
     wrong: await Promise.all(wrong.map(async (one) => await withReport(cluster, one))),
@@ -61,11 +61,11 @@ export async function compareQuotas(cluster: CountingCluster, argument: UsageArg
   };
 }
 
-async function look(
+async function countSnapshots(
   cluster: CountingCluster,
   counting: Counting,
   quotas: readonly V1ResourceQuota[],
-): Promise<readonly CountedLook[]> {
+): Promise<readonly CountSnapshot[]> {
   const counted = await countQuotas(cluster, counting, quotas);
   return counted.map(({ quota: { namespace, name, uid, spec, status }, count }) => ({
     namespace,
@@ -78,13 +78,13 @@ async function look(
   }));
 }
 
-async function lookAgain(
+async function countAgain(
   cluster: CountingCluster,
   counting: Counting,
-  looks: readonly CountedLook[],
-): Promise<readonly CountedLook[]> {
+  snapshots: readonly CountSnapshot[],
+): Promise<readonly CountSnapshot[]> {
   const { core } = cluster.kubernetes;
-  const namespaces = [...new Set(looks.map(({ namespace }) => namespace))];
+  const namespaces = [...new Set(snapshots.map(({ namespace }) => namespace))];
   const quotas =
     namespaces.length > FEW_NAMESPACES
       ? await listAll((range) => core.listResourceQuotaForAllNamespaces(range))
@@ -95,8 +95,8 @@ async function lookAgain(
             ),
           )
         ).flat();
-  const uids = new Set(looks.map(({ uid }) => uid));
-  return await look(
+  const uids = new Set(snapshots.map(({ uid }) => uid));
+  return await countSnapshots(
     cluster,
     counting,
     quotas.filter(({ metadata }) => uids.has(metadata?.uid ?? '')),

@@ -31,10 +31,10 @@ export function comparisonText(
 
 function wrongLines(one: WrongQuota, terminal: Terminal): readonly string[] {
   const { differences, reported } = one;
-  const rows = differences.map(({ field, resource, says, counted, difference }) => [
+  const rows = differences.map(({ field, resource, shown, counted, difference }) => [
     left(field),
     left(resource),
-    right(says ?? 'nothing'),
+    right(shown ?? 'nothing'),
     right(counted ?? 'nothing'),
     right(difference === null || difference.startsWith('-') ? (difference ?? '') : `+${difference}`),
   ]);

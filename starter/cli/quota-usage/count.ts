@@ -16,16 +16,16 @@ export const FEW_NAMESPACES = 10;
  */
 export async function countQuotas(
   { get }: Pick<Cluster, 'get'>,
-  { evaluators, known }: Counting,
+  { evaluators, countable }: Counting,
   quotas: readonly V1ResourceQuota[],
   without: ReadonlySet<string> = new Set(),
 ): Promise<readonly CountedQuota[]> {
   const byNamespace = Map.groupBy(quotas, ({ metadata }) => metadata?.namespace ?? '');
-  const everywhere = byNamespace.size > FEW_NAMESPACES ? new CountedObjects(get, known, null, 'counted') : null;
-  const { byName: deviceClasses } = known.deviceClasses;
+  const everywhere = byNamespace.size > FEW_NAMESPACES ? new CountedObjects(get, countable, null, 'counted') : null;
+  const { byName: deviceClasses } = countable.deviceClasses;
   const counted: CountedQuota[] = [];
   for (const [namespace, own] of byNamespace) {
-    const objects = everywhere ?? new CountedObjects(get, known, namespace, 'counted');
+    const objects = everywhere ?? new CountedObjects(get, countable, namespace, 'counted');
     await objects.read(resourcesToCount(own.flatMap(limitsOf), evaluators, { deviceClasses }));
     const objectsOf = objects.of(namespace, without);
     const context = contextOf(objectsOf, deviceClasses, Date.now());

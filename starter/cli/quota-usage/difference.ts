@@ -15,7 +15,7 @@ export interface Difference {
   readonly field: 'used' | 'hard';
   readonly resource: string;
   /** The number of the status; null where it has none. */
-  readonly says: string | null;
+  readonly shown: string | null;
   /** What was counted; of `hard` what the spec says, null where it says nothing. */
   readonly counted: string | null;
   /** What the status says beyond that, negative where it says less; null where one of them is. */
@@ -23,7 +23,7 @@ export interface Difference {
 }
 
 /** One look at a quota: what its status says, and what was counted. */
-export interface CountedLook {
+export interface CountSnapshot {
   readonly namespace: string;
   readonly quota: string;
   readonly uid: string;
@@ -42,13 +42,13 @@ export interface QuotaDifferences {
 }
 
 /** What was found: what is wrong, and what could not be told. */
-export interface Settled {
+export interface Confirmed {
   readonly wrong: readonly QuotaDifferences[];
   /** Quotas that went on changing, so that what is wrong could not be told from what is late. */
   readonly restless: readonly QuotaDifferences[];
 }
 
-export function differencesOf({ hard, status, counted }: CountedLook): readonly Difference[] {
+export function differencesOf({ hard, status, counted }: CountSnapshot): readonly Difference[] {
   const limits = [...new Set([...Object.keys(hard), ...Object.keys(status.hard)])].toSorted();
   return [
     ...limits.flatMap((resource) => compare('hard', resource, status.hard[resource], hard[resource])),
@@ -61,14 +61,14 @@ export function differencesOf({ hard, status, counted }: CountedLook): readonly 
 function compare(
   field: Difference['field'],
   resource: string,
-  says: string | undefined,
+  shown: string | undefined,
   counted: string | undefined,
 ): readonly Difference[] {
-  const said = says === undefined ? null : parseQuantity(says);
+  const amount = shown === undefined ? null : parseQuantity(shown);
   const truth = counted === undefined ? null : parseQuantity(counted);
-  if (said !== null && truth !== null && compareQuantities(said, truth) === 0) return [];
-  const difference = said === null || truth === null ? null : formatQuantity(subtractQuantities(said, truth));
-  return [{ field, resource, says: says ?? null, counted: counted ?? null, difference }];
+  if (amount !== null && truth !== null && compareQuantities(amount, truth) === 0) return [];
+  const difference = amount === null || truth === null ? null : formatQuantity(subtractQuantities(amount, truth));
+  return [{ field, resource, shown: shown ?? null, counted: counted ?? null, difference }];
 }
 
 /** When to look again, in milliseconds. */
@@ -83,7 +83,7 @@ export interface Patience {
 export const patience: Patience = { everyMs: 500, stillForMs: 2000, atMostMs: 30_000 };
 
 interface Watched {
-  readonly look: CountedLook;
+  readonly snapshot: CountSnapshot;
   readonly difference: Difference;
   readonly since: number;
 }
@@ -94,20 +94,20 @@ interface Watched {
  *
  * @param first what the first look found. @param again looks at these quotas once more; one that is gone is left out.
  */
-export async function settle(
-  first: readonly CountedLook[],
-  again: (looks: readonly CountedLook[]) => Promise<readonly CountedLook[]>,
+export async function confirm(
+  first: readonly CountSnapshot[],
+  again: (snapshots: readonly CountSnapshot[]) => Promise<readonly CountSnapshot[]>,
   { everyMs, stillForMs, atMostMs }: Patience = patience,
   clock: { now(): number; sleep(ms: number): Promise<unknown> } = { now: () => performance.now(), sleep: setTimeout },
-): Promise<Settled> {
+): Promise<Confirmed> {
   const began = clock.now();
   let watched = watch(first, new Map(), began);
   const restless = (): readonly Watched[] =>
     [...watched.values()].filter(({ since }) => clock.now() - since < stillForMs);
   while (restless().length > 0 && clock.now() - began < atMostMs) {
     await clock.sleep(everyMs);
-    const looks = new Set([...watched.values()].map(({ look }) => look));
-    watched = watch(await again([...looks]), watched, clock.now());
+    const snapshots = new Set([...watched.values()].map(({ snapshot }) => snapshot));
+    watched = watch(await again([...snapshots]), watched, clock.now());
   }
   const late = new Set(restless());
   return {
@@ -118,29 +118,29 @@ export async function settle(
 
 /** What is different now, and since when it is the same difference. */
 function watch(
-  looks: readonly CountedLook[],
+  snapshots: readonly CountSnapshot[],
   before: ReadonlyMap<string, Watched>,
   now: number,
 ): ReadonlyMap<string, Watched> {
   return new Map(
-    looks.flatMap((look) =>
-      differencesOf(look).map((difference): [string, Watched] => {
-        const key = `${look.uid} ${difference.field} ${difference.resource}`;
-        const known = before.get(key);
-        const isSame = JSON.stringify(known?.difference) === JSON.stringify(difference);
-        return [key, { look, difference, since: isSame && known !== undefined ? known.since : now }];
+    snapshots.flatMap((snapshot) =>
+      differencesOf(snapshot).map((difference): [string, Watched] => {
+        const key = `${snapshot.uid} ${difference.field} ${difference.resource}`;
+        const previous = before.get(key);
+        const isSame = JSON.stringify(previous?.difference) === JSON.stringify(difference);
+        return [key, { snapshot, difference, since: isSame && previous !== undefined ? previous.since : now }];
       }),
     ),
   );
 }
 
 function byQuota(watched: readonly Watched[]): readonly QuotaDifferences[] {
-  const grouped = Map.groupBy(watched, ({ look }) => look.uid);
+  const grouped = Map.groupBy(watched, ({ snapshot }) => snapshot.uid);
   return [...grouped.values()]
     .flatMap((same): QuotaDifferences[] => {
       const [one] = same;
       if (one === undefined) return [];
-      const { namespace, quota, uid } = one.look;
+      const { namespace, quota, uid } = one.snapshot;
       return [{ namespace, quota, uid, differences: same.map(({ difference }) => difference) }];
     })
     .toSorted((a, b) => (`${a.namespace}/${a.quota}` < `${b.namespace}/${b.quota}` ? -1 : 1));

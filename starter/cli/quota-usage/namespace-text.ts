@@ -100,7 +100,7 @@ function pendingLines({ workloads, pods }: NamespaceUsage['pending'], terminal: 
 }
 
 function missingLines(one: MissingWorkload, terminal: Terminal): readonly string[] {
-  const { kind, name, missing, resource, needs, refusedAt, next } = one;
+  const { kind, name, missing, resource, needs, deniedAt, next } = one;
   const what = missing === null ? `was denied ${resource}` : `still needs ${counted(missing, resource)}`;
   const them = missing === 1 ? 'it' : 'them';
   const charged = needs.map(
@@ -110,7 +110,7 @@ function missingLines(one: MissingWorkload, terminal: Terminal): readonly string
     next === null
       ? []
       : next.allowed
-        ? [`The next one fits now. The last denial was at ${refusedAt}.`]
+        ? [`The next one fits now. The last denial was at ${deniedAt}.`]
         : next.answers.map(({ message }) => `The next one would be denied: ${message}`);
   return [
     ...wrapped(`${kind}/${name} ${what}. ${charged.join(' ')}`, 2, terminal),

@@ -19,7 +19,7 @@ type Listed = { readonly objects: readonly KubernetesObject[] } | { readonly una
 const NONE: readonly KubernetesObject[] = [];
 
 /** The resources of a cluster that can be listed. */
-export interface Known {
+export interface Countable {
   readonly resources: readonly Monitored[];
   /** Groups (`metrics.k8s.io`) that did not say what they have. */
   readonly silentGroups: ReadonlySet<string>;
@@ -29,7 +29,7 @@ export interface Known {
 /** What was read of the cluster, or of one namespace. */
 export class CountedObjects {
   readonly #get: ApiGet;
-  readonly #known: Known;
+  readonly #countable: Countable;
   readonly #byName: ReadonlyMap<string, Monitored>;
   readonly #namespace: string | null;
   readonly #keep: 'whole' | 'counted';
@@ -40,10 +40,10 @@ export class CountedObjects {
    * @param namespace null for all of them.
    * @param keep all that is sent of an object, or what quotas count of it: of a whole cluster the rest is too much.
    */
-  constructor(get: ApiGet, known: Known, namespace: string | null, keep: 'whole' | 'counted') {
+  constructor(get: ApiGet, countable: Countable, namespace: string | null, keep: 'whole' | 'counted') {
     this.#get = get;
-    this.#known = known;
-    this.#byName = new Map(known.resources.map((one) => [groupResourceName(one), one]));
+    this.#countable = countable;
+    this.#byName = new Map(countable.resources.map((one) => [groupResourceName(one), one]));
     this.#namespace = namespace;
     this.#keep = keep;
   }
@@ -75,7 +75,7 @@ export class CountedObjects {
     return (resource) => {
       const name = groupResourceName(resource);
       if (name === groupResourceName(DEVICE_CLASSES)) {
-        const { deviceClasses } = this.#known;
+        const { deviceClasses } = this.#countable;
         return 'unavailable' in deviceClasses ? deviceClasses : { objects: NONE };
       }
       const read = this.#byNamespace.get(name) ?? `${name} were not read`;
@@ -88,7 +88,7 @@ export class CountedObjects {
   async #list(name: string, { group }: GroupResource): Promise<Listed> {
     const resource = this.#byName.get(name);
     if (resource === undefined) {
-      const isSilent = this.#known.silentGroups.has(group);
+      const isSilent = this.#countable.silentGroups.has(group);
       return isSilent ? { unavailable: `the API group ${group} does not answer` } : { objects: NONE };
     }
     try {
@@ -140,11 +140,11 @@ export type DeviceClasses =
 /** The extended resource that each device class stands for, where one of these limits may be about devices. */
 export async function readDeviceClasses(
   get: ApiGet,
-  known: readonly Monitored[],
+  countable: readonly Monitored[],
   limits: readonly string[],
 ): Promise<DeviceClasses> {
   const byName = new Map<string, string | null>();
-  const claims = known.find((one) => groupResourceName(one) === 'resourceclaims.resource.k8s.io');
+  const claims = countable.find((one) => groupResourceName(one) === 'resourceclaims.resource.k8s.io');
   // Devices are limited by `<class>.deviceclass.resource.k8s.io/devices` or by `requests.<extended resource>`.
   if (claims === undefined || !limits.some((name) => name.includes('/'))) return { byName };
   const path = listPath({ ...DEVICE_CLASSES, version: claims.version });

@@ -66,10 +66,10 @@ function reasonOf({ status }: WaitingPod): { readonly reason: string; readonly m
   const waiting = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
     .map(({ state }) => state?.waiting)
     .find((one) => one?.reason !== undefined && one.reason !== 'PodInitializing');
-  const told =
+  const blockers =
     scheduled?.status === 'False'
       ? scheduled
       : (waiting ?? conditions.find((one) => one.status === 'False' && one.reason !== undefined));
   const fallback = scheduled?.status === 'True' ? 'Starting' : 'NotScheduled';
-  return { reason: told?.reason ?? fallback, message: told?.message ?? null };
+  return { reason: blockers?.reason ?? fallback, message: blockers?.message ?? null };
 }

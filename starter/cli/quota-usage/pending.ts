@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { inParallel } from '../../../activities/kernel/in-parallel.ts';
 import { readMissing } from '../../../activities/quota-resize/missing.ts';
 import type { NamespaceView } from '../../../activities/quota-resize/namespace-view.ts';
-import { readRefusals, type SeenWorkload } from '../../../activities/quota-resize/refusals.ts';
+import { readDenials, type SeenWorkload } from '../../../activities/quota-resize/denials.ts';
 import { groupResourceName } from '../../../domain/kernel/group-resource.ts';
 import { maskList, multiplyList, type ResourceList, withoutZeros } from '../../../domain/kernel/resource-list.ts';
 import { formatInstant } from '../../../domain/kernel/time.ts';
@@ -32,7 +32,7 @@ export interface MissingWorkload extends Workload {
   /** What all of the missing would be charged, by quota. */
   readonly needs: readonly { readonly quota: string; readonly amounts: ResourceList }[];
   /** When admission last refused one, RFC 3339. */
-  readonly refusedAt: string;
+  readonly deniedAt: string;
   /** What admission would answer to the next one now; null where its template is not known. */
   readonly next: NextAnswer | null;
 }
@@ -65,17 +65,17 @@ export async function readMissingWorkloads(
   const limits = quotas.flatMap(({ spec }) => Object.keys(spec?.hard ?? {}));
   const countsDevices = evaluatorFor(RESOURCE_CLAIMS).matchingResources(limits, context).length > 0;
   const templates = new Templates(log, view, countsDevices);
-  const found = await inParallel(OWNERS_AT_ONCE, await readRefusals(view), async (seen) => {
+  const found = await inParallel(OWNERS_AT_ONCE, await readDenials(view), async (seen) => {
     const state = await readMissing(log, view, seen);
     const workload = knownWorkload(seen, between);
-    const refusedAt = formatInstant(Math.max(...seen.refusals.map(({ lastSeen }) => lastSeen)));
-    if (state === 'unreadable') return [unreadable(seen, workload, refusedAt, quotas)].flat();
+    const deniedAt = formatInstant(Math.max(...seen.denials.map(({ lastSeen }) => lastSeen)));
+    if (state === 'unreadable') return [unreadable(seen, workload, deniedAt, quotas)].flat();
     const missed = await Promise.all(
       state.missing
         .filter(({ count }) => count > 0)
         .map(async (missing) =>
           (await templates.objects(missing)).map((template) =>
-            missingWorkload(workload, refusedAt, missing, template, quotas, context),
+            missingWorkload(workload, deniedAt, missing, template, quotas, context),
           ),
         ),
     );
@@ -100,7 +100,7 @@ function knownWorkload({ workload: { kind, name, uid } }: SeenWorkload, between:
 
 function missingWorkload(
   workload: Workload,
-  refusedAt: string,
+  deniedAt: string,
   { count }: Missing,
   template: TemplateObject,
   quotas: readonly V1ResourceQuota[],
@@ -112,7 +112,7 @@ function missingWorkload(
   });
   const resource = groupResourceName(template.resource);
   const next = nextAnswer(quotas, template, context);
-  return { ...workload, resource, missing: count, needs, refusedAt, next };
+  return { ...workload, resource, missing: count, needs, deniedAt, next };
 }
 
 /** What one such object is charged by the quota; empty where the quota does not count it. */
@@ -142,13 +142,13 @@ function nextAnswer(
 
 /** What the refusal itself said, where the owner may not be read. */
 function unreadable(
-  { refusals }: SeenWorkload,
+  { denials }: SeenWorkload,
   workload: Workload,
-  refusedAt: string,
+  deniedAt: string,
   quotas: readonly V1ResourceQuota[],
 ): MissingWorkload {
-  const newest = refusals.toSorted((a, b) => b.lastSeen - a.lastSeen)[0]?.refusal;
+  const newest = denials.toSorted((a, b) => b.lastSeen - a.lastSeen)[0]?.denial;
   const isAsked = quotas.some(({ metadata }) => metadata?.name === newest?.quota);
   const needs = newest === undefined || !isAsked ? [] : [{ quota: newest.quota, amounts: newest.requested }];
-  return { ...workload, resource: newest?.resource ?? '', missing: null, needs, refusedAt, next: null };
+  return { ...workload, resource: newest?.resource ?? '', missing: null, needs, deniedAt, next: null };
 }

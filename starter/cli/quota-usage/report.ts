@@ -61,9 +61,9 @@ export async function namespaceUsageOf(cluster: CountingCluster, argument: Usage
   const { namespace } = argument;
   const quotas = await readQuotas(cluster, argument);
   const limits = quotas.flatMap(({ spec }) => Object.keys(spec?.hard ?? {}));
-  const { evaluators, known } = await cluster.counting(limits);
-  const { byName: deviceClasses } = known.deviceClasses;
-  const objects = new CountedObjects(cluster.get, known, namespace, 'whole');
+  const { evaluators, countable } = await cluster.counting(limits);
+  const { byName: deviceClasses } = countable.deviceClasses;
+  const objects = new CountedObjects(cluster.get, countable, namespace, 'whole');
   const counted = resourcesToCount(limits, evaluators, { deviceClasses });
   // Pods are needed in any case, for those that do not run yet; the others to find out whose they are.
   await objects.read([...counted, PODS, REPLICA_SETS, JOBS]);

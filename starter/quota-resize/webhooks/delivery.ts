@@ -102,8 +102,8 @@ export function readDelivery(event: string, payload: unknown): RepositoryEvent |
   if (reader === undefined) return null;
   const { repository: found } = z.object({ repository }).parse(payload);
   const { times, numbers = [], branches = [], heads = [], base = null, files = [] } = reader.parse(payload);
-  const known = times.filter((at) => !Number.isNaN(at));
-  const at = known.length === 0 ? null : Math.max(...known);
+  const existing = times.filter((at) => !Number.isNaN(at));
+  const at = existing.length === 0 ? null : Math.max(...existing);
   return { repository: found.full_name, numbers, branches, heads, base, files, at };
 }
 

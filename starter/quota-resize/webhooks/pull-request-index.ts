@@ -11,7 +11,7 @@ import {
 import type { RepositoryEvent } from './delivery.ts';
 
 /** What of a pull request finds it. */
-type Place = Pick<PullRequestRef, 'repository' | 'number' | 'branch' | 'base' | 'headSha' | 'path'>;
+type PullRequestLocation = Pick<PullRequestRef, 'repository' | 'number' | 'branch' | 'base' | 'headSha' | 'path'>;
 
 /** A quota whose pull request an event is about. */
 export interface ConcernedQuota {
@@ -40,9 +40,9 @@ export class PullRequestIndex {
     const name = lease.metadata?.name ?? '';
     this.remove(name);
     const named = isFileLease(lease) ? null : targetOfLease(lease);
-    const place = named === null ? null : openPullRequest(lease);
-    if (named === null || place === null) return;
-    const keys = keysOfPlace(place);
+    const location = named === null ? null : openPullRequest(lease);
+    if (named === null || location === null) return;
+    const keys = keysOfLocation(location);
     this.#keysOfLease.set(name, keys);
     for (const key of keys) {
       const targets = this.#targets.get(key) ?? new Map<string, QuotaTarget>();
@@ -72,7 +72,7 @@ export class PullRequestIndex {
 }
 
 /** The pull request of the decision that holds the Lease, until it is merged. */
-function openPullRequest(lease: LeaseObject): Place | null {
+function openPullRequest(lease: LeaseObject): PullRequestLocation | null {
   const holder = decisionIdOf(lease.spec?.holderIdentity ?? null);
   if (holder === null) return null;
   const { decision } = readLeaseMemory(lease).memory;
@@ -83,7 +83,7 @@ function openPullRequest(lease: LeaseObject): Place | null {
 const keyOf = (kind: string, repository: string, what: string | number): string =>
   `${kind} ${repository.toLowerCase()} ${what}`;
 
-function keysOfPlace({ repository, number, branch, base, headSha, path }: Place): readonly string[] {
+function keysOfLocation({ repository, number, branch, base, headSha, path }: PullRequestLocation): readonly string[] {
   return [
     keyOf('number', repository, number),
     keyOf('branch', repository, branch),

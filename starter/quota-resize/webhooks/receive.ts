@@ -2,7 +2,7 @@
 import { Webhooks } from '@octokit/webhooks';
 import type { EpochMs } from '../../../domain/kernel/time.ts';
 import { formatSpan } from '../../../domain/kernel/time.ts';
-import { baseHint, type QuotaHint, pullRequestHint } from '../hint.ts';
+import { baseRequest, type QuotaRequest, pullRequestRequest } from '../reconcile-request.ts';
 import { readDelivery, type RepositoryEvent } from './delivery.ts';
 import type { ConcernedQuota } from './pull-request-index.ts';
 import { SeenDeliveries } from './seen-deliveries.ts';
@@ -21,7 +21,7 @@ export interface Delivery {
 
 type Outcome =
   /** Taken, and pull requests of this cluster are hinted. */
-  | 'hinted'
+  | 'requested'
   /** Taken, and no pull request of this cluster is meant. */
   | 'unmatched'
   /** An event that is none of ours. */
@@ -45,7 +45,7 @@ export interface ReceiverOptions {
   readonly secrets: () => readonly string[];
   /** The quotas whose pull requests an event is about; null while that is not known yet. */
   readonly find: (event: RepositoryEvent) => readonly ConcernedQuota[] | null;
-  readonly hint: (hint: QuotaHint) => void;
+  readonly request: (request: QuotaRequest) => void;
   readonly now?: () => EpochMs;
 }
 
@@ -56,7 +56,7 @@ const DELIVERY_ID = /^[\w-]{1,100}$/;
 
 /** Receives webhooks: at most one effect for each delivery, and none for what GitHub did not sign or is old. */
 export function createReceiver(options: ReceiverOptions): (delivery: Delivery) => Promise<Answer> {
-  const { find, hint, now = Date.now } = options;
+  const { find, request, now = Date.now } = options;
   const seen = new SeenDeliveries();
 
   return async ({ event, id, signature, body }) => {
@@ -81,12 +81,12 @@ export function createReceiver(options: ReceiverOptions): (delivery: Delivery) =
     if (!isNew) return answer('replayed', 409, 'this delivery was taken before');
     for (const { target, isFileChanged } of concerned) {
       // Whoever changed the very file may have raised the quota, and a person may be about to merge.
-      const toHint = read.base === null || isFileChanged ? pullRequestHint : baseHint;
-      hint(toHint(target, `GitHub: ${event}`, id));
+      const toEnqueue = read.base === null || isFileChanged ? pullRequestRequest : baseRequest;
+      request(toEnqueue(target, `GitHub: ${event}`, id));
     }
     return concerned.length === 0
       ? answer('unmatched', 202, 'no open pull request of this cluster is meant')
-      : answer('hinted', 202, `${concerned.length} looked at again`);
+      : answer('requested', 202, `${concerned.length} looked at again`);
   };
 }
 

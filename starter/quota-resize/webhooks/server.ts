@@ -43,7 +43,7 @@ export async function serveWebhooks(options: WebhookServerOptions): Promise<List
     // Anybody may send any name, and every name is a time series.
     deliveries.inc({ event: [...webhookEvents, 'ping'].includes(event) ? event : 'other', outcome });
   };
-  const refuse = (reply: FastifyReply, event: string, outcome: string, status: number, message: string) => {
+  const reject = (reply: FastifyReply, event: string, outcome: string, status: number, message: string) => {
     count(event, outcome);
     log.debug({ event, outcome }, `a webhook was refused: ${message}`);
     return reply.code(status).send({ outcome, message });
@@ -64,7 +64,7 @@ export async function serveWebhooks(options: WebhookServerOptions): Promise<List
       signature: header('x-hub-signature-256'),
       body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
     });
-    if (status >= 300) return refuse(reply, event, outcome, status, message);
+    if (status >= 300) return reject(reply, event, outcome, status, message);
     count(event, outcome);
     log.debug({ event, delivery: header('x-github-delivery'), outcome }, `a webhook came: ${message}`);
     return reply.code(status).send({ outcome, message });
@@ -76,12 +76,12 @@ export async function serveWebhooks(options: WebhookServerOptions): Promise<List
     const event = request.headers['x-github-event'];
     const name = typeof event === 'string' ? event : '';
     const { statusCode = 500 } = error;
-    if (statusCode === 413) return refuse(reply, name, 'too-large', 413, `expected at most ${BODY_LIMIT} bytes`);
+    if (statusCode === 413) return reject(reply, name, 'too-large', 413, `expected at most ${BODY_LIMIT} bytes`);
     if (statusCode === 415)
-      return refuse(reply, name, 'unsupported', 415, 'expected the content type application/json');
-    if (statusCode < 500) return refuse(reply, name, 'malformed', statusCode, 'expected a request of GitHub');
+      return reject(reply, name, 'unsupported', 415, 'expected the content type application/json');
+    if (statusCode < 500) return reject(reply, name, 'malformed', statusCode, 'expected a request of GitHub');
     log.error({ err: error }, 'a webhook could not be taken in');
-    return refuse(reply, name, 'failed', 500, 'it could not be taken in');
+    return reject(reply, name, 'failed', 500, 'it could not be taken in');
   });
   await server.listen({ host: address.host, port: address.port });
   const { port } = server.server.address() as AddressInfo;

@@ -6,7 +6,7 @@ import type { Log } from '../../../platform/log/log.ts';
 import type { Secret } from '../../../domain/kernel/settings/secret.ts';
 import type { ListenAddress } from '../../../domain/kernel/settings/forms.ts';
 import { type Informer, startInformer } from '../../kernel/informer.ts';
-import type { QuotaHint } from '../hint.ts';
+import type { QuotaRequest } from '../reconcile-request.ts';
 import { PullRequestIndex } from './pull-request-index.ts';
 import { createReceiver } from './receive.ts';
 import { serveWebhooks } from './server.ts';
@@ -18,7 +18,7 @@ export interface WebhookOptions {
   readonly systemNamespace: string;
   readonly address: ListenAddress;
   readonly secrets: Secret<readonly string[]>;
-  readonly hint: (hint: QuotaHint) => void;
+  readonly request: (request: QuotaRequest) => void;
   readonly metrics: Registry;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -36,7 +36,7 @@ export interface RunningWebhooks {
  * @throws the system's error when the address cannot be listened on.
  */
 export async function startWebhooks(options: WebhookOptions): Promise<RunningWebhooks> {
-  const { kubeConfig, cluster, systemNamespace, secrets, hint, metrics, log, signal } = options;
+  const { kubeConfig, cluster, systemNamespace, secrets, request, metrics, log, signal } = options;
   const index = new PullRequestIndex(cluster);
   const coordination = kubeConfig.makeApiClient(CoordinationV1Api);
   const leases = await startInformer<V1Lease>(
@@ -71,7 +71,7 @@ export async function startWebhooks(options: WebhookOptions): Promise<RunningWeb
   const receive = createReceiver({
     secrets: () => secrets.reveal(),
     find: (event) => (leases.isSynced() ? index.find(event) : null),
-    hint,
+    request,
   });
   const server = await serveWebhooks({ address: options.address, receive, deliveries, log });
   return {

@@ -282,9 +282,9 @@ export function demandTests(cluster: () => Cluster): void {
           body: { metadata, involvedObject, reason: 'FailedCreate', message, lastTimestamp: new Date() },
         });
       };
-      const refusal =
+      const denial =
         'pods "build-pod" is forbidden: exceeded quota: compute, requested: requests.cpu=3, used: requests.cpu=0, limited: requests.cpu=2';
-      await event('build', refusal);
+      await event('build', denial);
       await event('broken', 'pods "x" is forbidden: error looking up service account');
       await observed(cluster(), targetOf(namespace), ({ demand }) => {
         expect(demand).toMatchObject([

@@ -1,13 +1,18 @@
 import { describe, expect, it, vi } from 'vitest';
-import { type HintOptions, readHints } from '../../../activities/quota-resize/hints.ts';
-import type { SourceHint } from '../../../domain/quota-resize/git/locate/source-candidate.ts';
+import { type CandidateOptions, readCandidates } from '../../../activities/quota-resize/source-candidates.ts';
+import type { SourceCandidate } from '../../../domain/quota-resize/git/locate/source-candidate.ts';
 import { resolve } from '../../domain/quota-resize/policy/policies.ts';
 import { type Cluster, namespaceOf, patience, quotaOf, targetOf } from './cluster.ts';
 
 const TEMPLATE = 'clusters/{{ .Cluster }}/{{ .Namespace }}';
-const configured: readonly SourceHint[] = [
-  { from: 'template', path: 'clusters/test/hints', namespace: 'hints', said: `the path template \`${TEMPLATE}\`` },
-  { from: 'scan', template: TEMPLATE, said: 'a search of the whole repository' },
+const configured: readonly SourceCandidate[] = [
+  {
+    from: 'template',
+    path: 'clusters/test/hints',
+    namespace: 'hints',
+    learntFrom: `the path template \`${TEMPLATE}\``,
+  },
+  { from: 'scan', template: TEMPLATE, learntFrom: 'a search of the whole repository' },
 ];
 
 /** A kind of Argo CD or Flux, as much of it as the API server must know to keep its objects. */
@@ -42,10 +47,13 @@ const fluxLabels = {
 /** Where the worker looks for a quota in Git, on a real API server and under the worker's own role. */
 export function hintTests(cluster: () => Cluster): void {
   /** The hints of a quota that the API server has, with these marks. */
-  async function hintsOf(
+  async function candidatesOf(
     metadata: object,
-    { policy = {}, ...change }: Partial<Omit<HintOptions, 'kubernetes'>> & { policy?: Record<string, string> } = {},
-  ): Promise<readonly SourceHint[]> {
+    {
+      policy = {},
+      ...change
+    }: Partial<Omit<CandidateOptions, 'kubernetes'>> & { policy?: Record<string, string> } = {},
+  ): Promise<readonly SourceCandidate[]> {
     const { admin, worker } = cluster();
     const quota = {
       ...quotaOf('hints', { pods: '5' }),
@@ -54,12 +62,12 @@ export function hintTests(cluster: () => Cluster): void {
     await admin.core.deleteNamespacedResourceQuota({ name: 'compute', namespace: 'hints' }).catch(() => undefined);
     const created = await admin.core.createNamespacedResourceQuota({ namespace: 'hints', body: quota });
     const names = ['acme/gitops', 'acme/platform'];
-    return await readHints(
+    return await readCandidates(
       {
         kubernetes: worker,
         repositories: {
           names,
-          nameOf: (name) => names.find((known) => known === name.toLowerCase()) ?? null,
+          nameOf: (name) => names.find((existing) => existing === name.toLowerCase()) ?? null,
         },
         apiUrl: 'https://api.github.com',
         pathTemplate: TEMPLATE,
@@ -73,19 +81,19 @@ export function hintTests(cluster: () => Cluster): void {
   describe('where a quota is looked for in Git', () => {
     it('is the configured path and then everything, where nothing else is said', async () => {
       await cluster().create(namespaceOf('hints'), namespaceOf('argocd'), namespaceOf('flux'), namespaceOf('apps'));
-      expect(await hintsOf({})).toEqual(configured);
-      expect(await hintsOf({}, { pathTemplate: '.' })).toEqual([{ ...configured[1], template: '.' }]);
+      expect(await candidatesOf({})).toEqual(configured);
+      expect(await candidatesOf({}, { pathTemplate: '.' })).toEqual([{ ...configured[1], template: '.' }]);
       // Without the namespace in it, the template does not say whose a folder is.
-      const [shared] = await hintsOf({}, { pathTemplate: 'clusters/{{ .Cluster }}' });
+      const [shared] = await candidatesOf({}, { pathTemplate: 'clusters/{{ .Cluster }}' });
       expect(shared).toEqual({
         from: 'template',
         path: 'clusters/test',
-        said: 'the path template `clusters/{{ .Cluster }}`',
+        learntFrom: 'the path template `clusters/{{ .Cluster }}`',
       });
     });
 
     it('is no matter for a cluster without Argo CD and Flux, whatever the labels say', async () => {
-      expect(await hintsOf({ labels: { ...fluxLabels.labels, 'app.kubernetes.io/instance': 'web' } })).toEqual(
+      expect(await candidatesOf({ labels: { ...fluxLabels.labels, 'app.kubernetes.io/instance': 'web' } })).toEqual(
         configured,
       );
     });
@@ -93,17 +101,17 @@ export function hintTests(cluster: () => Cluster): void {
     it('is what annotations say, before everything else', async () => {
       const policy = { 'git-repository': 'acme/platform', 'git-ref': 'live' };
       const narrowed = { repository: 'acme/platform', ref: 'live' };
-      expect(await hintsOf({}, { policy })).toEqual(configured.map((hint) => ({ ...hint, ...narrowed })));
-      expect(await hintsOf({}, { policy: { ...policy, 'git-path': 'teams/{{ .Namespace }}' } })).toEqual([
+      expect(await candidatesOf({}, { policy })).toEqual(configured.map((request) => ({ ...request, ...narrowed })));
+      expect(await candidatesOf({}, { policy: { ...policy, 'git-path': 'teams/{{ .Namespace }}' } })).toEqual([
         {
           from: 'annotation',
           path: 'teams/hints',
-          said: 'the annotation resizer.io/git-path of namespace hints',
+          learntFrom: 'the annotation resizer.io/git-path of namespace hints',
           ...narrowed,
         },
       ]);
-      const [hint] = await hintsOf({}, { policy: { 'git-repository': 'acme/secrets' } });
-      expect(hint?.problem).toMatch(
+      const [request] = await candidatesOf({}, { policy: { 'git-repository': 'acme/secrets' } });
+      expect(request?.problem).toMatch(
         /namespace hints names acme\/secrets, which is not among .*acme\/gitops, acme\/platform/,
       );
     });
@@ -133,17 +141,17 @@ export function hintTests(cluster: () => Cluster): void {
         path: 'teams/a',
         valueFiles: [],
         namespace: 'hints',
-        said: 'the Argo CD Application argocd/team-a (annotation argocd.argoproj.io/tracking-id)',
+        learntFrom: 'the Argo CD Application argocd/team-a (annotation argocd.argoproj.io/tracking-id)',
       };
-      expect(await hintsOf(trackedBy('team-a'))).toEqual([argocd, ...configured]);
-      expect(await hintsOf(trackedBy('team-a', 'other/compute')), 'the mark of a copy').toEqual(configured);
+      expect(await candidatesOf(trackedBy('team-a'))).toEqual([argocd, ...configured]);
+      expect(await candidatesOf(trackedBy('team-a', 'other/compute')), 'the mark of a copy').toEqual(configured);
       const labelled = { labels: { 'app.kubernetes.io/instance': 'team-a' } };
-      expect(await hintsOf(labelled)).toMatchObject([
-        { ...argocd, said: 'the Argo CD Application argocd/team-a (label app.kubernetes.io/instance)' },
+      expect(await candidatesOf(labelled)).toMatchObject([
+        { ...argocd, learntFrom: 'the Argo CD Application argocd/team-a (label app.kubernetes.io/instance)' },
         ...configured,
       ]);
-      expect(await hintsOf(trackedBy('team-a'), { policy: { 'git-repository': 'acme/platform' } })).toEqual(
-        configured.map((hint) => ({ ...hint, repository: 'acme/platform' })),
+      expect(await candidatesOf(trackedBy('team-a'), { policy: { 'git-repository': 'acme/platform' } })).toEqual(
+        configured.map((request) => ({ ...request, repository: 'acme/platform' })),
       );
     });
 
@@ -154,7 +162,7 @@ export function hintTests(cluster: () => Cluster): void {
         { repoURL: 'ssh://git@github.com/Acme/GitOps', path: 'more' },
       ];
       await cluster().create(applicationOf('several', { sources }, 'apps'));
-      expect(await hintsOf(trackedBy('apps_several'))).toMatchObject([
+      expect(await candidatesOf(trackedBy('apps_several'))).toMatchObject([
         { from: 'argocd', repository: 'acme/platform', ref: 'live', path: 'teams/a.yaml' },
         { from: 'argocd', repository: 'acme/gitops', path: 'more' },
         ...configured,
@@ -167,14 +175,14 @@ export function hintTests(cluster: () => Cluster): void {
       const values = { repoURL: `${repoURL}.git`, targetRevision: 'HEAD', ref: 'values' };
       const sources = [{ repoURL, path: 'charts/quota', helm }, values];
       await cluster().create(applicationOf('valued', { sources }));
-      const hints = await hintsOf(trackedBy('valued'));
-      expect(hints.filter(({ from }) => from === 'argocd')).toEqual([
+      const candidates = await candidatesOf(trackedBy('valued'));
+      expect(candidates.filter(({ from }) => from === 'argocd')).toEqual([
         {
           from: 'argocd',
           repository: 'acme/gitops',
           path: 'charts/quota',
           valueFiles: ['charts/quota/values-prod.yaml', 'teams/b.yaml', 'all.yaml', 'c.yaml'],
-          said: 'the Argo CD Application argocd/valued (annotation argocd.argoproj.io/tracking-id)',
+          learntFrom: 'the Argo CD Application argocd/valued (annotation argocd.argoproj.io/tracking-id)',
         },
       ]);
     });
@@ -189,7 +197,7 @@ export function hintTests(cluster: () => Cluster): void {
         { repoURL: 'https://github.com/acme/platform', ref: 'values' },
       ];
       await cluster().create(applicationOf('elsewhere', { sources }));
-      expect((await hintsOf(trackedBy('elsewhere'))).slice(0, 2)).toMatchObject([
+      expect((await candidatesOf(trackedBy('elsewhere'))).slice(0, 2)).toMatchObject([
         { from: 'argocd', repository: 'acme/platform', path: 'teams/a.yaml' },
         { from: 'argocd', problem: expect.stringContaining('takes values from $values/teams/a.yaml') },
       ]);
@@ -205,8 +213,8 @@ export function hintTests(cluster: () => Cluster): void {
         const app = what.toLowerCase().replace('.', '-');
         const of = { repoURL: 'https://github.com/acme/gitops', path: 'charts/quota', ...source };
         await cluster().create(applicationOf(app, { source: of }));
-        const [hint] = await hintsOf(trackedBy(app));
-        expect(hint?.problem).toMatch(
+        const [request] = await candidatesOf(trackedBy(app));
+        expect(request?.problem).toMatch(
           new RegExp(`sets ${what}, which may outweigh the files; .*resizer\\.io/git-field`),
         );
       });
@@ -253,8 +261,8 @@ export function hintTests(cluster: () => Cluster): void {
       it(`is said to be out of reach, when the Application applies ${name}`, async () => {
         const app = name.replaceAll(' ', '-');
         await cluster().create(applicationOf(app, { source: { path: 'p', ...source } }));
-        const [hint] = await hintsOf(trackedBy(app));
-        expect(hint).toMatchObject({ from: 'argocd', problem: expect.stringMatching(problem) });
+        const [request] = await candidatesOf(trackedBy(app));
+        expect(request).toMatchObject({ from: 'argocd', problem: expect.stringMatching(problem) });
       });
     }
 
@@ -269,23 +277,23 @@ export function hintTests(cluster: () => Cluster): void {
       const sourceRef = { kind: 'GitRepository', name: 'platform' };
       const targetNamespace = 'hints';
       await create(flux('Kustomization', 'kustomize', 'apps', { path: './clusters/prod', sourceRef, targetNamespace }));
-      expect(await hintsOf(fluxLabels), 'without the GitRepository').toMatchObject([
+      expect(await candidatesOf(fluxLabels), 'without the GitRepository').toMatchObject([
         {
           from: 'template',
-          said: expect.stringContaining('leads to the Flux GitRepository flux/platform, which is gone'),
+          learntFrom: expect.stringContaining('leads to the Flux GitRepository flux/platform, which is gone'),
         },
         { from: 'scan' },
       ]);
       const ref = { branch: 'live' };
       await create(flux('GitRepository', 'source', 'platform', { url: 'https://github.com/acme/platform', ref }));
-      expect(await hintsOf(fluxLabels)).toEqual([
+      expect(await candidatesOf(fluxLabels)).toEqual([
         {
           from: 'flux',
           repository: 'acme/platform',
           ref: 'live',
           path: 'clusters/prod',
           namespace: 'hints',
-          said: 'the Flux Kustomization flux/apps (label kustomize.toolkit.fluxcd.io/name)',
+          learntFrom: 'the Flux Kustomization flux/apps (label kustomize.toolkit.fluxcd.io/name)',
         },
         ...configured,
       ]);
@@ -298,21 +306,21 @@ export function hintTests(cluster: () => Cluster): void {
         }),
       );
       const secret = { labels: { ...fluxLabels.labels, 'kustomize.toolkit.fluxcd.io/name': 'secret' } };
-      expect((await hintsOf(secret))[0]?.problem).toMatch(/^(?!.*SECRET).*https:\/\/…@gitlab\.example\.com/);
-      const enterprise = await hintsOf(fluxLabels, { apiUrl: 'https://github.example.com/api/v3' });
+      expect((await candidatesOf(secret))[0]?.problem).toMatch(/^(?!.*SECRET).*https:\/\/…@gitlab\.example\.com/);
+      const enterprise = await candidatesOf(fluxLabels, { apiUrl: 'https://github.example.com/api/v3' });
       expect(enterprise[0]?.problem).toContain('which is not on github.example.com');
     });
 
     it('is looked for further where the Application is gone, and that is said', async () => {
-      const hints = await hintsOf(trackedBy('gone'));
-      expect(hints.map(({ from }) => from)).toEqual(['template', 'scan']);
-      expect(hints[0]?.said).toContain('names the Argo CD Application argocd/gone, which is gone');
+      const candidates = await candidatesOf(trackedBy('gone'));
+      expect(candidates.map(({ from }) => from)).toEqual(['template', 'scan']);
+      expect(candidates[0]?.learntFrom).toContain('names the Argo CD Application argocd/gone, which is gone');
     });
 
     it('is in the observation of the quota', async () => {
-      await hintsOf(trackedBy('team-a'));
+      await candidatesOf(trackedBy('team-a'));
       const repositories = { names: ['acme/gitops'], nameOf: (name: string) => name };
-      const hints = {
+      const candidates = {
         kubernetes: cluster().worker,
         repositories,
         apiUrl: 'https://api.github.com',
@@ -320,14 +328,14 @@ export function hintTests(cluster: () => Cluster): void {
         argocdNamespace: 'argocd',
       };
       const seen = await cluster()
-        .activities({ hints })
+        .activities({ candidates })
         .observeQuota({ target: targetOf('hints') });
-      expect(seen.hints.map(({ from }) => from)).toEqual(['argocd', 'template', 'scan']);
-      const unconfigured = { ...hints, repositories: { names: [], nameOf: () => null } };
+      expect(seen.candidates.map(({ from }) => from)).toEqual(['argocd', 'template', 'scan']);
+      const unconfigured = { ...candidates, repositories: { names: [], nameOf: () => null } };
       const blind = await cluster()
-        .activities({ hints: unconfigured })
+        .activities({ candidates: unconfigured })
         .observeQuota({ target: targetOf('hints') });
-      expect(blind.hints, 'without a repository nobody is asked').toEqual(configured);
+      expect(blind.candidates, 'without a repository nobody is asked').toEqual(configured);
     });
   });
 }

@@ -16,7 +16,7 @@ function decisionOf(id: string, change: Partial<Decision> = {}): Decision {
     changes: [{ resource: 'requests.cpu', from: '2', to: '3', used: '2', demand: '0', reason: 'full' }],
     evidence: ['full'],
     demandByMessage: false,
-    gate: null,
+    approvalRequirement: null,
     pullRequest: null,
     merge: null,
     ...change,
@@ -65,7 +65,7 @@ export function leaseTests(cluster: () => Cluster): void {
 
       expect(await activities.ensureLeaseAcquired({ target, decision, files: [file] })).toEqual({
         kind: 'acquired',
-        companions: [],
+        batchedQuotas: [],
       });
       const locked = await read('state-lease-life-compute');
       expect(locked?.spec?.holderIdentity).toBe('headroom/life');
@@ -81,7 +81,7 @@ export function leaseTests(cluster: () => Cluster): void {
 
       expect(await activities.ensureLeaseAcquired({ target, decision, files: [file] })).toEqual({
         kind: 'acquired',
-        companions: [],
+        batchedQuotas: [],
       });
       expect((await read('state-lease-life-compute'))?.metadata?.resourceVersion).toBe(
         locked?.metadata?.resourceVersion,
@@ -100,8 +100,8 @@ export function leaseTests(cluster: () => Cluster): void {
         ...opened,
         merge: { sha: 'abc', at: mergedAt, by: 'headroom', limits: { 'requests.cpu': '3' } },
       };
-      await activities.ensureLeaseReleased({ target, decision: merged, refusal: null });
-      await activities.ensureLeaseReleased({ target, decision: merged, refusal: null });
+      await activities.ensureLeaseReleased({ target, decision: merged, rejection: null });
+      await activities.ensureLeaseReleased({ target, decision: merged, rejection: null });
       const { lease: afterMerge } = await activities.observeQuota({ target });
       expect(afterMerge).toMatchObject({ holder: null, lastModified: mergedAt, decision: merged });
       expect(await read(fileLeaseName(file))).toBeUndefined();
@@ -118,19 +118,19 @@ export function leaseTests(cluster: () => Cluster): void {
       const activities = cluster().activities();
       const target = targetOf('lease-refusal');
       const decision = decisionOf('refused');
-      const refusal = { limits: { 'requests.cpu': '3' }, at: 1_795_000_200_000, by: 'jane', reason: 'too much' };
+      const rejection = { limits: { 'requests.cpu': '3' }, at: 1_795_000_200_000, by: 'jane', reason: 'too much' };
       await activities.ensureLeaseAcquired({ target, decision, files: [{ ...cpuFile, path: 'refusal.yaml' }] });
-      await activities.ensureLeaseReleased({ target, decision, refusal });
-      await activities.ensureLeaseReleased({ target, decision, refusal });
+      await activities.ensureLeaseReleased({ target, decision, rejection });
+      await activities.ensureLeaseReleased({ target, decision, rejection });
       const { lease } = await activities.observeQuota({ target });
-      expect(lease).toMatchObject({ holder: null, lastModified: null, refusals: [refusal], decision: null });
+      expect(lease).toMatchObject({ holder: null, lastModified: null, rejections: [rejection], decision: null });
     });
 
     it('that nobody has is no error to sync or to release', async () => {
       const activities = cluster().activities();
       const target = targetOf('lease-none');
       await activities.ensureLeaseSynced({ target, decision: decisionOf('none'), at: 1 });
-      await activities.ensureLeaseReleased({ target, decision: decisionOf('none'), refusal: null });
+      await activities.ensureLeaseReleased({ target, decision: decisionOf('none'), rejection: null });
       expect((await activities.observeQuota({ target })).lease).toEqual({
         name: 'state-lease-none-compute',
         holder: null,
@@ -138,7 +138,7 @@ export function leaseTests(cluster: () => Cluster): void {
         holderIsAbandoned: false,
         lastModified: null,
         lastRecommendation: null,
-        refusals: [],
+        rejections: [],
         decision: null,
       });
     });
@@ -152,8 +152,8 @@ export function leaseTests(cluster: () => Cluster): void {
           decision: decisionOf(id),
           files: [{ ...cpuFile, path: `${id}.yaml` }],
         });
-      expect(await acquire(one, 'one')).toEqual({ kind: 'acquired', companions: [] });
-      expect(await acquire(other, 'other')).toEqual({ kind: 'acquired', companions: [] });
+      expect(await acquire(one, 'one')).toEqual({ kind: 'acquired', batchedQuotas: [] });
+      expect(await acquire(other, 'other')).toEqual({ kind: 'acquired', batchedQuotas: [] });
       const [first, second] = [
         await activities.observeQuota({ target: one }),
         await activities.observeQuota({ target: other }),
@@ -169,7 +169,7 @@ export function leaseTests(cluster: () => Cluster): void {
       const file = { ...cpuFile, path: 'long.yaml' };
       expect(await activities.ensureLeaseAcquired({ target, decision: decisionOf('long'), files: [file] })).toEqual({
         kind: 'acquired',
-        companions: [],
+        batchedQuotas: [],
       });
       expect((await activities.observeQuota({ target })).lease.holder).toBe('headroom/long');
     });
@@ -185,7 +185,7 @@ export function leaseTests(cluster: () => Cluster): void {
         kind: 'held',
         by: 'somebody',
       });
-      await activities.ensureLeaseReleased({ target, decision, refusal: null });
+      await activities.ensureLeaseReleased({ target, decision, rejection: null });
       await expect(activities.ensureLeaseUpdated({ target, decision })).rejects.toMatchObject({
         type: 'InvalidInput',
         nonRetryable: true,
@@ -231,7 +231,7 @@ export function leaseTests(cluster: () => Cluster): void {
       expect((await activities.observeQuota({ target })).lease.holderIsAbandoned).toBe(true);
       expect(await activities.ensureLeaseAcquired({ target, decision, files: [file] })).toEqual({
         kind: 'acquired',
-        companions: [],
+        batchedQuotas: [],
       });
       expect((await activities.observeQuota({ target })).lease).toMatchObject({
         name: 'state-lease-legacy-compute',
@@ -273,7 +273,7 @@ export function leaseTests(cluster: () => Cluster): void {
       await admin.coordination.deleteNamespacedLease({ name: 'state-lease-lost-compute', namespace: SYSTEM_NAMESPACE });
       await activities.ensureLeaseUpdated({ target, decision });
       expect((await activities.observeQuota({ target })).lease).toMatchObject({ holder: 'headroom/lost', decision });
-      await activities.ensureLeaseReleased({ target, decision, refusal: null });
+      await activities.ensureLeaseReleased({ target, decision, rejection: null });
       expect(await read(fileLeaseName({ ...cpuFile, path: 'lost.yaml' }))).toBeUndefined();
     });
 
@@ -301,26 +301,26 @@ export function leaseTests(cluster: () => Cluster): void {
   });
 
   describe('the Leases of companions', () => {
-    const companion = (quota: string) => ({
+    const batchedQuota = (quota: string) => ({
       quota,
       quotaUid: `uid-${quota}`,
       changes: [{ resource: 'pods', from: '4', to: '6', used: '4', demand: '2', reason: 'more' }],
-      gate: null,
-      hints: [{ from: 'template', path: 'namespaces/x', said: 'the path template' } as const],
+      approvalRequirement: null,
+      candidates: [{ from: 'template', path: 'namespaces/x', learntFrom: 'the path template' } as const],
     });
 
     it('are locked with the decision, say whose it is, and remember its merge', async () => {
       const activities = cluster().activities();
       const target = targetOf('lease-together');
       const second = { ...target, quota: 'objects' };
-      const decision = decisionOf('together', { companions: [companion('objects')] });
+      const decision = decisionOf('together', { batchedQuotas: [batchedQuota('objects')] });
       const files = [
         { ...cpuFile, path: 'together-a.yaml' },
         { ...cpuFile, path: 'together-b.yaml' },
       ];
       expect(await activities.ensureLeaseAcquired({ target, decision, files })).toEqual({
         kind: 'acquired',
-        companions: ['objects'],
+        batchedQuotas: ['objects'],
       });
       const { lease: carried } = await activities.observeQuota({ target: second });
       expect(carried).toMatchObject({ holder: 'headroom/together', carriedBy: 'compute', decision: null });
@@ -331,7 +331,7 @@ export function leaseTests(cluster: () => Cluster): void {
       }
 
       const merge = { sha: 'abc', at: 1_795_000_100_000, by: 'headroom', limits: { 'requests.cpu': '3' } };
-      await activities.ensureLeaseReleased({ target, decision: { ...decision, merge }, refusal: null });
+      await activities.ensureLeaseReleased({ target, decision: { ...decision, merge }, rejection: null });
       const { lease: after } = await activities.observeQuota({ target: second });
       expect(after).toMatchObject({ holder: null, carriedBy: null, lastModified: merge.at, decision: null });
       for (const file of files) expect(await read(fileLeaseName(file))).toBeUndefined();
@@ -340,24 +340,24 @@ export function leaseTests(cluster: () => Cluster): void {
     it('remember a refusal with their own values', async () => {
       const activities = cluster().activities();
       const target = targetOf('lease-no');
-      const decision = decisionOf('no', { companions: [companion('objects')] });
+      const decision = decisionOf('no', { batchedQuotas: [batchedQuota('objects')] });
       await activities.ensureLeaseAcquired({ target, decision, files: [{ ...cpuFile, path: 'no.yaml' }] });
-      const refusal = { limits: { 'requests.cpu': '3' }, at: 1_795_000_200_000, by: 'jane', reason: 'too much' };
-      await activities.ensureLeaseReleased({ target, decision, refusal });
+      const rejection = { limits: { 'requests.cpu': '3' }, at: 1_795_000_200_000, by: 'jane', reason: 'too much' };
+      await activities.ensureLeaseReleased({ target, decision, rejection });
       const { lease } = await activities.observeQuota({ target: { ...target, quota: 'objects' } });
-      expect(lease).toMatchObject({ holder: null, refusals: [{ ...refusal, limits: { pods: '6' } }] });
+      expect(lease).toMatchObject({ holder: null, rejections: [{ ...rejection, limits: { pods: '6' } }] });
     });
 
     it('in other hands are left out, and the decision is written down without them', async () => {
       const activities = cluster().activities();
       const target = targetOf('lease-left-out');
       await write('state-lease-left-out-objects', 'somebody');
-      const decision = decisionOf('leftout', { companions: [companion('claims'), companion('objects')] });
+      const decision = decisionOf('leftout', { batchedQuotas: [batchedQuota('claims'), batchedQuota('objects')] });
       expect(
         await activities.ensureLeaseAcquired({ target, decision, files: [{ ...cpuFile, path: 'left-out.yaml' }] }),
-      ).toEqual({ kind: 'acquired', companions: ['claims'] });
+      ).toEqual({ kind: 'acquired', batchedQuotas: ['claims'] });
       const { lease } = await activities.observeQuota({ target });
-      expect(lease.decision?.companions?.map(({ quota }) => quota)).toEqual(['claims']);
+      expect(lease.decision?.batchedQuotas?.map(({ quota }) => quota)).toEqual(['claims']);
       expect((await read('state-lease-left-out-objects'))?.spec?.holderIdentity).toBe('somebody');
     });
 
@@ -368,11 +368,11 @@ export function leaseTests(cluster: () => Cluster): void {
       const merge = { sha: 'abc', at: 1_795_000_100_000, by: 'headroom', limits: { 'requests.cpu': '3' } };
       const merged = decisionOf('syncing1', { merge });
       await activities.ensureLeaseAcquired({ target: objects, decision: merged, files: [] });
-      await activities.ensureLeaseReleased({ target: objects, decision: merged, refusal: null });
-      const decision = decisionOf('syncing2', { companions: [companion('objects')] });
+      await activities.ensureLeaseReleased({ target: objects, decision: merged, rejection: null });
+      const decision = decisionOf('syncing2', { batchedQuotas: [batchedQuota('objects')] });
       expect(await activities.ensureLeaseAcquired({ target, decision, files: [] })).toEqual({
         kind: 'acquired',
-        companions: [],
+        batchedQuotas: [],
       });
       const { lease } = await activities.observeQuota({ target: objects });
       expect(lease).toMatchObject({ holder: null, carriedBy: null, decision: merged });
@@ -417,7 +417,7 @@ export function leaseTests(cluster: () => Cluster): void {
       const [first, second] = [decisionOf('file1'), decisionOf('file2')];
       expect(await activities.ensureLeaseAcquired({ target: one, decision: first, files: [file] })).toEqual({
         kind: 'acquired',
-        companions: [],
+        batchedQuotas: [],
       });
       expect(await activities.ensureLeaseAcquired({ target: other, decision: second, files: [file] })).toEqual({
         kind: 'fileBusy',
@@ -425,16 +425,16 @@ export function leaseTests(cluster: () => Cluster): void {
         by: 'file-one/compute',
       });
       expect((await activities.observeQuota({ target: other })).lease.holder).toBeNull();
-      await activities.ensureLeaseReleased({ target: one, decision: first, refusal: null });
+      await activities.ensureLeaseReleased({ target: one, decision: first, rejection: null });
       expect(await activities.ensureLeaseAcquired({ target: other, decision: second, files: [file] })).toEqual({
         kind: 'acquired',
-        companions: [],
+        batchedQuotas: [],
       });
       // Whoever released it before does not take it away from its next holder.
       await activities.ensureLeaseReleased({
         target: one,
         decision: { ...first, pullRequest: pullRequestOf('shared.yaml') },
-        refusal: null,
+        rejection: null,
       });
       expect((await read(fileLeaseName(file)))?.spec?.holderIdentity).toBe('headroom/file2');
     });
@@ -450,7 +450,7 @@ export function leaseTests(cluster: () => Cluster): void {
       });
       expect(await activities.ensureLeaseAcquired({ target, decision: decisionOf('again2'), files: [file] })).toEqual({
         kind: 'acquired',
-        companions: [],
+        batchedQuotas: [],
       });
       expect((await read(fileLeaseName(file)))?.spec?.holderIdentity).toBe('headroom/again2');
     });

@@ -236,7 +236,7 @@ export function quotaTests(cluster: () => Cluster): void {
         changes: [change],
         evidence: [],
         demandByMessage: false,
-        gate: null,
+        approvalRequirement: null,
         pullRequest: null,
         merge: null,
       };
@@ -260,7 +260,7 @@ export function quotaTests(cluster: () => Cluster): void {
         () => activities.ensureQuotaEvent({ target, quotaUid, type: 'Normal', reason: 'R', message: 'm', key: 'k' }),
         () => activities.ensureLeaseAcquired({ target, decision, files: [file] }),
         () => activities.ensureLeaseUpdated({ target, decision }),
-        () => activities.ensureLeaseReleased({ target, decision, refusal: null }),
+        () => activities.ensureLeaseReleased({ target, decision, rejection: null }),
         () => activities.ensureLeaseSynced({ target, decision, at: 1 }),
       ];
       for (const write of writes) {

@@ -194,17 +194,17 @@ export function autoscalerTests(cluster: () => Cluster): void {
       const scaler = scaledObject(ns, 'web', { name: 'web' });
       await create([namespaceOf(ns), web, scaler]);
       const scheduleUid = await schedule(ns, { namespaces: [ns] });
-      const look = lookOf(ns);
-      const { items } = planOf(await at(NIGHT).observeSchedule(look));
-      const batch = { target: targetOf(ns), scheduleUid, items, look };
+      const observeInput = lookOf(ns);
+      const { items } = planOf(await at(NIGHT).observeSchedule(observeInput));
+      const batch = { target: targetOf(ns), scheduleUid, items, observeInput };
       // Between the two writes of the item: the first one finds its object as it was seen, the second does not.
       await change(web, { spec: { replicas: 0 } }, 'keda-operator');
       expect((await at(NIGHT).ensureScaled(batch)).outcomes).toMatchObject([{ kind: 'done' }]);
       const { metadata, spec } = await read(web);
       expect([spec.replicas, metadata?.annotations?.[ORIGINAL_REPLICAS]]).toEqual([0, '3']);
       // So it does when it is tried again, since the first one was cut off in between.
-      await scaled(at(MORNING), look);
-      const { items: again } = planOf(await at(NIGHT).observeSchedule(look));
+      await scaled(at(MORNING), observeInput);
+      const { items: again } = planOf(await at(NIGHT).observeSchedule(observeInput));
       const [item] = again;
       if (item === undefined) throw new Error('there is nothing to be put to sleep');
       const held = { ...item, writes: item.writes.filter(({ kind }) => kind === 'ScaledObject') };
@@ -212,7 +212,7 @@ export function autoscalerTests(cluster: () => Cluster): void {
       await change(web, { spec: { replicas: 0 } }, 'keda-operator');
       await at(NIGHT).ensureScaled({ ...batch, items: again });
       expect((await read(web)).metadata?.annotations?.[ORIGINAL_REPLICAS]).toBe('3');
-      await scaled(at(MORNING), look);
+      await scaled(at(MORNING), observeInput);
       expect((await read(web)).spec.replicas).toBe(3);
     });
 

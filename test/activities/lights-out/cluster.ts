@@ -7,7 +7,11 @@ import {
 } from '@kubernetes/client-node';
 import { readFile } from 'node:fs/promises';
 import { pino } from 'pino';
-import type { BatchOutcome, LightsOutActivities, ScheduleLook } from '../../../activities/lights-out/interface.ts';
+import type {
+  BatchOutcome,
+  LightsOutActivities,
+  ObserveScheduleInput,
+} from '../../../activities/lights-out/interface.ts';
 import { createLightsOutActivities } from '../../../activities/lights-out/kubernetes-activities.ts';
 import { connectKubernetes, type Kubernetes } from '../../../activities/kubernetes/kubernetes.ts';
 import type { EpochMs } from '../../../domain/kernel/time.ts';
@@ -145,7 +149,7 @@ export function targetOf(schedule: string) {
   return { cluster: 'test', schedule };
 }
 
-export function lookOf(schedule: string, more: Partial<ScheduleLook> = {}): ScheduleLook {
+export function lookOf(schedule: string, more: Partial<ObserveScheduleInput> = {}): ObserveScheduleInput {
   return {
     target: targetOf(schedule),
     overrides: [],
@@ -167,12 +171,15 @@ export function planOf({ plan }: LightsOutObservation): Plan {
 /** Looks, and writes everything that is to be done. */
 export async function scaled(
   activities: LightsOutActivities,
-  look: ScheduleLook,
+  observeInput: ObserveScheduleInput,
 ): Promise<BatchOutcome & { readonly seen: LightsOutObservation }> {
-  const seen = await activities.observeSchedule(look);
+  const seen = await activities.observeSchedule(observeInput);
   const { items } = planOf(seen);
   const scheduleUid = seen.schedule?.uid ?? '';
-  return { ...(await activities.ensureScaled({ target: look.target, scheduleUid, items, look })), seen };
+  return {
+    ...(await activities.ensureScaled({ target: observeInput.target, scheduleUid, items, observeInput })),
+    seen,
+  };
 }
 
 export function namespaceOf(name: string, labels: Record<string, string> = {}): object {

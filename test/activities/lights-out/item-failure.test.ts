@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { itemFailure } from '../../../activities/lights-out/item-failure.ts';
 import { SetBack } from '../../../activities/lights-out/write-object.ts';
 
-function refusal(code: number, message: string): ApiException<unknown> {
+function rejection(code: number, message: string): ApiException<unknown> {
   return new ApiException<unknown>(code, 'refused', JSON.stringify({ kind: 'Status', code, message }), {});
 }
 
@@ -16,7 +16,7 @@ describe('an error while one workload is written', () => {
     [429, 'admission webhook "guard.example.com" denied the request: not more than one at a time'],
     [503, 'admission webhook "guard.example.com" denied the request: in maintenance'],
   ])('with %i is a matter of that workload where the server says "%s"', (code, message) => {
-    expect(itemFailure(refusal(code, message))).toBe(message);
+    expect(itemFailure(rejection(code, message))).toBe(message);
   });
 
   it.each([
@@ -24,7 +24,7 @@ describe('an error while one workload is written', () => {
     [429, 'too many requests, please try again later'],
     [503, 'the server is currently unable to handle the request'],
   ])('with %i is a matter of the whole server where it says "%s"', (code, message) => {
-    expect(itemFailure(refusal(code, message))).toBeNull();
+    expect(itemFailure(rejection(code, message))).toBeNull();
   });
 
   it('that is a write which was taken and changed is a matter of that workload', () => {

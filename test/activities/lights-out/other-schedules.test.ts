@@ -9,27 +9,27 @@ function listed(name: string, { uid = name, resourceVersion = '1', suspend = fal
 }
 
 it('reads a schedule again when it changed or was made anew, and not otherwise', () => {
-  const known = new OtherSchedules();
-  const [a, b] = known.read('own', [listed('a'), listed('own'), listed('b')]);
+  const existing = new OtherSchedules();
+  const [a, b] = existing.read('own', [listed('a'), listed('own'), listed('b')]);
   const changed = listed('b', { resourceVersion: '2', suspend: true });
-  const again = known.read('own', [listed('a'), listed('own'), changed]);
+  const again = existing.read('own', [listed('a'), listed('own'), changed]);
   expect([a, b]).toEqual([
     expect.objectContaining({ name: 'a', isIdle: false }),
     expect.objectContaining({ name: 'b', isIdle: false }),
   ]);
   expect(again).toEqual([a, expect.objectContaining({ name: 'b', isIdle: true })]);
   expect(again[0]).toBe(a);
-  const [anew] = known.read('own', [listed('a', { uid: 'another', suspend: true })]);
+  const [anew] = existing.read('own', [listed('a', { uid: 'another', suspend: true })]);
   expect(anew?.isIdle).toBe(true);
 });
 
 it('keeps what it read while another schedule looks, and forgets what is not listed any more', () => {
-  const known = new OtherSchedules();
+  const existing = new OtherSchedules();
   const all = [listed('a'), listed('b')];
-  const [b] = known.read('a', all);
-  const [a] = known.read('b', all);
-  expect(known.read('a', all)[0]).toBe(b);
-  expect(known.read('b', [listed('a')])[0]).toBe(a);
-  expect(known.read('a', all)[0]).not.toBe(b);
-  expect(() => known.read('a', [{}])).toThrow(/metadata/);
+  const [b] = existing.read('a', all);
+  const [a] = existing.read('b', all);
+  expect(existing.read('a', all)[0]).toBe(b);
+  expect(existing.read('b', [listed('a')])[0]).toBe(a);
+  expect(existing.read('a', all)[0]).not.toBe(b);
+  expect(() => existing.read('a', [{}])).toThrow(/metadata/);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ScheduleLook } from '../../../activities/lights-out/interface.ts';
+import type { ObserveScheduleInput } from '../../../activities/lights-out/interface.ts';
 import {
   DOWN_SINCE,
   FIELD_MANAGER,
@@ -125,10 +125,10 @@ export function scalingTests(cluster: () => Cluster): void {
       const scheduleUid = await schedule(ns, { namespaces: [ns] });
       for (const moment of [NIGHT, MORNING]) {
         const activities = at(moment);
-        const look = lookOf(ns);
-        const { items } = planOf(await activities.observeSchedule(look));
+        const observeInput = lookOf(ns);
+        const { items } = planOf(await activities.observeSchedule(observeInput));
         expect(items).toHaveLength(3);
-        const batch = { target: targetOf(ns), scheduleUid, items, look };
+        const batch = { target: targetOf(ns), scheduleUid, items, observeInput };
         const first = await activities.ensureScaled(batch);
         const written = await generations(objects);
         const cronJob = await versions(objects.slice(2));
@@ -148,16 +148,16 @@ export function scalingTests(cluster: () => Cluster): void {
       ) as [object, object, object, object];
       await create([namespaceOf(ns), web, scaledDown, gone, moved]);
       const scheduleUid = await schedule(ns, { namespaces: [ns], excludeLabels: { matchLabels: { awake: 'yes' } } });
-      const look = lookOf(ns);
+      const observeInput = lookOf(ns);
       const activities = at(NIGHT);
-      const { items } = planOf(await activities.observeSchedule(look));
+      const { items } = planOf(await activities.observeSchedule(observeInput));
       expect(items).toHaveLength(4);
 
       await change(web, { metadata: { labels: { release: '2' } }, spec: { replicas: 5 } });
       await change(scaledDown, { spec: { replicas: 0 } });
       await change(moved, { metadata: { labels: { awake: 'yes' } } });
       await admin.apps.deleteNamespacedDeployment({ name: 'gone', namespace: ns });
-      const { outcomes } = await activities.ensureScaled({ target: targetOf(ns), scheduleUid, items, look });
+      const { outcomes } = await activities.ensureScaled({ target: targetOf(ns), scheduleUid, items, observeInput });
       expect(Object.fromEntries(outcomes.map(({ workload, kind, detail }) => [workload, detail ?? kind]))).toEqual({
         [`Deployment ${ns}/web`]: 'done',
         [`Deployment ${ns}/scaled-down`]: 'done',
@@ -178,10 +178,10 @@ export function scalingTests(cluster: () => Cluster): void {
       const web = workloadOf('Deployment', ns, 'web', 3);
       await create([namespaceOf(ns), web]);
       const scheduleUid = await schedule(ns, { namespaces: [ns] });
-      const look = lookOf(ns);
-      const { items } = planOf(await at(NIGHT).observeSchedule(look));
+      const observeInput = lookOf(ns);
+      const { items } = planOf(await at(NIGHT).observeSchedule(observeInput));
       await change(web, { metadata: { labels: { changed: 'yes' } } });
-      const { outcomes } = await at(MORNING).ensureScaled({ target: targetOf(ns), scheduleUid, items, look });
+      const { outcomes } = await at(MORNING).ensureScaled({ target: targetOf(ns), scheduleUid, items, observeInput });
       expect(outcomes).toEqual([{ workload: `Deployment ${ns}/web`, kind: 'skipped', detail: 'AsDesired' }]);
       expect((await read(web)).spec.replicas).toBe(3);
     });
@@ -192,9 +192,9 @@ export function scalingTests(cluster: () => Cluster): void {
       const web = workloadOf('Deployment', ns, 'web', 3);
       await create([namespaceOf(ns), web]);
       const scheduleUid = await schedule(ns, { namespaces: [ns] });
-      const look = lookOf(ns);
-      const { items } = planOf(await at(NIGHT).observeSchedule(look));
-      const batch = { target: targetOf(ns), scheduleUid, items, look };
+      const observeInput = lookOf(ns);
+      const { items } = planOf(await at(NIGHT).observeSchedule(observeInput));
+      const batch = { target: targetOf(ns), scheduleUid, items, observeInput };
       expect((await at(NIGHT).ensureScaled(batch)).outcomes).toMatchObject([{ kind: 'done' }]);
       const { outcomes } = await at(MORNING).ensureScaled(batch);
       const detail = 'it is to be woken by now (Up)';
@@ -210,13 +210,13 @@ export function scalingTests(cluster: () => Cluster): void {
       const web = workloadOf('Deployment', ns, 'web', 3);
       await create([namespaceOf(ns), web]);
       const scheduleUid = await schedule(ns, { namespaces: [ns] });
-      const look = lookOf(ns);
-      const { items } = planOf(await at(NIGHT).observeSchedule(look));
+      const observeInput = lookOf(ns);
+      const { items } = planOf(await at(NIGHT).observeSchedule(observeInput));
       expect(items).toHaveLength(1);
       await admin.apps.deleteNamespacedDeployment({ name: 'web', namespace: ns });
       await create([web]);
       const before = essence(await read(web));
-      const { outcomes } = await at(NIGHT).ensureScaled({ target: targetOf(ns), scheduleUid, items, look });
+      const { outcomes } = await at(NIGHT).ensureScaled({ target: targetOf(ns), scheduleUid, items, observeInput });
       expect(outcomes).toEqual([{ workload: `Deployment ${ns}/web`, kind: 'skipped', detail: 'gone' }]);
       expect(essence(await read(web))).toEqual(before);
     });
@@ -369,7 +369,7 @@ export function scalingTests(cluster: () => Cluster): void {
 
   describe('what changes at night', () => {
     /** A schedule that sleeps from now on, by a command, so that what people do afterwards is later. */
-    async function asleep(name: string, objects: readonly object[]): Promise<ScheduleLook> {
+    async function asleep(name: string, objects: readonly object[]): Promise<ObserveScheduleInput> {
       const { at, create, schedule } = cluster();
       await create([namespaceOf(name), ...objects], 'helm');
       await schedule(name, { namespaces: [name] });
@@ -382,14 +382,14 @@ export function scalingTests(cluster: () => Cluster): void {
         by: 'jane',
         reason: '',
       } as const;
-      const look = lookOf(name, { overrides: [override] });
+      const observeInput = lookOf(name, { overrides: [override] });
       // The managed fields have whole seconds.
       await eventually(
         'the clock is in the next second',
         () => Math.floor(Date.now() / 1000) > Math.floor(since / 1000),
       );
-      await scaled(at(), look);
-      return look;
+      await scaled(at(), observeInput);
+      return observeInput;
     }
 
     async function scaleTo(namespace: string, name: string, replicas: number, fieldManager: string): Promise<void> {
@@ -404,13 +404,13 @@ export function scalingTests(cluster: () => Cluster): void {
         object,
         object,
       ];
-      const look = await asleep(ns, [person, gitops]);
+      const observeInput = await asleep(ns, [person, gitops]);
       const { at, read } = cluster();
       expect((await read(person)).spec.replicas).toBe(0);
       await scaleTo(ns, 'person', 4, 'kubectl');
       await scaleTo(ns, 'gitops', 2, 'argocd-controller');
 
-      const { outcomes, seen } = await scaled(at(), look);
+      const { outcomes, seen } = await scaled(at(), observeInput);
       expect(outcomes).toEqual([{ workload: `Deployment ${ns}/gitops`, kind: 'done' }]);
       expect(planOf(seen).items).toMatchObject([{ reason: 'DownAgain', manager: 'argocd-controller' }]);
       expect(planOf(seen).notes).toMatchObject([{ workload: `Deployment ${ns}/person`, reason: 'ChangedByPerson' }]);
@@ -450,15 +450,15 @@ export function scalingTests(cluster: () => Cluster): void {
     it('by a person between the observation and the write is respected as well', async () => {
       const ns = 'in-between';
       const web = workloadOf('Deployment', ns, 'web', 2);
-      const look = await asleep(ns, [web]);
+      const observeInput = await asleep(ns, [web]);
       const { at, read } = cluster();
       await scaleTo(ns, 'web', 2, 'argocd-controller');
-      const seen = await at().observeSchedule(look);
+      const seen = await at().observeSchedule(observeInput);
       const { items } = planOf(seen);
       expect(items).toHaveLength(1);
       await eventually('the clock is in the next second', () => Date.now() > seen.at + 1_000);
       await scaleTo(ns, 'web', 5, 'kubectl');
-      const batch = { target: targetOf(ns), scheduleUid: seen.schedule?.uid ?? '', items, look };
+      const batch = { target: targetOf(ns), scheduleUid: seen.schedule?.uid ?? '', items, observeInput };
       const { outcomes } = await at().ensureScaled(batch);
       expect(outcomes).toMatchObject([
         { kind: 'skipped', detail: expect.stringContaining('kubectl gave it 5 replicas') },

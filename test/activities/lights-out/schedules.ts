@@ -122,7 +122,7 @@ export function scheduleTests(cluster: () => Cluster): void {
       expect(seen.schedule).toMatchObject({ isDeleting: true, hasFinalizer: true });
       const { items } = planOf(seen);
       expect(items.map(({ reason }) => reason)).toEqual(['ScheduleDeleted', 'ScheduleDeleted']);
-      await activities.ensureScaled({ target, scheduleUid, items, look: lookOf('deleted') });
+      await activities.ensureScaled({ target, scheduleUid, items, observeInput: lookOf('deleted') });
       expect((await Promise.all(objects.map(read))).map(({ spec }) => spec.replicas)).toEqual([2, 2]);
       expect((await read(others)).metadata?.annotations).toMatchObject({
         [MANAGED_BY]: 'another',
@@ -282,7 +282,7 @@ export function scheduleTests(cluster: () => Cluster): void {
           nonRetryable: true,
           message: expect.stringContaining('for the schedule paused'),
         };
-        const batch = { target, scheduleUid, items, look: lookOf(ns) };
+        const batch = { target, scheduleUid, items, observeInput: lookOf(ns) };
         await expect(activities.ensureScaled(batch)).rejects.toMatchObject(refused);
         await expect(activities.ensureFinalizer({ target, scheduleUid, isPresent: true })).rejects.toMatchObject(
           refused,

@@ -100,20 +100,20 @@ export function waitingTests(cluster: () => Cluster): void {
       await create([namespaceOf(ns), ...objects]);
       const scheduleUid = await schedule(ns, { namespaces: [ns] });
       const activities = at(NIGHT);
-      const look = lookOf(ns);
-      const { items } = planOf(await activities.observeSchedule(look));
-      const batch = { target: targetOf(ns), scheduleUid, items, look };
+      const observeInput = lookOf(ns);
+      const { items } = planOf(await activities.observeSchedule(observeInput));
+      const batch = { target: targetOf(ns), scheduleUid, items, observeInput };
       // The first attempt got as far as one of them.
       await activities.ensureScaled({ ...batch, items: items.slice(0, 1) });
       await plane.killApiServer();
       const unavailable = { type: 'KubernetesUnavailable', nonRetryable: false };
       await expect(activities.ensureScaled(batch)).rejects.toMatchObject(unavailable);
-      await expect(activities.observeSchedule(look)).rejects.toMatchObject(unavailable);
+      await expect(activities.observeSchedule(observeInput)).rejects.toMatchObject(unavailable);
       await plane.startApiServer();
       const { outcomes } = await eventually('the batch is done', () => activities.ensureScaled(batch));
       expect(outcomes.map(({ kind }) => kind)).toEqual(['done', 'done']);
       expect((await Promise.all(objects.map(read))).map(({ spec }) => spec.replicas)).toEqual([0, 0]);
-      expect(planOf(await activities.observeSchedule(look))).toMatchObject({
+      expect(planOf(await activities.observeSchedule(observeInput))).toMatchObject({
         items: [],
         stats: { deploymentsScaled: 2 },
       });

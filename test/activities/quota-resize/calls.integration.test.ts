@@ -1,12 +1,12 @@
 /** How many requests to GitHub a decision takes, from nothing known to an open pull request. */
 import { describe, expect, it } from 'vitest';
-import type { SourceHint } from '../../../domain/quota-resize/git/locate/source-candidate.ts';
+import type { SourceCandidate } from '../../../domain/quota-resize/git/locate/source-candidate.ts';
 import { layoutFiles } from '../../layouts/tree.ts';
 import {
   annotated,
   decide,
   change,
-  hints,
+  candidates,
   MANIFEST,
   PATH,
   policy,
@@ -35,7 +35,7 @@ const EIGHT_FILES = {
 /** Looks and opens as one worker that knows nothing, then a second decision as the same worker. */
 async function requestsOf(
   files: Readonly<Record<string, string>>,
-  where: readonly SourceHint[],
+  where: readonly SourceCandidate[],
   of: { readonly target?: typeof target; readonly resource?: readonly [string, string, string] } = {},
 ) {
   await using gitops = await startGitOps(files);
@@ -45,12 +45,16 @@ async function requestsOf(
   const run = async () => {
     const before = gitops.forge.requests;
     const decision = decide([change(resource, from, to)]);
-    const seen = await worker.activities.observeSource({ target: about, limits: { [resource]: to }, hints: where });
+    const seen = await worker.activities.observeSource({
+      target: about,
+      limits: { [resource]: to },
+      candidates: where,
+    });
     const outcome = await worker.activities.ensurePullRequest({
       target: about,
       decision,
       policy,
-      places: [{ quota: about.quota, hints: where }],
+      candidatesByQuota: [{ quota: about.quota, candidates: where }],
     });
     return { seen, outcome, requests: gitops.forge.requests - before, tookMs: Date.now() - decision.decidedAt };
   };
@@ -59,7 +63,7 @@ async function requestsOf(
 
 describe('from cold to an open pull request', () => {
   it('takes six requests where the folder has seven other files, and fewer with tree and files known', async () => {
-    const { cold, warm, endpoints } = await requestsOf(EIGHT_FILES, hints);
+    const { cold, warm, endpoints } = await requestsOf(EIGHT_FILES, candidates);
     expect(cold.outcome).toMatchObject({ kind: 'open', pullRequest: { number: 1, path: PATH } });
     expect(requestsFor(6, cold.tookMs), 'branch, tree, files, new branch, commit, pull request').toContain(
       cold.requests,
@@ -76,7 +80,7 @@ describe('from cold to an open pull request', () => {
         .map((path) => `  - ${path.slice(FOLDER.length + 1)}\n`)
         .join('')}`,
     };
-    const { cold } = await requestsOf(files, hints);
+    const { cold } = await requestsOf(files, candidates);
     expect(cold.outcome).toMatchObject({ kind: 'open', pullRequest: { path: PATH } });
     expect(requestsFor(6, cold.tookMs)).toContain(cold.requests);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { PermitAsk } from '../../../activities/forge/write-permits.ts';
 import { failure } from '../../../activities/kernel/failure.ts';
 import { resolve } from '../../domain/quota-resize/policy/policies.ts';
-import { asAttempt, change, decide, open, places, policy, startGitOps, target } from './gitops-fixture.ts';
+import { asAttempt, change, decide, open, candidatesByQuota, policy, startGitOps, target } from './gitops-fixture.ts';
 
 const people = {
   collaborators: { 'headroom-bot': 'push', alice: 'push', bob: 'push' },
@@ -17,7 +17,7 @@ describe('reviewers of the annotation', () => {
   it('are asked once, people and teams, with one request', async () => {
     await using gitops = await startGitOps(undefined, people);
     const worker = gitops.worker({ baseBranch: 'main' });
-    const input = { target, decision: decide(), policy: reviewedBy('alice, acme/quota-owners'), places };
+    const input = { target, decision: decide(), policy: reviewedBy('alice, acme/quota-owners'), candidatesByQuota };
     await worker.activities.ensurePullRequest(input);
     expect(gitops.forge.requests).toBe(7);
     expect(await worker.github.pullRequests.get(1)).toMatchObject({ requestedReviewers: ['alice', 'quota-owners'] });
@@ -27,7 +27,7 @@ describe('reviewers of the annotation', () => {
 
   it('are not asked again when they have answered and the record of the pull request was lost', async () => {
     await using gitops = await startGitOps(undefined, people);
-    const input = { target, decision: decide(), policy: reviewedBy('alice, acme/quota-owners'), places };
+    const input = { target, decision: decide(), policy: reviewedBy('alice, acme/quota-owners'), candidatesByQuota };
     await gitops.worker().activities.ensurePullRequest(input);
     await gitops.forge.requestChanges(1, 'alice');
     await gitops.forge.approveReview(1, 'bob');
@@ -41,9 +41,9 @@ describe('reviewers of the annotation', () => {
   it('that nobody asked before the record was lost are asked then, and who answered unasked is not', async () => {
     await using gitops = await startGitOps(undefined, people);
     const decision = decide();
-    await gitops.worker().activities.ensurePullRequest({ target, decision, policy, places });
+    await gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
     await gitops.forge.approveReview(1, 'bob');
-    const again = { target, decision, policy: reviewedBy('alice, bob'), places };
+    const again = { target, decision, policy: reviewedBy('alice, bob'), candidatesByQuota };
     await asAttempt(2, () => gitops.worker().activities.ensurePullRequest(again));
     expect(await gitops.worker().github.pullRequests.get(1)).toMatchObject({ requestedReviewers: ['alice'] });
   });
@@ -51,7 +51,7 @@ describe('reviewers of the annotation', () => {
   it('that GitHub refuses are said in the log, and the others are asked all the same', async () => {
     await using gitops = await startGitOps(undefined, people);
     const worker = gitops.worker();
-    const input = { target, decision: decide(), policy: reviewedBy('alice, nobody-here'), places };
+    const input = { target, decision: decide(), policy: reviewedBy('alice, nobody-here'), candidatesByQuota };
     expect(await worker.activities.ensurePullRequest(input)).toMatchObject({ kind: 'open' });
     expect(await worker.github.pullRequests.get(1)).toMatchObject({ requestedReviewers: ['alice'] });
     expect(worker.lines).toContainEqual(expect.objectContaining({ reviewer: 'nobody-here', number: 1 }));
@@ -72,7 +72,7 @@ describe('labels', () => {
     const templates = { labels: ['quota'] };
     const decision = decide();
     const ensure = () =>
-      gitops.worker({ templates }).activities.ensurePullRequest({ target, decision, policy, places });
+      gitops.worker({ templates }).activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
     gitops.forge.fail({ method: 'POST', path: '/pulls', action: { kind: 'answer-lost' } });
     await expect(ensure()).rejects.toMatchObject({ type: 'ForgeUnavailable' });
     await asAttempt(2, ensure);
@@ -86,7 +86,7 @@ describe('the budget of writes', () => {
   /** Grants everything, and notes who asked for what. */
   function permits() {
     const asked: PermitAsk[] = [];
-    return { asked, take: async (ask: PermitAsk) => void asked.push(ask), limited: () => Promise.resolve() };
+    return { asked, acquire: async (ask: PermitAsk) => void asked.push(ask), limited: () => Promise.resolve() };
   }
 
   it('is asked before every write, under a name of its own that the next attempt has too', async () => {
@@ -94,7 +94,7 @@ describe('the budget of writes', () => {
     const budget = permits();
     const decision = decide();
     const ensure = () =>
-      gitops.worker({ permits: budget }).activities.ensurePullRequest({ target, decision, policy, places });
+      gitops.worker({ permits: budget }).activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
     gitops.forge.fail({ method: 'POST', path: '/git/refs', action: { kind: 'status', status: 502 } });
     await expect(ensure()).rejects.toMatchObject({ type: 'ForgeUnavailable' });
     await asAttempt(2, ensure);
@@ -116,15 +116,17 @@ describe('the budget of writes', () => {
     const missing = [{ ...change('requests.cpu', '2', '4'), demand: '1' }];
     await open(gitops.worker({ permits: budget }), decide(missing));
     await open(gitops.worker({ permits: budget }), decide(missing, { approvedBy: 'alice' }));
-    expect(new Set(budget.asked.map(({ urgency }) => urgency))).toEqual(new Set(['demand', 'approved']));
+    expect(new Set(budget.asked.map(({ priority }) => priority))).toEqual(new Set(['demand', 'approved']));
   });
 
   it('that grants nothing lets nothing be written', async () => {
     await using gitops = await startGitOps();
-    const take = () =>
+    const acquire = () =>
       Promise.reject(failure({ type: 'WriteBudgetSpent', message: 'place 3 of 7', nextRetryDelayMs: 900 }));
-    const { activities } = gitops.worker({ permits: { take, limited: () => Promise.resolve() } });
-    await expect(activities.ensurePullRequest({ target, decision: decide(), policy, places })).rejects.toMatchObject({
+    const { activities } = gitops.worker({ permits: { acquire, limited: () => Promise.resolve() } });
+    await expect(
+      activities.ensurePullRequest({ target, decision: decide(), policy, candidatesByQuota }),
+    ).rejects.toMatchObject({
       type: 'WriteBudgetSpent',
     });
     expect(gitops.forge.writes).toEqual([]);

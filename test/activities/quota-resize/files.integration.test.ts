@@ -4,10 +4,10 @@ import {
   asAttempt,
   change,
   decide,
-  hints,
+  candidates,
   MANIFEST,
   PATH,
-  places,
+  candidatesByQuota,
   policy,
   requestsFor,
   startGitOps,
@@ -18,11 +18,17 @@ const GPU_PATH = 'managed-resources/prod/team-a/gpu.yaml';
 const GPU =
   'apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: gpu, namespace: team-a}\nspec:\n  hard:\n    pods: 5 # five\n';
 const FILES = { [PATH]: MANIFEST, [GPU_PATH]: GPU };
-const both = [...places, { quota: 'gpu', hints }];
-const companion = { quota: 'gpu', quotaUid: 'uid-2', gate: null, hints, changes: [change('pods', '5', '8')] };
+const both = [...candidatesByQuota, { quota: 'gpu', candidates }];
+const batchedQuota = {
+  quota: 'gpu',
+  quotaUid: 'uid-2',
+  approvalRequirement: null,
+  candidates,
+  changes: [change('pods', '5', '8')],
+};
 
 function decideBoth(overrides: Partial<Decision> = {}): Decision {
-  return decide(undefined, { companions: [companion], ...overrides });
+  return decide(undefined, { batchedQuotas: [batchedQuota], ...overrides });
 }
 
 describe('a pull request for two quotas in two files', () => {
@@ -30,7 +36,7 @@ describe('a pull request for two quotas in two files', () => {
     await using gitops = await startGitOps(FILES);
     const worker = gitops.worker({ baseBranch: 'main' });
     const decision = decideBoth();
-    const outcome = await worker.activities.ensurePullRequest({ target, decision, policy, places: both });
+    const outcome = await worker.activities.ensurePullRequest({ target, decision, policy, candidatesByQuota: both });
     expect(
       requestsFor(6, Date.now() - decision.decidedAt),
       'branch, tree, both files, new branch, commit, pull request',
@@ -63,7 +69,9 @@ describe('a pull request for two quotas in two files', () => {
       await using gitops = await startGitOps(FILES);
       const decision = decideBoth();
       const ensure = () =>
-        gitops.worker({ baseBranch: 'main' }).activities.ensurePullRequest({ target, decision, policy, places: both });
+        gitops
+          .worker({ baseBranch: 'main' })
+          .activities.ensurePullRequest({ target, decision, policy, candidatesByQuota: both });
       gitops.forge.fail({ method: 'POST', ...request, action: { kind: 'answer-lost' } });
       await expect(ensure()).rejects.toMatchObject({ type: 'ForgeUnavailable' });
       expect(await asAttempt(2, ensure)).toMatchObject({ kind: 'open', pullRequest: { number: 1, path: PATH } });
@@ -76,13 +84,19 @@ describe('a pull request for two quotas in two files', () => {
     await using gitops = await startGitOps(FILES);
     const worker = gitops.worker();
     const decision = decideBoth();
-    const outcome = await worker.activities.ensurePullRequest({ target, decision, policy, places: both });
+    const outcome = await worker.activities.ensurePullRequest({ target, decision, policy, candidatesByQuota: both });
     if (outcome.kind !== 'open') throw new Error(outcome.kind);
     const { pullRequest } = outcome;
     await gitops.forge.pushCommit({ files: { [GPU_PATH]: GPU.replace('five', 'six soon') } });
     const again = { ...decision, pullRequest, changes: [change('requests.cpu', '2', '5')] };
     const rebuild = () =>
-      worker.activities.ensurePullRequestRebuilt({ target, decision: again, policy, places: both, why: 'it grew' });
+      worker.activities.ensurePullRequestRebuilt({
+        target,
+        decision: again,
+        policy,
+        candidatesByQuota: both,
+        why: 'it grew',
+      });
     const first = await rebuild();
     expect(first).toMatchObject({ kind: 'open' });
     expect(await gitops.forge.readFile(pullRequest.branch, PATH)).toBe(MANIFEST.replace("'2'", "'5'"));
@@ -99,13 +113,19 @@ describe('a pull request for two quotas in two files', () => {
     await using gitops = await startGitOps(FILES);
     const worker = gitops.worker();
     const decision = decideBoth();
-    const outcome = await worker.activities.ensurePullRequest({ target, decision, policy, places: both });
+    const outcome = await worker.activities.ensurePullRequest({ target, decision, policy, candidatesByQuota: both });
     if (outcome.kind !== 'open') throw new Error(outcome.kind);
     const { pullRequest } = outcome;
     await gitops.forge.pushCommit({ files: { [GPU_PATH]: null } });
     const again = { ...decision, pullRequest };
     expect(
-      await worker.activities.ensurePullRequestRebuilt({ target, decision: again, policy, places: both, why: 'moved' }),
+      await worker.activities.ensurePullRequestRebuilt({
+        target,
+        decision: again,
+        policy,
+        candidatesByQuota: both,
+        why: 'moved',
+      }),
     ).toMatchObject({ kind: 'open', leftOut: ['gpu'] });
     const { body } = await worker.github.pullRequests.get(1);
     expect(body).toContain('- Quota `gpu`: acme/gitops at main: no file for ResourceQuota team-a/gpu');
@@ -118,7 +138,7 @@ it('two quotas in one file are one commit of one file', async () => {
   await using gitops = await startGitOps({ [PATH]: text });
   const worker = gitops.worker({ baseBranch: 'main' });
   const decision = decideBoth();
-  const outcome = await worker.activities.ensurePullRequest({ target, decision, policy, places: both });
+  const outcome = await worker.activities.ensurePullRequest({ target, decision, policy, candidatesByQuota: both });
   if (outcome.kind !== 'open') throw new Error(outcome.kind);
   expect(requestsFor(6, Date.now() - decision.decidedAt)).toContain(gitops.forge.requests);
   expect(await gitops.forge.readFile(outcome.pullRequest.branch, PATH)).toBe(
@@ -129,13 +149,13 @@ it('two quotas in one file are one commit of one file', async () => {
 it('a companion in another repository, or one without a place, is left out and named', async () => {
   await using gitops = await startGitOps({ [PATH]: MANIFEST }, {}, { platform: { [GPU_PATH]: GPU } });
   const worker = gitops.worker({ repositories: [{ owner: 'acme', repo: 'platform' }] });
-  const lost = { ...companion, quota: 'lost' };
-  const decision = decide(undefined, { companions: [companion, lost] });
+  const lost = { ...batchedQuota, quota: 'lost' };
+  const decision = decide(undefined, { batchedQuotas: [batchedQuota, lost] });
   const outcome = await worker.activities.ensurePullRequest({
     target,
     decision,
     policy,
-    places: [...both, { quota: 'lost', hints }],
+    candidatesByQuota: [...both, { quota: 'lost', candidates }],
   });
   expect(outcome).toMatchObject({ kind: 'open', leftOut: ['gpu', 'lost'] });
   const { body, title } = await worker.github.pullRequests.get(1);
@@ -187,12 +207,12 @@ describe('a repository that is too large for one listing', () => {
     expect(whole.flatMap(({ type, path }) => (type === 'blob' ? [path] : [])).toSorted()).toEqual(
       [...Object.keys(folders), ...Object.keys(FILES)].toSorted(),
     );
-    const scan = [{ from: 'scan', said: 'a search of the whole repository' }] as const;
-    const seen = await activities.observeSource({ target, limits: { 'requests.cpu': '3600m' }, hints: scan });
+    const scan = [{ from: 'scan', learntFrom: 'a search of the whole repository' }] as const;
+    const seen = await activities.observeSource({ target, limits: { 'requests.cpu': '3600m' }, candidates: scan });
     expect(seen).toMatchObject({ kind: 'found', path: PATH, limits: { 'requests.cpu': '2' } });
     const decision = decideBoth();
-    const everywhere = both.map(({ quota }) => ({ quota, hints: scan }));
-    const outcome = await activities.ensurePullRequest({ target, decision, policy, places: everywhere });
+    const everywhere = both.map(({ quota }) => ({ quota, candidates: scan }));
+    const outcome = await activities.ensurePullRequest({ target, decision, policy, candidatesByQuota: everywhere });
     if (outcome.kind !== 'open') throw new Error(JSON.stringify(outcome));
     const opened = { ...decision, pullRequest: outcome.pullRequest };
     expect(await activities.ensureMerged({ target, decision: opened })).toMatchObject({ kind: 'merged' });
@@ -206,8 +226,8 @@ describe('a repository that is too large for one listing', () => {
       { treeLimit: { entries: 10 } },
     );
     const { activities } = gitops.worker();
-    const scan = [{ from: 'scan', said: 'a search of the whole repository' }] as const;
-    const seen = await activities.observeSource({ target, limits: { 'requests.cpu': '3600m' }, hints: scan });
+    const scan = [{ from: 'scan', learntFrom: 'a search of the whole repository' }] as const;
+    const seen = await activities.observeSource({ target, limits: { 'requests.cpu': '3600m' }, candidates: scan });
     expect(seen).toMatchObject({ kind: 'blocked', reason: 'FoundTwice' });
     expect(seen).toHaveProperty('message', expect.stringMatching(/a\/quota\.yaml.*z\/deep\/quota\.yaml/));
   });
@@ -216,9 +236,9 @@ describe('a repository that is too large for one listing', () => {
     const flat = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`flat/${index}.yaml`, `# ${index}\n`]));
     await using gitops = await startGitOps({ ...flat, ...FILES }, { treeLimit: { entries: 10 } });
     const { activities } = gitops.worker();
-    const scan = [{ from: 'scan', said: 'a search of the whole repository' }] as const;
+    const scan = [{ from: 'scan', learntFrom: 'a search of the whole repository' }] as const;
     await expect(
-      activities.observeSource({ target, limits: { 'requests.cpu': '3600m' }, hints: scan }),
+      activities.observeSource({ target, limits: { 'requests.cpu': '3600m' }, candidates: scan }),
     ).rejects.toMatchObject({
       type: 'ForgeRejected',
       nonRetryable: true,

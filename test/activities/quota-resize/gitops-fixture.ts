@@ -18,7 +18,7 @@ import {
 import type { QuotaTarget } from '../../../domain/kernel/target.ts';
 import type { Decision, LimitChange, PullRequestRef } from '../../../domain/quota-resize/model/decision.ts';
 import { pullRequestTexts, type TextTemplates } from '../../../domain/quota-resize/pull-request/text.ts';
-import type { SourceHint } from '../../../domain/quota-resize/git/locate/source-candidate.ts';
+import type { SourceCandidate } from '../../../domain/quota-resize/git/locate/source-candidate.ts';
 import { resolve } from '../../domain/quota-resize/policy/policies.ts';
 import { createBareRepository } from '../../kernel/forge/git/bare-repository.ts';
 import { type Forge, type ForgeOptions, startForge } from '../../kernel/forge/forge.ts';
@@ -27,20 +27,20 @@ export const target: QuotaTarget = { cluster: 'prod', namespace: 'team-a', quota
 export const PATH = 'managed-resources/prod/team-a/quota.yaml';
 
 /** Where the worker looks when nothing but the path template says it. */
-export const hints: readonly SourceHint[] = [
+export const candidates: readonly SourceCandidate[] = [
   {
     from: 'template',
     path: 'managed-resources/prod/team-a',
-    said: 'the path template `managed-resources/{{ .Cluster }}/{{ .Namespace }}`',
+    learntFrom: 'the path template `managed-resources/{{ .Cluster }}/{{ .Namespace }}`',
   },
 ];
 
 /** Where it looks when an annotation of the namespace names the path. */
-export function annotated(path: string, more: Partial<SourceHint> = {}): readonly SourceHint[] {
-  return [{ from: 'annotation', path, said: 'the annotation resizer.io/git-path of namespace team-a', ...more }];
+export function annotated(path: string, more: Partial<SourceCandidate> = {}): readonly SourceCandidate[] {
+  return [{ from: 'annotation', path, learntFrom: 'the annotation resizer.io/git-path of namespace team-a', ...more }];
 }
 
-export const places = [{ quota: target.quota, hints }];
+export const candidatesByQuota = [{ quota: target.quota, candidates }];
 export const { policy } = resolve({}, {}, { mode: 'propose' });
 
 /** A file with everything that re-printing YAML would change. */
@@ -88,7 +88,7 @@ export function decide(
     changes,
     evidence: ['ReplicaSet web still needs 2 pods.'],
     demandByMessage: false,
-    gate: null,
+    approvalRequirement: null,
     pullRequest: null,
     merge: null,
     ...overrides,
@@ -222,7 +222,7 @@ export async function open(
   worker: Worker,
   decision: Decision = decide(),
 ): Promise<Decision & { pullRequest: PullRequestRef }> {
-  const outcome = await worker.activities.ensurePullRequest({ target, decision, policy, places });
+  const outcome = await worker.activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
   if (outcome.kind !== 'open') throw new Error(`expected an open pull request, got ${JSON.stringify(outcome)}`);
   return { ...decision, pullRequest: outcome.pullRequest };
 }

@@ -1,23 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import type { SourceHint } from '../../../domain/quota-resize/git/locate/source-candidate.ts';
+import type { SourceCandidate } from '../../../domain/quota-resize/git/locate/source-candidate.ts';
 import { annotated, change, decide, policy, startGitOps, target } from './gitops-fixture.ts';
 
 /** Opens the pull request of one raise, and returns what it changes. */
 async function changesOf(
   files: Readonly<Record<string, string>>,
-  hints: readonly SourceHint[],
+  candidates: readonly SourceCandidate[],
   changes = [change('requests.cpu', '2', '3')],
 ) {
   await using gitops = await startGitOps(files);
   const worker = gitops.worker({ baseBranch: 'main' });
   const limits = Object.fromEntries(changes.map(({ resource, to }) => [resource, to]));
-  const seen = await worker.activities.observeSource({ target, limits, hints });
+  const seen = await worker.activities.observeSource({ target, limits, candidates });
   const decided = decide(changes);
   const outcome = await worker.activities.ensurePullRequest({
     target,
     decision: decided,
     policy,
-    places: [{ quota: 'compute', hints }],
+    candidatesByQuota: [{ quota: 'compute', candidates }],
   });
   if (outcome.kind !== 'open') throw new Error(JSON.stringify(outcome));
   const { branch } = outcome.pullRequest;
@@ -63,7 +63,7 @@ describe('a quota of a kustomization', () => {
         'overlays/team-a/kustomization.yaml': overlay('team-a', 'patches:\n  - path: quota-patch.yaml\n'),
         'overlays/team-a/quota-patch.yaml': patch,
       },
-      [{ from: 'scan', said: 'a search of the whole repository' }],
+      [{ from: 'scan', learntFrom: 'a search of the whole repository' }],
     );
     expect(changed).toEqual({ 'overlays/team-a/quota-patch.yaml': patch.replace('"2"', '"3"') });
     expect(merged).toMatchObject({ kind: 'merged', limits: { 'requests.cpu': '3' } });
@@ -87,8 +87,8 @@ describe('a quota of a Helm chart', () => {
   });
 
   it('is raised at the field that an annotation names', async () => {
-    const hints = annotated('charts/ns/values.yaml', { field: 'namespaceQuotas["requests.cpu"]' });
-    const { changed } = await changesOf(files, hints);
+    const candidates = annotated('charts/ns/values.yaml', { field: 'namespaceQuotas["requests.cpu"]' });
+    const { changed } = await changesOf(files, candidates);
     expect(changed).toEqual({ 'charts/ns/values.yaml': values.replace('"2"', '"3"') });
   });
 });
@@ -104,15 +104,15 @@ describe('a large repository', () => {
     const path = 'clusters/prod/team-a/quota.yaml';
     await using gitops = await startGitOps({ ...files, [path]: QUOTA });
     const worker = gitops.worker({ baseBranch: 'main' });
-    const look = () =>
+    const observed = () =>
       worker.activities.observeSource({
         target,
         limits: { 'requests.cpu': '3' },
-        hints: [{ from: 'scan', said: 'a search of the whole repository' }],
+        candidates: [{ from: 'scan', learntFrom: 'a search of the whole repository' }],
       });
-    expect(await look()).toMatchObject({ kind: 'found', path });
+    expect(await observed()).toMatchObject({ kind: 'found', path });
     expect(gitops.forge.requests, 'the branch, the tree, the file').toBe(3);
-    await look();
+    await observed();
     expect(gitops.forge.requests).toBe(4);
   });
 });

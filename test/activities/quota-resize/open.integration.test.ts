@@ -14,8 +14,8 @@ import {
   startGitOps,
   target,
   annotated,
-  hints,
-  places,
+  candidates,
+  candidatesByQuota,
   policy,
 } from './gitops-fixture.ts';
 import type { FaultAction } from '../../kernel/forge/forge.ts';
@@ -32,7 +32,7 @@ describe('finding the quota in Git', () => {
     await using gitops = await startGitOps();
     const worker = gitops.worker({ baseBranch: 'main' });
     const limits = { 'requests.cpu': '3600m', 'limits.memory': '4Gi' };
-    const seen = await worker.activities.observeSource({ target, limits, hints });
+    const seen = await worker.activities.observeSource({ target, limits, candidates });
     expect(seen).toEqual({
       kind: 'found',
       repository: 'acme/gitops',
@@ -44,7 +44,7 @@ describe('finding the quota in Git', () => {
       limits: { 'requests.cpu': '2', 'limits.memory': '4Gi' },
       how: expect.stringContaining(' by the path template `managed-resources/{{ .Cluster }}/{{ .Namespace }}`'),
       placement: {
-        hint: hints[0],
+        candidate: candidates[0],
         tried: 0,
         values: {
           'requests.cpu': { path: PATH, field: 'spec.hard["requests.cpu"]', text: '2' },
@@ -53,7 +53,7 @@ describe('finding the quota in Git', () => {
       },
     });
     expect(gitops.forge.requests).toBe(3);
-    await worker.activities.observeSource({ target, limits, hints });
+    await worker.activities.observeSource({ target, limits, candidates });
     expect(gitops.forge.requests, 'only the branch is asked for again').toBe(4);
   });
 
@@ -61,9 +61,9 @@ describe('finding the quota in Git', () => {
     await using gitops = await startGitOps();
     const worker = gitops.worker();
     const limits = { 'requests.cpu': '3600m' };
-    await worker.activities.observeSource({ target, limits, hints });
+    await worker.activities.observeSource({ target, limits, candidates });
     await gitops.forge.pushCommit({ files: { [PATH]: MANIFEST.replace("'2'", "'5'") } });
-    const seen = await worker.activities.observeSource({ target, limits, hints });
+    const seen = await worker.activities.observeSource({ target, limits, candidates });
     expect(seen).toMatchObject({ kind: 'found', limits: { 'requests.cpu': '5' } });
   });
 
@@ -71,11 +71,13 @@ describe('finding the quota in Git', () => {
     await using gitops = await startGitOps({ 'elsewhere/deep/q.yml': MANIFEST });
     const worker = gitops.worker();
     const limits = { pods: '20' };
-    expect(await worker.activities.observeSource({ target, limits, hints: annotated('elsewhere') })).toMatchObject({
-      kind: 'found',
-      path: 'elsewhere/deep/q.yml',
-    });
-    const missing = await worker.activities.observeSource({ target, limits, hints });
+    expect(await worker.activities.observeSource({ target, limits, candidates: annotated('elsewhere') })).toMatchObject(
+      {
+        kind: 'found',
+        path: 'elsewhere/deep/q.yml',
+      },
+    );
+    const missing = await worker.activities.observeSource({ target, limits, candidates });
     expect(missing).toMatchObject({ kind: 'blocked', reason: 'FileNotFound' });
     expect(missing).toHaveProperty(
       'message',
@@ -86,7 +88,7 @@ describe('finding the quota in Git', () => {
   it('names every place of a quota that is there twice', async () => {
     const copy = 'managed-resources/prod/team-a/copy.yaml';
     await using gitops = await startGitOps({ [PATH]: MANIFEST, [copy]: MANIFEST });
-    const seen = await gitops.worker().activities.observeSource({ target, limits: { pods: '20' }, hints });
+    const seen = await gitops.worker().activities.observeSource({ target, limits: { pods: '20' }, candidates });
     expect(seen).toMatchObject({ kind: 'blocked', reason: 'FoundTwice' });
     expect(seen).toHaveProperty('message', expect.stringContaining(`${copy}:4, ${PATH}:4`));
   });
@@ -99,14 +101,14 @@ describe('finding the quota in Git', () => {
       [`${folder}team-c/q.yaml`]: MANIFEST.replace('"team-a"', 'team-c'),
     });
     const { activities } = gitops.worker();
-    expect(await activities.observeSource({ target, limits: { pods: '20' }, hints })).toMatchObject({
+    expect(await activities.observeSource({ target, limits: { pods: '20' }, candidates })).toMatchObject({
       reason: 'NotYaml',
     });
     const other = { ...target, namespace: 'team-c' };
     const unplaceable = await activities.observeSource({
       target: other,
       limits: { 'requests.nvidia.com/gpu': '2' },
-      hints: annotated('managed-resources/prod/team-c'),
+      candidates: annotated('managed-resources/prod/team-c'),
     });
     expect(unplaceable).toMatchObject({ kind: 'blocked', reason: 'Unplaceable' });
     expect(unplaceable).toHaveProperty(
@@ -118,10 +120,14 @@ describe('finding the quota in Git', () => {
   it('says which repository or branch GitHub does not show', async () => {
     await using gitops = await startGitOps();
     const limits = { pods: '20' };
-    const repository = await gitops.worker({ repo: 'gitopps' }).activities.observeSource({ target, limits, hints });
+    const repository = await gitops
+      .worker({ repo: 'gitopps' })
+      .activities.observeSource({ target, limits, candidates });
     expect(repository).toMatchObject({ kind: 'blocked', reason: 'RepositoryNotFound' });
     expect(repository).toHaveProperty('message', expect.stringContaining('acme/gitopps'));
-    const branch = await gitops.worker({ baseBranch: 'trunk' }).activities.observeSource({ target, limits, hints });
+    const branch = await gitops
+      .worker({ baseBranch: 'trunk' })
+      .activities.observeSource({ target, limits, candidates });
     expect(branch).toMatchObject({ kind: 'blocked', reason: 'RepositoryNotFound' });
     expect(branch).toHaveProperty('message', expect.stringContaining('no branch "trunk"'));
   });
@@ -136,19 +142,19 @@ describe('finding the quota in Git', () => {
     );
     const { activities } = gitops.worker();
     const limits = { pods: '20' };
-    expect(await activities.observeSource({ target, limits, hints })).toMatchObject({ kind: 'found', path: PATH });
-    expect(await activities.observeSource({ target, limits, hints: annotated(PATH) })).toMatchObject({
+    expect(await activities.observeSource({ target, limits, candidates })).toMatchObject({ kind: 'found', path: PATH });
+    expect(await activities.observeSource({ target, limits, candidates: annotated(PATH) })).toMatchObject({
       kind: 'found',
       path: PATH,
     });
     expect(
-      await activities.observeSource({ target, limits, hints: annotated('') }),
+      await activities.observeSource({ target, limits, candidates: annotated('') }),
       'the whole repository',
     ).toMatchObject({
       kind: 'found',
       path: PATH,
     });
-    expect(await activities.observeSource({ target, limits, hints: annotated('nowhere/at/all') })).toMatchObject({
+    expect(await activities.observeSource({ target, limits, candidates: annotated('nowhere/at/all') })).toMatchObject({
       reason: 'FileNotFound',
     });
   });
@@ -166,10 +172,12 @@ describe('finding the quota in Git', () => {
         temporalUi: null,
       },
     });
-    expect(await activities.observeSource({ target, limits: {}, hints })).toMatchObject({
+    expect(await activities.observeSource({ target, limits: {}, candidates })).toMatchObject({
       reason: 'RepositoryNotConfigured',
     });
-    await expect(activities.ensurePullRequest({ target, decision: decide(), policy, places })).rejects.toMatchObject({
+    await expect(
+      activities.ensurePullRequest({ target, decision: decide(), policy, candidatesByQuota }),
+    ).rejects.toMatchObject({
       type: 'InvalidInput',
       nonRetryable: true,
     });
@@ -183,8 +191,8 @@ describe('opening a pull request', () => {
     const worker = gitops.worker({ baseBranch: 'main' });
     const base = await forge.branchTip('main');
     const decision = decide();
-    await worker.activities.observeSource({ target, limits: { 'requests.cpu': '3600m' }, hints });
-    const outcome = await worker.activities.ensurePullRequest({ target, decision, policy, places });
+    await worker.activities.observeSource({ target, limits: { 'requests.cpu': '3600m' }, candidates });
+    const outcome = await worker.activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
 
     expect(requestsFor(6, Date.now() - decision.decidedAt)).toContain(forge.requests);
     const branch = `headroom/prod/team-a/compute/${decision.id}`;
@@ -216,7 +224,7 @@ describe('opening a pull request', () => {
     await using gitops = await startGitOps();
     const worker = gitops.worker();
     const started = Date.now();
-    await worker.activities.observeSource({ target, limits: { 'requests.cpu': '3600m' }, hints });
+    await worker.activities.observeSource({ target, limits: { 'requests.cpu': '3600m' }, candidates });
     await open(worker);
     expect(requestsFor(6, Date.now() - started)).toContain(gitops.forge.requests);
     await open(worker, decide([change('pods', '10', '12')]));
@@ -245,12 +253,15 @@ describe('opening a pull request', () => {
     const decision = decide();
     const { pullRequest } = await open(gitops.worker(), decision);
     for (const run of [
-      () => gitops.worker().activities.ensurePullRequest({ target, decision, policy, places }),
-      () => asAttempt(2, () => gitops.worker().activities.ensurePullRequest({ target, decision, policy, places })),
+      () => gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota }),
+      () =>
+        asAttempt(2, () =>
+          gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota }),
+        ),
       () =>
         gitops
           .worker()
-          .activities.ensurePullRequest({ target, decision: { ...decision, pullRequest }, policy, places }),
+          .activities.ensurePullRequest({ target, decision: { ...decision, pullRequest }, policy, candidatesByQuota }),
     ]) {
       expect(await run()).toEqual({ kind: 'open', pullRequest });
     }
@@ -269,13 +280,13 @@ describe('opening a pull request', () => {
         const decision = decide();
         gitops.forge.fail({ method, path, action });
         await expect(
-          gitops.worker().activities.ensurePullRequest({ target, decision, policy, places }),
+          gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota }),
         ).rejects.toMatchObject({
           type: 'ForgeUnavailable',
           nonRetryable: false,
         });
         const outcome = await asAttempt(2, () =>
-          gitops.worker().activities.ensurePullRequest({ target, decision, policy, places }),
+          gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota }),
         );
         expect(outcome).toMatchObject({ kind: 'open', pullRequest: { number: 1, path: PATH } });
         expect(gitops.effects()).toEqual(ONCE);
@@ -286,10 +297,12 @@ describe('opening a pull request', () => {
       await using gitops = await startGitOps();
       const decision = decide();
       gitops.forge.fail({ method, path, action: { kind: 'answer-lost' } });
-      await expect(gitops.worker().activities.ensurePullRequest({ target, decision, policy, places })).rejects.toThrow(
-        'no answer',
-      );
-      expect(await gitops.worker().activities.ensurePullRequest({ target, decision, policy, places })).toMatchObject({
+      await expect(
+        gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota }),
+      ).rejects.toThrow('no answer');
+      expect(
+        await gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota }),
+      ).toMatchObject({
         kind: 'open',
       });
       expect(gitops.effects()).toEqual(ONCE);
@@ -301,11 +314,11 @@ describe('opening a pull request', () => {
     const decision = decide();
     for (const [, method, path] of WRITES) gitops.forge.fail({ method, path, action: { kind: 'answer-lost' } });
     for (let attempt = 1; attempt <= 3; attempt += 1) {
-      const run = () => gitops.worker().activities.ensurePullRequest({ target, decision, policy, places });
+      const run = () => gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
       await expect(asAttempt(attempt, run)).rejects.toMatchObject({ type: 'ForgeUnavailable' });
     }
     const outcome = await asAttempt(4, () =>
-      gitops.worker().activities.ensurePullRequest({ target, decision, policy, places }),
+      gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota }),
     );
     expect(outcome).toMatchObject({ kind: 'open', pullRequest: { number: 1 } });
     expect(gitops.effects()).toEqual(ONCE);
@@ -315,12 +328,12 @@ describe('opening a pull request', () => {
     await using gitops = await startGitOps();
     const decision = decide();
     const runs = [1, 2, 3].map(() =>
-      gitops.worker().activities.ensurePullRequest({ target, decision, policy, places }),
+      gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota }),
     );
     const settled = await Promise.allSettled(runs);
     expect(settled.some(({ status }) => status === 'fulfilled')).toBe(true);
     const last = await asAttempt(2, () =>
-      gitops.worker().activities.ensurePullRequest({ target, decision, policy, places }),
+      gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota }),
     );
     expect(last).toMatchObject({ kind: 'open', pullRequest: { number: 1 } });
     expect(gitops.effects()).toEqual(ONCE);
@@ -330,9 +343,9 @@ describe('opening a pull request', () => {
     await using gitops = await startGitOps();
     const decision = decide();
     gitops.forge.fail({ method: 'POST', path: '/git/refs', action: { kind: 'answer-lost' } });
-    await expect(gitops.worker().activities.ensurePullRequest({ target, decision, policy, places })).rejects.toThrow(
-      'no answer from GitHub',
-    );
+    await expect(
+      gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota }),
+    ).rejects.toThrow('no answer from GitHub');
     const moved = MANIFEST.replace('pods: 10', 'pods: 11');
     await gitops.forge.pushCommit({ files: { [PATH]: moved } });
     const { pullRequest } = await asAttempt(2, () => open(gitops.worker(), decision));
@@ -344,9 +357,9 @@ describe('opening a pull request', () => {
     await using gitops = await startGitOps();
     const decision = decide();
     gitops.forge.fail({ method: 'PUT', path: '/contents/**', action: { kind: 'answer-lost' } });
-    await expect(gitops.worker().activities.ensurePullRequest({ target, decision, policy, places })).rejects.toThrow(
-      'no answer from GitHub',
-    );
+    await expect(
+      gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota }),
+    ).rejects.toThrow('no answer from GitHub');
     await gitops.forge.pushCommit({ files: { [PATH]: MANIFEST.replace('pods: 10', 'pods: 11') } });
     const { pullRequest } = await asAttempt(2, () => open(gitops.worker(), decision));
     const commits = await gitops.worker().github.pullRequests.commitsOf(1);
@@ -359,16 +372,16 @@ describe('opening a pull request', () => {
     const decision = decide();
     const { pullRequest } = await open(gitops.worker(), decision);
     await gitops.forge.closePullRequest(1, 'mona');
-    const again = () => gitops.worker().activities.ensurePullRequest({ target, decision, policy, places });
-    expect(await asAttempt(2, again)).toEqual({ kind: 'settled', pullRequest });
-    expect(await again(), 'known by its branch alone').toEqual({ kind: 'settled', pullRequest });
+    const again = () => gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
+    expect(await asAttempt(2, again)).toEqual({ kind: 'completed', pullRequest });
+    expect(await again(), 'known by its branch alone').toEqual({ kind: 'completed', pullRequest });
     await gitops.forge.deleteBranch(pullRequest.branch);
-    expect(await asAttempt(2, again)).toEqual({ kind: 'settled', pullRequest });
+    expect(await asAttempt(2, again)).toEqual({ kind: 'completed', pullRequest });
     const older = { ...decision, decidedAt: Date.now() - 60_000 };
     expect(
-      await gitops.worker().activities.ensurePullRequest({ target, decision: older, policy, places }),
+      await gitops.worker().activities.ensurePullRequest({ target, decision: older, policy, candidatesByQuota }),
     ).toMatchObject({
-      kind: 'settled',
+      kind: 'completed',
     });
     expect(gitops.effects()).toEqual(ONCE);
   });
@@ -376,7 +389,7 @@ describe('opening a pull request', () => {
   it('opens nothing where Git holds the values already, in whatever unit', async () => {
     await using gitops = await startGitOps();
     const decision = decide([change('requests.cpu', '1', '2000m'), change('limits.memory', '2Gi', '3Gi')]);
-    const outcome = await gitops.worker().activities.ensurePullRequest({ target, decision, policy, places });
+    const outcome = await gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
     expect(outcome).toEqual({
       kind: 'alreadyInGit',
       sha: await gitops.forge.branchTip('main'),
@@ -397,7 +410,9 @@ describe('opening a pull request', () => {
 
   it('leaves no branch where the file cannot be found or edited', async () => {
     await using gitops = await startGitOps({ 'README.md': '#\n' });
-    const outcome = await gitops.worker().activities.ensurePullRequest({ target, decision: decide(), policy, places });
+    const outcome = await gitops
+      .worker()
+      .activities.ensurePullRequest({ target, decision: decide(), policy, candidatesByQuota });
     expect(outcome).toMatchObject({ kind: 'blocked', reason: 'FileNotFound' });
     expect(gitops.forge.writes).toEqual([]);
   });
@@ -406,12 +421,12 @@ describe('opening a pull request', () => {
     await using gitops = await startGitOps();
     const decision = decide();
     gitops.forge.fail({ method: 'POST', path: '/git/refs', action: { kind: 'answer-lost' } });
-    await expect(gitops.worker().activities.ensurePullRequest({ target, decision, policy, places })).rejects.toThrow(
-      'no answer from GitHub',
-    );
+    await expect(
+      gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota }),
+    ).rejects.toThrow('no answer from GitHub');
     await gitops.forge.pushCommit({ files: { [PATH]: MANIFEST.replace("'2'", "'9'") } });
     const outcome = await asAttempt(2, () =>
-      gitops.worker().activities.ensurePullRequest({ target, decision, policy, places }),
+      gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota }),
     );
     expect(outcome).toMatchObject({ kind: 'alreadyInGit', limits: { 'requests.cpu': '9' } });
     expect(await gitops.forge.branchTip(`headroom/prod/team-a/compute/${decision.id}`)).toBeUndefined();
@@ -422,7 +437,7 @@ describe('opening a pull request', () => {
     const decision = decide();
     const branch = `headroom/prod/team-a/compute/${decision.id}`;
     await gitops.forge.pushCommit({ branch, files: { 'other.txt': 'mine' }, author: 'mona' });
-    const outcome = await gitops.worker().activities.ensurePullRequest({ target, decision, policy, places });
+    const outcome = await gitops.worker().activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
     expect(outcome).toMatchObject({ kind: 'blocked', reason: 'ForeignCommit' });
     expect(gitops.effects()).toEqual([]);
   });
@@ -442,9 +457,9 @@ describe('opening a pull request', () => {
     await using gitops = await startGitOps();
     const guard = () => Promise.reject(new Error('GloballyPaused'));
     const { activities } = gitops.worker({ guard });
-    await expect(activities.ensurePullRequest({ target, decision: decide(), policy, places })).rejects.toThrow(
-      'GloballyPaused',
-    );
+    await expect(
+      activities.ensurePullRequest({ target, decision: decide(), policy, candidatesByQuota }),
+    ).rejects.toThrow('GloballyPaused');
     expect(gitops.forge.writes).toEqual([]);
   });
 
@@ -458,7 +473,7 @@ describe('opening a pull request', () => {
       target: lock,
       decision: decide(),
       policy,
-      places: [{ quota: 'compute.lock', hints: annotated('x') }],
+      candidatesByQuota: [{ quota: 'compute.lock', candidates: annotated('x') }],
     });
     expect(outcome).toMatchObject({ kind: 'open' });
   });

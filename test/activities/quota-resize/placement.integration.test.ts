@@ -1,13 +1,13 @@
 /** The place in Git that a decision keeps: verified when it is used, and searched for again where it is not there any more. */
 import { describe, expect, it } from 'vitest';
-import type { QuotaHints } from '../../../activities/quota-resize/interface.ts';
+import type { QuotaCandidates } from '../../../activities/quota-resize/interface.ts';
 import type { ResourceList } from '../../../domain/kernel/resource-list.ts';
-import type { SourceHint } from '../../../domain/quota-resize/git/locate/source-candidate.ts';
+import type { SourceCandidate } from '../../../domain/quota-resize/git/locate/source-candidate.ts';
 import {
   annotated,
   change,
   decide,
-  hints,
+  candidates,
   MANIFEST,
   PATH,
   policy,
@@ -18,14 +18,14 @@ import {
 
 const README = { 'README.md': '# nothing here\n' };
 const PLATFORM = [{ owner: 'acme', repo: 'platform' }];
-const scan: SourceHint = { from: 'scan', said: 'a search of the whole repository' };
+const scan: SourceCandidate = { from: 'scan', learntFrom: 'a search of the whole repository' };
 
 /** A decision as `propose` makes it of what it found. */
-async function proposed(worker: Worker, where: readonly SourceHint[], current?: ResourceList) {
+async function proposed(worker: Worker, where: readonly SourceCandidate[], current?: ResourceList) {
   const seen = await worker.activities.observeSource({
     target,
     limits: { 'requests.cpu': '3600m' },
-    hints: where,
+    candidates: where,
     ...(current === undefined ? {} : { current }),
   });
   if (seen.kind !== 'found') throw new Error(seen.message);
@@ -33,8 +33,8 @@ async function proposed(worker: Worker, where: readonly SourceHint[], current?: 
   return decide([change('requests.cpu', '2', '3600m')], { source: { repository, base, how, placement } });
 }
 
-function placesBy(where: readonly SourceHint[], current?: ResourceList): readonly QuotaHints[] {
-  return [{ quota: target.quota, hints: where, ...(current === undefined ? {} : { current }) }];
+function placesBy(where: readonly SourceCandidate[], current?: ResourceList): readonly QuotaCandidates[] {
+  return [{ quota: target.quota, candidates: where, ...(current === undefined ? {} : { current }) }];
 }
 
 describe('the place that a decision keeps', () => {
@@ -46,13 +46,13 @@ describe('the place that a decision keeps', () => {
       if (!source) throw new Error('it was not found');
       const { placement: _, ...ofEarlierRelease } = source;
       const decision = { ...decided, source: isKept ? source : ofEarlierRelease };
-      const places = placesBy([scan]);
-      const outcome = await worker.activities.ensurePullRequest({ target, decision, policy, places });
+      const candidatesByQuota = placesBy([scan]);
+      const outcome = await worker.activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
       if (outcome.kind !== 'open') throw new Error(JSON.stringify(outcome));
       await gitops.forge.pushCommit({ files: { 'README.md': '# moved\n' } });
       const before = gitops.forge.requests;
       const opened = { ...decision, pullRequest: outcome.pullRequest, merge: null };
-      const input = { target, decision: opened, policy, places, why: 'the base moved' };
+      const input = { target, decision: opened, policy, candidatesByQuota, why: 'the base moved' };
       expect(await worker.activities.ensurePullRequestRebuilt(input)).toMatchObject({
         kind: 'open',
         pullRequest: { path: PATH },
@@ -65,11 +65,16 @@ describe('the place that a decision keeps', () => {
   it('is searched for again where the file has moved meanwhile', async () => {
     await using gitops = await startGitOps();
     const worker = gitops.worker({ baseBranch: 'main' });
-    const decision = await proposed(worker, hints);
+    const decision = await proposed(worker, candidates);
     const elsewhere = PATH.replace('quota.yaml', 'limits.yaml');
     await gitops.forge.pushCommit({ files: { [PATH]: null, [elsewhere]: MANIFEST } });
     const other = gitops.worker({ baseBranch: 'main' });
-    const outcome = await other.activities.ensurePullRequest({ target, decision, policy, places: placesBy(hints) });
+    const outcome = await other.activities.ensurePullRequest({
+      target,
+      decision,
+      policy,
+      candidatesByQuota: placesBy(candidates),
+    });
     expect(outcome).toMatchObject({ kind: 'open', pullRequest: { path: elsewhere } });
   });
 
@@ -77,9 +82,9 @@ describe('the place that a decision keeps', () => {
     const elsewhere = 'teams/a/quota.yaml';
     await using gitops = await startGitOps({ [PATH]: MANIFEST, [elsewhere]: MANIFEST });
     const worker = gitops.worker({ baseBranch: 'main' });
-    const decision = await proposed(worker, hints);
-    const places = placesBy([...annotated('teams/a'), ...hints]);
-    expect(await worker.activities.ensurePullRequest({ target, decision, policy, places })).toMatchObject({
+    const decision = await proposed(worker, candidates);
+    const candidatesByQuota = placesBy([...annotated('teams/a'), ...candidates]);
+    expect(await worker.activities.ensurePullRequest({ target, decision, policy, candidatesByQuota })).toMatchObject({
       kind: 'open',
       pullRequest: { path: elsewhere },
     });
@@ -90,17 +95,27 @@ describe('the place that a decision keeps', () => {
     const decision = await proposed(gitops.worker({ repositories: PLATFORM, baseBranch: 'main' }), [scan]);
     await gitops.forge.repository('acme/platform').pushCommit({ files: { [PATH]: MANIFEST } });
     const worker = gitops.worker({ repositories: PLATFORM, baseBranch: 'main' });
-    const outcome = await worker.activities.ensurePullRequest({ target, decision, policy, places: placesBy([scan]) });
+    const outcome = await worker.activities.ensurePullRequest({
+      target,
+      decision,
+      policy,
+      candidatesByQuota: placesBy([scan]),
+    });
     expect(outcome).toMatchObject({ kind: 'blocked', reason: 'FoundTwice' });
     expect(gitops.forge.writes).toEqual([]);
   });
 
   it('is never used where the quota stands twice by now', async () => {
     await using gitops = await startGitOps();
-    const decision = await proposed(gitops.worker({ baseBranch: 'main' }), hints);
+    const decision = await proposed(gitops.worker({ baseBranch: 'main' }), candidates);
     await gitops.forge.pushCommit({ files: { [PATH.replace('quota.yaml', 'again.yaml')]: MANIFEST } });
     const worker = gitops.worker({ baseBranch: 'main' });
-    const outcome = await worker.activities.ensurePullRequest({ target, decision, policy, places: placesBy(hints) });
+    const outcome = await worker.activities.ensurePullRequest({
+      target,
+      decision,
+      policy,
+      candidatesByQuota: placesBy(candidates),
+    });
     expect(outcome).toMatchObject({ kind: 'blocked', reason: 'FoundTwice' });
   });
 });
@@ -115,14 +130,14 @@ describe('one of two mappings in a values file', () => {
     await using gitops = await startGitOps({ 'team-a/values.yaml': VALUES });
     const worker = gitops.worker({ baseBranch: 'main' });
     const decision = await proposed(worker, where, current);
-    const places = placesBy(where, current);
-    const outcome = await worker.activities.ensurePullRequest({ target, decision, policy, places });
+    const candidatesByQuota = placesBy(where, current);
+    const outcome = await worker.activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
     if (outcome.kind !== 'open') throw new Error(JSON.stringify(outcome));
     expect(await gitops.forge.readFile(outcome.pullRequest.branch, 'team-a/values.yaml')).toBe(raised);
 
     await gitops.forge.pushCommit({ files: { 'README.md': '# moved\n' } });
     const opened = { ...decision, pullRequest: outcome.pullRequest, merge: null };
-    const input = { target, decision: opened, policy, places, why: 'the base moved' };
+    const input = { target, decision: opened, policy, candidatesByQuota, why: 'the base moved' };
     expect(await worker.activities.ensurePullRequestRebuilt(input)).toMatchObject({ kind: 'open' });
     expect(await gitops.forge.readFile(outcome.pullRequest.branch, 'team-a/values.yaml')).toBe(raised);
   });
@@ -130,8 +145,13 @@ describe('one of two mappings in a values file', () => {
   it('is told apart by them too where the decision keeps no place', async () => {
     await using gitops = await startGitOps({ 'team-a/values.yaml': VALUES });
     const worker = gitops.worker({ baseBranch: 'main' });
-    const places = placesBy(where, current);
-    const outcome = await worker.activities.ensurePullRequest({ target, decision: decide(), policy, places });
+    const candidatesByQuota = placesBy(where, current);
+    const outcome = await worker.activities.ensurePullRequest({
+      target,
+      decision: decide(),
+      policy,
+      candidatesByQuota,
+    });
     expect(outcome).toMatchObject({ kind: 'open' });
   });
 });

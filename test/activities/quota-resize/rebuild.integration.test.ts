@@ -10,7 +10,7 @@ import {
   PATH,
   startGitOps,
   target,
-  places,
+  candidatesByQuota,
   policy,
 } from './gitops-fixture.ts';
 
@@ -43,7 +43,13 @@ describe('rebuilding a pull request', () => {
       mergeability: 'conflict',
     });
 
-    const outcome = await worker.activities.ensurePullRequestRebuilt({ target, decision, policy, places, why });
+    const outcome = await worker.activities.ensurePullRequestRebuilt({
+      target,
+      decision,
+      policy,
+      candidatesByQuota,
+      why,
+    });
     const head = await expectRebuilt(gitops, decision, moved.replace("'3'", "'3600m'"));
     expect(outcome).toMatchObject({ kind: 'open', pullRequest: { number: 1, headSha: head, path: PATH } });
     if (outcome.kind !== 'open') return;
@@ -60,7 +66,13 @@ describe('rebuilding a pull request', () => {
     const worker = gitops.worker();
     const opened = await open(worker);
     const decision = { ...opened, changes: [change('requests.cpu', '2', '5'), change('pods', '10', '12')] };
-    await worker.activities.ensurePullRequestRebuilt({ target, decision, policy, places, why: 'the need grew' });
+    await worker.activities.ensurePullRequestRebuilt({
+      target,
+      decision,
+      policy,
+      candidatesByQuota,
+      why: 'the need grew',
+    });
     await expectRebuilt(gitops, decision, MANIFEST.replace("'2'", "'5'").replace('pods: 10', 'pods: 12'));
     const pull = await worker.github.pullRequests.get(1);
     expect(pull.title).toBe('Raise quota team-a/compute: requests.cpu 2 → 5 and 1 more');
@@ -72,9 +84,16 @@ describe('rebuilding a pull request', () => {
     const worker = gitops.worker();
     const decision = await open(worker);
     await gitops.forge.pushCommit({ files: { other: 'file' } });
-    const first = await worker.activities.ensurePullRequestRebuilt({ target, decision, policy, places, why });
+    const first = await worker.activities.ensurePullRequestRebuilt({
+      target,
+      decision,
+      policy,
+      candidatesByQuota,
+      why,
+    });
     const effects = gitops.effects().length;
-    const again = () => gitops.worker().activities.ensurePullRequestRebuilt({ target, decision, policy, places, why });
+    const again = () =>
+      gitops.worker().activities.ensurePullRequestRebuilt({ target, decision, policy, candidatesByQuota, why });
     expect(await asAttempt(2, again)).toEqual(first);
     expect(gitops.effects()).toHaveLength(effects);
   });
@@ -92,7 +111,8 @@ describe('rebuilding a pull request', () => {
       const decision = { ...opened, changes: [change('requests.cpu', '2', '5')] };
       await gitops.forge.pushCommit({ files: { other: 'file' } });
       gitops.forge.fail({ method, path, action: { kind: 'answer-lost' } });
-      const run = () => gitops.worker().activities.ensurePullRequestRebuilt({ target, decision, policy, places, why });
+      const run = () =>
+        gitops.worker().activities.ensurePullRequestRebuilt({ target, decision, policy, candidatesByQuota, why });
       await expect(run()).rejects.toMatchObject({ type: 'ForgeUnavailable' });
       expect(await asAttempt(2, run)).toMatchObject({ kind: 'open' });
       await expectRebuilt(gitops, decision, MANIFEST.replace("'2'", "'5'"));
@@ -108,7 +128,7 @@ describe('rebuilding a pull request', () => {
     const effects = gitops.effects().length;
     const outcome = await gitops
       .worker()
-      .activities.ensurePullRequestRebuilt({ target, decision, policy, places, why });
+      .activities.ensurePullRequestRebuilt({ target, decision, policy, candidatesByQuota, why });
     expect(outcome).toEqual({ kind: 'open', pullRequest: decision.pullRequest });
     expect(await gitops.forge.branchTip(branch)).toBe(foreign);
     expect(gitops.effects()).toHaveLength(effects);
@@ -120,7 +140,9 @@ describe('rebuilding a pull request', () => {
     const { branch } = decision.pullRequest;
     await gitops.forge.pushCommit({ files: { other: 'file' } });
     const hold = gitops.forge.hold({ method: 'GET', path: '/git/ref/**', when: 'before' });
-    const rebuilding = gitops.worker().activities.ensurePullRequestRebuilt({ target, decision, policy, places, why });
+    const rebuilding = gitops
+      .worker()
+      .activities.ensurePullRequestRebuilt({ target, decision, policy, candidatesByQuota, why });
     // Where it ends without coming to that look, it says why.
     await Promise.race([hold.held, rebuilding]);
     const foreign = await gitops.forge.pushCommit({ branch, files: { 'note.md': 'mine' }, author: 'mona' });
@@ -136,7 +158,7 @@ describe('rebuilding a pull request', () => {
     const effects = gitops.effects().length;
     const outcome = await gitops
       .worker()
-      .activities.ensurePullRequestRebuilt({ target, decision, policy, places, why });
+      .activities.ensurePullRequestRebuilt({ target, decision, policy, candidatesByQuota, why });
     expect(outcome).toMatchObject({ kind: 'alreadyInGit', limits: { 'requests.cpu': '9' } });
     expect(gitops.effects()).toHaveLength(effects);
   });
@@ -144,18 +166,19 @@ describe('rebuilding a pull request', () => {
   it('is settled where the pull request is closed, and blocked where the file is gone', async () => {
     await using gitops = await startGitOps();
     const decision = await open(gitops.worker());
-    const run = () => gitops.worker().activities.ensurePullRequestRebuilt({ target, decision, policy, places, why });
+    const run = () =>
+      gitops.worker().activities.ensurePullRequestRebuilt({ target, decision, policy, candidatesByQuota, why });
     await gitops.forge.pushCommit({ files: { [PATH]: null } });
     expect(await run()).toMatchObject({ kind: 'blocked', reason: 'FileNotFound' });
     await gitops.forge.closePullRequest(1, 'mona');
-    expect(await run()).toEqual({ kind: 'settled', pullRequest: decision.pullRequest });
+    expect(await run()).toEqual({ kind: 'completed', pullRequest: decision.pullRequest });
   });
 
   it('opens the pull request where there is none yet', async () => {
     await using gitops = await startGitOps();
     const outcome = await gitops
       .worker()
-      .activities.ensurePullRequestRebuilt({ target, decision: decide(), policy, places, why });
+      .activities.ensurePullRequestRebuilt({ target, decision: decide(), policy, candidatesByQuota, why });
     expect(outcome).toMatchObject({ kind: 'open', pullRequest: { number: 1 } });
   });
 
@@ -165,9 +188,9 @@ describe('rebuilding a pull request', () => {
     await gitops.forge.pushCommit({ files: { other: 'file' } });
     const effects = gitops.effects().length;
     const { activities } = gitops.worker({ guard: () => Promise.reject(new Error('GloballyPaused')) });
-    await expect(activities.ensurePullRequestRebuilt({ target, decision, policy, places, why })).rejects.toThrow(
-      'GloballyPaused',
-    );
+    await expect(
+      activities.ensurePullRequestRebuilt({ target, decision, policy, candidatesByQuota, why }),
+    ).rejects.toThrow('GloballyPaused');
     expect(gitops.effects()).toHaveLength(effects);
   });
 });

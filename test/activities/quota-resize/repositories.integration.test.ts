@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { PullRequestRef } from '../../../domain/quota-resize/model/decision.ts';
-import type { SourceHint } from '../../../domain/quota-resize/git/locate/source-candidate.ts';
+import type { SourceCandidate } from '../../../domain/quota-resize/git/locate/source-candidate.ts';
 import {
   asAttempt,
   change,
   decide,
-  hints,
+  candidates,
   MANIFEST,
   PATH,
-  places,
+  candidatesByQuota,
   policy,
   startGitOps,
   target,
@@ -17,7 +17,7 @@ import {
 const README = { 'README.md': '#\n' };
 const PLATFORM = [{ owner: 'acme', repo: 'platform' }];
 const limits = { 'requests.cpu': '3600m' };
-const scan: SourceHint = { from: 'scan', said: 'a search of the whole repository' };
+const scan: SourceCandidate = { from: 'scan', learntFrom: 'a search of the whole repository' };
 
 /** The quota is in the second repository, of which the decision was made. */
 async function startPlatform() {
@@ -31,7 +31,7 @@ describe('several repositories', () => {
     const { gitops } = await startPlatform();
     await using _ = gitops;
     const { activities } = gitops.worker({ repositories: PLATFORM });
-    expect(await activities.observeSource({ target, limits, hints })).toMatchObject({
+    expect(await activities.observeSource({ target, limits, candidates })).toMatchObject({
       kind: 'found',
       repository: 'acme/platform',
       path: PATH,
@@ -41,7 +41,7 @@ describe('several repositories', () => {
   it('that both have the quota are named, and none is changed', async () => {
     await using gitops = await startGitOps(undefined, {}, { platform: { 'q.yaml': MANIFEST } });
     const { activities } = gitops.worker({ repositories: PLATFORM });
-    const seen = await activities.observeSource({ target, limits, hints: [scan] });
+    const seen = await activities.observeSource({ target, limits, candidates: [scan] });
     expect(seen).toMatchObject({ kind: 'blocked', reason: 'FoundTwice' });
     expect(seen).toHaveProperty(
       'message',
@@ -50,7 +50,7 @@ describe('several repositories', () => {
       ),
     );
     const only = { ...scan, repository: 'acme/platform' };
-    expect(await activities.observeSource({ target, limits, hints: [only] })).toMatchObject({ path: 'q.yaml' });
+    expect(await activities.observeSource({ target, limits, candidates: [only] })).toMatchObject({ path: 'q.yaml' });
   });
 
   for (const [name, reason, says, other] of [
@@ -71,7 +71,7 @@ describe('several repositories', () => {
     it(`are both left alone when one has the quota and the other ${name}`, async () => {
       await using gitops = await startGitOps(undefined, {}, other);
       const { activities } = gitops.worker({ repositories: PLATFORM });
-      const seen = await activities.observeSource({ target, limits, hints: [scan] });
+      const seen = await activities.observeSource({ target, limits, candidates: [scan] });
       expect(seen).toMatchObject({ kind: 'blocked', reason });
       expect(seen).toHaveProperty('message', expect.stringMatching(says));
       expect(seen).toHaveProperty(
@@ -79,12 +79,12 @@ describe('several repositories', () => {
         expect.stringMatching(/is at managed-resources\/.*quota\.yaml:4 of acme\/gitops at main, .*git-repository/),
       );
       const decision = decide();
-      const inAny = [{ quota: target.quota, hints: [scan] }];
-      const outcome = await activities.ensurePullRequest({ target, decision, policy, places: inAny });
+      const inAny = [{ quota: target.quota, candidates: [scan] }];
+      const outcome = await activities.ensurePullRequest({ target, decision, policy, candidatesByQuota: inAny });
       expect(outcome).toMatchObject({ kind: 'blocked' });
       expect(gitops.effects()).toEqual([]);
       const only = { ...scan, repository: 'acme/gitops' };
-      expect(await activities.observeSource({ target, limits, hints: [only] })).toMatchObject({ kind: 'found' });
+      expect(await activities.observeSource({ target, limits, candidates: [only] })).toMatchObject({ kind: 'found' });
     });
   }
 
@@ -93,13 +93,13 @@ describe('several repositories', () => {
     await gitops.forge.pushCommit({ branch: 'live', files: { [PATH]: MANIFEST } });
     const { activities } = gitops.worker({ repositories: PLATFORM });
     const onLive = { ...scan, ref: 'live' };
-    expect(await activities.observeSource({ target, limits, hints: [onLive] })).toMatchObject({
+    expect(await activities.observeSource({ target, limits, candidates: [onLive] })).toMatchObject({
       kind: 'found',
       repository: 'acme/gitops',
       base: 'live',
     });
     const onNone = { ...scan, ref: 'nowhere' };
-    expect(await activities.observeSource({ target, limits, hints: [onNone] })).toMatchObject({
+    expect(await activities.observeSource({ target, limits, candidates: [onNone] })).toMatchObject({
       reason: 'RepositoryNotFound',
       message: expect.stringContaining('has no branch "nowhere"'),
     });
@@ -109,7 +109,7 @@ describe('several repositories', () => {
     const { gitops, decision } = await startPlatform();
     await using _ = gitops;
     const { activities, repositories } = gitops.worker({ repositories: PLATFORM });
-    const outcome = await activities.ensurePullRequest({ target, decision, policy, places });
+    const outcome = await activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
     expect(outcome).toMatchObject({ kind: 'open', pullRequest: { number: 1, repository: 'acme/platform' } });
     if (outcome.kind !== 'open') return;
     const opened = { ...decision, pullRequest: outcome.pullRequest };
@@ -117,9 +117,9 @@ describe('several repositories', () => {
       state: 'open',
       number: 1,
     });
-    const said = { target, decision: opened, about: 'freeze', text: 'Nothing is merged before Monday.' };
-    await activities.ensureComment(said);
-    await activities.ensureComment(said);
+    const learntFrom = { target, decision: opened, about: 'freeze', text: 'Nothing is merged before Monday.' };
+    await activities.ensureComment(learntFrom);
+    await activities.ensureComment(learntFrom);
     const platform = repositories.of('acme/platform');
     expect(await platform.pullRequests.commentsOf(1)).toEqual([
       expect.stringContaining('Nothing is merged before Monday.'),
@@ -138,7 +138,9 @@ describe('several repositories', () => {
     const { gitops, decision } = await startPlatform();
     await using _ = gitops;
     const ensure = () =>
-      gitops.worker({ repositories: PLATFORM }).activities.ensurePullRequest({ target, decision, policy, places });
+      gitops
+        .worker({ repositories: PLATFORM })
+        .activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
     gitops.forge.fail({ method: 'POST', path: '/pulls', action: { kind: 'answer-lost' } });
     await expect(ensure()).rejects.toMatchObject({ type: 'ForgeUnavailable' });
     expect(await asAttempt(2, ensure)).toMatchObject({ kind: 'open', pullRequest: { repository: 'acme/platform' } });
@@ -167,7 +169,7 @@ describe('several repositories', () => {
     });
     const source = { repository: 'acme/old', base: 'main', how: '' };
     await expect(
-      activities.ensurePullRequest({ target, decision: decide(undefined, { source }), policy, places }),
+      activities.ensurePullRequest({ target, decision: decide(undefined, { source }), policy, candidatesByQuota }),
     ).rejects.toMatchObject({ type: 'InvalidInput', message: expect.stringContaining('acme/old') });
   });
 
@@ -179,7 +181,7 @@ describe('several repositories', () => {
       target,
       decision: decide(undefined, { source }),
       policy,
-      places,
+      candidatesByQuota,
     });
     expect(outcome).toMatchObject({ kind: 'blocked', message: expect.stringContaining('acme/gitops at main') });
     expect(gitops.forge.writes).toEqual([]);
@@ -188,9 +190,17 @@ describe('several repositories', () => {
   it('share what is known of files: the same file is read once', async () => {
     await using gitops = await startGitOps({ 'a/q.yaml': MANIFEST }, {}, { platform: { 'a/q.yaml': MANIFEST } });
     const { activities } = gitops.worker({ repositories: PLATFORM });
-    await activities.observeSource({ target, limits, hints: [{ ...scan, repository: 'acme/gitops', ref: 'main' }] });
+    await activities.observeSource({
+      target,
+      limits,
+      candidates: [{ ...scan, repository: 'acme/gitops', ref: 'main' }],
+    });
     const before = gitops.forge.requests;
-    await activities.observeSource({ target, limits, hints: [{ ...scan, repository: 'acme/platform', ref: 'main' }] });
+    await activities.observeSource({
+      target,
+      limits,
+      candidates: [{ ...scan, repository: 'acme/platform', ref: 'main' }],
+    });
     expect(gitops.forge.requests - before, 'the branch alone').toBe(1);
   });
 });
@@ -199,22 +209,29 @@ describe('a branch that a hint names', () => {
   it('is the base of the pull request', async () => {
     await using gitops = await startGitOps(README);
     await gitops.forge.pushCommit({ branch: 'live', files: { [PATH]: MANIFEST } });
-    const onLive = [{ quota: 'compute', hints: [{ ...hints[0]!, ref: 'live' }] }];
+    const onLive = [{ quota: 'compute', candidates: [{ ...candidates[0]!, ref: 'live' }] }];
     const { activities, github } = gitops.worker();
-    const outcome = await activities.ensurePullRequest({ target, decision: decide(), policy, places: onLive });
+    const outcome = await activities.ensurePullRequest({
+      target,
+      decision: decide(),
+      policy,
+      candidatesByQuota: onLive,
+    });
     expect(outcome).toMatchObject({ kind: 'open', pullRequest: { base: 'live' } });
     expect(await github.pullRequests.get(1)).toMatchObject({ baseRef: 'live' });
   });
 
   it('that does not exist stops the search, although the quota is on another one', async () => {
     await using gitops = await startGitOps();
-    const tagged: SourceHint = {
+    const tagged: SourceCandidate = {
       from: 'argocd',
       ref: 'v1.2.3',
       path: '',
-      said: 'the Argo CD Application argocd/team-a',
+      learntFrom: 'the Argo CD Application argocd/team-a',
     };
-    const seen = await gitops.worker().activities.observeSource({ target, limits, hints: [tagged, ...hints] });
+    const seen = await gitops
+      .worker()
+      .activities.observeSource({ target, limits, candidates: [tagged, ...candidates] });
     expect(seen).toMatchObject({ kind: 'blocked', reason: 'RepositoryNotFound' });
     expect(seen).toHaveProperty('message', expect.stringMatching(/no branch "v1\.2\.3".*no tag.*argocd\/team-a/));
   });
@@ -224,27 +241,29 @@ describe('a hint', () => {
   it('with a problem stops the search, with that message', async () => {
     await using gitops = await startGitOps();
     const problem = 'the annotation names acme/other, which is not on the list';
-    const broken: SourceHint = { from: 'annotation', said: 'the annotation', problem };
-    const seen = await gitops.worker().activities.observeSource({ target, limits, hints: [broken, ...hints] });
+    const broken: SourceCandidate = { from: 'annotation', learntFrom: 'the annotation', problem };
+    const seen = await gitops
+      .worker()
+      .activities.observeSource({ target, limits, candidates: [broken, ...candidates] });
     expect(seen).toEqual({ kind: 'blocked', reason: 'Unplaceable', message: problem });
     expect(gitops.forge.requests).toBe(0);
   });
 
   it('that finds nothing gives way to the next, and the message of a vain search names both', async () => {
     await using gitops = await startGitOps();
-    const elsewhere: SourceHint = {
+    const elsewhere: SourceCandidate = {
       from: 'flux',
       path: 'clusters/prod',
-      said: 'the Flux Kustomization flux-system/apps',
+      learntFrom: 'the Flux Kustomization flux-system/apps',
     };
     const { activities } = gitops.worker();
-    expect(await activities.observeSource({ target, limits, hints: [elsewhere, ...hints] })).toMatchObject({
+    expect(await activities.observeSource({ target, limits, candidates: [elsewhere, ...candidates] })).toMatchObject({
       kind: 'found',
       path: PATH,
       how: expect.stringContaining(' by the path template `'),
     });
     const nowhere = { ...target, namespace: 'team-z' };
-    const seen = await activities.observeSource({ target: nowhere, limits, hints: [elsewhere, scan] });
+    const seen = await activities.observeSource({ target: nowhere, limits, candidates: [elsewhere, scan] });
     expect(seen).toMatchObject({ kind: 'blocked', reason: 'FileNotFound' });
     expect(seen).toHaveProperty(
       'message',
@@ -262,7 +281,7 @@ describe('a wider pull request', () => {
     const source = { repository: 'acme/platform', base: 'main', how: '' };
     const decision = decide([change('requests.cpu', '1', '2')], { source });
     const { activities } = gitops.worker({ repositories: PLATFORM });
-    expect(await activities.ensurePullRequest({ target, decision, policy, places })).toMatchObject({
+    expect(await activities.ensurePullRequest({ target, decision, policy, candidatesByQuota })).toMatchObject({
       kind: 'alreadyInGit',
       limits: { 'requests.cpu': '2' },
     });

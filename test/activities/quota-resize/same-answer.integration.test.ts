@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { findQuotaFile } from '../../../activities/quota-resize/quota-file.ts';
 import type { ResourceList } from '../../../domain/kernel/resource-list.ts';
 import { configuredCandidates } from '../../../domain/quota-resize/git/locate/configured-candidates.ts';
-import { editPlace, limitsInGit } from '../../../domain/quota-resize/git/locate/edit-location.ts';
+import { editLocation, limitsInGit } from '../../../domain/quota-resize/git/locate/edit-location.ts';
 import { defaultPathTemplate } from '../../../domain/quota-resize/git/locate/path-template.ts';
 import { locateInTree, scanQuotas, type ScanOptions } from '../../../domain/quota-resize/git/locate/scan.ts';
-import type { SourceHint } from '../../../domain/quota-resize/git/locate/source-candidate.ts';
+import type { SourceCandidate } from '../../../domain/quota-resize/git/locate/source-candidate.ts';
 import { generateCheckout, shapeNames } from '../../layouts/generate.ts';
 import { ask, type Files, layoutFiles, wholeTree } from '../../layouts/tree.ts';
 import { startGitOps, type Worker } from './gitops-fixture.ts';
@@ -25,14 +25,14 @@ interface Repository {
   readonly files: Files;
   readonly options: ScanOptions;
   /** What the cluster says besides, by namespace: the Application or the Kustomization that the quota's marks name. */
-  readonly applied?: Readonly<Record<string, SourceHint>>;
+  readonly applied?: Readonly<Record<string, SourceCandidate>>;
   /** Quotas that must be among those that are compared. */
   readonly has: readonly string[];
 }
 
-const argo = (namespace: string, app: string, more: Partial<SourceHint>): SourceHint => ({
+const argo = (namespace: string, app: string, more: Partial<SourceCandidate>): SourceCandidate => ({
   from: 'argocd',
-  said: `the Argo CD Application argocd/${app} (annotation argocd.argoproj.io/tracking-id)`,
+  learntFrom: `the Argo CD Application argocd/${app} (annotation argocd.argoproj.io/tracking-id)`,
   repository: 'acme/gitops',
   namespace,
   ...more,
@@ -76,7 +76,7 @@ const repositories: Readonly<Record<string, Repository>> = {
     applied: {
       'flux-a': {
         from: 'flux',
-        said: 'the Flux Kustomization flux-system/team-a (label kustomize.toolkit.fluxcd.io/name)',
+        learntFrom: 'the Flux Kustomization flux-system/team-a (label kustomize.toolkit.fluxcd.io/name)',
         repository: 'acme/gitops',
         ref: 'main',
         path: 'tenants/a',
@@ -109,7 +109,7 @@ function ofCheckout({ files, options }: Repository, { namespace, name, resources
   const { answer } = ask(files, (tree) => locateInTree(tree, { namespace, name, resources }, options));
   if (answer.kind === 'blocked') return { reason: answer.reason, message: plainMessage(answer.message) };
   const { location } = answer;
-  const edited = editPlace(wholeTree(files), location, Object.fromEntries(resources.map((key) => [key, MORE])));
+  const edited = editLocation(wholeTree(files), location, Object.fromEntries(resources.map((key) => [key, MORE])));
   return edited.kind === 'edited'
     ? { path: location.path, line: location.line, inGit: limitsInGit(location, resources), edits: edited.edits }
     : { reason: 'Unplaceable', message: `${location.path}: ${edited.message}` };
@@ -124,18 +124,18 @@ async function ofWorker(
   const target = { cluster: options.cluster ?? 'prod', namespace, quota: name };
   const limits = Object.fromEntries(resources.map((key) => [key, MORE]));
   const own = applied?.[namespace];
-  const hints = [
+  const candidates = [
     ...(own === undefined ? [] : [own]),
     ...configuredCandidates(options.template ?? defaultPathTemplate, target),
   ];
   const seen = await worker.activities.observeSource({
     target,
     limits,
-    hints,
+    candidates,
     ...(current === undefined ? {} : { current }),
   });
   if (seen.kind === 'blocked') return { reason: seen.reason, message: plainMessage(seen.message) };
-  const file = await findQuotaFile(worker.repositories, target, limits, { hints, current });
+  const file = await findQuotaFile(worker.repositories, target, limits, { candidates, current });
   if (file.kind === 'blocked') throw new Error(`found by the activity, and then not: ${file.message}`);
   expect(seen.paths).toEqual(file.edits.map(({ path }) => path));
   return { path: seen.path, line: seen.line, inGit: seen.limits, edits: file.edits };
@@ -144,12 +144,12 @@ async function ofWorker(
 /** Every quota that the checkout has, each of its limits alone and all of them together. */
 function askedOf({ files, options }: Repository): readonly Asked[] {
   const scan = scanQuotas(wholeTree(files), options);
-  if (scan.kind === 'needs') throw new Error(`everything is known, and ${scan.paths.join(', ')} is asked for`);
+  if (scan.kind === 'missingFiles') throw new Error(`everything is known, and ${scan.paths.join(', ')} is asked for`);
   const keys = new Map<string, { namespace: string; name: string; resources: string[] }>();
   for (const { namespace, name, values } of scan.quotas) {
     keys.set(`${namespace}/${name}`, { namespace, name, resources: Object.keys(values).toSorted() });
   }
-  for (const { namespace, name } of scan.unplaced) {
+  for (const { namespace, name } of scan.unlocated) {
     if (namespace !== null && name !== null && !keys.has(`${namespace}/${name}`)) {
       keys.set(`${namespace}/${name}`, { namespace, name, resources: ['pods', 'requests.cpu'] });
     }

@@ -70,14 +70,14 @@ describe('observing a pull request', () => {
     await using gitops = await startGitOps();
     const { worker, decision } = await opened(gitops);
     const forgotten = { ...decision, pullRequest: { ...decision.pullRequest, headSha: '0'.repeat(40) } };
-    const look = (of: typeof decision) => worker.activities.observePullRequest({ target, decision: of });
-    expect(await look(forgotten)).toMatchObject({ headIsOurs: true });
+    const observed = (of: typeof decision) => worker.activities.observePullRequest({ target, decision: of });
+    expect(await observed(forgotten)).toMatchObject({ headIsOurs: true });
     const pushed = await gitops.forge.pushCommit({
       branch: decision.pullRequest.branch,
       files: { 'note.md': 'mine' },
       author: 'mona',
     });
-    expect(await look(decision)).toMatchObject({ headIsOurs: false, headSha: pushed });
+    expect(await observed(decision)).toMatchObject({ headIsOurs: false, headSha: pushed });
   });
 
   it('does not take a commit of somebody else for its own because of a copied trailer', async () => {
@@ -122,12 +122,12 @@ describe('waiting for a pull request to change', () => {
   /** One poll so long after the last change: the failure that says "not yet", or nothing when there is something new. */
   async function poll(
     { worker, decision }: Awaited<ReturnType<typeof opened>>,
-    known: PullRequestObservation,
+    existing: PullRequestObservation,
     quietFor = 0,
     { awaitPullRequestChange }: Pick<QuotaResizeForgeActivities, 'awaitPullRequestChange'> = worker.activities,
   ) {
     const quietSince = Date.now() - quietFor;
-    return asAttempt(1, () => awaitPullRequestChange({ target, decision, known, quietSince })).then(
+    return asAttempt(1, () => awaitPullRequestChange({ target, decision, lastSeen: existing, quietSince })).then(
       () => null,
       (error: unknown) => error,
     );
@@ -136,10 +136,10 @@ describe('waiting for a pull request to change', () => {
   it('asks once for each poll, at a pace that slows down while nothing changes', async () => {
     await using gitops = await startGitOps();
     const story = await opened(gitops);
-    const known = await story.observe();
+    const existing = await story.observe();
     const before = gitops.forge.requests;
     const notYet = { type: 'NotYet', nonRetryable: false, category: 'BENIGN' };
-    expect(await poll(story, known)).toMatchObject({
+    expect(await poll(story, existing)).toMatchObject({
       ...notYet,
       message: 'waiting for pull request #1 (clean) to be merged, closed or changed',
     });
@@ -151,7 +151,7 @@ describe('waiting for a pull request to change', () => {
       [10_000_000, 11_000],
     ] as const) {
       const started = Date.now();
-      const { nextRetryDelay } = (await poll(story, known, quietFor)) as { nextRetryDelay: number };
+      const { nextRetryDelay } = (await poll(story, existing, quietFor)) as { nextRetryDelay: number };
       // It grew by a tenth of the time that went by until the poll was made.
       expect(nextRetryDelay).toBeGreaterThanOrEqual(delay);
       expect(nextRetryDelay).toBeLessThanOrEqual(Math.min(11_000, delay + (Date.now() - started) / 10 + 1));
@@ -162,31 +162,31 @@ describe('waiting for a pull request to change', () => {
     await using gitops = await startGitOps();
     const story = await opened(gitops);
     await gitops.forge.setCheckRun({ sha: story.sha, name: 'build', status: 'in_progress' });
-    const known = await story.observe();
-    expect(known.mergeability).toBe('unstable');
+    const existing = await story.observe();
+    expect(existing.mergeability).toBe('unstable');
     const requestsOf = async (quietFor: number) => {
       const before = gitops.forge.requests;
-      expect(await poll(story, known, quietFor)).toMatchObject({ type: 'NotYet' });
+      expect(await poll(story, existing, quietFor)).toMatchObject({ type: 'NotYet' });
       return gitops.forge.requests - before;
     };
     // Half a minute before it is slow, which a machine that is slow itself may need to ask.
     expect(await requestsOf(70_000), 'the pull request, its check runs and its statuses').toBe(3);
     expect(await requestsOf(100_000)).toBe(1);
     await gitops.forge.setCheckRun({ sha: story.sha, name: 'build', status: 'completed', conclusion: 'success' });
-    expect(await poll(story, known, 10_000_000), 'the end of a check shows in the mergeable state').toBeNull();
+    expect(await poll(story, existing, 10_000_000), 'the end of a check shows in the mergeable state').toBeNull();
   });
 
   it('asks once an hour after the first minute where webhooks tell of changes', async () => {
     await using gitops = await startGitOps();
     const story = await opened(gitops);
-    const known = await story.observe();
+    const existing = await story.observe();
     const timings = { checksPollMin: 15_000, checksPollMax: 300_000, checksPollRamp: 600_000, webhookPoll: 3_600_000 };
     const told = createPullRequestStateActivities({
       repositories: story.worker.repositories,
       config: { timings, texts: pullRequestTexts(), temporalUi: null },
     });
     const delayAfter = async (quietFor: number) =>
-      ((await poll(story, known, quietFor, told)) as { nextRetryDelay: number }).nextRetryDelay;
+      ((await poll(story, existing, quietFor, told)) as { nextRetryDelay: number }).nextRetryDelay;
     expect(await delayAfter(30_000)).toBe(15_000);
     expect(await delayAfter(61_000)).toBe(3_600_000);
   });
@@ -195,13 +195,13 @@ describe('waiting for a pull request to change', () => {
     await using gitops = await startGitOps();
     const story = await opened(gitops);
     await gitops.forge.setCheckRun({ sha: story.sha, name: 'build', status: 'in_progress' });
-    const known = await story.observe();
-    expect(await poll(story, known)).toMatchObject({
+    const existing = await story.observe();
+    expect(await poll(story, existing)).toMatchObject({
       type: 'NotYet',
       message: 'waiting for checks of pull request #1: build',
     });
     await gitops.forge.setCheckRun({ sha: story.sha, name: 'build', status: 'completed', conclusion: 'failure' });
-    expect(await poll(story, known)).toBeNull();
+    expect(await poll(story, existing)).toBeNull();
     const failing = await story.observe();
     expect(await poll(story, failing)).toMatchObject({
       message: 'waiting for failing checks of pull request #1 to pass: build',
@@ -211,37 +211,39 @@ describe('waiting for a pull request to change', () => {
   it('ends when the pull request is closed, merged, drafted or pushed to', async () => {
     await using gitops = await startGitOps();
     const story = await opened(gitops);
-    let known = await story.observe();
+    let existing = await story.observe();
     await gitops.forge.setDraft(1, true);
-    expect(await poll(story, known), 'drafted').toBeNull();
-    known = await story.observe();
-    expect(await poll(story, known)).toMatchObject({ message: 'waiting for pull request #1 to be taken out of draft' });
+    expect(await poll(story, existing), 'drafted').toBeNull();
+    existing = await story.observe();
+    expect(await poll(story, existing)).toMatchObject({
+      message: 'waiting for pull request #1 to be taken out of draft',
+    });
     await gitops.forge.setDraft(1, false);
-    known = await story.observe();
+    existing = await story.observe();
     await gitops.forge.pushCommit({ branch: story.decision.pullRequest.branch, files: { a: 'b' } });
-    expect(await poll(story, known), 'pushed to').toBeNull();
-    known = await story.observe();
+    expect(await poll(story, existing), 'pushed to').toBeNull();
+    existing = await story.observe();
     await gitops.forge.closePullRequest(1, 'mona');
-    expect(await poll(story, known), 'closed').toBeNull();
+    expect(await poll(story, existing), 'closed').toBeNull();
   });
 
   it('is not woken by the moment in which GitHub computes the mergeability again', async () => {
     // Nobody waits for so long: it stays unknown until somebody tries to merge, which computes it at once.
     await using gitops = await startGitOps(undefined, { mergeableDelayMs: 3_600_000 });
     const story = await opened(gitops);
-    let known = await story.observe();
-    expect(known.mergeability).toBe('computing');
-    expect(await poll(story, known)).toMatchObject({
+    let existing = await story.observe();
+    expect(existing.mergeability).toBe('computing');
+    expect(await poll(story, existing)).toMatchObject({
       message: 'waiting until it is known whether pull request #1 can be merged',
     });
     await gitops.forge.setDraft(1, true);
     await expect(gitops.forge.mergePullRequest(1, 'mona')).rejects.toThrow('draft');
     await gitops.forge.setDraft(1, false);
-    expect(await poll(story, known), 'computed').toBeNull();
-    known = await story.observe();
-    expect(known.mergeability).toBe('clean');
+    expect(await poll(story, existing), 'computed').toBeNull();
+    existing = await story.observe();
+    expect(existing.mergeability).toBe('clean');
     await gitops.forge.pushCommit({ files: { other: 'file' } });
     expect((await story.observe()).mergeability).toBe('computing');
-    expect(await poll(story, known)).toMatchObject({ type: 'NotYet', nextRetryDelay: 1000 });
+    expect(await poll(story, existing)).toMatchObject({ type: 'NotYet', nextRetryDelay: 1000 });
   });
 });

@@ -22,7 +22,7 @@ function over(cache: Partial<UsageCache>, mode = policy) {
   const whole: UsageCache = {
     quota: () => quota,
     quotas: () => [quota],
-    reached: async () => [],
+    observed: async () => [],
     quotaMoved: async () => true,
     count: async () => ({ used: { pods: '1', secrets: '1' }, unmeasured: [] }),
     unsettledCharges: () => ({ amounts: {}, countAgainAt: null }),
@@ -35,17 +35,17 @@ function over(cache: Partial<UsageCache>, mode = policy) {
 }
 
 describe('a look at a quota', () => {
-  const look = { target, reached: { pods: '9' } };
+  const observed = { target, observed: { pods: '9' } };
 
   it('counts when the caches have come as far as the hint', async () => {
     const asked: unknown[] = [];
     const counting = over({
-      reached: async (versions) => {
+      observed: async (versions) => {
         asked.push(versions);
         return [];
       },
     });
-    expect(await counting.observeUsage(look)).toMatchObject({ quota, count: { used: { pods: '1' } }, policy });
+    expect(await counting.observeUsage(observed)).toMatchObject({ quota, count: { used: { pods: '1' } }, policy });
     expect(asked).toEqual([{ pods: '9' }]);
   });
 
@@ -54,14 +54,14 @@ describe('a look at a quota', () => {
       count: async () => ({ used: { pods: '0', secrets: '0' }, unmeasured: [] }),
       unsettledCharges: () => ({ amounts: { pods: '1' }, countAgainAt: 1 }),
     };
-    expect((await over(cache).observeUsage(look)).count.used).toEqual({ pods: '1', secrets: '0' });
-    const audit = await over(cache, { ...policy, mode: 'audit' }).observeUsage(look);
+    expect((await over(cache).observeUsage(observed)).count.used).toEqual({ pods: '1', secrets: '0' });
+    const audit = await over(cache, { ...policy, mode: 'audit' }).observeUsage(observed);
     expect(audit.count.used).toEqual({ pods: '0', secrets: '0' });
   });
 
   it('is put off, as no error, while a cache is behind', async () => {
-    const counting = over({ reached: async () => ['pods'] });
-    await expect(counting.observeUsage(look)).rejects.toMatchObject({
+    const counting = over({ observed: async () => ['pods'] });
+    await expect(counting.observeUsage(observed)).rejects.toMatchObject({
       type: 'NotYet',
       message: 'the cache of pods is behind',
       nonRetryable: false,
@@ -69,9 +69,9 @@ describe('a look at a quota', () => {
   });
 
   it('counts what is there after two minutes, so that a version that never comes does not stop it', async () => {
-    const counting = over({ reached: async () => ['pods'] });
+    const counting = over({ observed: async () => ['pods'] });
     const attempt = async (number: number): Promise<unknown> =>
-      await new MockActivityEnvironment({ attempt: number }).run(async () => await counting.observeUsage(look));
+      await new MockActivityEnvironment({ attempt: number }).run(async () => await counting.observeUsage(observed));
     await expect(attempt(19)).rejects.toMatchObject({ type: 'NotYet' });
     expect(await attempt(20)).toMatchObject({ count: { used: { pods: '1' } } });
   });
@@ -84,17 +84,17 @@ describe('a look at a quota', () => {
         return false;
       },
     });
-    expect(await counting.observeUsage({ ...look, not: '7' })).toMatchObject({ quota });
+    expect(await counting.observeUsage({ ...observed, not: '7' })).toMatchObject({ quota });
     expect(waited).toEqual(['7']);
   });
 
   it('finds no quota, and counts nothing for it, where there is none', async () => {
     const counting = over({ quota: () => null });
-    expect(await counting.observeUsage(look)).toMatchObject({ quota: null, count: { used: {}, unmeasured: [] } });
+    expect(await counting.observeUsage(observed)).toMatchObject({ quota: null, count: { used: {}, unmeasured: [] } });
   });
 
   it('of another cluster is a mistake that no retry mends', async () => {
-    const elsewhere = { target: { ...target, cluster: 'test' }, reached: {} };
+    const elsewhere = { target: { ...target, cluster: 'test' }, observed: {} };
     await expect(over({}).observeUsage(elsewhere)).rejects.toMatchObject({ type: 'InvalidInput', nonRetryable: true });
   });
 });
@@ -102,8 +102,8 @@ describe('a look at a quota', () => {
 describe('waiting for a change', () => {
   it('goes on while everything is as it was, and ends with what is different', async () => {
     const counting = over({});
-    const since = fingerprint(await counting.observeUsage({ target, reached: {} }));
-    const wait = { target, reached: {}, since, everyMs: 30_000 };
+    const since = fingerprint(await counting.observeUsage({ target, observed: {} }));
+    const wait = { target, observed: {}, since, everyMs: 30_000 };
     await expect(counting.observeUsageChange(wait)).rejects.toMatchObject({ type: 'NotYet' });
     const other = over({ quota: () => ({ ...quota, resourceVersion: '8' }) });
     expect(await other.observeUsageChange(wait)).toMatchObject({ quota: { resourceVersion: '8' } });

@@ -378,8 +378,10 @@ class Controller {
     const { plan, problems } = this;
     const spec = problems.length > 0 ? null : this.spec();
     const schedule = scheduleOf({ spec, problems });
-    const look = lookOf(spec === null ? { schedule, period: null, inEffect: null, plan: null } : { schedule, plan });
-    return decide(look, freshMemory)[1].ready;
+    const observeInput = lookOf(
+      spec === null ? { schedule, period: null, inEffect: null, plan: null } : { schedule, plan },
+    );
+    return decide(observeInput, freshMemory)[1].ready;
   }
 
   /** @throws {Error} where looks never come to an end. */
@@ -468,26 +470,26 @@ function momentAs(value: unknown, at: number | null | undefined): unknown {
 
 /** What goes onto a schedule at its first look, before anything is written. */
 function finalizerOf(): string | null {
-  const look = lookOf({ schedule: scheduleOf({ hasFinalizer: false }), plan: planOf([itemOf('web')]) });
-  const [, verdict] = decide(look, freshMemory);
+  const observeInput = lookOf({ schedule: scheduleOf({ hasFinalizer: false }), plan: planOf([itemOf('web')]) });
+  const [, verdict] = decide(observeInput, freshMemory);
   return verdict.kind === 'finalizer' && verdict.isPresent ? FINALIZER : null;
 }
 
 /** What becomes of the finalizer of a schedule that is being deleted, after what is left of the plan. */
 function finalizerAfterDeletion(plan: Plan | null): string {
-  const look = lookOf({ schedule: scheduleOf({ isDeleting: true }), plan });
-  const [, verdict] = decide(look, freshMemory);
+  const observeInput = lookOf({ schedule: scheduleOf({ isDeleting: true }), plan });
+  const [, verdict] = decide(observeInput, freshMemory);
   return verdict.kind === 'finalizer' && !verdict.isPresent ? 'removed' : FINALIZER;
 }
 
 /** What is said of a schedule after one of its workloads could not be written, and when that is tried again. */
 function afterConflict(): { readonly status: string; readonly requeue: string } {
   const item = itemOf('web');
-  const look = lookOf({ plan: planOf([item]) });
+  const observeInput = lookOf({ plan: planOf([item]) });
   const outcomes = [{ workload: 'Deployment team-a/web', kind: 'failed', detail: 'conflict' } as const];
-  const memory = afterBatch(freshMemory, [item], outcomes, { now: look.at, timings: look.timings });
-  const [, verdict] = decide(look, memory);
-  const isRetried = verdict.kind === 'wait' && verdict.until === look.at + look.timings.retryMin;
+  const memory = afterBatch(freshMemory, [item], outcomes, { now: observeInput.at, timings: observeInput.timings });
+  const [, verdict] = decide(observeInput, memory);
+  const isRetried = verdict.kind === 'wait' && verdict.until === observeInput.at + observeInput.timings.retryMin;
   return { status: verdict.ready?.status ?? 'none', requeue: isRetried ? 'retry' : verdict.kind };
 }
 

@@ -1,6 +1,6 @@
 /** The messages of real FailedCreate Events: every field that a case expects, amounts by value. */
 import * as z from 'zod';
-import { type AdmissionRefusal, parseAdmissionMessage } from '../../../domain/quota-resize/demand/event-message.ts';
+import { type AdmissionDenial, parseAdmissionMessage } from '../../../domain/quota-resize/demand/event-message.ts';
 import { adapter, type Adapter, UnknownShape } from '../adapter.ts';
 import { sameAmounts, sameJson } from '../compare.ts';
 
@@ -20,7 +20,7 @@ const CLASSES: readonly unknown[] = [
   'insufficientQuota',
   'uncoveredScopes',
   'notQuota',
-] satisfies AdmissionRefusal['class'][];
+] satisfies AdmissionDenial['class'][];
 
 const byMessage = adapter(
   z.object({ message: z.string() }),

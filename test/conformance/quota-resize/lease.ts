@@ -1,7 +1,7 @@
 /** The cases of an existing resizer about its Leases. */
 import * as z from 'zod';
 import { formatInstant } from '../../../domain/kernel/time.ts';
-import { judgeLease } from '../../../domain/lease-gc/judge-lease.ts';
+import { evaluateLease } from '../../../domain/lease-gc/evaluate-lease.ts';
 import {
   type LeaseObject,
   leaseSelector,
@@ -44,7 +44,7 @@ function collect({ namespaces, leases }: z.infer<typeof gcInput>): unknown {
         annotations: { 'resizer.io/target-namespace': lease.targetNs, 'resizer.io/target-quota': quotaOf(lease) },
       },
     };
-    return isListed(object) && judgeLease(object, 0, surroundings, MUCH_LATER).kind === 'delete';
+    return isListed(object) && evaluateLease(object, 0, surroundings, MUCH_LATER).kind === 'delete';
   };
   return {
     deleted: leases.filter(isDeleted).map(({ name }) => name),

@@ -41,18 +41,18 @@ function openedAs(number: number): OpenDecision {
 
 /** How often a need leads to a pull request, and which one the lock is for afterwards. */
 function open({ hard, used, openPrFound, createdPr = 0 }: z.infer<typeof needInput>): unknown {
-  const look = observation({ quota: quota({ hard, used }) });
+  const observed = observation({ quota: quota({ hard, used }) });
   if (openPrFound > 0) {
     // Headroom's own pull request of an earlier run is known by the decision that the Lease remembers.
     const found = openedAs(openPrFound);
     const locked = lease({ holder: `headroom/${found.id}`, decision: found });
-    const seen = { quota: { ...look, lease: locked }, pullRequest: pullRequest({ number: openPrFound }) };
+    const seen = { quota: { ...observed, lease: locked }, pullRequest: pullRequest({ number: openPrFound }) };
     const [after, verdict] = decide(seen, memory(), NOW);
     return { createCalls: isOpening(verdict) ? 1 : 0, leasePr: decisionOf(after)?.pullRequest?.number ?? 0 };
   }
   // A need that has stood still for long enough.
-  const [noted] = decide({ quota: look, pullRequest: null }, memory(), NOW);
-  const [, verdict] = decide({ quota: look, pullRequest: null }, noted, NOW + HOUR);
+  const [noted] = decide({ quota: observed, pullRequest: null }, memory(), NOW);
+  const [, verdict] = decide({ quota: observed, pullRequest: null }, noted, NOW + HOUR);
   if (!isOpening(verdict)) return { createCalls: 0, leasePr: decisionOf(noted)?.pullRequest?.number ?? 0 };
   const proposed = decision({ id: 'proposed' });
   const after = opened(acquired(requireState(noted, 'Idle'), proposed), proposed, ref({ number: createdPr }));
@@ -76,7 +76,7 @@ function close({ leasePr, leaseDirection, pr }: z.infer<typeof heldInput>): unkn
   });
   const held = openedAs(leasePr);
   const [after, verdict] = decide(seenWith(held, seen), memory({ decision: held }), NOW);
-  const isSettled = verdict.kind === 'settle';
+  const isSettled = verdict.kind === 'complete';
   return {
     // A decision that is settled unlocks its Lease.
     leasePr: isSettled ? 0 : (decisionOf(after)?.pullRequest?.number ?? 0),
@@ -97,8 +97,8 @@ function acquire(input: z.infer<typeof leaseInput>): unknown {
   const holder = data.heldBy.replace(/^pr-/, 'headroom/pr-');
   const outcomes = data.acquire.map((number) => {
     const wanted = decision({ id: `pr-${number}` });
-    const look = observation({ lease: lease({ holder }) });
-    const [, verdict] = decide({ quota: look, pullRequest: null }, memory({ decision: wanted }), NOW);
+    const observed = observation({ lease: lease({ holder }) });
+    const [, verdict] = decide({ quota: observed, pullRequest: null }, memory({ decision: wanted }), NOW);
     return [`acquire${number}`, verdict.reason === 'LeaseHeld' ? 'error' : 'ok'];
   });
   return Object.fromEntries(outcomes);
@@ -143,8 +143,8 @@ function hasParts(expected: unknown, got: unknown): boolean {
 
 export const lifecycleKinds: Readonly<Record<string, Adapter>> = {
   'pr-lifecycle': (testCase) => {
-    const isNeed = z.looseObject({ hard: z.unknown() }).safeParse(testCase.input).data?.hard !== undefined;
-    return isNeed ? opening(testCase) : closing(testCase);
+    const isMissingFiles = z.looseObject({ hard: z.unknown() }).safeParse(testCase.input).data?.hard !== undefined;
+    return isMissingFiles ? opening(testCase) : closing(testCase);
   },
   lease: adapter(leaseInput, acquire, sameJson),
   'pr-body': adapter(bodyInput, body, hasParts, [widerTable]),

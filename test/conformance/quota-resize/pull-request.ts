@@ -5,7 +5,7 @@ import type { ResourceList } from '../../../domain/kernel/resource-list.ts';
 import { mergeReadiness } from '../../../domain/quota-resize/decide/merge-readiness.ts';
 import type { PullRequestObservation } from '../../../domain/quota-resize/model/observation.ts';
 import { resolvePolicy } from '../../../domain/quota-resize/policy/resolve.ts';
-import { editPlace } from '../../../domain/quota-resize/git/locate/edit-location.ts';
+import { editLocation } from '../../../domain/quota-resize/git/locate/edit-location.ts';
 import { scanQuotas } from '../../../domain/quota-resize/git/locate/scan.ts';
 import { type Adapter, adapter, LATER_STRATEGY, NotApplicable } from '../adapter.ts';
 import { sameJson } from '../compare.ts';
@@ -23,7 +23,7 @@ function editYaml({ specHard, limits }: { readonly specHard: ResourceList; reado
   const tree = { paths: ['q.yaml'], texts: new Map([['q.yaml', manifest]]) };
   const scan = scanQuotas(tree);
   const [place] = scan.kind === 'scanned' ? scan.quotas : [];
-  const edited = place === undefined ? undefined : editPlace(tree, place, limits);
+  const edited = place === undefined ? undefined : editLocation(tree, place, limits);
   return edited?.kind === 'edited' ? (edited.edits[0]?.after ?? manifest) : edited;
 }
 

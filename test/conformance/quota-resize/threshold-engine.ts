@@ -93,15 +93,15 @@ function sameDecision(expected: unknown, got: unknown): boolean {
 
 /** The resource that the other resizer reads out of a message: its first one. Headroom reads them all. */
 function readMessage({ message }: { readonly message: string }, expected: unknown): unknown {
-  const refusal = parseAdmissionMessage(message);
-  if (refusal.class !== 'exceededQuota') {
+  const rejection = parseAdmissionMessage(message);
+  if (rejection.class !== 'exceededQuota') {
     return { ok: false };
   }
   const wanted = z.looseObject({ resource: z.string().optional() }).parse(expected).resource;
-  const resource = wanted ?? Object.keys(refusal.requested)[0] ?? '';
-  const amount = quantityIn(refusal.requested, resource);
+  const resource = wanted ?? Object.keys(rejection.requested)[0] ?? '';
+  const amount = quantityIn(rejection.requested, resource);
   return {
-    ok: Object.hasOwn(refusal.requested, resource),
+    ok: Object.hasOwn(rejection.requested, resource),
     resource,
     quantity: formatQuantity(amount),
     milli: Number(scaledValue(amount, -3)),

@@ -134,8 +134,8 @@ export const quotaControllerKinds: Readonly<Record<string, Adapter>> = {
       const groupVersions = Object.entries(input.discovered ?? {}).flatMap(([groupVersion, names]) =>
         names.map((name) => [name, groupVersion] as const),
       );
-      const known = new Map([...Object.entries(GROUP_OF), ...groupVersions]);
-      const previous = input.previousMonitors.map((name) => versioned(name, known.get(name) ?? 'v1'));
+      const existing = new Map([...Object.entries(GROUP_OF), ...groupVersions]);
+      const previous = input.previousMonitors.map((name) => versioned(name, existing.get(name) ?? 'v1'));
       return nextMonitors(previous, roundOf(input)).map(({ resource }) => resource);
     },
     // Headroom has no lock that discovery could hold: counts go on while a cache is being filled.

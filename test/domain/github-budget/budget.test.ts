@@ -7,14 +7,14 @@ import {
   limit,
   pause,
   resume,
-  settled,
-  take as takeAll,
+  pruned,
+  grantPermits as takeAll,
   turns,
   upgradeBudget,
   used,
 } from '../../../domain/github-budget/budget.ts';
 import { type BudgetLimits, budgetLimits, GITHUB_WRITES } from '../../../domain/github-budget/limits.ts';
-import { type Urgency, urgencies } from '../../../domain/github-budget/urgency.ts';
+import { type WritePriority, writePriorities } from '../../../domain/github-budget/write-priority.ts';
 
 const T = Date.UTC(2026, 10, 20);
 /** Two in ten seconds, five in a minute, and a second to use a permit in. */
@@ -27,12 +27,12 @@ const LIMITS: BudgetLimits = {
   takenWithinMs: 500,
 };
 
-function ask(id: string, urgency: Urgency = 'threshold', call = `call of ${id}`): Ask {
-  return { id, call, urgency, target: `team-a/${id}`, cluster: 'c1', write: 'open pull request' };
+function ask(id: string, priority: WritePriority = 'threshold', call = `call of ${id}`): Ask {
+  return { id, call, priority, target: `team-a/${id}`, cluster: 'c1', write: 'open pull request' };
 }
 
 /** One question alone. */
-function take(state: BudgetState, one: Ask, now: number, limits = LIMITS): [BudgetState, Answer] {
+function grantPermits(state: BudgetState, one: Ask, now: number, limits = LIMITS): [BudgetState, Answer] {
   const [after, [answer]] = takeAll(state, { asks: [one], limits }, now);
   if (answer === undefined) throw new Error('there was no answer');
   return [after, answer];
@@ -43,16 +43,16 @@ function askAll(state: BudgetState, asks: readonly Ask[], now: number): [BudgetS
   const answers = new Map<string, Answer>();
   let after = state;
   for (const one of asks) {
-    const [next, answer] = take(after, one, now);
+    const [next, answer] = grantPermits(after, one, now);
     after = next;
     answers.set(one.id, answer);
   }
   return [after, answers];
 }
 
-function placeOf(answer: Answer | undefined): string {
+function locationOf(answer: Answer | undefined): string {
   if (answer === undefined) throw new Error('there was no answer');
-  return answer.granted ? 'granted' : `${answer.place} of ${answer.of}, ${answer.waitMs} ms`;
+  return answer.granted ? 'granted' : `${answer.position} of ${answer.of}, ${answer.waitMs} ms`;
 }
 
 /** A budget whose permits of ten seconds are used up at T. */
@@ -63,23 +63,23 @@ function exhausted(): BudgetState {
 describe('a question for a permit', () => {
   it('is granted at once while there are permits', () => {
     const [, answers] = askAll(freshBudget(LIMITS), [ask('a'), ask('b'), ask('c')], T);
-    expect([...answers.values()].map(placeOf)).toEqual(['granted', 'granted', '1 of 1, 11000 ms']);
+    expect([...answers.values()].map(locationOf)).toEqual(['granted', 'granted', '1 of 1, 11000 ms']);
   });
 
   it('is granted when the wait that was told is over, and not a millisecond earlier', () => {
-    const [queued] = take(exhausted(), ask('a'), T);
-    const [, early] = take(queued, ask('a'), T + 10_999);
-    expect(placeOf(early)).toBe('1 of 1, 1 ms');
-    const [after, granted] = take(queued, ask('a'), T + 11_000);
+    const [queued] = grantPermits(exhausted(), ask('a'), T);
+    const [, early] = grantPermits(queued, ask('a'), T + 10_999);
+    expect(locationOf(early)).toBe('1 of 1, 1 ms');
+    const [after, granted] = grantPermits(queued, ask('a'), T + 11_000);
     expect(granted.granted).toBe(true);
     expect(after.queue).toEqual([]);
   });
 
   it('tells the wait of the hour where that is the longer one', () => {
     let state = freshBudget(LIMITS);
-    for (let index = 0; index < 5; index += 1) [state] = take(state, ask(`w${index}`), T + index * 6_000);
-    const [, answer] = take(state, ask('a'), T + 40_000);
-    expect(placeOf(answer)).toBe('1 of 1, 21000 ms');
+    for (let index = 0; index < 5; index += 1) [state] = grantPermits(state, ask(`w${index}`), T + index * 6_000);
+    const [, answer] = grantPermits(state, ask('a'), T + 40_000);
+    expect(locationOf(answer)).toBe('1 of 1, 21000 ms');
   });
 
   it('has its place by urgency first and by arrival second', () => {
@@ -94,13 +94,13 @@ describe('a question for a permit', () => {
   it('of those that are asked together is granted to the most urgent', () => {
     const asks = [ask('t'), ask('d', 'demand'), ask('a', 'approved')];
     const [, answers] = takeAll(freshBudget(LIMITS), { asks, limits: LIMITS }, T);
-    expect(answers.map(placeOf)).toEqual(['1 of 1, 11000 ms', 'granted', 'granted']);
+    expect(answers.map(locationOf)).toEqual(['1 of 1, 11000 ms', 'granted', 'granted']);
   });
 
   it('of two attempts at the same write, asked together, is granted to one', () => {
     const asks = [ask('a', 'demand', 'first attempt'), ask('a', 'demand', 'second attempt')];
     const [state, answers] = takeAll(freshBudget(LIMITS), { asks, limits: LIMITS }, T);
-    expect(answers.map(placeOf)).toEqual(['1 of 1, 1000 ms', 'granted']);
+    expect(answers.map(locationOf)).toEqual(['1 of 1, 1000 ms', 'granted']);
     expect(used(state, T)).toEqual([1, 1]);
   });
 
@@ -117,7 +117,7 @@ describe('a question for a permit', () => {
   it('leaves the permits to those before it, also when they come later', () => {
     const [state] = askAll(exhausted(), [ask('a'), ask('b'), ask('c')], T);
     const [, answers] = askAll(state, [ask('c'), ask('b'), ask('a')], T + 11_000);
-    expect([...answers].map(([id, answer]) => `${id}: ${placeOf(answer)}`)).toEqual([
+    expect([...answers].map(([id, answer]) => `${id}: ${locationOf(answer)}`)).toEqual([
       'c: 3 of 3, 11000 ms',
       'b: granted',
       'a: granted',
@@ -127,48 +127,48 @@ describe('a question for a permit', () => {
   it('is forgotten when nobody asks again, so that the place of the dead is free', () => {
     const [state] = askAll(exhausted(), [ask('dead'), ask('also-dead')], T);
     // Told to wait for 11 s, and 30 s late.
-    const [alive] = take(state, ask('alive'), T + 30_000);
-    expect(placeOf(take(alive, ask('alive'), T + 40_999)[1])).toBe('3 of 3, 11000 ms');
-    expect(placeOf(take(alive, ask('alive'), T + 41_000)[1])).toBe('granted');
+    const [alive] = grantPermits(state, ask('alive'), T + 30_000);
+    expect(locationOf(grantPermits(alive, ask('alive'), T + 40_999)[1])).toBe('3 of 3, 11000 ms');
+    expect(locationOf(grantPermits(alive, ask('alive'), T + 41_000)[1])).toBe('granted');
   });
 
   it('of the same attempt gets the same permit again, counted from then on', () => {
-    const [first] = take(freshBudget(LIMITS), ask('a'), T);
-    const [again, answer] = take(first, ask('a'), T + 1_000);
+    const [first] = grantPermits(freshBudget(LIMITS), ask('a'), T);
+    const [again, answer] = grantPermits(first, ask('a'), T + 1_000);
     expect(answer.granted).toBe(true);
     expect(used(again, T + 1_000)).toEqual([1, 1]);
     expect(used(again, T + 11_500)).toEqual([1, 1]);
   });
 
   it('of another attempt at the same write needs another permit, because the write may have happened', () => {
-    const [first] = take(freshBudget(LIMITS), ask('a'), T);
-    const [second, answer] = take(first, ask('a', 'threshold', 'second attempt'), T + 500);
+    const [first] = grantPermits(freshBudget(LIMITS), ask('a'), T);
+    const [second, answer] = grantPermits(first, ask('a', 'threshold', 'second attempt'), T + 500);
     expect(answer.granted).toBe(true);
     expect(used(second, T + 500)).toEqual([2, 2]);
   });
 
   it('of the same attempt needs another permit once the first was valid no longer', () => {
-    const [first] = take(freshBudget(LIMITS), ask('a'), T);
-    const [second] = take(first, ask('a'), T + 1_001);
+    const [first] = grantPermits(freshBudget(LIMITS), ask('a'), T);
+    const [second] = grantPermits(first, ask('a'), T + 1_001);
     expect(used(second, T + 1_001)).toEqual([2, 2]);
   });
 
   it('changes the limits for all: the newest configuration holds', () => {
-    const [state] = take(exhausted(), ask('a'), T);
+    const [state] = grantPermits(exhausted(), ask('a'), T);
     const generous = { ...LIMITS, windows: [{ ms: 10_000, most: 100 }] };
-    const [after, answer] = take(state, ask('b', 'approved'), T, generous);
+    const [after, answer] = grantPermits(state, ask('b', 'approved'), T, generous);
     expect(answer.granted).toBe(true);
     expect(after.limits).toEqual(generous);
-    expect(take(after, ask('a'), T, generous)[1].granted).toBe(true);
+    expect(grantPermits(after, ask('a'), T, generous)[1].granted).toBe(true);
   });
 
   it('is not queued behind two thousand, unless it is more urgent than the last of them', () => {
     let state = exhausted();
-    for (let index = 0; index < 2_000; index += 1) [state] = take(state, ask(`w${index}`), T);
-    const [full, last] = take(state, ask('one-more'), T);
-    expect(last).toMatchObject({ place: 2_001, of: 2_001, waitMs: 600_000 });
+    for (let index = 0; index < 2_000; index += 1) [state] = grantPermits(state, ask(`w${index}`), T);
+    const [full, last] = grantPermits(state, ask('one-more'), T);
+    expect(last).toMatchObject({ position: 2_001, of: 2_001, waitMs: 600_000 });
     expect(full.queue.length).toBe(2_000);
-    const [displaced] = take(full, ask('urgent', 'approved'), T);
+    const [displaced] = grantPermits(full, ask('urgent', 'approved'), T);
     expect(displaced.queue.map(({ id }) => id).filter((id) => id === 'urgent' || id === 'w1999')).toEqual(['urgent']);
   });
 });
@@ -176,15 +176,15 @@ describe('a question for a permit', () => {
 describe('a limit of GitHub', () => {
   it('stops everybody until it is over, and tells GitHub’s words', () => {
     const state = limit(freshBudget(LIMITS), { waitMs: 60_000, words: 'secondary rate limit' }, T);
-    const [queued, answer] = take(state, ask('a', 'approved'), T + 1_000);
+    const [queued, answer] = grantPermits(state, ask('a', 'approved'), T + 1_000);
     expect(answer).toEqual({
       granted: false,
-      place: 1,
+      position: 1,
       of: 1,
       waitMs: 59_000,
       because: 'GitHub wants no writes until 2026-11-20T00:01:00Z: secondary rate limit',
     });
-    expect(take(queued, ask('a', 'approved'), T + 60_000)[1].granted).toBe(true);
+    expect(grantPermits(queued, ask('a', 'approved'), T + 60_000)[1].granted).toBe(true);
   });
 
   it('is not shortened by a later refusal that names a shorter time', () => {
@@ -194,31 +194,33 @@ describe('a limit of GitHub', () => {
   });
 
   it('takes back a permit that did not reach its asker yet', () => {
-    const [granted] = take(freshBudget(LIMITS), ask('a'), T);
+    const [granted] = grantPermits(freshBudget(LIMITS), ask('a'), T);
     const state = limit(granted, { waitMs: 60_000, words: 'enough' }, T + 100);
-    expect(take(state, ask('a'), T + 200)[1].granted).toBe(false);
+    expect(grantPermits(state, ask('a'), T + 200)[1].granted).toBe(false);
   });
 });
 
 describe('a pause by an operator', () => {
   it('stops everybody, who ask again every half a minute, until it is over', () => {
     const paused = pause(freshBudget(LIMITS), { by: 'alice', reason: 'an incident' }, T);
-    const [queued, answer] = take(paused, ask('a'), T + 1_000);
+    const [queued, answer] = grantPermits(paused, ask('a'), T + 1_000);
     expect(answer).toEqual({
       granted: false,
-      place: 1,
+      position: 1,
       of: 1,
       waitMs: 30_000,
       because: 'paused by alice: an incident',
     });
-    expect(take(resume(queued), ask('a'), T + 2_000)[1].granted).toBe(true);
+    expect(grantPermits(resume(queued), ask('a'), T + 2_000)[1].granted).toBe(true);
   });
 });
 
 describe('the carried state', () => {
   it('of a later release is refused, so that a worker of that release takes it', () => {
-    const later = { ...freshBudget(LIMITS), version: 2 } as unknown as BudgetState;
-    expect(() => upgradeBudget(later)).toThrow('the state of a GitHub budget has version 2, this release knows 1');
+    const later = { ...freshBudget(LIMITS), version: 3 } as unknown as BudgetState;
+    expect(() => upgradeBudget(later)).toThrow(
+      'the state of a GitHub budget has version 3, this release knows up to 2',
+    );
   });
 
   it('with everything that it may hold is far below what Temporal carries', () => {
@@ -226,7 +228,7 @@ describe('the carried state', () => {
     const long = { ...ask('x'.repeat(100)), target: 'y'.repeat(120) };
     let state = freshBudget(limits);
     for (let index = 0; index < 3_000; index += 1)
-      [state] = take(state, { ...long, id: `${long.id}${index}` }, T, limits);
+      [state] = grantPermits(state, { ...long, id: `${long.id}${index}` }, T, limits);
     expect(JSON.stringify(state).length).toBeLessThan(1_000_000);
   });
 });
@@ -234,7 +236,7 @@ describe('the carried state', () => {
 /** Askers as they are: each comes when it likes, does what it is told, is late now and then, and some die. */
 interface Asker {
   readonly arrives: number;
-  readonly urgency: Urgency;
+  readonly priority: WritePriority;
   readonly lateMs: number;
   readonly diesAfter: number;
   /** Milliseconds from the grant to the use. */
@@ -253,7 +255,7 @@ const askers = (limits: BudgetLimits) =>
   fc.array(
     fc.record({
       arrives: fc.integer({ min: 0, max: 10_000 }),
-      urgency: fc.constantFrom(...urgencies),
+      priority: fc.constantFrom(...writePriorities),
       lateMs: fc.integer({ min: 0, max: 300 }),
       diesAfter: fc.oneof({ weight: 4, arbitrary: fc.constant(1_000_000) }, fc.integer({ min: 1, max: 3 })),
       usesAfter: fc.integer({ min: 0, max: limits.validMs }),
@@ -279,7 +281,7 @@ function play({ limits, askers: all }: { limits: BudgetLimits; askers: readonly 
     const asker = all[next?.index ?? -1];
     if (next === undefined || asker === undefined) throw new Error('nobody asks');
     const { at, index } = next;
-    const [after, answer] = take(state, ask(String(index), asker.urgency), at, limits);
+    const [after, answer] = grantPermits(state, ask(String(index), asker.priority), at, limits);
     state = after;
     if (answer.granted) {
       uses.push(at + asker.usesAfter);
@@ -321,7 +323,7 @@ describe('whoever asks, and however late permits are used', () => {
     // Those who are late let others go first; those who are on time do not wait for others of their own urgency.
     const onTime = world.map(({ limits, askers: all }) => ({
       limits,
-      askers: all.map((asker) => ({ ...asker, urgency: 'demand' as const, lateMs: 0, diesAfter: 1_000_000 })),
+      askers: all.map((asker) => ({ ...asker, priority: 'demand' as const, lateMs: 0, diesAfter: 1_000_000 })),
     }));
     fc.assert(
       fc.property(onTime, (given) => {
@@ -340,10 +342,10 @@ describe('whoever asks, and however late permits are used', () => {
     fc.assert(
       fc.property(anyLimits, fc.array(fc.integer({ min: 0, max: 6_000 }), { maxLength: 20 }), (limits, ago) => {
         const grants = ago.toSorted((a, b) => b - a).map((ms, index) => ({ at: T - ms, call: String(index) }));
-        const state = settled({ ...freshBudget(limits), grants }, T);
+        const state = pruned({ ...freshBudget(limits), grants }, T);
         const found = turns(state, T, 10);
         expect(found).toEqual(found.toSorted((a, b) => a - b));
-        const next = take(state, ask('a'), T, limits)[1];
+        const next = grantPermits(state, ask('a'), T, limits)[1];
         expect(next.granted ? T : T + next.waitMs).toBe(found[0]);
       }),
     );

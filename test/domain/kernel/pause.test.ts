@@ -68,16 +68,16 @@ describe('the key of a pause', () => {
 
 describe('a command', () => {
   const input = { by: 'bob', reason: '' };
-  const known = { ...alice, scope: 'target', kept: 'a key' } as const;
+  const inForce = { ...alice, scope: 'target', kept: 'a key' } as const;
 
   it('pauses and resumes, and is rejected where it would change nothing', () => {
     expect(pauseCommand('pause', null, input, NOW)).toMatchObject({ kind: 'accepted', pause: { by: 'bob', at: NOW } });
-    expect(pauseCommand('resume', known, input, NOW)).toMatchObject({ kind: 'accepted', pause: null });
-    expect(pauseCommand('pause', known, input, NOW)).toMatchObject({ kind: 'rejected' });
+    expect(pauseCommand('resume', inForce, input, NOW)).toMatchObject({ kind: 'accepted', pause: null });
+    expect(pauseCommand('pause', inForce, input, NOW)).toMatchObject({ kind: 'rejected' });
     expect(pauseCommand('resume', null, input, NOW)).toMatchObject({ kind: 'rejected' });
   });
 
   it('to one target does not resume its namespace', () => {
-    expect(pauseCommand('resume', { ...known, scope: 'namespace' }, input, NOW)).toMatchObject({ kind: 'rejected' });
+    expect(pauseCommand('resume', { ...inForce, scope: 'namespace' }, input, NOW)).toMatchObject({ kind: 'rejected' });
   });
 });

@@ -80,7 +80,7 @@ export function planOf(items: readonly PlanItem[] = [], plan: Partial<Plan> = {}
   };
 }
 
-export function lookOf(look: Partial<LightsOutObservation> = {}): LightsOutObservation {
+export function lookOf(observeInput: Partial<LightsOutObservation> = {}): LightsOutObservation {
   return {
     at: NOON,
     timings: { retryMin: 15_000, retryMax: 600_000, contestedMin: 60_000, contestedMax: 3_600_000 },
@@ -91,6 +91,6 @@ export function lookOf(look: Partial<LightsOutObservation> = {}): LightsOutObser
     plan: planOf(),
     globalPause: null,
     paused: null,
-    ...look,
+    ...observeInput,
   };
 }

@@ -81,9 +81,9 @@ export class ReferenceModel {
       if (heard.some(({ kind }) => kind === 'wake')) return 'wake';
       if (heard.length === 0) continue;
       const begun = heard.map(({ from }) => from);
-      const known = begun.filter((from) => from !== null);
-      if (known.length < begun.length) return { since: null, isCompleted: false };
-      const since = Math.max(...known, ...wakesEnded);
+      const existing = begun.filter((from) => from !== null);
+      if (existing.length < begun.length) return { since: null, isCompleted: false };
+      const since = Math.max(...existing, ...wakesEnded);
       const isRounded = heard.some((voice) => voice.isRounded);
       return { since, isCompleted: (keeper.completedAt ?? -1) >= since + (isRounded ? 1000 : 0) };
     }

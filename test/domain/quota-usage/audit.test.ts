@@ -16,13 +16,13 @@ const KEEP = 15 * MINUTE;
 /** One look: what was counted of pods, what the status says, and when. */
 type Look = readonly [now: number, counted: string, says: string | null];
 
-function look(memory: AuditMemory, [now, counted, says]: Look, keepMs = KEEP): AuditMemory {
-  const used = says === null ? {} : { pods: says };
+function observed(memory: AuditMemory, [now, counted, shown]: Look, keepMs = KEEP): AuditMemory {
+  const used = shown === null ? {} : { pods: shown };
   return audit(memory, { counted: { pods: counted }, status: { used }, now, keepMs });
 }
 
 function looks(...all: readonly Look[]): AuditMemory {
-  return all.reduce((memory, one) => look(memory, one), emptyAudit);
+  return all.reduce((memory, one) => observed(memory, one), emptyAudit);
 }
 
 describe('a number of a status', () => {
@@ -38,19 +38,19 @@ describe('a number of a status', () => {
 
   it('is untrue since the count went on without it', () => {
     const memory = looks([0, '5', '5'], [10 * MINUTE, '6', '5'], [11 * MINUTE, '7', '5']);
-    expect(memory.staleValues).toEqual([{ resource: 'pods', says: '5', counted: '7', since: 10 * MINUTE }]);
+    expect(memory.staleValues).toEqual([{ resource: 'pods', shown: '5', counted: '7', since: 10 * MINUTE }]);
     expect(wrongFor(memory, 11 * MINUTE - 1, MINUTE)).toEqual([]);
     expect(wrongFor(memory, 11 * MINUTE, MINUTE)).toHaveLength(1);
   });
 
   it('is untrue since it was first seen when it never was the count', () => {
     const memory = looks([0, '5', '9'], [MINUTE, '6', '9']);
-    expect(memory.staleValues).toEqual([{ resource: 'pods', says: '9', counted: '6', since: 0 }]);
+    expect(memory.staleValues).toEqual([{ resource: 'pods', shown: '9', counted: '6', since: 0 }]);
   });
 
   it('is untrue while there is none', () => {
     const memory = looks([0, '0', null], [MINUTE, '0', null]);
-    expect(memory.staleValues).toEqual([{ resource: 'pods', says: null, counted: '0', since: 0 }]);
+    expect(memory.staleValues).toEqual([{ resource: 'pods', shown: null, counted: '0', since: 0 }]);
     expect(looks([0, '0', null], [MINUTE, '0', '0']).staleValues).toEqual([]);
   });
 
@@ -62,14 +62,14 @@ describe('a number of a status', () => {
   it('is early, and no old staleValue, when admission charged what comes a moment later', () => {
     const before = looks([0, '7', '7'], [SECOND, '6', '6'], [5 * MINUTE, '6', '7']);
     expect(wrongFor(before, 5 * MINUTE, MINUTE)).toEqual([]);
-    expect(look(before, [5 * MINUTE + 50, '7', '7']).staleValues).toEqual([]);
+    expect(observed(before, [5 * MINUTE + 50, '7', '7']).staleValues).toEqual([]);
   });
 
   it('is wrong at once where the status follows by more than the time, although it moves all the while', () => {
     // One more pod every ten seconds, and a status that says so two minutes later.
     const all = Array.from({ length: 60 }, (_, at): Look => [at * 10 * SECOND, `${at}`, `${Math.max(0, at - 12)}`]);
     const memory = looks(...all);
-    expect(memory.staleValues).toMatchObject([{ says: '47', counted: '59' }]);
+    expect(memory.staleValues).toMatchObject([{ shown: '47', counted: '59' }]);
     expect(wrongFor(memory, 590 * SECOND, MINUTE)).toHaveLength(1);
     expect(wrongFor(memory, 590 * SECOND, 3 * MINUTE)).toEqual([]);
   });
@@ -78,7 +78,7 @@ describe('a number of a status', () => {
     const before = looks([0, '5', '4'], [50 * SECOND, '5', '4']);
     const blind = audit(before, { counted: {}, status: { used: { pods: '4' } }, now: 55 * SECOND, keepMs: KEEP });
     expect(blind).toEqual(emptyAudit);
-    expect(look(blind, [2 * MINUTE, '5', '4']).staleValues).toMatchObject([{ since: 2 * MINUTE }]);
+    expect(observed(blind, [2 * MINUTE, '5', '4']).staleValues).toMatchObject([{ since: 2 * MINUTE }]);
   });
 
   it('is nobody’s business where the quota does not count it', () => {
@@ -98,7 +98,7 @@ const steady = fc.array(fc.record({ moves: fc.integer({ min: 0, max: 5 }), to: f
 
 interface World {
   readonly counts: readonly number[];
-  readonly says: readonly number[];
+  readonly shown: readonly number[];
 }
 
 /** A status that is, at any time, the true count of a moment between `lag` ticks before and `ahead` ticks after. */
@@ -108,15 +108,15 @@ function world(
   lag: number,
   ahead: number,
 ): World {
-  const says: number[] = [];
+  const shown: number[] = [];
   for (let at = 0; at < counts.length; at += 1) {
     const around = counts.slice(Math.max(0, at - lag), at + ahead + 1);
-    const before = says.at(-1);
+    const before = shown.at(-1);
     const { moves: move, to } = moves[at] ?? { moves: 0, to: 0 };
     const stays = before !== undefined && move > 0 && around.includes(before);
-    says.push(stays ? before : (around[to % around.length] ?? 0));
+    shown.push(stays ? before : (around[to % around.length] ?? 0));
   }
-  return { counts, says };
+  return { counts, shown };
 }
 
 /** Counts that stand for some ticks. */
@@ -127,11 +127,11 @@ const held = fc
   );
 
 /** Audits at every tick at which something moved, and at the others that `also` names. */
-function everWrong({ counts, says }: World, after: number, also: (at: number) => boolean, keep = 10_000): boolean {
+function everWrong({ counts, shown }: World, after: number, also: (at: number) => boolean, keep = 10_000): boolean {
   let memory = emptyAudit;
   return counts.some((count, at) => {
-    const moved = at === 0 || count !== counts[at - 1] || says[at] !== says[at - 1];
-    if (moved || also(at)) memory = look(memory, [at, `${count}`, `${says[at]}`], keep);
+    const moved = at === 0 || count !== counts[at - 1] || shown[at] !== shown[at - 1];
+    if (moved || also(at)) memory = observed(memory, [at, `${count}`, `${shown[at]}`], keep);
     return wrongFor(memory, at, after).length > 0;
   });
 }
@@ -185,11 +185,11 @@ describe('a status that stands still', () => {
         // Nothing is the count of later on that the status says.
         const then = later.map((amount, at): Look => [from + at, `${amount}`, '9']);
         const before = past.counts.reduce(
-          (memory, count, at) => look(memory, [at, `${count}`, `${past.says[at]}`]),
+          (memory, count, at) => observed(memory, [at, `${count}`, `${past.shown[at]}`]),
           emptyAudit,
         );
-        const memory = then.slice(0, after).reduce((all, one) => look(all, one), before);
-        expect(wrongFor(memory, from + after, after)).toMatchObject([{ says: '9' }]);
+        const memory = then.slice(0, after).reduce((all, one) => observed(all, one), before);
+        expect(wrongFor(memory, from + after, after)).toMatchObject([{ shown: '9' }]);
         expect(wrongFor(memory, from + after - 1, after)).toEqual([]);
       }),
       { numRuns: 500 },
@@ -200,9 +200,9 @@ describe('a status that stands still', () => {
     fc.assert(
       fc.property(held, fc.integer({ min: 1, max: 40 }), (counts, after) => {
         const stuck = counts[0] ?? 0;
-        const says = counts.map(() => stuck);
+        const shown = counts.map(() => stuck);
         const lastTrue = counts.lastIndexOf(stuck) + 1;
-        const memory = counts.reduce((all, count, at) => look(all, [at, `${count}`, `${says[at]}`]), emptyAudit);
+        const memory = counts.reduce((all, count, at) => observed(all, [at, `${count}`, `${shown[at]}`]), emptyAudit);
         const last = counts.length;
         expect(wrongFor(memory, last, after)).toHaveLength(lastTrue < last && last - lastTrue >= after ? 1 : 0);
       }),
@@ -214,9 +214,9 @@ describe('the memory of an audit', () => {
   const busy = Array.from({ length: 1_000 }, (_, at): Look => [at, `${at}`, `${at % 7 === 0 ? at + 5 : at - 3}`]);
 
   it('is bounded, however much was true', () => {
-    const { counts, said } = looks(...busy);
+    const { counts, falseNumbers } = looks(...busy);
     expect(counts['pods']).toHaveLength(64);
-    expect(said['pods']?.length).toBeLessThanOrEqual(64);
+    expect(falseNumbers['pods']?.length).toBeLessThanOrEqual(64);
   });
 
   it('forgets what was true too long ago', () => {

@@ -10,7 +10,7 @@ import {
   noteRecount,
 } from '../../../domain/quota-usage/coalesce.ts';
 
-const limits: CoalesceLimits = { settleMs: 20, chargedSettleMs: 1_000, maxGapMs: 5_000 };
+const limits: CoalesceLimits = { debounceMs: 20, chargedDebounceMs: 1_000, maxGapMs: 5_000 };
 
 interface Change {
   readonly at: number;
@@ -25,8 +25,8 @@ interface Walk {
   readonly state: CoalesceState;
 }
 
-function settleOf(kind: ChangeKind): number {
-  return { moved: limits.settleMs, charged: limits.chargedSettleMs, urgent: 0 }[kind];
+function debounceOf(kind: ChangeKind): number {
+  return { moved: limits.debounceMs, charged: limits.chargedDebounceMs, urgent: 0 }[kind];
 }
 
 /**
@@ -50,7 +50,7 @@ function play(changes: readonly Change[], { late = 0, forget = false, from = idl
     recountBy(at);
     if (forget && isForgettable(state, at, limits)) state = idleState;
     const gap = kind === 'urgent' ? 0 : state.gapMs;
-    waiting.push({ at, allowed: Math.max(settleOf(kind), gap) + late });
+    waiting.push({ at, allowed: Math.max(debounceOf(kind), gap) + late });
     state = noteChange(state, kind, at, limits);
   }
   recountBy(Number.POSITIVE_INFINITY);
@@ -121,7 +121,7 @@ describe('the recounts of a namespace', () => {
         const before = play(all);
         const at = (before.recounts.at(-1) ?? 0) + 2 * limits.maxGapMs;
         const after = play([{ at, kind }], { from: before.state });
-        expect(after.recounts).toEqual([at + settleOf(kind)]);
+        expect(after.recounts).toEqual([at + debounceOf(kind)]);
         expect(after.state.gapMs).toBe(100);
       }),
     );

@@ -6,13 +6,15 @@ const cpuOnly = (name: string) => ({ name, resources: { requests: { cpu: '1m' },
 describe('what a pod must state under a quota', () => {
   it('is asked of every container, by name', () => {
     const required = ['memory'];
-    const refusal = 'must specify memory for: ';
-    expect(podConstraints(required, { spec: { initContainers: [cpuOnly('dummy')] } })).toBe(`${refusal}dummy`);
-    expect(podConstraints(required, { spec: { containers: [cpuOnly('dummy')] } })).toBe(`${refusal}dummy`);
+    const rejection = 'must specify memory for: ';
+    expect(podConstraints(required, { spec: { initContainers: [cpuOnly('dummy')] } })).toBe(`${rejection}dummy`);
+    expect(podConstraints(required, { spec: { containers: [cpuOnly('dummy')] } })).toBe(`${rejection}dummy`);
     const [foo, bar] = [cpuOnly('foo'), cpuOnly('bar')];
-    expect(podConstraints(required, { spec: { initContainers: [foo, bar] } })).toBe(`${refusal}bar,foo`);
-    expect(podConstraints(required, { spec: { containers: [foo], initContainers: [bar] } })).toBe(`${refusal}bar,foo`);
-    expect(podConstraints(required, { spec: { containers: [{}] } })).toBe(refusal);
+    expect(podConstraints(required, { spec: { initContainers: [foo, bar] } })).toBe(`${rejection}bar,foo`);
+    expect(podConstraints(required, { spec: { containers: [foo], initContainers: [bar] } })).toBe(
+      `${rejection}bar,foo`,
+    );
+    expect(podConstraints(required, { spec: { containers: [{}] } })).toBe(rejection);
   });
 
   it('is told in one order, whatever the order of the quota', () => {
@@ -46,8 +48,8 @@ describe('what a pod must state under a quota', () => {
       podConstraints(['memory', 'cpu'], { spec: { resources, containers: [{ name: 'foo' }] } });
     expect(whole({ requests: { cpu: '1m' } })).toBeNull();
     expect(whole({ limits: { 'hugepages-2Mi': '2Mi' } })).toBeNull();
-    const refusal = 'must specify cpu for: foo; memory for: foo';
-    expect(whole({ requests: { storage: '1' } })).toBe(refusal);
-    expect(whole({})).toBe(refusal);
+    const rejection = 'must specify cpu for: foo; memory for: foo';
+    expect(whole({ requests: { storage: '1' } })).toBe(rejection);
+    expect(whole({})).toBe(rejection);
   });
 });

@@ -27,7 +27,7 @@ function seen(over: Partial<UsageObservation> = {}): UsageObservation {
 const decide = (seen: UsageObservation, policy: UsagePolicy, memory: UsageMemory) =>
   decideOn({ ...seen, policy }, memory);
 
-const staleValue = (since: number): StaleValue => ({ resource: 'pods', says: '5', counted: '2', since });
+const staleValue = (since: number): StaleValue => ({ resource: 'pods', shown: '5', counted: '2', since });
 
 describe('an episode that owns the status', () => {
   it('ends where the status says what was counted, and where there is no quota', () => {
@@ -97,13 +97,13 @@ describe('an episode that audits', () => {
   });
 
   it('tells that it is true again only of what was told as wrong', () => {
-    expect(decide(seen(), audit, freshMemory)).not.toHaveProperty('tells');
+    expect(decide(seen(), audit, freshMemory)).not.toHaveProperty('event');
     expect(
       decide(seen(), audit, {
         ...freshMemory,
         reported: { quotaUid: 'uid-1', resources: ['pods'], key: 'uid-1 pods 1' },
       }),
-    ).toHaveProperty('tells');
+    ).toHaveProperty('event');
   });
 });
 
@@ -120,7 +120,7 @@ describe('what was told as wrong', () => {
   it('says nothing about another quota of the same name', () => {
     const memory = { ...freshMemory, reported: { ...reported, quotaUid: 'uid-0' } };
     expect(decide(seen({ staleValues: [staleValue(NOW - 60_000)] }), audit, memory)).toMatchObject({ kind: 'report' });
-    expect(decide(seen(), audit, memory)).not.toHaveProperty('tells');
+    expect(decide(seen(), audit, memory)).not.toHaveProperty('event');
   });
 });
 

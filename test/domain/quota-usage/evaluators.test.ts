@@ -11,8 +11,8 @@ const withGpus: UsageContext = { ...bare, deviceClasses: new Map([['gpu', 'examp
 
 describe('the resources that are counted', () => {
   it('have one evaluator each, known to the cluster or not', () => {
-    const known = [core('pods'), core('secrets'), { group: 'apps', resource: 'deployments' }, core('endpoints')];
-    const names = evaluatorsFor(known).map(({ resource }) => groupResourceName(resource));
+    const existing = [core('pods'), core('secrets'), { group: 'apps', resource: 'deployments' }, core('endpoints')];
+    const names = evaluatorsFor(existing).map(({ resource }) => groupResourceName(resource));
     expect(names.toSorted()).toEqual(
       [
         'configmaps',

@@ -121,8 +121,8 @@ describe('what is monitored after a round of discovery', () => {
 });
 
 describe('what has to be watched', () => {
-  const known = ['pods', 'services', 'secrets', 'deployments.apps', 'widgets.example.com', 'jobs.batch'];
-  const evaluators = evaluatorsFor(known.map((one) => resource(one)));
+  const existing = ['pods', 'services', 'secrets', 'deployments.apps', 'widgets.example.com', 'jobs.batch'];
+  const evaluators = evaluatorsFor(existing.map((one) => resource(one)));
   const needed = (...limits: readonly string[][]) =>
     neededResources(
       limits.map((keys) => ({ hard: Object.fromEntries(keys.map((key) => [key, '1'])) })),

@@ -1,7 +1,7 @@
 import * as fc from '../../kernel/fast-check.ts';
 import { describe, expect, it } from 'vitest';
 import {
-  CHARGE_SETTLE_MS,
+  CHARGE_GRACE_MS,
   noteArrival,
   noteStatus,
   type RecentCharges,
@@ -27,15 +27,15 @@ describe('the charges of a quota', () => {
     const first = note([], { pods: '1', 'requests.cpu': '1' }, { pods: '2', 'requests.cpu': '1500m' }, AT);
     const both = note(first, { pods: '2', 'requests.cpu': '1500m' }, { pods: '3', 'requests.cpu': '1' }, AT + 500);
     expect(unsettledAt(both, AT + 500)).toEqual({ pods: '2', 'requests.cpu': '500m' });
-    expect(unsettledAt(both, AT + CHARGE_SETTLE_MS)).toEqual({ pods: '1' });
-    expect(unsettledAt(both, AT + 500 + CHARGE_SETTLE_MS)).toEqual({});
+    expect(unsettledAt(both, AT + CHARGE_GRACE_MS)).toEqual({ pods: '1' });
+    expect(unsettledAt(both, AT + 500 + CHARGE_GRACE_MS)).toEqual({});
   });
 
   it('are unsettled for the whole time, whenever they came', () => {
     for (const at of [AT + 1, AT + 50, AT + 99]) {
       const charges = note([], {}, { pods: '1' }, at);
-      expect(unsettledAt(charges, at + CHARGE_SETTLE_MS - 1)).toEqual({ pods: '1' });
-      expect(unsettledAt(charges, at + CHARGE_SETTLE_MS + 100)).toEqual({});
+      expect(unsettledAt(charges, at + CHARGE_GRACE_MS - 1)).toEqual({ pods: '1' });
+      expect(unsettledAt(charges, at + CHARGE_GRACE_MS + 100)).toEqual({});
     }
   });
 
@@ -44,7 +44,7 @@ describe('the charges of a quota', () => {
     const both = note(first, { pods: '2', 'requests.cpu': '1' }, { pods: '3', 'requests.cpu': '1500m' }, AT + 500);
     const one = noteArrival(both, { pods: '1', 'requests.cpu': '500m', 'limits.cpu': '4' });
     expect(unsettledAt(one, AT + 500)).toEqual({ pods: '2', 'requests.cpu': '1' });
-    expect(unsettledAt(one, AT + CHARGE_SETTLE_MS)).toEqual({ pods: '1', 'requests.cpu': '500m' });
+    expect(unsettledAt(one, AT + CHARGE_GRACE_MS)).toEqual({ pods: '1', 'requests.cpu': '500m' });
     const three = noteArrival(noteArrival(one, { pods: '1', 'requests.cpu': '500m' }), { pods: '4' });
     expect(unsettledAt(three, AT + 500)).toEqual({ 'requests.cpu': '500m' });
     expect(noteArrival([], { pods: '1' })).toEqual([]);
@@ -73,9 +73,9 @@ describe('the charges of a quota', () => {
   it('say when it is worth while to count again', () => {
     const charges = note(note([], {}, { pods: '1' }, AT), { pods: '1' }, { pods: '2' }, AT + 1_000);
     const at = (now: number) => unsettledCharges(charges, unsettledSince([], now), now).countAgainAt;
-    expect(at(AT)).toBe(AT + CHARGE_SETTLE_MS);
-    expect(at(AT + CHARGE_SETTLE_MS)).toBe(AT + 1_000 + CHARGE_SETTLE_MS);
-    expect(at(AT + 1_000 + CHARGE_SETTLE_MS)).toBeNull();
+    expect(at(AT)).toBe(AT + CHARGE_GRACE_MS);
+    expect(at(AT + CHARGE_GRACE_MS)).toBe(AT + 1_000 + CHARGE_GRACE_MS);
+    expect(at(AT + 1_000 + CHARGE_GRACE_MS)).toBeNull();
   });
 
   it('are unsettled for as long as a watch is interrupted, and then for as long as ever', () => {
@@ -83,17 +83,17 @@ describe('the charges of a quota', () => {
     const lost = { connectedSince: null, lastConnectedAt: AT - 100 };
     const other = { connectedSince: AT - 60_000, lastConnectedAt: AT - 60_000 };
     const during = unsettledCharges(charges, unsettledSince([other, lost], AT + 9_000), AT + 9_000);
-    expect(during).toEqual({ amounts: { pods: '1' }, countAgainAt: AT + 9_000 + CHARGE_SETTLE_MS });
+    expect(during).toEqual({ amounts: { pods: '1' }, countAgainAt: AT + 9_000 + CHARGE_GRACE_MS });
     const back = { ...lost, connectedSince: AT + 9_000 };
     const after = (ms: number) => unsettledCharges(charges, unsettledSince([back], AT + ms), AT + ms).amounts;
-    expect(after(9_000 + CHARGE_SETTLE_MS - 1)).toEqual({ pods: '1' });
-    expect(after(9_000 + CHARGE_SETTLE_MS)).toEqual({});
+    expect(after(9_000 + CHARGE_GRACE_MS - 1)).toEqual({ pods: '1' });
+    expect(after(9_000 + CHARGE_GRACE_MS)).toEqual({});
   });
 
   it('are settled as quickly as ever when a watch is only renewed', () => {
     const charges = note([], {}, { pods: '1' }, AT);
-    const renewed = { connectedSince: AT + CHARGE_SETTLE_MS + 10, lastConnectedAt: AT + CHARGE_SETTLE_MS + 5 };
-    const now = AT + CHARGE_SETTLE_MS + 20;
+    const renewed = { connectedSince: AT + CHARGE_GRACE_MS + 10, lastConnectedAt: AT + CHARGE_GRACE_MS + 5 };
+    const now = AT + CHARGE_GRACE_MS + 20;
     expect(unsettledCharges(charges, unsettledSince([renewed], now), now).amounts).toEqual({});
   });
 });
@@ -130,7 +130,7 @@ const STEP_MS = 50;
 const lives: fc.Arbitrary<readonly Life[]> = fc.array(
   fc.record({
     chargedAt: fc.nat({ max: 80 }).map((step) => step * STEP_MS),
-    seenAfter: fc.nat({ max: CHARGE_SETTLE_MS / STEP_MS - 1 }).map((step) => step * STEP_MS),
+    seenAfter: fc.nat({ max: CHARGE_GRACE_MS / STEP_MS - 1 }).map((step) => step * STEP_MS),
     deletedAfter: fc.option(fc.nat({ max: 60 }).map((step) => step * STEP_MS)),
     deletionSeenAfter: fc.nat({ max: 60 }).map((step) => step * STEP_MS),
   }),
@@ -140,7 +140,7 @@ const lives: fc.Arbitrary<readonly Life[]> = fc.array(
 /** Plays charges, objects and counts on a virtual clock; with each count the status that is written, and what is really used. */
 function play(all: readonly Life[], everyMs: number) {
   let [status, charges]: [number, RecentCharges] = [0, []];
-  const writes: { at: number; says: number; uses: number; isLowered: boolean }[] = [];
+  const writes: { at: number; shown: number; uses: number; isLowered: boolean }[] = [];
   const say = (next: number, now: number): void => {
     charges = note(charges, { pods: String(status) }, { pods: String(next) }, now);
     status = next;
@@ -162,7 +162,7 @@ function play(all: readonly Life[], everyMs: number) {
     const before = status;
     const { amounts } = unsettledCharges(charges, unsettledSince([], now), now);
     say(Number(withUnsettledCharges(counted(String(seen)), { pods: String(status) }, amounts).used['pods']), now);
-    writes.push({ at: now, says: status, uses, isLowered: status < before });
+    writes.push({ at: now, shown: status, uses, isLowered: status < before });
   }
   return writes;
 }
@@ -171,7 +171,7 @@ describe('a status that is counted all the time while objects come late and go',
   it('never says less than what is used', () => {
     fc.assert(
       fc.property(lives, fc.constantFrom(STEP_MS, 4 * STEP_MS, 20 * STEP_MS), (all, everyMs) => {
-        expect(play(all, everyMs).filter(({ says, uses }) => says < uses)).toEqual([]);
+        expect(play(all, everyMs).filter(({ shown, uses }) => shown < uses)).toEqual([]);
       }),
     );
   });
@@ -180,7 +180,7 @@ describe('a status that is counted all the time while objects come late and go',
     fc.assert(
       fc.property(lives, (all) => {
         expect(play(all, STEP_MS).at(-1)).toMatchObject({
-          says: all.filter(({ deletedAfter }) => deletedAfter === null).length,
+          shown: all.filter(({ deletedAfter }) => deletedAfter === null).length,
         });
       }),
     );
@@ -193,8 +193,8 @@ describe('a status that is counted all the time while objects come late and go',
       deletedAfter: index < 100 ? 5_000 : null,
       deletionSeenAfter: 0,
     }));
-    const during = play(steady, STEP_MS).filter(({ at }) => at >= 5_000 + CHARGE_SETTLE_MS && at < 10_000);
+    const during = play(steady, STEP_MS).filter(({ at }) => at >= 5_000 + CHARGE_GRACE_MS && at < 10_000);
     // No later than what is under way, however much is charged in two seconds.
-    expect(Math.max(...during.map(({ says, uses }) => says - uses))).toBeLessThanOrEqual(2);
+    expect(Math.max(...during.map(({ shown, uses }) => shown - uses))).toBeLessThanOrEqual(2);
   });
 });

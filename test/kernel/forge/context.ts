@@ -23,7 +23,7 @@ export interface ForgeContext {
   readonly pulls: PullRequests;
   readonly lock: Mutex;
   /** What all repositories of the forge share. */
-  readonly site: Site;
+  readonly valueLocation: Site;
 }
 
 /** GitHub's `repository` for this one, with its counts of now. */

@@ -55,9 +55,9 @@ export class Control {
   async setCheckRun({ sha, name, status, conclusion }: CheckRunChange): Promise<void> {
     await this.#changing(async () => {
       const { checks } = this.#forge;
-      const known = checks.latestRuns(sha).find((one) => one.name === name);
-      const before = known?.status ?? 'new';
-      const run = known ?? checks.addRun({ name, headSha: sha });
+      const existing = checks.latestRuns(sha).find((one) => one.name === name);
+      const before = existing?.status ?? 'new';
+      const run = existing ?? checks.addRun({ name, headSha: sha });
       if (status === 'completed' || conclusion) {
         if (!conclusion) throw new Error(`the completed check run ${name} needs a conclusion, such as "success"`);
         finishRun(run, conclusion);
@@ -172,7 +172,7 @@ export class Control {
     return this.#changing(async () => {
       const made = newHook(this.#forge.store.nextId(), options);
       this.#forge.store.state.hooks.push(made);
-      void this.#forge.site.webhooks.ping(this.#forge, made);
+      void this.#forge.valueLocation.webhooks.ping(this.#forge, made);
       return made.id;
     });
   }
@@ -185,28 +185,28 @@ export class Control {
   /** @throws Error for an unknown id */
   async removeHook(id: number): Promise<void> {
     await this.#changing(async () => {
-      const { store, site } = this.#forge;
+      const { store, valueLocation } = this.#forge;
       const hook = this.#hook(id);
       store.state.hooks.splice(store.state.hooks.indexOf(hook), 1);
-      site.webhooks.forget(this.#forge, hook);
+      valueLocation.webhooks.forget(this.#forge, hook);
     });
   }
 
   /** What was delivered so far to the repository's hooks, or to one of them, the oldest first. */
   deliveries(hook?: number): readonly Delivery[] {
-    const { store, site } = this.#forge;
+    const { store, valueLocation } = this.#forge;
     const hooks = store.state.hooks.filter(({ id }) => hook === undefined || id === hook);
-    return hooks.flatMap((one) => site.webhooks.deliveries(this.#forge, one)).sort((a, b) => a.id - b.id);
+    return hooks.flatMap((one) => valueLocation.webhooks.deliveries(this.#forge, one)).sort((a, b) => a.id - b.id);
   }
 
   /** Delivers once more, under the same GUID. Resolves with what came of it. @throws Error for an unknown id */
   redeliver(deliveryId: number): Promise<Delivery | undefined> {
-    return this.#forge.site.webhooks.redeliver(deliveryId);
+    return this.#forge.valueLocation.webhooks.redeliver(deliveryId);
   }
 
   /** Resolves when every webhook has its answer, those of other repositories too. */
   deliveriesSettled(): Promise<void> {
-    return this.#forge.site.deliverer.settled();
+    return this.#forge.valueLocation.deliverer.settled();
   }
 
   async comment(number: number, by: string, body: string): Promise<void> {

@@ -218,8 +218,8 @@ const descriptionFiles: Readonly<Record<DescriptionName, string>> = {
 const loading = new Map<DescriptionName, Promise<Described>>();
 
 function described(name: DescriptionName): Promise<Described> {
-  const known = loading.get(name);
-  if (known) return known;
+  const existing = loading.get(name);
+  if (existing) return existing;
   const read = (async () => {
     return new Described(JSON.parse(await readFile(descriptionFiles[name], 'utf8')) as Description);
   })();

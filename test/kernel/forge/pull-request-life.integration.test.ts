@@ -153,14 +153,14 @@ describe('a pull request', () => {
   it('has its answer after a while by itself, again after the base moved', async () => {
     const { client, at, forge } = fresh;
     const { number } = await openPullRequest(fresh, { branch: 'one', path: 'a.yaml', content: '1\n' });
-    const known = async () =>
+    const existing = async () =>
       await eventually('it is known whether it merges', async () => {
         const seen = (await client.pulls.get({ ...at, pull_number: number })).data;
         return seen.mergeable !== null && seen;
       });
-    expect(await known()).toMatchObject({ mergeable: true, mergeable_state: 'clean' });
+    expect(await existing()).toMatchObject({ mergeable: true, mergeable_state: 'clean' });
     await forge.pushCommit({ files: { 'other.yaml': '1\n' } });
-    expect(await known()).toMatchObject({ mergeable: true, mergeable_state: 'clean' });
+    expect(await existing()).toMatchObject({ mergeable: true, mergeable_state: 'clean' });
   });
 
   it('is closed, reopened, renamed and commented on by people', async () => {

@@ -99,14 +99,14 @@ export class PullRequests {
     if (!headSha) throw invalid('head');
     const baseSha = await this.#git.branchTip(wanted.base);
     if (!baseSha) throw invalid('base');
-    const refuse = (message: string): ApiError =>
+    const reject = (message: string): ApiError =>
       validationFailed({ resource: 'PullRequest', code: 'custom', message });
     if (this.#openFor(headRef, wanted.base)) {
-      throw refuse(`A pull request already exists for ${this.#owner}:${headRef}.`);
+      throw reject(`A pull request already exists for ${this.#owner}:${headRef}.`);
     }
     const mergeBaseSha = await this.#git.mergeBase(baseSha, headSha);
-    if (!mergeBaseSha) throw refuse(`The ${headRef} branch has no history in common with ${wanted.base}`);
-    if (mergeBaseSha === headSha) throw refuse(`No commits between ${wanted.base} and ${headRef}`);
+    if (!mergeBaseSha) throw reject(`The ${headRef} branch has no history in common with ${wanted.base}`);
+    if (mergeBaseSha === headSha) throw reject(`No commits between ${wanted.base} and ${headRef}`);
     const now = isoSeconds(new Date());
     const pull: PullRequest = {
       number: this.#store.state.nextNumber++,
@@ -145,22 +145,22 @@ export class PullRequests {
     wanted: { title?: string; body?: string | null; base?: string; state?: 'open' | 'closed' },
     by: string,
   ): Promise<void> {
-    const refuse = (field: string, message: string): ApiError =>
+    const reject = (field: string, message: string): ApiError =>
       validationFailed({ resource: 'PullRequest', code: 'invalid', field, message });
     const { title, body, baseRef, baseSha: oldBaseSha } = pull;
     if (wanted.base !== undefined && wanted.base !== pull.baseRef) {
-      if (pull.state === 'closed') throw refuse('base', 'Cannot change the base branch of a closed pull request.');
+      if (pull.state === 'closed') throw reject('base', 'Cannot change the base branch of a closed pull request.');
       const baseSha = await this.#git.branchTip(wanted.base);
-      if (!baseSha) throw refuse('base', `Proposed base branch '${wanted.base}' was not found`);
+      if (!baseSha) throw reject('base', `Proposed base branch '${wanted.base}' was not found`);
       if (this.#openFor(pull.headRef, wanted.base)) {
-        throw refuse(
+        throw reject(
           'base',
           `A pull request already exists for base branch '${wanted.base}' and head branch '${pull.headRef}'`,
         );
       }
       const mergeBaseSha = await this.#git.mergeBase(baseSha, pull.headSha);
       if (!mergeBaseSha || mergeBaseSha === pull.headSha) {
-        throw refuse(
+        throw reject(
           'base',
           `There are no new commits between base branch '${wanted.base}' and head branch '${pull.headRef}'`,
         );
@@ -230,10 +230,10 @@ export class PullRequests {
     const dismisses = this.#store.state.protections[pull.baseRef]?.dismissStaleReviews === true;
     // A merge of the base leaves the diff, and with it the approvals, as they are.
     if (dismisses && JSON.stringify(before) !== JSON.stringify(after)) this.#reviews.dismissStale(pull, by);
-    const known = new Set(before.map(({ path }) => path));
+    const existing = new Set(before.map(({ path }) => path));
     await this.#reviews.requestOwners(
       pull,
-      after.filter(({ path }) => !known.has(path)),
+      after.filter(({ path }) => !existing.has(path)),
     );
     await this.#headIs(pull);
   }
@@ -310,15 +310,15 @@ export class PullRequests {
   /** Merges the base into the head branch. @throws ApiError 422 in GitHub's words */
   async updateBranch(pull: PullRequest, { expected, by }: { expected?: string; by: string }): Promise<void> {
     await this.refresh(pull);
-    const refuse = (message: string): ApiError => new ApiError(422, message);
-    if (pull.state !== 'open') throw refuse('Pull request is closed.');
+    const reject = (message: string): ApiError => new ApiError(422, message);
+    if (pull.state !== 'open') throw reject('Pull request is closed.');
     if (expected !== undefined && expected !== pull.headSha) {
-      throw refuse("expected head sha didn't match current head ref.");
+      throw reject("expected head sha didn't match current head ref.");
     }
     const base = (await this.#git.branchTip(pull.baseRef)) ?? '';
-    if (await this.#git.isAncestor(base, pull.headSha)) throw refuse('There are no new commits on the base branch.');
+    if (await this.#git.isAncestor(base, pull.headSha)) throw reject('There are no new commits on the base branch.');
     const outcome = await this.#git.mergeTrees(pull.headSha, base);
-    if (!outcome.clean) throw refuse('merge conflict between base and head');
+    if (!outcome.clean) throw reject('merge conflict between base and head');
     const sha = await this.#git.writeCommit({
       tree: outcome.tree,
       parents: [pull.headSha, base],
@@ -383,27 +383,27 @@ export class PullRequests {
   }
 
   async #reopen(pull: PullRequest, by: string): Promise<void> {
-    const refuse = (why: string): ApiError =>
+    const reject = (why: string): ApiError =>
       validationFailed({
         resource: 'PullRequest',
         code: 'invalid',
         field: 'state',
         message: `state cannot be changed. ${why}`,
       });
-    if (pull.mergedAt) throw refuse('The pull request cannot be reopened.');
+    if (pull.mergedAt) throw reject('The pull request cannot be reopened.');
     const head = await this.#git.branchTip(pull.headRef);
-    if (!head) throw refuse(`The ${pull.headRef} branch has been deleted.`);
+    if (!head) throw reject(`The ${pull.headRef} branch has been deleted.`);
     const base = await this.#git.branchTip(pull.baseRef);
-    if (!base) throw refuse(`The ${pull.baseRef} branch has been deleted.`);
+    if (!base) throw reject(`The ${pull.baseRef} branch has been deleted.`);
     if (this.#openFor(pull.headRef, pull.baseRef)) {
-      throw refuse(`There is already an open pull request from ${this.#owner}:${pull.headRef} to ${pull.baseRef}.`);
+      throw reject(`There is already an open pull request from ${this.#owner}:${pull.headRef} to ${pull.baseRef}.`);
     }
     if (!(await this.#git.isAncestor(pull.headSha, head))) {
-      throw refuse(`The ${pull.headRef} branch was force-pushed or recreated.`);
+      throw reject(`The ${pull.headRef} branch was force-pushed or recreated.`);
     }
     const mergeBaseSha = await this.#git.mergeBase(base, head);
     if (!mergeBaseSha || mergeBaseSha === head) {
-      throw refuse(`There are no new commits on the ${this.#owner}:${pull.headRef} branch.`);
+      throw reject(`There are no new commits on the ${this.#owner}:${pull.headRef} branch.`);
     }
     const moved = head !== pull.headSha;
     Object.assign(pull, { state: 'open', closedAt: null, closedBy: null, headSha: head, baseSha: base, mergeBaseSha });
@@ -429,11 +429,11 @@ export class PullRequests {
     const base = await this.#git.branchTip(pull.baseRef);
     if (!base) return undefined;
     const head = pull.headSha;
-    const known = this.#mergeabilities.get(pull.number);
-    const sameHead = known?.head === head;
-    if (known?.outcome && sameHead && known.base === base) {
-      known.seen = true;
-      return known;
+    const existing = this.#mergeabilities.get(pull.number);
+    const sameHead = existing?.head === head;
+    if (existing?.outcome && sameHead && existing.base === base) {
+      existing.seen = true;
+      return existing;
     }
     if (wait || this.#mergeableDelayMs === 0) {
       const now: Mergeability = { base, head, seen: true };
@@ -441,10 +441,10 @@ export class PullRequests {
       this.#mergeabilities.set(pull.number, now);
       return now;
     }
-    if (known && sameHead && !known.outcome) return undefined;
+    if (existing && sameHead && !existing.outcome) return undefined;
     this.#start(pull, { base, head, seen: false });
-    if (!known?.outcome || !sameHead || known.seen) return undefined;
-    return known;
+    if (!existing?.outcome || !sameHead || existing.seen) return undefined;
+    return existing;
   }
 
   #start(pull: PullRequest, started: Mergeability): void {

@@ -155,12 +155,12 @@ export class Reviews {
   }
 
   #refuseOwn(pull: PullRequest, { user, state, body }: Pick<GivenReview, 'user' | 'state' | 'body'>): void {
-    const refuse = (why: string): ApiError => new ApiError(422, 'Unprocessable Entity', { errors: [why] });
-    if (user === pull.user && state === 'APPROVED') throw refuse('Can not approve your own pull request');
+    const reject = (why: string): ApiError => new ApiError(422, 'Unprocessable Entity', { errors: [why] });
+    if (user === pull.user && state === 'APPROVED') throw reject('Can not approve your own pull request');
     if (user === pull.user && state === 'CHANGES_REQUESTED') {
-      throw refuse('Can not request changes on your own pull request');
+      throw reject('Can not request changes on your own pull request');
     }
-    if (state === 'CHANGES_REQUESTED' && body === '') throw refuse('Body is required to request changes');
+    if (state === 'CHANGES_REQUESTED' && body === '') throw reject('Body is required to request changes');
   }
 
   #submitted(pull: PullRequest, review: Review): void {
@@ -199,8 +199,8 @@ export class Reviews {
     for (const path of CODEOWNERS_PATHS) {
       const entry = await this.#git.entryAt(tree, path);
       if (!entry) continue;
-      const known = this.#rules.get(entry.sha);
-      if (known) return known;
+      const existing = this.#rules.get(entry.sha);
+      if (existing) return existing;
       const blob = await this.#git.object(entry.sha);
       const small = blob?.type === 'blob' && blob.size <= CODEOWNERS_LIMIT_BYTES;
       const rules = small ? parseCodeowners(blob.content.toString()) : [];
@@ -214,8 +214,8 @@ export class Reviews {
   #reviewerOf(owner: string): Reviewer | undefined {
     const [, organisation, team] = /^@([^/]+)\/(.+)$/.exec(owner) ?? [];
     if (organisation !== undefined && team !== undefined) {
-      const known = organisation.toLowerCase() === this.#owner.toLowerCase() && this.#accounts.hasTeam(team);
-      return known && ['push', 'maintain', 'admin'].includes(this.#accounts.teamPermission(team))
+      const existing = organisation.toLowerCase() === this.#owner.toLowerCase() && this.#accounts.hasTeam(team);
+      return existing && ['push', 'maintain', 'admin'].includes(this.#accounts.teamPermission(team))
         ? { team }
         : undefined;
     }

@@ -29,7 +29,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
   let paused = false;
   let applied = '';
 
-  const look = async (): Promise<void> => {
+  const observed = async (): Promise<void> => {
     const head = await headOf(options.gitDir);
     if (head === applied) return;
     const paths =
@@ -45,7 +45,7 @@ export function startSyncer(options: SyncerOptions): Syncer {
   const loop = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       // What failed is tried again at the next look: the repository may hold what the cluster refuses for a while.
-      if (!paused) await look().catch((error: unknown) => options.onError?.(error));
+      if (!paused) await observed().catch((error: unknown) => options.onError?.(error));
       await sleep(options.everyMs ?? 300, undefined, { signal: stopping.signal }).catch(() => {});
     }
   };

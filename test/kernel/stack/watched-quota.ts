@@ -222,7 +222,7 @@ export class WatchedQuota {
   }
 
   /** What a starter sends under pressure. */
-  async hint(): Promise<void> {
+  async request(): Promise<void> {
     await this.stack.client.workflow
       .getHandle(this.workflowId)
       .signal(quotaPressureSeen, { cause: 'a test', resourceVersion: '' });

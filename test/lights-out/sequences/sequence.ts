@@ -95,7 +95,7 @@ export class Sequence {
     else if (fault === 'starterAway') await this.#processes.without('starter', async () => await actAll(true));
     else await actAll(true);
     if (did === 0) return 0;
-    const seen = await this.#world.look();
+    const seen = await this.#world.observeInput();
     this.#model.rest();
     if (fault === 'apiServer') await this.#processes.restartApiServer();
     if (fault === 'workerMidway') {
@@ -108,7 +108,7 @@ export class Sequence {
   }
 
   async #isBegun(due: readonly Row[]): Promise<boolean> {
-    const seen = await this.#world.look();
+    const seen = await this.#world.observeInput();
     return due.some((row) => this.#difference(row, seen.get(row.key)) === null);
   }
 
@@ -132,7 +132,7 @@ export class Sequence {
     for (const name of gone) await this.#untilGone(name);
     let before: ReadonlyMap<string, unknown> | null = null;
     for (let looks = 0; ; looks += 1) {
-      const now = values(await this.#world.look());
+      const now = values(await this.#world.observeInput());
       if (isDeepStrictEqual(now, before)) break;
       if (looks === LOOKS) throw new Error(`after ${LOOKS} looks there is still something to be done`);
       before = now;
@@ -144,7 +144,7 @@ export class Sequence {
     await eventually(
       'the controllers have answered',
       async () => {
-        silent = [...(await this.#world.look())].flatMap(([key, { isAnswered }]) => (isAnswered ? [] : [key]));
+        silent = [...(await this.#world.observeInput())].flatMap(([key, { isAnswered }]) => (isAnswered ? [] : [key]));
         return silent.length === 0;
       },
       REST_WITHIN_MS,
@@ -184,10 +184,10 @@ export class Sequence {
   }
 
   async #differences(): Promise<readonly string[]> {
-    const seen = await this.#world.look();
-    const known = [...this.#model.rows.values()].flatMap((row) => this.#difference(row, seen.get(row.key)) ?? []);
+    const seen = await this.#world.observeInput();
+    const existing = [...this.#model.rows.values()].flatMap((row) => this.#difference(row, seen.get(row.key)) ?? []);
     const unknown = [...seen.keys()].filter((key) => !this.#model.rows.has(key));
-    return [...known, ...unknown.map((key) => `  ${key} should not be there`)];
+    return [...existing, ...unknown.map((key) => `  ${key} should not be there`)];
   }
 
   #difference({ key, kind, value, owner, full }: Row, seen: Seen | undefined): string | null {
@@ -203,7 +203,7 @@ export class Sequence {
 
   /** What holds whatever the table says: nothing is annotated, and everything has what somebody wanted it to have. */
   async #verifyEnd(): Promise<void> {
-    const seen = await this.#world.look();
+    const seen = await this.#world.observeInput();
     const problems = [...this.#model.rows.values()].flatMap(({ key, wants }) => {
       const { value = -1, savedState = {}, label = null } = seen.get(key) ?? {};
       return [

@@ -115,7 +115,7 @@ export class World {
   }
 
   /** Every workload that there is, by its key. */
-  async look(): Promise<ReadonlyMap<string, Seen>> {
+  async observeInput(): Promise<ReadonlyMap<string, Seen>> {
     const { apps, batch } = this.#cluster;
     const found = new Map<string, Seen>();
     for (const one of NAMESPACES) {

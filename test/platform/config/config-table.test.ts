@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { configurationHelp, withConfigurationTable } from '../../../platform/config/config-table.ts';
 import { controllerSettings } from '../../../domain/registry.ts';
-import { placedSettings } from '../../../starter/config.ts';
+import { settingEntries } from '../../../starter/config.ts';
 
 const root = new URL('../../../', import.meta.url);
 
@@ -17,7 +17,7 @@ describe('the documentation of the settings', () => {
 
   it('--help names every setting with its flag, variable, path and default', () => {
     const help = configurationHelp('worker', controllerSettings);
-    for (const { setting, path } of placedSettings) {
+    for (const { setting, path } of settingEntries) {
       expect(help).toContain(setting.env);
       expect(help).toContain(setting.description);
       if (setting.flag !== undefined) expect(help).toContain(`${setting.flag}, ${setting.env}, ${path} in the file`);
@@ -27,7 +27,7 @@ describe('the documentation of the settings', () => {
   });
 
   it('every default is a value that its own setting takes', () => {
-    for (const { setting } of placedSettings) {
+    for (const { setting } of settingEntries) {
       for (const text of [setting.default, setting.podDefault]) {
         if (text !== undefined) expect(setting.type.safeParse(text).success, `${setting.env}=${text}`).toBe(true);
       }
@@ -36,10 +36,10 @@ describe('the documentation of the settings', () => {
 
   it('no variable, flag or path stands for two settings, and no secret has a flag', () => {
     for (const name of ['env', 'flag'] as const) {
-      const names = placedSettings.map(({ setting }) => setting[name]).filter((value) => value !== undefined);
+      const names = settingEntries.map(({ setting }) => setting[name]).filter((value) => value !== undefined);
       expect(new Set(names).size).toBe(names.length);
     }
-    expect(placedSettings.filter(({ setting }) => setting.secret === true && setting.flag !== undefined)).toEqual([]);
+    expect(settingEntries.filter(({ setting }) => setting.secret === true && setting.flag !== undefined)).toEqual([]);
   });
 
   it('a document without the markers is refused', () => {

@@ -76,7 +76,7 @@ describe('waiting for Kubernetes', () => {
   it('says what it waits for while the API server is away, and goes on when it is back', async () => {
     const { log, messages } = recorded();
     await plane.killApiServer();
-    const { promise: refused, resolve } = Promise.withResolvers<string>();
+    const { promise: rejected, resolve } = Promise.withResolvers<string>();
     const uid = waitForKubernetes(load(plane.adminKubeconfig), {
       log,
       // An API server may need a minute for its start where all cores are busy.
@@ -84,7 +84,7 @@ describe('waiting for Kubernetes', () => {
       onWait: (reason) => resolve(reason ?? ''),
     });
     // Who does not wait has found it or given up, and says so.
-    expect(await Promise.race([refused, uid])).toContain('ECONNREFUSED');
+    expect(await Promise.race([rejected, uid])).toContain('ECONNREFUSED');
     await plane.startApiServer();
     expect(await uid).toMatch(UUID);
     expect(messages[0]).toMatch(/^waiting for Kubernetes at https:\/\/127\.0\.0\.1:\d+: .*ECONNREFUSED/);

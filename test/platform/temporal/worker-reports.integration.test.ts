@@ -3,8 +3,8 @@ import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { leaseGcSchedule } from '../../../domain/lease-gc/schedule.ts';
 import { createLog } from '../../../platform/log/log.ts';
-import { claimCluster } from '../../../platform/temporal/cluster-claim.ts';
-import { keepReported, type KnownWorkers, readWorkers } from '../../../platform/temporal/worker-reports.ts';
+import { reserveClusterName } from '../../../platform/temporal/cluster-name.ts';
+import { keepReported, type WorkerReports, readWorkers } from '../../../platform/temporal/worker-reports.ts';
 import { startTemporal, type TemporalServer } from '../../kernel/servers/temporal.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 
@@ -28,7 +28,7 @@ afterAll(async () => {
 /** A cluster whose name is claimed. */
 async function givenCluster(cluster: string, everyMs = 12 * HOUR_MS): Promise<{ cluster: string; scheduleId: string }> {
   const schedule = leaseGcSchedule({ kubernetes: { clusterName: cluster }, timings: { leaseGcInterval: everyMs } });
-  await claimCluster(client, schedule, 'uid');
+  await reserveClusterName(client, schedule, 'uid');
   return { cluster, scheduleId: schedule.id };
 }
 
@@ -39,7 +39,7 @@ function report(target: { cluster: string; scheduleId: string }, worker: string,
 }
 
 /** The mode that each worker reported. */
-function modes({ reports }: KnownWorkers): Record<string, string | undefined> {
+function modes({ reports }: WorkerReports): Record<string, string | undefined> {
   return Object.fromEntries(reports.map(({ worker, settings }) => [worker, settings.get('resize.mode')?.text]));
 }
 
@@ -54,11 +54,11 @@ describe('the reports of workers', () => {
     const target = await givenCluster('crowd');
     const names = Array.from({ length: 6 }, (_, index) => `worker-${index}`);
     for (const [index, name] of names.entries()) report(target, name, index % 2 === 0 ? 'observe' : 'propose');
-    const known = await eventually('six reports', async () => {
+    const existing = await eventually('six reports', async () => {
       const seen = await readWorkers(client, target);
       return seen.reports.length === names.length ? seen : undefined;
     });
-    expect(modes(known)).toEqual({
+    expect(modes(existing)).toEqual({
       'worker-0': 'observe',
       'worker-1': 'propose',
       'worker-2': 'observe',
@@ -67,7 +67,7 @@ describe('the reports of workers', () => {
       'worker-5': 'propose',
     });
     // None of these asks for work: a report alone does not make a worker run.
-    expect(known.running).toEqual([]);
+    expect(existing.running).toEqual([]);
   });
 
   it('stay when a process starts, with the same interval or another one, and so does whose name the cluster has', async () => {

@@ -153,9 +153,9 @@ const scaleWorkload: Maker = (world, namespace) => {
 };
 
 const createCustom: Maker = (world, namespace) => {
-  const known = [...world.customResources];
-  if (known.length === 0) return null;
-  const plural = world.random.pick(known);
+  const existing = [...world.customResources];
+  if (existing.length === 0) return null;
+  const plural = world.random.pick(existing);
   const name = world.fresh(plural);
   const path = groupPath(`${CUSTOM_GROUP}/v1`, namespace, plural);
   namespace.objects.push({ kind: plural, path: `${path}/${name}` });

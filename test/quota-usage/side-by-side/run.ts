@@ -38,8 +38,8 @@ const GATES = ['--feature-gates=DRAExtendedResource=true'];
 
 /** Both must say the same, and go on saying it, through two resyncs of the original and a bit. */
 const REST_MS = 2 * ORIGINAL_RESYNC_MS + 2_000;
-const SETTLE_MS = 150_000;
-const LOOK_EVERY_MS = 500;
+const DEBOUNCE_MS = 150_000;
+const CHECK_EVERY_MS = 500;
 
 /**
  * Runs a seed's stream.
@@ -184,7 +184,7 @@ class Run {
 
   /** Waits until both say the same and nothing changes any more. Returns how many quotas there are. */
   async settle(): Promise<number> {
-    const deadline = Date.now() + SETTLE_MS;
+    const deadline = Date.now() + DEBOUNCE_MS;
     let calmSince = Date.now();
     let last: readonly [Statuses | null, Statuses | null] = [null, null];
     for (;;) {
@@ -195,7 +195,7 @@ class Run {
       if (different.length > 0 || !isCalm) calmSince = Date.now();
       if (Date.now() - calmSince >= REST_MS) return first.size;
       if (Date.now() > deadline) throw new Error(await this.#explain(different));
-      await sleep(LOOK_EVERY_MS);
+      await sleep(CHECK_EVERY_MS);
     }
   }
 
@@ -207,7 +207,7 @@ class Run {
         return await Promise.all([readStatuses(first.api), readStatuses(second.api)]);
       } catch (error) {
         if (Date.now() > deadline) throw error;
-        await sleep(LOOK_EVERY_MS);
+        await sleep(CHECK_EVERY_MS);
       }
     }
   }
@@ -224,8 +224,8 @@ class Run {
     // An API server that has just started refuses everybody until it has read its roles: what is granted at other times
     // is no request too many.
     const granted = new Set(ours.filter(({ responseStatus }) => responseStatus?.code !== 403).map(inWords));
-    const refused = ours.filter(({ responseStatus }) => responseStatus?.code === 403).map(inWords);
-    const never = [...new Set(refused)].filter((request) => !granted.has(request));
+    const denied = ours.filter(({ responseStatus }) => responseStatus?.code === 403).map(inWords);
+    const never = [...new Set(denied)].filter((request) => !granted.has(request));
     if (never.length > 0) throw new Error(`Headroom asked for what it may not: ${never.join('; ')}`);
     return ours.filter(
       ({ verb, objectRef, responseStatus }) =>
@@ -243,10 +243,11 @@ class Run {
   }
 
   async #explain(different: readonly string[]): Promise<string> {
-    if (different.length === 0) return `the statuses are the same, but did not come to rest in ${SETTLE_MS / 1_000} s`;
+    if (different.length === 0)
+      return `the statuses are the same, but did not come to rest in ${DEBOUNCE_MS / 1_000} s`;
     const [first, second] = this.#sides;
     const namespaces = [...new Set(different.map((line) => line.slice(0, line.indexOf('/'))))];
-    const lines = [`${different.length} numbers differ after ${SETTLE_MS / 1_000} s`, ...different.slice(0, 60)];
+    const lines = [`${different.length} numbers differ after ${DEBOUNCE_MS / 1_000} s`, ...different.slice(0, 60)];
     for (const namespace of namespaces) {
       const held = await inventoryDifferences(namespace, [first.name, first.api], [second.name, second.api]);
       lines.push(

@@ -1,4 +1,4 @@
-import type { BudgetPhase } from '../../../domain/github-budget/standing.ts';
+import type { BudgetPhase } from '../../../domain/github-budget/summary.ts';
 import { coverageOf } from '../coverage.ts';
 
 const NO_ACTIVITIES = 'it has no activities';

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { createGitHubPermits } from '../../../activities/forge/github/budget-permits.ts';
 import type { PermitAsk, WritePermits } from '../../../activities/forge/write-permits.ts';
 import type { BudgetLimits } from '../../../domain/github-budget/limits.ts';
-import { type Urgency, urgencies } from '../../../domain/github-budget/urgency.ts';
+import { type WritePriority, writePriorities } from '../../../domain/github-budget/write-priority.ts';
 import { githubBudgetId, githubBudgetTaskQueue } from '../../../domain/kernel/target.ts';
 import { budgetCommands } from '../../../workflows/github-budget/messages.ts';
 import type { githubBudget } from '../../../workflows/github-budget/workflow.ts';
@@ -24,8 +24,8 @@ function permitsOf({ client }: Servers, credentialId: string): WritePermits {
   return createGitHubPermits({ client, host: HOST, credentialId, limits: LIMITS, log: pino({ enabled: false }) });
 }
 
-function ask(id: string, urgency: Urgency): PermitAsk {
-  return { id, urgency, target: 'team-a/compute', cluster: 'test', write: 'open pull request' };
+function ask(id: string, priority: WritePriority): PermitAsk {
+  return { id, priority, target: 'team-a/compute', cluster: 'test', write: 'open pull request' };
 }
 
 const together: Readonly<Record<string, Scenario<Servers>>> = {
@@ -34,12 +34,12 @@ const together: Readonly<Record<string, Scenario<Servers>>> = {
       githubBudgetId({ host: HOST, credentialId: name }),
     );
     const permits = permitsOf(servers, name);
-    await Promise.all(urgencies.map(async (urgency) => await persist(permits, ask(urgency, urgency))));
+    await Promise.all(writePriorities.map(async (priority) => await persist(permits, ask(priority, priority))));
     const { runId } = await handle.describe();
     await permits.limited(1_000, 'You have exceeded a secondary rate limit');
     await persist(permits, ask('after the limit', 'demand'));
     await handle.signal(budgetCommands.signals.pause, { by: 'alice', reason: 'an incident' });
-    await permits.take(ask('in the pause', 'approved')).catch(() => {});
+    await permits.acquire(ask('in the pause', 'approved')).catch(() => {});
     await handle.executeUpdate(budgetCommands.updates.resume, { args: [{ by: 'alice' }] });
     await persist(permits, ask('in the pause', 'approved'));
     await handle.result();
@@ -54,7 +54,9 @@ const together: Readonly<Record<string, Scenario<Servers>>> = {
     });
     const permits = permitsOf(servers, name);
     for (const round of ['a', 'b', 'c']) {
-      await Promise.all(urgencies.map(async (urgency) => await persist(permits, ask(`${round} ${urgency}`, urgency))));
+      await Promise.all(
+        writePriorities.map(async (priority) => await persist(permits, ask(`${round} ${priority}`, priority))),
+      );
     }
     await servers.client.workflow.getHandle(handle.workflowId).result();
     return { workflowId: handle.workflowId, runId: handle.firstExecutionRunId };

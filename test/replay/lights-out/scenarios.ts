@@ -174,8 +174,8 @@ const alone: Readonly<Record<string, Scenario<LightsOutCluster>>> = {
       // As an operator does who has waited for long enough: `temporal activity fail`. Possible once an attempt has begun.
       const failure = ApplicationFailure.nonRetryable('an operator gave up waiting for it');
       await eventually('an operator gave up the look', async () => {
-        const look = 'observeSchedule' satisfies keyof LightsOutActivities;
-        const activityId = await untilAsked(plane.client, workflowId, look);
+        const observeInput = 'observeSchedule' satisfies keyof LightsOutActivities;
+        const activityId = await untilAsked(plane.client, workflowId, observeInput);
         await plane.client.activity.fail({ workflowId, activityId }, failure);
         return true;
       });

@@ -35,7 +35,7 @@ export const answerScenarios: Readonly<Record<string, Scenario<Stack>>> = {
     });
     await quota.reaches('AwaitingApproval', 'ApprovalRequired');
     await quota.command('reject', { by: 'alice', reason: 'too much' });
-    await quota.reaches('CoolingDown', 'Refused');
+    await quota.reaches('CoolingDown', 'PreviouslyRejected');
     return await runOf(quota);
   },
 
@@ -66,7 +66,7 @@ export const answerScenarios: Readonly<Record<string, Scenario<Stack>>> = {
     await stack.forge.closePullRequest(number, 'bob');
     // The answer is lost, so the pull request is looked for, and found closed.
     hold.abandon();
-    await quota.reaches('CoolingDown', 'Refused');
+    await quota.reaches('CoolingDown', 'PreviouslyRejected');
     return await runOf(quota);
   },
 
@@ -78,7 +78,7 @@ export const answerScenarios: Readonly<Record<string, Scenario<Stack>>> = {
     await untilHeld(hold, `the branch of ${namespace} is moved`, EPISODE_MS);
     await stack.forge.closePullRequest(number, 'bob');
     hold.abandon();
-    await quota.reaches('CoolingDown', 'Refused');
+    await quota.reaches('CoolingDown', 'PreviouslyRejected');
     return await runOf(quota);
   },
 
@@ -198,24 +198,24 @@ export const answerScenarios: Readonly<Record<string, Scenario<Stack>>> = {
     await counted(objects);
     await compute.deploy('web', 6, { cpu: '200m' });
     const both = [compute, objects];
-    const leader = await eventually(
+    const batchOwner = await eventually(
       'one of them leads',
       async () => {
         for (const quota of both) {
           const seen = await quota.status().catch(() => null);
-          if ((seen?.decision?.companions ?? []).length > 0 && seen?.phase === 'AwaitingApproval') return quota;
+          if ((seen?.decision?.batchedQuotas ?? []).length > 0 && seen?.phase === 'AwaitingApproval') return quota;
         }
         return null;
       },
       EPISODE_MS,
     );
-    const companion = leader === compute ? objects : compute;
-    await stack.forge.pushCommit({ files: { [companion.path]: null } });
-    await leader.command('approve', { by: 'alice' });
-    await eventually('the companion is free', async () => (await companion.lease())?.holder === null, EPISODE_MS);
+    const batchedQuota = batchOwner === compute ? objects : compute;
+    await stack.forge.pushCommit({ files: { [batchedQuota.path]: null } });
+    await batchOwner.command('approve', { by: 'alice' });
+    await eventually('the companion is free', async () => (await batchedQuota.lease())?.holder === null, EPISODE_MS);
     // What was approved was for both, so it is asked for again.
-    await leader.reaches('AwaitingApproval');
-    return await runOf(leader);
+    await batchOwner.reaches('AwaitingApproval');
+    return await runOf(batchOwner);
   },
 
   'sync-overdue': async (stack, namespace) => {

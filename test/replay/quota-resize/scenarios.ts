@@ -53,16 +53,16 @@ const together: Readonly<Record<string, Scenario<Stack>>> = {
     await counted(objects);
     await compute.deploy('web', 6, { cpu: '200m' });
     const both = [compute, objects];
-    const leader = await eventually('one of them leads', () => both.find((one) => one.pullRequests().length === 1));
-    await leader.reaches('AwaitingMerge', 'Frozen');
-    const recorded = await runOf(leader);
-    const companion = leader === compute ? objects : compute;
-    await companion.annotateQuota({ 'resizer.io/enabled': 'false' });
+    const batchOwner = await eventually('one of them leads', () => both.find((one) => one.pullRequests().length === 1));
+    await batchOwner.reaches('AwaitingMerge', 'Frozen');
+    const recorded = await runOf(batchOwner);
+    const batchedQuota = batchOwner === compute ? objects : compute;
+    await batchedQuota.annotateQuota({ 'resizer.io/enabled': 'false' });
     // The leader looks again by itself, and a command makes it at once.
-    await leader.command('reconcileNow', { by: 'alice' });
-    await eventually('the companion is free', async () => (await companion.lease())?.holder === null);
+    await batchOwner.command('reconcileNow', { by: 'alice' });
+    await eventually('the companion is free', async () => (await batchedQuota.lease())?.holder === null);
     await compute.annotate({ 'resizer.io/freeze-until': null });
-    await leader.reaches('CoolingDown');
+    await batchOwner.reaches('CoolingDown');
     return recorded;
   },
 
@@ -79,7 +79,7 @@ const together: Readonly<Record<string, Scenario<Stack>>> = {
     const quota = await opened(stack, namespace);
     const { number } = await quota.pullRequest();
     await stack.forge.closePullRequest(number, 'bob');
-    await quota.reaches('CoolingDown', 'Refused');
+    await quota.reaches('CoolingDown', 'PreviouslyRejected');
     return await runOf(quota);
   },
 
@@ -94,7 +94,7 @@ const together: Readonly<Record<string, Scenario<Stack>>> = {
   'rejected-by-signal': async (stack, namespace) => {
     const quota = await opened(stack, namespace);
     await quota.signal('reject', { by: 'carol', reason: 'too expensive' });
-    await quota.reaches('CoolingDown', 'Refused');
+    await quota.reaches('CoolingDown', 'PreviouslyRejected');
     return await runOf(quota);
   },
 

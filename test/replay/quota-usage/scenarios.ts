@@ -53,7 +53,7 @@ class CountedNamespace {
     return quota.status?.used?.[resource];
   }
 
-  async says(used: Readonly<Record<string, string>>): Promise<void> {
+  async shown(used: Readonly<Record<string, string>>): Promise<void> {
     await this.core.patchNamespacedResourceQuotaStatus(
       { name: QUOTA, namespace: this.namespace, body: { status: { used } } },
       merge,
@@ -101,8 +101,8 @@ class CountedNamespace {
 
   async stands(phase: UsageStatus['phase'], reason?: UsageStatus['reason']): Promise<void> {
     await eventually(`it is ${phase}`, async () => {
-      const said = await this.handle.query(status).catch(() => null);
-      return said?.phase === phase && (reason === undefined || said.reason === reason);
+      const learntFrom = await this.handle.query(status).catch(() => null);
+      return learntFrom?.phase === phase && (reason === undefined || learntFrom.reason === reason);
     });
   }
 
@@ -207,16 +207,16 @@ const audited: Readonly<Record<string, Scenario<HeadroomPlane>>> = {
     await counted.create(hard);
     // Nobody else writes this status. One ConfigMap is in every namespace: the API server's certificate.
     await counted.follows(hard);
-    await counted.says({ pods: '4', 'count/configmaps': '1' });
+    await counted.shown({ pods: '4', 'count/configmaps': '1' });
     await counted.stands('Wrong', 'UsageWrong');
     const recorded = await counted.recorded();
-    await counted.says({ pods: '0', 'count/configmaps': '7' });
+    await counted.shown({ pods: '0', 'count/configmaps': '7' });
     await eventually('it is late', async () => {
       await counted.handle.executeUpdate(commandUpdates.reconcileNow, { args: [{ by: 'alice' }] });
       return (await counted.handle.query(status)).phase === 'Late';
     });
     await counted.stands('Wrong', 'UsageWrong');
-    await counted.says({ 'count/configmaps': '1' });
+    await counted.shown({ 'count/configmaps': '1' });
     await plane.client.workflow.getHandle(recorded.workflowId, recorded.runId).result();
     return recorded;
   },

@@ -195,7 +195,7 @@ describe.concurrent('headroom', () => {
     expect(await says('reject', 'rejected/compute', '--reason', 'too expensive')).toBe(
       `Rejected by ${me}: pull request #${number} is closed.\n`,
     );
-    await quota.reaches('CoolingDown', 'Refused');
+    await quota.reaches('CoolingDown', 'PreviouslyRejected');
     expect(await quota.shown(number)).toMatchObject({ state: 'closed', merged: false });
     expect(await says('reconcile-now', 'rejected/compute')).toBe(`Looking again now, asked by ${me}.\n`);
   });
@@ -259,8 +259,8 @@ describe.concurrent('headroom', () => {
     });
     // That the namespace changed began another episode, and while that runs its Lease is kept.
     const text = await eventually('its Lease is collected', async () => {
-      const said = await says('gc', '--now');
-      return said.includes('deleted  state-collected-compute\n') ? said : undefined;
+      const learntFrom = await says('gc', '--now');
+      return learntFrom.includes('deleted  state-collected-compute\n') ? learntFrom : undefined;
     });
     expect(text).toMatch(/^Leases: \d+ kept, \d+ deleted, \d+ unlocked\.\n/);
     expect(await quota.lease()).toBeNull();

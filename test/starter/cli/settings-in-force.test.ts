@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig as loadWorkerConfig } from '../../../platform/config/config.ts';
 import { controllerSettings } from '../../../domain/registry.ts';
-import type { KnownWorkers, WorkerReport } from '../../../platform/temporal/worker-reports.ts';
+import type { WorkerReports, WorkerReport } from '../../../platform/temporal/worker-reports.ts';
 import { fromOfProcess, fromText } from '../../../starter/cli/quota-resize/explain/layers.ts';
 import { settingsInForce, type SettingsInForce } from '../../../starter/cli/settings-in-force.ts';
 import { loadConfig } from '../../../starter/config.ts';
@@ -28,12 +28,12 @@ function report(
 }
 
 function inForce(
-  known: KnownWorkers | string,
+  reports: WorkerReports | string,
   env: Readonly<Record<string, string>> = {},
   argv: readonly string[] = [],
 ): SettingsInForce {
   const sources = { env: { CLUSTER_NAME: 'prod', ...env }, argv, program: 'command line' as const };
-  const answer = typeof known === 'string' ? { unknown: known } : { known };
+  const answer = typeof reports === 'string' ? { unknown: reports } : { reports };
   return settingsInForce(loadConfig(sources), sources, answer);
 }
 

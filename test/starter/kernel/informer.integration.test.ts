@@ -2,7 +2,7 @@ import { CoreV1Api, KubeConfig, type V1ConfigMap, type V1Secret } from '@kuberne
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { inParallel } from '../../../activities/kernel/in-parallel.ts';
-import { hasReached } from '../../../domain/kernel/resource-version.ts';
+import { isAtLeast } from '../../../domain/kernel/resource-version.ts';
 import { type InformerOptions, startInformer } from '../../../starter/kernel/informer.ts';
 import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
 import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
@@ -53,7 +53,7 @@ async function watchConfigMaps(
   const stop = new AbortController();
   const told: string[] = [];
   const lines: string[] = [];
-  const say = {
+  const context = {
     log: pino({}, { write: (text: string) => lines.push(JSON.parse(text).msg) }),
     signal: stop.signal,
   };
@@ -68,7 +68,7 @@ async function watchConfigMaps(
       onDelete: ({ metadata }) => told.push(`deleted ${metadata?.name}`),
       ...more,
     },
-    say,
+    context,
   );
   onTestFinished(async () => {
     stop.abort();
@@ -234,26 +234,26 @@ describe('the informer', () => {
   });
 
   it('says that it has reached a version when the object of that version is in the cache, and not before', async () => {
-    await namespaceWith('reached', ['old']);
-    const { informer } = await watchConfigMaps('reached');
+    await namespaceWith('observed', ['old']);
+    const { informer } = await watchConfigMaps('observed');
     const patience = AbortSignal.timeout(60_000);
-    const first = informer.get('old', 'reached')?.metadata?.resourceVersion ?? '';
-    expect(await informer.reached(first, patience)).toBe(true);
+    const first = informer.get('old', 'observed')?.metadata?.resourceVersion ?? '';
+    expect(await informer.observed(first, patience)).toBe(true);
     for (const name of ['a', 'b', 'c']) {
       const { metadata } = await admin.createNamespacedConfigMap({
-        namespace: 'reached',
+        namespace: 'observed',
         body: { metadata: { name } },
       });
       // Asked for before the watch can have told of it, or after: the answer is the same.
-      expect(await informer.reached(metadata?.resourceVersion ?? '', patience)).toBe(true);
-      expect(informer.get(name, 'reached')?.metadata?.resourceVersion).toBe(metadata?.resourceVersion);
+      expect(await informer.observed(metadata?.resourceVersion ?? '', patience)).toBe(true);
+      expect(informer.get(name, 'observed')?.metadata?.resourceVersion).toBe(metadata?.resourceVersion);
     }
     // Further than that by the namespace's own ConfigMap, or by a bookmark.
-    const last = informer.get('c', 'reached')?.metadata?.resourceVersion ?? '';
+    const last = informer.get('c', 'observed')?.metadata?.resourceVersion ?? '';
     expect(last).toMatch(/^\d+$/);
-    expect(hasReached(informer.resourceVersion(), last)).toBe(true);
+    expect(isAtLeast(informer.resourceVersion(), last)).toBe(true);
     const gone = new AbortController();
-    const future = informer.reached('9'.repeat(30), gone.signal);
+    const future = informer.observed('9'.repeat(30), gone.signal);
     gone.abort();
     expect(await future).toBe(false);
   });
@@ -268,7 +268,7 @@ describe('the informer', () => {
       name: 'other',
       body: { metadata: { name: 'other' }, data: { n: '2' } },
     });
-    expect(await informer.reached(changed.metadata?.resourceVersion ?? '', AbortSignal.timeout(60_000))).toBe(true);
+    expect(await informer.observed(changed.metadata?.resourceVersion ?? '', AbortSignal.timeout(60_000))).toBe(true);
     expect(informer.list('bookmarked').map(({ metadata }) => metadata?.name)).toContain('one');
   });
 
@@ -310,7 +310,7 @@ describe('the informer', () => {
   it('is silent once it is stopped, and whoever waited for it is told', async () => {
     await namespaceWith('stopped', ['one']);
     const { informer, told } = await watchConfigMaps('stopped');
-    const waiting = informer.reached('9'.repeat(30), AbortSignal.timeout(60_000));
+    const waiting = informer.observed('9'.repeat(30), AbortSignal.timeout(60_000));
     await informer.stop();
     expect(await waiting).toBe(false);
     const { informer: other } = await watchConfigMaps('stopped');

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../starter/kernel/hint-queue.ts';
+import type { Clock } from '../../../starter/kernel/work-queue.ts';
 
 interface Sleeper {
   readonly at: number;

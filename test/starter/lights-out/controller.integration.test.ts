@@ -138,8 +138,9 @@ describe('the starter', () => {
     const says = async (line: string): Promise<boolean> =>
       (await (await fetch(`${metrics}/metrics`)).text()).split('\n').includes(line);
     const sent = (kind: string, count: number): string =>
-      `headroom_starter_hints_total{kind="${kind}",cluster="${CLUSTER}"} ${count}`;
-    const waiting = (count: number): string => `headroom_starter_hints_waiting{cluster="${CLUSTER}"} ${count}`;
+      `headroom_starter_reconcile_requests_total{kind="${kind}",cluster="${CLUSTER}"} ${count}`;
+    const waiting = (count: number): string =>
+      `headroom_starter_reconcile_requests_waiting{cluster="${CLUSTER}"} ${count}`;
     await eventually('it hinted at the schedule of before', async () => await says(sent('schedule', 1)));
     await eventually('none waits', async () => await says(waiting(0)));
     await cluster.namespace('rehearsed');

@@ -35,8 +35,8 @@ it('says once that Temporal does not answer, hints at nothing meanwhile, and goe
       asked += 1;
       return [{ name: 'night', resourceVersion: '7' }];
     },
-    known: () => new Set(['night']),
-    hint: ({ id, about }) => hinted.push(`${about} ${id}`),
+    existing: () => new Set(['night']),
+    request: ({ id, about }) => hinted.push(`${about} ${id}`),
     everyMs: 20,
     log: pino({}, { write: (text: string) => lines.push(JSON.parse(text).msg) }),
     signal: stop.signal,
@@ -70,8 +70,8 @@ it('asks again soon where the first answer did not come: what was deleted while 
     client,
     cluster: 'other',
     schedules: () => [],
-    known: () => new Set(),
-    hint: ({ id, about }) => hinted.push(`${about} ${id}`),
+    existing: () => new Set(),
+    request: ({ id, about }) => hinted.push(`${about} ${id}`),
     everyMs: 3_600_000,
     log: pino({}, { write: (text: string) => lines.push(JSON.parse(text).msg) }),
     signal: stop.signal,

@@ -1,20 +1,25 @@
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { registerScheduleMetrics } from '../../../starter/lights-out/metrics.ts';
-import { ScheduleBook, type WatchedSchedule } from '../../../starter/lights-out/schedule-book.ts';
+import { ScheduleRegistry, type WatchedSchedule } from '../../../starter/lights-out/schedule-registry.ts';
 import { asleep, scheduleAs } from './schedules.ts';
 
 /** A registry of the metrics of these schedules, with the samples of one metric, as `labels value`. */
 function measured(schedules: () => readonly WatchedSchedule[]) {
   const registry = new Registry();
-  const book = new ScheduleBook({ cluster: 'test', schedules, protectedNamespaces: [], gitopsManagers: [] });
-  registerScheduleMetrics(registry, book);
+  const scheduleRegistry = new ScheduleRegistry({
+    cluster: 'test',
+    schedules,
+    protectedNamespaces: [],
+    gitopsManagers: [],
+  });
+  registerScheduleMetrics(registry, scheduleRegistry);
   const samples = async (metric: string): Promise<string[]> =>
     (await registry.metrics())
       .split('\n')
       .filter((line) => line.startsWith(`${metric}{`))
       .map((line) => line.slice(metric.length));
-  return { registry, book, samples };
+  return { registry, scheduleRegistry, samples };
 }
 
 const spec = { ...asleep, namespaces: ['team-a'] };
@@ -62,7 +67,7 @@ describe('the metrics of schedules', () => {
       scheduleAs('night', spec, { status: { state: 'Unknown', savedReplicaHours: 'many', ...ready('Unknown') } }),
       scheduleAs('broken', { ...spec, upscale: 'never' }, { status: { state: 'Up', savedReplicaHours: '1.0' } }),
     ];
-    const { registry, book, samples } = measured(() => schedules);
+    const { registry, scheduleRegistry, samples } = measured(() => schedules);
     expect(await samples('lightsout_schedule_state')).toEqual(['{schedule="broken"} 1']);
     expect(await samples('lightsout_saved_replica_hours_total')).toEqual(['{schedule="broken"} 1']);
     expect(await samples('headroom_lights_out_ready')).toEqual([]);
@@ -71,7 +76,7 @@ describe('the metrics of schedules', () => {
       expect.stringContaining('{schedule="night",transition_type="downscale"}'),
     ]);
     schedules = [];
-    book.changed();
+    scheduleRegistry.changed();
     expect((await registry.metrics()).split('\n').filter((line) => line.includes('schedule='))).toEqual([]);
   });
 });

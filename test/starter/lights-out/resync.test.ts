@@ -1,16 +1,16 @@
 import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
-import { ScheduleBook, type WatchedSchedule } from '../../../starter/lights-out/schedule-book.ts';
-import { type PlacedWorkload, Resync } from '../../../starter/lights-out/resync.ts';
+import { ScheduleRegistry, type WatchedSchedule } from '../../../starter/lights-out/schedule-registry.ts';
+import { type WatchedWorkload, Resync } from '../../../starter/lights-out/resync.ts';
 import { asleep, namespaceAs, scheduleAs, workloadAs } from './schedules.ts';
 
 const night = { ...asleep, namespaces: ['team-a'] } as const;
 const namespace = namespaceAs('team-a');
 
 /** A resync over these, and what it found. */
-function resyncOf(schedules: readonly WatchedSchedule[], workloads: readonly PlacedWorkload[]) {
+function resyncOf(schedules: readonly WatchedSchedule[], workloads: readonly WatchedWorkload[]) {
   const found: string[] = [];
-  const book = new ScheduleBook({
+  const registry = new ScheduleRegistry({
     cluster: 'test',
     schedules: () => schedules,
     protectedNamespaces: [],
@@ -19,7 +19,7 @@ function resyncOf(schedules: readonly WatchedSchedule[], workloads: readonly Pla
   const resync = new Resync({
     evaluators: () =>
       schedules.flatMap((schedule) => {
-        const context = book.contextOf(schedule, Date.now());
+        const context = registry.contextOf(schedule, Date.now());
         return context === null ? [] : [{ schedule, context }];
       }),
     workloads: () => workloads,

@@ -2,7 +2,7 @@ import type { KubernetesObject } from '@kubernetes/client-node';
 import { GROUP, KIND, VERSION } from '../../../domain/lights-out/schedule/names.ts';
 import type { ScheduleStatus } from '../../../domain/lights-out/schedule/schedule.ts';
 import type { ScopedNamespace, Workload } from '../../../domain/lights-out/workload/workload.ts';
-import type { WatchedSchedule } from '../../../starter/lights-out/schedule-book.ts';
+import type { WatchedSchedule } from '../../../starter/lights-out/schedule-registry.ts';
 import { shapeSchedule } from '../../../starter/lights-out/shape.ts';
 
 const DAY_MS = 86_400_000;

@@ -26,7 +26,7 @@ import {
 import type { Scaler } from '../../../activities/lights-out/read-workload.ts';
 import type { Workload } from '../../../domain/lights-out/workload/workload.ts';
 import type { Informer } from '../../../starter/kernel/informer.ts';
-import type { ScheduleQueuedHint } from '../../../starter/lights-out/hint.ts';
+import type { QueuedScheduleRequest } from '../../../starter/lights-out/reconcile-request.ts';
 import type { Shaped } from '../../../starter/lights-out/shape.ts';
 import { watchSchedules } from '../../../starter/lights-out/watch.ts';
 import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
@@ -79,7 +79,7 @@ async function define(): Promise<void> {
 async function startWatch({ until = isListed, resyncMs = 3_600_000 } = {}) {
   if (until === isListed) await define();
   const stop = new AbortController();
-  const hints: ScheduleQueuedHint[] = [];
+  const requests: QueuedScheduleRequest[] = [];
   const lines: string[] = [];
   const kubeConfig = loadKubeConfig(
     { kubeconfig: plane.adminKubeconfig, context: undefined, requestTimeoutMs: 5_000 },
@@ -92,7 +92,7 @@ async function startWatch({ until = isListed, resyncMs = 3_600_000 } = {}) {
     gitopsManagers: [GITOPS],
     resyncMs,
     servedMs: 200,
-    hint: (hint) => hints.push(hint),
+    request: (request) => requests.push(request),
     log: pino({}, { write: (text: string) => lines.push(JSON.parse(text).msg) }),
     signal: stop.signal,
   });
@@ -104,7 +104,7 @@ async function startWatch({ until = isListed, resyncMs = 3_600_000 } = {}) {
   await eventually('the watch has begun', () => until(watch));
   /** What was told of one schedule so far. */
   const told = (schedule: string): string[] =>
-    hints.filter(({ target }) => target.schedule === schedule).map(({ about, cause }) => `${about}: ${cause}`);
+    requests.filter(({ target }) => target.schedule === schedule).map(({ about, cause }) => `${about}: ${cause}`);
   return { watch, told, lines, end };
 }
 
@@ -456,9 +456,9 @@ describe('the watch of workloads', () => {
     await scaleDown('paused', 'paused', 'web', 2);
     await defineScaledObjects();
     await eventually('they are watched', () => scaledObjects?.resourceVersion() !== '');
-    const place = { ...SCALED_OBJECTS, namespace: 'paused' };
+    const location = { ...SCALED_OBJECTS, namespace: 'paused' };
     await custom.createNamespacedCustomObject({
-      ...place,
+      ...location,
       body: {
         apiVersion: 'keda.sh/v1alpha1',
         kind: 'ScaledObject',
@@ -469,7 +469,7 @@ describe('the watch of workloads', () => {
     await eventually('the new one is hinted', () => ofScaler().length === 1);
     const annotate = async (fieldManager: string, paused: string | null, savedState: object = {}): Promise<void> => {
       const body = { metadata: { annotations: { [KEDA_PAUSED_REPLICAS]: paused, ...savedState } } };
-      await custom.patchNamespacedCustomObject({ ...place, name: 'web', fieldManager, body }, MERGE);
+      await custom.patchNamespacedCustomObject({ ...location, name: 'web', fieldManager, body }, MERGE);
     };
     await annotate(FIELD_MANAGER, '0', { [MANAGED_BY]: 'paused', [DOWN_SINCE]: new Date().toISOString() });
     await annotate(GITOPS, '3');

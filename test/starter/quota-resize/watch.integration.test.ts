@@ -8,7 +8,7 @@ import {
 } from '@kubernetes/client-node';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { QuotaHint } from '../../../starter/quota-resize/hint.ts';
+import type { QuotaRequest } from '../../../starter/quota-resize/reconcile-request.ts';
 import { watchQuotas } from '../../../starter/quota-resize/watch.ts';
 import { loadConfig } from '../../../starter/config.ts';
 import { policyDefaults } from '../../../domain/quota-resize/settings.ts';
@@ -79,7 +79,7 @@ describe('a namespace that is seen after its quotas', () => {
   it('has them judged anew, by what it says', async () => {
     await allow('namespaces', ['namespaces'], ['list']);
     const config = loadConfig({ argv: [], env: { CLUSTER_NAME: 'test' } });
-    const hints: QuotaHint[] = [];
+    const requests: QuotaRequest[] = [];
     const stop = new AbortController();
     const watch = await watchQuotas({
       kubeConfig: loadKubeConfig(
@@ -89,7 +89,7 @@ describe('a namespace that is seen after its quotas', () => {
       cluster: 'test',
       policyDefaults: policyDefaults(config),
       resyncMs: 3_600_000,
-      hint: (hint) => hints.push(hint),
+      request: (request) => requests.push(request),
       log: pino({ level: 'silent' }),
       signal: stop.signal,
     });
@@ -103,7 +103,7 @@ describe('a namespace that is seen after its quotas', () => {
 
     await quota('half', { 'resizer.io/threshold': '50' }, '6');
     await quota('full', {}, '10');
-    const started = () => hints.filter(({ starts }) => starts).map(({ target, cause }) => [target.namespace, cause]);
+    const started = () => requests.filter(({ starts }) => starts).map(({ target, cause }) => [target.namespace, cause]);
     await eventually('the quota that was made later is seen', () => started().length > 0);
     expect(started()).toEqual([['full', 'a threshold is reached']]);
 

@@ -233,18 +233,18 @@ describe('the caches of a starter', () => {
   });
 
   it('say that they have reached a version when the object of that version is counted', async () => {
-    await namespaceWith('reached', { pods: '100' });
+    await namespaceWith('observed', { pods: '100' });
     const { cache, counts, countOf } = await startCache();
-    await counts('reached', { pods: '0' });
+    await counts('observed', { pods: '0' });
     const patience = AbortSignal.timeout(60_000);
     for (let pods = 1; pods <= 10; pods += 1) {
-      const version = await putPod('reached', `pod-${pods}`);
-      expect(await cache.reached({ pods: version }, patience)).toEqual([]);
-      expect((await countOf('reached'))?.used).toEqual({ pods: String(pods) });
+      const version = await putPod('observed', `pod-${pods}`);
+      expect(await cache.observed({ pods: version }, patience)).toEqual([]);
+      expect((await countOf('observed'))?.used).toEqual({ pods: String(pods) });
     }
     const never = '9'.repeat(30);
     const short = AbortSignal.timeout(50);
-    expect(await cache.reached({ pods: never, resourcequotas: never, 'cronjobs.batch': never }, short)).toEqual([
+    expect(await cache.observed({ pods: never, resourcequotas: never, 'cronjobs.batch': never }, short)).toEqual([
       'pods',
       'resourcequotas',
     ]);
@@ -253,11 +253,11 @@ describe('the caches of a starter', () => {
   it('tell when a quota is another than the one that was known, and when it is gone', async () => {
     await namespaceWith('moved', { pods: '10' });
     const { cache } = await startCache();
-    const known = cache.quota('moved', 'quota');
-    if (known === null) throw new Error('the quota is not cached');
+    const cached = cache.quota('moved', 'quota');
+    if (cached === null) throw new Error('the quota is not cached');
     const until = AbortSignal.timeout(60_000);
-    expect(await cache.quotaMoved('moved', 'quota', known.resourceVersion, AbortSignal.timeout(50))).toBe(false);
-    const changing = cache.quotaMoved('moved', 'quota', known.resourceVersion, until);
+    expect(await cache.quotaMoved('moved', 'quota', cached.resourceVersion, AbortSignal.timeout(50))).toBe(false);
+    const changing = cache.quotaMoved('moved', 'quota', cached.resourceVersion, until);
     const body = { metadata: { name: 'quota' }, spec: { hard: { pods: '11' } } };
     const { metadata } = await core.replaceNamespacedResourceQuota({ namespace: 'moved', name: 'quota', body });
     expect(await changing).toBe(true);
@@ -266,7 +266,7 @@ describe('the caches of a starter', () => {
     await core.deleteNamespacedResourceQuota({ namespace: 'moved', name: 'quota' });
     expect(await going).toBe(true);
     expect(cache.quota('moved', 'quota')).toBeNull();
-    expect(await cache.quotaMoved('moved', 'quota', known.resourceVersion, until)).toBe(true);
+    expect(await cache.quotaMoved('moved', 'quota', cached.resourceVersion, until)).toBe(true);
   });
 
   it('know no quota that is being deleted', async () => {
@@ -372,7 +372,7 @@ describe('the caches of a starter', () => {
     expect(cache.informers().get('pods')?.trouble()).toBeNull();
     // What cannot be known is not waited for.
     const signal = AbortSignal.timeout(60_000);
-    expect(await cache.reached({ secrets: '9'.repeat(30) }, signal)).toEqual([]);
+    expect(await cache.observed({ secrets: '9'.repeat(30) }, signal)).toEqual([]);
     await allow('narrow-more', ['secrets', 'configmaps']);
     await bind(NARROW, 'narrow-more');
     // Every namespace has the certificate of the cluster as a ConfigMap.

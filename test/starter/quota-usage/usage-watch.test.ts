@@ -5,13 +5,13 @@ import type { UsageCount } from '../../../domain/quota-usage/calculate.ts';
 import { staticEvaluators } from '../../../domain/quota-usage/evaluators.ts';
 import type { CachedQuota } from '../../../domain/quota-usage/observation.ts';
 import {
-  CHARGE_SETTLE_MS,
+  CHARGE_GRACE_MS,
   noteStatus,
   type RecentCharges,
   unsettledCharges,
   unsettledSince,
 } from '../../../domain/quota-usage/recent-charges.ts';
-import type { UsageQueuedHint } from '../../../starter/quota-usage/hint.ts';
+import type { QueuedUsageRequest } from '../../../starter/quota-usage/reconcile-request.ts';
 import { createUsageMetrics } from '../../../starter/quota-usage/metrics.ts';
 import { createUsageWatch, type UsageWatchOptions } from '../../../starter/quota-usage/usage-watch.ts';
 
@@ -42,7 +42,7 @@ function watching(
     ends = [],
   }: { readonly pods?: string; readonly charges?: RecentCharges; readonly ends?: readonly number[] } = {},
 ) {
-  const hints: UsageQueuedHint[] = [];
+  const requests: QueuedUsageRequest[] = [];
   let counts = 0;
   const countNow = (): UsageCount => {
     counts += 1;
@@ -62,46 +62,46 @@ function watching(
       deviceClasses: () => new Map(),
       chargeEnds: () => ends,
     }),
-    hint: (hint) => hints.push(hint),
+    request: (request) => requests.push(request),
     onCounted: () => {},
     metrics: createUsageMetrics(new Registry(), none),
     log: pino({ level: 'silent' }),
     ...options,
   });
   onTestFinished(() => watch.stop());
-  return { watch, hints, counted: () => counts };
+  return { watch, requests, counted: () => counts };
 }
 
 const pod = (name: string) => ({ metadata: { namespace: 'team-a', name, resourceVersion: '8' } });
-const told = ({ id, starts, cause, priority }: UsageQueuedHint) => ({ id, starts, cause, priority });
+const told = ({ id, starts, cause, priority }: QueuedUsageRequest) => ({ id, starts, cause, priority });
 const ID = 'quota-usage/prod/team-a/compute';
 
 describe('a resync', () => {
   it('finds what nothing told of, and lets everything else go first', async () => {
-    const { hints } = watching([quota({ pods: '4' })], { resyncMs: 5 * MINUTE });
+    const { requests } = watching([quota({ pods: '4' })], { resyncMs: 5 * MINUTE });
     await vi.advanceTimersByTimeAsync(5 * MINUTE - 1);
-    expect(hints).toEqual([]);
+    expect(requests).toEqual([]);
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(hints.map(told)).toEqual([{ id: ID, starts: true, cause: 'resync', priority: 4 }]);
+    expect(requests.map(told)).toEqual([{ id: ID, starts: true, cause: 'resync', priority: 4 }]);
   });
 
   it('lets nobody wait for whom admission waits', async () => {
-    const { hints } = watching([quota({})], { resyncMs: 5 * MINUTE });
+    const { requests } = watching([quota({})], { resyncMs: 5 * MINUTE });
     await vi.advanceTimersByTimeAsync(5 * MINUTE + 1_000);
-    expect(hints.map(told)).toEqual([{ id: ID, starts: true, cause: 'resync', priority: 2 }]);
+    expect(requests.map(told)).toEqual([{ id: ID, starts: true, cause: 'resync', priority: 2 }]);
   });
 
   it('costs nothing but a count where every status is true', async () => {
-    const { hints, counted } = watching([quota({ pods: '0' })], { resyncMs: 5 * MINUTE });
+    const { requests, counted } = watching([quota({ pods: '0' })], { resyncMs: 5 * MINUTE });
     await vi.advanceTimersByTimeAsync(60 * MINUTE);
-    expect(hints).toEqual([]);
+    expect(requests).toEqual([]);
     expect(counted()).toBe(11);
   });
 
   it('does not come where the setting is 0', async () => {
-    const { hints, counted } = watching([quota({ pods: '4' })], { resyncMs: 0 });
+    const { requests, counted } = watching([quota({ pods: '4' })], { resyncMs: 0 });
     await vi.advanceTimersByTimeAsync(24 * 60 * MINUTE);
-    expect({ hints, counted: counted() }).toEqual({ hints: [], counted: 0 });
+    expect({ requests, counted: counted() }).toEqual({ requests: [], counted: 0 });
   });
 });
 
@@ -109,29 +109,29 @@ describe('a quota', () => {
   it('that lacks a number is hinted before one whose number is only late', async () => {
     const late = quota({ pods: '1' });
     const lacking = quota({}, { namespace: 'team-b' });
-    const { watch, hints } = watching([late, lacking]);
+    const { watch, requests } = watching([late, lacking]);
     watch.onObjectGone(PODS, pod('web'));
     watch.onQuota(lacking, undefined);
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(hints.map(({ target: { namespace }, priority }) => [namespace, priority])).toEqual([
+    expect(requests.map(({ target: { namespace }, priority }) => [namespace, priority])).toEqual([
       ['team-b', 2],
       ['team-a', 3],
     ]);
   });
 
   it('whose spec changed is counted at once, and tells how far its caches had come', async () => {
-    const { watch, hints } = watching([quota({ pods: '1' })]);
+    const { watch, requests } = watching([quota({ pods: '1' })]);
     watch.onObjectGone(PODS, pod('web'));
     watch.onQuota(quota({ pods: '1' }), quota({ pods: '1' }, { spec: { hard: { pods: '9' } } }));
     await vi.advanceTimersByTimeAsync(0);
-    expect(hints.map(({ reached }) => reached)).toEqual([{ pods: '8', resourcequotas: '7' }]);
+    expect(requests.map(({ observed }) => observed)).toEqual([{ pods: '8', resourcequotas: '7' }]);
   });
 
   it('whose status becomes true starts nothing, whoever wrote it', async () => {
-    const { watch, hints, counted } = watching([quota({ pods: '0' })]);
+    const { watch, requests, counted } = watching([quota({ pods: '0' })]);
     watch.onQuota(quota({ pods: '0' }), quota({ pods: '3' }));
     await vi.advanceTimersByTimeAsync(MINUTE);
-    expect(hints).toEqual([]);
+    expect(requests).toEqual([]);
     expect(counted()).toBeGreaterThan(0);
   });
 
@@ -158,11 +158,11 @@ describe('a quota', () => {
   });
 
   it('that changed while a resync waits is hinted as any other', async () => {
-    const { watch, hints } = watching([quota({ pods: '4' })], { resyncMs: 5 * MINUTE });
+    const { watch, requests } = watching([quota({ pods: '4' })], { resyncMs: 5 * MINUTE });
     await vi.advanceTimersByTimeAsync(5 * MINUTE);
     watch.onObjectGone(PODS, pod('web'));
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(hints.map(told)).toEqual([{ id: ID, starts: true, cause: 'the usage changed', priority: 3 }]);
+    expect(requests.map(told)).toEqual([{ id: ID, starts: true, cause: 'the usage changed', priority: 3 }]);
   });
 
   it('that came after a pod began to be stuck in its deletion is counted when that stops being charged', async () => {
@@ -205,32 +205,32 @@ describe('a quota', () => {
 
   it('that is deleted tells the episode that may run for it, and starts none', async () => {
     const quotas = [quota({ pods: '4' })];
-    const { watch, hints } = watching(quotas);
+    const { watch, requests } = watching(quotas);
     quotas.length = 0;
     watch.onQuotaGone(quota({ pods: '4' }));
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(hints.map(({ starts, isGone }) => ({ starts, isGone }))).toEqual([{ starts: false, isGone: true }]);
+    expect(requests.map(({ starts, isGone }) => ({ starts, isGone }))).toEqual([{ starts: false, isGone: true }]);
   });
 
   it('that was charged for a pod that nobody has seen starts nothing, and an episode when the pod does not come', async () => {
     const [before, charged] = [{ pods: '0' }, quota({ pods: '1' })];
     const charges = noteStatus([], before, { pods: '1' }, { at: AT, keepMs: MINUTE });
-    const { watch, hints } = watching([charged], {}, { charges });
+    const { watch, requests } = watching([charged], {}, { charges });
     watch.onQuota(charged, quota(before));
     // What waits already takes the charge along, before its pod can be there.
     watch.onObjectGone(PODS, pod('web'));
-    await vi.advanceTimersByTimeAsync(CHARGE_SETTLE_MS);
-    expect(hints).toEqual([]);
+    await vi.advanceTimersByTimeAsync(CHARGE_GRACE_MS);
+    expect(requests).toEqual([]);
     await vi.advanceTimersByTimeAsync(500);
-    expect(hints.map(told)).toEqual([{ id: ID, starts: true, cause: 'the usage changed', priority: 3 }]);
+    expect(requests.map(told)).toEqual([{ id: ID, starts: true, cause: 'the usage changed', priority: 3 }]);
   });
 
   it('that was charged lately frees at once what was freed besides', async () => {
     const charges = noteStatus([], { pods: '3' }, { pods: '4' }, { at: AT, keepMs: MINUTE });
-    const { watch, hints } = watching([quota({ pods: '4' })], {}, { pods: '2', charges });
+    const { watch, requests } = watching([quota({ pods: '4' })], {}, { pods: '2', charges });
     watch.onObjectGone(PODS, pod('web'));
     await vi.advanceTimersByTimeAsync(20);
-    expect(hints).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
   it('of which a thousand pods go in ten seconds is counted a few times', async () => {
@@ -246,10 +246,10 @@ describe('a quota', () => {
 
 describe('a namespace without quotas', () => {
   it('is never counted, whatever comes and goes there', async () => {
-    const { watch, counted, hints } = watching([]);
+    const { watch, counted, requests } = watching([]);
     watch.onObjectGone(PODS, pod('web'));
     await vi.advanceTimersByTimeAsync(MINUTE);
-    expect([counted(), watch.waiting(), hints]).toEqual([0, 0, []]);
+    expect([counted(), watch.waiting(), requests]).toEqual([0, 0, []]);
   });
 });
 
@@ -258,37 +258,39 @@ describe('an audit', () => {
 
   it('starts an episode when a status has been wrong for longer than a minute, and not before', async () => {
     const wrong = quota({ pods: '4' });
-    const { watch, hints } = watching([wrong], { policy });
+    const { watch, requests } = watching([wrong], { policy });
     watch.onQuota(wrong, undefined);
     await vi.advanceTimersByTimeAsync(MINUTE - 1_000);
-    expect({ hints, wrong: watch.wrong() }).toEqual({ hints: [], wrong: [] });
+    expect({ requests, wrong: watch.wrong() }).toEqual({ requests: [], wrong: [] });
     await vi.advanceTimersByTimeAsync(5_000);
-    expect(hints.map(told)).toEqual([{ id: ID, starts: true, cause: 'the status stays wrong', priority: 3 }]);
+    expect(requests.map(told)).toEqual([{ id: ID, starts: true, cause: 'the status stays wrong', priority: 3 }]);
     expect(watch.wrong()).toEqual([{ namespace: 'team-a', quota: 'compute', resources: 1 }]);
   });
 
   it('hints again at a resync, in case the episode was terminated, and not between', async () => {
     const wrong = quota({ pods: '4' });
-    const { watch, hints } = watching([wrong], { policy, resyncMs: 5 * MINUTE });
+    const { watch, requests } = watching([wrong], { policy, resyncMs: 5 * MINUTE });
     watch.onQuota(wrong, undefined);
     await vi.advanceTimersByTimeAsync(4 * MINUTE);
     watch.onObjectGone(PODS, pod('web'));
     await vi.advanceTimersByTimeAsync(MINUTE - 1);
-    expect(hints.map(({ priority }) => priority)).toEqual([3]);
+    expect(requests.map(({ priority }) => priority)).toEqual([3]);
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(hints.slice(1).map(told)).toEqual([{ id: ID, starts: true, cause: 'the status stays wrong', priority: 4 }]);
+    expect(requests.slice(1).map(told)).toEqual([
+      { id: ID, starts: true, cause: 'the status stays wrong', priority: 4 },
+    ]);
   });
 
   it('tells its episode when the status is true again, once', async () => {
     const quotas = [quota({ pods: '4' })];
-    const { watch, hints } = watching(quotas, { policy });
+    const { watch, requests } = watching(quotas, { policy });
     watch.onQuota(quota({ pods: '4' }), undefined);
     await vi.advanceTimersByTimeAsync(2 * MINUTE);
     quotas.splice(0, 1, quota({ pods: '0' }));
     watch.onQuota(quota({ pods: '0' }), quota({ pods: '4' }));
     watch.onObjectGone(PODS, pod('web'));
     await vi.advanceTimersByTimeAsync(2 * MINUTE);
-    expect(hints.slice(1).map(told)).toEqual([
+    expect(requests.slice(1).map(told)).toEqual([
       { id: ID, starts: false, cause: 'the status is true again', priority: 3 },
     ]);
   });

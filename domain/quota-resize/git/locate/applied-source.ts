@@ -2,13 +2,13 @@
 import { z } from 'zod';
 import { shownUrl } from '../../pull-request/shown-url.ts';
 import { pathFrom } from './paths.ts';
-import type { SourceHint } from './source-candidate.ts';
+import type { SourceCandidate } from './source-candidate.ts';
 
 /** One source of an object of Argo CD or Flux. */
 export interface AppliedSource {
   readonly from: 'argocd' | 'flux';
   /** The object that says it, and the mark that leads there. */
-  readonly said: string;
+  readonly learntFrom: string;
   /** Absent where it is no repository of git. */
   readonly url?: string;
   /** As it is written there; absent: the default branch. */
@@ -56,7 +56,7 @@ const UNSEEN = {
  * @param repositoryOf the same text for all addresses of one repository.
  */
 export function argoSources(
-  said: string,
+  learntFrom: string,
   object: unknown,
   repositoryOf: (url: string) => string,
 ): readonly AppliedSource[] | null {
@@ -67,9 +67,9 @@ export function argoSources(
   const { spec } = read.data;
   const sources = spec.sources ?? (spec.source === undefined ? [] : [spec.source]);
   // A values file overrides what the chart itself says, so a change elsewhere would change nothing.
-  const values = sources.flatMap((source) => argoValuesFiles(said, source, sources, repositoryOf));
+  const values = sources.flatMap((source) => argoValuesFiles(learntFrom, source, sources, repositoryOf));
   const into = spec.destination?.namespace;
-  return [...values, ...sources.flatMap((source) => argoDeliveries(said, source, sources, repositoryOf))].map(
+  return [...values, ...sources.flatMap((source) => argoDeliveries(learntFrom, source, sources, repositoryOf))].map(
     (source) => ({ ...source, ...(into ? { namespace: into } : {}) }),
   );
 }
@@ -93,14 +93,14 @@ function isEmpty(value: unknown): boolean {
 }
 
 function argoDeliveries(
-  said: string,
+  learntFrom: string,
   source: ArgoSource,
   all: readonly ArgoSource[],
   repositoryOf: RepositoryOf,
 ): readonly AppliedSource[] {
   const { repoURL: url, path, chart, ref } = source;
   if (chart !== undefined) {
-    return [{ from: 'argocd', said, otherwise: `it is the chart ${chart} of ${shownUrl(url ?? '')}` }];
+    return [{ from: 'argocd', learntFrom, otherwise: `it is the chart ${chart} of ${shownUrl(url ?? '')}` }];
   }
   if (ref !== undefined && path === undefined) return [];
   const files = (source.helm?.valueFiles ?? []).map((file) => ({
@@ -111,7 +111,7 @@ function argoDeliveries(
   const opaque = unseenIn(source) ?? (foreign === undefined ? undefined : `takes values from ${foreign.file}`);
   return [
     {
-      ...argoSourceAt(said, source),
+      ...argoSourceAt(learntFrom, source),
       path: path ?? '',
       valueFiles: files.flatMap((one) => one.path ?? []),
       ...(opaque === undefined ? {} : { opaque }),
@@ -145,7 +145,7 @@ function isSameTree(one: ArgoSource, other: ArgoSource, repositoryOf: Repository
 
 /** The values files of a named source for charts that are elsewhere, `$values/teams/team-a.yaml`, the weightiest first. */
 function argoValuesFiles(
-  said: string,
+  learntFrom: string,
   source: ArgoSource,
   all: readonly ArgoSource[],
   repositoryOf: RepositoryOf,
@@ -159,15 +159,15 @@ function argoValuesFiles(
     );
     const opaque = unseenIn(chart);
     return [...new Set(given.toReversed())].map((file) => ({
-      ...argoSourceAt(said, source),
+      ...argoSourceAt(learntFrom, source),
       path: file.slice(prefix.length),
       ...(opaque === undefined ? {} : { opaque }),
     }));
   });
 }
 
-function argoSourceAt(said: string, { repoURL: url = '', targetRevision: revision }: ArgoSource): AppliedSource {
-  return { from: 'argocd', said, url, ...(revision === undefined ? {} : { revision }) };
+function argoSourceAt(learntFrom: string, { repoURL: url = '', targetRevision: revision }: ArgoSource): AppliedSource {
+  return { from: 'argocd', learntFrom, url, ...(revision === undefined ? {} : { revision }) };
 }
 
 const fluxKustomization = z.object({
@@ -186,7 +186,7 @@ const fluxKustomization = z.object({
 });
 
 /** What a Flux Kustomization applies, but for the repository that it names; null for an object of another form. */
-export function fluxSource(said: string, object: unknown): AppliedSource | null {
+export function fluxSource(learntFrom: string, object: unknown): AppliedSource | null {
   const read = fluxKustomization.safeParse(object);
   if (!read.success) {
     return null;
@@ -197,7 +197,7 @@ export function fluxSource(said: string, object: unknown): AppliedSource | null 
   );
   return {
     from: 'flux',
-    said,
+    learntFrom,
     path,
     ...(targetNamespace ? { namespace: targetNamespace } : {}),
     ...(patched ? { opaque: 'patches ResourceQuotas' } : {}),
@@ -205,14 +205,21 @@ export function fluxSource(said: string, object: unknown): AppliedSource | null 
 }
 
 /** Where a source says to look, within its repository; with the problem where what it sets may outweigh the files. */
-export function candidateOfSource({ from, said, path, valueFiles, namespace, opaque }: AppliedSource): SourceHint {
+export function candidateOfSource({
+  from,
+  learntFrom,
+  path,
+  valueFiles,
+  namespace,
+  opaque,
+}: AppliedSource): SourceCandidate {
   if (opaque !== undefined) {
-    const problem = `${said} ${opaque}, which may outweigh the files; name the place of the value with the annotations resizer.io/git-path and resizer.io/git-field`;
-    return { from, said, problem };
+    const problem = `${learntFrom} ${opaque}, which may outweigh the files; name the place of the value with the annotations resizer.io/git-path and resizer.io/git-field`;
+    return { from, learntFrom, problem };
   }
   return {
     from,
-    said,
+    learntFrom,
     ...(valueFiles === undefined ? {} : { valueFiles }),
     ...(namespace === undefined ? {} : { namespace }),
     path: (path ?? '')

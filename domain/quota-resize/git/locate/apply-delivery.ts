@@ -45,10 +45,11 @@ function deliveriesOfRoot(
 }
 
 function into(quota: RenderedQuota, delivery: Delivery): RenderedQuota {
-  const { namespace, overrides, opaque, said, path, line } = delivery;
-  const note: SourceNote | undefined = opaque === undefined ? undefined : { path, line, message: `${said} ${opaque}` };
+  const { namespace, overrides, opaque, learntFrom, path, line } = delivery;
+  const note: SourceNote | undefined =
+    opaque === undefined ? undefined : { path, line, message: `${learntFrom} ${opaque}` };
   const changed = { ...quota, delivery, opaque: note === undefined ? quota.opaque : [...quota.opaque, note] };
   return namespace === undefined || (quota.namespace !== undefined && !overrides)
     ? changed
-    : { ...changed, namespace, namespaceBy: said };
+    : { ...changed, namespace, namespaceBy: learntFrom };
 }

@@ -1,22 +1,22 @@
 /** What the files that were read come to: the location of the quota, or why there is none. */
 import { compareQuantities, isQuantity, parseQuantity } from '../../../kernel/quantity.ts';
-import { candidateOf, obstacleOf, placeOf, twiceMessage } from './describe-location.ts';
+import { candidateOf, obstacleOf, locationOf, twiceMessage } from './describe-location.ts';
 import { limitsInGit } from './edit-location.ts';
-import type { Candidate, NeedsFiles, QuotaPlace, Unplaced } from './location.ts';
+import type { Candidate, MissingFiles, QuotaLocation, Unlocated } from './location.ts';
 import { mentions, wordsOf } from './paths.ts';
 import type { Outcome } from './read-region.ts';
 import type { Resolution, ResolvedQuota } from './resolved.ts';
-import { type PlaceAnswer, remedy, type Search, unplaced, type WantedQuota, where } from './search.ts';
+import { type LocateAnswer, remedy, type Search, unlocated, type WantedQuota, where } from './search.ts';
 
 /** How many quotas that do not match are named: enough to see a typo, and a message stays short. */
 const OTHERS_SHOWN = 5;
 
-export function settle(search: Search, { matches, resolution, files }: Exclude<Outcome, NeedsFiles>): PlaceAnswer {
-  const { wanted, hint } = search;
+export function conclude(search: Search, { matches, resolution, files }: Exclude<Outcome, MissingFiles>): LocateAnswer {
+  const { wanted, candidate } = search;
   const [match] = matches;
   if (matches.length > 1) {
     const candidates = matches.map(candidateOf);
-    return unplaced(
+    return unlocated(
       'FoundTwice',
       twiceMessage(
         candidates,
@@ -26,15 +26,15 @@ export function settle(search: Search, { matches, resolution, files }: Exclude<O
     );
   }
   if (match !== undefined) {
-    const place = placeOf(match.quota, match.known, hint.said);
+    const location = locationOf(match.quota, match.identity, candidate.learntFrom);
     const obstacle =
       obstacleOf(withoutName(match.quota)) ??
       unreadable(match.quota, wanted) ??
-      ofOtherReleases(search, place) ??
-      (match.named ? undefined : belowTheCluster(search, place));
+      ofOtherReleases(search, location) ??
+      (match.named ? undefined : belowTheCluster(search, location));
     return obstacle === undefined
-      ? { kind: 'placed', place }
-      : unplaced('Unplaceable', `${obstacle}; ${settling(match.quota)}`, [candidateOf(match)]);
+      ? { kind: 'located', location }
+      : unlocated('Unplaceable', `${obstacle}; ${remedyFor(match.quota)}`, [candidateOf(match)]);
   }
   return nothing(search, resolution, files);
 }
@@ -50,14 +50,14 @@ function unreadable({ unreadable: keys }: ResolvedQuota, { resources }: WantedQu
 }
 
 /** Of a release's values files only the last one is surely its own; one before it may be given to others too. */
-export function ofOtherReleases({ wanted, hint, path }: Search, place: QuotaPlace): string | undefined {
-  if (hint.valueFiles === undefined) {
+export function ofOtherReleases({ wanted, candidate, path }: Search, location: QuotaLocation): string | undefined {
+  if (candidate.valueFiles === undefined) {
     return undefined;
   }
-  const files = [path === '' ? 'values.yaml' : `${path}/values.yaml`, ...hint.valueFiles];
+  const files = [path === '' ? 'values.yaml' : `${path}/values.yaml`, ...candidate.valueFiles];
   const last = files.at(-1) ?? '';
   const shared = wanted.resources
-    .flatMap((resource) => place.values[resource] ?? [])
+    .flatMap((resource) => location.values[resource] ?? [])
     .find((value) => value.path !== last && files.includes(value.path) && !mentions(value.path, wanted.namespace));
   return shared === undefined
     ? undefined
@@ -65,12 +65,12 @@ export function ofOtherReleases({ wanted, hint, path }: Search, place: QuotaPlac
 }
 
 /** Less than the cluster has, in a file that nobody named and no folder gives to the cluster: another cluster's, perhaps. */
-export function belowTheCluster({ wanted, hint }: Search, place: QuotaPlace): string | undefined {
+export function belowTheCluster({ wanted, candidate }: Search, location: QuotaLocation): string | undefined {
   const { current, resources } = wanted;
-  if (hint.from !== 'scan' || current === undefined) {
+  if (candidate.from !== 'scan' || current === undefined) {
     return undefined;
   }
-  const inGit = limitsInGit(place, resources);
+  const inGit = limitsInGit(location, resources);
   const below = resources.find((resource) => {
     const [written, inForce] = [inGit[resource], current[resource]];
     return (
@@ -82,21 +82,21 @@ export function belowTheCluster({ wanted, hint }: Search, place: QuotaPlace): st
   });
   return below === undefined
     ? undefined
-    : `${place.path}:${place.line} says ${below}: ${inGit[below] ?? ''}, less than the ${current[below] ?? ''} of cluster ${wanted.cluster}, so it may be another cluster's`;
+    : `${location.path}:${location.line} says ${below}: ${inGit[below] ?? ''}, less than the ${current[below] ?? ''} of cluster ${wanted.cluster}, so it may be another cluster's`;
 }
 
-export function settling({ layout }: Pick<QuotaPlace, 'layout'>): string {
+export function remedyFor({ layout }: Pick<QuotaLocation, 'layout'>): string {
   return layout === 'helm'
     ? 'say where the value is with the annotations resizer.io/git-path (the values file) and resizer.io/git-field, such as namespaceQuotas["requests.cpu"]'
     : 'write the value out where it is used, or name another file with the annotation resizer.io/git-path';
 }
 
-function nothing(search: Search, { quotas, notes }: Resolution, files: readonly string[]): Unplaced {
+function nothing(search: Search, { quotas, notes }: Resolution, files: readonly string[]): Unlocated {
   const { wanted, reader } = search;
   const about = notes.filter(
     ({ name, namespace, path }) =>
       (name === undefined || name === wanted.name) &&
-      (namespace === undefined ? isOwnPlace(search, path) : namespace === wanted.namespace),
+      (namespace === undefined ? isOwnLocation(search, path) : namespace === wanted.namespace),
   );
   const broken = about.filter(({ reason }) => reason === 'NotYaml');
   const others = about.filter(({ reason }) => reason !== 'NotYaml');
@@ -105,16 +105,16 @@ function nothing(search: Search, { quotas, notes }: Resolution, files: readonly 
   const other = own ?? others[0];
   const label = `ResourceQuota ${wanted.namespace}/${wanted.name}`;
   if (broken.length > 0 && own === undefined) {
-    const places = broken.map(({ path, line, message }) => `${path}:${line}: ${message}`).join('; ');
-    return unplaced('NotYaml', `no readable ${label}: ${places}`);
+    const locations = broken.map(({ path, line, message }) => `${path}:${line}: ${message}`).join('; ');
+    return unlocated('NotYaml', `no readable ${label}: ${locations}`);
   }
   if (other !== undefined) {
-    return unplaced('Unplaceable', `${label}: ${other.path}:${other.line}: ${other.message}; ${remedy(search)}`);
+    return unlocated('Unplaceable', `${label}: ${other.path}:${other.line}: ${other.message}; ${remedy(search)}`);
   }
   const binary = files.filter((path) => reader.tree.texts.get(path) === null);
-  const ownBinary = binary.filter((path) => isOwnPlace(search, path));
+  const ownBinary = binary.filter((path) => isOwnLocation(search, path));
   if (ownBinary.length > 0) {
-    return unplaced('NotYaml', `not UTF-8, so not YAML: ${ownBinary.join(', ')}`);
+    return unlocated('NotYaml', `not UTF-8, so not YAML: ${ownBinary.join(', ')}`);
   }
   const unread = new Set([...binary, ...notes.flatMap(({ reason, path }) => (reason === 'NotYaml' ? [path] : []))])
     .size;
@@ -134,13 +134,13 @@ function nothing(search: Search, { quotas, notes }: Resolution, files: readonly 
 }
 
 /** Where the quota would be: below the path that was named for it, or in a folder or a file that is called like the namespace. */
-function isOwnPlace({ path, wanted }: Search, file: string): boolean {
+function isOwnLocation({ path, wanted }: Search, file: string): boolean {
   return path !== '' || wordsOf(file).includes(wanted.namespace);
 }
 
-export function notFound(search: Search, why: string, candidates: readonly Candidate[]): Unplaced {
+export function notFound(search: Search, why: string, candidates: readonly Candidate[]): Unlocated {
   const { wanted } = search;
-  return unplaced(
+  return unlocated(
     'FileNotFound',
     `no file for ResourceQuota ${wanted.namespace}/${wanted.name}, searched ${where(search)}: ${why}; ${remedy(search)}`,
     candidates,

@@ -1,6 +1,6 @@
 /** Where a quota is looked for when nothing else says it: the configured path, and then every repository as a whole. */
 import { namesNamespace, parsePathTemplate, type PathFields, renderPath } from './path-template.ts';
-import type { SourceHint } from './source-candidate.ts';
+import type { SourceCandidate } from './source-candidate.ts';
 
 /**
  * @param target without a cluster, a template that names it leads nowhere.
@@ -11,14 +11,14 @@ import type { SourceHint } from './source-candidate.ts';
 export function configuredCandidates(
   pathTemplate: string,
   target: Omit<PathFields, 'cluster'> & { readonly cluster: string | undefined },
-  narrowed: Pick<SourceHint, 'repository' | 'ref' | 'field'> = {},
+  narrowed: Pick<SourceCandidate, 'repository' | 'ref' | 'field'> = {},
   notes: readonly string[] = [],
-): readonly SourceHint[] {
+): readonly SourceCandidate[] {
   const because = notes.length === 0 ? '' : ` (${notes.join(', and ')})`;
   const template = parsePathTemplate(pathTemplate);
-  const scan: SourceHint = {
+  const scan: SourceCandidate = {
     from: 'scan',
-    said: `a search of the whole repository${because}`,
+    learntFrom: `a search of the whole repository${because}`,
     template: template.text,
     ...narrowed,
   };
@@ -27,7 +27,7 @@ export function configuredCandidates(
     return [scan];
   }
   const path = renderPath(template, { cluster: cluster ?? '', namespace, quota });
-  const said = `the path template \`${pathTemplate}\`${because}`;
+  const learntFrom = `the path template \`${pathTemplate}\`${because}`;
   const applied = namesNamespace(template) ? { namespace } : {};
-  return path === '' ? [scan] : [{ from: 'template', said, path, ...applied, ...narrowed }, scan];
+  return path === '' ? [scan] : [{ from: 'template', learntFrom, path, ...applied, ...narrowed }, scan];
 }

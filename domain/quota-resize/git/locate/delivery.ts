@@ -6,7 +6,7 @@ import type { TreeReader } from './tree-reader.ts';
 
 export interface Delivery {
   /** The object, for people: `Application team-a in apps/team-a.yaml`. */
-  readonly said: string;
+  readonly learntFrom: string;
   readonly path: string;
   readonly line: number;
   /** The object's own document; absent where the object was read elsewhere than in the tree. */
@@ -74,7 +74,7 @@ function deliveriesOf(reader: TreeReader, document: ManifestDocument): readonly 
 function common(document: ManifestDocument, kind: string) {
   const name = textAt(document, ['metadata', 'name']) ?? '?';
   return {
-    said: `${kind} ${name} in ${document.path}`,
+    learntFrom: `${kind} ${name} in ${document.path}`,
     path: document.path,
     line: document.lineOf(document.root),
     document,

@@ -1,27 +1,27 @@
 /** A resolved quota as a location, and in words why it is none. */
-import type { KnownNamespace } from './identify.ts';
-import type { Candidate, QuotaPlace } from './location.ts';
+import type { IdentifiedNamespace } from './identify.ts';
+import type { Candidate, QuotaLocation } from './location.ts';
 import type { ResolvedQuota } from './resolved.ts';
 
 /** A quota, and the namespace that it is known to be of. */
 export interface IdentifiedQuota {
   readonly quota: ResolvedQuota;
-  readonly known: KnownNamespace | undefined;
+  readonly identity: IdentifiedNamespace | undefined;
 }
 
-export function candidateOf({ quota, known }: IdentifiedQuota): Candidate {
+export function candidateOf({ quota, identity }: IdentifiedQuota): Candidate {
   const name = quota.name === '' ? null : quota.name;
-  return { path: quota.path, line: quota.line, namespace: known?.namespace ?? null, name };
+  return { path: quota.path, line: quota.line, namespace: identity?.namespace ?? null, name };
 }
 
 /** @param from where each is applied from. */
 export function twiceMessage(candidates: readonly Candidate[], from: readonly string[]): string {
   const [first] = candidates;
-  const places = candidates.map(({ path, line }, index) => {
+  const locations = candidates.map(({ path, line }, index) => {
     const root = from[index] ?? path;
     return root === path ? `${path}:${line}` : `${path}:${line} (through ${root})`;
   });
-  return `ResourceQuota ${first?.namespace ?? '?'}/${first?.name ?? '?'} stands in ${candidates.length} places: ${places.join(', ')}; keep one, or name its file or folder with the annotation resizer.io/git-path on the namespace`;
+  return `ResourceQuota ${first?.namespace ?? '?'}/${first?.name ?? '?'} stands in ${candidates.length} places: ${locations.join(', ')}; keep one, or name its file or folder with the annotation resizer.io/git-path on the namespace`;
 }
 
 /** Why the values of a quota cannot be placed; undefined where they can. */
@@ -33,8 +33,8 @@ export function obstacleOf(quota: ResolvedQuota): string | undefined {
   const rival = quota.rivals?.[0];
   if (rival !== undefined) {
     const own = quota.values.get(rival.key)?.value;
-    const said = own === undefined ? quota.path : `${own.path}:${own.line} (${own.text})`;
-    return `the value of ${rival.key} of ${labelOf(quota)} may be that of ${said} or of ${rival.path}:${rival.line} (${rival.text}), which nothing names as values of its chart`;
+    const where = own === undefined ? quota.path : `${own.path}:${own.line} (${own.text})`;
+    return `the value of ${rival.key} of ${labelOf(quota)} may be that of ${where} or of ${rival.path}:${rival.line} (${rival.text}), which nothing names as values of its chart`;
   }
   const edits = [...quota.values.values()].map(({ edit }) => edit);
   const [first] = edits;
@@ -50,21 +50,21 @@ export function labelOf({ name }: Pick<ResolvedQuota, 'name'>): string {
   return name === '' ? 'the ResourceQuota' : `ResourceQuota ${name}`;
 }
 
-export function placeOf(quota: ResolvedQuota, known: KnownNamespace, said?: string): QuotaPlace {
+export function locationOf(quota: ResolvedQuota, identity: IdentifiedNamespace, where?: string): QuotaLocation {
   return {
-    namespace: known.namespace,
+    namespace: identity.namespace,
     name: quota.name,
     path: quota.path,
     line: quota.line,
     layout: quota.layout,
     values: Object.fromEntries([...quota.values].map(([key, { value }]) => [key, value])),
     edits: Object.fromEntries([...quota.values].map(([key, { edit }]) => [key, edit])),
-    how: howPlaced(quota, known, said),
+    how: howLocated(quota, identity, where),
   };
 }
 
-function howPlaced(quota: ResolvedQuota, known: KnownNamespace, said: string | undefined): string {
-  const by = said === undefined ? '' : ` by ${said}`;
+function howLocated(quota: ResolvedQuota, identity: IdentifiedNamespace, where: string | undefined): string {
+  const by = where === undefined ? '' : ` by ${where}`;
   const root = quota.paths[0];
   const through =
     root === undefined || root === quota.path
@@ -73,8 +73,8 @@ function howPlaced(quota: ResolvedQuota, known: KnownNamespace, said: string | u
         ? ` with the values of \`${root}\``
         : ` through \`${root}\``;
   const namespace =
-    known.by !== ''
-      ? `. Its namespace is ${known.by}`
+    identity.by !== ''
+      ? `. Its namespace is ${identity.by}`
       : quota.namespaceBy === undefined
         ? ''
         : `. Its namespace is set by ${quota.namespaceBy}`;

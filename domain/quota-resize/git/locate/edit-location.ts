@@ -4,7 +4,7 @@ import { type ResourceList, resourceEntries } from '../../../kernel/resource-lis
 import { ManifestEditError } from '../yaml/error.ts';
 import { changedText, type TextEdit } from '../yaml/changed-text.ts';
 import { folderOf } from './paths.ts';
-import type { FileEdit, KnownTree, PlacedValue, QuotaPlace } from './location.ts';
+import type { FileEdit, TreeSnapshot, LocatedValue, QuotaLocation } from './location.ts';
 import type { ValueEdit } from '../yaml/value-edit.ts';
 import { writtenKey } from '../yaml/other-name.ts';
 
@@ -12,20 +12,20 @@ import { writtenKey } from '../yaml/other-name.ts';
 interface RaisedLine {
   readonly resource: string;
   /** As it is written today, and where. */
-  readonly from: PlacedValue;
+  readonly from: LocatedValue;
   readonly to: string;
   /** The file that is changed: that of the value, or a patch that goes before it. */
   readonly path: string;
 }
 
-export type PlaceEdited =
+export type LocationEdited =
   /** `edits` is empty where Git holds every limit already. */
   | { readonly kind: 'edited'; readonly edits: readonly FileEdit[]; readonly lines: readonly RaisedLine[] }
   | { readonly kind: 'unplaceable'; readonly message: string };
 
 /** The quota's own key for a resource that is asked for by one of its names. */
 export function keyOf(
-  { values }: Pick<QuotaPlace, 'values'>,
+  { values }: Pick<QuotaLocation, 'values'>,
   resource: string,
   asked: readonly string[],
 ): string | undefined {
@@ -33,19 +33,19 @@ export function keyOf(
 }
 
 /** What Git says of the resources, under the names they are asked by. */
-export function limitsInGit(place: QuotaPlace, resources: readonly string[]): ResourceList {
+export function limitsInGit(location: QuotaLocation, resources: readonly string[]): ResourceList {
   return Object.fromEntries(
     resources.flatMap((resource) => {
-      const key = keyOf(place, resource, resources);
-      const text = key === undefined ? undefined : place.values[key]?.text;
+      const key = keyOf(location, resource, resources);
+      const text = key === undefined ? undefined : location.values[key]?.text;
       return text === undefined ? [] : [[resource, text]];
     }),
   );
 }
 
 /** A placed quota and the limits that it is raised to. */
-export interface PlaceRaise {
-  readonly place: QuotaPlace;
+export interface LocationRaise {
+  readonly location: QuotaLocation;
   readonly limits: ResourceList;
 }
 
@@ -57,22 +57,22 @@ export interface PlaceRaise {
  *   giving a tree with their results.
  * @throws {QuantityError} when a limit is not a quantity.
  */
-export function editPlace(tree: KnownTree, place: QuotaPlace, limits: ResourceList): PlaceEdited {
-  return editPlaces(tree, [{ place, limits }]);
+export function editLocation(tree: TreeSnapshot, location: QuotaLocation, limits: ResourceList): LocationEdited {
+  return editLocations(tree, [{ location, limits }]);
 }
 
 /**
- * As `editPlace`, for any number of quotas: each file is read once for all of its changes. All limits are written, or none;
+ * As `editLocation`, for any number of quotas: each file is read once for all of its changes. All limits are written, or none;
  * the message is then about the first one that cannot be.
  */
-export function editPlaces(tree: KnownTree, raises: readonly PlaceRaise[]): PlaceEdited {
+export function editLocations(tree: TreeSnapshot, raises: readonly LocationRaise[]): LocationEdited {
   const lines: Line[] = [];
-  for (const [index, { place, limits }] of raises.entries()) {
-    const planned = linesOf(place, limits, index);
-    if (typeof planned === 'string') {
-      return { kind: 'unplaceable', message: planned };
+  for (const [index, { location, limits }] of raises.entries()) {
+    const quotaLines = linesOf(location, limits, index);
+    if (typeof quotaLines === 'string') {
+      return { kind: 'unplaceable', message: quotaLines };
     }
-    lines.push(...planned);
+    lines.push(...quotaLines);
   }
   try {
     return editedLines(tree, lines);
@@ -81,16 +81,16 @@ export function editPlaces(tree: KnownTree, raises: readonly PlaceRaise[]): Plac
       throw error;
     }
     const [only, second] = raises;
-    const label = only === undefined || second !== undefined ? 'several ResourceQuotas' : labelOf(only.place);
+    const label = only === undefined || second !== undefined ? 'several ResourceQuotas' : labelOf(only.location);
     return { kind: 'unplaceable', message: `${label}: ${error.message}` };
   }
 }
 
 /** Why a limit of the quota cannot be raised, as far as its place says; undefined where it may be. */
-export function refusalOf(place: QuotaPlace, resource: string): string | undefined {
-  const key = keyOf(place, resource, [resource]);
-  const edit = key === undefined ? undefined : place.edits[key];
-  return edit?.kind === 'none' ? `${labelOf(place)}: ${edit.message}` : undefined;
+export function obstacleOf(location: QuotaLocation, resource: string): string | undefined {
+  const key = keyOf(location, resource, [resource]);
+  const edit = key === undefined ? undefined : location.edits[key];
+  return edit?.kind === 'none' ? `${labelOf(location)}: ${edit.message}` : undefined;
 }
 
 type Line = RaisedLine & {
@@ -101,28 +101,28 @@ type Line = RaisedLine & {
 };
 
 /** The lines to change; a sentence where there is none for a limit. */
-function linesOf(place: QuotaPlace, limits: ResourceList, quota: number): readonly Line[] | string {
+function linesOf(location: QuotaLocation, limits: ResourceList, quota: number): readonly Line[] | string {
   const asked = Object.keys(limits);
   const lines: Line[] = [];
   for (const [resource, amount] of resourceEntries(limits)) {
-    const key = keyOf(place, resource, asked);
-    const from = key === undefined ? undefined : place.values[key];
-    const edit = key === undefined ? undefined : place.edits[key];
+    const key = keyOf(location, resource, asked);
+    const from = key === undefined ? undefined : location.values[key];
+    const edit = key === undefined ? undefined : location.edits[key];
     if (key === undefined || from === undefined || edit === undefined) {
-      return `${labelOf(place)}: it sets no ${resource} in Git; write the key out (${place.path}:${place.line})`;
+      return `${labelOf(location)}: it sets no ${resource} in Git; write the key out (${location.path}:${location.line})`;
     }
     if (compareQuantities(parseQuantity(from.text), amount) >= 0) {
       continue;
     }
     if (edit.kind === 'none') {
-      return `${labelOf(place)}: ${edit.message}`;
+      return `${labelOf(location)}: ${edit.message}`;
     }
     lines.push({ resource, key, from, to: limits[resource] ?? '', path: pathOf(edit), edit, quota });
   }
   return lines;
 }
 
-function labelOf({ namespace, name }: QuotaPlace): string {
+function labelOf({ namespace, name }: QuotaLocation): string {
   return `ResourceQuota ${namespace}/${name}`;
 }
 
@@ -139,7 +139,7 @@ interface Changes {
   readonly newFiles: Map<Line, string>;
 }
 
-function editedLines(tree: KnownTree, lines: readonly Line[]): PlaceEdited {
+function editedLines(tree: TreeSnapshot, lines: readonly Line[]): LocationEdited {
   const { edits, templateLines, created, newFiles } = changesOf(tree, lines);
   const after = new Map<string, string>(created);
   for (const [path, changes] of templateLines) {
@@ -165,7 +165,7 @@ function editedLines(tree: KnownTree, lines: readonly Line[]): PlaceEdited {
   };
 }
 
-function textOf({ texts }: KnownTree, path: string): string {
+function textOf({ texts }: TreeSnapshot, path: string): string {
   const text = texts.get(path);
   if (text === undefined || text === null) {
     throw new ManifestEditError(`${path} is not known`);
@@ -184,7 +184,7 @@ function inFile<T>(path: string, edit: () => T): T {
   }
 }
 
-function changesOf(tree: KnownTree, lines: readonly Line[]): Changes {
+function changesOf(tree: TreeSnapshot, lines: readonly Line[]): Changes {
   const changes: Changes = { edits: new Map(), templateLines: new Map(), created: new Map(), newFiles: new Map() };
   const patches = new Map<string, Line[]>();
   for (const line of lines) {
@@ -202,9 +202,9 @@ function changesOf(tree: KnownTree, lines: readonly Line[]): Changes {
         break;
     }
   }
-  const taken = new Set([...tree.paths, ...tree.texts.keys()]);
+  const existing = new Set([...tree.paths, ...tree.texts.keys()]);
   for (const together of patches.values()) {
-    addPatch(tree, taken, together, changes);
+    addPatch(tree, existing, together, changes);
   }
   return changes;
 }
@@ -247,8 +247,8 @@ function changedLine(before: string, { path, line, from }: Extract<ValueEdit, { 
 
 /** A new patch file beside the overlay's kustomization, and its entry there. */
 function addPatch(
-  tree: KnownTree,
-  taken: Set<string>,
+  tree: TreeSnapshot,
+  existing: Set<string>,
   lines: readonly Line[],
   { created, edits, newFiles }: Changes,
 ): void {
@@ -258,9 +258,9 @@ function addPatch(
   }
   const { at, name, namespace } = edit;
   const folder = folderOf(at.path);
-  const file = freeName(taken, folder, `resourcequota-${name}-patch`);
+  const file = freeName(existing, folder, `resourcequota-${name}-patch`);
   const path = inFolder(folder, file);
-  taken.add(path);
+  existing.add(path);
   const eol = textOf(tree, at.path).includes('\r\n') ? '\r\n' : '\n';
   const text = [
     'apiVersion: v1',
@@ -284,10 +284,10 @@ function inFolder(folder: string, file: string): string {
   return folder === '' ? file : `${folder}/${file}`;
 }
 
-function freeName(taken: ReadonlySet<string>, folder: string, stem: string): string {
+function freeName(existing: ReadonlySet<string>, folder: string, stem: string): string {
   for (let count = 1; ; count += 1) {
     const file = `${stem}${count === 1 ? '' : `-${count}`}.yaml`;
-    if (!taken.has(inFolder(folder, file))) {
+    if (!existing.has(inFolder(folder, file))) {
       return file;
     }
   }

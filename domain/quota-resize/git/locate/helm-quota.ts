@@ -6,7 +6,7 @@ import type { ValueEdit } from '../yaml/value-edit.ts';
 import { conditionHolds, isTrue } from './condition.ts';
 import { type Reference, referenceOf, type TemplateScope, topScope } from './expression.ts';
 import { keysAt, type Layer, lookup, type Release } from './helm-release.ts';
-import type { SourceNote, ValueSite } from './limit-location.ts';
+import type { SourceNote, ValueLocation } from './limit-location.ts';
 import type { TemplateBlock, TemplateQuota } from './template.ts';
 
 export interface Limit {
@@ -15,7 +15,7 @@ export interface Limit {
   readonly path: string;
   readonly line: number;
   readonly text: string | null | undefined;
-  readonly site?: ValueSite;
+  readonly valueLocation?: ValueLocation;
 }
 
 export interface Draft {
@@ -134,13 +134,13 @@ function textOf(text: string | undefined, scope: TemplateScope, release: Release
   if (text === undefined) {
     return undefined;
   }
-  let known = true;
+  let isComplete = true;
   const result = text.replace(/\{\{.*?\}\}/g, (expression) => {
     const value = expressionText(expression, scope, release);
-    known &&= value !== undefined;
+    isComplete &&= value !== undefined;
     return value ?? '';
   });
-  return known && result !== '' ? result : undefined;
+  return isComplete && result !== '' ? result : undefined;
 }
 
 function expressionText(expression: string, scope: TemplateScope, release: Release): string | undefined {
@@ -232,14 +232,14 @@ function fromValues(release: Release, key: string, pointer: Pointer, template: s
     return { key, edit: { kind: 'none', message }, path: template, line, text: undefined };
   }
   const { path, part, index } = found.layer.document;
-  const site: ValueSite = { ...leaf, key, path, part, index, level: 0, order: 0 };
+  const valueLocation: ValueLocation = { ...leaf, key, path, part, index, level: 0, order: 0 };
   return {
     key,
     edit: { kind: 'replace', at: { path, part, index }, pointer: leaf.pointer },
     path,
     line: leaf.line,
     text: leaf.text,
-    site,
+    valueLocation,
   };
 }
 

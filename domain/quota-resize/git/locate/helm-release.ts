@@ -51,7 +51,7 @@ export function releasesOf(
         ...delivery.valueFiles.flatMap((file) => layersOf(reader, file)),
         ...(delivery.values === undefined ? [] : [delivery.values]),
       ],
-      ...(delivery.namespace === undefined ? {} : { namespace: delivery.namespace, namespaceBy: delivery.said }),
+      ...(delivery.namespace === undefined ? {} : { namespace: delivery.namespace, namespaceBy: delivery.learntFrom }),
       ...(delivery.release === undefined ? {} : { name: delivery.release }),
       obstacles: [...obstaclesOf(reader, delivery), ...dependency],
       delivery,
@@ -64,7 +64,7 @@ export function releasesOf(
   const taken = new Set([valuesFile(chart), ...installed.flatMap(({ valueFiles }) => valueFiles)]);
   const free = values.filter((path) => !taken.has(path));
   const named = new Set(deliveries.flatMap(({ valueFiles }) => valueFiles));
-  const known = knownKeys(reader, chart);
+  const keys = keysOf(reader, chart);
   // What is made for another chart sets more than this one knows.
   const unnamed = free.filter(
     (path) =>
@@ -73,7 +73,7 @@ export function releasesOf(
       !insideSomeChart(reader, path) &&
       layersOf(reader, path)
         .flatMap(topKeys)
-        .every((key) => known.has(key)),
+        .every((key) => keys.has(key)),
   );
   const open = { chart, obstacles: dependency };
   return [
@@ -102,7 +102,7 @@ export function releasesOf(
 }
 
 /** The values that a chart knows: those that its own file sets, and those that its templates name. */
-function knownKeys(reader: TreeReader, chart: string): ReadonlySet<string> {
+function keysOf(reader: TreeReader, chart: string): ReadonlySet<string> {
   const folder = chart === '' ? 'templates/' : `${chart}/templates/`;
   const inTemplates = reader.tree.paths
     .filter((path) => path.startsWith(folder))
@@ -116,10 +116,13 @@ function topKeys({ document }: Layer): readonly string[] {
   return isMap(root) ? root.items.map(({ key }) => (isScalar(key) ? String(key.value) : '')) : [];
 }
 
-function obstaclesOf(reader: TreeReader, { opaque, path, line, said, valueFiles }: Delivery): readonly SourceNote[] {
+function obstaclesOf(
+  reader: TreeReader,
+  { opaque, path, line, learntFrom, valueFiles }: Delivery,
+): readonly SourceNote[] {
   const gone = valueFiles.find((file) => !reader.isFile(file));
   const why = opaque ?? (gone === undefined ? undefined : `names the values file ${gone}, which is not there`);
-  return why === undefined ? [] : [{ path, line, message: `${said} ${why}` }];
+  return why === undefined ? [] : [{ path, line, message: `${learntFrom} ${why}` }];
 }
 
 /** The chart that has another one in its folder `charts` may set the values of that one. */

@@ -63,8 +63,8 @@ function withRivals(
   ];
 }
 
-function limitKey({ path, line, site }: Limit): string {
-  return JSON.stringify([path, line, site?.pointer ?? null]);
+function limitKey({ path, line, valueLocation }: Limit): string {
+  return JSON.stringify([path, line, valueLocation?.pointer ?? null]);
 }
 
 /**
@@ -178,12 +178,12 @@ function editOf(limit: Limit, uses: ReadonlyMap<string, number>): ValueEdit {
       message: `the value of ${limit.key} at ${limit.path}:${limit.line} may be used by ${users} quotas: give this one a value of its own, or say where with the annotation resizer.io/git-field`,
     };
   }
-  const { site } = limit;
-  return site?.shared === undefined
+  const { valueLocation } = limit;
+  return valueLocation?.shared === undefined
     ? limit.edit
     : {
         kind: 'none',
-        message: `the value of ${limit.key} at ${limit.path}:${limit.line} belongs to the YAML anchor &${site.shared}, which other places use; write the value out`,
+        message: `the value of ${limit.key} at ${limit.path}:${limit.line} belongs to the YAML anchor &${valueLocation.shared}, which other places use; write the value out`,
       };
 }
 

@@ -1,13 +1,13 @@
 /** Which namespace and which cluster a place in the tree is for, where the objects themselves do not say it. */
 import { defaultPathTemplate, parsePathTemplate, type PathTemplate, readPath } from './path-template.ts';
-import type { SourceHint } from './source-candidate.ts';
+import type { SourceCandidate } from './source-candidate.ts';
 import { pathFrom, wordsOf } from './paths.ts';
 import type { ResolvedQuota } from './resolved.ts';
 import type { Search } from './search.ts';
 import type { TreeReader } from './tree-reader.ts';
 
 /** A namespace, and how it is known. */
-export interface KnownNamespace {
+export interface IdentifiedNamespace {
   readonly namespace: string;
   /** Empty where the object itself says it; else a phrase after "its namespace is". */
   readonly by: string;
@@ -18,7 +18,7 @@ export function namespaceByTemplate(
   templates: readonly PathTemplate[],
   paths: readonly string[],
   cluster: string | undefined,
-): KnownNamespace | undefined {
+): IdentifiedNamespace | undefined {
   for (const template of templates) {
     for (const path of paths) {
       const fields = readPath(template, path);
@@ -39,7 +39,7 @@ export function namespaceByFolder(
   namespaces: ReadonlySet<string>,
   paths: readonly string[],
   { cluster, quota }: { readonly cluster: string | undefined; readonly quota: string },
-): KnownNamespace | undefined {
+): IdentifiedNamespace | undefined {
   const named = new Set<string>();
   for (const path of paths) {
     const words = wordsOf(path);
@@ -124,9 +124,9 @@ export function clusterFit(
   const environments = new Set<string>();
   for (const path of paths) {
     for (const template of options.templates) {
-      const said = readPath(template, path)?.cluster;
-      if (said !== undefined) {
-        return said === cluster ? 'named' : 'other';
+      const named = readPath(template, path)?.cluster;
+      if (named !== undefined) {
+        return named === cluster ? 'named' : 'other';
       }
     }
     const words = wordsOf(path);
@@ -153,17 +153,17 @@ export function clusterFit(
 }
 
 /** The path templates that say which cluster a file of a whole repository is for: the configured one, and the built-in one. */
-export function templatesOf({ template }: Pick<SourceHint, 'template'>): readonly PathTemplate[] {
+export function templatesOf({ template }: Pick<SourceCandidate, 'template'>): readonly PathTemplate[] {
   return template === undefined ? [] : [parsePathTemplate(template), parsePathTemplate(defaultPathTemplate)];
 }
 
 /** Whether a file is surely for another cluster than the wanted one; what a hint names itself never is. */
 export function isOfOtherCluster(
-  { reader, path, wanted, hint }: Pick<Search, 'reader' | 'path' | 'wanted' | 'hint'>,
+  { reader, path, wanted, candidate }: Pick<Search, 'reader' | 'path' | 'wanted' | 'candidate'>,
   file: string,
 ): boolean {
   const options = {
-    templates: templatesOf(hint),
+    templates: templatesOf(candidate),
     below: path,
     asNamespace: new Set<string>(),
     namespace: wanted.namespace,

@@ -7,7 +7,7 @@ import { valuesFilesIn } from './helm.ts';
 import { clusterFit, foldersOfNamespace, namespaceByFolder, namespaceByTemplate } from './identify.ts';
 import { isKustomizationFile } from './kustomization.ts';
 import type { SourceNote } from './limit-location.ts';
-import type { KnownTree, NeedsFiles } from './location.ts';
+import type { TreeSnapshot, MissingFiles } from './location.ts';
 import { isManifestFile } from './paths.ts';
 import type { PathTemplate } from './path-template.ts';
 import { resolve } from './resolve.ts';
@@ -50,7 +50,7 @@ export function mattersToScan(path: string, text: string): boolean {
  *
  * @param tree with the texts of at least the files that `mattersToScan`.
  */
-export function inventoryOf(tree: KnownTree, options: InventoryOptions): NeedsFiles | Inventory {
+export function inventoryOf(tree: TreeSnapshot, options: InventoryOptions): MissingFiles | Inventory {
   const { cluster, templates } = options;
   const reader = new TreeReader(tree, { complete: true });
   const isOther = (path: string): boolean =>
@@ -66,13 +66,13 @@ export function inventoryOf(tree: KnownTree, options: InventoryOptions): NeedsFi
   });
   const identified = identify(reader, quotas, options);
   if (reader.missing.size > 0) {
-    return { kind: 'needs', paths: [...reader.missing].toSorted() };
+    return { kind: 'missingFiles', paths: [...reader.missing].toSorted() };
   }
   const asNamespace = foldersOfNamespace(quotas, cluster);
   return {
     kind: 'inventory',
-    quotas: identified.filter(({ quota, known }) => {
-      const fitOptions = { templates, below: '', asNamespace, namespace: known?.namespace };
+    quotas: identified.filter(({ quota, identity }) => {
+      const fitOptions = { templates, below: '', asNamespace, namespace: identity?.namespace };
       return clusterFit(reader, cluster, quota.paths, fitOptions) !== 'other';
     }),
     notes,
@@ -88,18 +88,18 @@ function identify(
   let declared: ReadonlySet<string> | undefined;
   return quotas.flatMap((quota): readonly IdentifiedQuota[] => {
     if (quota.namespace !== undefined) {
-      return [{ quota, known: { namespace: quota.namespace, by: '' } }];
+      return [{ quota, identity: { namespace: quota.namespace, by: '' } }];
     }
     const byTemplate = namespaceByTemplate(templates, quota.paths, cluster);
     if (byTemplate !== undefined) {
-      return [{ quota, known: byTemplate }];
+      return [{ quota, identity: byTemplate }];
     }
     declared ??= new Set([...namespaces, ...declaredNamespaces(reader)]);
     // One by one, as whoever looks for the quota of a namespace does not know of the others.
     const byFolder = [...declared].flatMap(
       (namespace) => namespaceByFolder(new Set([namespace]), quota.paths, { cluster, quota: quota.name }) ?? [],
     );
-    return byFolder.length === 0 ? [{ quota, known: undefined }] : byFolder.map((known) => ({ quota, known }));
+    return byFolder.length === 0 ? [{ quota, identity: undefined }] : byFolder.map((identity) => ({ quota, identity }));
   });
 }
 

@@ -1,7 +1,7 @@
 /** JSON patches (RFC 6902) of quotas. */
 import { isMap } from 'yaml';
 import { type Leaf, leavesOf, type ManifestDocument, nodeAt, type Pointer, textAt } from '../yaml/documents.ts';
-import { type PatchDocument, siteOf, uncertain } from './patch-document.ts';
+import { type PatchDocument, valueLocationOf, uncertain } from './patch-document.ts';
 import type { RenderedQuota } from './rendered-quota.ts';
 
 export function jsonPatched(
@@ -61,7 +61,7 @@ function jsonOperation(patch: PatchDocument, quota: RenderedQuota, at: number): 
     return { ...quota, values };
   }
   for (const leaf of jsonLeaves(document, at, second, key)) {
-    values.set(leaf.key, siteOf(patch, leaf, quota.chain.length));
+    values.set(leaf.key, valueLocationOf(patch, leaf, quota.chain.length));
   }
   return { ...quota, values };
 }

@@ -206,8 +206,8 @@ function opaqueTransformers(reader: TreeReader, folder: string, document: Manife
     const path = pathFrom(folder, resource);
     if (path !== undefined && reader.isFile(path)) {
       const documents = reader.documents(path).filter(({ root }) => isMap(root));
-      const known = documents.length > 0 || reader.text(path) === undefined;
-      if (known && documents.every((one) => HARMLESS.has(textAt(one, ['kind']) ?? ''))) {
+      const found = documents.length > 0 || reader.text(path) === undefined;
+      if (found && documents.every((one) => HARMLESS.has(textAt(one, ['kind']) ?? ''))) {
         return [];
       }
     }

@@ -3,7 +3,7 @@ import type { SourceProblem } from '../../model/observation.ts';
 import type { Leaf, Pointer } from '../yaml/documents.ts';
 
 /** Where a patch stands that is written inside a kustomization. */
-export interface InlinePlace {
+export interface InlineLocation {
   readonly part: number;
   readonly index: number;
   readonly pointer: Pointer;
@@ -11,13 +11,13 @@ export interface InlinePlace {
   readonly literal: boolean;
 }
 
-export interface ValueSite extends Leaf {
+export interface ValueLocation extends Leaf {
   readonly path: string;
   /** Which stretch between `---` lines, and which document of it: of the file, or of the inline patch. */
   readonly part: number;
   readonly index: number;
   /** Set where the document is a patch inside a kustomization: the place of its text there. */
-  readonly inline?: InlinePlace;
+  readonly inline?: InlineLocation;
   /** The object in the document whose own value it is; absent for the value of a patch. */
   readonly object?: Pointer;
   /** The kustomization whose patch it is; absent for the object itself. */
@@ -40,7 +40,7 @@ export interface SourceNote {
 }
 
 /** Two sites are the same place. */
-export function siteKey({ path, part, index, inline, pointer }: ValueSite): string {
+export function valueLocationKey({ path, part, index, inline, pointer }: ValueLocation): string {
   return JSON.stringify([path, part, index, inline?.pointer ?? null, pointer]);
 }
 
@@ -55,14 +55,14 @@ export function documentKey({
   readonly path: string;
   readonly part: number;
   readonly index: number;
-  readonly inline?: InlinePlace;
+  readonly inline?: InlineLocation;
   readonly pointer?: Pointer;
 }): string {
   return JSON.stringify([path, part, index, inline?.pointer ?? null, pointer ?? null]);
 }
 
 /** The object or the patch that a value belongs to. */
-export function ownerKey({ object, inline, path, part, index }: ValueSite): string {
+export function ownerKey({ object, inline, path, part, index }: ValueLocation): string {
   return documentKey({
     path,
     part,

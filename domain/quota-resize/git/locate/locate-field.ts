@@ -6,7 +6,7 @@ import { type Leaf, leavesAt, type ManifestDocument, nodeAt } from '../yaml/docu
 import { isOfOtherCluster } from './identify.ts';
 import { isManifestFile, isWithin } from './paths.ts';
 import type { Candidate } from './location.ts';
-import { MAX_FILES, needs, type PlaceAnswer, remedy, type Search, unplaced, where } from './search.ts';
+import { MAX_FILES, needs, type LocateAnswer, remedy, type Search, unlocated, where } from './search.ts';
 import { isQuotaKey } from '../../model/quota-key.ts';
 import { type DocumentValues, placedInValues } from './values-document.ts';
 
@@ -14,7 +14,7 @@ import { type DocumentValues, placedInValues } from './values-document.ts';
  * The values that the field names, in the hinted file or in the one file below the hinted folder that has them. The field is
  * one value, or the mapping of all of them; of a value whose key is a quota's, the others are looked for beside it.
  */
-export function placeByField(search: Search, field: string): PlaceAnswer {
+export function locateByField(search: Search, field: string): LocateAnswer {
   const { reader, wanted, path } = search;
   let pointer: Pointer;
   try {
@@ -23,13 +23,13 @@ export function placeByField(search: Search, field: string): PlaceAnswer {
     if (!(error instanceof FieldPathError)) {
       throw error;
     }
-    return unplaced('Unplaceable', `${error.message} (annotation resizer.io/git-field)`);
+    return unlocated('Unplaceable', `${error.message} (annotation resizer.io/git-field)`);
   }
   const files = reader.isFile(path)
     ? [path]
     : reader.tree.paths.filter((file) => isWithin(file, path) && isManifestFile(file));
   if (files.length > MAX_FILES) {
-    return unplaced(
+    return unlocated(
       'Unplaceable',
       `there are ${files.length} files below ${where(search)}: name the values file itself with resizer.io/git-path`,
     );
@@ -41,24 +41,24 @@ export function placeByField(search: Search, field: string): PlaceAnswer {
   const label = `${formatField(pointer)} for ResourceQuota ${wanted.namespace}/${wanted.name}`;
   const [holder] = holders;
   if (holder === undefined) {
-    return unplaced(
+    return unlocated(
       'FileNotFound',
       `no file has ${label}, searched ${where(search)}: correct the annotation resizer.io/git-field, or ${remedy(search)}`,
     );
   }
   if (holders.length > 1) {
-    const candidates = holders.map((one) => candidate(search, one));
-    const places = candidates.map(({ path: file, line }) => `${file}:${line}`).join(', ');
-    return unplaced(
+    const candidates = holders.map((one) => candidateAt(search, one));
+    const locations = candidates.map(({ path: file, line }) => `${file}:${line}`).join(', ');
+    return unlocated(
       'FoundTwice',
-      `${label} is in ${holders.length} places: ${places}; name one file with resizer.io/git-path`,
+      `${label} is in ${holders.length} places: ${locations}; name one file with resizer.io/git-path`,
       candidates,
     );
   }
   return placedInValues(search, holder, `at the field \`${formatField(pointer)}\``);
 }
 
-function candidate({ wanted }: Search, { document, line }: DocumentValues): Candidate {
+function candidateAt({ wanted }: Search, { document, line }: DocumentValues): Candidate {
   return { path: document.path, line, namespace: wanted.namespace, name: wanted.name };
 }
 

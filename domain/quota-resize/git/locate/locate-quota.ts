@@ -1,41 +1,41 @@
 /** Finding one quota by one candidate, with as few files read as the answer takes. */
-import { belowTheCluster, notFound, ofOtherReleases, settle, settling } from './conclude.ts';
+import { belowTheCluster, notFound, ofOtherReleases, conclude, remedyFor } from './conclude.ts';
 import { isKustomizationFile } from './kustomization.ts';
-import { placeByField } from './locate-field.ts';
-import type { KnownTree, PlacedValue } from './location.ts';
+import { locateByField } from './locate-field.ts';
+import type { TreeSnapshot, LocatedValue } from './location.ts';
 import { looseMappings } from './loose-values.ts';
 import { isManifestFile, isWithin, mentions, wordsOf } from './paths.ts';
-import { lookIn, type Outcome } from './read-region.ts';
+import { searchIn, type Outcome } from './read-region.ts';
 import type { Resolution } from './resolved.ts';
 import {
   MAX_FILES,
   needs,
-  type PlaceAnswer,
+  type LocateAnswer,
   remedy,
   type Search,
-  unplaced,
+  unlocated,
   type WantedQuota,
   where,
 } from './search.ts';
-import type { SourceHint } from './source-candidate.ts';
+import type { SourceCandidate } from './source-candidate.ts';
 import { TreeReader } from './tree-reader.ts';
 
 /**
  * The place of a quota in a tree, as a hint says to look for it. It asks for the files that it needs; ask again when they are
  * there. The same texts give the same answer.
  */
-export function placeQuota(tree: KnownTree, wanted: WantedQuota, hint: SourceHint): PlaceAnswer {
-  if (hint.problem !== undefined) {
-    return unplaced('Unplaceable', hint.problem);
+export function locateQuota(tree: TreeSnapshot, wanted: WantedQuota, candidate: SourceCandidate): LocateAnswer {
+  if (candidate.problem !== undefined) {
+    return unlocated('Unplaceable', candidate.problem);
   }
   const reader = new TreeReader(tree);
-  const search: Search = { reader, wanted, hint, path: hint.path ?? '' };
-  const answer = hint.field === undefined ? placeByFiles(search) : placeByField(search, hint.field);
-  if (answer.kind !== 'needs') {
+  const search: Search = { reader, wanted, candidate, path: candidate.path ?? '' };
+  const answer = candidate.field === undefined ? locateByFiles(search) : locateByField(search, candidate.field);
+  if (answer.kind !== 'missingFiles') {
     return answer;
   }
   if (reader.asked > MAX_FILES) {
-    return unplaced(
+    return unlocated(
       'Unplaceable',
       `ResourceQuota ${wanted.namespace}/${wanted.name} would take more than ${MAX_FILES} files to find below ${where(search)}: ${remedy(search)}`,
     );
@@ -43,7 +43,7 @@ export function placeQuota(tree: KnownTree, wanted: WantedQuota, hint: SourceHin
   return answer;
 }
 
-function placeByFiles(search: Search): PlaceAnswer {
+function locateByFiles(search: Search): LocateAnswer {
   const { reader, path } = search;
   if (path !== '' && !reader.isFile(path) && !reader.isFolder(path)) {
     return notFound(search, 'there is no YAML file', []);
@@ -58,29 +58,29 @@ function placeByFiles(search: Search): PlaceAnswer {
         [],
       );
     }
-    const outcome = lookIn(search, files);
-    if (outcome.kind === 'needs' || outcome.matches.length > 0) {
-      return outcome.kind === 'needs' ? outcome : settle(search, outcome);
+    const outcome = searchIn(search, files);
+    if (outcome.kind === 'missingFiles' || outcome.matches.length > 0) {
+      return outcome.kind === 'missingFiles' ? outcome : conclude(search, outcome);
     }
     last = outcome;
   }
-  if (last === undefined || last.kind === 'needs') {
+  if (last === undefined || last.kind === 'missingFiles') {
     return notFound(search, 'there is no YAML file', []);
   }
   const loose = looseOf(search, last.files, valuesOfCharts(last.resolution));
   if (reader.missing.size > 0) {
     return needs(reader);
   }
-  if (loose?.kind === 'placed') {
-    const doubt = ofOtherReleases(search, loose.place) ?? belowTheCluster(search, loose.place);
-    return doubt === undefined ? loose : unplaced('Unplaceable', `${doubt}; ${settling(loose.place)}`);
+  if (loose?.kind === 'located') {
+    const doubt = ofOtherReleases(search, loose.location) ?? belowTheCluster(search, loose.location);
+    return doubt === undefined ? loose : unlocated('Unplaceable', `${doubt}; ${remedyFor(loose.location)}`);
   }
-  return loose ?? settle(search, last);
+  return loose ?? conclude(search, last);
 }
 
 /** Where the values files of a release are known, the weightiest that has such a mapping counts. */
-function looseOf(search: Search, read: readonly string[], taken: readonly PlacedValue[]): PlaceAnswer | undefined {
-  for (const file of search.hint.valueFiles?.toReversed() ?? []) {
+function looseOf(search: Search, read: readonly string[], taken: readonly LocatedValue[]): LocateAnswer | undefined {
+  for (const file of search.candidate.valueFiles?.toReversed() ?? []) {
     const answer = looseMappings(search, [file], { taken, read });
     if (answer !== undefined || search.reader.missing.size > 0) {
       return answer;
@@ -89,7 +89,7 @@ function looseOf(search: Search, read: readonly string[], taken: readonly Placed
   return looseMappings(search, read, { taken, read });
 }
 
-function valuesOfCharts({ quotas }: Resolution): readonly PlacedValue[] {
+function valuesOfCharts({ quotas }: Resolution): readonly LocatedValue[] {
   return quotas.flatMap(({ layout, values }) =>
     layout === 'helm' ? [...values.values()].map(({ value }) => value) : [],
   );

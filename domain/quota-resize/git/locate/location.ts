@@ -3,7 +3,7 @@ import type { SourceProblem } from '../../model/observation.ts';
 import type { ValueEdit } from '../yaml/value-edit.ts';
 
 /** What is known of a repository's tree at one commit. */
-export interface KnownTree {
+export interface TreeSnapshot {
   /** Every file, from the root, sorted. */
   readonly paths: readonly string[];
   /** The texts read so far; null for what is not UTF-8. */
@@ -11,13 +11,13 @@ export interface KnownTree {
 }
 
 /** The files to read before the question can be answered; then it is asked again. */
-export interface NeedsFiles {
-  readonly kind: 'needs';
+export interface MissingFiles {
+  readonly kind: 'missingFiles';
   readonly paths: readonly string[];
 }
 
 /** One limit as Git has it. */
-export interface PlacedValue {
+export interface LocatedValue {
   readonly path: string;
   /** From 1 on. */
   readonly line: number;
@@ -26,7 +26,7 @@ export interface PlacedValue {
 }
 
 /** The quota was found, and its values with certainty. */
-export interface QuotaPlace {
+export interface QuotaLocation {
   readonly namespace: string;
   readonly name: string;
   /** The file of the object itself, and the line of its name; for people. */
@@ -35,7 +35,7 @@ export interface QuotaPlace {
   /** What kind of source: plain manifest, overlay of a kustomization, values of a Helm chart. */
   readonly layout: 'manifest' | 'kustomize' | 'helm';
   /** By quota key; a key that is nowhere set is absent. */
-  readonly values: Readonly<Record<string, PlacedValue>>;
+  readonly values: Readonly<Record<string, LocatedValue>>;
   /** By the same keys: how each can be raised. */
   readonly edits: Readonly<Record<string, ValueEdit>>;
   /** How it was placed, one sentence for the evidence. */
@@ -53,8 +53,8 @@ export interface Candidate {
 }
 
 /** A quota that cannot be placed with certainty. */
-export interface Unplaced {
-  readonly kind: 'unplaced';
+export interface Unlocated {
+  readonly kind: 'unlocated';
   readonly reason: SourceProblem;
   /** What, where, the candidates, and what would settle it. */
   readonly message: string;

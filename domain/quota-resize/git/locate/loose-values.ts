@@ -9,8 +9,8 @@ import { looksLikeValues, templateOf } from './chart.ts';
 import { leavesAt, type ManifestDocument, resolved, textAt } from '../yaml/documents.ts';
 import { isOfOtherCluster } from './identify.ts';
 import { isWithin, mentions } from './paths.ts';
-import type { PlacedValue } from './location.ts';
-import { isCurrent, type PlaceAnswer, type Search, unplaced } from './search.ts';
+import type { LocatedValue } from './location.ts';
+import { isCurrent, type LocateAnswer, type Search, unlocated } from './search.ts';
 import { isQuotaKey } from '../../model/quota-key.ts';
 import { type DocumentValues, placedInValues } from './values-document.ts';
 
@@ -35,22 +35,22 @@ interface Mapping extends DocumentValues {
 export function looseMappings(
   search: Search,
   files: readonly string[],
-  { taken, read }: { readonly taken: readonly PlacedValue[]; readonly read: readonly string[] },
-): PlaceAnswer | undefined {
+  { taken, read }: { readonly taken: readonly LocatedValue[]; readonly read: readonly string[] },
+): LocateAnswer | undefined {
   const isTaken = (path: string, line: number): boolean =>
     taken.some((value) => value.path === path && value.line === line);
-  const { reader, wanted, hint, path } = search;
-  const told = chartsWithQuotas(search, read);
-  if (hint.valueFiles !== undefined && told.includes(path)) {
+  const { reader, wanted, candidate, path } = search;
+  const charts = chartsWithQuotas(search, read);
+  if (candidate.valueFiles !== undefined && charts.includes(path)) {
     return undefined;
   }
   const all = files
     .filter(
-      (file) => file === path || !told.some((chart) => (chart === '' ? !file.includes('/') : isWithin(file, chart))),
+      (file) => file === path || !charts.some((chart) => (chart === '' ? !file.includes('/') : isWithin(file, chart))),
     )
     .filter(
       (file) =>
-        (looksLikeValues(file) || file === path || hint.valueFiles?.includes(file) === true) &&
+        (looksLikeValues(file) || file === path || candidate.valueFiles?.includes(file) === true) &&
         !isOfOtherCluster(search, file),
     )
     .flatMap((file) => reader.documents(file))
@@ -65,12 +65,12 @@ export function looseMappings(
   const [mapping, second] = fitting(search, own);
   if (mapping === undefined || second !== undefined) {
     const candidates = all.map(({ document, line }) => ({ path: document.path, line, namespace: null, name: null }));
-    const places = all
+    const locations = all
       .map(({ document, line, pointer }) => `${document.path}:${line} (${formatField(pointer)})`)
       .join(', ');
-    return unplaced(
+    return unlocated(
       all.length > 1 ? 'FoundTwice' : 'Unplaceable',
-      `ResourceQuota ${wanted.namespace}/${wanted.name} may take its limits from ${places}: name the values file with resizer.io/git-path and the value with resizer.io/git-field, such as ${formatField([...(all[0]?.pointer ?? []), wanted.resources[0] ?? 'pods'])}`,
+      `ResourceQuota ${wanted.namespace}/${wanted.name} may take its limits from ${locations}: name the values file with resizer.io/git-path and the value with resizer.io/git-field, such as ${formatField([...(all[0]?.pointer ?? []), wanted.resources[0] ?? 'pods'])}`,
       candidates,
     );
   }
@@ -96,11 +96,11 @@ function isOfQuota({ wanted }: Search, { leaves, pointer }: Mapping): boolean {
 }
 
 /** The path was given for this namespace. */
-function isNamed({ hint, path, wanted }: Search): boolean {
+function isNamed({ candidate, path, wanted }: Search): boolean {
   return (
-    hint.path !== undefined &&
+    candidate.path !== undefined &&
     path !== '' &&
-    (['annotation', 'argocd', 'flux'].includes(hint.from) || mentions(path, wanted.namespace))
+    (['annotation', 'argocd', 'flux'].includes(candidate.from) || mentions(path, wanted.namespace))
   );
 }
 
@@ -126,13 +126,13 @@ const DEPTH = 8;
 
 function mappingsIn(document: ManifestDocument): readonly Mapping[] {
   const found: Mapping[] = [];
-  const look = (node: unknown, pointer: Pointer, line: number): void => {
+  const visit = (node: unknown, pointer: Pointer, line: number): void => {
     if (pointer.length > DEPTH) {
       return;
     }
     if (isSeq(node)) {
       for (const [index, item] of node.items.entries()) {
-        look(resolved(item, document), [...pointer, index], document.lineOf(item));
+        visit(resolved(item, document), [...pointer, index], document.lineOf(item));
       }
     } else if (isMap(node)) {
       const pairs = node.items as Pair<Node, Node | null>[];
@@ -143,14 +143,14 @@ function mappingsIn(document: ManifestDocument): readonly Mapping[] {
         return;
       }
       for (const [index, { key, value }] of pairs.entries()) {
-        look(resolved(value, document), [...pointer, keys[index] ?? ''], document.lineOf(key));
+        visit(resolved(value, document), [...pointer, keys[index] ?? ''], document.lineOf(key));
       }
     }
   };
   // An object of Kubernetes, were it half of one, is no mapping of values.
   const isObject = ['apiVersion', 'kind'].some((key) => textAt(document, [key]) !== undefined);
   if (document.error === undefined && !isObject) {
-    look(document.root, [], 1);
+    visit(document.root, [], 1);
   }
   return found;
 }

@@ -4,7 +4,7 @@ import {
   clusterFit,
   foldersOfNamespace,
   isGeneral,
-  type KnownNamespace,
+  type IdentifiedNamespace,
   namespaceByFolder,
   namespaceByTemplate,
   templatesOf,
@@ -14,31 +14,31 @@ import { isCurrent, type Search } from './search.ts';
 
 export interface Match {
   readonly quota: ResolvedQuota;
-  readonly known: KnownNamespace;
+  readonly identity: IdentifiedNamespace;
   readonly named: boolean;
 }
 
 export function matchesOf(search: Search, quotas: readonly ResolvedQuota[]): readonly Match[] {
-  const { reader, wanted, hint, path } = search;
+  const { reader, wanted, candidate, path } = search;
   const asNamespace = foldersOfNamespace(quotas, wanted.cluster);
   const named = quotas.filter(({ name }) => name === wanted.name);
   // A name that the chart computes may be the wanted one, where no other is.
   const likely = named.length > 0 ? named : quotas.filter((quota) => mayBeNamed(search, quota));
-  const templates = templatesOf(hint);
+  const templates = templatesOf(candidate);
   const matches = likely.flatMap((quota): readonly Match[] => {
-    const known = knownNamespace(search, quota);
-    if (known?.namespace !== wanted.namespace) {
+    const identity = identifyNamespace(search, quota);
+    if (identity?.namespace !== wanted.namespace) {
       return [];
     }
-    const options = { templates, below: path, asNamespace, namespace: known.namespace };
+    const options = { templates, below: path, asNamespace, namespace: identity.namespace };
     const fit = clusterFit(reader, wanted.cluster, quota.paths, options);
-    const trusted = hint.path !== undefined && reader.isFile(path);
+    const trusted = candidate.path !== undefined && reader.isFile(path);
     return fit === 'other' && !trusted
       ? []
       : [
           {
             quota: { ...withoutRivals(search, asOwn(search, quota)), name: wanted.name },
-            known,
+            identity,
             named: fit === 'named',
           },
         ];
@@ -53,7 +53,7 @@ function preferred<T extends { readonly named?: boolean }>(group: readonly T[]):
 }
 
 /** Whether a name that a chart computes may be the wanted one: by its text, and by who delivers it or by the limits in force. */
-function mayBeNamed({ wanted, hint }: Search, { name, namePattern, values }: ResolvedQuota): boolean {
+function mayBeNamed({ wanted, candidate }: Search, { name, namePattern, values }: ResolvedQuota): boolean {
   if (name !== '' || namePattern?.test(wanted.name) !== true) {
     return false;
   }
@@ -61,16 +61,16 @@ function mayBeNamed({ wanted, hint }: Search, { name, namePattern, values }: Res
   const inForce =
     current !== undefined &&
     wanted.resources.every((resource) => isCurrent(values.get(resource)?.value.text ?? '', current[resource]));
-  return inForce || hint.from === 'argocd' || hint.from === 'flux';
+  return inForce || candidate.from === 'argocd' || candidate.from === 'flux';
 }
 
 /** A chart that takes its namespace from its release may be installed for others, who would get the same values. */
-function asOwn({ wanted, hint, path }: Search, quota: ResolvedQuota): ResolvedQuota {
+function asOwn({ wanted, candidate, path }: Search, quota: ResolvedQuota): ResolvedQuota {
   const own =
     quota.layout !== 'helm' ||
-    (quota.namespace !== undefined && hint.namespace === undefined) ||
-    hint.from === 'annotation' ||
-    hint.valueFiles?.includes(quota.paths[0] ?? '') === true ||
+    (quota.namespace !== undefined && candidate.namespace === undefined) ||
+    candidate.from === 'annotation' ||
+    candidate.valueFiles?.includes(quota.paths[0] ?? '') === true ||
     [path, ...quota.paths].some((one) => mentions(one, wanted.namespace));
   return own
     ? quota
@@ -101,12 +101,12 @@ function withoutRivals({ wanted }: Search, quota: ResolvedQuota): ResolvedQuota 
 }
 
 /** The namespace that a quota names, that it is applied into, or that it is filed under. */
-function knownNamespace(search: Search, quota: ResolvedQuota): KnownNamespace | undefined {
-  const { wanted, hint } = search;
-  const by = `known from ${hint.said}`;
+function identifyNamespace(search: Search, quota: ResolvedQuota): IdentifiedNamespace | undefined {
+  const { wanted, candidate } = search;
+  const by = `known from ${candidate.learntFrom}`;
   // Others than those of the path are there to see who shares a base.
-  const applied = isWithin(rootOfQuota(search, quota), search.path) ? hint.namespace : undefined;
-  if (hint.from === 'flux' && applied !== undefined) {
+  const applied = isWithin(rootOfQuota(search, quota), search.path) ? candidate.namespace : undefined;
+  if (candidate.from === 'flux' && applied !== undefined) {
     return { namespace: applied, by };
   }
   if (quota.namespace !== undefined) {
@@ -117,14 +117,14 @@ function knownNamespace(search: Search, quota: ResolvedQuota): KnownNamespace | 
   }
   return isTold(search, quota)
     ? { namespace: wanted.namespace, by }
-    : (namespaceByTemplate(templatesOf(hint), quota.paths, wanted.cluster) ??
+    : (namespaceByTemplate(templatesOf(candidate), quota.paths, wanted.cluster) ??
         namespaceByFolder(new Set([wanted.namespace]), quota.paths, { cluster: wanted.cluster, quota: wanted.name }));
 }
 
 /** What is applied to make a quota; for a chart with given values files it is its template. */
-function rootOfQuota({ hint }: Search, { paths }: ResolvedQuota): string {
+function rootOfQuota({ candidate }: Search, { paths }: ResolvedQuota): string {
   const [root = ''] = paths;
-  return hint.valueFiles?.includes(root) === true ? (paths.at(-1) ?? root) : root;
+  return candidate.valueFiles?.includes(root) === true ? (paths.at(-1) ?? root) : root;
 }
 
 /**
@@ -132,12 +132,12 @@ function rootOfQuota({ hint }: Search, { paths }: ResolvedQuota): string {
  * what lies further down in a folder with a name of its own.
  */
 function isTold(search: Search, quota: ResolvedQuota): boolean {
-  const { reader, wanted, hint, path } = search;
+  const { reader, wanted, candidate, path } = search;
   const named = wordsOf(path).some((word) => word !== wanted.cluster && mentions(word, wanted.namespace));
-  const told = hint.path !== undefined && ['annotation', 'argocd', 'flux'].includes(hint.from);
+  const explicit = candidate.path !== undefined && ['annotation', 'argocd', 'flux'].includes(candidate.from);
   const root = rootOfQuota(search, quota);
-  if (!(told || named) || reader.isFile(path) || path === '') {
-    return told || named;
+  if (!(explicit || named) || reader.isFile(path) || path === '') {
+    return explicit || named;
   }
   const words = wordsOf(isWithin(root, path) ? root.slice(path.length + 1) : root);
   const general = (word: string): boolean =>

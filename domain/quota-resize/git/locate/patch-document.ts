@@ -1,7 +1,7 @@
 /** One document of a patch, and what is noted of the limits that it sets. */
 import type { Leaf, ManifestDocument, QuotaObject } from '../yaml/documents.ts';
 import type { PatchEntry } from './kustomization.ts';
-import type { InlinePlace, SourceNote, ValueSite } from './limit-location.ts';
+import type { InlineLocation, SourceNote, ValueLocation } from './limit-location.ts';
 import type { Selector } from './patch-target.ts';
 
 export interface PatchDocument {
@@ -17,7 +17,7 @@ export interface PatchDocument {
   readonly selected: Selector | undefined;
 }
 
-export function inlineOf({ entry, outer }: PatchDocument): InlinePlace | undefined {
+export function inlineOf({ entry, outer }: PatchDocument): InlineLocation | undefined {
   if (entry.inline === undefined) {
     return undefined;
   }
@@ -25,7 +25,7 @@ export function inlineOf({ entry, outer }: PatchDocument): InlinePlace | undefin
   return { part: outer.part, index: outer.index, pointer, literal };
 }
 
-export function siteOf(patch: PatchDocument, leaf: Leaf, level: number): ValueSite {
+export function valueLocationOf(patch: PatchDocument, leaf: Leaf, level: number): ValueLocation {
   const { entry, document, owner, order } = patch;
   const inline = inlineOf(patch);
   const line =

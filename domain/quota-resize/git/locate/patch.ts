@@ -3,8 +3,8 @@ import { isMap, isSeq } from 'yaml';
 import { describe, type ManifestDocument, partsOf, type QuotaObject } from '../yaml/documents.ts';
 import { jsonPatched } from './json-patch.ts';
 import { type Kustomization, type PatchEntry, patchFields } from './kustomization.ts';
-import { documentKey, type InlinePlace, type SourceNote } from './limit-location.ts';
-import { inlineOf, type PatchDocument, siteOf, uncertain } from './patch-document.ts';
+import { documentKey, type InlineLocation, type SourceNote } from './limit-location.ts';
+import { inlineOf, type PatchDocument, valueLocationOf, uncertain } from './patch-document.ts';
 import { selectorOf } from './patch-target.ts';
 import type { AppliedPatch, RenderedQuota } from './rendered-quota.ts';
 import type { TreeReader } from './tree-reader.ts';
@@ -114,7 +114,7 @@ function withDocument(patch: PatchDocument, quota: RenderedQuota): RenderedQuota
   return { ...quota, made: [...quota.made, documentKey({ ...patch.document, ...inlineField(patch) })] };
 }
 
-function inlineField(patch: PatchDocument): { readonly inline?: InlinePlace } {
+function inlineField(patch: PatchDocument): { readonly inline?: InlineLocation } {
   const inline = inlineOf(patch);
   return inline === undefined ? {} : { inline };
 }
@@ -134,7 +134,7 @@ function merged(patch: PatchDocument, quota: RenderedQuota, object: QuotaObject)
     if (leaf.text === null) {
       values.delete(leaf.key);
     } else {
-      values.set(leaf.key, siteOf(patch, leaf, quota.chain.length));
+      values.set(leaf.key, valueLocationOf(patch, leaf, quota.chain.length));
     }
   }
   const { path, part, index } = patch.document;

@@ -4,35 +4,35 @@ import type { Placement, ValuePlacement } from '../../model/placement.ts';
 import type { ValueEdit } from '../yaml/value-edit.ts';
 import { formatField } from '../yaml/field-path.ts';
 import { keyOf } from './edit-location.ts';
-import type { QuotaPlace } from './location.ts';
-import type { SourceHint } from './source-candidate.ts';
+import type { QuotaLocation } from './location.ts';
+import type { SourceCandidate } from './source-candidate.ts';
 
 /** What is kept of a place that was found. */
 export function placementOf(
-  place: QuotaPlace,
+  location: QuotaLocation,
   resources: readonly string[],
-  found: Pick<Placement, 'hint' | 'tried'>,
+  found: Pick<Placement, 'candidate' | 'tried'>,
 ): Placement {
   const values = resources.flatMap((resource) => {
-    const value = valueOf(place, resource, resources);
+    const value = valueOf(location, resource, resources);
     return value === null ? [] : [[resource, value] as const];
   });
-  return { hint: found.hint, tried: found.tried, values: Object.fromEntries(values) };
+  return { candidate: found.candidate, tried: found.tried, values: Object.fromEntries(values) };
 }
 
 /** Whether what led to the place leads there still: nothing that goes before it has been learnt since, and it stands. */
-export function isLedBy({ hint, tried }: Placement, hints: readonly SourceHint[]): boolean {
-  return JSON.stringify(hints[tried]) === JSON.stringify(hint);
+export function isLedBy({ candidate, tried }: Placement, candidates: readonly SourceCandidate[]): boolean {
+  return JSON.stringify(candidates[tried]) === JSON.stringify(candidate);
 }
 
 /** Whether the place that was found now is the one that was kept: every kept value is raised in the same field. */
-export function isSamePlace(kept: Placement, place: QuotaPlace, resources: readonly string[]): boolean {
-  const known = resources.filter((resource) => Object.hasOwn(kept.values, resource));
+export function isSameLocation(recorded: Placement, location: QuotaLocation, resources: readonly string[]): boolean {
+  const existing = resources.filter((resource) => Object.hasOwn(recorded.values, resource));
   return (
-    known.length > 0 &&
-    known.every((resource) => {
-      const now = valueOf(place, resource, resources);
-      const then = kept.values[resource];
+    existing.length > 0 &&
+    existing.every((resource) => {
+      const now = valueOf(location, resource, resources);
+      const then = recorded.values[resource];
       return now !== null && now.path === then?.path && now.field === then.field;
     })
   );
@@ -43,10 +43,10 @@ export function textsOf({ values }: Placement): ResourceList {
   return Object.fromEntries(Object.entries(values).map(([resource, { text }]) => [resource, text]));
 }
 
-function valueOf(place: QuotaPlace, resource: string, resources: readonly string[]): ValuePlacement | null {
-  const key = keyOf(place, resource, resources);
-  const value = key === undefined ? undefined : place.values[key];
-  const edit = key === undefined ? undefined : place.edits[key];
+function valueOf(location: QuotaLocation, resource: string, resources: readonly string[]): ValuePlacement | null {
+  const key = keyOf(location, resource, resources);
+  const value = key === undefined ? undefined : location.values[key];
+  const edit = key === undefined ? undefined : location.edits[key];
   if (value === undefined || edit === undefined) return null;
   return { ...fieldOf(edit, value.path), text: value.text };
 }

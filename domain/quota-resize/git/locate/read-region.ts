@@ -4,7 +4,7 @@ import { type Delivery, deliveriesIn } from './delivery.ts';
 import { valuesFilesIn } from './helm.ts';
 import { isOfOtherCluster } from './identify.ts';
 import { isKustomizationFile, kustomizationFileIn } from './kustomization.ts';
-import type { NeedsFiles } from './location.ts';
+import type { MissingFiles } from './location.ts';
 import { type Match, matchesOf } from './match-quota.ts';
 import { fileNameOf, folderOf, isManifestFile, isWithin } from './paths.ts';
 import { Renderer } from './render.ts';
@@ -17,16 +17,16 @@ import type { TreeReader } from './tree-reader.ts';
 const FEW_KUSTOMIZATIONS = 30;
 
 export type Outcome =
-  | NeedsFiles
+  | MissingFiles
   | {
-      readonly kind: 'looked';
+      readonly kind: 'searched';
       readonly files: readonly string[];
       readonly resolution: Resolution;
       readonly matches: readonly Match[];
     };
 
 /** The quotas that the files make, and those among them that are the wanted one. */
-export function lookIn(search: Search, files: readonly string[]): Outcome {
+export function searchIn(search: Search, files: readonly string[]): Outcome {
   const { reader } = search;
   const charts = new Set(files.flatMap((path) => chartsAround(reader, path)));
   const chartFiles = reader.tree.paths.filter((path) =>
@@ -53,7 +53,7 @@ export function lookIn(search: Search, files: readonly string[]): Outcome {
   if (reader.missing.size > 0) {
     return needs(reader);
   }
-  return { kind: 'looked', files: all, resolution, matches: matchesOf(search, resolution.quotas) };
+  return { kind: 'searched', files: all, resolution, matches: matchesOf(search, resolution.quotas) };
 }
 
 /**
@@ -61,8 +61,8 @@ export function lookIn(search: Search, files: readonly string[]): Outcome {
  * candidate's path as it is installed, where that is known.
  */
 function deliveriesOf(search: Search, files: readonly string[]): readonly Delivery[] {
-  const { hint, path, reader } = search;
-  const { said, valueFiles, namespace, from } = hint;
+  const { candidate, path, reader } = search;
+  const { learntFrom, valueFiles, namespace, from } = candidate;
   if (from === 'template' || from === 'scan') {
     return deliveriesIn(reader, files).filter((delivery) => !isOfOtherCluster(search, delivery.path));
   }
@@ -70,7 +70,7 @@ function deliveriesOf(search: Search, files: readonly string[]): readonly Delive
     ? []
     : [
         {
-          said,
+          learntFrom,
           path,
           line: 1,
           folder: path,
@@ -105,9 +105,9 @@ function chartsAround(reader: TreeReader, path: string): readonly string[] {
 const kustomizationsByPaths = new WeakMap<readonly string[], readonly string[]>();
 
 function kustomizationsOfTree({ tree }: TreeReader): readonly string[] {
-  const known = kustomizationsByPaths.get(tree.paths) ?? tree.paths.filter(isKustomizationFile);
-  kustomizationsByPaths.set(tree.paths, known);
-  return known;
+  const cached = kustomizationsByPaths.get(tree.paths) ?? tree.paths.filter(isKustomizationFile);
+  kustomizationsByPaths.set(tree.paths, cached);
+  return cached;
 }
 
 /**

@@ -72,9 +72,9 @@ export class Renderer {
   }
 
   #renderOnce(path: string, trail: readonly string[]): Rendering {
-    const known = this.#renderings.get(path);
-    if (known !== undefined) {
-      return known;
+    const cached = this.#renderings.get(path);
+    if (cached !== undefined) {
+      return cached;
     }
     const kustomization = this.kustomization(path);
     if (kustomization === undefined) {
@@ -108,8 +108,8 @@ export class Renderer {
       const file = this.#folderFile(kustomization, component);
       const inner = file === undefined ? undefined : this.kustomization(file);
       if (file === undefined || trail.includes(file) || (inner !== undefined && !('resources' in inner))) {
-        const said = { path, line: 1, message: `its component ${component} cannot be read` };
-        quotas = quotas.map((quota) => ({ ...quota, opaque: [...quota.opaque, said] }));
+        const problem = { path, line: 1, message: `its component ${component} cannot be read` };
+        quotas = quotas.map((quota) => ({ ...quota, opaque: [...quota.opaque, problem] }));
       } else if (inner !== undefined) {
         const built = this.#build(inner, quotas, [...trail, file]);
         quotas = [...built.quotas];

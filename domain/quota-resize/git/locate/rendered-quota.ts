@@ -1,7 +1,7 @@
 /** A ResourceQuota on its way through kustomizations: its names, and for each limit the place that has the last word. */
 import { type QuotaObject, quotasIn } from '../yaml/documents.ts';
 import type { Pointer } from '../yaml/field-path.ts';
-import { documentKey, type InlinePlace, type SourceNote, type ValueSite } from './limit-location.ts';
+import { documentKey, type InlineLocation, type SourceNote, type ValueLocation } from './limit-location.ts';
 import type { Delivery } from './delivery.ts';
 import type { TreeReader } from './tree-reader.ts';
 
@@ -20,7 +20,7 @@ export interface AppliedPatch {
   readonly index: number;
   /** spec.hard in the patch. */
   readonly hard: Pointer;
-  readonly inline?: InlinePlace;
+  readonly inline?: InlineLocation;
 }
 
 /** A quota as it comes out of a kustomization. */
@@ -32,7 +32,7 @@ export interface RenderedQuota {
   readonly namespaceBy?: string;
   /** The names it had on the way; patches may use any of them. */
   readonly names: readonly ObjectName[];
-  readonly values: ReadonlyMap<string, ValueSite>;
+  readonly values: ReadonlyMap<string, ValueLocation>;
   /** What may change its values unseen. */
   readonly opaque: readonly SourceNote[];
   readonly patches: readonly AppliedPatch[];

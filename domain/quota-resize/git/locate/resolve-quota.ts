@@ -3,9 +3,9 @@
  * certainty wins, and whatever is not certain ends the search. Nothing is read here: whoever asks has the repositories.
  */
 import type { SourceProblem } from '../../model/observation.ts';
-import type { Candidate, QuotaPlace } from './location.ts';
-import type { PlaceAnswer, WantedQuota } from './search.ts';
-import type { SourceHint } from './source-candidate.ts';
+import type { Candidate, QuotaLocation } from './location.ts';
+import type { LocateAnswer, WantedQuota } from './search.ts';
+import type { SourceCandidate } from './source-candidate.ts';
 
 /** Where a candidate was followed. */
 export interface SourceTree {
@@ -17,8 +17,8 @@ export interface SourceTree {
 export interface LocatedQuota<Tree extends SourceTree> {
   readonly kind: 'located';
   readonly tree: Tree;
-  readonly candidate: SourceHint;
-  readonly location: QuotaPlace;
+  readonly candidate: SourceCandidate;
+  readonly location: QuotaLocation;
 }
 
 /** Why the search ends without a location that is certain. */
@@ -51,7 +51,7 @@ export type RepositoryAnswer<Tree extends SourceTree> = LocatedQuota<Tree> | Not
 /** The repositories have to be asked about a candidate first. */
 export interface AskRepositories {
   readonly kind: 'ask';
-  readonly candidate: SourceHint;
+  readonly candidate: SourceCandidate;
 }
 
 /**
@@ -62,7 +62,7 @@ export interface AskRepositories {
  */
 export function resolveQuota<Tree extends SourceTree>(
   wanted: Pick<WantedQuota, 'namespace' | 'name'>,
-  candidates: readonly SourceHint[],
+  candidates: readonly SourceCandidate[],
   answers: readonly (readonly RepositoryAnswer<Tree>[])[],
 ): LocatedQuota<Tree> | NotLocated | AskRepositories {
   const misses: Miss[] = [];
@@ -86,15 +86,17 @@ export function resolveQuota<Tree extends SourceTree>(
 /** What a tree answers to a candidate, with the tree's name in front of a problem. */
 export function answerOfTree<Tree extends SourceTree>(
   tree: Tree,
-  candidate: SourceHint,
-  answer: Exclude<PlaceAnswer, { readonly kind: 'needs' }>,
+  candidate: SourceCandidate,
+  answer: Exclude<LocateAnswer, { readonly kind: 'missingFiles' }>,
 ): RepositoryAnswer<Tree> {
-  if (answer.kind === 'placed') {
-    return { kind: 'located', tree, candidate, location: answer.place };
+  if (answer.kind === 'located') {
+    return { kind: 'located', tree, candidate, location: answer.location };
   }
   const { reason, candidates } = answer;
   const isApplied = candidate.from === 'argocd' || candidate.from === 'flux';
-  const source = [tree.name, isApplied ? `by ${candidate.said}` : null].filter((part) => part !== null).join(', ');
+  const source = [tree.name, isApplied ? `by ${candidate.learntFrom}` : null]
+    .filter((part) => part !== null)
+    .join(', ');
   const message = source === '' ? answer.message : `${source}: ${answer.message}`;
   return reason === 'FileNotFound'
     ? { kind: 'miss', reason, message, isUnseen: false, candidates }
@@ -132,10 +134,10 @@ function inTwoRepositories<Tree extends SourceTree>(
   wanted: Pick<WantedQuota, 'namespace' | 'name'>,
   ...located: readonly LocatedQuota<Tree>[]
 ): NotLocated {
-  const places = located.map((one) => placeText(one)).join(', ');
+  const locations = located.map((one) => locationText(one)).join(', ');
   return notLocated(
     'FoundTwice',
-    `ResourceQuota ${wanted.namespace}/${wanted.name} stands in two repositories: ${places}; keep one, or name its repository with the annotation resizer.io/git-repository on the namespace`,
+    `ResourceQuota ${wanted.namespace}/${wanted.name} stands in two repositories: ${locations}; keep one, or name its repository with the annotation resizer.io/git-repository on the namespace`,
   );
 }
 
@@ -147,11 +149,11 @@ function locatedInDoubt<Tree extends SourceTree>(
 ): NotLocated {
   return notLocated(
     doubt.reason,
-    `ResourceQuota ${wanted.namespace}/${wanted.name} is at ${placeText(located)}, but another repository may have it too: ${doubt.message}; settle that, or name the quota's repository with the annotation resizer.io/git-repository on the namespace`,
+    `ResourceQuota ${wanted.namespace}/${wanted.name} is at ${locationText(located)}, but another repository may have it too: ${doubt.message}; settle that, or name the quota's repository with the annotation resizer.io/git-repository on the namespace`,
   );
 }
 
-function placeText({ location: { path, line }, tree }: LocatedQuota<SourceTree>): string {
+function locationText({ location: { path, line }, tree }: LocatedQuota<SourceTree>): string {
   return tree.name === null ? `${path}:${line}` : `${path}:${line} of ${tree.name}`;
 }
 

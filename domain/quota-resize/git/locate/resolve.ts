@@ -9,9 +9,9 @@ import { folderOf, isWithin } from './paths.ts';
 import { Renderer } from './render.ts';
 import { type AppliedPatch, quotasOfFile, type RenderedQuota } from './rendered-quota.ts';
 import type { Resolution, ResolvedQuota } from './resolved.ts';
-import { documentKey, ownerKey, siteKey, type SourceNote, type ValueSite } from './limit-location.ts';
+import { documentKey, ownerKey, valueLocationKey, type SourceNote, type ValueLocation } from './limit-location.ts';
 import type { TreeReader } from './tree-reader.ts';
-import type { DocumentPlace, ValueEdit } from '../yaml/value-edit.ts';
+import type { DocumentLocation, ValueEdit } from '../yaml/value-edit.ts';
 
 /** What is looked at. */
 export interface Region {
@@ -113,8 +113,16 @@ function withoutSameNotes(notes: readonly SourceNote[]): readonly SourceNote[] {
 function withoutRepeats(rendered: readonly RenderedQuota[]): RenderedQuota[] {
   const kept = new Map<string, RenderedQuota>();
   for (const quota of rendered) {
-    const sites = [...quota.values].map(([key, site]) => `${key} ${siteKey(site)}`).toSorted();
-    const key = JSON.stringify([quota.namespace, quota.name, objectKey(quota), quota.chain[0]?.path ?? null, sites]);
+    const valueLocations = [...quota.values]
+      .map(([key, valueLocation]) => `${key} ${valueLocationKey(valueLocation)}`)
+      .toSorted();
+    const key = JSON.stringify([
+      quota.namespace,
+      quota.name,
+      objectKey(quota),
+      quota.chain[0]?.path ?? null,
+      valueLocations,
+    ]);
     const other = kept.get(key);
     if (other === undefined || quota.chain.length < other.chain.length) {
       kept.set(key, quota);
@@ -168,11 +176,11 @@ function resolvedQuota(quota: RenderedQuota, uses: Uses, renderer: Renderer, out
     line: object.line,
     layout: chain.length === 0 ? 'manifest' : 'kustomize',
     values: new Map(
-      readable.map(([key, site]) => [
+      readable.map(([key, valueLocation]) => [
         key,
         {
-          value: { path: site.path, line: site.line, text: site.text ?? '' },
-          edit: editOf(quota, site, uses, renderer, outside),
+          value: { path: valueLocation.path, line: valueLocation.line, text: valueLocation.text ?? '' },
+          edit: editOf(quota, valueLocation, uses, renderer, outside),
         },
       ]),
     ),
@@ -191,23 +199,33 @@ function resolvedQuota(quota: RenderedQuota, uses: Uses, renderer: Renderer, out
   };
 }
 
-function editOf(quota: RenderedQuota, site: ValueSite, uses: Uses, renderer: Renderer, outside: Outside): ValueEdit {
-  const users = uses.get(ownerKey(site))?.size ?? 0;
-  const own = users === 1 && !outside(site.path) && site.shared === undefined && site.inline?.literal !== false;
+function editOf(
+  quota: RenderedQuota,
+  valueLocation: ValueLocation,
+  uses: Uses,
+  renderer: Renderer,
+  outside: Outside,
+): ValueEdit {
+  const users = uses.get(ownerKey(valueLocation))?.size ?? 0;
+  const own =
+    users === 1 &&
+    !outside(valueLocation.path) &&
+    valueLocation.shared === undefined &&
+    valueLocation.inline?.literal !== false;
   if (own) {
-    return { kind: 'replace', at: documentPlace(site), pointer: site.pointer };
+    return { kind: 'replace', at: documentLocation(valueLocation), pointer: valueLocation.pointer };
   }
   const overlay = quota.chain.find(
     ({ path }, level) =>
-      level >= site.level &&
+      level >= valueLocation.level &&
       uses.get(passKey(path, quota))?.size === 1 &&
       !outside(path) &&
       // A patch under `patches` would come before a JSON patch of the old field.
-      !(site.owner === path && site.order >= LAST_FIELD),
+      !(valueLocation.owner === path && valueLocation.order >= LAST_FIELD),
   );
   const kustomization = overlay === undefined ? undefined : renderer.kustomization(overlay.path);
   if (overlay === undefined || kustomization === undefined || !('document' in kustomization)) {
-    return { kind: 'none', message: whyNot(site, outside(site.path) ? 'other' : users) };
+    return { kind: 'none', message: whyNot(valueLocation, outside(valueLocation.path) ? 'other' : users) };
   }
   const extended = quota.patches.findLast(
     (patch) =>
@@ -215,10 +233,10 @@ function editOf(quota: RenderedQuota, site: ValueSite, uses: Uses, renderer: Ren
       uses.get(documentKey(patch))?.size === 1 &&
       !outside(patch.path) &&
       patch.inline?.literal !== false &&
-      (site.owner !== overlay.path || patch.order > site.order),
+      (valueLocation.owner !== overlay.path || patch.order > valueLocation.order),
   );
   if (extended !== undefined) {
-    return { kind: 'add', at: documentPlace(extended), pointer: extended.hard, key: site.key };
+    return { kind: 'add', at: documentLocation(extended), pointer: extended.hard, key: valueLocation.key };
   }
   const { part, index } = kustomization.document;
   return {
@@ -226,14 +244,14 @@ function editOf(quota: RenderedQuota, site: ValueSite, uses: Uses, renderer: Ren
     at: { path: overlay.path, part, index },
     name: overlay.as.name,
     ...(overlay.as.namespace === undefined ? {} : { namespace: overlay.as.namespace }),
-    key: site.key,
+    key: valueLocation.key,
   };
 }
 
 /** From here on orders are those of patchesJson6902, see `applyEntry`. */
 const LAST_FIELD = 2_000_000;
 
-function whyNot({ key, path, line, shared, inline }: ValueSite, users: number | 'other'): string {
+function whyNot({ key, path, line, shared, inline }: ValueLocation, users: number | 'other'): string {
   if (users === 'other') {
     return `the value of ${key} at ${path}:${line} may be used by other kustomizations, and there is no overlay of its own that could patch it`;
   }
@@ -246,7 +264,7 @@ function whyNot({ key, path, line, shared, inline }: ValueSite, users: number | 
   return `the value of ${key} at ${path}:${line} belongs to the YAML anchor &${shared ?? ''}, which other places use; write the value out`;
 }
 
-function documentPlace({ path, part, index, inline }: ValueSite | AppliedPatch): DocumentPlace {
+function documentLocation({ path, part, index, inline }: ValueLocation | AppliedPatch): DocumentLocation {
   return {
     path,
     part,

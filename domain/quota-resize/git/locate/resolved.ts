@@ -1,11 +1,11 @@
 /** The quotas of a set of files as they reach a cluster. */
 import type { Delivery } from './delivery.ts';
-import type { PlacedValue } from './location.ts';
+import type { LocatedValue } from './location.ts';
 import type { SourceNote } from './limit-location.ts';
 import type { ValueEdit } from '../yaml/value-edit.ts';
 
 /** A limit in a values file that nobody names for the chart. */
-export interface RivalValue extends PlacedValue {
+export interface RivalValue extends LocatedValue {
   readonly key: string;
 }
 
@@ -21,7 +21,7 @@ export interface ResolvedQuota {
   readonly path: string;
   readonly line: number;
   readonly layout: 'manifest' | 'kustomize' | 'helm';
-  readonly values: ReadonlyMap<string, { readonly value: PlacedValue; readonly edit: ValueEdit }>;
+  readonly values: ReadonlyMap<string, { readonly value: LocatedValue; readonly edit: ValueEdit }>;
   /** Keys whose value is no quantity. */
   readonly unreadable: readonly { readonly key: string; readonly note: SourceNote }[];
   /** What keeps it from being placed with certainty. */

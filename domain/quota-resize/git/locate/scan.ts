@@ -3,8 +3,8 @@ import type { SourceProblem } from '../../model/observation.ts';
 import { candidateOf, type IdentifiedQuota, labelOf, obstacleOf } from './describe-location.ts';
 import { type Inventory, inventoryOf } from './inventory.ts';
 import type { SourceNote } from './limit-location.ts';
-import { placeQuota } from './locate-quota.ts';
-import type { Candidate, KnownTree, NeedsFiles, QuotaPlace } from './location.ts';
+import { locateQuota } from './locate-quota.ts';
+import type { Candidate, TreeSnapshot, MissingFiles, QuotaLocation } from './location.ts';
 import { defaultPathTemplate, parsePathTemplate } from './path-template.ts';
 import {
   answerOfTree,
@@ -38,8 +38,8 @@ interface UnplacedSource {
 
 export interface Scan {
   readonly kind: 'scanned';
-  readonly quotas: readonly QuotaPlace[];
-  readonly unplaced: readonly UnplacedSource[];
+  readonly quotas: readonly QuotaLocation[];
+  readonly unlocated: readonly UnplacedSource[];
 }
 
 /** Answers that need no further file; they are kept while more of the tree becomes known. */
@@ -53,21 +53,21 @@ type Answers = Map<string, LocatedQuota<SourceTree> | NotLocated>;
  * @throws {GitPathError} when the template is not right.
  */
 export function scanQuotas(
-  tree: KnownTree,
+  tree: TreeSnapshot,
   options: ScanOptions = {},
   answers: Answers = new Map(),
-): NeedsFiles | Scan {
+): MissingFiles | Scan {
   const inventory = inventoryFor(tree, options);
-  if (inventory.kind === 'needs') {
+  if (inventory.kind === 'missingFiles') {
     return inventory;
   }
   const missing = new Set<string>();
-  const sources: Sources = { places: [], unplaced: inventory.notes.map((note) => fromNote(note)) };
+  const sources: Sources = { locations: [], unlocated: inventory.notes.map((note) => fromNote(note)) };
   for (const group of groupsOf(inventory)) {
     const needs = addGroup(sources, group, (wanted) => {
       const key = JSON.stringify(wanted);
       const answer = answers.get(key) ?? located(tree, inventory, wanted, options);
-      if (answer.kind !== 'needs') {
+      if (answer.kind !== 'missingFiles') {
         answers.set(key, answer);
       }
       return answer;
@@ -76,7 +76,7 @@ export function scanQuotas(
       missing.add(path);
     }
   }
-  return missing.size > 0 ? { kind: 'needs', paths: [...missing].toSorted() } : sorted(sources);
+  return missing.size > 0 ? { kind: 'missingFiles', paths: [...missing].toSorted() } : sorted(sources);
 }
 
 /**
@@ -85,15 +85,18 @@ export function scanQuotas(
  * @throws {GitPathError} when the template is not right.
  */
 export function locateInTree(
-  tree: KnownTree,
+  tree: TreeSnapshot,
   wanted: Omit<WantedQuota, 'cluster'>,
   options: ScanOptions = {},
-): NeedsFiles | LocatedQuota<SourceTree> | NotLocated {
+): MissingFiles | LocatedQuota<SourceTree> | NotLocated {
   const inventory = inventoryFor(tree, options);
-  return inventory.kind === 'needs' ? inventory : located(tree, inventory, wanted, options);
+  return inventory.kind === 'missingFiles' ? inventory : located(tree, inventory, wanted, options);
 }
 
-function inventoryFor(tree: KnownTree, { cluster, template, namespaces = [] }: ScanOptions): NeedsFiles | Inventory {
+function inventoryFor(
+  tree: TreeSnapshot,
+  { cluster, template, namespaces = [] }: ScanOptions,
+): MissingFiles | Inventory {
   const templates = [template, defaultPathTemplate].flatMap((text) =>
     text === undefined ? [] : [parsePathTemplate(text)],
   );
@@ -103,11 +106,11 @@ function inventoryFor(tree: KnownTree, { cluster, template, namespaces = [] }: S
 const CHECKOUT: SourceTree = { name: null };
 
 function located(
-  tree: KnownTree,
+  tree: TreeSnapshot,
   inventory: Inventory,
   quota: Omit<WantedQuota, 'cluster'>,
   { cluster, template = defaultPathTemplate }: ScanOptions,
-): NeedsFiles | LocatedQuota<SourceTree> | NotLocated {
+): MissingFiles | LocatedQuota<SourceTree> | NotLocated {
   const wanted: WantedQuota = { ...quota, cluster };
   const candidates = candidatesInTree(tree, inventory, wanted, template);
   const answers: (readonly RepositoryAnswer<SourceTree>[])[] = [];
@@ -116,8 +119,8 @@ function located(
     if (step.kind !== 'ask') {
       return step;
     }
-    const answer = placeQuota(tree, wanted, step.candidate);
-    if (answer.kind === 'needs') {
+    const answer = locateQuota(tree, wanted, step.candidate);
+    if (answer.kind === 'missingFiles') {
       return answer;
     }
     answers.push([answerOfTree(CHECKOUT, step.candidate, answer)]);
@@ -125,8 +128,8 @@ function located(
 }
 
 interface Sources {
-  readonly places: QuotaPlace[];
-  readonly unplaced: UnplacedSource[];
+  readonly locations: QuotaLocation[];
+  readonly unlocated: UnplacedSource[];
 }
 
 /** What of a tree may be one and the same quota. */
@@ -136,8 +139,8 @@ type Group = readonly [IdentifiedQuota, ...IdentifiedQuota[]];
 function groupsOf({ quotas }: Inventory): readonly Group[] {
   const groups = new Map<string, [IdentifiedQuota, ...IdentifiedQuota[]]>();
   for (const [index, one] of quotas.entries()) {
-    const isNamed = one.known !== undefined && one.quota.name !== '';
-    const key = isNamed ? `${one.known?.namespace}/${one.quota.name}` : `?${index}`;
+    const isNamed = one.identity !== undefined && one.quota.name !== '';
+    const key = isNamed ? `${one.identity?.namespace}/${one.quota.name}` : `?${index}`;
     const group = groups.get(key);
     if (group === undefined) {
       groups.set(key, [one]);
@@ -152,34 +155,34 @@ function groupsOf({ quotas }: Inventory): readonly Group[] {
 function addGroup(
   sources: Sources,
   group: Group,
-  locate: (wanted: Omit<WantedQuota, 'cluster'>) => NeedsFiles | LocatedQuota<SourceTree> | NotLocated,
+  locate: (wanted: Omit<WantedQuota, 'cluster'>) => MissingFiles | LocatedQuota<SourceTree> | NotLocated,
 ): readonly string[] {
   const [first] = group;
   const unknown = unknownOf(first);
-  if (unknown !== undefined || first.known === undefined) {
-    sources.unplaced.push(...(unknown === undefined ? [] : [unplacedBecause(first, unknown)]));
+  if (unknown !== undefined || first.identity === undefined) {
+    sources.unlocated.push(...(unknown === undefined ? [] : [unplacedBecause(first, unknown)]));
     return [];
   }
-  const identity = { namespace: first.known.namespace, name: first.quota.name };
+  const identity = { namespace: first.identity.namespace, name: first.quota.name };
   const resources = [
     ...new Set(group.flatMap(({ quota }) => [...quota.values.keys(), ...quota.unreadable.map(({ key }) => key)])),
   ].toSorted();
   const whole = locate({ ...identity, resources });
   if (whole.kind === 'located') {
-    sources.places.push(whole.location);
+    sources.locations.push(whole.location);
     return [];
   }
-  if (whole.kind === 'needs') {
+  if (whole.kind === 'missingFiles') {
     return whole.paths;
   }
   // Of several limits some may be certain.
   const single = resources.map((key) => ({ key, answer: locate({ ...identity, resources: [key] }) }));
-  const needs = single.flatMap(({ answer }) => (answer.kind === 'needs' ? answer.paths : []));
+  const needs = single.flatMap(({ answer }) => (answer.kind === 'missingFiles' ? answer.paths : []));
   if (needs.length > 0) {
     return needs;
   }
-  sources.places.push(...together(single));
-  sources.unplaced.push(
+  sources.locations.push(...together(single));
+  sources.unlocated.push(
     ...(single.length === 0 ? [fromAnswer(group, whole)] : []),
     ...single.flatMap(({ key, answer }) => (answer.kind === 'blocked' ? [fromAnswer(group, answer, key)] : [])),
   );
@@ -189,13 +192,13 @@ function addGroup(
 /** The values that were located one by one, as one quota. */
 function together(
   single: readonly { readonly key: string; readonly answer: { readonly kind: string } }[],
-): readonly QuotaPlace[] {
+): readonly QuotaLocation[] {
   const found = single.flatMap(({ key, answer }) => (isLocated(answer) ? [{ key, location: answer.location }] : []));
   const [first] = found;
   if (first === undefined) {
     return [];
   }
-  const pick = <T>(of: (location: QuotaPlace) => Readonly<Record<string, T>>): Record<string, T> =>
+  const pick = <T>(of: (location: QuotaLocation) => Readonly<Record<string, T>>): Record<string, T> =>
     Object.fromEntries(
       found.flatMap(({ key, location }) => {
         const picked = of(location)[key];
@@ -210,8 +213,8 @@ function isLocated(answer: { readonly kind: string }): answer is LocatedQuota<So
 }
 
 /** Why nobody can ask for a quota: its namespace or its name is not known. */
-function unknownOf({ quota, known }: IdentifiedQuota): string | undefined {
-  if (known !== undefined && quota.name !== '') {
+function unknownOf({ quota, identity }: IdentifiedQuota): string | undefined {
+  if (identity !== undefined && quota.name !== '') {
     return undefined;
   }
   const unnamed =
@@ -231,14 +234,14 @@ function fromAnswer(group: Group, { reason, message, candidates }: NotLocated, k
   const own = candidateOf(group[0]);
   const unreadable = group.flatMap(({ quota }) => quota.unreadable).find((one) => one.key === key)?.note;
   const { path, line } = unreadable ?? (reason === 'FoundTwice' ? (candidates[0] ?? own) : own);
-  const place = `${path}:${line}: `;
+  const location = `${path}:${line}: `;
   return {
     namespace: own.namespace,
     name: own.name,
     path,
     line,
     reason,
-    message: message.startsWith(place) ? message.slice(place.length) : message,
+    message: message.startsWith(location) ? message.slice(location.length) : message,
     candidates,
   };
 }
@@ -255,17 +258,17 @@ function fromNote({ namespace, name, path, line, reason, message }: SourceNote):
   };
 }
 
-function sorted({ places, unplaced }: Sources): Scan {
+function sorted({ locations, unlocated }: Sources): Scan {
   const distinct = new Map(
-    unplaced.map((one) => [JSON.stringify([one.namespace, one.name, one.path, one.line, one.message]), one]),
+    unlocated.map((one) => [JSON.stringify([one.namespace, one.name, one.path, one.line, one.message]), one]),
   );
   return {
     kind: 'scanned',
-    quotas: places.toSorted(byPlace),
-    unplaced: [...distinct.values()].toSorted(byPlace),
+    quotas: locations.toSorted(byLocation),
+    unlocated: [...distinct.values()].toSorted(byLocation),
   };
 }
 
-function byPlace(a: { path: string; line: number }, b: { path: string; line: number }): number {
+function byLocation(a: { path: string; line: number }, b: { path: string; line: number }): number {
   return a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1;
 }

@@ -2,12 +2,12 @@
 import { compareQuantities, isQuantity, parseQuantity } from '../../../kernel/quantity.ts';
 import type { ResourceList } from '../../../kernel/resource-list.ts';
 import type { SourceProblem } from '../../model/observation.ts';
-import type { SourceHint } from './source-candidate.ts';
-import type { Candidate, NeedsFiles, QuotaPlace, Unplaced } from './location.ts';
+import type { SourceCandidate } from './source-candidate.ts';
+import type { Candidate, MissingFiles, QuotaLocation, Unlocated } from './location.ts';
 import type { TreeReader } from './tree-reader.ts';
 
 /** Files to read first, the place, or why there is none. */
-export type PlaceAnswer = NeedsFiles | { readonly kind: 'placed'; readonly place: QuotaPlace } | Unplaced;
+export type LocateAnswer = MissingFiles | { readonly kind: 'located'; readonly location: QuotaLocation } | Unlocated;
 
 /** Which quota is looked for. */
 export interface WantedQuota {
@@ -27,28 +27,28 @@ export const MAX_FILES = 300;
 export interface Search {
   readonly reader: TreeReader;
   readonly wanted: WantedQuota;
-  readonly hint: SourceHint;
+  readonly candidate: SourceCandidate;
   /** Where to look; "" is the root. */
   readonly path: string;
 }
 
-export function unplaced(reason: SourceProblem, message: string, candidates: readonly Candidate[] = []): Unplaced {
-  return { kind: 'unplaced', reason, message, candidates };
+export function unlocated(reason: SourceProblem, message: string, candidates: readonly Candidate[] = []): Unlocated {
+  return { kind: 'unlocated', reason, message, candidates };
 }
 
-export function where({ path, hint }: Search): string {
+export function where({ path, candidate }: Search): string {
   const folder = path === '' ? 'the whole repository' : `"${path}"`;
-  return hint.from === 'annotation' ? `${folder} (${hint.said})` : folder;
+  return candidate.from === 'annotation' ? `${folder} (${candidate.learntFrom})` : folder;
 }
 
-export function remedy({ wanted, hint }: Search): string {
-  return hint.from === 'annotation'
-    ? `correct ${hint.said}`
+export function remedy({ wanted, candidate }: Search): string {
+  return candidate.from === 'annotation'
+    ? `correct ${candidate.learntFrom}`
     : `name its folder or file with the annotation resizer.io/git-path on namespace ${wanted.namespace}, or correct GIT_PATH_TEMPLATE`;
 }
 
-export function needs(reader: TreeReader): NeedsFiles {
-  return { kind: 'needs', paths: [...reader.missing].toSorted() };
+export function needs(reader: TreeReader): MissingFiles {
+  return { kind: 'missingFiles', paths: [...reader.missing].toSorted() };
 }
 
 /** Whether a text is the same amount as the limit in force. */

@@ -1,13 +1,13 @@
 /** Where to look for a quota in Git, as it was learnt from the cluster and the configuration. */
 
-type HintOrigin = 'annotation' | 'argocd' | 'flux' | 'template' | 'scan';
+type CandidateOrigin = 'annotation' | 'argocd' | 'flux' | 'template' | 'scan';
 
 /**
  * One way to find the quota's manifest. They are tried in order; the first that places the quota with certainty wins, and
  * one that finds it in two places stops the search.
  */
-export interface SourceHint {
-  readonly from: HintOrigin;
+export interface SourceCandidate {
+  readonly from: CandidateOrigin;
   /** `owner/name`. Absent: every configured repository. */
   readonly repository?: string;
   /** A branch. Absent: the repository's configured base, or its default branch. */
@@ -32,7 +32,7 @@ export interface SourceHint {
    */
   readonly template?: string;
   /** Where it was learnt, to follow "found by": `the annotation resizer.io/git-path of namespace team-a`. */
-  readonly said: string;
+  readonly learntFrom: string;
   /** Why it cannot be followed, a sentence with what would be right. A hint with a problem stops the search there. */
   readonly problem?: string;
 }

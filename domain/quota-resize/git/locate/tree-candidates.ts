@@ -6,22 +6,22 @@ import { type AppliedSource, argoSources, candidateOfSource, fluxSource } from '
 import { configuredCandidates } from './configured-candidates.ts';
 import type { Delivery } from './delivery.ts';
 import type { Inventory } from './inventory.ts';
-import type { KnownTree } from './location.ts';
+import type { TreeSnapshot } from './location.ts';
 import { pathFrom } from './paths.ts';
 import type { WantedQuota } from './search.ts';
-import type { SourceHint } from './source-candidate.ts';
+import type { SourceCandidate } from './source-candidate.ts';
 import { TreeReader } from './tree-reader.ts';
 
 /** What the object that applies the quota says, then the path template, then the whole tree. */
 export function candidatesInTree(
-  tree: KnownTree,
+  tree: TreeSnapshot,
   { quotas }: Inventory,
   { namespace, name, cluster }: WantedQuota,
   template: string,
-): readonly SourceHint[] {
+): readonly SourceCandidate[] {
   const deliveries = new Map<ManifestDocument, Delivery>();
-  for (const { quota, known } of quotas) {
-    if (quota.name === name && known?.namespace === namespace && quota.delivery?.document !== undefined) {
+  for (const { quota, identity } of quotas) {
+    if (quota.name === name && identity?.namespace === namespace && quota.delivery?.document !== undefined) {
       deliveries.set(quota.delivery.document, quota.delivery);
     }
   }
@@ -34,16 +34,16 @@ export function candidatesInTree(
 }
 
 /** None of a HelmRelease: the worker does not ask for it, and finds it by the search as well. */
-function sourcesOf({ document, said }: Delivery): readonly AppliedSource[] {
+function sourcesOf({ document, learntFrom }: Delivery): readonly AppliedSource[] {
   if (document === undefined) {
     return [];
   }
   const { value } = plainValue(document.syntax);
   switch (textAt(document, ['kind'])) {
     case 'Application':
-      return argoSources(said, value, (url) => url) ?? [];
+      return argoSources(learntFrom, value, (url) => url) ?? [];
     case 'Kustomization': {
-      const source = fluxSource(said, value);
+      const source = fluxSource(learntFrom, value);
       return source === null ? [] : [source];
     }
     default:
@@ -53,6 +53,6 @@ function sourcesOf({ document, said }: Delivery): readonly AppliedSource[] {
 
 /** What is not there is another repository's. */
 function isInTree(reader: TreeReader, { path = '', otherwise }: AppliedSource): boolean {
-  const place = pathFrom('', path);
-  return otherwise === undefined && place !== undefined && (reader.isFile(place) || reader.isFolder(place));
+  const location = pathFrom('', path);
+  return otherwise === undefined && location !== undefined && (reader.isFile(location) || reader.isFolder(location));
 }

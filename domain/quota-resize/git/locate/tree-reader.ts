@@ -1,6 +1,6 @@
 /** Reading a tree of which not everything is known yet: what is missing is noted, and the question is asked again. */
 import { type FilePart, type ManifestDocument, partsOf } from '../yaml/documents.ts';
-import type { KnownTree } from './location.ts';
+import type { TreeSnapshot } from './location.ts';
 
 interface TreeIndex {
   readonly files: ReadonlySet<string>;
@@ -14,10 +14,10 @@ interface ReadFile {
 
 // A tree is asked many questions, and its paths never change.
 const indexes = new WeakMap<readonly string[], TreeIndex>();
-const parsed = new WeakMap<KnownTree['texts'], Map<string, ReadFile>>();
+const parsed = new WeakMap<TreeSnapshot['texts'], Map<string, ReadFile>>();
 
 export class TreeReader {
-  readonly tree: KnownTree;
+  readonly tree: TreeSnapshot;
   /** What has to be read before the answer counts. */
   readonly missing = new Set<string>();
   readonly #asked = new Set<string>();
@@ -29,7 +29,7 @@ export class TreeReader {
    * @param options.complete `texts` has every file that speaks of a ResourceQuota, so that one that is not in it need not be
    *   read to see that it has none. Default false.
    */
-  constructor(tree: KnownTree, options: { readonly complete?: boolean } = {}) {
+  constructor(tree: TreeSnapshot, options: { readonly complete?: boolean } = {}) {
     this.tree = tree;
     this.#complete = options.complete ?? false;
     this.#index = indexOf(tree.paths);
@@ -69,9 +69,9 @@ export class TreeReader {
     if (text === undefined || text === null) {
       return [];
     }
-    const known = this.#read.get(path);
-    if (known?.text === text) {
-      return known.parts;
+    const cached = this.#read.get(path);
+    if (cached?.text === text) {
+      return cached.parts;
     }
     const parts = partsOf(path, text);
     this.#read.set(path, { text, parts });
@@ -90,9 +90,9 @@ export class TreeReader {
 }
 
 function indexOf(paths: readonly string[]): TreeIndex {
-  const known = indexes.get(paths);
-  if (known !== undefined) {
-    return known;
+  const cached = indexes.get(paths);
+  if (cached !== undefined) {
+    return cached;
   }
   const folders = new Set<string>(['']);
   for (const path of paths) {

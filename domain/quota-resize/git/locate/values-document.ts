@@ -1,7 +1,7 @@
 /** A quota whose limits are values of a chart, placed without the chart's templates. */
 import type { Leaf, ManifestDocument } from '../yaml/documents.ts';
 import type { ValueEdit } from '../yaml/value-edit.ts';
-import type { PlaceAnswer, Search } from './search.ts';
+import type { LocateAnswer, Search } from './search.ts';
 
 /** Values of a document that are the limits of the wanted quota. */
 export interface DocumentValues {
@@ -13,14 +13,14 @@ export interface DocumentValues {
 
 /** @param found how they were found, behind "found in `path:line`". */
 export function placedInValues(
-  { wanted, hint }: Search,
+  { wanted, candidate }: Search,
   { document, leaves, line }: DocumentValues,
   found: string,
-): Extract<PlaceAnswer, { kind: 'placed' }> {
+): Extract<LocateAnswer, { kind: 'located' }> {
   const { path } = document;
   return {
-    kind: 'placed',
-    place: {
+    kind: 'located',
+    location: {
       namespace: wanted.namespace,
       name: wanted.name,
       path,
@@ -28,7 +28,7 @@ export function placedInValues(
       layout: 'helm',
       values: Object.fromEntries(leaves.map((leaf) => [leaf.key, { path, line: leaf.line, text: leaf.text ?? '' }])),
       edits: Object.fromEntries(leaves.map((leaf) => [leaf.key, editOf(document, leaf)])),
-      how: `found in \`${path}:${line}\` ${found} by ${hint.said}`,
+      how: `found in \`${path}:${line}\` ${found} by ${candidate.learntFrom}`,
     },
   };
 }

@@ -19,7 +19,14 @@ import { ManifestEditError } from './error.ts';
 import { endOfNode, indented, indentOf, insertedLines, insertedPair, nextLine, type TextChange } from './insert.ts';
 import { isMergeKey } from './key.ts';
 import { keyLiteral, literal, type LiteralStyle, styleOf } from './literal.ts';
-import { type Place, placeAt, pointerText, refuseAliased, refuseAmbiguous, refuseShared } from './location.ts';
+import {
+  type NodeLocation,
+  locationAt,
+  pointerText,
+  rejectAliased,
+  rejectAmbiguous,
+  rejectShared,
+} from './location.ts';
 import type { Splice } from './splice.ts';
 import { plainValue } from './value.ts';
 
@@ -31,19 +38,19 @@ import { plainValue } from './value.ts';
  *   the document would change with it.
  */
 export function mappingSplice(open: OpenDocument, pointer: Pointer, key: string, value: string): Splice {
-  const place = editablePlace(open, pointer);
-  const map = place.node;
+  const location = editableLocation(open, pointer);
+  const map = location.node;
   const target = [...pointer, key];
   const json = open.parsed.json;
   if (isEmpty(map)) {
     const written = literal(value, { quote: json ? '"' : '', numbers: true, json });
-    return inEmpty(open, target, place, `${keyLiteral(key, '', json)}: ${written}`, written);
+    return inEmpty(open, target, location, `${keyLiteral(key, '', json)}: ${written}`, written);
   }
   if (!isMap(map)) {
     throw new ManifestEditError(`${pointerText(pointer)} at line ${lineOf(open, map)} is no mapping`);
   }
   const merges = (map.items as Pair<Node, Node | null>[]).filter(isMergeKey);
-  const merged = placeAt(open, target);
+  const merged = locationAt(open, target);
   if (merged !== undefined && merged.borrowed === undefined) {
     throw new ManifestEditError(`${pointerText(target)} is there already, at line ${lineOf(open, merged.node)}`);
   }
@@ -62,14 +69,14 @@ export function mappingSplice(open: OpenDocument, pointer: Pointer, key: string,
  *   change with it.
  */
 export function sequenceSplices(open: OpenDocument, pointer: Pointer, items: readonly string[]): readonly Splice[] {
-  if (placeAt(open, pointer) === undefined) {
+  if (locationAt(open, pointer) === undefined) {
     return [newSequence(open, pointer, items)];
   }
-  const place = editablePlace(open, pointer);
-  const { node } = place;
+  const location = editableLocation(open, pointer);
+  const { node } = location;
   const source = open.parsed.part.text;
   if (isEmpty(node) && !isMap(node) && !isSeq(node)) {
-    return [inEmptySequence(open, pointer, place, items)];
+    return [inEmptySequence(open, pointer, location, items)];
   }
   if (!isSeq(node)) {
     throw new ManifestEditError(`${pointerText(pointer)} at line ${lineOf(open, node)} is no sequence`);
@@ -90,21 +97,21 @@ export function sequenceSplices(open: OpenDocument, pointer: Pointer, items: rea
 }
 
 /** The place of something that may be changed: its own, and nobody else's. */
-function editablePlace(open: OpenDocument, pointer: Pointer): Place {
-  const place = placeAt(open, pointer);
-  if (place === undefined) {
+function editableLocation(open: OpenDocument, pointer: Pointer): NodeLocation {
+  const location = locationAt(open, pointer);
+  if (location === undefined) {
     throw new ManifestEditError(`${pointerText(pointer)} is not in the document`);
   }
-  const { borrowed, node } = place;
+  const { borrowed, node } = location;
   if (borrowed?.kind === 'alias' || isAlias(node)) {
-    return refuseAliased(open, pointer, borrowed?.kind === 'alias' ? borrowed.alias : (node as Alias));
+    return rejectAliased(open, pointer, borrowed?.kind === 'alias' ? borrowed.alias : (node as Alias));
   }
   if (borrowed !== undefined) {
     throw new ManifestEditError(`${pointerText(pointer)} comes from a merge key <<; write it out to change it`);
   }
-  refuseShared(open, pointer, node === null ? place.containers : [...place.containers, node]);
-  refuseAmbiguous(open, pointer, place);
-  return place;
+  rejectShared(open, pointer, node === null ? location.containers : [...location.containers, node]);
+  rejectAmbiguous(open, pointer, location);
+  return location;
 }
 
 function lineOf({ parsed }: OpenDocument, node: Node | null): number {
@@ -119,8 +126,8 @@ function isEmpty(node: Node | null): boolean {
   return (isMap(node) || isSeq(node)) && node.items.length === 0;
 }
 
-function inEmpty(open: OpenDocument, pointer: Pointer, place: Place, pair: string, value: string): Splice {
-  const { node } = place;
+function inEmpty(open: OpenDocument, pointer: Pointer, location: NodeLocation, pair: string, value: string): Splice {
+  const { node } = location;
   if (isSeq(node)) {
     throw new ManifestEditError(`${pointerText(pointer.slice(0, -1))} is a sequence, not a mapping`);
   }
@@ -128,21 +135,22 @@ function inEmpty(open: OpenDocument, pointer: Pointer, place: Place, pair: strin
     const start = (node.range?.[0] ?? 0) + 1;
     return { open, pointer, start, end: start, replacement: pair, value };
   }
-  return { open, pointer, value, ...belowKey(open, place, [pair], childIndent(open, place)) };
+  return { open, pointer, value, ...belowKey(open, location, [pair], childIndent(open, location)) };
 }
 
 /** Lines below the key of a place that has no value yet. */
-function belowKey(open: OpenDocument, place: Place, lines: readonly string[], indent: number): TextChange {
+function belowKey(open: OpenDocument, location: NodeLocation, lines: readonly string[], indent: number): TextChange {
   const { text } = open.parsed.part;
-  const end = place.node?.anchor === undefined ? (place.pair?.key.range?.[1] ?? 0) : (place.node.range?.[1] ?? 0);
-  const parent = place.containers.at(-1);
-  if (place.pair === undefined || (parent?.flow ?? false)) {
+  const end =
+    location.node?.anchor === undefined ? (location.pair?.key.range?.[1] ?? 0) : (location.node.range?.[1] ?? 0);
+  const parent = location.containers.at(-1);
+  if (location.pair === undefined || (parent?.flow ?? false)) {
     throw new ManifestEditError(`line ${open.parsed.lineAt(end)} has no value; write an empty {} or [] there`);
   }
   return insertedLines(text, nextLine(text, end), indented(lines, indent));
 }
 
-function childIndent(open: OpenDocument, { containers }: Place): number {
+function childIndent(open: OpenDocument, { containers }: NodeLocation): number {
   const parent = containers.at(-1);
   return (parent === undefined ? 0 : indentOf(parent)) + stepOf(open);
 }
@@ -167,7 +175,7 @@ function sequenceStep({ document }: OpenDocument): number {
 }
 
 function newSequence(open: OpenDocument, pointer: Pointer, items: readonly string[]): Splice {
-  const parent = editablePlace(open, pointer.slice(0, -1)).node;
+  const parent = editableLocation(open, pointer.slice(0, -1)).node;
   if (!isMap(parent) || typeof pointer.at(-1) !== 'string') {
     throw new ManifestEditError(`${pointerText(pointer)} is not in the document, and has no mapping to be added to`);
   }
@@ -180,11 +188,16 @@ function newSequence(open: OpenDocument, pointer: Pointer, items: readonly strin
   return insertedPair(open, pointer, parent, '', { below: indented(items.flatMap(itemLines), sequenceStep(open)) });
 }
 
-function inEmptySequence(open: OpenDocument, pointer: Pointer, place: Place, items: readonly string[]): Splice {
-  const parent = place.containers.at(-1);
+function inEmptySequence(
+  open: OpenDocument,
+  pointer: Pointer,
+  location: NodeLocation,
+  items: readonly string[],
+): Splice {
+  const parent = location.containers.at(-1);
   const own = parent === undefined ? 0 : indentOf(parent);
   const lines = items.flatMap(itemLines);
-  return { open, pointer, ...belowKey(open, place, lines, own + sequenceStep(open)), value: lines.join('\n') };
+  return { open, pointer, ...belowKey(open, location, lines, own + sequenceStep(open)), value: lines.join('\n') };
 }
 
 function flowItems(

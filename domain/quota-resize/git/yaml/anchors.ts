@@ -29,11 +29,11 @@ export function anchorsOf(document: Document.Parsed): Anchors {
         const target = named.get(node.source);
         if (target !== undefined) {
           targets.set(node, target);
-          const known = users.get(target);
-          if (known === undefined) {
+          const existing = users.get(target);
+          if (existing === undefined) {
             users.set(target, [node]);
           } else {
-            known.push(node);
+            existing.push(node);
           }
         }
       } else if (node.anchor !== undefined) {

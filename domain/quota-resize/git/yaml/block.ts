@@ -3,7 +3,7 @@ import { isScalar, Scalar } from 'yaml';
 import type { Pointer } from './field-path.ts';
 import { type OpenDocument, sourceOf } from './document.ts';
 import { ManifestEditError } from './error.ts';
-import { placeAt, pointerText, refuseShared } from './location.ts';
+import { locationAt, pointerText, rejectShared } from './location.ts';
 import type { Splice } from './splice.ts';
 
 /**
@@ -19,14 +19,19 @@ export function blockSplice(
   pointer: Pointer,
   edit: (inner: string, linesBefore: number) => string,
 ): Splice {
-  const place = placeAt(open, pointer);
-  const node = place?.node;
-  if (place === undefined || !isScalar(node) || node.type !== Scalar.BLOCK_LITERAL || place.borrowed !== undefined) {
+  const location = locationAt(open, pointer);
+  const node = location?.node;
+  if (
+    location === undefined ||
+    !isScalar(node) ||
+    node.type !== Scalar.BLOCK_LITERAL ||
+    location.borrowed !== undefined
+  ) {
     throw new ManifestEditError(
       `${pointerText(pointer)} is no literal block (|) of its own; write it as one to have it edited`,
     );
   }
-  refuseShared(open, pointer, [...place.containers, node]);
+  rejectShared(open, pointer, [...location.containers, node]);
   const inner = String(node.value);
   const edited = edit(inner, open.parsed.lineAt(node.range?.[0] ?? 0));
   const source = sourceOf(open.parsed, node);

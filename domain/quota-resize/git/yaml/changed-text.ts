@@ -5,21 +5,21 @@ import { OpenStream } from './open.ts';
 import { scalarSplice } from './replace.ts';
 import { spliced } from './splice.ts';
 import type { Pointer } from './field-path.ts';
-import type { DocumentPlace } from './value-edit.ts';
+import type { DocumentLocation } from './value-edit.ts';
 
 /** One change in a document of a file, or of a patch that is written in a kustomization. */
 export type TextEdit =
-  | { readonly kind: 'replace'; readonly at: DocumentPlace; readonly pointer: Pointer; readonly value: string }
+  | { readonly kind: 'replace'; readonly at: DocumentLocation; readonly pointer: Pointer; readonly value: string }
   | {
       readonly kind: 'add';
-      readonly at: DocumentPlace;
+      readonly at: DocumentLocation;
       readonly pointer: Pointer;
       readonly key: string;
       readonly value: string;
     }
   | {
       readonly kind: 'append';
-      readonly at: DocumentPlace;
+      readonly at: DocumentLocation;
       readonly pointer: Pointer;
       readonly items: readonly string[];
     };
@@ -68,7 +68,7 @@ function withReplaced(
   return spliced(text, [...values, ...blocks]);
 }
 
-function outOfBlock({ inline: _block, ...at }: DocumentPlace): DocumentPlace {
+function outOfBlock({ inline: _block, ...at }: DocumentLocation): DocumentLocation {
   return at;
 }
 
@@ -77,7 +77,7 @@ function withAdded(text: string, own: readonly TextEdit[], linesBefore: number):
   let current = text;
   let rest = own.filter((edit) => edit.kind === 'add');
   while (rest.length > 0) {
-    const now = [...new Map(rest.toReversed().map((edit) => [placeKey(edit), edit])).values()];
+    const now = [...new Map(rest.toReversed().map((edit) => [locationKey(edit), edit])).values()];
     const stream = new OpenStream(current, linesBefore);
     current = spliced(
       current,
@@ -93,7 +93,7 @@ function withAdded(text: string, own: readonly TextEdit[], linesBefore: number):
 function withAppended(text: string, own: readonly TextEdit[], linesBefore: number): string {
   const groups = Map.groupBy(
     own.filter((edit) => edit.kind === 'append'),
-    placeKey,
+    locationKey,
   );
   const stream = new OpenStream(text, linesBefore);
   const splices = [...groups.values()].flatMap((together) => {
@@ -109,6 +109,6 @@ function withAppended(text: string, own: readonly TextEdit[], linesBefore: numbe
   return spliced(text, splices);
 }
 
-function placeKey({ at, pointer }: TextEdit): string {
+function locationKey({ at, pointer }: TextEdit): string {
   return JSON.stringify([at.part, at.index, pointer]);
 }

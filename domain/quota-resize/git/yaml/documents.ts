@@ -138,7 +138,7 @@ export function textAt(document: ManifestDocument, pointer: Pointer, from?: unkn
 /** The ResourceQuotas of a document, also those inside Lists. */
 export function quotasIn(document: ManifestDocument): readonly QuotaObject[] {
   const found: QuotaObject[] = [];
-  const look = (node: unknown, pointer: Pointer, listed: boolean): void => {
+  const visit = (node: unknown, pointer: Pointer, listed: boolean): void => {
     const object = resolved(node, document);
     // Lists do not nest deeper in any manifest; an alias may make a document that never ends.
     if (!isMap(object) || pointer.length > 8) {
@@ -153,13 +153,13 @@ export function quotasIn(document: ManifestDocument): readonly QuotaObject[] {
       const items = nodeAt(document, ['items'], object);
       if (isSeq(items)) {
         for (const [index, item] of items.items.entries()) {
-          look(item, [...pointer, 'items', index], kind !== 'List');
+          visit(item, [...pointer, 'items', index], kind !== 'List');
         }
       }
     }
   };
   if (document.error === undefined) {
-    look(document.root, [], false);
+    visit(document.root, [], false);
   }
   return found;
 }

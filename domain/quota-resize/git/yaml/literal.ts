@@ -25,8 +25,8 @@ export function styleOf(node: unknown, json: boolean): LiteralStyle {
     return { quote: '', numbers: true, json };
   }
   const quote = node.type === Scalar.QUOTE_DOUBLE ? '"' : node.type === Scalar.QUOTE_SINGLE ? "'" : '';
-  const said = node.tag === undefined ? typeof node.value : 'tagged';
-  return { quote, numbers: said !== 'string', json };
+  const type = node.tag === undefined ? typeof node.value : 'tagged';
+  return { quote, numbers: type !== 'string', json };
 }
 
 /** A value as it is to stand in the text. */

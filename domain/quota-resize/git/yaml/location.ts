@@ -19,7 +19,7 @@ export type Borrowed =
       readonly depth: number;
     };
 
-export interface Place {
+export interface NodeLocation {
   /** As it stands there, an alias too; null where a key has no value. */
   readonly node: Node | null;
   /** The pair that holds it, where it is the value of a key. */
@@ -33,17 +33,17 @@ export interface Place {
 }
 
 /** What stands at the pointer; undefined when nothing does. */
-export function placeAt({ document }: OpenDocument, pointer: Pointer): Place | undefined {
+export function locationAt({ document }: OpenDocument, pointer: Pointer): NodeLocation | undefined {
   const anchors = anchorsOf(document);
   const containers: (YAMLMap | YAMLSeq)[] = [];
   const pairs: { map: YAMLMap; pair: Pair<Node, Node | null> }[] = [];
-  let place: Pick<Place, 'node' | 'pair'> = { node: document.contents };
+  let location: Pick<NodeLocation, 'node' | 'pair'> = { node: document.contents };
   let borrowed: Borrowed | undefined;
   for (const [depth, step] of pointer.entries()) {
-    if (isAlias(place.node)) {
-      borrowed ??= { kind: 'alias', alias: place.node, depth };
+    if (isAlias(location.node)) {
+      borrowed ??= { kind: 'alias', alias: location.node, depth };
     }
-    const container = anchors.resolve(place.node);
+    const container = anchors.resolve(location.node);
     if (isMap(container)) {
       containers.push(container);
       const found = findPair(container, step, anchors);
@@ -54,20 +54,20 @@ export function placeAt({ document }: OpenDocument, pointer: Pointer): Place | u
         const last = container.items.findLast(isMergeKey) ?? found.merge;
         borrowed ??= { kind: 'merge', map: container, pair: found.merge, last, depth };
       }
-      place = { node: found.pair.value, pair: found.pair };
+      location = { node: found.pair.value, pair: found.pair };
       pairs.push({ map: container, pair: found.pair });
     } else if (isSeq(container) && typeof step === 'number' && step in container.items) {
       containers.push(container);
-      place = { node: container.items[step] as Node };
+      location = { node: container.items[step] as Node };
     } else {
       return undefined;
     }
   }
-  return { ...place, containers, pairs, ...(borrowed === undefined ? {} : { borrowed }) };
+  return { ...location, containers, pairs, ...(borrowed === undefined ? {} : { borrowed }) };
 }
 
 /** The line of a place: its own, or that of the alias or the merge that brings it. From 1 on. */
-export function lineOfPlace({ parsed }: OpenDocument, { borrowed, node, pair }: Place): number {
+export function lineOfLocation({ parsed }: OpenDocument, { borrowed, node, pair }: NodeLocation): number {
   const own = node !== null && (node.range?.[1] ?? 0) > (node.range?.[0] ?? 0) ? node : (pair?.key ?? node);
   const at =
     borrowed?.kind === 'alias' ? borrowed.alias : borrowed?.kind === 'merge' ? (borrowed.pair.key as Node) : own;
@@ -112,7 +112,7 @@ export function pointerText(pointer: Pointer): string {
  *
  * @throws {ManifestEditError} when a node on the way (or the value) has an anchor that is used.
  */
-export function refuseShared({ parsed, document }: OpenDocument, pointer: Pointer, nodes: readonly Node[]): void {
+export function rejectShared({ parsed, document }: OpenDocument, pointer: Pointer, nodes: readonly Node[]): void {
   const anchors = anchorsOf(document);
   for (const node of nodes) {
     const users = isAlias(node) ? [] : anchors.users(node);
@@ -132,7 +132,7 @@ function usedAt(lines: readonly number[]): string {
 }
 
 /** @throws {ManifestEditError} for a value whose container is an alias. */
-export function refuseAliased({ parsed }: OpenDocument, pointer: Pointer, alias: Alias): never {
+export function rejectAliased({ parsed }: OpenDocument, pointer: Pointer, alias: Alias): never {
   const line = parsed.lineAt(alias.range?.[0] ?? 0);
   throw new ManifestEditError(
     `${pointerText(pointer)} comes from the alias *${alias.source} at line ${line}, which stands for a whole collection; write it out there to change one value of it`,
@@ -146,7 +146,7 @@ export function refuseAliased({ parsed }: OpenDocument, pointer: Pointer, alias:
  *
  * @throws {ManifestEditError} when there is such a key on the way.
  */
-export function refuseAmbiguous({ parsed, document }: OpenDocument, pointer: Pointer, { pairs }: Place): void {
+export function rejectAmbiguous({ parsed, document }: OpenDocument, pointer: Pointer, { pairs }: NodeLocation): void {
   const anchors = anchorsOf(document);
   for (const { map, pair } of pairs) {
     const own = map.items.indexOf(pair);

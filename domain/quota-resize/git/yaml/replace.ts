@@ -8,13 +8,13 @@ import { insertedPair } from './insert.ts';
 import { literal, type LiteralStyle, styleOf } from './literal.ts';
 import {
   type Borrowed,
-  lineOfPlace,
-  type Place,
-  placeAt,
+  lineOfLocation,
+  type NodeLocation,
+  locationAt,
   pointerText,
-  refuseAliased,
-  refuseAmbiguous,
-  refuseShared,
+  rejectAliased,
+  rejectAmbiguous,
+  rejectShared,
 } from './location.ts';
 import type { Splice } from './splice.ts';
 
@@ -29,26 +29,26 @@ export function scalarSplice(
   value: string,
   options: { readonly numbers?: boolean } = {},
 ): Splice {
-  const place = placeAt(open, pointer);
-  if (place === undefined) {
+  const location = locationAt(open, pointer);
+  if (location === undefined) {
     throw new ManifestEditError(`${pointerText(pointer)} is not in the document`, 'NotAScalar');
   }
-  const scalar = anchorsOf(open.document).resolve(place.node);
-  if (place.node !== null && !isScalar(scalar)) {
+  const scalar = anchorsOf(open.document).resolve(location.node);
+  if (location.node !== null && !isScalar(scalar)) {
     throw new ManifestEditError(
-      `${pointerText(pointer)} at line ${lineOfPlace(open, place)} is no single value`,
+      `${pointerText(pointer)} at line ${lineOfLocation(open, location)} is no single value`,
       'NotAScalar',
     );
   }
   const own = styleOf(scalar, open.parsed.json);
   const style = { ...own, numbers: own.numbers || options.numbers === true };
-  switch (place.borrowed?.kind) {
+  switch (location.borrowed?.kind) {
     case 'alias':
-      return refuseAliased(open, pointer, place.borrowed.alias);
+      return rejectAliased(open, pointer, location.borrowed.alias);
     case 'merge':
-      return overridden(open, pointer, { place, borrowed: place.borrowed, written: literal(value, style) });
+      return overridden(open, pointer, { location, borrowed: location.borrowed, written: literal(value, style) });
     default:
-      return replaced(open, pointer, place, { value, style });
+      return replaced(open, pointer, location, { value, style });
   }
 }
 
@@ -56,29 +56,29 @@ export function scalarSplice(
 function overridden(
   open: OpenDocument,
   pointer: Pointer,
-  { place, borrowed, written }: { place: Place; borrowed: Borrowed & { kind: 'merge' }; written: string },
+  { location, borrowed, written }: { location: NodeLocation; borrowed: Borrowed & { kind: 'merge' }; written: string },
 ): Splice {
   if (borrowed.depth < pointer.length - 1) {
     const whole = pointerText(pointer.slice(0, borrowed.depth + 1));
     throw new ManifestEditError(
-      `${pointerText(pointer)} is a part of what the merge key << at line ${lineOfPlace(open, place)} brings; write ${whole} out there to change one value of it`,
+      `${pointerText(pointer)} is a part of what the merge key << at line ${lineOfLocation(open, location)} brings; write ${whole} out there to change one value of it`,
       'SharedByAnchor',
     );
   }
-  refuseShared(open, pointer, place.containers.slice(0, borrowed.depth + 1));
-  refuseAmbiguous(open, pointer, place);
+  rejectShared(open, pointer, location.containers.slice(0, borrowed.depth + 1));
+  rejectAmbiguous(open, pointer, location);
   return insertedPair(open, pointer, borrowed.map, written, { after: borrowed.last });
 }
 
 function replaced(
   open: OpenDocument,
   pointer: Pointer,
-  place: Place,
+  location: NodeLocation,
   { value, style }: { value: string; style: LiteralStyle },
 ): Splice {
   const { parsed } = open;
-  const { node, pair } = place;
-  const line = lineOfPlace(open, place);
+  const { node, pair } = location;
+  const line = lineOfLocation(open, location);
   const source = node === null ? '' : sourceOf(parsed, node);
   if (source.includes('\n')) {
     throw new ManifestEditError(
@@ -93,8 +93,8 @@ function replaced(
       'Tagged',
     );
   }
-  refuseShared(open, pointer, node === null ? place.containers : [...place.containers, node]);
-  refuseAmbiguous(open, pointer, place);
+  rejectShared(open, pointer, node === null ? location.containers : [...location.containers, node]);
+  rejectAmbiguous(open, pointer, location);
   const written = literal(value, style);
   if (source === '') {
     const colon = colonOf(parsed.part.text, pair?.key);

@@ -24,7 +24,7 @@ export interface Splice {
  * @throws {ManifestEditError} when the result reads back as anything but the document with the new values at the pointers.
  */
 export function spliced(text: string, splices: readonly Splice[]): string {
-  const places = splices
+  const locations = splices
     .map((splice) => ({
       ...splice,
       at: splice.open.parsed.part.offset + splice.start,
@@ -33,7 +33,7 @@ export function spliced(text: string, splices: readonly Splice[]): string {
     .sort((a, b) => a.at - b.at);
   let edited = '';
   let position = 0;
-  for (const { at, length, replacement, pointer } of places) {
+  for (const { at, length, replacement, pointer } of locations) {
     if (at < position) {
       throw new ManifestEditError(`${pointerText(pointer)} would be changed twice; change it once`);
     }

@@ -157,9 +157,9 @@ function commonUniqueLines(
   before: readonly string[],
   after: readonly string[],
 ): readonly (readonly [number, number])[] {
-  const places = uniqueLines(after);
+  const locations = uniqueLines(after);
   const pairs = [...uniqueLines(before)].flatMap(([line, index]) => {
-    const other = places.get(line);
+    const other = locations.get(line);
     return other === undefined ? [] : [[index, other] as const];
   });
   return longestIncreasing(pairs.sort(([a], [b]) => a - b));

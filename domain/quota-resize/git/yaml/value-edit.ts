@@ -2,7 +2,7 @@
 import type { Pointer } from './field-path.ts';
 
 /** A document: of a file, or of a patch that is written in a kustomization. */
-export interface DocumentPlace {
+export interface DocumentLocation {
   readonly path: string;
   /** Which stretch between `---` lines, from 0 on, and which document of it. */
   readonly part: number;
@@ -13,14 +13,14 @@ export interface DocumentPlace {
 
 export type ValueEdit =
   /** The value is written there, and nobody else uses that place. */
-  | { readonly kind: 'replace'; readonly at: DocumentPlace; readonly pointer: Pointer }
+  | { readonly kind: 'replace'; readonly at: DocumentLocation; readonly pointer: Pointer }
   /** A patch of the overlay takes the key as well; `pointer` is its spec.hard. */
-  | { readonly kind: 'add'; readonly at: DocumentPlace; readonly pointer: Pointer; readonly key: string }
+  | { readonly kind: 'add'; readonly at: DocumentLocation; readonly pointer: Pointer; readonly key: string }
   /** The overlay gets a patch, because the value is shared. */
   | {
       readonly kind: 'patch';
       /** The overlay's kustomization file, and where its document is. */
-      readonly at: DocumentPlace;
+      readonly at: DocumentLocation;
       readonly name: string;
       readonly namespace?: string;
       readonly key: string;

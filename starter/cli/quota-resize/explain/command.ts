@@ -1,6 +1,6 @@
 /** `headroom explain quota-resize <namespace>/<quota>`: what would happen now and why, and what would if. */
 import { type Command, Option } from 'commander';
-import { placedSettings } from '../../../config.ts';
+import { settingEntries } from '../../../config.ts';
 import type { Setting } from '../../../../domain/kernel/settings/setting.ts';
 import type { CommandTools } from '../../controller.ts';
 import { type QuotaArgument, quotaArgument } from '../../quota-target.ts';
@@ -46,7 +46,7 @@ export function defineExplain(quotaResize: Command, { run, shared }: CommandTool
 function settingFlags(): ReadonlyMap<string, Option> {
   const option = ({ flag, isSwitch, description }: Setting): Option =>
     new Option(isSwitch === true ? `${flag}` : `${flag} <value>`, description);
-  const settings = placedSettings
+  const settings = settingEntries
     .filter(({ group, path }) => (GROUPS.includes(group) && !OF_ALL_COMMANDS.includes(path)) || path === USAGE_MODE)
     .map(({ setting }) => setting);
   return new Map(settings.flatMap((setting) => (setting.flag === undefined ? [] : [[setting.flag, option(setting)]])));

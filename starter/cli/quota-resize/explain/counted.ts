@@ -28,12 +28,12 @@ export async function countNamespace(
  *
  * @param troubles is added what whoever asks may not read: an episode goes by the count where the answer goes by the status.
  */
-export function lookWithCounts(
-  look: QuotaObservation,
+export function observationWithCounts(
+  observation: QuotaObservation,
   counts: readonly CountedQuota[],
   troubles: string[],
 ): QuotaObservation {
-  const counted = withCounts(look, counts);
+  const counted = withCounts(observation, counts);
   if (counted.counting?.kind === 'counted') {
     for (const { keys, reason } of counted.counting.unmeasured) {
       troubles.push(

@@ -15,8 +15,8 @@ import {
   stateOf,
 } from '../../../../domain/quota-resize/model/memory.ts';
 import {
-  cappedNeed,
-  computeNeed,
+  cappedRequirement,
+  computeRequirement,
   describeChange,
   outgrows,
 } from '../../../../domain/quota-resize/sizing/requirement.ts';
@@ -30,7 +30,7 @@ import {
   thresholdFor,
 } from '../../../../domain/quota-resize/policy/policy.ts';
 import { hydrate } from '../../../../domain/quota-resize/decide/hydrate.ts';
-import type { SourceHint } from '../../../../domain/quota-resize/git/locate/source-candidate.ts';
+import type { SourceCandidate } from '../../../../domain/quota-resize/git/locate/source-candidate.ts';
 import { unmetDemand } from '../../../../domain/quota-resize/demand/unmet-demand.ts';
 import type { Proposal, Verdict } from '../../../../domain/quota-resize/model/verdict.ts';
 import type { UsageMode } from '../../../../domain/quota-usage/mode.ts';
@@ -79,7 +79,7 @@ interface Step {
   /** RFC 3339. */
   readonly at: string;
   readonly phase: Verdict['phase'];
-  readonly reason: Verdict['reason'] | 'FirstLook';
+  readonly reason: Verdict['reason'] | 'FirstObservation';
   readonly detail: string;
 }
 
@@ -113,9 +113,9 @@ export interface Explanation {
   /** What comes after the last step, one sentence each. */
   readonly afterwards: readonly string[];
   /** Where the quota would be looked for in Git, in order, as far as the cluster tells. */
-  readonly places: readonly string[];
+  readonly locations: readonly string[];
   /** Other quotas of the namespace that miss room for the same workloads. */
-  readonly siblings: readonly string[];
+  readonly otherQuotas: readonly string[];
   readonly lease: { readonly name: string; readonly holder: string | null; readonly lastModified: string | null };
   /** What in the annotations is not understood, and what could not be read. */
   readonly warnings: readonly string[];
@@ -123,7 +123,7 @@ export interface Explanation {
 
 export interface ExplainInput {
   readonly target: QuotaTarget;
-  readonly look: QuotaObservation;
+  readonly observation: QuotaObservation;
   readonly whatIf: Explanation['whatIf'];
   readonly status: ResizeStatus | null;
   readonly episodeUnknown: string | null;
@@ -135,53 +135,53 @@ export interface ExplainInput {
 }
 
 export function explain(input: ExplainInput): Explanation {
-  const { target, look, whatIf, status, episodeUnknown, provenance, settings, troubles, now } = input;
-  const memory = hydrate(look, remembered(status));
-  const need = computeNeed(look, memory.lastChange);
-  const { steps, last } = foresee(look, memory, status, need, now);
+  const { target, observation, whatIf, status, episodeUnknown, provenance, settings, troubles, now } = input;
+  const memory = hydrate(observation, remembered(status));
+  const requirement = computeRequirement(observation, memory.lastChange);
+  const { steps, last } = foresee(observation, memory, status, requirement, now);
   return {
     target,
     at: formatInstant(now),
     whatIf,
-    resources: resourceFacts(look, memory, need, provenance),
+    resources: resourceFacts(observation, memory, requirement, provenance),
     usage: {
-      mode: look.usage,
+      mode: observation.usage,
       from: fromOfProcess('quotaUsage.mode', provenance),
-      notes: usageFacts(look, memory.lastChange),
+      notes: usageFacts(observation, memory.lastChange),
     },
-    evidence: need?.evidence ?? [],
-    notes: need?.notes ?? cappedNeed(look, memory.lastChange),
-    policy: policyEntries(look.policy, provenance),
+    evidence: requirement?.evidence ?? [],
+    notes: requirement?.notes ?? cappedRequirement(observation, memory.lastChange),
+    policy: policyEntries(observation.policy, provenance),
     settings,
     episode: status === null ? null : episodeOf(status),
     episodeUnknown,
     next: steps,
-    afterwards: last === null ? [] : afterwards(look, last, provenance),
-    places: look.hints.map(placeOf),
-    siblings: look.siblings.map(({ name }) => name),
+    afterwards: last === null ? [] : afterwards(observation, last, provenance),
+    locations: observation.candidates.map(locationOf),
+    otherQuotas: observation.otherQuotas.map(({ name }) => name),
     lease: {
-      name: look.lease.name,
-      holder: look.lease.holder,
-      lastModified: look.lease.lastModified === null ? null : formatInstant(look.lease.lastModified),
+      name: observation.lease.name,
+      holder: observation.lease.holder,
+      lastModified: observation.lease.lastModified === null ? null : formatInstant(observation.lease.lastModified),
     },
-    warnings: [...look.warnings.map(({ message }) => message), ...troubles],
+    warnings: [...observation.warnings.map(({ message }) => message), ...troubles],
   };
 }
 
 /** `clusters/prod of acme/gitops at main: the path template`, or why the search ends there. */
-function placeOf({ repository, ref, path, field, said, problem }: SourceHint): string {
+function locationOf({ repository, ref, path, field, learntFrom, problem }: SourceCandidate): string {
   if (problem !== undefined) return problem;
   const where = path === undefined || path === '' ? 'all' : path;
   const branch = ref === undefined ? '' : ` at ${ref}`;
   const value = field === undefined ? '' : `, ${field}`;
-  return `${where} of ${repository ?? 'every configured repository'}${branch}${value}: ${said}`;
+  return `${where} of ${repository ?? 'every configured repository'}${branch}${value}: ${learntFrom}`;
 }
 
 /** What a running episode tells of its memory; the Lease adds the rest. */
 function remembered(status: ResizeStatus | null): ResizeMemory {
   if (status === null) return emptyMemory();
-  const { decision, approval, refusals } = status;
-  return { ...emptyMemory(), state: rememberedState(decision, approval), rejections: refusals };
+  const { decision, approval, rejections } = status;
+  return { ...emptyMemory(), state: rememberedState(decision, approval), rejections: rejections };
 }
 
 function rememberedState(
@@ -198,27 +198,30 @@ function episodeOf({ phase, reason, detail, since }: ResizeStatus): NonNullable<
 }
 
 /** Waits that end by themselves, so that what comes after them can be told. */
-const PASSING: readonly string[] = ['DemandSettling', 'CoolingDown'];
+const PASSING: readonly string[] = ['DemandDebouncing', 'CoolingDown'];
 const MOST_STEPS = 5;
 
 /** What the state machine does now, and after each wait that ends by itself. */
 function foresee(
-  look: QuotaObservation,
+  observation: QuotaObservation,
   memory: ResizeMemory,
   status: ResizeStatus | null,
-  need: Proposal | null,
+  requirement: Proposal | null,
   now: EpochMs,
 ): { readonly steps: readonly Step[]; readonly last: Verdict | null } {
   const { state } = memory;
-  if (state.kind === 'Open' && look.quota !== null) {
+  if (state.kind === 'Open' && observation.quota !== null) {
     const { decision } = state;
-    return { steps: [inReview(decision.pullRequest, decidedLimits(decision), look, status, need, now)], last: null };
+    return {
+      steps: [inReview(decision.pullRequest, decidedLimits(decision), observation, status, requirement, now)],
+      last: null,
+    };
   }
   const steps: Step[] = [];
   let carried = memory;
   let at = now;
   for (;;) {
-    const [after, verdict] = decide({ quota: look, pullRequest: null }, carried, at);
+    const [after, verdict] = decide({ quota: observation, pullRequest: null }, carried, at);
     const { phase, reason, detail } = verdict;
     steps.push({ at: formatInstant(at), phase, reason, detail: withoutLinks(detail) });
     const later = goesOn(verdict, after, at);
@@ -234,7 +237,7 @@ function goesOn(
   at: EpochMs,
 ): { readonly memory: ResizeMemory; readonly at: EpochMs } | null {
   // People are told once, and then it goes on at once.
-  if (verdict.kind === 'say') return { memory: emitted(memory, verdict.about), at };
+  if (verdict.kind === 'notify') return { memory: emitted(memory, verdict.about), at };
   const until = verdict.kind === 'hold' && PASSING.includes(verdict.reason) ? verdict.wait.until : undefined;
   return until === undefined || until <= at ? null : { memory, at: until };
 }
@@ -243,40 +246,43 @@ function goesOn(
 function inReview(
   pullRequest: { readonly number: number; readonly url: string },
   decided: ResourceList,
-  look: QuotaObservation,
+  observation: QuotaObservation,
   status: ResizeStatus | null,
-  need: Proposal | null,
+  requirement: Proposal | null,
   now: EpochMs,
 ): Step {
   const grown =
-    need !== null && outgrows(need, decided, look.policy)
-      ? `; the need is greater than its values, so it would be updated (${need.changes.map(describeChange).join('; ')})`
+    requirement !== null && outgrows(requirement, decided, observation.policy)
+      ? `; the need is greater than its values, so it would be updated (${requirement.changes.map(describeChange).join('; ')})`
       : '';
-  const said =
+  const learntFrom =
     status === null
       ? `pull request #${pullRequest.number} (${pullRequest.url}) is open; what comes next depends on its checks and on people`
       : withoutLinks(status.detail);
   const { phase, reason } = status ?? { phase: 'AwaitingChecks', reason: 'Adopted' };
-  return { at: formatInstant(now), phase, reason, detail: `${said}${grown}` };
+  return { at: formatInstant(now), phase, reason, detail: `${learntFrom}${grown}` };
 }
 
 function resourceFacts(
-  look: QuotaObservation,
+  observation: QuotaObservation,
   memory: ResizeMemory,
-  need: Proposal | null,
+  requirement: Proposal | null,
   provenance: Provenance,
 ): readonly ResourceFacts[] {
-  if (look.quota === null) return [];
-  const { hard, used } = look.quota;
-  const { policy } = look;
-  const missing = unmetDemand(look, memory.lastChange).reduce<ResourceList>((sum, one) => addLists(sum, one.total), {});
-  const notes = need?.notes ?? cappedNeed(look, memory.lastChange);
+  if (observation.quota === null) return [];
+  const { hard, used } = observation.quota;
+  const { policy } = observation;
+  const missing = unmetDemand(observation, memory.lastChange).reduce<ResourceList>(
+    (sum, one) => addLists(sum, one.total),
+    {},
+  );
+  const notes = requirement?.notes ?? cappedRequirement(observation, memory.lastChange);
   return Object.keys(hard)
     .toSorted()
     .map((resource): ResourceFacts => {
       const limit = hard[resource] ?? '0';
       const counted = Object.hasOwn(used, resource) ? (used[resource] ?? null) : null;
-      const change = need?.changes.find((one) => one.resource === resource);
+      const change = requirement?.changes.find((one) => one.resource === resource);
       const sourced = (name: 'threshold' | 'increment' | 'min' | 'max', value: string | undefined): Sourced | null => {
         if (value === undefined) return null;
         const setting = settingFor(policy, name, resource);
@@ -337,8 +343,8 @@ function calm(one: {
 }
 
 /** What follows the last step, as far as the policy tells. */
-function afterwards(look: QuotaObservation, last: Verdict, provenance: Provenance): readonly string[] {
-  const { policy, mergeHold } = look;
+function afterwards(observation: QuotaObservation, last: Verdict, provenance: Provenance): readonly string[] {
+  const { policy, mergeHold } = observation;
   if (last.kind === 'recommend') {
     const mode = fromOf('mode', policy.sources['mode'] ?? 'default', provenance);
     return [
@@ -347,10 +353,11 @@ function afterwards(look: QuotaObservation, last: Verdict, provenance: Provenanc
     ];
   }
   if (last.kind !== 'propose') return [];
-  const { gate } = last.proposal;
+  const { approvalRequirement } = last.proposal;
   const autoMerge = fromOf('auto-merge', policy.sources['auto-merge'] ?? 'default', provenance);
-  const early = gate?.before === 'pull-request';
-  const approval = gate === null ? [] : [`it waits for approve or reject: ${gate.message}`];
+  const early = approvalRequirement?.before === 'pull-request';
+  const approval =
+    approvalRequirement === null ? [] : [`it waits for approve or reject: ${approvalRequirement.message}`];
   return [
     ...(early ? approval : []),
     'the quota is looked for in Git, and a pull request is opened that changes the value there',

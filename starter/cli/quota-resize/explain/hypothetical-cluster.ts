@@ -58,7 +58,7 @@ interface Differences {
   /** By the UID of the workload. */
   readonly replicas: Map<string, number>;
   readonly gone: V1Pod[];
-  readonly refused: {
+  readonly denied: {
     readonly kind: string;
     readonly apiVersion: string;
     readonly name: string;
@@ -82,7 +82,7 @@ export async function withReplicas(
 ): Promise<HypotheticalCluster> {
   if (wanted.length === 0) return { kubernetes, scaled: [], gone: new Set() };
   const there = await readNamespace(kubernetes, target.namespace, wanted);
-  const differences: Differences = { replicas: new Map(), gone: [], refused: [] };
+  const differences: Differences = { replicas: new Map(), gone: [], denied: [] };
   const scaled: ScaledWorkload[] = [];
   for (const one of wanted) {
     const candidate = await candidateFor(kubernetes, there, one, target);
@@ -135,9 +135,9 @@ async function candidateFor(
   const found = candidates.filter((one) => nameOf(one.workload) === name && (kind === undefined || one.kind === kind));
   const [first, ...others] = found;
   if (first === undefined) {
-    const known = await workloadNames(kubernetes, namespace, replicaSets);
+    const existing = await workloadNames(kubernetes, namespace, replicaSets);
     throw new CommandFailed(
-      `there is no ${kind ?? 'Deployment, StatefulSet or ReplicaSet'} "${name}" in ${namespace}${known}`,
+      `there is no ${kind ?? 'Deployment, StatefulSet or ReplicaSet'} "${name}" in ${namespace}${existing}`,
     );
   }
   if (others.length > 0) {
@@ -159,8 +159,8 @@ async function workloadNames(
       listAll((range) => apps.listNamespacedStatefulSet({ namespace, ...range })),
     ]);
     const all = candidatesOf(deployments, statefulSets, replicaSets);
-    const known = all.map(({ kind, workload }) => `${kind} ${nameOf(workload)}`).toSorted();
-    return known.length === 0 ? ': it has none with replicas' : `: it has ${known.join(', ')}`;
+    const existing = all.map(({ kind, workload }) => `${kind} ${nameOf(workload)}`).toSorted();
+    return existing.length === 0 ? ': it has none with replicas' : `: it has ${existing.join(', ')}`;
   } catch (error) {
     if (statusCode(error) !== 403) throw error;
     return '';
@@ -187,8 +187,8 @@ function scale(
   const pods = chargedPods(there.pods, uidOf(owner), now).toSorted(kind === 'StatefulSet' ? byOrdinal : byAge);
   differences.gone.push(...pods.slice(count));
   if (pods.length < count) {
-    const refusedKind = kind === 'Deployment' ? 'ReplicaSet' : kind;
-    differences.refused.push({ kind: refusedKind, apiVersion: 'apps/v1', name: nameOf(owner), uid: uidOf(owner) });
+    const deniedKind = kind === 'Deployment' ? 'ReplicaSet' : kind;
+    differences.denied.push({ kind: deniedKind, apiVersion: 'apps/v1', name: nameOf(owner), uid: uidOf(owner) });
   }
   return { kind, name, from: workload.spec?.replicas ?? 1, to: replicas };
 }
@@ -248,7 +248,7 @@ function differing(
     return workload;
   };
   const freed = (quota: V1ResourceQuota): V1ResourceQuota => withoutPods(quota, differences.gone, now);
-  const refusals = differences.refused.map((involved): CoreV1Event => refusalOf(involved, target, now));
+  const denials = differences.denied.map((involved): CoreV1Event => denialEvent(involved, target, now));
   return {
     ...kubernetes,
     apps: overriding(apps, {
@@ -269,26 +269,26 @@ function differing(
       readNamespacedResourceQuota: async (name) => freed(await core.readNamespacedResourceQuota(name)),
       listNamespacedEvent: async (range) => {
         const page = await core.listNamespacedEvent(range);
-        const asked = range.fieldSelector?.includes('reason=') !== true || range.fieldSelector.includes(REFUSED);
+        const asked = range.fieldSelector?.includes('reason=') !== true || range.fieldSelector.includes(DENIED);
         const isLast = !page.metadata?._continue;
-        if (asked && isLast) page.items.push(...refusals);
+        if (asked && isLast) page.items.push(...denials);
         return page;
       },
     }),
   };
 }
 
-const REFUSED = 'FailedCreate';
+const DENIED = 'FailedCreate';
 
 /** What admission would say of the next pod. Its numbers are those of one pod at least; the owner says how many miss. */
-function refusalOf(involvedObject: Differences['refused'][number], target: QuotaTarget, now: EpochMs): CoreV1Event {
+function denialEvent(involvedObject: Differences['denied'][number], target: QuotaTarget, now: EpochMs): CoreV1Event {
   const { namespace, quota } = target;
   const message = `Error creating: pods "${involvedObject.name}-" is forbidden: exceeded quota: ${quota}, requested: pods=1, used: pods=0, limited: pods=0`;
   return {
     metadata: { name: `${involvedObject.name}.supposed`, namespace },
     involvedObject: { ...involvedObject, namespace },
     type: 'Warning',
-    reason: REFUSED,
+    reason: DENIED,
     message,
     lastTimestamp: new Date(now),
   };

@@ -16,7 +16,7 @@ import type { QuotaArgument } from '../../quota-target.ts';
 import { ANSWER_MS, CommandFailed, innermost, isTemporalAnswer, isUnanswered } from '../../shared.ts';
 import { connectCounting, type CountingCluster } from '../../quota-usage/cluster.ts';
 import { warningsLog } from '../../warnings-log.ts';
-import { countNamespace, lookWithCounts } from './counted.ts';
+import { countNamespace, observationWithCounts } from './counted.ts';
 import { explain, type Explanation } from './facts.ts';
 import { withReplicas } from './hypothetical-cluster.ts';
 import { nothingElse, type WhatIf, withUsage } from './what-if.ts';
@@ -39,10 +39,10 @@ export async function explainQuota(
   const cluster = connectCounting(config);
   const now = Date.now();
   const troubles: string[] = [];
-  const { look, replicas } = await observe(config, cluster, target, whatIf, troubles, now);
+  const { observation, replicas } = await observe(config, cluster, target, whatIf, troubles, now);
   return explain({
     target,
-    look,
+    observation,
     whatIf: whatIf === nothingElse ? null : { used: whatIf.used, replicas },
     ...episode,
     provenance: config,
@@ -70,14 +70,14 @@ async function observe(
       policyDefaults: policyDefaults(config),
       timings: config.timings,
       usage: config.quotaUsage.mode,
-      hints: hintOptions(config, supposed.kubernetes),
+      candidates: candidateOptions(config, supposed.kubernetes),
       log: warningsLog(troubles),
     });
     // Counted before the demand is read, as an episode does it.
     const counts = config.quotaUsage.mode === 'off' ? null : await countNamespace(cluster, supposed, target);
     const read = await activities.observeQuota({ target });
-    const look = counts === null ? read : lookWithCounts(read, counts, troubles);
-    return { look: withUsage(look, whatIf.used), replicas: supposed.scaled };
+    const observation = counts === null ? read : observationWithCounts(read, counts, troubles);
+    return { observation: withUsage(observation, whatIf.used), replicas: supposed.scaled };
   } catch (error) {
     const failure = kubernetesFailure(error);
     if (failure instanceof ApplicationFailure) throw new CommandFailed(failure.message);
@@ -86,7 +86,10 @@ async function observe(
 }
 
 /** How the quota would be looked for in Git; GitHub itself is not asked. */
-function hintOptions({ gitOps, gitPathTemplate, kubernetes: { argocdNamespace } }: Config, kubernetes: Kubernetes) {
+function candidateOptions(
+  { gitOps, gitPathTemplate, kubernetes: { argocdNamespace } }: Config,
+  kubernetes: Kubernetes,
+) {
   const names = gitOps.repositories.map(({ owner, repo }) => `${owner}/${repo}`);
   const nameOf = (repository: string): string | null =>
     names.find((name) => name.toLowerCase() === repository.toLowerCase()) ?? null;

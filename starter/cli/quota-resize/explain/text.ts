@@ -7,7 +7,7 @@ import { fromText } from './layers.ts';
 
 /** The whole explanation, ending in a line break. */
 export function explanationText(explanation: Explanation): string {
-  const { target, at, evidence, notes, policy, next, afterwards, places, siblings, warnings } = explanation;
+  const { target, at, evidence, notes, policy, next, afterwards, locations, otherQuotas, warnings } = explanation;
   const head = `${target.namespace}/${target.quota} in ${target.cluster} at ${at}\n`;
   const rest = [
     ...supposed(explanation),
@@ -20,7 +20,7 @@ export function explanationText(explanation: Explanation): string {
     ...section('Left out', notes),
     ...section(
       'Other quotas of the namespace that lack room for the same workloads',
-      siblings.map((name) => `${target.namespace}/${name}`),
+      otherQuotas.map((name) => `${target.namespace}/${name}`),
     ),
     ...section('What runs now', running(explanation)),
     ...section('What happens next', [
@@ -29,7 +29,7 @@ export function explanationText(explanation: Explanation): string {
       ),
       ...afterwards.map((step) => sentence(`then ${step}`)),
     ]),
-    ...section('Where it is looked for in Git', places),
+    ...section('Where it is looked for in Git', locations),
     '',
     'Policy',
     ...columns(policy.map(({ setting, value, from }) => [`  ${setting}`, value, fromText(from)])),

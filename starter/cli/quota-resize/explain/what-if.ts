@@ -54,7 +54,7 @@ function readReplicas(text: string, value: string): WantedReplicas {
   if (!(count <= MAX_REPLICAS))
     throw new InvalidArgumentError(`"${text}" names no workload and its replicas: ${FORMS}`);
   if (prefix === undefined) return { name, count };
-  const kind = scalableKinds.find((known) => known.toLowerCase() === prefix.toLowerCase());
+  const kind = scalableKinds.find((existing) => existing.toLowerCase() === prefix.toLowerCase());
   if (kind === undefined) {
     const why =
       prefix.toLowerCase() === 'daemonset'
@@ -70,9 +70,9 @@ function readReplicas(text: string, value: string): WantedReplicas {
  *
  * @throws {CommandFailed} for a resource that the quota has no limit for.
  */
-export function withUsage(look: QuotaObservation, used: ResourceList): QuotaObservation {
-  const { quota } = look;
-  if (quota === null) return look;
+export function withUsage(observation: QuotaObservation, used: ResourceList): QuotaObservation {
+  const { quota } = observation;
+  if (quota === null) return observation;
   for (const resource of Object.keys(used)) {
     if (Object.hasOwn(quota.hard, resource)) continue;
     const limited = Object.keys(quota.hard).toSorted().join(', ');
@@ -81,10 +81,10 @@ export function withUsage(look: QuotaObservation, used: ResourceList): QuotaObse
     );
   }
   return {
-    ...look,
+    ...observation,
     quota: { ...quota, used: { ...quota.used, ...used } },
-    contradictions: look.contradictions.filter(({ resource }) => !Object.hasOwn(used, resource)),
-    ...(look.counting?.kind === 'counted' ? { counting: withoutResources(look.counting, used) } : {}),
+    contradictions: observation.contradictions.filter(({ resource }) => !Object.hasOwn(used, resource)),
+    ...(observation.counting?.kind === 'counted' ? { counting: withoutResources(observation.counting, used) } : {}),
   };
 }
 

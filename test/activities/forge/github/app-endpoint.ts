@@ -37,8 +37,8 @@ export async function startAppEndpoint(
     const failure = endpoint.failures.shift();
     if (failure !== undefined) return send(response, failure.status, failure.body, failure.headers);
     if (request.method === 'POST' && path === `${prefix}/app/installations/${app.installationId}/access_tokens`) {
-      const refusal = refusalOf(bearer(request), app.appId, endpoint.key);
-      if (refusal !== null) return send(response, 401, { message: refusal });
+      const rejected = obstacleOf(bearer(request), app.appId, endpoint.key);
+      if (rejected !== null) return send(response, 401, { message: rejected });
       if (endpoint.suspended) return send(response, 403, { message: 'This installation has been suspended' });
       const token = `ghs_${randomBytes(18).toString('hex')}`;
       tokens.push(token);
@@ -83,7 +83,7 @@ function bearer(request: IncomingMessage): string {
 }
 
 /** Why a JSON Web Token is not taken, in GitHub's words; null when it is. */
-function refusalOf(jwt: string, appId: string, key: KeyObject): string | null {
+function obstacleOf(jwt: string, appId: string, key: KeyObject): string | null {
   const [head = '', body = '', signature = ''] = jwt.split('.');
   const verify = createVerify('RSA-SHA256').update(`${head}.${body}`);
   if (!verify.verify(createPublicKey(key), signature, 'base64url')) return 'A JSON web token could not be decoded';

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { decide, open, startGitOps, target, hints, places, policy } from '../../quota-resize/gitops-fixture.ts';
+import {
+  decide,
+  open,
+  startGitOps,
+  target,
+  candidates,
+  candidatesByQuota,
+  policy,
+} from '../../quota-resize/gitops-fixture.ts';
 
 const limits = { 'requests.cpu': '3600m' };
 
@@ -13,7 +21,9 @@ describe('what GitHub refuses', () => {
       action: { kind: 'secondary-rate-limit', retryAfterSeconds: 37 },
     });
     const started = Date.now();
-    await expect(activities.ensurePullRequest({ target, decision: decide(), policy, places })).rejects.toMatchObject({
+    await expect(
+      activities.ensurePullRequest({ target, decision: decide(), policy, candidatesByQuota }),
+    ).rejects.toMatchObject({
       type: 'ForgeRateLimited',
       nonRetryable: false,
       nextRetryDelay: 37_000,
@@ -21,7 +31,7 @@ describe('what GitHub refuses', () => {
     });
     expect(Date.now() - started, 'it does not sleep').toBeLessThan(37_000);
     const { requests } = gitops.forge;
-    await expect(activities.observeSource({ target, limits, hints })).rejects.toMatchObject({
+    await expect(activities.observeSource({ target, limits, candidates })).rejects.toMatchObject({
       type: 'ForgeRateLimited',
     });
     expect(gitops.forge.requests).toBe(requests);
@@ -34,7 +44,7 @@ describe('what GitHub refuses', () => {
       const started = Date.now();
       const failure: unknown = await gitops
         .worker({ baseBranch: 'main' })
-        .activities.observeSource({ target, limits, hints })
+        .activities.observeSource({ target, limits, candidates })
         .catch((error: unknown) => error);
       expect(failure).toMatchObject({ type: 'ForgeRateLimited' });
       const { nextRetryDelay } = failure as { nextRetryDelay: number };
@@ -52,24 +62,26 @@ describe('what GitHub refuses', () => {
     let token = 'expired-token';
     const worker = gitops.worker({ token: () => token });
     const failure: unknown = await worker.activities
-      .observeSource({ target, limits, hints })
+      .observeSource({ target, limits, candidates })
       .catch((error: unknown) => error);
     expect(failure).toMatchObject({ type: 'ForgeUnauthorized', nonRetryable: false, nextRetryDelay: 5_000 });
     expect((failure as Error).message).toContain('check that it has not expired or been revoked');
     const asked = gitops.forge.requests;
-    await expect(worker.activities.observeSource({ target, limits, hints })).rejects.toMatchObject({
+    await expect(worker.activities.observeSource({ target, limits, candidates })).rejects.toMatchObject({
       type: 'ForgeUnauthorized',
     });
     expect(gitops.forge.requests, 'a refused token is not sent again').toBe(asked);
     token = 'second-token';
-    expect(await worker.activities.observeSource({ target, limits, hints })).toMatchObject({ kind: 'found' });
+    expect(await worker.activities.observeSource({ target, limits, candidates })).toMatchObject({ kind: 'found' });
     expect(JSON.stringify([failure, (failure as Error).stack, worker.lines])).not.toMatch(/expired-token|second-token/);
   });
 
   it('a token that no header can hold is in no message', async () => {
     await using gitops = await startGitOps();
     const { activities } = gitops.worker({ token: () => 'secret\nvalue\u0000' });
-    const failure: unknown = await activities.observeSource({ target, limits, hints }).catch((error: unknown) => error);
+    const failure: unknown = await activities
+      .observeSource({ target, limits, candidates })
+      .catch((error: unknown) => error);
     expect(failure).toMatchObject({ type: 'ForgeUnavailable' });
     expect(String(failure)).not.toContain('secret');
   });
@@ -79,7 +91,7 @@ describe('what GitHub refuses', () => {
     const message = 'Resource not accessible by personal access token';
     gitops.forge.fail({ method: 'POST', path: '/git/refs', action: { kind: 'status', status: 403, message } });
     await expect(
-      gitops.worker().activities.ensurePullRequest({ target, decision: decide(), policy, places }),
+      gitops.worker().activities.ensurePullRequest({ target, decision: decide(), policy, candidatesByQuota }),
     ).rejects.toMatchObject({
       type: 'ForgeRejected',
       nonRetryable: true,
@@ -93,13 +105,13 @@ describe('what GitHub does not answer', () => {
     await using gitops = await startGitOps();
     gitops.forge.fail({ method: 'GET', path: '/git/blobs/*', action: { kind: 'status', status: 503 } });
     expect(
-      await gitops.worker({ baseBranch: 'main' }).activities.observeSource({ target, limits, hints }),
+      await gitops.worker({ baseBranch: 'main' }).activities.observeSource({ target, limits, candidates }),
     ).toMatchObject({
       kind: 'found',
     });
     gitops.forge.fail({ method: 'GET', path: '/branches/*', times: 2, action: { kind: 'connection-reset' } });
     await expect(
-      gitops.worker({ baseBranch: 'main' }).activities.observeSource({ target, limits, hints }),
+      gitops.worker({ baseBranch: 'main' }).activities.observeSource({ target, limits, candidates }),
     ).rejects.toMatchObject({
       type: 'ForgeUnavailable',
       nonRetryable: false,
@@ -109,9 +121,9 @@ describe('what GitHub does not answer', () => {
   it('a read after a write is tried once more as well', async () => {
     await using gitops = await startGitOps();
     const { activities } = gitops.worker();
-    await activities.ensurePullRequest({ target, decision: decide(), policy, places });
+    await activities.ensurePullRequest({ target, decision: decide(), policy, candidatesByQuota });
     gitops.forge.fail({ method: 'GET', path: '/branches/*', action: { kind: 'status', status: 503 } });
-    expect(await activities.observeSource({ target, limits, hints })).toMatchObject({ kind: 'found' });
+    expect(await activities.observeSource({ target, limits, candidates })).toMatchObject({ kind: 'found' });
   });
 
   it('a write is sent once, whatever comes back', async () => {
@@ -123,7 +135,7 @@ describe('what GitHub does not answer', () => {
       action: { kind: 'status', status: 500 },
     });
     await expect(
-      gitops.worker().activities.ensurePullRequest({ target, decision: decide(), policy, places }),
+      gitops.worker().activities.ensurePullRequest({ target, decision: decide(), policy, candidatesByQuota }),
     ).rejects.toMatchObject({
       type: 'ForgeUnavailable',
       message: expect.stringContaining('GitHub answered 500 to POST /repos/acme/gitops/git/refs'),
@@ -136,7 +148,7 @@ describe('what GitHub does not answer', () => {
     const { activities } = gitops.worker({ requestTimeoutMs: 150 });
     gitops.forge.fail({ method: 'GET', times: 'always', action: { kind: 'slow', ms: 600_000 } });
     const started = Date.now();
-    await expect(activities.observeSource({ target, limits, hints })).rejects.toMatchObject({
+    await expect(activities.observeSource({ target, limits, candidates })).rejects.toMatchObject({
       type: 'ForgeUnavailable',
       message: expect.stringContaining('timeout'),
     });
@@ -147,7 +159,7 @@ describe('what GitHub does not answer', () => {
   it('a forge that is not there is said to be that', async () => {
     await using gitops = await startGitOps();
     const { activities } = gitops.worker({ apiUrl: 'http://127.0.0.1:1', baseBranch: 'main' });
-    await expect(activities.observeSource({ target, limits, hints })).rejects.toMatchObject({
+    await expect(activities.observeSource({ target, limits, candidates })).rejects.toMatchObject({
       type: 'ForgeUnavailable',
       message: expect.stringContaining('no answer from GitHub to GET /repos/acme/gitops'),
     });
@@ -159,7 +171,7 @@ describe('the limit that GitHub gives', () => {
     await using gitops = await startGitOps();
     const worker = gitops.worker();
     const decision = await open(worker);
-    const known = await worker.activities.observePullRequest({ target, decision });
+    const existing = await worker.activities.observePullRequest({ target, decision });
     const remaining = async () => {
       const answer = await fetch(`${gitops.forge.url}/rate_limit`, {
         headers: { authorization: 'Bearer first-token' },
@@ -169,7 +181,7 @@ describe('the limit that GitHub gives', () => {
     const before = await remaining();
     for (let poll = 0; poll < 5; poll += 1) {
       await expect(
-        worker.activities.awaitPullRequestChange({ target, decision, known, quietSince: Date.now() }),
+        worker.activities.awaitPullRequestChange({ target, decision, lastSeen: existing, quietSince: Date.now() }),
       ).rejects.toMatchObject({
         type: 'NotYet',
       });
@@ -188,7 +200,7 @@ describe('the limit that GitHub gives', () => {
     const span = Date.parse(writes.at(-1)?.at ?? '') - started;
     expect(span).toBeGreaterThan(150 * (writes.length - 1) - 10);
     const many = Array.from({ length: 5 }, () =>
-      spaced.activities.ensurePullRequest({ target, decision: decide(), policy, places }),
+      spaced.activities.ensurePullRequest({ target, decision: decide(), policy, candidatesByQuota }),
     );
     const failures = (await Promise.allSettled(many)).flatMap((result) =>
       result.status === 'rejected' ? [result.reason as unknown] : [],

@@ -4,10 +4,10 @@ import { type Decision, type LimitChange } from '../../../../domain/quota-resize
 import {
   change,
   decide,
-  hints,
+  candidates,
   MANIFEST,
   PATH,
-  places,
+  candidatesByQuota,
   policy,
   startGitOps,
   target,
@@ -17,7 +17,7 @@ const GPU_PATH = 'managed-resources/prod/team-a/gpu.yaml';
 const GPU =
   'apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: gpu, namespace: team-a}\nspec:\n  hard:\n    pods: 5\n';
 const more: readonly LimitChange[] = [change('pods', '5', '8')];
-const all = [...places, { quota: 'gpu', hints }];
+const all = [...candidatesByQuota, { quota: 'gpu', candidates }];
 
 describe('a pull request on GitHub Enterprise', () => {
   it('of two files is found, opened, looked at, rebuilt, merged and cleared away', async () => {
@@ -25,12 +25,12 @@ describe('a pull request on GitHub Enterprise', () => {
     const { forge } = gitops;
     expect(forge.apiUrl).toBe(`${forge.url}/api/v3`);
     const { activities, github } = gitops.worker();
-    const seen = await activities.observeSource({ target, limits: { 'requests.cpu': '3600m' }, hints });
+    const seen = await activities.observeSource({ target, limits: { 'requests.cpu': '3600m' }, candidates });
     expect(seen).toMatchObject({ kind: 'found', path: PATH, base: 'main' });
 
-    const companions = [{ quota: 'gpu', quotaUid: 'uid-2', gate: null, hints, changes: more }];
-    let decision: Decision = decide(undefined, { companions });
-    const opened = await activities.ensurePullRequest({ target, decision, policy, places: all });
+    const batchedQuotas = [{ quota: 'gpu', quotaUid: 'uid-2', approvalRequirement: null, candidates, changes: more }];
+    let decision: Decision = decide(undefined, { batchedQuotas });
+    const opened = await activities.ensurePullRequest({ target, decision, policy, candidatesByQuota: all });
     if (opened.kind !== 'open') throw new Error(JSON.stringify(opened));
     expect(opened.pullRequest.url, 'the page, not the API').toBe(`${forge.url}/acme/gitops/pull/1`);
     decision = { ...decision, pullRequest: opened.pullRequest };
@@ -41,7 +41,13 @@ describe('a pull request on GitHub Enterprise', () => {
     });
 
     await forge.pushCommit({ files: { [GPU_PATH]: GPU.replace('pods: 5', 'pods: 6') } });
-    const rebuilt = await activities.ensurePullRequestRebuilt({ target, decision, policy, places: all, why: 'moved' });
+    const rebuilt = await activities.ensurePullRequestRebuilt({
+      target,
+      decision,
+      policy,
+      candidatesByQuota: all,
+      why: 'moved',
+    });
     if (rebuilt.kind !== 'open') throw new Error(JSON.stringify(rebuilt));
     decision = { ...decision, pullRequest: rebuilt.pullRequest };
     expect(await github.pullRequests.commitsOf(1)).toHaveLength(1);
@@ -56,11 +62,11 @@ describe('a pull request on GitHub Enterprise', () => {
   it('is not looked for at the addresses of github.com, and the failure names the setting', async () => {
     await using gitops = await startGitOps(undefined, { enterprise: true });
     const { activities } = gitops.worker({ apiUrl: gitops.forge.url });
-    await expect(activities.observeSource({ target, limits: { pods: '20' }, hints })).rejects.toThrow(
+    await expect(activities.observeSource({ target, limits: { pods: '20' }, candidates })).rejects.toThrow(
       /POST \/graphql with 404: (?!.*permissions).*GITHUB_API_URL: .*https:\/\/HOST\/api\/v3/,
     );
     const onMain = gitops.worker({ apiUrl: gitops.forge.url, baseBranch: 'main' });
-    expect(await onMain.activities.observeSource({ target, limits: { pods: '20' }, hints })).toMatchObject({
+    expect(await onMain.activities.observeSource({ target, limits: { pods: '20' }, candidates })).toMatchObject({
       kind: 'blocked',
       message: expect.stringContaining('GITHUB_API_URL'),
     });

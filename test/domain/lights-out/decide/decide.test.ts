@@ -9,9 +9,11 @@ import {
 } from '../../../../domain/lights-out/decide/memory.ts';
 import { down, HOUR, itemOf, lookOf, NOON, planOf, scheduleOf, specOf, up } from '../looks.ts';
 
-const known: LightsOutMemory = { ...freshMemory, isTakenOver: true };
-const decided = (look: Parameters<typeof lookOf>[0], memory = known) => decide(lookOf(look), memory)[1];
-const remembered = (look: Parameters<typeof lookOf>[0], memory = known) => decide(lookOf(look), memory)[0];
+const existing: LightsOutMemory = { ...freshMemory, isTakenOver: true };
+const decided = (observeInput: Parameters<typeof lookOf>[0], memory = existing) =>
+  decide(lookOf(observeInput), memory)[1];
+const remembered = (observeInput: Parameters<typeof lookOf>[0], memory = existing) =>
+  decide(lookOf(observeInput), memory)[0];
 
 describe('a schedule that is followed', () => {
   it('is left asleep until the next transition where everything is as it wants it', () => {
@@ -56,7 +58,7 @@ describe('a schedule that is followed', () => {
       reason: '',
     } as const;
     const memory = {
-      ...known,
+      ...existing,
       overrides: [override],
       completed: { state: 'Down', since: down.since, at: NOON - HOUR } as const,
     };
@@ -91,22 +93,22 @@ describe('a schedule that is followed', () => {
 
   it('forgets an override to sleep as soon as it is over', () => {
     const override = { kind: 'sleep', namespace: null, since: NOON, until: NOON + 1, by: 'alice', reason: '' } as const;
-    const memory = { ...known, overrides: [override] };
+    const memory = { ...existing, overrides: [override] };
     expect(remembered({}, memory).overrides).toEqual([override]);
     expect(remembered({ at: NOON + 1 }, memory).overrides).toEqual([]);
   });
 
   it('says what a dry run would do, writes nothing, and has one Event of it', () => {
-    const look = {
+    const observeInput = {
       plan: planOf([itemOf('web')]),
       schedule: scheduleOf({ spec: specOf({ dryRun: true }), hasFinalizer: false }),
     };
-    const verdict = decided(look);
+    const verdict = decided(observeInput);
     expect(verdict).toMatchObject({ kind: 'wait', phase: 'DryRun', detail: 'a dry run: 1 workload would be written' });
     expect(verdict.facts).toContain('would be done: Deployment team-a/web 3 -> 0');
     const emitted = verdict.events.map(({ key }) => key);
     expect(emitted).toHaveLength(1);
-    expect(decided(look, { ...known, emitted }).events).toEqual([]);
+    expect(decided(observeInput, { ...existing, emitted }).events).toEqual([]);
   });
 
   it('waits for an approval before it puts anything to sleep, and wakes without one', () => {
@@ -120,13 +122,13 @@ describe('a schedule that is followed', () => {
       kind: 'scale',
       items: [waking],
     });
-    const memory = { ...known, approved: { by: 'alice', at: NOON } };
+    const memory = { ...existing, approved: { by: 'alice', at: NOON } };
     expect(decided({ schedule, plan: planOf([itemOf('web')]) }, memory)).toMatchObject({ kind: 'scale' });
   });
 
   it.each([
-    ['suspended', { schedule: scheduleOf({ spec: specOf({ suspend: true }) }) }, known, 'Suspended'],
-    ['paused by an operator', {}, { ...known, paused: { by: 'bob', reason: 'incident', at: NOON } }, 'Paused'],
+    ['suspended', { schedule: scheduleOf({ spec: specOf({ suspend: true }) }) }, existing, 'Suspended'],
+    ['paused by an operator', {}, { ...existing, paused: { by: 'bob', reason: 'incident', at: NOON } }, 'Paused'],
     [
       'invalid',
       {
@@ -134,11 +136,11 @@ describe('a schedule that is followed', () => {
         period: null,
         plan: null,
       },
-      known,
+      existing,
       'Invalid',
     ],
-  ] as const)('writes nothing while it is %s', (_, look, memory, phase) => {
-    expect(decided({ plan: planOf([itemOf('web')]), ...look }, memory)).toMatchObject({ kind: 'wait', phase });
+  ] as const)('writes nothing while it is %s', (_, observeInput, memory, phase) => {
+    expect(decided({ plan: planOf([itemOf('web')]), ...observeInput }, memory)).toMatchObject({ kind: 'wait', phase });
   });
 
   it('says which field of an invalid one is wrong, once for each edit', () => {
@@ -167,7 +169,7 @@ describe('a schedule that is followed', () => {
   it('lets what failed wait for its next try, shows it, and goes on with the others', () => {
     const [bad, good] = [itemOf('bad'), itemOf('good')];
     const memory: LightsOutMemory = {
-      ...known,
+      ...existing,
       failing: { 'Deployment team-a/bad': 'denied' },
       retry: { times: 1, at: NOON + 15_000, isMany: false },
     };
@@ -187,7 +189,7 @@ describe('a schedule that is followed', () => {
 
   it('forgets a failure that is not to be written any more', () => {
     const memory: LightsOutMemory = {
-      ...known,
+      ...existing,
       failing: { 'Deployment team-a/bad': 'denied' },
       retry: { times: 3, at: NOON + 1, isMany: false },
     };
@@ -209,16 +211,16 @@ describe('a schedule that is followed', () => {
     expect(events.map(({ reason }) => reason)).toEqual(['KeptUp', 'OwnedByOther', 'PutDownAgain']);
     expect(events[2]?.message).toContain('/spec/replicas');
     const emitted = events.map(({ key }) => key);
-    expect(decided({ plan }, { ...known, emitted }).events).toEqual([]);
+    expect(decided({ plan }, { ...existing, emitted }).events).toEqual([]);
     const nextNight = { ...down, since: NOON + 24 * HOUR };
-    expect(decided({ plan, period: nextNight }, { ...known, emitted }).events).toHaveLength(3);
+    expect(decided({ plan, period: nextNight }, { ...existing, emitted }).events).toHaveLength(3);
   });
 });
 
 describe('more failures than are remembered by name', () => {
   const many = Array.from({ length: 150 }, (_, index) => itemOf(`web-${index}`));
   const memory: LightsOutMemory = {
-    ...known,
+    ...existing,
     failing: Object.fromEntries(
       many.slice(0, 100).map(({ workload }) => [`Deployment team-a/${workload.name}`, 'denied']),
     ),
@@ -252,7 +254,7 @@ describe('a schedule that is deleted', () => {
 
   it('stays while something cannot be woken, and says what', () => {
     const memory: LightsOutMemory = {
-      ...known,
+      ...existing,
       failing: { 'Deployment team-a/web': 'denied' },
       retry: { times: 1, at: NOON + 15_000, isMany: false },
     };
@@ -274,7 +276,7 @@ describe('a schedule that is deleted', () => {
   });
 
   it('waits for the end of a pause', () => {
-    const paused = { ...known, paused: { by: 'bob', reason: '', at: NOON } };
+    const paused = { ...existing, paused: { by: 'bob', reason: '', at: NOON } };
     expect(decided({ schedule, plan: planOf([waking]) }, paused)).toMatchObject({ kind: 'wait', phase: 'Paused' });
     expect(decided({ schedule, plan: planOf([waking]), globalPause: 'paused' })).toMatchObject({
       kind: 'wait',
@@ -285,7 +287,7 @@ describe('a schedule that is deleted', () => {
   it('is cleaned up also when its object is gone already, and the workflow ends', () => {
     expect(decided({ schedule: null, period: null, plan: planOf([waking]) })).toMatchObject({ kind: 'scale' });
     expect(
-      decided({ schedule: null, period: null }, { ...known, paused: { by: 'bob', reason: '', at: NOON } }),
+      decided({ schedule: null, period: null }, { ...existing, paused: { by: 'bob', reason: '', at: NOON } }),
     ).toMatchObject({ kind: 'end', reason: 'ScheduleGone' });
   });
 });
@@ -344,7 +346,7 @@ describe('the memory', () => {
 
   it('of another schedule of the same name has nothing but the pause', () => {
     const memory = {
-      ...known,
+      ...existing,
       uid: 'old',
       approved: { by: 'alice', at: NOON },
       paused: { by: 'bob', reason: '', at: NOON },
@@ -363,7 +365,7 @@ describe('the memory', () => {
 
   it('forgets at the end of the night which workloads GitOps scaled up in it', () => {
     const memory: LightsOutMemory = {
-      ...known,
+      ...existing,
       completed: { state: 'Down', since: down.since, at: NOON - HOUR },
       contested: { 'Deployment team-a/web': { times: 2, until: NOON + HOUR } },
     };
@@ -403,7 +405,7 @@ describe('the memory', () => {
   });
 
   it('of this version is as it was carried, of none is fresh, and of a newer one is refused', () => {
-    const full: LightsOutMemory = { ...known, emitted: ['DryRun'], completed: { state: 'Up', since: null, at: 5 } };
+    const full: LightsOutMemory = { ...existing, emitted: ['DryRun'], completed: { state: 'Up', since: null, at: 5 } };
     expect(upgradeMemory(JSON.parse(JSON.stringify(full)) as LightsOutMemory)).toEqual(full);
     expect(upgradeMemory(undefined)).toEqual(freshMemory);
     expect(() => upgradeMemory(JSON.parse('{ "version": 3 }') as LightsOutMemory)).toThrow(

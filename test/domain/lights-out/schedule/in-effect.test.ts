@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type InEffect, inEffectNow } from '../../../../domain/lights-out/schedule/in-effect.ts';
 import { HOUR, NOON } from '../looks.ts';
 
-const now = (before: InEffect | null, look: Partial<Parameters<typeof inEffectNow>[1]> = {}) =>
+const now = (before: InEffect | null, observeInput: Partial<Parameters<typeof inEffectNow>[1]> = {}) =>
   inEffectNow(before, {
     period: { state: 'Down', since: NOON - 10 * HOUR },
     now: NOON,
@@ -10,7 +10,7 @@ const now = (before: InEffect | null, look: Partial<Parameters<typeof inEffectNo
     isActive: true,
     createdAt: NOON - 100 * HOUR,
     status: {},
-    ...look,
+    ...observeInput,
   });
 
 describe('the moment from which a state holds for workloads', () => {

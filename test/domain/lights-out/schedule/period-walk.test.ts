@@ -103,9 +103,9 @@ const walks = new Map<string, readonly Minute[]>();
 
 function walkAround(zone: string, around: string): readonly Minute[] {
   const key = `${zone} ${around}`;
-  const known = walks.get(key) ?? walk(zone, Date.parse(around));
-  walks.set(key, known);
-  return known;
+  const existing = walks.get(key) ?? walk(zone, Date.parse(around));
+  walks.set(key, existing);
+  return existing;
 }
 
 /** A field of a pattern with what it means. */
@@ -304,7 +304,7 @@ describe('at any moment of any schedule', () => {
   it('the firings, the state, when it began and what comes next are those of a walk through every minute', {
     timeout: TIMEOUT_MS,
   }, () => {
-    const reached = { known: 0, forced: 0, changed: 0, began: 0, next: 0 };
+    const observed = { existing: 0, forced: 0, changed: 0, began: 0, next: 0 };
     fc.assert(
       fc.property(example, ({ zone, around, up, down, exceptions, seconds, ms }) => {
         const timing: Timing = { upscale: up.text, downscale: down.text, timezone: zone, exceptions: [...exceptions] };
@@ -328,8 +328,8 @@ describe('at any moment of any schedule', () => {
         }
 
         if (knownFrom === null || knownFrom > now) return;
-        reached.known += 1;
-        if (period.exception !== null) reached.forced += 1;
+        observed.existing += 1;
+        if (period.exception !== null) observed.forced += 1;
         const began = changes.findLast(({ at }) => at <= now);
         const next = changes.find(({ at }) => at > now);
         // Up to the first change it is what that one ends.
@@ -339,30 +339,30 @@ describe('at any moment of any schedule', () => {
         if (began === undefined) {
           expect(period.since ?? -Infinity).toBeLessThanOrEqual(knownFrom);
         } else {
-          reached.began += 1;
+          observed.began += 1;
           expect(period.since).toBe(began.at);
         }
         if (next === undefined) {
           expect(period.next?.at ?? Infinity).toBeGreaterThan(Date.parse(around) + REACH);
         } else {
-          reached.next += 1;
+          observed.next += 1;
           expect(period.next).toMatchObject(next);
         }
 
         const until = now + 3 * DAY;
         const coming = changes.filter(({ at }) => at > now && at <= until);
-        reached.changed += coming.length;
+        observed.changed += coming.length;
         const found = transitions(timing, now, until).map(({ at, state }) => ({ at, state }));
         expect(found).toEqual(coming.slice(0, MAX_TRANSITIONS));
       }),
       { numRuns: RUNS },
     );
     // It says nothing where most schedules are unknown, or nothing ever changes.
-    expect(reached.known).toBeGreaterThan(0.7 * RUNS);
-    expect(reached.forced).toBeGreaterThan(0.05 * RUNS);
-    expect(reached.began).toBeGreaterThan(0.4 * RUNS);
-    expect(reached.next).toBeGreaterThan(0.4 * RUNS);
-    expect(reached.changed).toBeGreaterThan(RUNS);
+    expect(observed.existing).toBeGreaterThan(0.7 * RUNS);
+    expect(observed.forced).toBeGreaterThan(0.05 * RUNS);
+    expect(observed.began).toBeGreaterThan(0.4 * RUNS);
+    expect(observed.next).toBeGreaterThan(0.4 * RUNS);
+    expect(observed.changed).toBeGreaterThan(RUNS);
   });
 
   it('a period begins where the one before it ends, and ends where the next begins', { timeout: TIMEOUT_MS }, () => {

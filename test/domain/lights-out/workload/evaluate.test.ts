@@ -439,16 +439,16 @@ describe('what people say', () => {
     const annotations = { [SLEEP_UNTIL]: '2026-11-21T01:00:00Z' };
     const since = NIGHT + HOUR / 2;
     const unknown = namespaceOf('team-a', { annotations });
-    const known = namespaceOf('team-a', { annotations, sleepingSince: since });
+    const existing = namespaceOf('team-a', { annotations, sleepingSince: since });
     const created = workloadOf({ createdAt: since + SECOND, createdBy: 'kubectl-create' });
     expect(told(created, day, unknown)).toBe('Down 3→0');
-    expect(told(created, day, known)).toBe('ChangedByPerson');
-    expect(told({ ...created, createdAt: since }, day, known)).toBe('Down 3→0');
+    expect(told(created, day, existing)).toBe('ChangedByPerson');
+    expect(told({ ...created, createdAt: since }, day, existing)).toBe('Down 3→0');
     const own = workloadOf({ annotations, sleepingSince: since, changed: changeBy('kubectl', since + SECOND) });
     expect(told(own, day)).toBe('ChangedByPerson');
     expect(told({ ...own, changed: changeBy('kubectl', since) }, day)).toBe('Down 3→0');
     // Of one that was over, the moment says nothing.
-    expect(told(created, day, { ...known, annotations: {} })).toBe('AsDesired');
+    expect(told(created, day, { ...existing, annotations: {} })).toBe('AsDesired');
   });
 
   it('counts as done once everything was down since, also by an override or after a wake', () => {

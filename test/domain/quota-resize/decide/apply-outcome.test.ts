@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import * as absorb from '../../../../domain/quota-resize/decide/apply-outcome.ts';
+import * as applyOutcome from '../../../../domain/quota-resize/decide/apply-outcome.ts';
 import { requireState } from '../../../../domain/quota-resize/model/memory.ts';
 import {
   change,
@@ -28,7 +28,7 @@ const open = requireState(
     awaiting: { key: 'x', since: NOW, remindedAt: NOW },
     demandGoneSince: NOW,
     updates: 2,
-    closing: { reason: 'NeedGone', detail: 'gone' },
+    closing: { reason: 'DemandGone', detail: 'gone' },
     attempt: tried,
     emitted: ['approval'],
   }),
@@ -44,62 +44,66 @@ const idle = requireState(memory({ demand: settledNeed }), 'Idle');
 
 describe('what an act leaves in the memory', () => {
   it('a recommendation: its values and when', () => {
-    const after = absorb.recommended(memory({ attempt: tried }), { changes: [change()] }, NOW);
+    const after = applyOutcome.recommended(memory({ attempt: tried }), { changes: [change()] }, NOW);
     expect(after).toEqual(memory({ lastRecommendation: { limits: { 'requests.cpu': '12' }, at: NOW } }));
   });
 
   it('the lock: the decision, and nothing of what was before it', () => {
     const before = { ...idle, attempt: tried, emitted: ['uncounted'], finished: 'old' };
-    expect(absorb.acquired(before, decision())).toEqual(memory({ decision: decision(), finished: 'old' }));
+    expect(applyOutcome.acquired(before, decision())).toEqual(memory({ decision: decision(), finished: 'old' }));
   });
 
   it('a block: why and for what, in place of the attempt', () => {
     const block = { reason: 'FileBusy', message: 'busy', key: 'propose' } as const;
-    expect(absorb.blocked(memory({ attempt: tried }), block, NOW)).toEqual(memory({ attempt: blocked }));
+    expect(applyOutcome.blocked(memory({ attempt: tried }), block, NOW)).toEqual(memory({ attempt: blocked }));
   });
 
   it('an Event: what it was about, once', () => {
     const before = memory({ emitted: ['a', 'b'], attempt: tried });
-    expect(absorb.emitted(before, 'a')).toEqual(memory({ emitted: ['b', 'a'] }));
+    expect(applyOutcome.emitted(before, 'a')).toEqual(memory({ emitted: ['b', 'a'] }));
   });
 
   it('a pull request: where it stands', () => {
     for (const attempt of [tried, blocked]) {
-      expect(absorb.opened({ ...locked, attempt }, decision(), ref())).toEqual(memory({ decision: openDecision() }));
+      expect(applyOutcome.opened({ ...locked, attempt }, decision(), ref())).toEqual(
+        memory({ decision: openDecision() }),
+      );
     }
   });
 
   it('a merge: what Git says now, and nothing of the review', () => {
     const merge = { sha: 'f00', at: NOW, by: 'ann', limits: { 'requests.cpu': '12' } };
     const after = { state: { kind: 'Merged', decision: { ...openDecision(), merge }, overdue: null } };
-    expect(absorb.merged(open, openDecision(), merge)).toEqual(memory({ emitted: ['approval'], ...(after as object) }));
-    expect(absorb.merged(idle, decision(), merge).state).toEqual({
+    expect(applyOutcome.merged(open, openDecision(), merge)).toEqual(
+      memory({ emitted: ['approval'], ...(after as object) }),
+    );
+    expect(applyOutcome.merged(idle, decision(), merge).state).toEqual({
       ...after.state,
       decision: { ...decision(), merge },
     });
   });
 
   it('the sync: the cooldown begins, and the decision is finished', () => {
-    expect(absorb.synced(overdue, NOW + HOUR)).toEqual(memory({ lastChange: NOW + HOUR, finished: '0a1b2c3d' }));
+    expect(applyOutcome.synced(overdue, NOW + HOUR)).toEqual(memory({ lastChange: NOW + HOUR, finished: '0a1b2c3d' }));
   });
 
   it('the end of a pull request: the rejection if there is one, and nothing of the decision', () => {
     const no = { limits: { 'requests.cpu': '12' }, at: NOW, by: 'ann', reason: '' };
     const older = { ...no, at: NOW - HOUR };
-    expect(absorb.closed({ ...open, rejections: [older] }, no)).toEqual(
+    expect(applyOutcome.closed({ ...open, rejections: [older] }, no)).toEqual(
       memory({ rejections: [older, no], finished: '0a1b2c3d' }),
     );
-    expect(absorb.closed(open, null)).toEqual(memory({ finished: '0a1b2c3d' }));
-    expect(absorb.closed(locked, null)).toEqual(memory({ finished: '0a1b2c3d' }));
+    expect(applyOutcome.closed(open, null)).toEqual(memory({ finished: '0a1b2c3d' }));
+    expect(applyOutcome.closed(locked, null)).toEqual(memory({ finished: '0a1b2c3d' }));
   });
 
   it('a look at Git when the sync is overdue: what Git says now, and that people were told once', () => {
     const merged = requireState(memory({ decision: mergedDecision(), attempt: tried }), 'Merged');
-    const after = absorb.syncChecked(merged, { 'requests.cpu': '10' }, NOW);
+    const after = applyOutcome.syncChecked(merged, { 'requests.cpu': '10' }, NOW);
     expect(after.state.decision.merge.limits).toEqual({ 'requests.cpu': '10' });
     expect(after.state.overdue).toEqual({ warnedAt: NOW, checkedAt: NOW });
     expect(after.attempt).toEqual({ kind: 'none' });
-    const again = absorb.syncChecked(after, null, NOW + HOUR);
+    const again = applyOutcome.syncChecked(after, null, NOW + HOUR);
     expect(again.state.decision).toEqual(after.state.decision);
     expect(again.state.overdue).toEqual({ warnedAt: NOW, checkedAt: NOW + HOUR });
   });
@@ -115,13 +119,13 @@ describe('an approval', () => {
   const before = requireState(memory({ decision: openDecision(), approval }), 'Open');
 
   it('holds while the head and the limits stay', () => {
-    expect(absorb.opened(before, openDecision(), ref()).state.approval).toEqual(approval);
+    expect(applyOutcome.opened(before, openDecision(), ref()).state.approval).toEqual(approval);
   });
 
   it('is void when the head changes, and when the limits do', () => {
-    expect(absorb.opened(before, openDecision(), ref({ headSha: 'ffff' })).state.approval).toBeNull();
+    expect(applyOutcome.opened(before, openDecision(), ref({ headSha: 'ffff' })).state.approval).toBeNull();
     const grown = openDecision({ changes: [change({ to: '15' })] });
-    expect(absorb.opened(before, grown, ref()).state.approval).toBeNull();
+    expect(applyOutcome.opened(before, grown, ref()).state.approval).toBeNull();
   });
 });
 
@@ -130,20 +134,20 @@ describe('an update', () => {
 
   it('counts when new values are pushed, and a rebuild for the same values does not', () => {
     const before = requireState(memory({ decision: openDecision(), updates: 1 }), 'Open');
-    expect(absorb.opened(before, grown, ref({ headSha: 'ffff' })).state.updates).toBe(2);
-    expect(absorb.opened(before, openDecision(), ref({ headSha: 'ffff' })).state.updates).toBe(1);
-    expect(absorb.opened(locked, grown, ref()).state.updates).toBe(0);
+    expect(applyOutcome.opened(before, grown, ref({ headSha: 'ffff' })).state.updates).toBe(2);
+    expect(applyOutcome.opened(before, openDecision(), ref({ headSha: 'ffff' })).state.updates).toBe(1);
+    expect(applyOutcome.opened(locked, grown, ref()).state.updates).toBe(0);
   });
 
   it('that found the old head in its way leaves the decision at the values of that head', () => {
-    const after = absorb.opened(requireState(memory({ decision: openDecision() }), 'Open'), grown, ref());
+    const after = applyOutcome.opened(requireState(memory({ decision: openDecision() }), 'Open'), grown, ref());
     expect(after.state.decision.changes).toEqual([change()]);
     expect(after.state.updates).toBe(0);
   });
 
   it('that changed nothing stays on record as tried, so that it is not repeated at once', () => {
     const before = requireState(memory({ decision: openDecision(), attempt: tried }), 'Open');
-    expect(absorb.opened(before, openDecision(), ref()).attempt).toEqual(tried);
-    expect(absorb.opened(before, openDecision(), ref({ headSha: 'ffff' })).attempt).toEqual({ kind: 'none' });
+    expect(applyOutcome.opened(before, openDecision(), ref()).attempt).toEqual(tried);
+    expect(applyOutcome.opened(before, openDecision(), ref({ headSha: 'ffff' })).attempt).toEqual({ kind: 'none' });
   });
 });

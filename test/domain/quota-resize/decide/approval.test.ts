@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import * as absorb from '../../../../domain/quota-resize/decide/apply-outcome.ts';
+import * as applyOutcome from '../../../../domain/quota-resize/decide/apply-outcome.ts';
 import { command } from '../../../../domain/quota-resize/decide/commands.ts';
 import { decide } from '../../../../domain/quota-resize/decide/decide.ts';
 import { type Decision, leaseHolder } from '../../../../domain/quota-resize/model/decision.ts';
-import { gateOf } from '../../../../domain/quota-resize/decide/approval-requirement.ts';
+import { approvalRequirementOf } from '../../../../domain/quota-resize/decide/approval-requirement.ts';
 import { decisionOf, requireState, type ResizeMemory } from '../../../../domain/quota-resize/model/memory.ts';
 import type { QuotaObservation } from '../../../../domain/quota-resize/model/observation.ts';
 import type { Verdict } from '../../../../domain/quota-resize/model/verdict.ts';
@@ -33,14 +33,14 @@ function inHandOf(remembered: Remembered): Decision | null {
 
 /** Decides on an unopened decision that holds its Lease. */
 function unopened(
-  look: Partial<QuotaObservation>,
+  observed: Partial<QuotaObservation>,
   remembered: Remembered = {},
   now = NOW,
 ): readonly [ResizeMemory, Verdict] {
   const inHand = inHandOf(remembered) ?? decision();
   const held = lease({ holder: leaseHolder(inHand.id), decision: inHand });
   return decide(
-    { quota: observation({ lease: held, ...look }), pullRequest: null },
+    { quota: observation({ lease: held, ...observed }), pullRequest: null },
     memory({ ...remembered, decision: inHand }),
     now,
   );
@@ -48,14 +48,14 @@ function unopened(
 
 /** Decides on an open pull request that is ready to be merged. */
 function opened(
-  look: Partial<QuotaObservation>,
+  observed: Partial<QuotaObservation>,
   remembered: Remembered = {},
   now = NOW,
 ): readonly [ResizeMemory, Verdict] {
   const inHand = inHandOf(remembered) ?? openDecision();
   const held = lease({ holder: leaseHolder(inHand.id), decision: inHand });
   return decide(
-    { quota: observation({ lease: held, ...look }), pullRequest: pullRequest() },
+    { quota: observation({ lease: held, ...observed }), pullRequest: pullRequest() },
     memory({ ...remembered, decision: inHand }),
     now,
   );
@@ -65,27 +65,29 @@ function opened(
 function untilQuiet(
   step: (remembered: ResizeMemory) => readonly [ResizeMemory, Verdict],
   start: ResizeMemory,
-): { readonly said: readonly string[]; readonly last: Verdict; readonly memory: ResizeMemory } {
-  const said: string[] = [];
+): { readonly learntFrom: readonly string[]; readonly last: Verdict; readonly memory: ResizeMemory } {
+  const learntFrom: string[] = [];
   let current = start;
   for (let round = 0; round < 10; round += 1) {
     const [next, verdict] = step(current);
-    if (verdict.kind !== 'say') return { said, last: verdict, memory: next };
-    said.push(verdict.event.reason);
-    current = absorb.emitted(next, verdict.about);
+    if (verdict.kind !== 'notify') return { learntFrom, last: verdict, memory: next };
+    learntFrom.push(verdict.event.reason);
+    current = applyOutcome.emitted(next, verdict.about);
   }
   throw new Error('it never stops talking');
 }
 
 describe('a gate', () => {
   it('stands before every raise where the policy asks for it, and where it asks for it', () => {
-    expect(gateOf(policy(), [change()])).toBeNull();
-    expect(gateOf(policy({ approval: 'before-merge' }), [change()])).toMatchObject({ reason: 'ApprovalRequired' });
-    expect(gateOf(policy({ approval: 'before-pull-request' }), [change()])).toMatchObject({
+    expect(approvalRequirementOf(policy(), [change()])).toBeNull();
+    expect(approvalRequirementOf(policy({ approval: 'before-merge' }), [change()])).toMatchObject({
+      reason: 'ApprovalRequired',
+    });
+    expect(approvalRequirementOf(policy({ approval: 'before-pull-request' }), [change()])).toMatchObject({
       reason: 'ApprovalRequired',
       before: 'pull-request',
     });
-    expect(gateOf(policy({ approval: 'before-pull-request' }), [change({ from: '0' })])).toMatchObject({
+    expect(approvalRequirementOf(policy({ approval: 'before-pull-request' }), [change({ from: '0' })])).toMatchObject({
       reason: 'RaiseFromZero',
       before: 'pull-request',
     });
@@ -96,11 +98,11 @@ describe('an approval before the pull request', () => {
   const asking = policy({ approval: 'before-pull-request' });
 
   it('is asked for once, and nothing is opened meanwhile', () => {
-    const { said, last } = untilQuiet(
+    const { learntFrom, last } = untilQuiet(
       (current) => unopened({ policy: asking }, current),
       memory({ decision: decision() }),
     );
-    expect(said).toEqual(['QuotaResizeApprovalNeeded']);
+    expect(learntFrom).toEqual(['QuotaResizeApprovalNeeded']);
     expect(last).toMatchObject({ kind: 'hold', phase: 'AwaitingApproval', reason: 'ApprovalRequired' });
   });
 
@@ -110,13 +112,13 @@ describe('an approval before the pull request', () => {
     if (outcome.kind !== 'done') throw new Error(outcome.message);
     expect(decisionOf(outcome.memory)?.approvedBy).toBe('ann');
     const approved = untilQuiet((current) => unopened({ policy: asking }, current), outcome.memory);
-    expect(approved.said).toEqual(['QuotaResizeApproved']);
+    expect(approved.learntFrom).toEqual(['QuotaResizeApproved']);
     expect(approved.last).toMatchObject({ kind: 'open', decision: { approvedBy: 'ann' } });
     if (approved.last.kind !== 'open') throw new Error('not opened');
 
-    const afterwards = absorb.opened(requireState(approved.memory, 'Locked'), approved.last.decision, ref());
+    const afterwards = applyOutcome.opened(requireState(approved.memory, 'Locked'), approved.last.decision, ref());
     const merged = untilQuiet((current) => opened({ policy: asking }, current), afterwards);
-    expect(merged.said).toEqual(['QuotaResizeApproved']);
+    expect(merged.learntFrom).toEqual(['QuotaResizeApproved']);
     expect(merged.last).toMatchObject({ kind: 'merge' });
   });
 
@@ -130,9 +132,9 @@ describe('an approval before the pull request', () => {
     const [, verdict] = unopened({ policy: asking, quota: cpu('9', '20') }, outcome.memory);
     expect(verdict.kind).not.toBe('open');
     const [, grown] = unopened({ policy: asking, quota: cpu('17', '20') }, outcome.memory);
-    expect(grown).toMatchObject({ kind: 'revise', reason: 'NeedGrew' });
+    expect(grown).toMatchObject({ kind: 'revise', reason: 'DemandGrew' });
     if (grown.kind !== 'revise') throw new Error('not revised');
-    const revised = absorb.revised(requireState(outcome.memory, 'Locked'), grown.decision);
+    const revised = applyOutcome.revised(requireState(outcome.memory, 'Locked'), grown.decision);
     expect(revised.state.approval).toBeNull();
     expect(revised.state.decision.approvedBy).toBeUndefined();
   });
@@ -147,25 +149,25 @@ describe('an approval before the pull request', () => {
     expect(unopened({ policy: asking }, outcome.memory)[1]).toMatchObject({
       kind: 'close',
       reason: 'Rejected',
-      refusal: { by: 'ann', reason: 'month end' },
+      rejection: { by: 'ann', reason: 'month end' },
     });
   });
 
   it('is not asked for where no approval is needed, so approve says that there is nothing to approve', () => {
-    expect(command(memory({ decision: decision() }), 'approve', ann, NOW)).toMatchObject({ kind: 'refused' });
+    expect(command(memory({ decision: decision() }), 'approve', ann, NOW)).toMatchObject({ kind: 'rejected' });
   });
 });
 
 describe('an approval of an open pull request', () => {
-  const look = { policy: policy({ approval: 'before-merge' }) };
-  const asked = () => untilQuiet((current) => opened(look, current), memory({ decision: openDecision() })).memory;
+  const observed = { policy: policy({ approval: 'before-merge' }) };
+  const asked = () => untilQuiet((current) => opened(observed, current), memory({ decision: openDecision() })).memory;
 
   it('names the head that was looked at, and is refused for another one', () => {
     const head = ref().headSha;
     expect(command(asked(), 'approve', { ...ann, head: head.slice(0, 7) }, NOW).kind).toBe('done');
     const other = command(asked(), 'approve', { ...ann, head: '0000000' }, NOW);
-    expect(other).toMatchObject({ kind: 'refused', message: expect.stringContaining('look again') });
-    expect(command(asked(), 'approve', { ...ann, head: head.slice(0, 3) }, NOW).kind).toBe('refused');
+    expect(other).toMatchObject({ kind: 'rejected', message: expect.stringContaining('look again') });
+    expect(command(asked(), 'approve', { ...ann, head: head.slice(0, 3) }, NOW).kind).toBe('rejected');
   });
 
   it('is asked for where a person merges, if the policy itself asks, and not for a large step alone', () => {
@@ -180,9 +182,9 @@ describe('an approval of an open pull request', () => {
   it('that grew is not in the name of who approved less', () => {
     const outcome = command(asked(), 'approve', ann, NOW);
     if (outcome.kind !== 'done') throw new Error(outcome.message);
-    const bigger = { ...look, quota: cpu('19', '20') };
+    const bigger = { ...observed, quota: cpu('19', '20') };
     const { last } = untilQuiet((current) => opened(bigger, current, NOW + HOUR), outcome.memory);
-    expect(last).toMatchObject({ kind: 'rebuild', reason: 'NeedGrew' });
+    expect(last).toMatchObject({ kind: 'rebuild', reason: 'DemandGrew' });
     if (last.kind === 'rebuild') expect(last.decision.approvedBy).toBeUndefined();
   });
 
@@ -199,11 +201,11 @@ describe('an approval of an open pull request', () => {
 
 describe('a missing approval', () => {
   it('is asked for as long as before after a pause', () => {
-    const look = { policy: policy({ approval: 'before-merge', 'approval-timeout': '1d' }) };
-    const asked = untilQuiet((current) => opened(look, current), memory({ decision: openDecision() })).memory;
+    const observed = { policy: policy({ approval: 'before-merge', 'approval-timeout': '1d' }) };
+    const asked = untilQuiet((current) => opened(observed, current), memory({ decision: openDecision() })).memory;
     const pause = { scope: 'target', kept: 'a key', by: 'ann', reason: '', at: NOW } as const;
-    const paused = untilQuiet((current) => opened({ ...look, pause }, current), asked).memory;
-    const { last } = untilQuiet((current) => opened(look, current, NOW + 48 * HOUR), paused);
+    const paused = untilQuiet((current) => opened({ ...observed, pause }, current), asked).memory;
+    const { last } = untilQuiet((current) => opened(observed, current, NOW + 48 * HOUR), paused);
     expect(last.reason).toBe('ApprovalRequired');
   });
 });
@@ -212,25 +214,25 @@ describe('a missing approval', () => {
   const asking = (extra: Record<string, string> = {}) => policy({ approval: 'before-merge', ...extra });
 
   it('is reminded of at the policy’s distance, and not more often', () => {
-    const look = { policy: asking({ 'approval-reminder': '24h' }) };
-    const first = untilQuiet((current) => opened(look, current), memory({ decision: openDecision() }));
+    const observed = { policy: asking({ 'approval-reminder': '24h' }) };
+    const first = untilQuiet((current) => opened(observed, current), memory({ decision: openDecision() }));
     expect(first.last).toMatchObject({ kind: 'hold', phase: 'AwaitingApproval' });
-    const early = untilQuiet((current) => opened(look, current, NOW + 23 * HOUR), first.memory);
-    expect(early.said).toEqual([]);
-    const late = untilQuiet((current) => opened(look, current, NOW + 24 * HOUR), early.memory);
-    expect(late.said).toEqual(['QuotaResizeApprovalOverdue']);
-    const after = untilQuiet((current) => opened(look, current, NOW + 25 * HOUR), late.memory);
-    expect(after.said).toEqual([]);
+    const early = untilQuiet((current) => opened(observed, current, NOW + 23 * HOUR), first.memory);
+    expect(early.learntFrom).toEqual([]);
+    const late = untilQuiet((current) => opened(observed, current, NOW + 24 * HOUR), early.memory);
+    expect(late.learntFrom).toEqual(['QuotaResizeApprovalOverdue']);
+    const after = untilQuiet((current) => opened(observed, current, NOW + 25 * HOUR), late.memory);
+    expect(after.learntFrom).toEqual([]);
   });
 
   it('is a no after the timeout, if there is one', () => {
-    const look = { policy: asking({ 'approval-timeout': '7d' }) };
-    const first = untilQuiet((current) => opened(look, current), memory({ decision: openDecision() }));
+    const observed = { policy: asking({ 'approval-timeout': '7d' }) };
+    const first = untilQuiet((current) => opened(observed, current), memory({ decision: openDecision() }));
     const week = 7 * 24 * HOUR;
-    const just = untilQuiet((current) => opened(look, current, NOW + week - 1), first.memory);
+    const just = untilQuiet((current) => opened(observed, current, NOW + week - 1), first.memory);
     expect(just.last.kind).toBe('hold');
-    const over = untilQuiet((current) => opened(look, current, NOW + week), just.memory);
-    expect(over.last).toMatchObject({ kind: 'close', reason: 'ApprovalTimedOut', refusal: { by: 'nobody' } });
+    const over = untilQuiet((current) => opened(observed, current, NOW + week), just.memory);
+    expect(over.last).toMatchObject({ kind: 'close', reason: 'ApprovalTimedOut', rejection: { by: 'nobody' } });
     const never = untilQuiet((current) => opened({ policy: asking() }, current, NOW + 52 * week), first.memory);
     expect(never.last.kind).toBe('hold');
   });
@@ -241,12 +243,12 @@ describe('a held merge', () => {
 
   it('is said once for each freeze, and waited for until it ends', () => {
     const first = untilQuiet((current) => opened({ mergeHold: frozen }, current), memory({ decision: openDecision() }));
-    expect(first.said).toEqual(['QuotaResizeHeld']);
+    expect(first.learntFrom).toEqual(['QuotaResizeHeld']);
     expect(first.last).toMatchObject({ kind: 'hold', phase: 'AwaitingMerge', reason: 'Frozen' });
     const again = untilQuiet((current) => opened({ mergeHold: frozen }, current, NOW + MINUTE), first.memory);
-    expect(again.said).toEqual([]);
+    expect(again.learntFrom).toEqual([]);
     const longer = { ...frozen, until: NOW + 2 * HOUR };
-    expect(untilQuiet((current) => opened({ mergeHold: longer }, current), again.memory).said).toEqual([
+    expect(untilQuiet((current) => opened({ mergeHold: longer }, current), again.memory).learntFrom).toEqual([
       'QuotaResizeHeld',
     ]);
     expect(untilQuiet((current) => opened({ mergeHold: null }, current), again.memory).last.kind).toBe('merge');
@@ -257,8 +259,8 @@ describe('a held merge', () => {
   });
 
   it('waits for the approval first, so that nobody approves twice', () => {
-    const look = { mergeHold: frozen, policy: policy({ approval: 'before-merge' }) };
-    const { said } = untilQuiet((current) => opened(look, current), memory({ decision: openDecision() }));
-    expect(said).toEqual(['QuotaResizeApprovalNeeded']);
+    const observed = { mergeHold: frozen, policy: policy({ approval: 'before-merge' }) };
+    const { learntFrom } = untilQuiet((current) => opened(observed, current), memory({ decision: openDecision() }));
+    expect(learntFrom).toEqual(['QuotaResizeApprovalNeeded']);
   });
 });

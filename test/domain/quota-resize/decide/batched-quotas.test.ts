@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../../domain/quota-resize/decide/decide.ts';
-import { gateOfDecision } from '../../../../domain/quota-resize/decide/approval-requirement.ts';
-import type { Companion } from '../../../../domain/quota-resize/model/decision.ts';
+import { approvalRequirementOfDecision } from '../../../../domain/quota-resize/decide/approval-requirement.ts';
+import type { BatchedQuota } from '../../../../domain/quota-resize/model/decision.ts';
 import type { ResizeMemory } from '../../../../domain/quota-resize/model/memory.ts';
-import type { QuotaObservation, SiblingQuota } from '../../../../domain/quota-resize/model/observation.ts';
+import type { QuotaObservation, OtherQuota } from '../../../../domain/quota-resize/model/observation.ts';
 import type { Verdict } from '../../../../domain/quota-resize/model/verdict.ts';
 import {
   change,
@@ -26,21 +26,21 @@ import {
 const web = demand({ 'requests.cpu': '2', pods: '4' });
 
 /** `uid-1` misses cpu for the same workload whose pods the sibling counts. */
-function sibling(changed: Partial<SiblingQuota> = {}): SiblingQuota {
+function otherQuota(changed: Partial<OtherQuota> = {}): OtherQuota {
   return {
     name: 'objects',
     quota: { uid: 'uid-2', hard: { pods: '10' }, used: { pods: '10' } },
     policy: policy(),
     demand: [demand({ pods: '4' })],
     contradictions: [],
-    hints: [],
+    candidates: [],
     lease: lease({ name: 'state-team-a-objects' }),
     ...changed,
   };
 }
 
-function look(changed: Partial<QuotaObservation> = {}): QuotaObservation {
-  return observation({ demand: [web], siblings: [sibling()], ...changed });
+function observationWith(changed: Partial<QuotaObservation> = {}): QuotaObservation {
+  return observation({ demand: [web], otherQuotas: [otherQuota()], ...changed });
 }
 
 /** The verdict once the need has stood still. */
@@ -49,43 +49,44 @@ function settled(quota: QuotaObservation, remembered: Remembered = {}, now = NOW
   return decide({ quota, pullRequest: null }, first, now);
 }
 
-const companions = (verdict: Verdict) =>
-  verdict.kind === 'propose' ? verdict.companions.map((companion) => companion.quota) : verdict.kind;
+const batchedQuotas = (verdict: Verdict) =>
+  verdict.kind === 'propose' ? verdict.batchedQuotas.map((batchedQuota) => batchedQuota.quota) : verdict.kind;
 
 describe('quotas that miss room for the same workloads', () => {
   it('are raised by one decision, that of the smallest UID', () => {
-    const [, verdict] = settled(look());
-    expect(companions(verdict)).toEqual(['objects']);
+    const [, verdict] = settled(observationWith());
+    expect(batchedQuotas(verdict)).toEqual(['objects']);
     expect(verdict.detail).toContain('; quota objects: pods 10 →');
   });
 
   it('leave the first word to it, and have their own when nothing comes of it', () => {
-    const other = sibling({ quota: { uid: 'uid-0', hard: { pods: '10' }, used: { pods: '10' } } });
-    const [waiting, verdict] = settled(look({ siblings: [other] }));
-    expect(verdict).toMatchObject({ kind: 'hold', reason: 'SiblingFirst' });
-    const [, later] = settled(look({ siblings: [other] }), waiting, NOW + HOUR);
-    expect(companions(later)).toEqual([]);
+    const other = otherQuota({ quota: { uid: 'uid-0', hard: { pods: '10' }, used: { pods: '10' } } });
+    const [waiting, verdict] = settled(observationWith({ otherQuotas: [other] }));
+    expect(verdict).toMatchObject({ kind: 'hold', reason: 'OtherQuotaFirst' });
+    const [, later] = settled(observationWith({ otherQuotas: [other] }), waiting, NOW + HOUR);
+    expect(batchedQuotas(later)).toEqual([]);
   });
 
   it('leave the first word to nobody where a threshold alone is the cause', () => {
-    const other = sibling({ quota: { uid: 'uid-0', hard: { pods: '10' }, used: { pods: '10' } } });
-    expect(companions(settled(look({ demand: [], siblings: [other] }))[1])).toEqual([]);
+    const other = otherQuota({ quota: { uid: 'uid-0', hard: { pods: '10' }, used: { pods: '10' } } });
+    expect(batchedQuotas(settled(observationWith({ demand: [], otherQuotas: [other] }))[1])).toEqual([]);
   });
 
   it('are raised together again as soon as the cooldown of the other one is over', () => {
-    const changedAt = (lastModified: number) => look({ siblings: [sibling({ lease: lease({ lastModified }) })] });
-    expect(companions(settled(changedAt(NOW - HOUR + 1))[1])).toEqual([]);
-    expect(companions(settled(changedAt(NOW - HOUR))[1])).toEqual(['objects']);
+    const changedAt = (lastModified: number) =>
+      observationWith({ otherQuotas: [otherQuota({ lease: lease({ lastModified }) })] });
+    expect(batchedQuotas(settled(changedAt(NOW - HOUR + 1))[1])).toEqual([]);
+    expect(batchedQuotas(settled(changedAt(NOW - HOUR))[1])).toEqual(['objects']);
   });
 
   it('that another one carries wait for its pull request and say whose it is', () => {
     const carried = lease({ holder: 'headroom/0a1b2c3d', carriedBy: 'compute' });
-    const [, verdict] = settled(look({ lease: carried, siblings: [] }));
-    expect(verdict).toMatchObject({ kind: 'hold', phase: 'AwaitingMerge', reason: 'CarriedBySibling' });
+    const [, verdict] = settled(observationWith({ lease: carried, otherQuotas: [] }));
+    expect(verdict).toMatchObject({ kind: 'hold', phase: 'AwaitingMerge', reason: 'RaisedWithOtherQuota' });
     expect(verdict.detail).toContain('quota compute');
   });
 
-  it.each<[string, Partial<SiblingQuota>]>([
+  it.each<[string, Partial<OtherQuota>]>([
     ['is opted out', { policy: policy({ enabled: 'false' }) }],
     ['only observes', { policy: policy({ mode: 'observe' }) }],
     ['is not merged by Headroom', { policy: policy({ 'auto-merge': 'false' }) }],
@@ -95,84 +96,93 @@ describe('quotas that miss room for the same workloads', () => {
     ['cools down', { lease: lease({ lastModified: NOW - MINUTE }) }],
     [
       'was refused',
-      { lease: lease({ refusals: [{ limits: { pods: '100' }, at: NOW - MINUTE, by: 'ann', reason: '' }] }) },
+      { lease: lease({ rejections: [{ limits: { pods: '100' }, at: NOW - MINUTE, by: 'ann', reason: '' }] }) },
     ],
     ['has room enough', { demand: [] }],
   ])('go separate ways where one of them %s', (_, changed) => {
-    expect(companions(settled(look({ siblings: [sibling(changed)] }))[1])).toEqual([]);
+    expect(batchedQuotas(settled(observationWith({ otherQuotas: [otherQuota(changed)] }))[1])).toEqual([]);
   });
 
   it('go together to the same approval, whichever of them needs one', () => {
-    const theirs = settled(look({ siblings: [sibling({ policy: policy({ 'max-step': '1' }) })] }))[1];
+    const theirs = settled(observationWith({ otherQuotas: [otherQuota({ policy: policy({ 'max-step': '1' }) })] }))[1];
     if (theirs.kind !== 'propose') throw new Error(theirs.kind);
-    const gate = gateOfDecision(policy(), { changes: theirs.proposal.changes, companions: theirs.companions });
-    expect(gate).toMatchObject({ reason: 'MaxStepExceeded', message: expect.stringContaining('quota objects: pods') });
-    const ours = settled(look({ policy: policy({ 'max-step': '1' }) }))[1];
-    expect(companions(ours)).toEqual(['objects']);
+    const approvalRequirement = approvalRequirementOfDecision(policy(), {
+      changes: theirs.proposal.changes,
+      batchedQuotas: theirs.batchedQuotas,
+    });
+    expect(approvalRequirement).toMatchObject({
+      reason: 'MaxStepExceeded',
+      message: expect.stringContaining('quota objects: pods'),
+    });
+    const ours = settled(observationWith({ policy: policy({ 'max-step': '1' }) }))[1];
+    expect(batchedQuotas(ours)).toEqual(['objects']);
   });
 
   it('go separate ways where a threshold alone is the cause', () => {
-    expect(companions(settled(look({ demand: [] }))[1])).toEqual([]);
+    expect(batchedQuotas(settled(observationWith({ demand: [] }))[1])).toEqual([]);
   });
 });
 
 describe('the companions of an open pull request', () => {
-  const companion = (changed: Partial<Companion> = {}): Companion => ({
+  const batchedQuota = (changed: Partial<BatchedQuota> = {}): BatchedQuota => ({
     quota: 'objects',
     quotaUid: 'uid-2',
     changes: [change({ resource: 'pods', from: '10', to: '18' })],
-    gate: null,
-    hints: [],
+    approvalRequirement: null,
+    candidates: [],
     ...changed,
   });
-  const open = (siblings: readonly SiblingQuota[], held: readonly Companion[] = [companion()]) =>
+  const open = (otherQuotas: readonly OtherQuota[], held: readonly BatchedQuota[] = [batchedQuota()]) =>
     decideOpenAt(NOW, {
-      decision: { changes: [change({ to: '14' })], companions: held, pullRequest: ref({ pushedAt: NOW - HOUR }) },
-      look: { demand: [web], quota: quota({ used: { 'requests.cpu': '9' } }), siblings },
+      decision: { changes: [change({ to: '14' })], batchedQuotas: held, pullRequest: ref({ pushedAt: NOW - HOUR }) },
+      observed: { demand: [web], quota: quota({ used: { 'requests.cpu': '9' } }), otherQuotas },
     })[1];
   const carried = { lease: lease({ holder: 'headroom/0a1b2c3d', carriedBy: 'compute' }) };
 
   it('are merged with it while they still need it', () => {
-    expect(open([sibling(carried)])).toMatchObject({ kind: 'merge', decision: { companions: [{ quota: 'objects' }] } });
+    expect(open([otherQuota(carried)])).toMatchObject({
+      kind: 'merge',
+      decision: { batchedQuotas: [{ quota: 'objects' }] },
+    });
   });
 
   it('stay as they are where nothing of theirs is missing by now', () => {
-    expect(open([sibling({ ...carried, demand: [] })])).toMatchObject({
+    expect(open([otherQuota({ ...carried, demand: [] })])).toMatchObject({
       kind: 'merge',
-      decision: { companions: [{ quota: 'objects', changes: [{ to: '18' }] }] },
+      decision: { batchedQuotas: [{ quota: 'objects', changes: [{ to: '18' }] }] },
     });
   });
 
   it('grow with the demand, and what was approved for less is approved no more', () => {
-    const more = sibling({ ...carried, demand: [demand({ pods: '14' })] });
+    const more = otherQuota({ ...carried, demand: [demand({ pods: '14' })] });
     const grown = open([more]);
-    expect(grown).toMatchObject({ kind: 'rebuild', reason: 'NeedGrew' });
+    expect(grown).toMatchObject({ kind: 'rebuild', reason: 'DemandGrew' });
     if (grown.kind !== 'rebuild') throw new Error(grown.kind);
-    expect(grown.decision.companions?.[0]?.changes[0]?.to).toBe('31');
+    expect(grown.decision.batchedQuotas?.[0]?.changes[0]?.to).toBe('31');
     expect(grown.decision.approvedBy).toBeUndefined();
   });
 
-  it.each<[string, readonly SiblingQuota[]]>([
+  it.each<[string, readonly OtherQuota[]]>([
     ['needs nothing any more', []],
-    ['opted out', [sibling({ ...carried, policy: policy({ enabled: 'false' }) })]],
-    ['only observes now', [sibling({ ...carried, policy: policy({ mode: 'observe' }) })]],
-    ['has a freeze of its own', [sibling({ ...carried, policy: policy({ 'freeze-until': '2030-01-01' }) })]],
-    ['is another quota of that name', [sibling({ ...carried, quota: { ...sibling().quota, uid: 'uid-9' } })]],
-  ])('are taken out before a merge where one of them %s', (_, siblings) => {
-    expect(open(siblings)).toMatchObject({ kind: 'rebuild', reason: 'CompanionLeft', released: ['objects'] });
+    ['opted out', [otherQuota({ ...carried, policy: policy({ enabled: 'false' }) })]],
+    ['only observes now', [otherQuota({ ...carried, policy: policy({ mode: 'observe' }) })]],
+    ['has a freeze of its own', [otherQuota({ ...carried, policy: policy({ 'freeze-until': '2030-01-01' }) })]],
+    ['is another quota of that name', [otherQuota({ ...carried, quota: { ...otherQuota().quota, uid: 'uid-9' } })]],
+  ])('are taken out before a merge where one of them %s', (_, otherQuotas) => {
+    expect(open(otherQuotas)).toMatchObject({ kind: 'rebuild', reason: 'BatchedQuotaLeft', released: ['objects'] });
   });
 
   it('that stay are approved no more where another one left after the approval', () => {
-    const held = [companion(), companion({ quota: 'claims', quotaUid: 'uid-3' })];
+    const held = [batchedQuota(), batchedQuota({ quota: 'claims', quotaUid: 'uid-3' })];
     const approval = { by: 'ann', at: NOW, reason: '', limits: { 'requests.cpu': '14' }, headSha: HEAD };
     const [, verdict] = decideOpenAt(NOW, {
-      decision: { changes: [change({ to: '14' })], companions: held, approvedBy: 'ann' },
-      look: { demand: [web], siblings: [sibling(carried)] },
+      decision: { changes: [change({ to: '14' })], batchedQuotas: held, approvedBy: 'ann' },
+      observed: { demand: [web], otherQuotas: [otherQuota(carried)] },
       memory: { approval },
     });
     if (verdict.kind !== 'rebuild') throw new Error(verdict.kind);
     expect(verdict.released).toEqual(['claims']);
-    expect(verdict.decision.companions).toMatchObject([{ quota: 'objects' }]);
+    expect(verdict.decision.batchedQuotas).toMatchObject([{ quota: 'objects' }]);
     expect(verdict.decision.approvedBy).toBeUndefined();
   });
 });

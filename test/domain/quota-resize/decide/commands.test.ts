@@ -18,20 +18,20 @@ import {
 } from '../model/observations.ts';
 
 const input = { by: 'ann', reason: 'a freeze' };
-const gate = { reason: 'MaxStepExceeded', message: 'too much' } as const;
-const said = { by: 'bob', at: NOW - SECOND, reason: '' };
+const approvalRequirement = { reason: 'MaxStepExceeded', message: 'too much' } as const;
+const learntFrom = { by: 'bob', at: NOW - SECOND, reason: '' };
 
 function send(name: EpisodeCommand, remembered: Remembered = {}): CommandOutcome {
   return command(memory(remembered), name, input, NOW);
 }
 
 function done(outcome: CommandOutcome): ResizeMemory {
-  if (outcome.kind === 'refused') throw new Error(outcome.message);
+  if (outcome.kind === 'rejected') throw new Error(outcome.message);
   return outcome.memory;
 }
 
 describe('approve', () => {
-  const gated = openDecision({ gate });
+  const gated = openDecision({ approvalRequirement });
 
   it('is bound to the limits and the head of this moment', () => {
     const outcome = send('approve', { decision: gated });
@@ -40,9 +40,10 @@ describe('approve', () => {
   });
 
   it('lets exactly that merge through, and nothing after the head or the limits changed', () => {
-    const look = { policy: policy({ 'max-step': '1' }) };
+    const observed = { policy: policy({ 'max-step': '1' }) };
     const approved = done(send('approve', { decision: gated }));
-    const verdictOf = (after: ResizeMemory, pull = {}) => decideOpenAt(NOW, { look, pull, memory: after })[1].reason;
+    const verdictOf = (after: ResizeMemory, pull = {}) =>
+      decideOpenAt(NOW, { observed, pull, memory: after })[1].reason;
     expect(verdictOf(approved)).toBe('ReadyToMerge');
     const rebuilt = opened(requireState(approved, 'Open'), gated, ref({ headSha: 'ffff' }));
     expect(verdictOf(rebuilt, { headSha: 'ffff' })).toBe('MaxStepExceeded');
@@ -57,14 +58,14 @@ describe('approve', () => {
   it('is refused where there is nothing to approve', () => {
     const nothing = 'there is no open pull request to approve';
     expect(send('approve').message).toBe(nothing);
-    expect(send('approve', { decision: decision({ gate }) }).message).toBe(nothing);
-    expect(send('approve', { decision: { ...mergedDecision(), gate } }).message).toBe(nothing);
+    expect(send('approve', { decision: decision({ approvalRequirement }) }).message).toBe(nothing);
+    expect(send('approve', { decision: { ...mergedDecision(), approvalRequirement } }).message).toBe(nothing);
     expect(send('approve', { decision: openDecision() })).toEqual({
-      kind: 'refused',
+      kind: 'rejected',
       message: 'pull request #7 needs no approval: its steps are within the policy',
     });
-    expect(send('approve', { decision: gated, rejection: said })).toEqual({
-      kind: 'refused',
+    expect(send('approve', { decision: gated, rejection: learntFrom })).toEqual({
+      kind: 'rejected',
       message: 'already rejected by bob, the pull request is closed',
     });
   });
@@ -72,7 +73,7 @@ describe('approve', () => {
 
 describe('reject', () => {
   it('takes back an approval', () => {
-    const approval = { ...said, limits: { 'requests.cpu': '12' }, headSha: HEAD };
+    const approval = { ...learntFrom, limits: { 'requests.cpu': '12' }, headSha: HEAD };
     const outcome = send('reject', { decision: openDecision(), approval });
     expect(outcome.message).toBe('rejected by ann: pull request #7 is closed');
     expect(done(outcome)).toMatchObject({ state: { rejection: { ...input, at: NOW }, approval: null } });
@@ -82,7 +83,7 @@ describe('reject', () => {
     const nothing = 'there is no open pull request to reject';
     expect(send('reject').message).toBe(nothing);
     expect(send('reject', { decision: mergedDecision() }).message).toBe(nothing);
-    expect(send('reject', { decision: openDecision(), rejection: said }).kind).toBe('refused');
+    expect(send('reject', { decision: openDecision(), rejection: learntFrom }).kind).toBe('rejected');
   });
 });
 

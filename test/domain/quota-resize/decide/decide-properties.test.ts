@@ -67,7 +67,7 @@ const happenings: fc.Arbitrary<Happening> = fc.oneof(
     weight: 3,
     arbitrary: fc.tuple(fc.constantFrom('0', '1', '4', '9', '40'), fc.boolean()).map(([missing, byMessage]) => ({
       name: `${missing} missing${byMessage ? ' by message' : ''}`,
-      happen: (world: World) => Object.assign(world, { missing, byMessage, lastRefused: world.now }),
+      happen: (world: World) => Object.assign(world, { missing, byMessage, lastDenied: world.now }),
     })),
   },
   {
@@ -192,21 +192,21 @@ const PAUSED = { scope: 'everything', kept: 'a ConfigMap', by: 'ann', reason: ''
 
 /** What must be so at every verdict, whatever happened before. */
 function check(world: World, memory: ResizeMemory, verdict: Verdict): void {
-  const { quota: look } = world.observe(memory);
+  const { quota: observed } = world.observe(memory);
   const { annotations } = world;
   const isObserved = annotations['mode'] === 'observe';
   const acts = verdict.kind !== 'hold' && verdict.kind !== 'end';
-  const paused = look.pause !== null;
+  const paused = observed.pause !== null;
   if (paused) expect(acts, 'an act while paused').toBe(false);
   if (['open', 'propose', 'merge', 'rebuild'].includes(verdict.kind)) {
     expect(isObserved || annotations['enabled'] === 'false', `${verdict.kind} while opted out or observing`).toBe(
       false,
     );
-    expect(look.quota, `${verdict.kind} without a quota`).not.toBeNull();
+    expect(observed.quota, `${verdict.kind} without a quota`).not.toBeNull();
   }
-  if (isObserved && look.quota !== null) {
+  if (isObserved && observed.quota !== null) {
     expect(verdict.kind, 'a write to GitHub while observing').not.toBe('close');
-    if (verdict.kind === 'settle') expect(verdict.deletesBranch).toBe(false);
+    if (verdict.kind === 'complete') expect(verdict.deletesBranch).toBe(false);
   }
   if (verdict.kind === 'hold') checkWait(world, memory, verdict);
   if (verdict.kind === 'open' && approvalAskedFor(world, verdict.decision) === 'before-pull-request') {
@@ -233,7 +233,7 @@ function checkWait(world: World, memory: ResizeMemory, { wait, reason }: Extract
 function checkMerge(world: World, memory: ResizeMemory, verdict: Verdict): void {
   if (verdict.kind !== 'merge') return;
   const { decision } = verdict;
-  const { quota: look } = world.observe(memory);
+  const { quota: observed } = world.observe(memory);
   const pull = world.pullOf(decision);
   // A merge that has just taken place is checked before it.
   if (pull === undefined || pull.state === 'closed') return;
@@ -244,7 +244,7 @@ function checkMerge(world: World, memory: ResizeMemory, verdict: Verdict): void 
   if (shown.checks.total === 0) expect(world.now).toBeGreaterThanOrEqual(pull.pushedAt + timings.settle);
   expect(world.autoMerge && world.annotations['auto-merge'] !== 'false', 'a merge where it is not allowed').toBe(true);
   expect(world.frozen, 'a merge in a freeze').toBe(false);
-  expect(look.lease.holder).toBe(`headroom/${decision.id}`);
+  expect(observed.lease.holder).toBe(`headroom/${decision.id}`);
   const approval = approvalAskedFor(world, decision);
   if (approval !== 'none') expect(isApproved(memory, decision), 'a merge without its approval').toBe(true);
   if (approval === 'before-merge') expect(approvalOf(memory)?.headSha).toBe(shown.headSha);
@@ -310,24 +310,24 @@ describe('whatever happens', () => {
         'propose UnmetDemand',
         'recommend ThresholdReached',
         'open Adopted',
-        'rebuild NeedGrew',
+        'rebuild DemandGrew',
         'rebuild HeadMoved',
         'rebuild Behind',
         'rebuild Conflict',
         'merge ReadyToMerge',
-        'settle MergedByHuman',
-        'settle ClosedByHuman',
-        'settle Synced',
+        'complete MergedByHuman',
+        'complete ClosedByHuman',
+        'complete Synced',
         'close Rejected',
         'close ApprovalTimedOut',
-        'revise NeedGrew',
-        'say ApprovalRequired',
-        'say Approved',
-        'say Frozen',
+        'revise DemandGrew',
+        'notify ApprovalRequired',
+        'notify Approved',
+        'notify Frozen',
         'hold Frozen',
         'hold ApprovalRequired',
         'hold AtMaximum',
-        'close NeedGone',
+        'close DemandGone',
         'close OptedOut',
         'close QuotaGone',
         'close QuotaReplaced',
@@ -338,7 +338,7 @@ describe('whatever happens', () => {
         'hold MaxStepExceeded',
         'hold ForeignCommit',
         'hold UpdateDue',
-        'hold Refused',
+        'hold PreviouslyRejected',
       ]),
     );
   });

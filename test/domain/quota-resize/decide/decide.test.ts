@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import * as absorb from '../../../../domain/quota-resize/decide/apply-outcome.ts';
+import * as applyOutcome from '../../../../domain/quota-resize/decide/apply-outcome.ts';
 import { isSynced } from '../../../../domain/quota-resize/decide/merged.ts';
 import { decide } from '../../../../domain/quota-resize/decide/decide.ts';
 import {
@@ -40,12 +40,12 @@ const observe = policy({ mode: 'observe' });
 const optedOut = policy({ enabled: 'false' });
 
 function idle(
-  look: Parameters<typeof observation>[0] = {},
+  observed: Parameters<typeof observation>[0] = {},
   remembered: Remembered = {},
   now = NOW,
 ): readonly [ResizeMemory, Verdict] {
   const carried = 'state' in remembered ? remembered : { demand: settledNeed, ...remembered };
-  return decide({ quota: observation(look), pullRequest: null }, memory(carried), now);
+  return decide({ quota: observation(observed), pullRequest: null }, memory(carried), now);
 }
 
 /** What is remembered of a decision before its merge. */
@@ -57,7 +57,7 @@ function keyOf(verdict: Verdict): string {
   return 'blockedKey' in verdict ? verdict.blockedKey : '';
 }
 
-const said = { by: 'ann', at: NOW - MINUTE, reason: '' };
+const learntFrom = { by: 'ann', at: NOW - MINUTE, reason: '' };
 const pausedTarget = { scope: 'target', kept: 'a key', by: 'bob', reason: '', at: NOW } as const;
 const pausedEverything = { ...pausedTarget, scope: 'everything' } as const;
 
@@ -104,8 +104,8 @@ describe('the order of the ladder', () => {
     expect(reasons).toEqual([
       'hold Paused',
       'hold GloballyPaused',
-      'settle QuotaGone',
-      'settle OptedOut',
+      'complete QuotaGone',
+      'complete OptedOut',
       'hold SyncPending',
       'merge ReadyToMerge',
       'open Adopted',
@@ -135,7 +135,7 @@ describe('detecting', () => {
 
   it('a need waits until it has stood still, and not for ever', () => {
     const [first, settling] = idle({}, { demand: null });
-    expect(settling).toMatchObject({ reason: 'DemandSettling', wait: { until: NOW + 2 * SECOND } });
+    expect(settling).toMatchObject({ reason: 'DemandDebouncing', wait: { until: NOW + 2 * SECOND } });
     const seen = (used: string, at: number, remembered: ResizeMemory) =>
       decide(
         { quota: observation({ quota: cpu('7'), demand: [demand({ 'requests.cpu': used })] }), pullRequest: null },
@@ -152,14 +152,14 @@ describe('detecting', () => {
   });
 
   it('a refusal known by its message alone is old news after the last change, what still misses is not', () => {
-    const look = (basis: 'message' | 'workload') => ({
+    const observationWith = (basis: 'message' | 'workload') => ({
       quota: cpu('7'),
       policy: policy({ 'cooldown-minutes': '0' }),
       demand: [demand({ 'requests.cpu': '4' }, { basis, lastSeen: NOW - HOUR })],
     });
-    expect(idle(look('message'), { lastChange: NOW - MINUTE })[1].reason).toBe('BelowThreshold');
-    expect(idle(look('message'), { lastChange: NOW - 2 * HOUR })[1].reason).not.toBe('BelowThreshold');
-    expect(idle(look('workload'), { lastChange: NOW - MINUTE })[1].reason).not.toBe('BelowThreshold');
+    expect(idle(observationWith('message'), { lastChange: NOW - MINUTE })[1].reason).toBe('BelowThreshold');
+    expect(idle(observationWith('message'), { lastChange: NOW - 2 * HOUR })[1].reason).not.toBe('BelowThreshold');
+    expect(idle(observationWith('workload'), { lastChange: NOW - MINUTE })[1].reason).not.toBe('BelowThreshold');
   });
 });
 
@@ -167,7 +167,7 @@ describe('recommending', () => {
   it('in observe mode a need is recommended, and then the cooldown runs from the recommendation', () => {
     const [carried, verdict] = idle({ policy: observe });
     if (verdict.kind !== 'recommend') throw new Error(verdict.kind);
-    const told = absorb.recommended(carried, verdict.proposal, NOW);
+    const told = applyOutcome.recommended(carried, verdict.proposal, NOW);
     expect(idle({ policy: observe }, told, NOW + SECOND)[1]).toMatchObject({
       reason: 'CoolingDown',
       wait: { until: NOW + HOUR, quietUntil: NOW + HOUR },
@@ -187,9 +187,9 @@ describe('recommending', () => {
   });
 
   it('an unchanged value is not recommended again within a cooldown that is longer than the repetition', () => {
-    const look = { policy: policy({ 'cooldown-minutes': `${48 * 60}` }) };
+    const observed = { policy: policy({ 'cooldown-minutes': `${48 * 60}` }) };
     const lastRecommendation = { limits: { 'requests.cpu': '12' }, at: NOW - 47 * HOUR };
-    expect(idle(look, { lastRecommendation })[1]).toMatchObject({ kind: 'propose', announce: false });
+    expect(idle(observed, { lastRecommendation })[1]).toMatchObject({ kind: 'propose', announce: false });
   });
 
   it('a proposal is announced once, and the recommendation of the observe mode does not delay it', () => {
@@ -222,14 +222,14 @@ describe('the cooldown', () => {
 });
 
 describe('a refusal', () => {
-  const refusal = { limits: { 'requests.cpu': '12' }, at: NOW - HOUR, by: 'ann', reason: '' };
+  const rejection = { limits: { 'requests.cpu': '12' }, at: NOW - HOUR, by: 'ann', reason: '' };
   it('a closed pull request is not opened again before its cooldown ends', () => {
-    expect(idle({}, { rejections: [refusal] })[1]).toMatchObject({
-      reason: 'Refused',
-      wait: { until: refusal.at + 24 * HOUR, quietUntil: NOW + 5 * MINUTE },
+    expect(idle({}, { rejections: [rejection] })[1]).toMatchObject({
+      reason: 'PreviouslyRejected',
+      wait: { until: rejection.at + 24 * HOUR, quietUntil: NOW + 5 * MINUTE },
     });
-    expect(idle({ lease: lease({ refusals: [refusal] }) })[1].reason).toBe('Refused');
-    expect(idle({}, { rejections: [{ ...refusal, at: NOW - 24 * HOUR }] })[1].kind).toBe('propose');
+    expect(idle({ lease: lease({ rejections: [rejection] }) })[1].reason).toBe('PreviouslyRejected');
+    expect(idle({}, { rejections: [{ ...rejection, at: NOW - 24 * HOUR }] })[1].kind).toBe('propose');
   });
 
   it('is outgrown by a need one increment above it, and by no missing pod below that', () => {
@@ -237,9 +237,9 @@ describe('a refusal', () => {
     const fill = (missing: string) =>
       idle(
         { quota: cpu('7'), policy: policy({ burst: 'fill' }), demand: [demand({ 'requests.cpu': missing })] },
-        { rejections: [refusal] },
+        { rejections: [rejection] },
       )[1];
-    expect(fill('7300m').reason).toBe('Refused');
+    expect(fill('7300m').reason).toBe('PreviouslyRejected');
     expect(fill('7400m').kind).toBe('propose');
   });
 
@@ -249,16 +249,16 @@ describe('a refusal', () => {
       used: { 'requests.cpu': '9', pods: '10' },
     });
     const steady = { ...settledNeed, digest: 'pods=12' };
-    const [, verdict] = idle({ quota: both }, { rejections: [refusal], demand: steady });
+    const [, verdict] = idle({ quota: both }, { rejections: [rejection], demand: steady });
     expect(verdict).toMatchObject({ kind: 'propose', detail: 'pods 10 → 12' });
   });
 
   it('leaves a need by its threshold alone without what the refused demand was known by', () => {
     const both = quota({ hard: { 'requests.cpu': '10', pods: '10' }, used: { 'requests.cpu': '7', pods: '9' } });
-    const look = { quota: both, demand: [demand({ 'requests.cpu': '4' }, { basis: 'message' })] };
-    const high = { ...refusal, limits: { 'requests.cpu': '20' } };
+    const observed = { quota: both, demand: [demand({ 'requests.cpu': '4' }, { basis: 'message' })] };
+    const high = { ...rejection, limits: { 'requests.cpu': '20' } };
     const steady = { ...settledNeed, digest: 'pods=12' };
-    expect(idle(look, { rejections: [high], demand: steady })[1]).toMatchObject({
+    expect(idle(observed, { rejections: [high], demand: steady })[1]).toMatchObject({
       kind: 'propose',
       reason: 'ThresholdReached',
       proposal: { changes: [{ resource: 'pods' }], evidence: [], unmetDemand: false, demandByMessage: false },
@@ -269,7 +269,7 @@ describe('a refusal', () => {
     const rules = policy({ 'cpu-min': '12', 'pods-min': '20' });
     const both = quota({ hard: { 'requests.cpu': '10', pods: '10' }, used: { 'requests.cpu': '1', pods: '1' } });
     const steady = { ...settledNeed, digest: 'pods=20' };
-    expect(idle({ quota: both, policy: rules }, { rejections: [refusal], demand: steady })[1]).toMatchObject({
+    expect(idle({ quota: both, policy: rules }, { rejections: [rejection], demand: steady })[1]).toMatchObject({
       kind: 'propose',
       reason: 'BelowMinimum',
       detail: 'pods 10 → 20',
@@ -277,13 +277,13 @@ describe('a refusal', () => {
   });
 
   it('holds as long as the last of several that stand', () => {
-    const later = { ...refusal, at: NOW - MINUTE, by: 'bob' };
-    for (const refusals of [
-      [refusal, later],
-      [later, refusal],
+    const later = { ...rejection, at: NOW - MINUTE, by: 'bob' };
+    for (const rejections of [
+      [rejection, later],
+      [later, rejection],
     ]) {
-      expect(idle({}, { rejections: refusals })[1]).toMatchObject({
-        reason: 'Refused',
+      expect(idle({}, { rejections: rejections })[1]).toMatchObject({
+        reason: 'PreviouslyRejected',
         detail: expect.stringContaining('was refused by bob'),
         wait: { until: later.at + 24 * HOUR },
       });
@@ -293,34 +293,34 @@ describe('a refusal', () => {
   it('does not come back through the update of another pull request', () => {
     const held = { changes: [change({ resource: 'pods', to: '12' })] };
     const both = quota({ hard: { 'requests.cpu': '10', pods: '10' }, used: { 'requests.cpu': '9', pods: '10' } });
-    const look = { quota: both };
-    expect(decideOpenAt(NOW, { decision: held, look })[1].kind).toBe('rebuild');
-    expect(decideOpenAt(NOW, { decision: held, look, memory: { rejections: [refusal] } })[1].kind).toBe('merge');
+    const observed = { quota: both };
+    expect(decideOpenAt(NOW, { decision: held, observed })[1].kind).toBe('rebuild');
+    expect(decideOpenAt(NOW, { decision: held, observed, memory: { rejections: [rejection] } })[1].kind).toBe('merge');
   });
 
   it('is lifted by an operator who skips the cooldown', () => {
-    expect(idle({}, { rejections: [refusal], cooldownSkippedAt: NOW })[1].kind).toBe('propose');
+    expect(idle({}, { rejections: [rejection], cooldownSkippedAt: NOW })[1].kind).toBe('propose');
   });
 
   it('is remembered with the decided values when a person closes the pull request', () => {
     const [carried, verdict] = decideOpenAt(NOW, { pull: { state: 'closed', closedBy: 'ann' } });
-    if (verdict.kind !== 'settle') throw new Error(verdict.kind);
+    if (verdict.kind !== 'complete') throw new Error(verdict.kind);
     expect(verdict).toMatchObject({
       reason: 'ClosedByHuman',
       deletesBranch: true,
-      refusal: { limits: { 'requests.cpu': '12' }, at: NOW, by: 'ann', reason: 'pull request #7 was closed' },
+      rejection: { limits: { 'requests.cpu': '12' }, at: NOW, by: 'ann', reason: 'pull request #7 was closed' },
     });
-    const after = { ...absorb.closed(requireState(carried, 'Open'), verdict.refusal), demand: settledNeed };
+    const after = { ...applyOutcome.closed(requireState(carried, 'Open'), verdict.rejection), demand: settledNeed };
     expect(after.state.kind).toBe('Idle');
-    expect(idle({}, after)[1].reason).toBe('Refused');
+    expect(idle({}, after)[1].reason).toBe('PreviouslyRejected');
   });
 
   it('a reject closes the pull request and is remembered in the name of who sent it', () => {
-    const rejection = { ...said, reason: 'no budget' };
+    const rejection = { ...learntFrom, reason: 'no budget' };
     const [carried, verdict] = decideOpenAt(NOW, { memory: { rejection } });
     expect(verdict).toMatchObject({
       kind: 'close',
-      refusal: { limits: { 'requests.cpu': '12' }, by: 'ann', at: rejection.at, reason: 'no budget' },
+      rejection: { limits: { 'requests.cpu': '12' }, by: 'ann', at: rejection.at, reason: 'no budget' },
     });
     // Interrupted after the close: it is finished in the same name.
     const closed = decide(
@@ -328,18 +328,18 @@ describe('a refusal', () => {
       carried,
       NOW + MINUTE,
     );
-    expect(closed[1]).toMatchObject({ kind: 'close', reason: 'Rejected', refusal: { by: 'ann' } });
+    expect(closed[1]).toMatchObject({ kind: 'close', reason: 'Rejected', rejection: { by: 'ann' } });
   });
 
   it('a close that Headroom began and did not finish is no refusal', () => {
     const gone = { quota: cpu('7') };
-    const [carried, verdict] = decideOpenAt(NOW, { look: gone, memory: { demandGoneSince: NOW - HOUR } });
-    expect(verdict).toMatchObject({ kind: 'close', reason: 'NeedGone', refusal: null });
+    const [carried, verdict] = decideOpenAt(NOW, { observed: gone, memory: { demandGoneSince: NOW - HOUR } });
+    expect(verdict).toMatchObject({ kind: 'close', reason: 'DemandGone', rejection: null });
     const closed = pullRequest({ state: 'closed', closedBy: 'headroom-bot' });
     expect(decide(seenWith(openDecision(), closed, gone), carried, NOW + MINUTE)[1]).toMatchObject({
       kind: 'close',
-      reason: 'NeedGone',
-      refusal: null,
+      reason: 'DemandGone',
+      rejection: null,
     });
   });
 });
@@ -348,8 +348,8 @@ describe('an open pull request', () => {
   it('a merge by a person counts as well, with what the merged file says', () => {
     const merge = { sha: 'f00', at: NOW, by: 'ann', limits: { 'requests.cpu': '15' } };
     const [carried, verdict] = decideOpenAt(NOW, { pull: { state: 'closed', merge } });
-    if (verdict.kind !== 'settle' || verdict.decision.merge === null) throw new Error(verdict.kind);
-    const after = absorb.merged(requireState(carried, 'Open'), verdict.decision, verdict.decision.merge);
+    if (verdict.kind !== 'complete' || verdict.decision.merge === null) throw new Error(verdict.kind);
+    const after = applyOutcome.merged(requireState(carried, 'Open'), verdict.decision, verdict.decision.merge);
     expect(decide(seenWith(verdict.decision, null), after, NOW + SECOND)[1]).toMatchObject({
       reason: 'SyncPending',
       detail: expect.stringContaining('requests.cpu is 10 and becomes 15'),
@@ -358,28 +358,31 @@ describe('an open pull request', () => {
 
   it('a foreign commit hands it over: it is neither updated, merged nor closed', () => {
     const pull = { headIsOurs: false, headSha: 'ffff' };
-    for (const look of [{}, { quota: cpu('1') }, { demand: [demand({ 'requests.cpu': '20' })] }]) {
-      const [, verdict] = decideOpenAt(NOW, { pull, look, memory: { demandGoneSince: NOW - HOUR } });
+    for (const observed of [{}, { quota: cpu('1') }, { demand: [demand({ 'requests.cpu': '20' })] }]) {
+      const [, verdict] = decideOpenAt(NOW, { pull, observed, memory: { demandGoneSince: NOW - HOUR } });
       expect(verdict).toMatchObject({ kind: 'hold', reason: 'ForeignCommit' });
     }
   });
 
   it('of a namespace that opts out is closed, unless it was handed over', () => {
-    expect(decideOpenAt(NOW, { look: { policy: optedOut } })[1]).toMatchObject({ kind: 'close', reason: 'OptedOut' });
-    expect(decideOpenAt(NOW, { look: { policy: optedOut }, pull: { headIsOurs: false } })[1]).toMatchObject({
+    expect(decideOpenAt(NOW, { observed: { policy: optedOut } })[1]).toMatchObject({
+      kind: 'close',
+      reason: 'OptedOut',
+    });
+    expect(decideOpenAt(NOW, { observed: { policy: optedOut }, pull: { headIsOurs: false } })[1]).toMatchObject({
       kind: 'release',
       detail: expect.stringContaining('is left to people'),
     });
   });
 
   it('whose need is gone is never merged, and closed when it has been gone long enough', () => {
-    const look = { quota: cpu('7') };
-    const [carried, verdict] = decideOpenAt(NOW, { look });
+    const observed = { quota: cpu('7') };
+    const [carried, verdict] = decideOpenAt(NOW, { observed });
     expect(reviewOf(carried).demandGoneSince).toBe(NOW);
-    expect(verdict).toMatchObject({ kind: 'hold', reason: 'NeedGone', wait: { until: NOW + 10 * MINUTE } });
-    const held = seenWith(openDecision(), pullRequest(), look);
+    expect(verdict).toMatchObject({ kind: 'hold', reason: 'DemandGone', wait: { until: NOW + 10 * MINUTE } });
+    const held = seenWith(openDecision(), pullRequest(), observed);
     expect(decide(held, carried, NOW + 10 * MINUTE - 1)[1].kind).toBe('hold');
-    expect(decide(held, carried, NOW + 10 * MINUTE)[1]).toMatchObject({ kind: 'close', refusal: null });
+    expect(decide(held, carried, NOW + 10 * MINUTE)[1]).toMatchObject({ kind: 'close', rejection: null });
   });
 
   it('whose need came back is merged, and the clock of a need that goes again starts anew', () => {
@@ -400,17 +403,20 @@ describe('an open pull request', () => {
 
   it('is not kept alive by the need for another resource', () => {
     const other = quota({ hard: { 'requests.cpu': '10', pods: '10' }, used: { 'requests.cpu': '1', pods: '10' } });
-    expect(decideOpenAt(NOW, { look: { quota: other } })[1].reason).toBe('NeedGone');
+    expect(decideOpenAt(NOW, { observed: { quota: other } })[1].reason).toBe('DemandGone');
   });
 
   it('for a demand that only a message told cannot be seen to have no need any more', () => {
-    expect(decideOpenAt(NOW, { look: { quota: cpu('7') }, decision: { demandByMessage: true } })[1].kind).toBe('merge');
+    expect(decideOpenAt(NOW, { observed: { quota: cpu('7') }, decision: { demandByMessage: true } })[1].kind).toBe(
+      'merge',
+    );
   });
 
   it('is updated to a greater need in the unit of the manifest, at most once in the interval', () => {
     const changes = [change({ to: '12000m' })];
-    const look = { demand: [demand({ 'requests.cpu': '3' })] };
-    const at = (pushedAt: number) => decideOpenAt(NOW, { look, decision: { changes, pullRequest: ref({ pushedAt }) } });
+    const observed = { demand: [demand({ 'requests.cpu': '3' })] };
+    const at = (pushedAt: number) =>
+      decideOpenAt(NOW, { observed, decision: { changes, pullRequest: ref({ pushedAt }) } });
     expect(at(NOW - 10 * MINUTE + 1)[1]).toMatchObject({ kind: 'hold', reason: 'UpdateDue', wait: { until: NOW + 1 } });
     expect(at(NOW - 10 * MINUTE)[1]).toMatchObject({
       kind: 'rebuild',
@@ -419,21 +425,21 @@ describe('an open pull request', () => {
   });
 
   it('is not updated by less than an increment, but by any unmet demand', () => {
-    const grown = (to: string, look = {}) =>
-      decideOpenAt(NOW, { decision: { changes: [change({ to })] }, look })[1].kind;
+    const grown = (to: string, observed = {}) =>
+      decideOpenAt(NOW, { decision: { changes: [change({ to })] }, observed })[1].kind;
     expect(grown('10100m')).toBe('merge');
     expect(grown('10')).toBe('rebuild');
     expect(grown('10100m', { demand: [demand({ 'requests.cpu': '2' })] })).toBe('rebuild');
   });
 
   it('that was updated three times is merged first, the rest comes in the next episode', () => {
-    const look = { demand: [demand({ 'requests.cpu': '3' })] };
-    expect(decideOpenAt(NOW, { look, memory: { updates: 2 } })[1].kind).toBe('rebuild');
-    expect(decideOpenAt(NOW, { look, memory: { updates: 3 } })[1].kind).toBe('merge');
+    const observed = { demand: [demand({ 'requests.cpu': '3' })] };
+    expect(decideOpenAt(NOW, { observed, memory: { updates: 2 } })[1].kind).toBe('rebuild');
+    expect(decideOpenAt(NOW, { observed, memory: { updates: 3 } })[1].kind).toBe('merge');
   });
 
   it('an update that was never made leaves the decision as it was', () => {
-    const [carried, verdict] = decideOpenAt(NOW, { look: { demand: [demand({ 'requests.cpu': '3' })] } });
+    const [carried, verdict] = decideOpenAt(NOW, { observed: { demand: [demand({ 'requests.cpu': '3' })] } });
     expect(verdict.kind).toBe('rebuild');
     expect(decisionOf(carried)?.changes).toEqual([change()]);
     expect(requireState(carried, 'Open').state.updates).toBe(0);
@@ -474,14 +480,14 @@ describe('an open pull request', () => {
 
   it('is not merged where somebody else took the Lease, and takes an unlocked one again', () => {
     const taken = lease({ holder: 'somebody', decision: openDecision() });
-    expect(decideOpenAt(NOW, { look: { lease: taken } })[1]).toMatchObject({
+    expect(decideOpenAt(NOW, { observed: { lease: taken } })[1]).toMatchObject({
       kind: 'hold',
       reason: 'LeaseHeld',
       wait: { watch: 'pullRequest' },
     });
     const abandoned = lease({ holder: 'pr-3', holderIsAbandoned: true, decision: openDecision() });
-    expect(decideOpenAt(NOW, { look: { lease: abandoned } })[1].kind).toBe('merge');
-    expect(decideOpenAt(NOW, { look: { lease: lease() } })[1]).toMatchObject({
+    expect(decideOpenAt(NOW, { observed: { lease: abandoned } })[1].kind).toBe('merge');
+    expect(decideOpenAt(NOW, { observed: { lease: lease() } })[1]).toMatchObject({
       kind: 'open',
       reason: 'Adopted',
       detail: expect.stringContaining('the Lease state-team-a-compute is unlocked'),
@@ -491,12 +497,12 @@ describe('an open pull request', () => {
   it('every wait for it looks again from time to time and keeps pressure quiet for a minute', () => {
     const waits = [
       decideOpenAt(NOW, { pull: { headIsOurs: false } }),
-      decideOpenAt(NOW, { look: { policy: observe } }),
-      decideOpenAt(NOW, { look: { policy: policy({}, { autoMerge: false }) } }),
+      decideOpenAt(NOW, { observed: { policy: observe } }),
+      decideOpenAt(NOW, { observed: { policy: policy({}, { autoMerge: false }) } }),
       decideOpenAt(NOW, { pull: { mergeability: 'computing' } }),
       decideOpenAt(NOW, { pull: { mergeability: 'blocked' } }),
-      decideOpenAt(NOW, { look: { policy: policy({ 'max-step': '1' }) } }),
-      decideOpenAt(NOW, { look: { quota: cpu('7') } }),
+      decideOpenAt(NOW, { observed: { policy: policy({ 'max-step': '1' }) } }),
+      decideOpenAt(NOW, { observed: { quota: cpu('7') } }),
     ].map(([, verdict]) => (verdict.kind === 'hold' ? verdict.wait : verdict.kind));
     for (const wait of waits) {
       expect(wait).toEqual({ watch: 'pullRequest', until: NOW + 10 * MINUTE, quietUntil: NOW + MINUTE });
@@ -505,27 +511,27 @@ describe('an open pull request', () => {
 
   it('a wait never ends before it began, whatever the timings', () => {
     const nothing = { ...timings, needGone: 10, updateInterval: 10 };
-    const [, verdict] = decideOpenAt(NOW, { look: { timings: nothing }, pull: { mergeability: 'computing' } });
+    const [, verdict] = decideOpenAt(NOW, { observed: { timings: nothing }, pull: { mergeability: 'computing' } });
     expect(verdict).toMatchObject({ wait: { until: NOW + SECOND, quietUntil: NOW + 10 } });
   });
 });
 
 describe('merging', () => {
   it('the global flag outranks an approval, and so does the namespace', () => {
-    const approval = { ...said, limits: { 'requests.cpu': '12' }, headSha: HEAD };
+    const approval = { ...learntFrom, limits: { 'requests.cpu': '12' }, headSha: HEAD };
     const off = { policy: policy({ 'max-step': '1' }, { autoMerge: false }) };
-    expect(decideOpenAt(NOW, { look: off, memory: { approval } })[1].reason).toBe('AutoMergeOff');
+    expect(decideOpenAt(NOW, { observed: off, memory: { approval } })[1].reason).toBe('AutoMergeOff');
     const namespaceOff = { policy: policy({ 'max-step': '1', 'auto-merge': 'false' }) };
-    expect(decideOpenAt(NOW, { look: namespaceOff, memory: { approval } })[1].reason).toBe('NamespaceAutoMergeOff');
+    expect(decideOpenAt(NOW, { observed: namespaceOff, memory: { approval } })[1].reason).toBe('NamespaceAutoMergeOff');
     // No annotation switches on what is off globally.
     const on = { policy: policy({ 'auto-merge': 'true' }, { autoMerge: false }) };
-    expect(decideOpenAt(NOW, { look: on })[1].reason).toBe('AutoMergeOff');
+    expect(decideOpenAt(NOW, { observed: on })[1].reason).toBe('AutoMergeOff');
   });
 
   it('a step above max-step waits for an approval of exactly its limits at exactly its head', () => {
-    const look = { policy: policy({ 'max-step': '1.1' }) };
+    const observed = { policy: policy({ 'max-step': '1.1' }) };
     const withApproval = (limits: Record<string, string>, headSha: string) =>
-      decideOpenAt(NOW, { look, memory: { approval: { ...said, limits, headSha } } })[1].kind;
+      decideOpenAt(NOW, { observed, memory: { approval: { ...learntFrom, limits, headSha } } })[1].kind;
     expect(withApproval({ 'requests.cpu': '12000m' }, HEAD)).toBe('merge');
     expect(withApproval({ 'requests.cpu': '11' }, HEAD)).toBe('hold');
     expect(withApproval({ 'requests.cpu': '12' }, 'ffff')).toBe('hold');
@@ -533,12 +539,12 @@ describe('merging', () => {
   });
 
   it('the gate is the one of the policy now, not of when it was decided', () => {
-    const gate = { reason: 'MaxStepExceeded', message: 'too much' } as const;
-    expect(decideOpenAt(NOW, { decision: { gate } })[1].kind).toBe('merge');
-    const [carried, verdict] = decideOpenAt(NOW, { look: { policy: policy({ 'max-step': '1' }) } });
+    const approvalRequirement = { reason: 'MaxStepExceeded', message: 'too much' } as const;
+    expect(decideOpenAt(NOW, { decision: { approvalRequirement } })[1].kind).toBe('merge');
+    const [carried, verdict] = decideOpenAt(NOW, { observed: { policy: policy({ 'max-step': '1' }) } });
     expect(verdict.reason).toBe('MaxStepExceeded');
     // So that approve knows that there is something to approve.
-    expect(decisionOf(carried)?.gate?.reason).toBe('MaxStepExceeded');
+    expect(decisionOf(carried)?.approvalRequirement?.reason).toBe('MaxStepExceeded');
   });
 
   it('that GitHub answers with "moved" is repeated with growing distance', () => {
@@ -558,7 +564,7 @@ describe('merging', () => {
     const seen = seenWith(openDecision(), pullRequest());
     const [tried, verdict] = decide(seen, memory(), NOW);
     const block = { reason: 'MergeQueue', message: 'a merge queue', key: keyOf(verdict) } as const;
-    const blocked = absorb.blocked(tried, block, NOW);
+    const blocked = applyOutcome.blocked(tried, block, NOW);
     expect(decide(seen, blocked, NOW + 5 * MINUTE - 1)[1]).toMatchObject({
       phase: 'Blocked',
       reason: 'MergeQueue',
@@ -571,11 +577,11 @@ describe('merging', () => {
 describe('observe mode', () => {
   it('leaves an open pull request to people, whatever is so', () => {
     const looks = [{}, { quota: cpu('1') }, { demand: [demand({ 'requests.cpu': '20' })] }];
-    for (const look of looks) {
+    for (const observed of looks) {
       for (const pull of [{}, { headSha: 'ffff' }, { mergeability: 'behind' }, { mergeability: 'conflict' }] as const) {
-        for (const rejection of [null, said]) {
+        for (const rejection of [null, learntFrom]) {
           const [, verdict] = decideOpenAt(NOW, {
-            look: { ...look, policy: observe },
+            observed: { ...observed, policy: observe },
             pull,
             memory: { rejection, demandGoneSince: NOW - HOUR },
           });
@@ -586,7 +592,7 @@ describe('observe mode', () => {
   });
 
   it('says that a rejected pull request has to be closed by people', () => {
-    expect(decideOpenAt(NOW, { look: { policy: observe }, memory: { rejection: said } })[1].detail).toContain(
+    expect(decideOpenAt(NOW, { observed: { policy: observe }, memory: { rejection: learntFrom } })[1].detail).toContain(
       'ann rejected it, which is left to people',
     );
   });
@@ -602,11 +608,11 @@ describe('observe mode', () => {
 
   it('does not close the pull request of an opted-out namespace, and does not delete branches', () => {
     const out = policy({ mode: 'observe', enabled: 'false' });
-    expect(decideOpenAt(NOW, { look: { policy: out } })[1]).toMatchObject({ kind: 'release', reason: 'OptedOut' });
+    expect(decideOpenAt(NOW, { observed: { policy: out } })[1]).toMatchObject({ kind: 'release', reason: 'OptedOut' });
     const closed = { state: 'closed', closedBy: 'ann' } as const;
-    expect(decideOpenAt(NOW, { look: { policy: observe }, pull: closed })[1]).toMatchObject({
-      kind: 'settle',
-      refusal: { by: 'ann' },
+    expect(decideOpenAt(NOW, { observed: { policy: observe }, pull: closed })[1]).toMatchObject({
+      kind: 'complete',
+      rejection: { by: 'ann' },
       deletesBranch: false,
     });
   });
@@ -614,10 +620,10 @@ describe('observe mode', () => {
   it('of a quota that is gone is what it said last', () => {
     // Without the annotations of a deleted namespace the mode falls back to the default.
     const gone = { namespace: 'gone', quota: null, policy: observe } as const;
-    expect(decideOpenAt(NOW, { look: gone, memory: { mode: 'propose' } })[1].kind).toBe('close');
-    expect(decideOpenAt(NOW, { look: gone, memory: { mode: 'observe' } })[1].kind).toBe('release');
-    expect(decideOpenAt(NOW, { look: gone })[1].kind).toBe('release');
-    expect(decideOpenAt(NOW, { look: { policy: observe } })[0].mode).toBe('observe');
+    expect(decideOpenAt(NOW, { observed: gone, memory: { mode: 'propose' } })[1].kind).toBe('close');
+    expect(decideOpenAt(NOW, { observed: gone, memory: { mode: 'observe' } })[1].kind).toBe('release');
+    expect(decideOpenAt(NOW, { observed: gone })[1].kind).toBe('release');
+    expect(decideOpenAt(NOW, { observed: { policy: observe } })[0].mode).toBe('observe');
   });
 });
 
@@ -662,22 +668,22 @@ describe('a decision from the Lease after Terminate or Reset', () => {
 
   it('does not come back in the run that finished it', () => {
     const stale = { lease: lease({ decision: openDecision() }) };
-    const finished = absorb.closed(requireState(memory({ decision: openDecision() }), 'Open'), null);
+    const finished = applyOutcome.closed(requireState(memory({ decision: openDecision() }), 'Open'), null);
     expect(idle(stale, finished)[0].state.kind).toBe('Idle');
   });
 
   it('of another quota of that name is closed, and then the new quota is looked at', () => {
     const old = openDecision({ quotaUid: 'uid-0' });
     const [carried, verdict] = decide(seenWith(old, pullRequest()), memory({ quotaUid: null }), NOW);
-    expect(verdict).toMatchObject({ kind: 'close', reason: 'QuotaReplaced', refusal: null });
-    const after = { ...absorb.closed(requireState(carried, 'Open'), null), demand: settledNeed };
+    expect(verdict).toMatchObject({ kind: 'close', reason: 'QuotaReplaced', rejection: null });
+    const after = { ...applyOutcome.closed(requireState(carried, 'Open'), null), demand: settledNeed };
     expect(idle({}, after)[1].kind).toBe('propose');
   });
 });
 
 describe('a decision without a pull request', () => {
-  const at = (now: number, look: Parameters<typeof observation>[0] = {}, remembered: Remembered = {}) =>
-    decide(seenWith(decision(), null, look), memory({ decision: decision(), ...remembered }), now);
+  const at = (now: number, observed: Parameters<typeof observation>[0] = {}, remembered: Remembered = {}) =>
+    decide(seenWith(decision(), null, observed), memory({ decision: decision(), ...remembered }), now);
 
   it('is opened, with the reason of its need', () => {
     expect(at(NOW)[1]).toMatchObject({ kind: 'open', reason: 'ThresholdReached' });
@@ -689,15 +695,15 @@ describe('a decision without a pull request', () => {
     const [carried, verdict] = at(NOW, { quota: cpu('7') });
     expect(verdict).toMatchObject({
       kind: 'hold',
-      reason: 'NeedGone',
+      reason: 'DemandGone',
       phase: 'OpeningPullRequest',
       detail:
         'the need has been gone since 2026-11-20T10:00:00Z, decision 0a1b2c3d (requests.cpu 10 → 12) is given up at 2026-11-20T10:10:00Z unless it comes back',
     });
     expect(at(NOW + 10 * MINUTE, { quota: cpu('7') }, carried)[1]).toMatchObject({
       kind: 'close',
-      reason: 'NeedGone',
-      refusal: null,
+      reason: 'DemandGone',
+      rejection: null,
       decision: { pullRequest: null },
     });
   });
@@ -706,18 +712,22 @@ describe('a decision without a pull request', () => {
     const held = decision({ demandByMessage: true });
     const seen = seenWith(held, null);
     const [tried, verdict] = decide(seen, memory({ decision: held }), NOW);
-    const blocked = absorb.blocked(tried, { reason: 'FileNotFound', message: 'no file', key: keyOf(verdict) }, NOW);
+    const blocked = applyOutcome.blocked(
+      tried,
+      { reason: 'FileNotFound', message: 'no file', key: keyOf(verdict) },
+      NOW,
+    );
     const [resting, hold] = decide(seen, blocked, NOW + MINUTE);
     expect(hold).toMatchObject({ phase: 'Blocked', reason: 'FileNotFound', wait: { until: NOW + 5 * MINUTE } });
     const gone = seenWith(held, null, { quota: cpu('7') });
     const [waiting] = decide(gone, resting, NOW + 2 * MINUTE);
-    expect(decide(gone, waiting, NOW + 12 * MINUTE)[1]).toMatchObject({ kind: 'close', reason: 'NeedGone' });
+    expect(decide(gone, waiting, NOW + 12 * MINUTE)[1]).toMatchObject({ kind: 'close', reason: 'DemandGone' });
   });
 
   it('that was outgrown takes the greater values before it is opened', () => {
     expect(at(NOW, { demand: [demand({ 'requests.cpu': '3' })] })[1]).toMatchObject({
       kind: 'rebuild',
-      reason: 'NeedGrew',
+      reason: 'DemandGrew',
       decision: { pullRequest: null, changes: [{ to: '15100m' }] },
     });
   });
@@ -731,7 +741,7 @@ describe('a decision without a pull request', () => {
 describe('a block', () => {
   function blockedProposal(): ResizeMemory {
     const [tried, verdict] = idle();
-    return absorb.blocked(tried, { reason: 'FileNotFound', message: 'no file', key: keyOf(verdict) }, NOW);
+    return applyOutcome.blocked(tried, { reason: 'FileNotFound', message: 'no file', key: keyOf(verdict) }, NOW);
   }
 
   it('rests until it is due, and pressure may wake it every minute', () => {
@@ -753,8 +763,8 @@ describe('a block', () => {
   it('of a pull request that cannot be opened ends at once when the path changes', () => {
     const [tried, verdict] = decide(seenWith(decision(), null), memory({ decision: decision() }), NOW);
     const block = { reason: 'FileNotFound', message: 'no file', key: keyOf(verdict) } as const;
-    const blocked = absorb.blocked(tried, block, NOW);
-    const later = (look = {}) => decide(seenWith(decision(), null, look), blocked, NOW + SECOND)[1].kind;
+    const blocked = applyOutcome.blocked(tried, block, NOW);
+    const later = (observed = {}) => decide(seenWith(decision(), null, observed), blocked, NOW + SECOND)[1].kind;
     expect(later()).toBe('hold');
     expect(later({ policy: policy({ 'git-path': 'teams/a' }) })).toBe('open');
   });
@@ -765,12 +775,12 @@ describe('a block', () => {
       [seenWith(openDecision(), pullRequest({ state: 'closed' })), {}],
       [seenWith(openDecision(), pullRequest({ mergeability: 'conflict' })), {}],
       [seenWith(mergedDecision({ at: NOW - HOUR }), null), {}],
-      [seenWith(openDecision(), pullRequest()), { rejection: said, decision: openDecision() }],
+      [seenWith(openDecision(), pullRequest()), { rejection: learntFrom, decision: openDecision() }],
     ] as const;
     for (const [seen, remembered] of cases) {
       const [tried, verdict] = decide(seen, memory(remembered), NOW);
       const block = { reason: 'ForgeRejected', message: 'not allowed', key: keyOf(verdict) } as const;
-      expect(decide(seen, absorb.blocked(tried, block, NOW), NOW + SECOND)[1]).toMatchObject({
+      expect(decide(seen, applyOutcome.blocked(tried, block, NOW), NOW + SECOND)[1]).toMatchObject({
         kind: 'hold',
         reason: 'ForgeRejected',
       });
@@ -788,8 +798,8 @@ describe('the Lease of others', () => {
 describe('awaiting the sync', () => {
   const sync = (at: number, remembered: Remembered = {}, hard = '10') => {
     const merged = mergedDecision({ at: NOW });
-    const look = { quota: cpu('9', hard) };
-    return decide(seenWith(merged, null, look), memory({ decision: merged, ...remembered }), at);
+    const observed = { quota: cpu('9', hard) };
+    return decide(seenWith(merged, null, observed), memory({ decision: merged, ...remembered }), at);
   };
 
   it('nothing wakes it before it is overdue but the cluster', () => {
@@ -803,7 +813,7 @@ describe('awaiting the sync', () => {
     const overdue = NOW + 20 * MINUTE;
     const [first, warned] = sync(overdue);
     expect(warned).toMatchObject({ kind: 'warnSync', warn: true });
-    const checked = absorb.syncChecked(requireState(first, 'Merged'), null, overdue);
+    const checked = applyOutcome.syncChecked(requireState(first, 'Merged'), null, overdue);
     const [resting, hold] = sync(overdue + SECOND, checked);
     expect(hold).toMatchObject({
       kind: 'hold',
@@ -815,18 +825,24 @@ describe('awaiting the sync', () => {
 
   it('ends when Git was changed back, and when the cluster has at least what was merged', () => {
     const overdue = NOW + 20 * MINUTE;
-    const reverted = absorb.syncChecked(requireState(sync(overdue)[0], 'Merged'), { 'requests.cpu': '10' }, overdue);
+    const reverted = applyOutcome.syncChecked(
+      requireState(sync(overdue)[0], 'Merged'),
+      { 'requests.cpu': '10' },
+      overdue,
+    );
     const seen = { quota: observation({ quota: cpu('9') }), pullRequest: null };
-    expect(decide(seen, reverted, overdue)[1]).toMatchObject({ kind: 'settle', reason: 'Synced' });
+    expect(decide(seen, reverted, overdue)[1]).toMatchObject({ kind: 'complete', reason: 'Synced' });
     expect(sync(NOW, {}, '12000m')[1].reason).toBe('Synced');
     expect(sync(NOW, {}, '13')[1].reason).toBe('Synced');
   });
 
   it('opens nothing new meanwhile, whatever is missing', () => {
     const merged = mergedDecision({ at: NOW - HOUR });
-    const look = { demand: [demand({ 'requests.cpu': '50' })] };
+    const observed = { demand: [demand({ 'requests.cpu': '50' })] };
     const checked = { overdue: { warnedAt: NOW, checkedAt: NOW } };
-    expect(decide(seenWith(merged, null, look), memory({ decision: merged, ...checked }), NOW)[1].kind).toBe('hold');
+    expect(decide(seenWith(merged, null, observed), memory({ decision: merged, ...checked }), NOW)[1].kind).toBe(
+      'hold',
+    );
   });
 
   it('a limit that the cluster does not have at all is missing', () => {
@@ -841,6 +857,6 @@ describe('a need that changes after it was acted on', () => {
     const [carried] = idle({ lease: lease({ holder: 'somebody' }) });
     const later = { demand: [demand({ 'requests.cpu': '3' })] };
     expect(idle(later, carried, NOW + HOUR)[1].kind).toBe('propose');
-    expect(idle(later, carried, NOW + SECOND)[1].reason).toBe('DemandSettling');
+    expect(idle(later, carried, NOW + SECOND)[1].reason).toBe('DemandDebouncing');
   });
 });

@@ -2,7 +2,7 @@
  * A small world for the state machine: one quota, its file in Git, pull requests, a Lease and people, without any I/O. An
  * act is a list of steps that may be cut off after any of them, as a worker's death or a Terminate would do.
  */
-import * as absorb from '../../../../domain/quota-resize/decide/apply-outcome.ts';
+import * as applyOutcome from '../../../../domain/quota-resize/decide/apply-outcome.ts';
 import { decide } from '../../../../domain/quota-resize/decide/decide.ts';
 import {
   type Decision,
@@ -10,7 +10,7 @@ import {
   FOUND_IN_GIT,
   leaseHolder,
   type LockedDecision,
-  type Refusal,
+  type Rejection,
   type UnmergedDecision,
 } from '../../../../domain/quota-resize/model/decision.ts';
 import {
@@ -29,8 +29,8 @@ import type { Verdict } from '../../../../domain/quota-resize/model/verdict.ts';
 import { cpu, demand, lease, NOW, policy, ref, SECOND, timings } from '../model/observations.ts';
 
 type Act = Exclude<Verdict, { kind: 'hold' } | { kind: 'end' }>;
-type Absorb = (memory: ResizeMemory) => ResizeMemory;
-type Steps = Generator<string, Absorb, void>;
+type ApplyOutcome = (memory: ResizeMemory) => ResizeMemory;
+type Steps = Generator<string, ApplyOutcome, void>;
 
 interface PullRequest {
   readonly number: number;
@@ -64,7 +64,7 @@ export class World {
   used = '5';
   missing = '0';
   byMessage = false;
-  lastRefused = NOW;
+  lastDenied = NOW;
   annotations: Record<string, string> = {};
   autoMerge = true;
   pause: QuotaObservation['pause'] = null;
@@ -77,7 +77,7 @@ export class World {
   syncs = true;
   frozen = false;
   /** What people were told, by what it was about. */
-  readonly said: string[] = [];
+  readonly learntFrom: string[] = [];
   checks: 'passed' | 'pending' | 'failing' | 'none' = 'passed';
   readonly pulls: PullRequest[] = [];
   #ids = 0;
@@ -98,13 +98,13 @@ export class World {
           : [
               demand(
                 { 'requests.cpu': this.missing },
-                { basis: this.byMessage ? 'message' : 'workload', lastSeen: this.lastRefused },
+                { basis: this.byMessage ? 'message' : 'workload', lastSeen: this.lastDenied },
               ),
             ],
       contradictions: [],
       mergeHold: this.frozen ? { reason: 'Frozen', until: this.now + 3_600_000, detail: 'frozen for an hour' } : null,
-      siblings: [],
-      hints: [],
+      otherQuotas: [],
+      candidates: [],
       lease: this.lease,
     };
     const decision = decisionOf(memory) ?? this.lease.decision;
@@ -147,7 +147,7 @@ export class World {
   }
 
   /** Does an act; null when it was cut off after that many steps, and then nobody learns of its outcome. */
-  act(verdict: Act, cutAfter: number | null): Absorb | null {
+  act(verdict: Act, cutAfter: number | null): ApplyOutcome | null {
     try {
       const steps = this.#steps(verdict);
       for (let done = 0; ; done += 1) {
@@ -158,7 +158,7 @@ export class World {
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       const block = { reason: 'ForgeRejected', message: 'not allowed', key: verdict.blockedKey } as const;
-      return (memory) => absorb.blocked(memory, block, this.now);
+      return (memory) => applyOutcome.blocked(memory, block, this.now);
     }
   }
 
@@ -180,26 +180,26 @@ export class World {
       case 'recommend':
         this.lease = { ...this.lease, lastRecommendation: { limits: decidedLimits(verdict.proposal), at: now } };
         yield 'recommended';
-        return (memory) => absorb.recommended(memory, verdict.proposal, now);
+        return (memory) => applyOutcome.recommended(memory, verdict.proposal, now);
       case 'propose': {
-        const block = (reason: 'FileNotFound' | 'FileBusy' | 'LeaseHeld'): Absorb => {
-          return (memory) => absorb.blocked(memory, { reason, message: 'in the way', key }, now);
+        const block = (reason: 'FileNotFound' | 'FileBusy' | 'LeaseHeld'): ApplyOutcome => {
+          return (memory) => applyOutcome.blocked(memory, { reason, message: 'in the way', key }, now);
         };
         if (this.sourceIsMissing) return block('FileNotFound');
-        const { changes, evidence, demandByMessage, gate } = verdict.proposal;
+        const { changes, evidence, demandByMessage, approvalRequirement } = verdict.proposal;
         this.#ids += 1;
         const id = `id-${this.#ids}`;
-        const taken = { changes, evidence, demandByMessage, gate, pullRequest: null, merge: null };
+        const taken = { changes, evidence, demandByMessage, approvalRequirement, pullRequest: null, merge: null };
         const decision: LockedDecision = { id, quotaUid: this.uid, decidedAt: now, ...taken };
         if (coveredBy(changes, { 'requests.cpu': this.inGit })) {
           const merge = { sha: 'base', at: now, by: FOUND_IN_GIT, limits: { 'requests.cpu': this.inGit } };
-          return (memory) => absorb.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, merge);
+          return (memory) => applyOutcome.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, merge);
         }
         if (this.lease.holder !== null) return block('LeaseHeld');
         if (this.fileIsBusy) return block('FileBusy');
         this.lease = { ...this.lease, holder: leaseHolder(id), decision };
         yield 'locked';
-        return (memory) => absorb.acquired(requireState(memory, 'Idle'), decision);
+        return (memory) => applyOutcome.acquired(requireState(memory, 'Idle'), decision);
       }
       case 'open':
         return yield* this.#open(verdict.decision, key);
@@ -217,56 +217,57 @@ export class World {
         if (merge === null) throw new Error('merged, and no merge');
         this.#release({ ...verdict.decision, merge }, null);
         yield 'released';
-        return (memory) => absorb.merged(requireState(memory, 'Idle', 'Locked', 'Open'), verdict.decision, merge);
+        return (memory) => applyOutcome.merged(requireState(memory, 'Idle', 'Locked', 'Open'), verdict.decision, merge);
       }
       case 'close': {
         if (this.githubRefuses) throw new Refused();
         const pull = this.pullOf(verdict.decision);
         if (pull?.state === 'open') Object.assign(pull, { state: 'closed', closedBy: 'headroom-bot' });
         yield 'closed';
-        this.#release(verdict.decision, verdict.refusal);
+        this.#release(verdict.decision, verdict.rejection);
         yield 'released';
-        return (memory) => absorb.closed(requireState(memory, 'Locked', 'Open'), verdict.refusal);
+        return (memory) => applyOutcome.closed(requireState(memory, 'Locked', 'Open'), verdict.rejection);
       }
       case 'release': {
         const pull = this.pullOf(verdict.decision);
         if (pull !== undefined) pull.left = true;
-        this.#release(verdict.decision, verdict.refusal);
+        this.#release(verdict.decision, verdict.rejection);
         yield 'released';
-        return (memory) => absorb.closed(requireState(memory, 'Locked', 'Open'), verdict.refusal);
+        return (memory) => applyOutcome.closed(requireState(memory, 'Locked', 'Open'), verdict.rejection);
       }
-      case 'settle': {
-        const { decision, refusal, reason } = verdict;
+      case 'complete': {
+        const { decision, rejection, reason } = verdict;
         const { merge } = decision;
         if (reason !== 'MergedByHuman' && merge !== null) {
-          const known = this.lease.decision;
+          const existing = this.lease.decision;
           this.lease = {
             ...this.lease,
             holder: this.lease.holder === leaseHolder(decision.id) ? null : this.lease.holder,
             lastModified: now,
-            decision: known?.id === decision.id ? null : known,
+            decision: existing?.id === decision.id ? null : existing,
           };
           yield 'synced';
-          return (memory) => absorb.synced(requireState(memory, 'Merged'), now);
+          return (memory) => applyOutcome.synced(requireState(memory, 'Merged'), now);
         }
-        this.#release(decision, refusal);
+        this.#release(decision, rejection);
         yield 'released';
         return (memory) =>
           merge === null
-            ? absorb.closed(requireState(memory, 'Locked', 'Open'), refusal)
-            : absorb.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, merge);
+            ? applyOutcome.closed(requireState(memory, 'Locked', 'Open'), rejection)
+            : applyOutcome.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, merge);
       }
       case 'revise':
         this.#update(verdict.decision);
         yield 'noted';
-        return (memory) => absorb.revised(requireState(memory, 'Locked'), verdict.decision);
-      case 'say':
-        this.said.push(verdict.about);
+        return (memory) => applyOutcome.revised(requireState(memory, 'Locked'), verdict.decision);
+      case 'notify':
+        this.learntFrom.push(verdict.about);
         yield 'said';
-        return (memory) => absorb.emitted(memory, verdict.about);
+        return (memory) => applyOutcome.emitted(memory, verdict.about);
       case 'warnSync':
         yield 'warned';
-        return (memory) => absorb.syncChecked(requireState(memory, 'Merged'), { 'requests.cpu': this.inGit }, now);
+        return (memory) =>
+          applyOutcome.syncChecked(requireState(memory, 'Merged'), { 'requests.cpu': this.inGit }, now);
     }
   }
 
@@ -277,7 +278,7 @@ export class World {
       const limit = this.#limitOf(decision);
       if (coveredBy(decision.changes, { 'requests.cpu': this.inGit })) return this.#alreadyInGit(decision);
       if (this.sourceIsMissing) {
-        return (memory) => absorb.blocked(memory, { reason: 'FileNotFound', message: 'no file', key }, this.now);
+        return (memory) => applyOutcome.blocked(memory, { reason: 'FileNotFound', message: 'no file', key }, this.now);
       }
       const number = this.pulls.length + 1;
       pull = {
@@ -325,23 +326,23 @@ export class World {
   }
 
   *#noted(decision: UnmergedDecision, pull: PullRequest): Steps {
-    const known = decision.pullRequest;
+    const existing = decision.pullRequest;
     const pullRequest = ref({
       number: pull.number,
-      headSha: pull.ours ? pull.headSha : (known?.headSha ?? `head-${pull.number}-0`),
+      headSha: pull.ours ? pull.headSha : (existing?.headSha ?? `head-${pull.number}-0`),
       openedAt: this.now,
       pushedAt: pull.pushedAt,
     });
     this.#update({ ...decision, pullRequest });
     pull.left = false;
     yield 'noted';
-    return (memory) => absorb.opened(requireState(memory, 'Locked', 'Open'), decision, pullRequest);
+    return (memory) => applyOutcome.opened(requireState(memory, 'Locked', 'Open'), decision, pullRequest);
   }
 
-  #alreadyInGit(decision: UnmergedDecision): Absorb {
+  #alreadyInGit(decision: UnmergedDecision): ApplyOutcome {
     const merge = { sha: 'base', at: this.now, by: FOUND_IN_GIT, limits: { 'requests.cpu': this.inGit } };
     this.#release({ ...decision, merge }, null);
-    return (memory) => absorb.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, merge);
+    return (memory) => applyOutcome.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, merge);
   }
 
   #update(decision: Decision): void {
@@ -350,13 +351,13 @@ export class World {
     this.lease = { ...this.lease, holder: ours, decision };
   }
 
-  #release(decision: Decision, refusal: Refusal | null): void {
+  #release(decision: Decision, rejection: Rejection | null): void {
     if (this.lease.holder !== leaseHolder(decision.id)) return;
     this.lease = {
       ...this.lease,
       holder: null,
       lastModified: decision.merge?.at ?? this.lease.lastModified,
-      refusals: refusal === null ? this.lease.refusals : [...this.lease.refusals, refusal],
+      rejections: rejection === null ? this.lease.rejections : [...this.lease.rejections, rejection],
       decision: decision.merge === null ? null : decision,
     };
   }

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { formatInstant } from '../../../../domain/kernel/time.ts';
 import { blocked } from '../../../../domain/quota-resize/decide/apply-outcome.ts';
 import { decide } from '../../../../domain/quota-resize/decide/decide.ts';
-import { cappedNeed } from '../../../../domain/quota-resize/sizing/requirement.ts';
-import type { SiblingQuota } from '../../../../domain/quota-resize/model/observation.ts';
-import { staleNeed } from '../../../../domain/quota-resize/demand/stale-usage.ts';
+import { cappedRequirement } from '../../../../domain/quota-resize/sizing/requirement.ts';
+import type { OtherQuota } from '../../../../domain/quota-resize/model/observation.ts';
+import { staleRequirement } from '../../../../domain/quota-resize/demand/stale-usage.ts';
 import type { BlockedReason } from '../../../../domain/quota-resize/model/memory.ts';
 import type { Phase, Reason, Verdict } from '../../../../domain/quota-resize/model/verdict.ts';
 import {
@@ -41,11 +41,11 @@ interface Expected {
 
 const LINK = `pull request [#7](${URL})`;
 /** The sentences of the domain itself, which has tests of its own. */
-const CAPPED = cappedNeed(
+const CAPPED = cappedRequirement(
   observation({ policy: policy({ 'cpu-max': '10' }), demand: [demand({ 'requests.cpu': '3' })] }),
   null,
 ).join('; ');
-const CONTRADICTED = staleNeed(
+const CONTRADICTED = staleRequirement(
   observation({ contradictions: [{ resource: 'requests.cpu', used: '9', counted: '1' }] }),
   null,
 ).join('; ');
@@ -57,9 +57,9 @@ const paused = {
   reason: 'a freeze',
 } as const;
 
-function idle(look: Parameters<typeof observation>[0] = {}, remembered: Remembered = {}): Verdict {
+function idle(observed: Parameters<typeof observation>[0] = {}, remembered: Remembered = {}): Verdict {
   return decide(
-    { quota: observation(look), pullRequest: null },
+    { quota: observation(observed), pullRequest: null },
     memory({ demand: settledNeed, ...remembered }),
     NOW,
   )[1];
@@ -93,19 +93,19 @@ function blockedText(reason: BlockedReason): Expected {
 
 /** The policy's timeout is over, two days after people were asked. */
 function approvalTimedOut(): Verdict {
-  const look = { policy: policy({ approval: 'before-merge', 'approval-timeout': '2d' }) };
-  const [asked] = decideOpenAt(NOW - 48 * HOUR, { look });
-  return decide(seenWith(openDecision(), pullRequest(), look), asked, NOW)[1];
+  const observed = { policy: policy({ approval: 'before-merge', 'approval-timeout': '2d' }) };
+  const [asked] = decideOpenAt(NOW - 48 * HOUR, { observed });
+  return decide(seenWith(openDecision(), pullRequest(), observed), asked, NOW)[1];
 }
 
-function siblingQuota(): SiblingQuota {
+function siblingQuota(): OtherQuota {
   return {
     name: 'objects',
     quota: { uid: 'uid-0', hard: { pods: '10' }, used: { pods: '10' } },
     policy: policy(),
     demand: [demand({ pods: '2' })],
     contradictions: [],
-    hints: [],
+    candidates: [],
     lease: lease(),
   };
 }
@@ -134,19 +134,19 @@ const expected: Record<Reason, Expected> = {
     detail: 'the namespace opted out (resizer.io/enabled is "false")',
   },
   QuotaGone: {
-    verdict: open({ look: { quota: null } }),
+    verdict: open({ observed: { quota: null } }),
     kind: 'close',
     phase: 'Ended',
     detail: 'the ResourceQuota is deleted',
   },
   NamespaceGone: {
-    verdict: open({ look: { namespace: 'terminating' } }),
+    verdict: open({ observed: { namespace: 'terminating' } }),
     kind: 'close',
     phase: 'Ended',
     detail: 'the namespace is being deleted',
   },
   QuotaReplaced: {
-    verdict: open({ look: { quota: quota({ uid: 'uid-2' }) } }),
+    verdict: open({ observed: { quota: quota({ uid: 'uid-2' }) } }),
     kind: 'close',
     phase: 'Ended',
     detail: 'the ResourceQuota was deleted and another one has its name',
@@ -169,7 +169,7 @@ const expected: Record<Reason, Expected> = {
     phase: 'CoolingDown',
     detail: 'cooling down until 2026-11-20T10:40:00Z; pressure in this time holds (requests.cpu 10 → 12)',
   },
-  Refused: {
+  PreviouslyRejected: {
     verdict: idle(
       {},
       { rejections: [{ limits: { 'requests.cpu': '12' }, at: NOW - HOUR, by: 'ann', reason: 'no budget' }] },
@@ -180,25 +180,25 @@ const expected: Record<Reason, Expected> = {
       'requests.cpu 10 → 12 was refused by ann at 2026-11-20T09:00:00Z (no budget); not asked for again before 2026-11-21T09:00:00Z unless the need grows',
   },
   ObserverMode: {
-    verdict: open({ look: { policy: policy({ mode: 'observe' }) } }),
+    verdict: open({ observed: { policy: policy({ mode: 'observe' }) } }),
     kind: 'hold',
     phase: 'AwaitingMerge',
     detail: `the mode is observe, so nothing is written to ${LINK}: it is left to people, waiting until they merge or close it`,
   },
   AutoMergeOff: {
-    verdict: open({ look: { policy: policy({}, { autoMerge: false }) } }),
+    verdict: open({ observed: { policy: policy({}, { autoMerge: false }) } }),
     kind: 'hold',
     phase: 'AwaitingMerge',
     detail: `${LINK} is ready and waits for a person to merge it: auto-merge is off globally (--enable-auto-merge)`,
   },
   NamespaceAutoMergeOff: {
-    verdict: open({ look: { policy: policy({ 'auto-merge': 'false' }) } }),
+    verdict: open({ observed: { policy: policy({ 'auto-merge': 'false' }) } }),
     kind: 'hold',
     phase: 'AwaitingMerge',
     detail: `${LINK} is ready and waits for a person to merge it: auto-merge is off for this namespace (resizer.io/auto-merge)`,
   },
   MaxStepExceeded: {
-    verdict: open({ look: { policy: policy({ 'max-step': '1.1' }) } }),
+    verdict: open({ observed: { policy: policy({ 'max-step': '1.1' }) } }),
     kind: 'hold',
     phase: 'AwaitingApproval',
     detail: `${LINK} waits for an approval since 2026-11-20T10:00:00Z: requests.cpu from 10 to 12 is more than 1.1 × the limit (resizer.io/max-step) and needs an approval; send approve or reject`,
@@ -206,7 +206,7 @@ const expected: Record<Reason, Expected> = {
   RaiseFromZero: {
     verdict: open({
       decision: { changes: [change({ from: '0', used: '0', to: '2', demand: '2' })] },
-      look: {
+      observed: {
         quota: quota({ hard: { 'requests.cpu': '0' }, used: { 'requests.cpu': '0' } }),
         demand: [demand({ 'requests.cpu': '1' })],
       },
@@ -216,7 +216,7 @@ const expected: Record<Reason, Expected> = {
     detail: `${LINK} waits for an approval since 2026-11-20T10:00:00Z: requests.cpu is 0 on purpose, raising it to 2 needs an approval; send approve or reject`,
   },
   ApprovalRequired: {
-    verdict: open({ look: { policy: policy({ approval: 'before-merge', 'approval-timeout': '2d' }) } }),
+    verdict: open({ observed: { policy: policy({ approval: 'before-merge', 'approval-timeout': '2d' }) } }),
     kind: 'hold',
     phase: 'AwaitingApproval',
     detail: `${LINK} waits for an approval since 2026-11-20T10:00:00Z: every raise of this quota needs an approval before a merge (resizer.io/approval is before-merge); send approve or reject; without an answer by 2026-11-22T10:00:00Z it is given up`,
@@ -236,44 +236,46 @@ const expected: Record<Reason, Expected> = {
       }),
       NOW,
     )[1],
-    kind: 'say',
+    kind: 'notify',
     phase: 'AwaitingMerge',
     detail: 'requests.cpu 10 → 12: approved by ann at 2026-11-20T10:00:00Z: month end',
   },
   Frozen: {
-    verdict: open({ look: { mergeHold: { reason: 'Frozen', until: NOW + HOUR, detail: 'the freeze in words' } } }),
+    verdict: open({ observed: { mergeHold: { reason: 'Frozen', until: NOW + HOUR, detail: 'the freeze in words' } } }),
     kind: 'hold',
     phase: 'AwaitingMerge',
     detail: `${LINK} is ready, and merging is held: the freeze in words`,
   },
   OutsideMergeWindow: {
-    verdict: open({ look: { mergeHold: { reason: 'OutsideMergeWindow', until: null, detail: 'no window is open' } } }),
+    verdict: open({
+      observed: { mergeHold: { reason: 'OutsideMergeWindow', until: null, detail: 'no window is open' } },
+    }),
     kind: 'hold',
     phase: 'AwaitingMerge',
     detail: `${LINK} is ready, and merging is held: no window is open`,
   },
   AtMaximum: {
     verdict: idle({ policy: policy({ 'cpu-max': '10' }), demand: [demand({ 'requests.cpu': '3' })] }),
-    kind: 'say',
+    kind: 'notify',
     phase: 'Blocked',
     detail: CAPPED,
   },
   UsageContradicted: {
     verdict: idle({ contradictions: [{ resource: 'requests.cpu', used: '9', counted: '1' }] }),
-    kind: 'say',
+    kind: 'notify',
     phase: 'Detecting',
     detail: `${CONTRADICTED}; nothing is raised on such numbers, looking again`,
   },
   UsageNotCounted: {
     verdict: idle({ usage: 'own', counting: { kind: 'unavailable', why: 'no starter answered' } }),
-    kind: 'say',
+    kind: 'notify',
     phase: 'Blocked',
     detail:
       "the usage of the namespace could not be counted: no starter answered. In mode own nothing is decided by the quota's status alone, so Headroom checks again",
   },
-  SiblingFirst: {
+  OtherQuotaFirst: {
     verdict: idle(
-      { demand: [demand({ 'requests.cpu': '4' })], siblings: [siblingQuota()] },
+      { demand: [demand({ 'requests.cpu': '4' })], otherQuotas: [siblingQuota()] },
       { demand: { digest: 'requests.cpu=17', since: NOW - HOUR, firstSeen: NOW - HOUR } },
     ),
     kind: 'hold',
@@ -281,7 +283,7 @@ const expected: Record<Reason, Expected> = {
     detail:
       'requests.cpu 10 → 17: quota objects misses room for the same workloads and raises both in one pull request; this one has its own if that does not happen by 2026-11-20T10:00:23Z',
   },
-  CarriedBySibling: {
+  RaisedWithOtherQuota: {
     verdict: idle({ lease: lease({ holder: 'headroom/0a1b2c3d', carriedBy: 'objects' }) }),
     kind: 'hold',
     phase: 'AwaitingMerge',
@@ -317,20 +319,20 @@ const expected: Record<Reason, Expected> = {
     phase: 'OpeningPullRequest',
     detail: 'requests.cpu 10 → 12',
   },
-  DemandSettling: {
+  DemandDebouncing: {
     verdict: idle({}, { demand: null }),
     kind: 'hold',
     phase: 'Detecting',
     detail: 'requests.cpu 10 → 12: looking again in 2 s, so that a rollout in full swing is seen whole',
   },
-  NeedGrew: {
-    verdict: open({ look: { demand: [demand({ 'requests.cpu': '3' })] } }),
+  DemandGrew: {
+    verdict: open({ observed: { demand: [demand({ 'requests.cpu': '3' })] } }),
     kind: 'rebuild',
     phase: 'OpeningPullRequest',
     detail: `${LINK}: the need grew (requests.cpu 10 → 15100m)`,
   },
-  NeedGone: {
-    verdict: open({ look: { quota: cpu('7') }, memory: { demandGoneSince: NOW - MINUTE } }),
+  DemandGone: {
+    verdict: open({ observed: { quota: cpu('7') }, memory: { demandGoneSince: NOW - MINUTE } }),
     kind: 'hold',
     phase: 'AwaitingChecks',
     detail: `the need has been gone since 2026-11-20T09:59:00Z, ${LINK} is closed at 2026-11-20T10:09:00Z unless it comes back`,
@@ -394,16 +396,16 @@ const expected: Record<Reason, Expected> = {
     phase: 'OpeningPullRequest',
     detail: `${LINK}: main moved on and must be contained before a merge; the branch is rebuilt`,
   },
-  CompanionLeft: {
+  BatchedQuotaLeft: {
     verdict: open({
       decision: {
-        companions: [
+        batchedQuotas: [
           {
             quota: 'objects',
             quotaUid: 'uid-2',
             changes: [change({ resource: 'pods', from: '10', to: '12' })],
-            gate: null,
-            hints: [],
+            approvalRequirement: null,
+            candidates: [],
           },
         ],
       },
@@ -426,7 +428,7 @@ const expected: Record<Reason, Expected> = {
   },
   UpdateDue: {
     verdict: open({
-      look: { demand: [demand({ 'requests.cpu': '3' })] },
+      observed: { demand: [demand({ 'requests.cpu': '3' })] },
       decision: { pullRequest: ref({ pushedAt: NOW - MINUTE }) },
     }),
     kind: 'hold',
@@ -437,13 +439,13 @@ const expected: Record<Reason, Expected> = {
     verdict: open({
       pull: { state: 'closed', merge: { sha: 'f00', at: NOW, by: 'ann', limits: { 'requests.cpu': '12' } } },
     }),
-    kind: 'settle',
+    kind: 'complete',
     phase: 'AwaitingSync',
     detail: `${LINK} was merged by ann`,
   },
   ClosedByHuman: {
     verdict: open({ pull: { state: 'closed', closedBy: 'ann' } }),
-    kind: 'settle',
+    kind: 'complete',
     phase: 'CoolingDown',
     detail: `${LINK} was closed by ann: that is a refusal`,
   },
@@ -491,16 +493,16 @@ const expected: Record<Reason, Expected> = {
   },
   Synced: {
     verdict: awaitingSync({ limits: { 'requests.cpu': '10' } }),
-    kind: 'settle',
+    kind: 'complete',
     phase: 'CoolingDown',
     detail: 'the cluster shows requests.cpu 10',
   },
 };
 
 describe('every reason comes with its phase and its sentence', () => {
-  it.each(Object.entries(expected))('%s', (reason, { verdict, ...said }) => {
+  it.each(Object.entries(expected))('%s', (reason, { verdict, ...learntFrom }) => {
     const { kind, phase, detail } = verdict;
-    expect({ reason: verdict.reason, kind, phase, detail }).toEqual({ reason, ...said });
+    expect({ reason: verdict.reason, kind, phase, detail }).toEqual({ reason, ...learntFrom });
   });
 
   it('and every phase has a reason', () => {
@@ -550,8 +552,8 @@ describe('the same reasons in other circumstances', () => {
 
   it('the comment on a pull request that is closed says why', () => {
     const comments = [
-      open({ look: { quota: null } }),
-      open({ look: { quota: cpu('7') }, memory: { demandGoneSince: NOW - HOUR } }),
+      open({ observed: { quota: null } }),
+      open({ observed: { quota: cpu('7') }, memory: { demandGoneSince: NOW - HOUR } }),
       open({ memory: { rejection: { by: 'ann', at: NOW, reason: 'no budget' } } }),
     ].map((verdict) => (verdict.kind === 'close' ? verdict.comment : verdict.kind));
     expect(comments).toEqual([

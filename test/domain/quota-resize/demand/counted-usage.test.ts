@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { companionsFor } from '../../../../domain/quota-resize/decide/batched-quotas.ts';
+import { batchedQuotasFor } from '../../../../domain/quota-resize/decide/batched-quotas.ts';
 import { usageFacts, usageNotes, withCounts } from '../../../../domain/quota-resize/demand/counted-usage.ts';
 import { decide } from '../../../../domain/quota-resize/decide/decide.ts';
-import { computeNeed } from '../../../../domain/quota-resize/sizing/requirement.ts';
-import type { QuotaObservation, SiblingQuota } from '../../../../domain/quota-resize/model/observation.ts';
+import { computeRequirement } from '../../../../domain/quota-resize/sizing/requirement.ts';
+import type { QuotaObservation, OtherQuota } from '../../../../domain/quota-resize/model/observation.ts';
 import type { UsageCount } from '../../../../domain/quota-usage/calculate.ts';
 import type { CachedQuota } from '../../../../domain/quota-usage/observation.ts';
 import {
@@ -35,20 +35,20 @@ function counted(
 }
 
 /** The status says one thing, and the objects are charged another. */
-function differing(used: string, charged: string, look: Partial<QuotaObservation> = {}): QuotaObservation {
-  return withCounts(observation({ quota: cpu(used), usage: 'audit', ...look }), [
+function differing(used: string, charged: string, observed: Partial<QuotaObservation> = {}): QuotaObservation {
+  return withCounts(observation({ quota: cpu(used), usage: 'audit', ...observed }), [
     counted({ 'requests.cpu': charged }, { status: { 'requests.cpu': used } }),
   ]);
 }
 
-function sibling(used: string): SiblingQuota {
+function otherQuota(used: string): OtherQuota {
   return {
     name: 'objects',
     quota: { uid: 'uid-2', hard: { pods: '10' }, used: { pods: used } },
     policy: policy(),
     demand: [demand({ pods: '2' })],
     contradictions: [],
-    hints: [],
+    candidates: [],
     lease: lease(),
   };
 }
@@ -59,12 +59,14 @@ const LOW =
 
 describe('what was counted', () => {
   it('is what a quota uses, whatever its status says', () => {
-    expect(computeNeed(differing('1800m', '9'), null)?.changes).toMatchObject([{ used: '9', from: '10', to: '12' }]);
-    expect(computeNeed(differing('9', '1800m'), null)).toBeNull();
+    expect(computeRequirement(differing('1800m', '9'), null)?.changes).toMatchObject([
+      { used: '9', from: '10', to: '12' },
+    ]);
+    expect(computeRequirement(differing('9', '1800m'), null)).toBeNull();
   });
 
   it('leaves the number of the status where a resource was not counted, and says so when it is raised', () => {
-    const look = withCounts(observation({ quota: cpu('9'), usage: 'own' }), [
+    const observed = withCounts(observation({ quota: cpu('9'), usage: 'own' }), [
       {
         ...counted({}),
         count: {
@@ -73,7 +75,7 @@ describe('what was counted', () => {
         },
       },
     ]);
-    expect(computeNeed(look, null)).toMatchObject({
+    expect(computeRequirement(observed, null)).toMatchObject({
       changes: [{ used: '9' }],
       usageNotes: [
         "requests.cpu could not be counted: the cache of pods is not filled yet. Headroom goes by the quota's status.",
@@ -82,35 +84,37 @@ describe('what was counted', () => {
   });
 
   it('is not that of a quota that has the same name and is another one', () => {
-    const look = withCounts(observation({ usage: 'audit' }), [counted({ 'requests.cpu': '1' }, { uid: 'uid-before' })]);
-    expect(look).toMatchObject({ quota: cpu('9'), counting: { kind: 'unavailable' } });
+    const observed = withCounts(observation({ usage: 'audit' }), [
+      counted({ 'requests.cpu': '1' }, { uid: 'uid-before' }),
+    ]);
+    expect(observed).toMatchObject({ quota: cpu('9'), counting: { kind: 'unavailable' } });
   });
 
   it('says which of the other quotas lack room', () => {
-    const look = observation({
+    const observed = observation({
       usage: 'audit',
       quota: cpu('9'),
       demand: [demand({ 'requests.cpu': '4' })],
-      siblings: [sibling('10')],
+      otherQuotas: [otherQuota('10')],
     });
     const own = counted({ 'requests.cpu': '9' });
     const siblingsWith = (pods: string) =>
-      withCounts(look, [own, counted({ pods }, { uid: 'uid-2' })]).siblings.map(({ name }) => name);
+      withCounts(observed, [own, counted({ pods }, { uid: 'uid-2' })]).otherQuotas.map(({ name }) => name);
     expect(siblingsWith('9')).toEqual(['objects']);
     expect(siblingsWith('3')).toEqual([]);
     // The demand of 2 fits exactly.
     expect(siblingsWith('8')).toEqual([]);
     expect(
-      withCounts(look, [counted({ 'requests.cpu': '1' }), counted({ pods: '9' }, { uid: 'uid-2' })]).siblings,
+      withCounts(observed, [counted({ 'requests.cpu': '1' }), counted({ pods: '9' }, { uid: 'uid-2' })]).otherQuotas,
     ).toEqual([]);
   });
 });
 
 describe('a status that says something else', () => {
   it('is said on the proposal, with both numbers', () => {
-    const look = differing('1800m', '9');
-    expect(computeNeed(look, null)).toMatchObject({ usageNotes: [LOW], notes: [] });
-    const seen = { quota: look, pullRequest: null };
+    const observed = differing('1800m', '9');
+    expect(computeRequirement(observed, null)).toMatchObject({ usageNotes: [LOW], notes: [] });
+    const seen = { quota: observed, pullRequest: null };
     expect(decide(seen, memory({ demand: settledNeed }), NOW)[1]).toMatchObject({
       kind: 'propose',
       proposal: { usageNotes: [LOW] },
@@ -120,13 +124,13 @@ describe('a status that says something else', () => {
   it('is said on what is left of a proposal of which people refused a part', () => {
     const hard = { 'requests.cpu': '10', pods: '10' };
     const read = observation({ quota: quota({ hard, used: { 'requests.cpu': '1800m', pods: '9' } }), usage: 'audit' });
-    const look = withCounts(read, [
+    const observed = withCounts(read, [
       counted({ 'requests.cpu': '9', pods: '9' }, { status: { 'requests.cpu': '1800m', pods: '9' } }),
     ]);
-    const refusal = { limits: { pods: '12' }, at: NOW - HOUR, by: 'ann', reason: '' };
+    const denial = { limits: { pods: '12' }, at: NOW - HOUR, by: 'ann', reason: '' };
     const [, verdict] = decide(
-      { quota: look, pullRequest: null },
-      memory({ demand: settledNeed, rejections: [refusal] }),
+      { quota: observed, pullRequest: null },
+      memory({ demand: settledNeed, rejections: [denial] }),
       NOW,
     );
     expect(verdict).toMatchObject({
@@ -166,19 +170,19 @@ describe('a status that says something else', () => {
   });
 
   it('goes along with a companion', () => {
-    const look = observation({
+    const observed = observation({
       usage: 'audit',
       demand: [demand({ 'requests.cpu': '4' })],
-      siblings: [sibling('2')],
+      otherQuotas: [otherQuota('2')],
     });
-    const both = withCounts(look, [
+    const both = withCounts(observed, [
       counted({ 'requests.cpu': '9' }),
       counted({ pods: '9' }, { uid: 'uid-2', status: { pods: '2' } }),
     ]);
-    const need = computeNeed(both, null);
-    if (need === null) throw new Error('there is no need');
-    expect(need.usageNotes).toBeUndefined();
-    expect(companionsFor(both, need, NOW)).toMatchObject([
+    const requirement = computeRequirement(both, null);
+    if (requirement === null) throw new Error('there is no need');
+    expect(requirement.usageNotes).toBeUndefined();
+    expect(batchedQuotasFor(both, requirement, NOW)).toMatchObject([
       {
         quota: 'objects',
         usageNotes: [
@@ -190,14 +194,14 @@ describe('a status that says something else', () => {
 });
 
 describe('without the counted numbers', () => {
-  const look = { usage: 'audit', counting: unavailable } as const;
+  const observed = { usage: 'audit', counting: unavailable } as const;
   const detail = `the usage of the namespace could not be counted: ${unavailable.why}. In mode audit nothing is decided by the quota's status alone, so Headroom checks again`;
 
   it('nothing is raised: people are told once, and it looks again', () => {
-    const seen = { quota: observation(look), pullRequest: null };
+    const seen = { quota: observation(observed), pullRequest: null };
     const [, first] = decide(seen, memory({ demand: settledNeed }), NOW);
     expect(first).toMatchObject({
-      kind: 'say',
+      kind: 'notify',
       reason: 'UsageNotCounted',
       event: { type: 'Warning', message: detail },
     });
@@ -207,7 +211,7 @@ describe('without the counted numbers', () => {
   });
 
   it('an episode does not end on a status that looks calm', () => {
-    const seen = { quota: observation({ ...look, quota: cpu('1') }), pullRequest: null };
+    const seen = { quota: observation({ ...observed, quota: cpu('1') }), pullRequest: null };
     expect(decide(seen, memory({ emitted: ['uncounted'] }), NOW)[1]).toMatchObject({
       kind: 'hold',
       reason: 'UsageNotCounted',
@@ -217,7 +221,7 @@ describe('without the counted numbers', () => {
   it('an open pull request is neither merged nor closed', () => {
     for (const used of ['9', '1']) {
       const [, verdict] = decideOpenAt(NOW, {
-        look: { ...look, quota: cpu(used) },
+        observed: { ...observed, quota: cpu(used) },
         memory: { emitted: ['uncounted'], demandGoneSince: NOW - HOUR },
       });
       expect(verdict).toMatchObject({ kind: 'hold', reason: 'UsageNotCounted', wait: { watch: 'pullRequest' } });
@@ -226,23 +230,23 @@ describe('without the counted numbers', () => {
 
   it('nothing is opened, and what people do goes on', () => {
     const decided = decision();
-    const unopened = seenWith(decided, null, look);
+    const unopened = seenWith(decided, null, observed);
     expect(decide(unopened, memory({ decision: decided, emitted: ['uncounted'] }), NOW)[1]).toMatchObject({
       kind: 'hold',
       reason: 'UsageNotCounted',
     });
-    const closed = seenWith(openDecision(), pullRequest({ state: 'closed', closedBy: 'ann' }), look);
+    const closed = seenWith(openDecision(), pullRequest({ state: 'closed', closedBy: 'ann' }), observed);
     expect(decide(closed, memory({ decision: openDecision() }), NOW)[1]).toMatchObject({ reason: 'ClosedByHuman' });
   });
 
   it('a sibling that could not be counted is not raised along', () => {
     const own = withCounts(
-      observation({ usage: 'audit', demand: [demand({ 'requests.cpu': '4' })], siblings: [sibling('9')] }),
+      observation({ usage: 'audit', demand: [demand({ 'requests.cpu': '4' })], otherQuotas: [otherQuota('9')] }),
       [counted({ 'requests.cpu': '9' })],
     );
-    const need = computeNeed(own, null);
-    if (need === null) throw new Error('there is no need');
-    expect(own.siblings).toHaveLength(1);
-    expect(companionsFor(own, need, NOW)).toEqual([]);
+    const requirement = computeRequirement(own, null);
+    if (requirement === null) throw new Error('there is no need');
+    expect(own.otherQuotas).toHaveLength(1);
+    expect(batchedQuotasFor(own, requirement, NOW)).toEqual([]);
   });
 });

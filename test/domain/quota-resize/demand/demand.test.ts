@@ -3,8 +3,8 @@ import {
   type ChargingQuota,
   demandOfMessages,
   demandOfMissing,
-  type RefusedWorkload,
-  type SeenRefusal,
+  type DeniedWorkload,
+  type SeenDenial,
 } from '../../../../domain/quota-resize/demand/demand.ts';
 import {
   missingOfCronJob,
@@ -37,19 +37,19 @@ function quota(change: Partial<ChargingQuota> = {}): ChargingQuota {
   };
 }
 
-function refused(message: string, lastSeen: number): SeenRefusal {
-  const refusal = parseAdmissionMessage(message);
-  if (refusal.class !== 'exceededQuota') throw new Error(`no refusal: ${message}`);
-  return { refusal, lastSeen };
+function denied(message: string, lastSeen: number): SeenDenial {
+  const denial = parseAdmissionMessage(message);
+  if (denial.class !== 'exceededQuota') throw new Error(`no refusal: ${message}`);
+  return { denial, lastSeen };
 }
 
 /** The workload, refused these things; by default something that says nothing about pods. */
-function refusedWorkload(refusals: readonly SeenRefusal[] = [other(5)], since: number | null = null): RefusedWorkload {
-  return { workload, refusals, templateSince: since };
+function refusedWorkload(denials: readonly SeenDenial[] = [other(5)], since: number | null = null): DeniedWorkload {
+  return { workload, denials, templateSince: since };
 }
 
-function other(lastSeen: number): SeenRefusal {
-  return refused(
+function other(lastSeen: number): SeenDenial {
+  return denied(
     'secrets "s" is forbidden: exceeded quota: q, requested: secrets=1, used: secrets=1, limited: secrets=1',
     lastSeen,
   );
@@ -155,17 +155,17 @@ describe('what a workload misses', () => {
       metadata: { uid: 'cron' },
       spec: { jobTemplate: { spec: { parallelism: 2, completions: 2, template } } },
     };
-    const refusedAt = Date.UTC(2026, 10, 20, 10, 0, 30);
+    const deniedAt = Date.UTC(2026, 10, 20, 10, 0, 30);
     const job = (at: string, uid = 'cron') => ({
       metadata: { creationTimestamp: at, ownerReferences: [{ uid, controller: true }] },
     });
     const object = { of: 'object', count: 1, resource: 'jobs', group: 'batch' };
     const all = [object, { of: 'pod', count: 2, surge: 0, spec }];
-    expect(missingOfCronJob(owner, [], refusedAt)).toEqual(all);
-    expect(missingOfCronJob(owner, [job('2026-11-20T10:00:00Z')], refusedAt)).toEqual(all);
-    expect(missingOfCronJob(owner, [job('2026-11-20T10:01:00Z', 'another')], refusedAt)).toEqual(all);
-    expect(missingOfCronJob(owner, [job('2026-11-20T10:01:00Z')], refusedAt)).toEqual([]);
-    expect(missingOfCronJob({ ...owner, spec: { ...owner.spec, suspend: true } }, [], refusedAt)).toEqual([]);
+    expect(missingOfCronJob(owner, [], deniedAt)).toEqual(all);
+    expect(missingOfCronJob(owner, [job('2026-11-20T10:00:00Z')], deniedAt)).toEqual(all);
+    expect(missingOfCronJob(owner, [job('2026-11-20T10:01:00Z', 'another')], deniedAt)).toEqual(all);
+    expect(missingOfCronJob(owner, [job('2026-11-20T10:01:00Z')], deniedAt)).toEqual([]);
+    expect(missingOfCronJob({ ...owner, spec: { ...owner.spec, suspend: true } }, [], deniedAt)).toEqual([]);
   });
 
   it('is the ReplicaSet that a Deployment says it cannot create', () => {
@@ -344,11 +344,11 @@ describe('a rolling update', () => {
 describe('what admission said of one pod', () => {
   const two = [{ of: 'pod', count: 2, surge: 0, spec }] as const;
   const pod = (requested: string, lastSeen: number, name = 'compute') =>
-    refused(
+    denied(
       `Error creating: pods "web-1-" is forbidden: exceeded quota: ${name}, requested: ${requested}, used: ${requested}, limited: ${requested}`,
       lastSeen,
     );
-  const totalOf = (workloadRefused: RefusedWorkload, change: Partial<ChargingQuota> = {}) =>
+  const totalOf = (workloadRefused: DeniedWorkload, change: Partial<ChargingQuota> = {}) =>
     demandOfMissing(quota(change), workloadRefused, two)?.total;
 
   it('counts for each missing one where it is more than the template: a webhook made it larger', () => {
@@ -363,8 +363,8 @@ describe('what admission said of one pod', () => {
   });
 
   it('counts by its newest, by what any quota of the namespace said, and under every name of the resource', () => {
-    const refusals = [pod('requests.cpu=900m', 4), pod('requests.cpu=700m', 5)];
-    expect(totalOf(refusedWorkload(refusals))?.['requests.cpu']).toBe('1400m');
+    const denials = [pod('requests.cpu=900m', 4), pod('requests.cpu=700m', 5)];
+    expect(totalOf(refusedWorkload(denials))?.['requests.cpu']).toBe('1400m');
     expect(totalOf(refusedWorkload([pod('cpu=800m', 5, 'other')]))?.['requests.cpu']).toBe('1600m');
     expect(totalOf(refusedWorkload([pod('requests.cpu=800m', 5, 'other')]), { hard: { cpu: '2' } })).toEqual({
       cpu: '1600m',
@@ -372,9 +372,9 @@ describe('what admission said of one pod', () => {
   });
 
   it('is about another template where that was written later', () => {
-    const refusals = [pod('requests.cpu=700m', 5)];
-    expect(totalOf(refusedWorkload(refusals, 6))?.['requests.cpu']).toBe('1');
-    expect(totalOf(refusedWorkload(refusals, 5))?.['requests.cpu']).toBe('1400m');
+    const denials = [pod('requests.cpu=700m', 5)];
+    expect(totalOf(refusedWorkload(denials, 6))?.['requests.cpu']).toBe('1');
+    expect(totalOf(refusedWorkload(denials, 5))?.['requests.cpu']).toBe('1400m');
   });
 
   it('proves that a quota counts it, whatever its scopes make of the template', () => {
@@ -385,7 +385,7 @@ describe('what admission said of one pod', () => {
 
   it('says nothing about its claims, which have messages of their own', () => {
     const claim = { metadata: { name: 'data' }, spec: { resources: { requests: { storage: '1Gi' } } } };
-    const told = refused(
+    const seenHere = denied(
       'create Claim data-db-1 for Pod db-1 in StatefulSet db failed error: persistentvolumeclaims "data-db-1" is forbidden: exceeded quota: compute, requested: requests.storage=2Gi, used: requests.storage=0, limited: requests.storage=0',
       5,
     );
@@ -395,7 +395,8 @@ describe('what admission said of one pod', () => {
       { of: 'claim', count: 1, claim: { ...claim, metadata: { name: 'log' } } },
     ] as const;
     expect(
-      demandOfMissing(quota({ hard: { 'requests.storage': '0', pods: '9' } }), refusedWorkload([told]), missing)?.total,
+      demandOfMissing(quota({ hard: { 'requests.storage': '0', pods: '9' } }), refusedWorkload([seenHere]), missing)
+        ?.total,
     ).toEqual({
       pods: '2',
       'requests.storage': '7Gi',
@@ -437,8 +438,8 @@ describe('the demand of a workload that cannot be read', () => {
     `pods "task-x" is forbidden: exceeded quota: ${name}, requested: requests.cpu=${amount}, used: requests.cpu=2, limited: requests.cpu=2`;
 
   it('is what its newest refusal asked for, whatever the pod was called', () => {
-    const refusals = [refused(cpu('700m'), 10), refused(cpu('500m'), 20)];
-    expect(demandOfMessages(quota(), refusedWorkload(refusals))).toEqual({
+    const denials = [denied(cpu('700m'), 10), denied(cpu('500m'), 20)];
+    expect(demandOfMessages(quota(), refusedWorkload(denials))).toEqual({
       workload,
       basis: 'message',
       missing: 1,
@@ -449,17 +450,17 @@ describe('the demand of a workload that cannot be read', () => {
   });
 
   it("counts another quota's refusal where this quota counts every object", () => {
-    const refusals = [refused(cpu('500m', 'other'), 10)];
-    expect(demandOfMessages(quota(), refusedWorkload(refusals))?.total).toEqual({ 'requests.cpu': '500m' });
-    expect(demandOfMessages(quota({ scopes: { scopes: ['Terminating'] } }), refusedWorkload(refusals))).toBeNull();
-    expect(demandOfMessages(quota({ hard: { pods: '1' } }), refusedWorkload(refusals))).toBeNull();
+    const denials = [denied(cpu('500m', 'other'), 10)];
+    expect(demandOfMessages(quota(), refusedWorkload(denials))?.total).toEqual({ 'requests.cpu': '500m' });
+    expect(demandOfMessages(quota({ scopes: { scopes: ['Terminating'] } }), refusedWorkload(denials))).toBeNull();
+    expect(demandOfMessages(quota({ hard: { pods: '1' } }), refusedWorkload(denials))).toBeNull();
   });
 
   it('adds up refused objects of different kinds', () => {
     const claim =
       'persistentvolumeclaims "task-x" is forbidden: exceeded quota: compute, requested: requests.storage=1Gi, used: requests.storage=0, limited: requests.storage=0';
     const charging = quota({ hard: { 'requests.cpu': '2', 'requests.storage': '0' } });
-    expect(demandOfMessages(charging, refusedWorkload([refused(cpu('500m'), 10), refused(claim, 11)]))?.total).toEqual({
+    expect(demandOfMessages(charging, refusedWorkload([denied(cpu('500m'), 10), denied(claim, 11)]))?.total).toEqual({
       'requests.cpu': '500m',
       'requests.storage': '1Gi',
     });

@@ -91,8 +91,8 @@ describe('an admission message', () => {
     ['pods "p" is forbidden: exceeded quota: q, requested: cpu=1, used: cpu', { class: 'notQuota' }],
     ['0/3 nodes are available', { class: 'notQuota' }],
   ])('that looks alike is none: %s', (message, expected) => {
-    const refusal = parseAdmissionMessage(`Error creating: ${message}`);
-    expect(refusal).toMatchObject(expected);
+    const denial = parseAdmissionMessage(`Error creating: ${message}`);
+    expect(denial).toMatchObject(expected);
   });
 
   it('never crashes the reader', () => {
@@ -120,8 +120,8 @@ describe('an admission message', () => {
           fc.array(words).map((parts) => parts.join('')),
         ),
         (message) => {
-          const refusal = parseAdmissionMessage(message);
-          expect(refusal.class).toBeTypeOf('string');
+          const denial = parseAdmissionMessage(message);
+          expect(denial.class).toBeTypeOf('string');
         },
       ),
     );

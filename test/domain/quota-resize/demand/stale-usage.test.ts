@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { computeNeed } from '../../../../domain/quota-resize/sizing/requirement.ts';
-import { believedUsage, contradictionsOf, staleNeed } from '../../../../domain/quota-resize/demand/stale-usage.ts';
+import { computeRequirement } from '../../../../domain/quota-resize/sizing/requirement.ts';
+import {
+  believedUsage,
+  contradictionsOf,
+  staleRequirement,
+} from '../../../../domain/quota-resize/demand/stale-usage.ts';
 import { cpu, demand, observation } from '../model/observations.ts';
 
-const contradicted = (used: string, counted: string, look: Parameters<typeof observation>[0] = {}) =>
-  observation({ quota: cpu(used), contradictions: [{ resource: 'requests.cpu', used, counted }], ...look });
+const contradicted = (used: string, counted: string, observed: Parameters<typeof observation>[0] = {}) =>
+  observation({ quota: cpu(used), contradictions: [{ resource: 'requests.cpu', used, counted }], ...observed });
 
 describe('status.used and the objects that are there', () => {
   it('contradict each other where both have a number and the numbers differ by value', () => {
@@ -24,28 +28,28 @@ describe('status.used and the objects that are there', () => {
 describe('a need by a number that the other side contradicts', () => {
   it('is none, and is said with both numbers, whichever side is the higher', () => {
     const stale = contradicted('9', '4');
-    expect(computeNeed(stale, null)).toBeNull();
-    expect(staleNeed(stale, null)).toEqual([
+    expect(computeRequirement(stale, null)).toBeNull();
+    expect(staleRequirement(stale, null)).toEqual([
       "requests.cpu: the quota's status says 9 CPU, but the objects add up to 4 CPU. By the status alone it would be raised to 12 CPU.",
     ]);
     const behind = contradicted('4', '9');
-    expect(computeNeed(behind, null)).toBeNull();
-    expect(staleNeed(behind, null)).toEqual([
+    expect(computeRequirement(behind, null)).toBeNull();
+    expect(staleRequirement(behind, null)).toEqual([
       "requests.cpu: the quota's status says 4 CPU, but the objects add up to 9 CPU. By the objects alone it would be raised to 12 CPU.",
     ]);
   });
 
   it('is smaller where a need is left, and the rest is said on the proposal', () => {
-    const look = contradicted('9', '6', { demand: [demand({ 'requests.cpu': '5' })] });
-    const need = computeNeed(look, null);
-    expect(need?.changes).toMatchObject([{ used: '6', to: '14' }]);
-    expect(need?.notes).toEqual(staleNeed(look, null));
-    expect(staleNeed(look, null)[0]).toContain('By the status alone it would be raised to 18 CPU.');
+    const observed = contradicted('9', '6', { demand: [demand({ 'requests.cpu': '5' })] });
+    const requirement = computeRequirement(observed, null);
+    expect(requirement?.changes).toMatchObject([{ used: '6', to: '14' }]);
+    expect(requirement?.notes).toEqual(staleRequirement(observed, null));
+    expect(staleRequirement(observed, null)[0]).toContain('By the status alone it would be raised to 18 CPU.');
   });
 
   it('is not said where it makes no difference', () => {
-    expect(staleNeed(contradicted('9', '8500m'), null)).toEqual([]);
-    expect(staleNeed(contradicted('4', '3'), null)).toEqual([]);
-    expect(computeNeed(contradicted('9', '8500m'), null)?.notes).toEqual([]);
+    expect(staleRequirement(contradicted('9', '8500m'), null)).toEqual([]);
+    expect(staleRequirement(contradicted('4', '3'), null)).toEqual([]);
+    expect(computeRequirement(contradicted('9', '8500m'), null)?.notes).toEqual([]);
   });
 });

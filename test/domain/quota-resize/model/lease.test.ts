@@ -26,7 +26,7 @@ const decision: Decision = {
   changes: [{ resource: 'requests.cpu', from: '2', to: '3600m', used: '2', demand: '1', reason: 'full' }],
   evidence: ['ReplicaSet web-1 misses 2 replicas'],
   demandByMessage: false,
-  gate: { reason: 'MaxStepExceeded', message: 'more than twice' },
+  approvalRequirement: { reason: 'MaxStepExceeded', message: 'more than twice' },
   pullRequest: {
     number: 7,
     url: 'https://forge/acme/gitops/pull/7',
@@ -43,7 +43,7 @@ const decision: Decision = {
 const memory = {
   lastModified: 1_795_000_000_000,
   lastRecommendation: { limits: { pods: '12' }, at: 1_795_000_000_500 },
-  refusals: [{ limits: { pods: '20' }, at: 1_795_000_000_001, by: 'jane', reason: 'too much' }],
+  rejections: [{ limits: { pods: '20' }, at: 1_795_000_000_001, by: 'jane', reason: 'too much' }],
   decision,
 };
 
@@ -94,7 +94,7 @@ describe('whose a Lease is', () => {
   const annotations = withMemory({}, target, {
     lastModified: null,
     lastRecommendation: null,
-    refusals: [],
+    rejections: [],
     decision: null,
   });
 
@@ -151,18 +151,27 @@ describe('the memory of a Lease', () => {
 
   it('has where the decision and its batched quotas were found in Git', () => {
     const placement = {
-      hint: { from: 'annotation', path: 'team-a', said: 'the annotation resizer.io/git-path' },
+      candidate: { from: 'annotation', path: 'team-a', learntFrom: 'the annotation resizer.io/git-path' },
       tried: 0,
       values: { 'requests.cpu': { path: 'team-a/quota.yaml', field: 'spec.hard["requests.cpu"]', text: '2' } },
     } as const;
-    const placed: Decision = {
+    const located: Decision = {
       ...decision,
       source: { repository: 'acme/gitops', base: 'main', how: 'by its name', placement },
-      companions: [{ quota: 'objects', quotaUid: 'u-2', changes: [], gate: null, hints: [placement.hint], placement }],
+      batchedQuotas: [
+        {
+          quota: 'objects',
+          quotaUid: 'u-2',
+          changes: [],
+          approvalRequirement: null,
+          candidates: [placement.candidate],
+          placement,
+        },
+      ],
     };
-    const annotations = withMemory({}, target, { ...memory, decision: placed });
+    const annotations = withMemory({}, target, { ...memory, decision: located });
     expect(readLeaseMemory({ metadata: { annotations } })).toEqual({
-      memory: { ...memory, decision: placed },
+      memory: { ...memory, decision: located },
       problems: [],
     });
   });
@@ -176,20 +185,60 @@ describe('the memory of a Lease', () => {
     ],
   ])('of a release that kept no place is read, with a decision %s', (_, progress, read) => {
     const written = `{"v":1,"decision":{"id":"0a1b2c3d","quotaUid":"u-1","decidedAt":1795000000123,"changes":[],"evidence":[],"demandByMessage":false,"gate":null,"source":{"repository":"acme/gitops","base":"main","how":"by its name"},${progress}}}`;
-    const { memory: known, problems } = readLeaseMemory({
+    const { memory: existing, problems } = readLeaseMemory({
       metadata: { annotations: { 'resizer.io/decision': written } },
     });
     expect(problems).toEqual([]);
-    expect(known.decision).toEqual({
+    expect(existing.decision).toEqual({
       id: '0a1b2c3d',
       quotaUid: 'u-1',
       decidedAt: 1_795_000_000_123,
       changes: [],
       evidence: [],
       demandByMessage: false,
-      gate: null,
+      approvalRequirement: null,
       source: { repository: 'acme/gitops', base: 'main', how: 'by its name' },
       ...read,
+    });
+  });
+
+  it('of a release that called batched quotas companions, and source candidates hints, is read', () => {
+    const hint = { from: 'template', repository: 'acme/gitops', path: 'team-a', said: 'the path template' };
+    const placement = {
+      hint,
+      tried: 1,
+      values: { pods: { path: 'team-a/quota.yaml', field: 'spec.hard.pods', text: '9' } },
+    };
+    const gate = { reason: 'ApprovalRequired', message: 'ask the team first', before: 'merge' };
+    const facts = { quotaUid: 'u-1', changes: [] };
+    const decided = {
+      ...facts,
+      id: '0a1b2c3d',
+      decidedAt: 1,
+      evidence: [],
+      demandByMessage: false,
+      pullRequest: null,
+      merge: null,
+    };
+    const written = {
+      ...decided,
+      gate,
+      source: { repository: 'acme/gitops', base: 'main', how: 'by its name', placement },
+      companions: [{ ...facts, quota: 'memory', gate: null, hints: [hint], placement }],
+    };
+    const annotations = { 'resizer.io/decision': JSON.stringify({ v: 1, decision: written }) };
+    const { memory: read, problems } = readLeaseMemory({ metadata: { annotations } });
+    expect(problems).toEqual([]);
+    const { said: learntFrom, ...known } = hint;
+    const candidate = { ...known, learntFrom };
+    const location = { candidate, tried: 1, values: placement.values };
+    expect(read.decision).toEqual({
+      ...decided,
+      approvalRequirement: gate,
+      source: { repository: 'acme/gitops', base: 'main', how: 'by its name', placement: location },
+      batchedQuotas: [
+        { ...facts, quota: 'memory', approvalRequirement: null, candidates: [candidate], placement: location },
+      ],
     });
   });
 
@@ -203,7 +252,7 @@ describe('the memory of a Lease', () => {
     const empty = withMemory(full, target, {
       lastModified: null,
       lastRecommendation: null,
-      refusals: [],
+      rejections: [],
       decision: null,
     });
     expect(Object.keys(empty).toSorted()).toEqual([
@@ -214,11 +263,11 @@ describe('the memory of a Lease', () => {
   });
 
   it('keeps the newest twenty refusals', () => {
-    const refusals = Array.from({ length: 25 }, (_, n) => ({ limits: {}, at: 1000 * (25 - n), by: 'x', reason: '' }));
-    const annotations = withMemory({}, target, { ...memory, refusals });
+    const rejections = Array.from({ length: 25 }, (_, n) => ({ limits: {}, at: 1000 * (25 - n), by: 'x', reason: '' }));
+    const annotations = withMemory({}, target, { ...memory, rejections });
     const { memory: read } = readLeaseMemory({ metadata: { annotations } });
-    expect(read.refusals).toHaveLength(20);
-    expect(Math.min(...read.refusals.map((one) => one.at))).toBe(6000);
+    expect(read.rejections).toHaveLength(20);
+    expect(Math.min(...read.rejections.map((one) => one.at))).toBe(6000);
   });
 
   it.each([
@@ -238,7 +287,7 @@ describe('the memory of a Lease', () => {
     ['resizer.io/last-modified', '2026-11-20'],
     ['resizer.io/last-recommendation', '{'],
     ['resizer.io/refusals', '{"limits":{}}'],
-    ['resizer.io/decision', JSON.stringify({ v: 2, decision })],
+    ['resizer.io/decision', JSON.stringify({ v: 3, decision })],
     ['resizer.io/decision', JSON.stringify({ v: 1, decision: { id: '' } })],
   ])('counts %s as absent and says so when it reads %s', (key, text) => {
     const annotations = { ...withMemory({}, target, memory), [key]: text };
@@ -250,7 +299,7 @@ describe('the memory of a Lease', () => {
       'last-modified': read.lastModified,
       'last-recommendation': read.lastRecommendation,
       decision: read.decision,
-      refusals: read.refusals.length === 0 ? null : read.refusals,
+      refusals: read.rejections.length === 0 ? null : read.rejections,
     };
     expect(field[key.replace('resizer.io/', '') as keyof typeof field]).toBeNull();
   });

@@ -1,5 +1,5 @@
 /** Observations, memories and decisions for tests of the state machine: a plain case each, with what a test changes. */
-import * as absorb from '../../../../domain/quota-resize/decide/apply-outcome.ts';
+import * as applyOutcome from '../../../../domain/quota-resize/decide/apply-outcome.ts';
 import { decide } from '../../../../domain/quota-resize/decide/decide.ts';
 import type { Seen } from '../../../../domain/quota-resize/model/episode-observation.ts';
 import type {
@@ -89,7 +89,7 @@ export function lease(changed: Partial<LeaseRecord> = {}): LeaseRecord {
     holderIsAbandoned: false,
     lastModified: null,
     lastRecommendation: null,
-    refusals: [],
+    rejections: [],
     decision: null,
     ...changed,
   };
@@ -108,8 +108,8 @@ export function observation(changed: Partial<QuotaObservation> = {}): QuotaObser
     demand: [],
     contradictions: [],
     mergeHold: null,
-    siblings: [],
-    hints: [],
+    otherQuotas: [],
+    candidates: [],
     lease: lease(),
     ...changed,
   };
@@ -179,7 +179,7 @@ export function decision(changed: Partial<DecisionFacts> = {}): LockedDecision {
     changes: [change()],
     evidence: [],
     demandByMessage: false,
-    gate: null,
+    approvalRequirement: null,
     pullRequest: null,
     merge: null,
     ...changed,
@@ -259,14 +259,14 @@ export function seenWith(
 export function decideOpenAt(
   now: number,
   changed: {
-    readonly look?: Partial<QuotaObservation>;
+    readonly observed?: Partial<QuotaObservation>;
     readonly pull?: Partial<PullRequestObservation>;
     readonly memory?: Remembered;
     readonly decision?: Parameters<typeof openDecision>[0];
   } = {},
 ): readonly [ResizeMemory, Verdict] {
   const held = openDecision(changed.decision);
-  const seen = seenWith(held, pullRequest(changed.pull), changed.look);
+  const seen = seenWith(held, pullRequest(changed.pull), changed.observed);
   return afterWords(seen, memory({ decision: held, ...changed.memory }), now);
 }
 
@@ -275,8 +275,8 @@ function afterWords(seen: Seen, remembered: ResizeMemory, now: number): readonly
   let current = remembered;
   for (let words = 0; words < 10; words += 1) {
     const [next, verdict] = decide(seen, current, now);
-    if (verdict.kind !== 'say') return [next, verdict];
-    current = absorb.emitted(next, verdict.about);
+    if (verdict.kind !== 'notify') return [next, verdict];
+    current = applyOutcome.emitted(next, verdict.about);
   }
   throw new Error('it never stops talking');
 }

@@ -56,20 +56,21 @@ function version1(changed: object = {}, ofDecision: object = {}): Version1 {
   return { ...memory, decision: { ...memory.decision, ...ofDecision }, ...changed };
 }
 
-const { decision: DECISION } = version1();
+const { gate, ...DECIDED } = version1().decision as { gate: null };
+const DECISION = { ...DECIDED, approvalRequirement: gate };
 const review = {
   approval: { by: 'ann', at: 1_763_625_601_000, reason: '', limits: { 'requests.cpu': '12' }, headSha: '' },
   rejection: { by: 'bob', at: 1_763_625_602_000, reason: 'no budget' },
   awaiting: { key: 'x', since: 1_763_625_601_000, remindedAt: 1_763_625_601_000 },
   demandGoneSince: 1_763_625_604_000,
-  closing: { reason: 'NeedGone', detail: 'gone' },
+  closing: { reason: 'DemandGone', detail: 'gone' },
 };
 
 describe('a carried memory', () => {
   it('is empty at first, and of this release survives JSON', () => {
     expect(upgradeMemory(undefined)).toEqual(emptyMemory());
-    const known = upgradeMemory(version1());
-    expect(upgradeMemory(JSON.parse(JSON.stringify(known)) as ResizeMemory)).toEqual(known);
+    const existing = upgradeMemory(version1());
+    expect(upgradeMemory(JSON.parse(JSON.stringify(existing)) as ResizeMemory)).toEqual(existing);
   });
 
   it('of this release before a field was added gets that field', () => {
@@ -78,16 +79,32 @@ describe('a carried memory', () => {
   });
 
   it('of a newer release is not guessed at', () => {
-    expect(() => upgradeMemory({ version: 3 })).toThrow(
-      'the carried memory has version 3, this worker knows up to 2: run a worker of the newer release',
+    expect(() => upgradeMemory({ version: 4 })).toThrow(
+      'the carried memory has version 4, this worker knows up to 3: run a worker of the newer release',
     );
+  });
+});
+
+describe('a carried memory of version 2', () => {
+  it('has its decision and its reasons under the names of today', () => {
+    const today = upgradeMemory(version1());
+    const written = { ...version1().decision, companions: [] };
+    const closing = { reason: 'NeedGone', detail: 'gone' };
+    const state = { kind: 'Locked', decision: written, ...review, closing };
+    const decision = { ...DECISION, batchedQuotas: [] };
+    expect(upgradeMemory({ ...today, version: 2, state } as unknown as { version: number })).toEqual({
+      ...today,
+      state: { ...today.state, decision },
+    });
+    const idle = { kind: 'Idle', demand: null, yieldedSince: null };
+    expect(upgradeMemory({ ...today, version: 2, state: idle } as unknown as { version: number }).state).toEqual(idle);
   });
 });
 
 describe('a carried memory of version 1', () => {
   it('with a decision that has no pull request is Locked, and nothing is lost but a pause, which is kept outside of the run', () => {
     expect(upgradeMemory(version1())).toEqual({
-      version: 2,
+      version: 3,
       state: { kind: 'Locked', decision: DECISION, ...review },
       attempt: { kind: 'tried', key: 'open', count: 3, at: 1_763_625_605_000 },
       quotaUid: 'uid-1',

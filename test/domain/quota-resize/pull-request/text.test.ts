@@ -37,7 +37,7 @@ function bodyFacts(more: Partial<BodyFacts> = {}): BodyFacts {
       id: '0a1b2c3d',
       decidedAt: Date.UTC(2026, 10, 20, 10, 15),
       evidence: ['ReplicaSet web still needs 2 pods that the quota denied.'],
-      gate: null,
+      approvalRequirement: null,
     },
     policy: resolve({ threshold: '70', 'cpu-increment': '50' }, { 'cooldown-minutes': '15' }).policy,
     repository: 'acme/gitops',
@@ -104,9 +104,9 @@ describe('the branch of a decision', () => {
       maxLength: 12,
       unit: fc.constantFrom('a', 'b', '.', '-', '_', '/', 'é', '2', 'e'),
     });
-    const places = fc.record({ cluster: part, namespace: part, quota: part });
+    const locations = fc.record({ cluster: part, namespace: part, quota: part });
     fc.assert(
-      fc.property(places, places, (one, other) => {
+      fc.property(locations, locations, (one, other) => {
         const same = JSON.stringify(one) === JSON.stringify(other);
         expect(texts.branch(one, 'x') === texts.branch(other, 'x')).toBe(same);
       }),
@@ -206,18 +206,20 @@ describe('the pull request', () => {
   });
 
   it('says that an approval is needed and how to give it, and afterwards who gave it', () => {
-    const gate = { reason: 'RaiseFromZero', message: 'requests.cpu would rise from 0' } as const;
+    const approvalRequirement = { reason: 'RaiseFromZero', message: 'requests.cpu would rise from 0' } as const;
     const { decision } = bodyFacts();
-    const asked = texts.body(bodyFacts({ decision: { ...decision, gate } }));
+    const asked = texts.body(bodyFacts({ decision: { ...decision, approvalRequirement } }));
     expect(asked).toContain('**An approval is needed** before Headroom merges this: requests.cpu would rise from 0');
     expect(asked).toContain('`headroom approve team-a/compute`');
-    const given = texts.body(bodyFacts({ decision: { ...decision, gate, approvedBy: 'alice' } }));
+    const given = texts.body(bodyFacts({ decision: { ...decision, approvalRequirement, approvedBy: 'alice' } }));
     expect(given).toContain('Approved by alice.');
     expect(given).not.toContain('headroom approve');
-    const early = { ...gate, before: 'pull-request' } as const;
-    const grown = texts.body(bodyFacts({ decision: { ...decision, gate: early } }));
+    const early = { ...approvalRequirement, before: 'pull-request' } as const;
+    const grown = texts.body(bodyFacts({ decision: { ...decision, approvalRequirement: early } }));
     expect(grown, 'the approval of before is of other values').toContain('**An approval is needed**');
-    const approved = texts.body(bodyFacts({ decision: { ...decision, gate: early, approvedBy: 'alice' } }));
+    const approved = texts.body(
+      bodyFacts({ decision: { ...decision, approvalRequirement: early, approvedBy: 'alice' } }),
+    );
     expect(approved).toContain('Approved by alice.');
   });
 
@@ -236,15 +238,21 @@ describe('the pull request', () => {
       ...decision,
       usageNotes: ["requests.cpu: the quota's status says 1.8 CPU, but the objects add up to 2 CPU."],
     };
-    const companion = { quota: 'objects', quotaUid: 'uid-2', changes: [cpu], gate: null, hints: [] };
-    const companions = [{ ...companion, usageNotes: ["pods: the quota's status says 2 pods."] }];
-    const alone = texts.body(bodyFacts({ decision: { ...told, companions } }));
+    const batchedQuota = {
+      quota: 'objects',
+      quotaUid: 'uid-2',
+      changes: [cpu],
+      approvalRequirement: null,
+      candidates: [],
+    };
+    const batchedQuotas = [{ ...batchedQuota, usageNotes: ["pods: the quota's status says 2 pods."] }];
+    const alone = texts.body(bodyFacts({ decision: { ...told, batchedQuotas } }));
     expect(alone).toContain(
       "\n- requests.cpu: the quota's status says 1.8 CPU, but the objects add up to 2 CPU.\n\n### What happens next",
     );
     expect(alone).not.toContain('status says 2 pods');
     const both = bodyFacts({
-      decision: { ...told, companions },
+      decision: { ...told, batchedQuotas },
       quotas: [...quotas, { quota: 'objects', changes: [cpu], how: 'beside it', inGit: {} }],
     });
     expect(texts.body(both)).toContain("\n- Quota objects: pods: the quota's status says 2 pods.\n");

@@ -32,7 +32,7 @@ function load(env: Record<string, string>, isStarter = false): Config {
   return loadConfig({ env: { HOME: folder, ...env }, argv: [], program: isStarter ? 'starter' : 'worker' });
 }
 
-function refusal(env: Record<string, string>, isStarter = false): string {
+function rejection(env: Record<string, string>, isStarter = false): string {
   try {
     load(env, isStarter);
   } catch (error) {
@@ -114,7 +114,7 @@ describe('a GitHub App', () => {
         { ...app, GITHUB_PRIVATE_KEY: key },
         { ...rest, GITHUB_PRIVATE_KEY_FILE: file('key.pem', key) },
       ]) {
-        const message = refusal(env);
+        const message = rejection(env);
         expect(message).toMatch(/GITHUB_PRIVATE_KEY(_FILE)?\b/);
         expect(message).toContain(reason);
         expect(showsKey(message)).toBe(false);
@@ -124,15 +124,15 @@ describe('a GitHub App', () => {
   });
 
   it('is refused beside a token, and when a part of it is missing', () => {
-    expect(refusal({ ...app, GITHUB_TOKEN: 'a-token' })).toContain(
+    expect(rejection({ ...app, GITHUB_TOKEN: 'a-token' })).toContain(
       'GITHUB_TOKEN: is set and GITHUB_APP_ID is set as well: expected either a token or an App',
     );
     const { GITHUB_INSTALLATION_ID: _none, ...rest } = app;
-    expect(refusal(rest)).toContain(
+    expect(rejection(rest)).toContain(
       'GITHUB_INSTALLATION_ID or GITHUB_INSTALLATION_ID_FILE: is required with GITHUB_APP_ID',
     );
-    expect(refusal({ ...app, GITHUB_APP_ID: 'headroom' })).toContain('the number of a GitHub App');
-    expect(refusal({ ...app, GITHUB_APP_ID_FILE: file('id', '1') })).toContain('keep one of them');
+    expect(rejection({ ...app, GITHUB_APP_ID: 'headroom' })).toContain('the number of a GitHub App');
+    expect(rejection({ ...app, GITHUB_APP_ID_FILE: file('id', '1') })).toContain('keep one of them');
   });
 
   it('is shown by no printing of the configuration', () => {
@@ -167,7 +167,7 @@ describe('webhooks', () => {
   });
 
   it('are refused without a secret, which a worker with the same configuration does not need', () => {
-    expect(refusal(webhooks, true)).toContain(
+    expect(rejection(webhooks, true)).toContain(
       'GITHUB_WEBHOOK_SECRET or GITHUB_WEBHOOK_SECRET_FILE: is required with WEBHOOK_ADDRESS',
     );
     expect(load(webhooks).webhooks.address).toBeUndefined();
@@ -181,7 +181,7 @@ describe('webhooks', () => {
     expect(secrets?.reveal()).toEqual(['old', 'new']);
     writeFileSync(path, 'new\n');
     expect(secrets?.reveal()).toEqual(['new']);
-    expect(refusal({ ...webhooks, GITHUB_WEBHOOK_SECRET: ' ,' }, true)).toContain('GITHUB_WEBHOOK_SECRET');
+    expect(rejection({ ...webhooks, GITHUB_WEBHOOK_SECRET: ' ,' }, true)).toContain('GITHUB_WEBHOOK_SECRET');
   });
 
   it('make the worker ask once an hour, or as often as it is told', () => {

@@ -162,15 +162,15 @@ describe('the limits a quota needs', () => {
     fc.assert(
       fc.property(amount, amount, amount, (hard, used, demand) => {
         const raise = cpu(hard, used, demand);
-        const needed = addQuantities(parseQuantity(used), parseQuantity(demand));
-        const lacking = demand !== '0m' && compareQuantities(needed, parseQuantity(hard)) > 0;
+        const required = addQuantities(parseQuantity(used), parseQuantity(demand));
+        const lacking = demand !== '0m' && compareQuantities(required, parseQuantity(hard)) > 0;
         expect(raise?.causes.includes('demand') ?? false).toBe(lacking);
         const proposed = parseQuantity(raise?.proposed ?? '1000');
         expect(compareQuantities(proposed, parseQuantity(hard))).toBe(1);
         if (!lacking) return;
         // Strictly below the threshold of 80 % once all is there, and hardly more than that takes.
-        expect(needed.nano * 100n).toBeLessThan(proposed.nano * 80n);
-        const bound = multiplyByRatio(needed, 125n * 105n, 100n * 100n).nano + parseQuantity('1m').nano;
+        expect(required.nano * 100n).toBeLessThan(proposed.nano * 80n);
+        const bound = multiplyByRatio(required, 125n * 105n, 100n * 100n).nano + parseQuantity('1m').nano;
         const raised = multiplyByRatio(parseQuantity(hard), 120n, 100n).nano;
         expect(proposed.nano <= bound || proposed.nano <= raised).toBe(true);
       }),

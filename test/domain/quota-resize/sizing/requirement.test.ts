@@ -1,39 +1,39 @@
 import { describe, expect, it } from 'vitest';
 import {
   asWritten,
-  cappedNeed,
-  computeNeed,
+  cappedRequirement,
+  computeRequirement,
   coveredBy,
   describeChange,
   mergeChanges,
-  needDigest,
+  requirementDigest,
   outgrows,
 } from '../../../../domain/quota-resize/sizing/requirement.ts';
-import { gateOf } from '../../../../domain/quota-resize/decide/approval-requirement.ts';
+import { approvalRequirementOf } from '../../../../domain/quota-resize/decide/approval-requirement.ts';
 import { isUnderPressure } from '../../../../domain/quota-resize/sizing/over-threshold.ts';
 import type { Proposal } from '../../../../domain/quota-resize/model/verdict.ts';
 import { change, cpu, demand, HOUR, NOW, observation, policy, quota } from '../model/observations.ts';
 
-function need(look: Parameters<typeof observation>[0], since: number | null = null): Proposal {
-  const computed = computeNeed(observation(look), since);
+function requirement(observed: Parameters<typeof observation>[0], since: number | null = null): Proposal {
+  const computed = computeRequirement(observation(observed), since);
   if (computed === null) throw new Error('there is no need');
   return computed;
 }
 
 describe('a need', () => {
   it('of a threshold is told with its numbers, and without evidence', () => {
-    expect(need({})).toEqual({
+    expect(requirement({})).toEqual({
       changes: [change()],
       evidence: [],
       notes: [],
       unmetDemand: false,
       demandByMessage: false,
-      gate: null,
+      approvalRequirement: null,
     });
   });
 
   it('of unmet demand names who misses what, and since when', () => {
-    const found = need({ quota: cpu('7'), demand: [demand({ 'requests.cpu': '4' })] });
+    const found = requirement({ quota: cpu('7'), demand: [demand({ 'requests.cpu': '4' })] });
     expect(found).toMatchObject({ unmetDemand: true, demandByMessage: false });
     expect(found.changes.map(describeChange)).toEqual([
       'requests.cpu 10 → 14: Workloads still need 4 CPU that the quota denied. Usage is 7 of 10 CPU.',
@@ -44,7 +44,7 @@ describe('a need', () => {
   });
 
   it('of both causes says both, and one missing replica is one', () => {
-    const found = need({ demand: [demand({ 'requests.cpu': '4' }, { missing: 1 })] });
+    const found = requirement({ demand: [demand({ 'requests.cpu': '4' }, { missing: 1 })] });
     expect(found.changes[0]?.reason).toBe(
       'Workloads still need 4 CPU that the quota denied. Usage is 9 of 10 CPU (90 %), and the threshold is 80 %.',
     );
@@ -52,23 +52,23 @@ describe('a need', () => {
   });
 
   it('known by a message counts from the last change on, and what still misses always', () => {
-    const look = (basis: 'message' | 'workload') => ({
+    const observationWith = (basis: 'message' | 'workload') => ({
       quota: cpu('7'),
       demand: [demand({ 'requests.cpu': '4' }, { basis, lastSeen: NOW })],
     });
-    expect(computeNeed(observation(look('message')), NOW)).toBeNull();
-    const told = need(look('message'), NOW - 1);
+    expect(computeRequirement(observation(observationWith('message')), NOW)).toBeNull();
+    const told = requirement(observationWith('message'), NOW - 1);
     expect(told.demandByMessage).toBe(true);
     expect(told.evidence).toEqual([
       'The quota denied ReplicaSet web 4 CPU (requests.cpu). The last denial was at 2026-11-20T10:00:00Z.',
     ]);
-    expect(need(look('workload'), NOW + HOUR).demandByMessage).toBe(false);
+    expect(requirement(observationWith('workload'), NOW + HOUR).demandByMessage).toBe(false);
   });
 
   it('adds the demand of several workloads, and tells only of those that matter', () => {
     const both = quota({ hard: { 'requests.cpu': '10', pods: '100' }, used: { 'requests.cpu': '7', pods: '3' } });
     const small = demand({ pods: '1' }, { workload: { kind: 'Job', name: 'j', uid: 'uid-j' }, basis: 'message' });
-    const found = need({
+    const found = requirement({
       quota: both,
       demand: [demand({ 'requests.cpu': '2', pods: '1' }), demand({ 'requests.cpu': '3' }), small],
     });
@@ -80,42 +80,43 @@ describe('a need', () => {
 
   it('says which of the missing replicas are the surge of a rolling update', () => {
     const evidence = (surge: number) =>
-      need({ quota: cpu('9'), demand: [demand({ 'requests.cpu': '4' }, { missing: 4, surge })] }).evidence[0];
+      requirement({ quota: cpu('9'), demand: [demand({ 'requests.cpu': '4' }, { missing: 4, surge })] }).evidence[0];
     expect(evidence(3)).toBe(
       'ReplicaSet web still needs 4 CPU (requests.cpu) for 4 replicas that the quota denied. A rolling update needs 3 of them, only while it lasts. The last denial was at 2026-11-20T10:00:00Z.',
     );
     expect(evidence(1)).toContain(' A rolling update needs 1 of them, only while it lasts.');
     expect(evidence(0)).not.toContain('rolling update');
-    const rest = need({ demand: [demand({ 'requests.cpu': '4' }, { missing: 3, surge: 3, later: 7 })] }).evidence[0];
+    const rest = requirement({ demand: [demand({ 'requests.cpu': '4' }, { missing: 3, surge: 3, later: 7 })] })
+      .evidence[0];
     expect(rest).toContain(
       ' only while it lasts. Room for 7 replicas that the rolling update still has to replace is counted in. The last denial',
     );
   });
 
   it('of a minimum alone says so, and needs an approval from 0', () => {
-    const look = { quota: cpu('1', '2'), policy: policy({ 'cpu-min': '4' }) };
-    expect(need(look)).toMatchObject({
+    const observed = { quota: cpu('1', '2'), policy: policy({ 'cpu-min': '4' }) };
+    expect(requirement(observed)).toMatchObject({
       belowMinimum: true,
       unmetDemand: false,
       changes: [{ to: '4', reason: 'The minimum is 4 CPU (resizer.io/cpu-min on the namespace).' }],
     });
-    expect(need({ ...look, quota: cpu('0', '0') }).gate?.reason).toBe('RaiseFromZero');
-    const both = need({ ...look, quota: cpu('2', '2') });
+    expect(requirement({ ...observed, quota: cpu('0', '0') }).approvalRequirement?.reason).toBe('RaiseFromZero');
+    const both = requirement({ ...observed, quota: cpu('2', '2') });
     expect(both.belowMinimum).toBeUndefined();
     const beside = quota({ hard: { 'requests.cpu': '2', pods: '10' }, used: { 'requests.cpu': '1', pods: '9' } });
-    expect(need({ ...look, quota: beside }).belowMinimum).toBeUndefined();
+    expect(requirement({ ...observed, quota: beside }).belowMinimum).toBeUndefined();
     expect(both.changes[0]?.reason).toBe(
       'Usage is 2 of 2 CPU (100 %), and the threshold is 80 %. The minimum is 4 CPU (resizer.io/cpu-min on the namespace).',
     );
   });
 
   it('is capped at the maximum, and says what that leaves out', () => {
-    const look = {
+    const observed = {
       quota: cpu('18', '18'),
       policy: policy({ 'cpu-max': '20' }),
       demand: [demand({ 'requests.cpu': '5' })],
     };
-    const found = need(look);
+    const found = requirement(observed);
     expect(found.changes).toMatchObject([{ to: '20' }]);
     expect(found.changes[0]?.reason).toBe(
       'Workloads still need 5 CPU that the quota denied. Usage is 18 of 18 CPU (100 %), and the threshold is 80 %. The maximum is 20 CPU (resizer.io/cpu-max on the namespace). Workloads need 3 CPU more than that.',
@@ -123,71 +124,75 @@ describe('a need', () => {
     expect(found.notes).toEqual([
       'requests.cpu is raised only to its maximum of 20 CPU (resizer.io/cpu-max on the namespace). Workloads need 3 CPU more than that.',
     ]);
-    expect(need({ ...look, demand: [] }).notes).toEqual([
+    expect(requirement({ ...observed, demand: [] }).notes).toEqual([
       'requests.cpu is raised only to its maximum of 20 CPU (resizer.io/cpu-max on the namespace). Without it the limit would be raised to 21.6 CPU.',
     ]);
   });
 
   it('is none at the maximum, and then what is missing is said', () => {
     const gpus = quota({ hard: { 'requests.nvidia.com/gpu': '8' }, used: { 'requests.nvidia.com/gpu': '8' } });
-    const look = observation({
+    const observed = observation({
       quota: gpus,
       policy: policy({ 'requests.nvidia.com_gpu-max': '8' }),
       demand: [demand({ 'requests.nvidia.com/gpu': '2' })],
     });
-    expect(computeNeed(look, null)).toBeNull();
-    expect(cappedNeed(look, null)).toEqual([
+    expect(computeRequirement(observed, null)).toBeNull();
+    expect(cappedRequirement(observed, null)).toEqual([
       'requests.nvidia.com/gpu is at its maximum of 8 nvidia.com/gpu (resizer.io/requests.nvidia.com_gpu-max on the namespace). Workloads need 2 nvidia.com/gpu more than that.',
     ]);
     const above = {
-      ...look,
+      ...observed,
       quota: quota({ hard: { 'requests.nvidia.com/gpu': '9' }, used: { 'requests.nvidia.com/gpu': '9' } }),
     };
-    expect(cappedNeed(above, null)[0]).toContain('is at 9 nvidia.com/gpu, above its maximum of 8 nvidia.com/gpu (');
-    expect(cappedNeed(observation(), null)).toEqual([]);
+    expect(cappedRequirement(above, null)[0]).toContain(
+      'is at 9 nvidia.com/gpu, above its maximum of 8 nvidia.com/gpu (',
+    );
+    expect(cappedRequirement(observation(), null)).toEqual([]);
   });
 
   it('is written within the maximum', () => {
     const memory = quota({ hard: { 'requests.memory': '1Gi' }, used: { 'requests.memory': '1Gi' } });
     const rules = policy({ 'memory-max': '1100500Ki' });
-    const found = need({ quota: memory, policy: rules });
+    const found = requirement({ quota: memory, policy: rules });
     expect(asWritten(found, { 'requests.memory': '1024Mi' }, rules).changes[0]?.to).toBe('1100500Ki');
   });
 
   it('that fits, and a quota that is gone, are none', () => {
-    expect(computeNeed(observation({ quota: cpu('5'), demand: [demand({ 'requests.cpu': '5' })] }), null)).toBeNull();
-    expect(computeNeed(observation({ quota: null }), null)).toBeNull();
+    expect(
+      computeRequirement(observation({ quota: cpu('5'), demand: [demand({ 'requests.cpu': '5' })] }), null),
+    ).toBeNull();
+    expect(computeRequirement(observation({ quota: null }), null)).toBeNull();
   });
 
   it('is the same by its values, in whatever order', () => {
     const changes = [change(), change({ resource: 'pods', to: '5' })];
-    expect(needDigest({ changes })).toBe(needDigest({ changes: changes.toReversed() }));
-    expect(needDigest({ changes })).toBe('pods=5,requests.cpu=12');
+    expect(requirementDigest({ changes })).toBe(requirementDigest({ changes: changes.toReversed() }));
+    expect(requirementDigest({ changes })).toBe('pods=5,requests.cpu=12');
   });
 });
 
 describe('a raise that people have to approve', () => {
   it('is one above max-step, by value', () => {
-    expect(gateOf(policy(), [change({ from: '1', to: '2000m' })])).toBeNull();
-    expect(gateOf(policy(), [change({ from: '1', to: '2001m' })])).toEqual({
+    expect(approvalRequirementOf(policy(), [change({ from: '1', to: '2000m' })])).toBeNull();
+    expect(approvalRequirementOf(policy(), [change({ from: '1', to: '2001m' })])).toEqual({
       reason: 'MaxStepExceeded',
       message: 'requests.cpu from 1 to 2001m is more than 2 × the limit (resizer.io/max-step) and needs an approval',
     });
-    expect(gateOf(policy({ 'max-step': '3' }), [change({ from: '1', to: '3' })])).toBeNull();
+    expect(approvalRequirementOf(policy({ 'max-step': '3' }), [change({ from: '1', to: '3' })])).toBeNull();
   });
 
   it('is every one from 0, whatever max-step says', () => {
     const raises = [change({ from: '1', to: '9' }), change({ resource: 'pods', from: '0', to: '1' })];
-    expect(gateOf(policy({ 'max-step': '1000' }), raises)).toEqual({
+    expect(approvalRequirementOf(policy({ 'max-step': '1000' }), raises)).toEqual({
       reason: 'RaiseFromZero',
       message: 'pods is 0 on purpose, raising it to 1 needs an approval',
     });
-    expect(gateOf(policy(), raises)?.reason).toBe('RaiseFromZero');
+    expect(approvalRequirementOf(policy(), raises)?.reason).toBe('RaiseFromZero');
   });
 });
 
 describe('a need against values that are decided', () => {
-  const grown = (to: string, amount = '0') => ({ ...need({}), changes: [change({ to, demand: amount })] });
+  const grown = (to: string, amount = '0') => ({ ...requirement({}), changes: [change({ to, demand: amount })] });
 
   it('outgrows them by an increment, by any unmet demand, and by another resource', () => {
     const limits = { 'requests.cpu': '12' };
@@ -221,12 +226,12 @@ describe('a need against values that are decided', () => {
   });
 
   it('is written in the unit of the manifest, and gated by what is written', () => {
-    const proposal = { ...need({}), changes: [change({ from: '10', to: '12100m' })] };
+    const proposal = { ...requirement({}), changes: [change({ from: '10', to: '12100m' })] };
     expect(asWritten(proposal, { 'requests.cpu': '10' }, policy()).changes[0]?.to).toBe('12100m');
     expect(asWritten({ ...proposal, changes: [change()] }, { 'requests.cpu': '10000m' }, policy()).changes[0]?.to).toBe(
       '12000m',
     );
-    expect(asWritten(proposal, {}, policy({ 'max-step': '1.2' })).gate?.reason).toBe('MaxStepExceeded');
+    expect(asWritten(proposal, {}, policy({ 'max-step': '1.2' })).approvalRequirement?.reason).toBe('MaxStepExceeded');
   });
 });
 

@@ -131,8 +131,8 @@ export class GitRepository {
 
   /** @throws Error when there is no such commit */
   async commit(sha: string): Promise<Commit> {
-    const known = this.#commits.get(sha);
-    if (known) return known;
+    const existing = this.#commits.get(sha);
+    if (existing) return existing;
     const found = await this.#objects.read(sha);
     if (found?.type !== 'commit') throw new Error(`there is no commit ${sha} in ${this.gitDir}`);
     const commit = decodeCommit(sha, found.content);
@@ -160,8 +160,8 @@ export class GitRepository {
 
   /** Everything below a tree, folders included, in git's order; one process however many files there are. */
   async listTree(treeSha: string): Promise<readonly ListedEntry[]> {
-    const known = this.#listings.get(treeSha);
-    if (known) return known;
+    const existing = this.#listings.get(treeSha);
+    if (existing) return existing;
     const { stdout } = await git(this.gitDir, ['ls-tree', '-r', '-t', '-l', '-z', '--full-tree', treeSha]);
     const entries: ListedEntry[] = [];
     for (const line of stdout.toString().split('\0')) {
@@ -347,8 +347,8 @@ export class GitRepository {
   }
 
   async #remember<V>(cache: LruCache<string, V>, key: string, compute: () => Promise<V>): Promise<V> {
-    const known = cache.get(key);
-    if (known !== undefined) return known;
+    const existing = cache.get(key);
+    if (existing !== undefined) return existing;
     const value = await compute();
     cache.set(key, value);
     return value;

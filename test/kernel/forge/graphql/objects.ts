@@ -62,14 +62,14 @@ async function expressionObject(forge: ForgeContext, expression: string): Promis
 }
 
 async function objectOf(forge: ForgeContext, sha: string): Promise<GraphQLObject | null> {
-  const known = /^[0-9a-f]{40}$/.test(sha) ? await forge.git.resolve(sha) : undefined;
-  switch (known?.type) {
+  const existing = /^[0-9a-f]{40}$/.test(sha) ? await forge.git.resolve(sha) : undefined;
+  switch (existing?.type) {
     case 'commit':
       return commitObject(forge, await forge.git.commit(sha));
     case 'tree':
       return treeObject(forge, sha);
     case 'blob':
-      return blobObject(forge, sha, known.size);
+      return blobObject(forge, sha, existing.size);
     default:
       return null;
   }

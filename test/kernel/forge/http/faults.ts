@@ -139,7 +139,10 @@ export async function waitAt(
 export function faultAnswer(action: FaultAction, limit: number): ApiError | undefined {
   switch (action.kind) {
     case 'status':
-      return new ApiError(action.status, action.message ?? (action.status >= 500 ? 'Server Error' : 'Refused'));
+      return new ApiError(
+        action.status,
+        action.message ?? (action.status >= 500 ? 'Server Error' : 'PreviouslyRejected'),
+      );
     case 'secondary-rate-limit':
       return secondaryLimit(action.retryAfterSeconds ?? 60);
     case 'primary-rate-limit': {

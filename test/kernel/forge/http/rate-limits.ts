@@ -56,13 +56,13 @@ export class RateLimits {
     if (usage.used >= this.#limit) throw primaryLimit(403, this.#limit, Math.ceil(usage.resetAt / 1000));
     const { contentPerMinute, contentPerHour, pointsPerMinute, concurrent, status = 403 } = this.#secondary;
     const minute = this.#secondary.minuteMs ?? MINUTE_MS;
-    const refuse = (until: number): ApiError => secondaryLimit(secondsUntil(now, until), status);
+    const reject = (until: number): ApiError => secondaryLimit(secondsUntil(now, until), status);
     if (concurrent !== undefined && usage.running >= concurrent) throw secondaryLimit(1, status);
     const points = writes ? WRITE_POINTS : READ_POINTS;
     usage.points = usage.points.filter(({ at }) => at > now - minute);
     const spent = usage.points.reduce((sum, one) => sum + one.points, 0);
     if (pointsPerMinute !== undefined && spent + points > pointsPerMinute) {
-      throw refuse((usage.points[0]?.at ?? now) + minute);
+      throw reject((usage.points[0]?.at ?? now) + minute);
     }
     if (writes) {
       const free = (limit: number | undefined, windowMs: number): number | undefined => {
@@ -70,7 +70,7 @@ export class RateLimits {
         return oldest === undefined || oldest <= now - windowMs ? undefined : oldest + windowMs;
       };
       const until = free(contentPerMinute, minute) ?? free(contentPerHour, minute * MINUTES_OF_HOUR);
-      if (until !== undefined) throw refuse(until);
+      if (until !== undefined) throw reject(until);
       usage.writes.push(now);
     }
     if (pointsPerMinute !== undefined) usage.points.push({ at: now, points });

@@ -196,7 +196,7 @@ function treeItem({ urls }: ForgeContext, entry: ListedEntry): Record<string, un
 
 /** As much of a listing as GitHub gives in one answer. */
 function cut(
-  { site: { treeLimit } }: ForgeContext,
+  { valueLocation: { treeLimit } }: ForgeContext,
   listed: readonly ListedEntry[],
 ): { entries: readonly ListedEntry[]; truncated: boolean } {
   // The 7 MB are those of git's own listing: a 100,000 entries of JSON would never fit into them. Besides its path an
@@ -218,14 +218,15 @@ async function treeChange(forge: ForgeContext, item: unknown): Promise<[string, 
   if (typeof path !== 'string' || path === '' || path.split('/').some((part) => part === '' || part === '..')) {
     throw new ApiError(422, 'tree.path contains a malformed path component');
   }
-  const known = MODES.find((one) => one === mode);
-  if (!known) throw new ApiError(422, `tree.mode ${String(mode)} is not one of ${MODES.join(', ')}`);
+  const existing = MODES.find((one) => one === mode);
+  if (!existing) throw new ApiError(422, `tree.mode ${String(mode)} is not one of ${MODES.join(', ')}`);
   if (sha === null) return [path, null];
-  if (typeof content === 'string') return [path, { mode: known, sha: await forge.git.writeBlob(Buffer.from(content)) }];
+  if (typeof content === 'string')
+    return [path, { mode: existing, sha: await forge.git.writeBlob(Buffer.from(content)) }];
   if (typeof sha !== 'string') throw new ApiError(422, 'Must supply either tree.sha or tree.content');
-  const wanted = entryType(known);
+  const wanted = entryType(existing);
   if (wanted !== 'commit' && (await forge.git.resolve(sha))?.type !== wanted) {
     throw new ApiError(422, `tree.sha ${sha} is not a valid ${wanted}`);
   }
-  return [path, { mode: known, sha }];
+  return [path, { mode: existing, sha }];
 }

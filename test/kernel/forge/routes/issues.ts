@@ -121,9 +121,9 @@ export const issueRoutes: readonly Route[] = [
     handle(call) {
       const { forge, params } = call;
       const pull = pullOf(call);
-      const known = sameLabel(forge, params['name'] ?? '');
-      if (!known || !pull.labels.includes(known.name)) throw notFound();
-      forge.pulls.label(pull, known.name, false, call.user);
+      const existing = sameLabel(forge, params['name'] ?? '');
+      if (!existing || !pull.labels.includes(existing.name)) throw notFound();
+      forge.pulls.label(pull, existing.name, false, call.user);
       return ok(labelsOf(forge, pull).map((one) => label(forge.urls, one)));
     },
   },

@@ -92,8 +92,8 @@ async function pullRequestPayload(forge: ForgeContext, event: PullRequestEvent):
       return { ...shown, changes: event.changes };
     case 'labeled':
     case 'unlabeled': {
-      const known = sameLabel(forge, event.label);
-      return { ...shown, ...(known ? { label: label(forge.urls, known) } : {}) };
+      const existing = sameLabel(forge, event.label);
+      return { ...shown, ...(existing ? { label: label(forge.urls, existing) } : {}) };
     }
     case 'review_requested':
     case 'review_request_removed':

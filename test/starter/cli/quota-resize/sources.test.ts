@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, syml
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { editPlace } from '../../../../domain/quota-resize/git/locate/edit-location.ts';
+import { editLocation } from '../../../../domain/quota-resize/git/locate/edit-location.ts';
 import { scanQuotas } from '../../../../domain/quota-resize/git/locate/scan.ts';
 import { unifiedDiff } from '../../../../domain/quota-resize/git/yaml/unified-diff.ts';
 import { answered, readCheckout } from '../../../../starter/cli/quota-resize/checkout.ts';
@@ -65,7 +65,7 @@ describe('a generated checkout with every layout', () => {
   it('has every quota found, with its limits', () => {
     const checkout = readCheckout(checkoutWith(files));
     const scan = answered(checkout, (tree) => scanQuotas(tree));
-    expect(scan.unplaced).toEqual([]);
+    expect(scan.unlocated).toEqual([]);
     for (const { namespace, name, limits } of quotas) {
       const found = scan.quotas.filter((quota) => quota.namespace === namespace && quota.name === name);
       expect(
@@ -79,9 +79,9 @@ describe('a generated checkout with every layout', () => {
     const checkout = readCheckout(root);
     const scan = answered(checkout, (tree) => scanQuotas(tree));
     for (const { namespace, shape, patched } of quotas) {
-      const place = scan.quotas.find((quota) => quota.namespace === namespace && quota.name === 'compute');
+      const location = scan.quotas.find((quota) => quota.namespace === namespace && quota.name === 'compute');
       for (const limits of [{ pods: '1000' }, { 'requests.cpu': '64', pods: '1000' }]) {
-        const result = place === undefined ? undefined : editPlace(checkout, place, limits);
+        const result = location === undefined ? undefined : editLocation(checkout, location, limits);
         expect(result, `${shape} ${namespace}`).toMatchObject({ kind: 'edited' });
         const diff = result?.kind === 'edited' ? unifiedDiff(result.edits) : '';
         git(root, ['apply', '--check', '--whitespace=nowarn', '-'], diff);
@@ -99,7 +99,7 @@ describe('a generated checkout with every layout', () => {
     expect({ code: planned.code, stderr: planned.stderr }).toEqual({ code: 0, stderr: '' });
     git(root, ['apply', '--whitespace=nowarn', '-'], planned.stdout);
     const applied = answered(readCheckout(root), (tree) => scanQuotas(tree));
-    expect(applied.unplaced).toEqual([]);
+    expect(applied.unlocated).toEqual([]);
     const raises: Readonly<Record<string, string>> = {
       '1': '1200m',
       '2': '2400m',
@@ -108,9 +108,11 @@ describe('a generated checkout with every layout', () => {
       '2500m': '3000m',
     };
     for (const { namespace, shape, limits } of quotas) {
-      const place = applied.quotas.find((quota) => quota.namespace === namespace && quota.name === 'compute');
-      expect(place?.values['requests.cpu']?.text, `${shape} ${namespace}`).toBe(raises[limits['requests.cpu'] ?? '']);
-      expect(place?.values['pods']?.text, `${shape} ${namespace}`).toBe(
+      const location = applied.quotas.find((quota) => quota.namespace === namespace && quota.name === 'compute');
+      expect(location?.values['requests.cpu']?.text, `${shape} ${namespace}`).toBe(
+        raises[limits['requests.cpu'] ?? ''],
+      );
+      expect(location?.values['pods']?.text, `${shape} ${namespace}`).toBe(
         `${Math.ceil((Number(limits['pods']) * 12) / 10)}`,
       );
     }
@@ -128,7 +130,7 @@ describe.concurrent('headroom sources', () => {
     const root = folderWith(layoutFiles('helm'));
     const { code, stdout, stderr } = await headroom(['sources', '--repo', root, '--output', 'json']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const { quotas, unplaced } = JSON.parse(stdout) as { quotas: object[]; unplaced: object[] };
+    const { quotas, unlocated } = JSON.parse(stdout) as { quotas: object[]; unlocated: object[] };
     expect(quotas).toContainEqual({
       namespace: 'helm-one',
       name: 'compute',
@@ -141,7 +143,7 @@ describe.concurrent('headroom sources', () => {
       },
       how: 'found in `charts/one/templates/quota.yaml:4` with the values of `charts/one/values.yaml` by a search of the whole repository',
     });
-    expect(unplaced).toMatchObject([
+    expect(unlocated).toMatchObject([
       {
         namespace: 'helm-computed',
         name: 'compute',
@@ -179,7 +181,7 @@ describe.concurrent('headroom sources', () => {
     symlinkSync(join(root, 'a.yaml'), join(root, 'linked.yaml'));
     git(root, ['init', '--quiet']);
     const { stdout } = await headroom(['sources', '--repo', root, '--output', 'json']);
-    expect(JSON.parse(stdout)).toMatchObject({ quotas: [{ file: 'a.yaml' }], unplaced: [] });
+    expect(JSON.parse(stdout)).toMatchObject({ quotas: [{ file: 'a.yaml' }], unlocated: [] });
   });
 
   it.each<[string[], string]>([

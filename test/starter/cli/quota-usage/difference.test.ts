@@ -1,15 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { type CountedLook, differencesOf, patience, settle } from '../../../../starter/cli/quota-usage/difference.ts';
+import {
+  type CountSnapshot,
+  differencesOf,
+  patience,
+  confirm,
+} from '../../../../starter/cli/quota-usage/difference.ts';
 
 /** A quota of pods whose status says one thing and whose objects are another. */
-function look(says: string, counted: string, quota = 'compute'): CountedLook {
+function observationWith(shown: string, counted: string, quota = 'compute'): CountSnapshot {
   const hard = { pods: '10' };
   return {
     namespace: 'team-a',
     quota,
     uid: quota,
     hard,
-    status: { hard, used: { pods: says } },
+    status: { hard, used: { pods: shown } },
     counted: { pods: counted },
     unmeasured: [],
   };
@@ -30,7 +35,7 @@ function clock(): { now(): number; sleep(ms: number): Promise<void> } {
 describe('a difference of a status', () => {
   it('is by value, of each number that was counted', () => {
     const one = {
-      ...look('3', '3'),
+      ...observationWith('3', '3'),
       hard: { 'requests.cpu': '2', pods: '10', secrets: '5', 'count/unknown.example.com': '1' },
       status: {
         hard: { 'requests.cpu': '2000m', pods: '20', configmaps: '1' },
@@ -39,34 +44,34 @@ describe('a difference of a status', () => {
       counted: { 'requests.cpu': '1500m', pods: '3', secrets: '0' },
     };
     expect(differencesOf(one)).toEqual([
-      { field: 'hard', resource: 'configmaps', says: '1', counted: null, difference: null },
-      { field: 'hard', resource: 'count/unknown.example.com', says: null, counted: '1', difference: null },
-      { field: 'hard', resource: 'pods', says: '20', counted: '10', difference: '10' },
-      { field: 'hard', resource: 'secrets', says: null, counted: '5', difference: null },
-      { field: 'used', resource: 'requests.cpu', says: '1', counted: '1500m', difference: '-500m' },
-      { field: 'used', resource: 'secrets', says: null, counted: '0', difference: null },
+      { field: 'hard', resource: 'configmaps', shown: '1', counted: null, difference: null },
+      { field: 'hard', resource: 'count/unknown.example.com', shown: null, counted: '1', difference: null },
+      { field: 'hard', resource: 'pods', shown: '20', counted: '10', difference: '10' },
+      { field: 'hard', resource: 'secrets', shown: null, counted: '5', difference: null },
+      { field: 'used', resource: 'requests.cpu', shown: '1', counted: '1500m', difference: '-500m' },
+      { field: 'used', resource: 'secrets', shown: null, counted: '0', difference: null },
     ]);
   });
 
   it('is reported once it stood still', async () => {
-    let looks = 0;
-    const { wrong, restless } = await settle(
-      [look('3', '2')],
+    let snapshots = 0;
+    const { wrong, restless } = await confirm(
+      [observationWith('3', '2')],
       async () => {
-        looks += 1;
-        return [look('3', '2')];
+        snapshots += 1;
+        return [observationWith('3', '2')];
       },
       patience,
       clock(),
     );
-    expect(wrong).toMatchObject([{ quota: 'compute', differences: [{ says: '3', counted: '2', difference: '1' }] }]);
-    expect({ restless, looks }).toEqual({ restless: [], looks: 4 });
+    expect(wrong).toMatchObject([{ quota: 'compute', differences: [{ shown: '3', counted: '2', difference: '1' }] }]);
+    expect({ restless, snapshots }).toEqual({ restless: [], snapshots: 4 });
   });
 
   it('is not reported when it was only late, or its quota is gone', async () => {
-    const later = [[look('3', '2'), look('5', '4', 'gone')], [look('2', '2')]];
-    const found = await settle(
-      [look('3', '2'), look('5', '4', 'gone')],
+    const later = [[observationWith('3', '2'), observationWith('5', '4', 'gone')], [observationWith('2', '2')]];
+    const found = await confirm(
+      [observationWith('3', '2'), observationWith('5', '4', 'gone')],
       async () => later.shift() ?? [],
       patience,
       clock(),
@@ -76,11 +81,11 @@ describe('a difference of a status', () => {
 
   it('is given up on when it never stands still, and the others are reported all the same', async () => {
     let pods = 10;
-    const found = await settle(
-      [look('3', '2'), look('10', '9', 'busy')],
+    const found = await confirm(
+      [observationWith('3', '2'), observationWith('10', '9', 'busy')],
       async () => {
         pods += 1;
-        return [look('3', '2'), look(`${pods}`, `${pods - 1}`, 'busy')];
+        return [observationWith('3', '2'), observationWith(`${pods}`, `${pods - 1}`, 'busy')];
       },
       patience,
       clock(),

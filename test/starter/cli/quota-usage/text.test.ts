@@ -92,7 +92,7 @@ const namespaceUsage: NamespaceUsage = {
         resource: 'pods',
         missing: 4,
         needs: [{ quota: 'compute', amounts: { pods: '4', 'requests.cpu': '2' } }],
-        refusedAt: at,
+        deniedAt: at,
         next: {
           allowed: false,
           answers: [
@@ -110,7 +110,7 @@ const namespaceUsage: NamespaceUsage = {
         resource: 'pods',
         missing: 1,
         needs: [{ quota: 'compute', amounts: { pods: '1' } }],
-        refusedAt: at,
+        deniedAt: at,
         next: { allowed: true },
       },
       {
@@ -119,7 +119,7 @@ const namespaceUsage: NamespaceUsage = {
         resource: 'pods',
         missing: null,
         needs: [{ quota: 'compute', amounts: { pods: '1' } }],
-        refusedAt: at,
+        deniedAt: at,
         next: null,
       },
     ],
@@ -169,8 +169,8 @@ Not known
 describe('a comparison in a terminal', () => {
   it('shows what is wrong, since when that is known, and what could not be told', () => {
     const differences = [
-      { field: 'used', resource: 'pods', says: '8', counted: '9', difference: '-1' },
-      { field: 'used', resource: 'requests.cpu', says: '7', counted: '3600m', difference: '3400m' },
+      { field: 'used', resource: 'pods', shown: '8', counted: '9', difference: '-1' },
+      { field: 'used', resource: 'requests.cpu', shown: '7', counted: '3600m', difference: '3400m' },
     ] as const;
     const comparison = {
       cluster: 'prod',

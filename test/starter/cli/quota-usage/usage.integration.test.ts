@@ -279,8 +279,8 @@ describe('headroom usage', () => {
           resource: 'pods',
           missing: 4,
           needs: [{ quota: 'compute', amounts: { 'requests.cpu': '2', 'requests.memory': '2Gi', pods: '4' } }],
-          refusedAt: expect.stringMatching(/Z$/),
-          next: { allowed: false, answers: [{ quota: 'compute', message: await refusalOf('team-a') }] },
+          deniedAt: expect.stringMatching(/Z$/),
+          next: { allowed: false, answers: [{ quota: 'compute', message: await obstacleOf('team-a') }] },
         },
       ],
       pods: {
@@ -317,7 +317,7 @@ describe('headroom usage', () => {
     // The namespace's own ConfigMap was there before admission counted.
     expect(before).toMatchObject({
       compared: 3,
-      wrong: [{ quota: 'objects', differences: [{ resource: 'count/configmaps', says: '0', counted: '1' }] }],
+      wrong: [{ quota: 'objects', differences: [{ resource: 'count/configmaps', shown: '0', counted: '1' }] }],
       restless: [],
       unmeasured: [],
     });
@@ -343,8 +343,8 @@ describe('headroom usage', () => {
         namespace: 'team-a',
         quota: 'compute',
         differences: [
-          { field: 'used', resource: 'pods', says: '8', counted: '9', difference: '-1' },
-          { field: 'used', resource: 'requests.cpu', says: '7', counted: '3600m', difference: '3400m' },
+          { field: 'used', resource: 'pods', shown: '8', counted: '9', difference: '-1' },
+          { field: 'used', resource: 'requests.cpu', shown: '7', counted: '3600m', difference: '3400m' },
         ],
         reported: {
           at: expect.stringMatching(/Z$/),
@@ -464,7 +464,7 @@ describe('headroom usage', () => {
 });
 
 /** What admission told the ReplicaSet that could not create its pods. */
-async function refusalOf(namespace: string): Promise<string> {
+async function obstacleOf(namespace: string): Promise<string> {
   const { items } = await admin.apps.listNamespacedReplicaSet({ namespace });
   const conditions = items.flatMap(({ status }) => status?.conditions ?? []);
   const { message = '' } = conditions.find(({ type }) => type === 'ReplicaFailure') ?? {};

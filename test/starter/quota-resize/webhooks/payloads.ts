@@ -83,7 +83,7 @@ export function lease(
     changes: [],
     evidence: [],
     demandByMessage: false,
-    gate: null,
+    approvalRequirement: null,
     merge,
     pullRequest:
       pullRequest === null
@@ -101,7 +101,7 @@ export function lease(
             ...pullRequest,
           },
   };
-  const memory = { lastModified: null, lastRecommendation: null, refusals: [], decision };
+  const memory = { lastModified: null, lastRecommendation: null, rejections: [], decision };
   return {
     metadata: {
       name: `state-team-a-${quota}`,

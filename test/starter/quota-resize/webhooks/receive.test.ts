@@ -8,29 +8,29 @@ const target: QuotaTarget = { cluster: 'prod', namespace: 'team-a', quota: 'comp
 
 /** A receiver for which every event is about one quota, and the hints that it gave. */
 function receiver(options: Partial<ReceiverOptions> = {}) {
-  const hints: string[] = [];
+  const requests: string[] = [];
   const receive = createReceiver({
     secrets: () => [SECRET],
     find: () => [{ target, isFileChanged: false }],
-    hint: ({ id, cause, starts }) => hints.push(`${id}: ${cause}${starts ? ', starting' : ''}`),
+    request: ({ id, cause, starts }) => requests.push(`${id}: ${cause}${starts ? ', starting' : ''}`),
     now: () => NOW,
     ...options,
   });
-  return { receive, hints };
+  return { receive, requests };
 }
 
 describe('a webhook', () => {
   it('that GitHub signed wakes the workflow of the pull request, and starts none', async () => {
-    const { receive, hints } = receiver();
+    const { receive, requests } = receiver();
     expect(await receive(await signed('pull_request', payloads.pull_request()))).toMatchObject({
       status: 202,
-      outcome: 'hinted',
+      outcome: 'requested',
     });
-    expect(hints).toEqual(['quota-resize/prod/team-a/compute (pull request): GitHub: pull_request']);
+    expect(requests).toEqual(['quota-resize/prod/team-a/compute (pull request): GitHub: pull_request']);
   });
 
   it('without a signature, or with one of another secret or body, has no effect', async () => {
-    const { receive, hints } = receiver();
+    const { receive, requests } = receiver();
     const good = await signed('pull_request', payloads.pull_request());
     const forged = [
       { ...good, signature: '' },
@@ -43,7 +43,7 @@ describe('a webhook', () => {
     for (const delivery of forged) {
       expect(await receive(delivery)).toMatchObject({ status: 401, outcome: 'unsigned' });
     }
-    expect(hints).toEqual([]);
+    expect(requests).toEqual([]);
     expect(await receive(good), 'what failed before does not count as seen').toMatchObject({ status: 202 });
   });
 
@@ -58,20 +58,20 @@ describe('a webhook', () => {
   });
 
   it('has an effect once, also under another delivery id, which nobody signed', async () => {
-    const { receive, hints } = receiver();
+    const { receive, requests } = receiver();
     const delivery = await signed('pull_request', payloads.pull_request());
     await receive(delivery);
     expect(await receive(delivery)).toMatchObject({ status: 409, outcome: 'replayed' });
     expect(await receive({ ...delivery, id: crypto.randomUUID() })).toMatchObject({ status: 409, outcome: 'replayed' });
-    expect(hints).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
   it('that is older than an hour is refused, by the newest time of its payload', async () => {
-    const { receive, hints } = receiver();
+    const { receive, requests } = receiver();
     const at = (ms: number) => new Date(NOW - ms).toISOString();
     const old = await receive(await signed('pull_request', payloads.pull_request(7, at(3_601_000))));
     expect(old).toMatchObject({ status: 410, outcome: 'stale', message: expect.stringContaining('60 min old') });
-    expect(hints).toEqual([]);
+    expect(requests).toEqual([]);
     expect(await receive(await signed('pull_request', payloads.pull_request(7, at(3_599_000))))).toMatchObject({
       status: 202,
     });
@@ -85,7 +85,7 @@ describe('a webhook', () => {
   });
 
   it('of an unknown kind is taken and ignored, and one that is not as GitHub describes it is refused', async () => {
-    const { receive, hints } = receiver();
+    const { receive, requests } = receiver();
     expect(await receive(await signed('ping', { zen: 'Keep it logically awesome.' }))).toMatchObject({
       status: 202,
       outcome: 'ignored',
@@ -95,27 +95,27 @@ describe('a webhook', () => {
     for (const payload of wrong) {
       expect(await receive(await signed('pull_request', payload))).toMatchObject({ status: 400, outcome: 'malformed' });
     }
-    expect(hints).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   it('that comes before the Leases are known is refused and may be sent again', async () => {
-    let known: ReturnType<ReceiverOptions['find']> = null;
-    const { receive, hints } = receiver({ find: () => known });
+    let existing: ReturnType<ReceiverOptions['find']> = null;
+    const { receive, requests } = receiver({ find: () => existing });
     const delivery = await signed('pull_request', payloads.pull_request());
     expect(await receive(delivery)).toMatchObject({ status: 503, outcome: 'not-ready' });
-    known = [{ target, isFileChanged: false }];
-    expect(await receive(delivery)).toMatchObject({ status: 202, outcome: 'hinted' });
-    expect(hints).toHaveLength(1);
+    existing = [{ target, isFileChanged: false }];
+    expect(await receive(delivery)).toMatchObject({ status: 202, outcome: 'requested' });
+    expect(requests).toHaveLength(1);
   });
 });
 
 describe('a push to a base branch', () => {
   it('is looked at once in some minutes, and at once where it changed the file of the pull request', async () => {
     const gaps: (number | undefined)[] = [];
-    const hint: ReceiverOptions['hint'] = ({ gapMs }) => gaps.push(gapMs);
+    const request: ReceiverOptions['request'] = ({ gapMs }) => gaps.push(gapMs);
     const isFileChanged = [false, true];
     const { receive } = receiver({
-      hint,
+      request,
       find: () => [{ target, isFileChanged: isFileChanged.shift() === true }],
     });
     await receive(await signed('push', payloads.push('main')));

@@ -7,18 +7,18 @@ import { createLog } from '../../../../platform/log/log.ts';
 import { payloads, SECRET, signed } from './payloads.ts';
 
 let server: ListeningServer;
-let hints: string[];
+let requests: string[];
 let lines: string[];
 let metrics: Registry;
 
 beforeEach(async () => {
-  hints = [];
+  requests = [];
   lines = [];
   metrics = new Registry();
   const receive = createReceiver({
     secrets: () => [SECRET],
     find: () => [{ target: { cluster: 'prod', namespace: 'team-a', quota: 'compute' }, isFileChanged: false }],
-    hint: ({ cause }) => hints.push(cause),
+    request: ({ cause }) => requests.push(cause),
   });
   server = await serveWebhooks({
     address: { host: '127.0.0.1', port: 0 },
@@ -63,8 +63,8 @@ describe('the port for webhooks', () => {
   it('takes what GitHub signed, byte for byte', async () => {
     const answer = await send('pull_request', { ...now(), title: 'Größe ≥ 4 · “quoted”' });
     expect(answer.status).toBe(202);
-    expect(await answer.json()).toMatchObject({ outcome: 'hinted' });
-    expect(hints).toEqual(['GitHub: pull_request']);
+    expect(await answer.json()).toMatchObject({ outcome: 'requested' });
+    expect(requests).toEqual(['GitHub: pull_request']);
   });
 
   it('refuses what is too large, of another type, without a signature, or somewhere else', async () => {
@@ -79,7 +79,7 @@ describe('the port for webhooks', () => {
     expect((await send('pull_request', now(), { body: '{}' })).status).toBe(401);
     expect((await fetch(`${server.url}/webhooks/github`)).status).toBe(404);
     expect((await fetch(`${server.url}/healthz`)).status).toBe(404);
-    expect(hints).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   it('counts what came by event and outcome, and a made-up event makes no series of its own', async () => {
@@ -91,7 +91,7 @@ describe('the port for webhooks', () => {
     expect(values.map(({ labels, value }) => `${labels['event']} ${labels['outcome']} ${value}`).toSorted()).toEqual([
       'other ignored 1',
       'ping ignored 1',
-      'pull_request hinted 1',
+      'pull_request requested 1',
       'pull_request unsigned 1',
     ]);
   });

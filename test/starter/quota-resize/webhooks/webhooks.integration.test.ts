@@ -61,14 +61,19 @@ async function pullRequestOf(
     changes: [],
     evidence: [],
     demandByMessage: false,
-    gate: null,
+    approvalRequirement: null,
     pullRequest,
     merge: null,
   };
-  const annotations = withMemory({}, target, { lastModified: null, lastRecommendation: null, refusals: [], decision });
+  const annotations = withMemory({}, target, {
+    lastModified: null,
+    lastRecommendation: null,
+    rejections: [],
+    decision,
+  });
   // Nobody is hinted of how it came: what is delivered late would be for the workflow that runs by then.
   await stack.forge.deliveriesSettled();
-  const before = await known();
+  const before = await existing();
   await stack.coordination.createNamespacedLease({
     namespace: SYSTEM_NAMESPACE,
     body: {
@@ -76,7 +81,7 @@ async function pullRequestOf(
       spec: { holderIdentity: `headroom/${decision.id}` },
     },
   });
-  await eventually('the starter knows the pull request', async () => (await known()) > before);
+  await eventually('the starter knows the pull request', async () => (await existing()) > before);
   return { target, number, branch, sha };
 }
 
@@ -111,7 +116,7 @@ async function metric(name: string, label = ''): Promise<number> {
 }
 
 /** How many pull requests the starter knows. */
-const known = async (): Promise<number> => await metric('headroom_starter_webhook_pull_requests');
+const existing = async (): Promise<number> => await metric('headroom_starter_webhook_pull_requests');
 
 /** Whatever was delivered last of an event. */
 function lastOf(event: string): Delivery {
@@ -125,22 +130,22 @@ describe('what happens to a pull request at GitHub', () => {
     const { target, number, sha } = await pullRequestOf('compute');
     const handle = await runningWorkflow(target);
     // Hints of one moment are coalesced, so each is awaited before the next.
-    const wakes = async (cause: string) =>
+    const signals = async (cause: string) =>
       await eventually(`the workflow hears of ${cause}`, async () =>
         (await causes(handle)).includes(`GitHub: ${cause}`),
       );
     await stack.forge.setCheckRun({ sha, name: 'build', status: 'completed', conclusion: 'success' });
-    await wakes('check_run');
+    await signals('check_run');
     await stack.forge.setStatus({ sha, context: 'ci', state: 'success' });
-    await wakes('status');
+    await signals('status');
     await stack.forge.approveReview(number, 'mona');
-    await wakes('pull_request_review');
+    await signals('pull_request_review');
     await stack.forge.comment(number, 'mona', 'Looks right.');
-    await wakes('issue_comment');
+    await signals('issue_comment');
     await stack.forge.pushCommit({ files: { other: 'file' } });
-    await wakes('push');
+    await signals('push');
     await stack.forge.closePullRequest(number, 'mona');
-    await wakes('pull_request');
+    await signals('pull_request');
     await stack.forge.deliveriesSettled();
     expect(stack.forge.deliveries().map(({ statusCode }) => statusCode)).not.toContain(500);
   });

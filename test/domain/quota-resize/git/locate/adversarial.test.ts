@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { editPlace } from '../../../../../domain/quota-resize/git/locate/edit-location.ts';
+import { editLocation } from '../../../../../domain/quota-resize/git/locate/edit-location.ts';
 import type { FileEdit } from '../../../../../domain/quota-resize/git/locate/location.ts';
 import { type Scan, scanQuotas } from '../../../../../domain/quota-resize/git/locate/scan.ts';
 
@@ -15,13 +15,13 @@ function scanned(files: Files): Scan {
 
 /** What raising the limits of a quota does to the files; the reason, as a text, where it is refused. */
 function raised(files: Files, quota: string, limits: Record<string, string>): readonly FileEdit[] | string {
-  const { quotas, unplaced } = scanned(files);
-  const place = quotas.find(({ namespace, name }) => `${namespace}/${name}` === quota);
-  if (place === undefined) {
-    return unplaced.map(({ message }) => message).join('\n');
+  const { quotas, unlocated } = scanned(files);
+  const location = quotas.find(({ namespace, name }) => `${namespace}/${name}` === quota);
+  if (location === undefined) {
+    return unlocated.map(({ message }) => message).join('\n');
   }
   const tree = { paths: Object.keys(files).toSorted(), texts: new Map(Object.entries(files)) };
-  const edited = editPlace(tree, place, limits);
+  const edited = editLocation(tree, location, limits);
   return edited.kind === 'edited' ? edited.edits : edited.message;
 }
 
@@ -125,9 +125,9 @@ describe('plain manifests', () => {
 
   it('the same quota in two files is in neither', () => {
     const files = { 'a.yaml': manifest('    pods: 3\n'), 'b.yaml': manifest('    pods: 3\n') };
-    const { quotas, unplaced } = scanned(files);
+    const { quotas, unlocated } = scanned(files);
     expect(quotas).toEqual([]);
-    expect(unplaced[0]).toMatchObject({ reason: 'FoundTwice' });
+    expect(unlocated[0]).toMatchObject({ reason: 'FoundTwice' });
   });
 
   it('a document that is no YAML does not hide the one after it', () => {
@@ -160,8 +160,8 @@ describe('a base of two overlays', () => {
       [kustomization?.path ?? '']: kustomization?.after ?? '',
       [added?.path ?? '']: added?.after ?? '',
     };
-    const placed = scanned(after).quotas.map((quota) => [quota.namespace, quota.name, quota.values['pods']?.text]);
-    expect(placed).toEqual([
+    const located = scanned(after).quotas.map((quota) => [quota.namespace, quota.name, quota.values['pods']?.text]);
+    expect(located).toEqual([
       ['team-a', name, '20'],
       ['team-b', 'compute', '10'],
     ]);

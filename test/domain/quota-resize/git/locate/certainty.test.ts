@@ -1,34 +1,34 @@
 /** Repositories in which another quota, or another cluster's, is within reach: that one must never be changed. */
 import { describe, expect, it } from 'vitest';
-import { editPlace } from '../../../../../domain/quota-resize/git/locate/edit-location.ts';
-import type { SourceHint } from '../../../../../domain/quota-resize/git/locate/source-candidate.ts';
-import { placeQuota } from '../../../../../domain/quota-resize/git/locate/locate-quota.ts';
+import { editLocation } from '../../../../../domain/quota-resize/git/locate/edit-location.ts';
+import type { SourceCandidate } from '../../../../../domain/quota-resize/git/locate/source-candidate.ts';
+import { locateQuota } from '../../../../../domain/quota-resize/git/locate/locate-quota.ts';
 import { scanQuotas } from '../../../../../domain/quota-resize/git/locate/scan.ts';
 import type { WantedQuota } from '../../../../../domain/quota-resize/git/locate/search.ts';
 import { ask, type Files, wholeTree } from '../../../../layouts/tree.ts';
 
-const scan: SourceHint = { from: 'scan', said: 'a search of the whole repository' };
-const template = (path: string): SourceHint => ({ from: 'template', path, said: 'the path template' });
-const annotation = (path: string, field?: string): SourceHint => ({
+const scan: SourceCandidate = { from: 'scan', learntFrom: 'a search of the whole repository' };
+const template = (path: string): SourceCandidate => ({ from: 'template', path, learntFrom: 'the path template' });
+const annotation = (path: string, field?: string): SourceCandidate => ({
   from: 'annotation',
   path,
-  said: 'the annotation resizer.io/git-path of namespace team-a',
+  learntFrom: 'the annotation resizer.io/git-path of namespace team-a',
   ...(field === undefined ? {} : { field }),
 });
 
 /** The files that a raise to 99 pods changes; the reason where the quota is not placed. */
 function changed(
   files: Files,
-  hint: SourceHint,
+  candidate: SourceCandidate,
   wanted: Partial<WantedQuota> = {},
 ): readonly string[] | { readonly refused: string } {
   const quota: WantedQuota = { namespace: 'team-a', name: 'compute', cluster: 'prod', resources: ['pods'], ...wanted };
-  const { answer } = ask(files, (tree) => placeQuota(tree, quota, hint));
-  if (answer.kind === 'unplaced') {
+  const { answer } = ask(files, (tree) => locateQuota(tree, quota, candidate));
+  if (answer.kind === 'unlocated') {
     return { refused: answer.reason };
   }
   const limits = Object.fromEntries(quota.resources.map((resource) => [resource, '99']));
-  const edited = editPlace(wholeTree(files), answer.place, limits);
+  const edited = editLocation(wholeTree(files), answer.location, limits);
   return edited.kind === 'edited' ? edited.edits.map(({ path }) => path) : { refused: edited.message };
 }
 
@@ -109,10 +109,10 @@ describe('a cluster without a folder of its own', () => {
 
 describe('files that cannot be read', () => {
   const broken = 'apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: compute\nspec:\n  hard: {pods: 1}\n';
-  const answered = (files: Files, hint: SourceHint): string => {
+  const answered = (files: Files, candidate: SourceCandidate): string => {
     const wanted = { namespace: 'team-a', name: 'compute', cluster: 'prod', resources: ['pods'] };
-    const { answer } = ask(files, (tree) => placeQuota(tree, wanted, hint));
-    return answer.kind === 'placed' ? 'placed' : `${answer.reason}: ${answer.message}`;
+    const { answer } = ask(files, (tree) => locateQuota(tree, wanted, candidate));
+    return answer.kind === 'located' ? 'located' : `${answer.reason}: ${answer.message}`;
   };
 
   it('are the answer where the quota would be', () => {
@@ -129,15 +129,15 @@ describe('files that cannot be read', () => {
   it('keep a quota beside them that names its namespace from being placed, where they are its kustomization', () => {
     for (const kustomization of ['resources: [q.yaml\n', '']) {
       const files = { 'x/kustomization.yaml': kustomization, 'x/q.yaml': quota('team-a') };
-      for (const hint of [scan, template('x'), annotation('x')]) {
-        expect(answered(files, hint)).toMatch(
+      for (const candidate of [scan, template('x'), annotation('x')]) {
+        expect(answered(files, candidate)).toMatch(
           /^Unplaceable: .*x\/q\.yaml:4: x\/kustomization\.yaml beside it cannot be read \(line \d: .+\), so kustomize refuses to build this folder/,
         );
       }
     }
     // Flux's own object by that name is no kustomization.
     const flux = { 'x/kustomization.yaml': 'apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n' };
-    expect(answered({ ...flux, 'x/q.yaml': quota('team-a') }, scan)).toBe('placed');
+    expect(answered({ ...flux, 'x/q.yaml': quota('team-a') }, scan)).toBe('located');
   });
 
   it('nor is a file of another namespace that no kustomization names', () => {
@@ -224,10 +224,15 @@ describe('a manifest without a namespace', () => {
 
   it('goes where Argo CD and Flux say', () => {
     const files = { 'apps/q.yaml': quota(null), 'apps/b.yaml': quota('team-b') };
-    const argocd: SourceHint = { from: 'argocd', path: 'apps', said: 'the Application', namespace: 'elsewhere' };
+    const argocd: SourceCandidate = {
+      from: 'argocd',
+      path: 'apps',
+      learntFrom: 'the Application',
+      namespace: 'elsewhere',
+    };
     expect(changed(files, argocd)).toEqual({ refused: 'FileNotFound' });
     expect(changed(files, { ...argocd, namespace: 'team-a' })).toEqual(['apps/q.yaml']);
-    const flux: SourceHint = { from: 'flux', path: 'flux', said: 'the Kustomization', namespace: 'team-a' };
+    const flux: SourceCandidate = { from: 'flux', path: 'flux', learntFrom: 'the Kustomization', namespace: 'team-a' };
     expect(changed({ 'flux/q.yaml': quota('written') }, flux)).toEqual(['flux/q.yaml']);
     // A kustomization elsewhere is only looked at for the bases that it shares.
     const two: Files = {
@@ -279,7 +284,7 @@ describe('what is written is not always what is applied', () => {
     const two = { ...files, 'x/kustomization.yaml': `${files['x/kustomization.yaml']}---\nnamespace: team-b\n` };
     expect(changed(two, template('x'))).toEqual({ refused: 'NotYaml' });
     expect(scanQuotas(wholeTree(two))).toMatchObject({
-      unplaced: expect.arrayContaining([
+      unlocated: expect.arrayContaining([
         expect.objectContaining({ line: 4, message: expect.stringContaining('a kustomization is one document') }),
       ]),
     });
@@ -326,7 +331,7 @@ describe('values of charts', () => {
     });
     expect(changed(files, annotation('chart'), { cluster: 'main' })).toEqual({ refused: 'FoundTwice' });
     expect(changed(files, annotation('chart'))).toEqual(['chart/values-prod.yaml']);
-    const argocd: SourceHint = { from: 'argocd', path: 'chart', said: 'the Application' };
+    const argocd: SourceCandidate = { from: 'argocd', path: 'chart', learntFrom: 'the Application' };
     expect(changed(files, { ...argocd, valueFiles: ['chart/values-prod.yaml'] })).toEqual(['chart/values-prod.yaml']);
     const defaults = { ...files, 'chart/values-prod.yaml': 'replicas: 2\n' };
     expect(changed(defaults, { ...argocd, valueFiles: ['chart/values-prod.yaml'] })).toHaveProperty('refused');
@@ -375,7 +380,7 @@ describe('values of charts', () => {
     const message = scanQuotas(wholeTree(files));
     expect(message).toMatchObject({
       quotas: [],
-      unplaced: [{ message: expect.stringMatching(/chart\/values\.yaml:2 \(5\) or of envs\/x\.yaml:2 \(64\)/) }],
+      unlocated: [{ message: expect.stringMatching(/chart\/values\.yaml:2 \(5\) or of envs\/x\.yaml:2 \(64\)/) }],
     });
   });
 
@@ -387,20 +392,20 @@ describe('values of charts', () => {
     );
     expect(scanQuotas(wholeTree(files))).toMatchObject({
       quotas: [],
-      unplaced: [{ namespace: 'team-b' }, { namespace: 'team-a' }],
+      unlocated: [{ namespace: 'team-b' }, { namespace: 'team-a' }],
     });
     expect(changed(files, scan)).toEqual({ refused: 'Unplaceable' });
     expect(changed(files, scan, { namespace: 'team-b' })).toEqual({ refused: 'Unplaceable' });
   });
 
-  it.each<[string, 'placed' | 'FileNotFound' | 'Unplaceable']>([
-    ['eq .Values.tier "gold"', 'placed'],
+  it.each<[string, 'located' | 'FileNotFound' | 'Unplaceable']>([
+    ['eq .Values.tier "gold"', 'located'],
     ['eq .Values.tier "silver"', 'FileNotFound'],
-    ['ne .Values.tier "silver"', 'placed'],
-    ['and .Values.on (not .Values.off)', 'placed'],
-    ['or .Values.off (eq .Values.tier "gold" "silver")', 'placed'],
+    ['ne .Values.tier "silver"', 'located'],
+    ['and .Values.on (not .Values.off)', 'located'],
+    ['or .Values.off (eq .Values.tier "gold" "silver")', 'located'],
     ['and .Values.on .Values.off', 'FileNotFound'],
-    ['.Values.on | default true', 'placed'],
+    ['.Values.on | default true', 'located'],
     ['.Values.gone | default true', 'Unplaceable'],
     ['eq .Values.gone "gold"', 'Unplaceable'],
     ['.Capabilities.APIVersions.Has "v1"', 'Unplaceable'],
@@ -413,12 +418,17 @@ describe('values of charts', () => {
       'chart/templates/q.yaml': `{{- if ${condition} }}\n${made['chart/templates/q.yaml'] ?? ''}{{- end }}\n`,
     };
     expect(changed(files, annotation('chart'))).toEqual(
-      expected === 'placed' ? ['chart/values.yaml'] : { refused: expected },
+      expected === 'located' ? ['chart/values.yaml'] : { refused: expected },
     );
   });
 
   it('of a release are those of its last values file, and one before it may be shared', () => {
-    const argocd: SourceHint = { from: 'argocd', path: 'chart', said: 'the Application', namespace: 'team-a' };
+    const argocd: SourceCandidate = {
+      from: 'argocd',
+      path: 'chart',
+      learntFrom: 'the Application',
+      namespace: 'team-a',
+    };
     const files = chart({ 'all.yaml': 'hard:\n  pods: 5\n', 'a.yaml': 'hard:\n  services: 5\n' });
     expect(changed(files, { ...argocd, valueFiles: ['all.yaml', 'a.yaml'] })).toEqual({ refused: 'Unplaceable' });
     expect(changed(files, { ...argocd, valueFiles: ['all.yaml'] })).toEqual(['all.yaml']);
@@ -436,7 +446,12 @@ describe('values of charts', () => {
       ...chart({ 'chart/values.yaml': 'hard:\n  pods: 1\n' }, '{{ .Release.Name }}-x', '{{ .Release.Namespace }}'),
       'teams/b.yaml': 'hard:\n  pods: 5\n',
     };
-    const argocd: SourceHint = { from: 'argocd', path: 'chart', said: 'the Application', valueFiles: ['teams/b.yaml'] };
+    const argocd: SourceCandidate = {
+      from: 'argocd',
+      path: 'chart',
+      learntFrom: 'the Application',
+      valueFiles: ['teams/b.yaml'],
+    };
     expect(changed(files, argocd, { name: 'b-x' })).toEqual(['teams/b.yaml']);
   });
 
@@ -473,7 +488,7 @@ describe('values of charts', () => {
     const found = scanQuotas(wholeTree(files));
     expect(found).toMatchObject({
       quotas: [],
-      unplaced: [
+      unlocated: [
         { namespace: 'team-a', message: expect.stringContaining('a template that other namespaces may use') },
         { namespace: 'team-b', message: expect.stringContaining('a template that other namespaces may use') },
       ],
@@ -482,14 +497,14 @@ describe('values of charts', () => {
 });
 
 describe('what is said of a quota that cannot be read', () => {
-  const said = (files: Files): readonly string[] => {
+  const learntFrom = (files: Files): readonly string[] => {
     const found = scanQuotas(wholeTree(files));
-    return found.kind === 'scanned' ? found.unplaced.map(({ message }) => message) : [];
+    return found.kind === 'scanned' ? found.unlocated.map(({ message }) => message) : [];
   };
 
   it('names an alias of another document', () => {
     const text = quota('team-a').replace('  hard:\n    pods: 5\n', '  hard: *limits\n');
-    expect(said({ 'q.yaml': `limits: &limits {pods: 5}\n---\n${text}` })).toEqual([
+    expect(learntFrom({ 'q.yaml': `limits: &limits {pods: 5}\n---\n${text}` })).toEqual([
       expect.stringContaining('q.yaml has *limits as spec.hard, an alias without an anchor in the same document'),
     ]);
   });
@@ -501,6 +516,6 @@ describe('what is said of a quota that cannot be read', () => {
         'apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: compute, namespace: {{ .Release.Namespace }}}\nspec:\n  hard:\n    pods: {{ .Values.pods }}\n',
       'chart/values.yaml': 'pods: 5\n',
     };
-    expect(said(files)).toEqual([expect.stringContaining('writes metadata between braces in line 3')]);
+    expect(learntFrom(files)).toEqual([expect.stringContaining('writes metadata between braces in line 3')]);
   });
 });

@@ -1,24 +1,28 @@
 import { describe, expect, it } from 'vitest';
-import { editPlace, editPlaces, limitsInGit } from '../../../../../domain/quota-resize/git/locate/edit-location.ts';
-import type { QuotaPlace } from '../../../../../domain/quota-resize/git/locate/location.ts';
+import {
+  editLocation,
+  editLocations,
+  limitsInGit,
+} from '../../../../../domain/quota-resize/git/locate/edit-location.ts';
+import type { QuotaLocation } from '../../../../../domain/quota-resize/git/locate/location.ts';
 import { scanQuotas } from '../../../../../domain/quota-resize/git/locate/scan.ts';
 import { unifiedDiff } from '../../../../../domain/quota-resize/git/yaml/unified-diff.ts';
 import { generateCheckout, shapeNames } from '../../../../layouts/generate.ts';
 import { type Files, layoutFiles, wholeTree } from '../../../../layouts/tree.ts';
 
-function placeIn(files: Files, id: string): QuotaPlace {
+function placeIn(files: Files, id: string): QuotaLocation {
   const scan = scanQuotas(wholeTree(files));
-  const place =
-    scan.kind === 'needs' ? undefined : scan.quotas.find(({ namespace, name }) => `${namespace}/${name}` === id);
-  if (place === undefined) {
+  const location =
+    scan.kind === 'missingFiles' ? undefined : scan.quotas.find(({ namespace, name }) => `${namespace}/${name}` === id);
+  if (location === undefined) {
     throw new Error(`${id} is not placed`);
   }
-  return place;
+  return location;
 }
 
 /** The lines that the edit takes away and adds, each after its file's name; a problem's message where there is one. */
 function changes(files: Files, id: string, limits: Readonly<Record<string, string>>): readonly string[] | string {
-  const result = editPlace(wholeTree(files), placeIn(files, id), limits);
+  const result = editLocation(wholeTree(files), placeIn(files, id), limits);
   if (result.kind !== 'edited') {
     return result.message;
   }
@@ -85,7 +89,7 @@ describe('raising limits', () => {
 
   it('of a component that others use too gives the overlay a patch, which comes after it', () => {
     const id = 'large-a/compute';
-    const result = editPlace(wholeTree(kustomize), placeIn(kustomize, id), { 'requests.cpu': '40' });
+    const result = editLocation(wholeTree(kustomize), placeIn(kustomize, id), { 'requests.cpu': '40' });
     const edits = result.kind === 'edited' ? result.edits : [];
     expect(edits.map(({ path }) => path)).toEqual([
       'overlays/large-a/kustomization.yaml',
@@ -141,8 +145,8 @@ describe('raising limits', () => {
   });
 
   it('finds another name for a patch where the usual one is taken', () => {
-    const taken = { ...kustomize, 'overlays/plain/resourcequota-compute-patch.yaml': '# somebody else\n' };
-    const lines = changes(taken, 'plain/compute', { pods: '30' });
+    const existing = { ...kustomize, 'overlays/plain/resourcequota-compute-patch.yaml': '# somebody else\n' };
+    const lines = changes(existing, 'plain/compute', { pods: '30' });
     expect(lines).toContain('overlays/plain/resourcequota-compute-patch-2.yaml');
     expect(lines).toContain('+- path: resourcequota-compute-patch-2.yaml');
   });
@@ -151,20 +155,20 @@ describe('raising limits', () => {
 describe('raising many quotas together', () => {
   const { files, quotas } = generateCheckout(7, { quotas: 3 * shapeNames.length, others: 0 });
   const raises = quotas.map(({ namespace, name }) => ({
-    place: placeIn(files, `${namespace}/${name}`),
+    location: placeIn(files, `${namespace}/${name}`),
     limits: { pods: '1000', 'requests.cpu': '64' },
   }));
 
   it('writes what raising them one by one writes', () => {
     const tree = wholeTree(files);
     const texts = new Map(tree.texts);
-    for (const { place, limits } of raises) {
-      const one = editPlace({ paths: tree.paths, texts }, place, limits);
+    for (const { location, limits } of raises) {
+      const one = editLocation({ paths: tree.paths, texts }, location, limits);
       for (const { path, after } of one.kind === 'edited' ? one.edits : []) {
         texts.set(path, after);
       }
     }
-    const together = editPlaces(tree, raises);
+    const together = editLocations(tree, raises);
     const edits = together.kind === 'edited' ? together.edits : [];
     expect(edits.length).toBeGreaterThanOrEqual(quotas.length);
     expect(new Map(edits.map(({ path, after }) => [path, after]))).toEqual(
@@ -174,8 +178,8 @@ describe('raising many quotas together', () => {
 
   it('writes none where one of them is refused', () => {
     const [first] = raises;
-    const refused = first === undefined ? [] : [{ place: first.place, limits: { secrets: '3' } }];
-    expect(editPlaces(wholeTree(files), [...raises, ...refused])).toMatchObject({
+    const refused = first === undefined ? [] : [{ location: first.location, limits: { secrets: '3' } }];
+    expect(editLocations(wholeTree(files), [...raises, ...refused])).toMatchObject({
       kind: 'unplaceable',
       message: expect.stringMatching(/sets no secrets/) as string,
     });
@@ -191,8 +195,8 @@ describe('raising many quotas together', () => {
       'east/kustomization.yaml': overlay('east'),
       'west/kustomization.yaml': overlay('west'),
     };
-    const places = ['east/one', 'east/two'].map((id) => ({ place: placeIn(shared, id), limits: { pods: '2' } }));
-    const result = editPlaces(wholeTree(shared), places);
+    const locations = ['east/one', 'east/two'].map((id) => ({ location: placeIn(shared, id), limits: { pods: '2' } }));
+    const result = editLocations(wholeTree(shared), locations);
     const after = result.kind === 'edited' ? result.edits : [];
     expect(after.map(({ path }) => path)).toEqual([
       'east/kustomization.yaml',

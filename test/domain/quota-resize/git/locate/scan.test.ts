@@ -4,7 +4,7 @@ import { type Files, layoutFiles, wholeTree } from '../../../../layouts/tree.ts'
 
 function scan(files: Files, options?: ScanOptions): Scan {
   const result = scanQuotas(wholeTree(files), options);
-  if (result.kind === 'needs') {
+  if (result.kind === 'missingFiles') {
     throw new Error(`everything is known, and ${result.paths.join(', ')} is asked for`);
   }
   return result;
@@ -17,8 +17,8 @@ function values({ quotas }: Scan): readonly string[] {
   );
 }
 
-function problems({ unplaced }: Scan): readonly string[] {
-  return unplaced.map(({ namespace, name, path, line, reason }) => `${namespace}/${name} ${path}:${line} ${reason}`);
+function problems({ unlocated }: Scan): readonly string[] {
+  return unlocated.map(({ namespace, name, path, line, reason }) => `${namespace}/${name} ${path}:${line} ${reason}`);
 }
 
 const quota = (name: string, namespace: string | null, hard: string): string =>
@@ -51,7 +51,7 @@ describe('plain manifests', () => {
       `team-g/compute ${at}/team-g/a.yaml:4 FoundTwice`,
       `null/null ${at}/team-h/broken.yaml:4 NotYaml`,
     ]);
-    expect(found.unplaced[0]?.candidates.map(({ path, line }) => `${path}:${line}`)).toEqual([
+    expect(found.unlocated[0]?.candidates.map(({ path, line }) => `${path}:${line}`)).toEqual([
       `${at}/team-g/a.yaml:4`,
       `${at}/team-g/b.yaml:4`,
     ]);
@@ -62,18 +62,18 @@ describe('plain manifests', () => {
   });
 
   it('of a cluster are those in its folder, also without a template', () => {
-    const places = (cluster: string) =>
+    const locations = (cluster: string) =>
       scan(files, { cluster })
         .quotas.filter(({ namespace }) => namespace === 'team-a')
         .map(({ path }) => path);
-    expect(places('prod')).toEqual(['namespaces/prod/team-a/10-resourcequota.yaml']);
-    expect(places('dev')).toEqual(['namespaces/dev/team-a/10-resourcequota.yaml']);
+    expect(locations('prod')).toEqual(['namespaces/prod/team-a/10-resourcequota.yaml']);
+    expect(locations('dev')).toEqual(['namespaces/dev/team-a/10-resourcequota.yaml']);
   });
 
   it('that name no namespace are placed only where something says it', () => {
     const path = 'teams/red/quota.yaml';
     const unnamed = { [path]: quota('compute', null, '{pods: 1}') };
-    const [problem] = scan(unnamed).unplaced;
+    const [problem] = scan(unnamed).unlocated;
     expect(problem).toMatchObject({ namespace: null, name: 'compute', path, line: 4, reason: 'Unplaceable' });
     expect(problem?.message).toMatch(/names no namespace.*write metadata\.namespace/);
     for (const [options, how] of [
@@ -99,14 +99,14 @@ describe('plain manifests', () => {
       { namespaces: ['red'] },
     );
     expect(values(found)).toEqual([]);
-    expect(found.unplaced).toMatchObject([{ namespace: 'red', reason: 'FoundTwice' }]);
+    expect(found.unlocated).toMatchObject([{ namespace: 'red', reason: 'FoundTwice' }]);
   });
 
   it('with a value that is no quantity are said, and their other values are found', () => {
     const found = scan({ 'q.yaml': quota('compute', 'red', "{pods: 1, requests.cpu: '${CPU}'}") });
     expect(values(found)).toEqual(['red/compute pods=1 q.yaml:7']);
     expect(problems(found)).toEqual(['red/compute q.yaml:7 Unplaceable']);
-    expect(found.unplaced[0]?.message).toContain('the value of requests.cpu, ${CPU}, is not a quantity');
+    expect(found.unlocated[0]?.message).toContain('the value of requests.cpu, ${CPU}, is not a quantity');
   });
 });
 
@@ -234,8 +234,8 @@ describe('charts', () => {
   });
 
   it('that compute a limit are said', () => {
-    expect(found.unplaced).toMatchObject([{ namespace: 'helm-computed', name: 'compute', reason: 'Unplaceable' }]);
-    expect(found.unplaced[0]?.message).toContain('computes a limit with {{ mul .Values.replicas 2 }}');
+    expect(found.unlocated).toMatchObject([{ namespace: 'helm-computed', name: 'compute', reason: 'Unplaceable' }]);
+    expect(found.unlocated[0]?.message).toContain('computes a limit with {{ mul .Values.replicas 2 }}');
   });
 });
 
@@ -246,7 +246,7 @@ describe('what Argo CD and Flux objects in the tree say', () => {
       'argo-b/team-b-compute requests.cpu=2500m teams/b.yaml:2',
       'argo-a/compute pods=10 teams/a/quota.yaml:7',
     ]);
-    expect(argo.unplaced).toMatchObject([
+    expect(argo.unlocated).toMatchObject([
       {
         namespace: 'argo-b',
         name: 'team-b-compute',

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { QuantityError } from '../../../../../domain/kernel/quantity.ts';
-import { editPlace } from '../../../../../domain/quota-resize/git/locate/edit-location.ts';
-import type { KnownTree, QuotaPlace } from '../../../../../domain/quota-resize/git/locate/location.ts';
-import { placeQuota } from '../../../../../domain/quota-resize/git/locate/locate-quota.ts';
+import { editLocation } from '../../../../../domain/quota-resize/git/locate/edit-location.ts';
+import type { TreeSnapshot, QuotaLocation } from '../../../../../domain/quota-resize/git/locate/location.ts';
+import { locateQuota } from '../../../../../domain/quota-resize/git/locate/locate-quota.ts';
 
 const PATH = 'team-a/quota.yaml';
 const head = 'apiVersion: v1\nkind: ResourceQuota\nmetadata:\n  name: compute\n  namespace: team-a\nspec:\n';
@@ -11,23 +11,23 @@ function withHard(hard: string): string {
   return `${head}  hard:\n${hard}`;
 }
 
-function treeOf(text: string): KnownTree {
+function treeOf(text: string): TreeSnapshot {
   return { paths: [PATH], texts: new Map([[PATH, text]]) };
 }
 
 /** The place of the quota; throws the reason where there is none. */
-function placed(text: string, resources: readonly string[]): QuotaPlace {
+function located(text: string, resources: readonly string[]): QuotaLocation {
   const wanted = { namespace: 'team-a', name: 'compute', cluster: 'prod', resources };
-  const answer = placeQuota(treeOf(text), wanted, { from: 'annotation', path: PATH, said: 'the annotation' });
-  if (answer.kind !== 'placed') {
-    throw new Error(answer.kind === 'needs' ? answer.paths.join(', ') : answer.message);
+  const answer = locateQuota(treeOf(text), wanted, { from: 'annotation', path: PATH, learntFrom: 'the annotation' });
+  if (answer.kind !== 'located') {
+    throw new Error(answer.kind === 'missingFiles' ? answer.paths.join(', ') : answer.message);
   }
-  return answer.place;
+  return answer.location;
 }
 
 /** Edits and returns the text; throws the reason where that is refused. */
 function edited(text: string, limits: Record<string, string>): string {
-  const result = editPlace(treeOf(text), placed(text, Object.keys(limits)), limits);
+  const result = editLocation(treeOf(text), located(text, Object.keys(limits)), limits);
   if (result.kind !== 'edited') {
     throw new Error(result.message);
   }
@@ -47,7 +47,7 @@ function refused(text: string, limits: Record<string, string>): string {
 describe('a manifest whose limits are raised', () => {
   it('changes the value and tells the line, the old and the new value', () => {
     const text = withHard('    requests.cpu: "2" # for the nightly job\n    pods: 10\n');
-    const result = editPlace(treeOf(text), placed(text, ['requests.cpu']), { 'requests.cpu': '3' });
+    const result = editLocation(treeOf(text), located(text, ['requests.cpu']), { 'requests.cpu': '3' });
     expect(result).toEqual({
       kind: 'edited',
       edits: [{ path: PATH, before: text, after: text.replace('"2"', '"3"') }],

@@ -10,11 +10,11 @@ import {
   splitStream,
 } from '../../../../../domain/quota-resize/git/yaml/document.ts';
 import type { Pointer } from '../../../../../domain/quota-resize/git/yaml/field-path.ts';
-import { lineOfPlace, placeAt } from '../../../../../domain/quota-resize/git/yaml/location.ts';
+import { lineOfLocation, locationAt } from '../../../../../domain/quota-resize/git/yaml/location.ts';
 import { OpenStream } from '../../../../../domain/quota-resize/git/yaml/open.ts';
 import { spliced } from '../../../../../domain/quota-resize/git/yaml/splice.ts';
 import { plainValue } from '../../../../../domain/quota-resize/git/yaml/value.ts';
-import type { DocumentPlace } from '../../../../../domain/quota-resize/git/yaml/value-edit.ts';
+import type { DocumentLocation } from '../../../../../domain/quota-resize/git/yaml/value-edit.ts';
 
 export type { Pointer } from '../../../../../domain/quota-resize/git/yaml/field-path.ts';
 
@@ -64,22 +64,22 @@ export function scalarAt(text: string, documentIndex: number, pointer: Pointer):
   if (open === undefined) {
     return undefined;
   }
-  const place = placeAt(open, pointer);
-  const scalar = anchorsOf(open.document).resolve(place?.node);
-  if (place === undefined || !isScalar(scalar)) {
+  const location = locationAt(open, pointer);
+  const scalar = anchorsOf(open.document).resolve(location?.node);
+  if (location === undefined || !isScalar(scalar)) {
     return undefined;
   }
   const quoted = scalar.type === Scalar.QUOTE_DOUBLE || scalar.type === Scalar.QUOTE_SINGLE;
   return {
-    line: lineOfPlace(open, place),
+    line: lineOfLocation(open, location),
     value: typeof scalar.value === 'string' ? scalar.value : (scalar.source ?? ''),
     quoted,
-    aliased: isAlias(place.node) || place.borrowed !== undefined,
+    aliased: isAlias(location.node) || location.borrowed !== undefined,
   };
 }
 
 /** Where a document of a text is: which stretch between `---` lines, and which document of that. */
-function placeOf(text: string, documentIndex: number): DocumentPlace {
+function locationOf(text: string, documentIndex: number): DocumentLocation {
   const counts = splitStream(text).map((part) => parsePart(part).documents.length);
   let rest = documentIndex;
   for (const [part, count] of counts.entries()) {
@@ -107,7 +107,7 @@ export function replaceScalars(text: string, changes: readonly ScalarChange[]): 
     text,
     changes.map(({ documentIndex, pointer, value }) => ({
       kind: 'replace',
-      at: placeOf(text, documentIndex),
+      at: locationOf(text, documentIndex),
       pointer,
       value,
     })),
@@ -121,11 +121,11 @@ export function addToMapping(
   key: string,
   value: string,
 ): string {
-  return changedText(text, [{ kind: 'add', at: placeOf(text, documentIndex), pointer, key, value }]);
+  return changedText(text, [{ kind: 'add', at: locationOf(text, documentIndex), pointer, key, value }]);
 }
 
 export function addToSequence(text: string, documentIndex: number, pointer: Pointer, item: string): string {
-  return changedText(text, [{ kind: 'append', at: placeOf(text, documentIndex), pointer, items: [item] }]);
+  return changedText(text, [{ kind: 'append', at: locationOf(text, documentIndex), pointer, items: [item] }]);
 }
 
 /** A literal block scalar: what it says, and the line of its first inner line. */
@@ -137,7 +137,7 @@ interface BlockScalarInText {
 /** The literal block scalar at the pointer, also through an alias; undefined when there is none. */
 export function blockScalarAt(text: string, documentIndex: number, pointer: Pointer): BlockScalarInText | undefined {
   const open = readable(text, documentIndex);
-  const scalar = open === undefined ? undefined : anchorsOf(open.document).resolve(placeAt(open, pointer)?.node);
+  const scalar = open === undefined ? undefined : anchorsOf(open.document).resolve(locationAt(open, pointer)?.node);
   return open === undefined || !isScalar(scalar) || scalar.type !== Scalar.BLOCK_LITERAL
     ? undefined
     : { inner: String(scalar.value), line: open.parsed.lineAt(scalar.range?.[0] ?? 0) + 1 };
@@ -149,13 +149,13 @@ export function replaceInBlockScalar(
   pointer: Pointer,
   edit: (inner: string) => string,
 ): string {
-  const { part, index } = placeOf(text, documentIndex);
+  const { part, index } = locationOf(text, documentIndex);
   return spliced(text, [blockSplice(new OpenStream(text).documentOfPart(part, index), pointer, edit)]);
 }
 
 /** A document without errors; undefined where there is none with this number. */
 function readable(text: string, documentIndex: number): OpenDocument | undefined {
-  const { part, index } = placeOf(text, documentIndex);
+  const { part, index } = locationOf(text, documentIndex);
   const stretch = splitStream(text)[part];
   const parsed = stretch === undefined ? undefined : parsePart(stretch);
   const document = parsed?.documents[index];

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { parseQuantity } from '../../../../../domain/kernel/quantity.ts';
 import { valuesInGit } from '../../../../../domain/quota-resize/git/yaml/limits.ts';
-import { editPlace, limitsInGit } from '../../../../../domain/quota-resize/git/locate/edit-location.ts';
-import type { PlaceAnswer } from '../../../../../domain/quota-resize/git/locate/search.ts';
-import { placeQuota } from '../../../../../domain/quota-resize/git/locate/locate-quota.ts';
+import { editLocation, limitsInGit } from '../../../../../domain/quota-resize/git/locate/edit-location.ts';
+import type { LocateAnswer } from '../../../../../domain/quota-resize/git/locate/search.ts';
+import { locateQuota } from '../../../../../domain/quota-resize/git/locate/locate-quota.ts';
 
 const RESOURCES = [
   'requests.cpu',
@@ -126,9 +126,9 @@ function treeOf(text: string) {
   return { paths: ['a.yaml'], texts: new Map([['a.yaml', text]]) };
 }
 
-function placeOf(text: string, name: string, resources: readonly string[]): PlaceAnswer {
+function locationOf(text: string, name: string, resources: readonly string[]): LocateAnswer {
   const wanted = { namespace: 'team-a', name, cluster: 'prod', resources };
-  return placeQuota(treeOf(text), wanted, { from: 'annotation', path: 'a.yaml', said: 'the annotation' });
+  return locateQuota(treeOf(text), wanted, { from: 'annotation', path: 'a.yaml', learntFrom: 'the annotation' });
 }
 
 describe('an edit of any file', () => {
@@ -137,12 +137,12 @@ describe('an edit of any file', () => {
       fc.property(edit, ({ text, name, shape, limits }) => {
         const target = { namespace: 'team-a', name };
         const resources = Object.keys(limits);
-        const answer = placeOf(text, name, resources);
-        if (answer.kind !== 'placed') {
+        const answer = locationOf(text, name, resources);
+        if (answer.kind !== 'located') {
           throw new Error(JSON.stringify(answer));
         }
-        expect(limitsInGit(answer.place, resources)).toEqual(valuesInGit(text, target, resources));
-        const result = editPlace(treeOf(text), answer.place, limits);
+        expect(limitsInGit(answer.location, resources)).toEqual(valuesInGit(text, target, resources));
+        const result = editLocation(treeOf(text), answer.location, limits);
         if (result.kind !== 'edited') {
           throw new Error(result.message);
         }
@@ -197,23 +197,23 @@ describe('an edit of any file', () => {
       ),
       fc.string({ maxLength: 4 }),
     );
-    const places = fc.array(fc.tuple(fc.nat(valid.length), piece), { minLength: 1, maxLength: 4 });
+    const locations = fc.array(fc.tuple(fc.nat(valid.length), piece), { minLength: 1, maxLength: 4 });
     let edits = 0;
     fc.assert(
-      fc.property(places, (insertions) => {
+      fc.property(locations, (insertions) => {
         const text = insertions.reduce(
-          (sum, [place, inserted]) => sum.slice(0, place) + inserted + sum.slice(place),
+          (sum, [location, inserted]) => sum.slice(0, location) + inserted + sum.slice(location),
           valid,
         );
-        const answer = placeOf(text, 'compute', ['pods', 'cpu']);
+        const answer = locationOf(text, 'compute', ['pods', 'cpu']);
         const result =
-          answer.kind === 'placed' ? editPlace(treeOf(text), answer.place, { pods: '2', cpu: '3' }) : undefined;
+          answer.kind === 'located' ? editLocation(treeOf(text), answer.location, { pods: '2', cpu: '3' }) : undefined;
         if (result?.kind === 'edited') {
           edits += 1;
           const after = result.edits[0]?.after ?? text;
           expect(lines(after)).toHaveLength(lines(text).length);
-          const again = placeOf(after, 'compute', ['pods', 'cpu']);
-          const values = again.kind === 'placed' ? limitsInGit(again.place, ['pods', 'cpu']) : {};
+          const again = locationOf(after, 'compute', ['pods', 'cpu']);
+          const values = again.kind === 'located' ? limitsInGit(again.location, ['pods', 'cpu']) : {};
           expect(parseQuantity(values['pods'] ?? '0').nano).toBeGreaterThanOrEqual(2_000_000_000n);
           expect(parseQuantity(values['cpu'] ?? '0').nano).toBeGreaterThanOrEqual(3_000_000_000n);
         }

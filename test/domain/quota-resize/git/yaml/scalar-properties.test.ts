@@ -149,8 +149,8 @@ describe('any YAML file', () => {
     fc.assert(
       fc.property(addition, ([{ text }, choice, value, key]) => {
         const before = values(text);
-        const places = collections(before);
-        const [documentIndex, ...pointer] = places[choice % places.length] as [number, ...(string | number)[]];
+        const locations = collections(before);
+        const [documentIndex, ...pointer] = locations[choice % locations.length] as [number, ...(string | number)[]];
         const collection = valueAt(before[documentIndex], pointer);
         const [target, item] = Array.isArray(collection)
           ? [[...pointer, collection.length], { path: 'a.yaml', target: { kind: value } }]

@@ -13,7 +13,7 @@ import {
 } from './edit-text.ts';
 
 /** The message of a refused edit; fails the test when it is not refused. */
-function refusal(edit: () => string): string {
+function rejection(edit: () => string): string {
   try {
     const text = edit();
     throw new Error(`was edited: ${text}`);
@@ -172,7 +172,7 @@ describe('replaceScalar', () => {
 
   it('says which lines use a value that carries an anchor', () => {
     const text = 'a: &x "2"\nb: *x\nc:\n  - *x\n';
-    expect(refusal(() => replaceScalar(text, 0, ['a'], '3'))).toBe(
+    expect(rejection(() => replaceScalar(text, 0, ['a'], '3'))).toBe(
       'a belongs to the YAML anchor &x, which lines 2, 4 use too; write the value out there, or give this place its own',
     );
     expect(replaceScalar('a: &x "2" # c\nb: 1\n', 0, ['a'], '3')).toBe('a: &x "3" # c\nb: 1\n');
@@ -181,19 +181,19 @@ describe('replaceScalar', () => {
   it('a name that is anchored again counts for the aliases after it only', () => {
     const text = 'a: &x 2\nb: *x\nc: &x 3\n';
     expect(replaceScalar(text, 0, ['c'], '4')).toBe('a: &x 2\nb: *x\nc: &x 4\n');
-    expect(refusal(() => replaceScalar(text, 0, ['a'], '4'))).toContain('line 2');
+    expect(rejection(() => replaceScalar(text, 0, ['a'], '4'))).toContain('line 2');
   });
 
   it('changes nothing through an alias of a whole mapping, nor in one that others use', () => {
-    expect(refusal(() => replaceScalar(values, 0, ['teams', 'team-c', 'pods'], '6'))).toBe(
+    expect(rejection(() => replaceScalar(values, 0, ['teams', 'team-c', 'pods'], '6'))).toBe(
       'teams.team-c.pods comes from the alias *defaults at line 15, which stands for a whole collection; write it out there to change one value of it',
     );
-    expect(refusal(() => replaceScalar(values, 0, ['defaults', 'pods'], '6'))).toContain('lines 13, 15 use too');
+    expect(rejection(() => replaceScalar(values, 0, ['defaults', 'pods'], '6'))).toContain('lines 13, 15 use too');
   });
 
   it('changes nothing deep in what a merge brings', () => {
     const text = 'x: &x {hard: {pods: 1}}\nspec:\n  <<: *x\n';
-    expect(refusal(() => replaceScalar(text, 0, ['spec', 'hard', 'pods'], '2'))).toBe(
+    expect(rejection(() => replaceScalar(text, 0, ['spec', 'hard', 'pods'], '2'))).toBe(
       'spec.hard.pods is a part of what the merge key << at line 3 brings; write spec.hard out there to change one value of it',
     );
   });
@@ -207,7 +207,7 @@ describe('replaceScalar', () => {
 
   it('refuses a key that stands before a merge which brings it too', () => {
     const text = 'x: &x {pods: 1}\nhard:\n  pods: 3\n  <<: *x\n';
-    expect(refusal(() => replaceScalar(text, 0, ['hard', 'pods'], '2'))).toContain(
+    expect(rejection(() => replaceScalar(text, 0, ['hard', 'pods'], '2'))).toContain(
       'also brought by the merge key << at line 4',
     );
     expect(replaceScalar('x: &x {pods: 1}\nhard:\n  <<: *x\n  pods: 3\n', 0, ['hard', 'pods'], '2')).toContain(
@@ -261,11 +261,11 @@ describe('replaceScalar', () => {
     ['a: {{ .Values.a }}\nb: 1\n', ['b'], /^line 1: not YAML: the template expression/],
     ['a: "1\nb: 1\n', ['b'], /^line \d: not YAML: /],
   ])('refuses %j at %j', (text, pointer, message) => {
-    expect(refusal(() => replaceScalar(text, 0, pointer, '2'))).toMatch(message);
+    expect(rejection(() => replaceScalar(text, 0, pointer, '2'))).toMatch(message);
   });
 
   it('refuses a document that is not there', () => {
-    expect(refusal(() => replaceScalar('a: 1\n', 1, ['a'], '2'))).toBe('the file has no document 2');
+    expect(rejection(() => replaceScalar('a: 1\n', 1, ['a'], '2'))).toBe('the file has no document 2');
   });
 });
 
@@ -280,14 +280,14 @@ describe('replaceScalars', () => {
     expect(replaceScalars(text, changes)).toBe(
       text.replace('x: 1', 'x: 2').replace('<<: *defaults\n', '<<: *defaults\n    pods: 30\n    requests.cpu: "5"\n'),
     );
-    expect(refusal(() => replaceScalars(text, [...changes, { documentIndex: 1, pointer: ['y'], value: '2' }]))).toBe(
+    expect(rejection(() => replaceScalars(text, [...changes, { documentIndex: 1, pointer: ['y'], value: '2' }]))).toBe(
       'y is not in the document',
     );
   });
 
   it('refuses to write one value twice', () => {
     const twice = ['2', '3'].map((value) => ({ documentIndex: 0, pointer: ['a'], value }));
-    expect(refusal(() => replaceScalars('a: 1\n', twice))).toBe('a would be changed twice; change it once');
+    expect(rejection(() => replaceScalars('a: 1\n', twice))).toBe('a would be changed twice; change it once');
   });
 });
 
@@ -362,7 +362,7 @@ describe('addToMapping', () => {
     ['a: &a {y: {z: 1}}\nb: {<<: *a}\n', ['b', 'y'], 'x', /^b.y comes from a merge key/],
     ['a: &a {y: {z: 1}}\nb: {y: {z: 2}, <<: *a}\n', ['b', 'y'], 'x', /^b.y is also brought by the merge key <</],
   ])('refuses %j at %j', (text, pointer, key, message) => {
-    expect(refusal(() => addToMapping(text, 0, pointer, key, '3'))).toMatch(message);
+    expect(rejection(() => addToMapping(text, 0, pointer, key, '3'))).toMatch(message);
   });
 });
 
@@ -440,7 +440,7 @@ describe('addToSequence', () => {
     ['a: &p [1]\npatches: *p\n', /^patches comes from the alias \*p at line 2/],
     ['patches: &p [1]\na: *p\n', /^patches belongs to the YAML anchor &p/],
   ])('refuses %j', (text, message) => {
-    expect(refusal(() => addToSequence(text, 0, ['patches'], 'x'))).toMatch(message);
+    expect(rejection(() => addToSequence(text, 0, ['patches'], 'x'))).toMatch(message);
   });
 });
 
@@ -489,15 +489,19 @@ describe('replaceInBlockScalar', () => {
 
   it('refuses what is no literal block, one that others use, and an edit that cannot stand in it', () => {
     const same = (inner: string): string => inner;
-    expect(refusal(() => replaceInBlockScalar('a: >\n  x\n', 0, ['a'], same))).toMatch(/^a is no literal block/);
-    expect(refusal(() => replaceInBlockScalar('a: "x\n  y"\n', 0, ['a'], same))).toMatch(/^a is no literal block/);
-    expect(refusal(() => replaceInBlockScalar('a: &a |\n  x\nb: *a\n', 0, ['b'], same))).toMatch(
+    expect(rejection(() => replaceInBlockScalar('a: >\n  x\n', 0, ['a'], same))).toMatch(/^a is no literal block/);
+    expect(rejection(() => replaceInBlockScalar('a: "x\n  y"\n', 0, ['a'], same))).toMatch(/^a is no literal block/);
+    expect(rejection(() => replaceInBlockScalar('a: &a |\n  x\nb: *a\n', 0, ['b'], same))).toMatch(
       /^b is no literal block/,
     );
-    expect(refusal(() => replaceInBlockScalar('a: &a |\n  x\nb: *a\n', 0, ['a'], same))).toMatch(
+    expect(rejection(() => replaceInBlockScalar('a: &a |\n  x\nb: *a\n', 0, ['a'], same))).toMatch(
       /anchor &a, which line 3/,
     );
-    expect(refusal(() => replaceInBlockScalar('a: |\n  x\n', 0, ['a'], () => '  x\n'))).toMatch(/nothing was written$/);
-    expect(refusal(() => replaceInBlockScalar('a: |-\n  x\n', 0, ['a'], () => 'x\n'))).toMatch(/nothing was written$/);
+    expect(rejection(() => replaceInBlockScalar('a: |\n  x\n', 0, ['a'], () => '  x\n'))).toMatch(
+      /nothing was written$/,
+    );
+    expect(rejection(() => replaceInBlockScalar('a: |-\n  x\n', 0, ['a'], () => 'x\n'))).toMatch(
+      /nothing was written$/,
+    );
   });
 });

@@ -222,8 +222,8 @@ describe('unifiedDiff', () => {
         .array(fc.tuple(fc.nat(), fc.constantFrom('change', 'insert', 'drop'), line), { maxLength: 6 })
         .map((changes) => {
           const lines = before.match(/[^\n]*\n|[^\n]+$/g) ?? [];
-          for (const [place, what, content] of changes) {
-            const at = lines.length === 0 ? 0 : place % lines.length;
+          for (const [location, what, content] of changes) {
+            const at = lines.length === 0 ? 0 : location % lines.length;
             lines.splice(at, what === 'insert' ? 0 : 1, ...(what === 'drop' ? [] : [`${content}\n`]));
           }
           return { before, after: lines.join('') };

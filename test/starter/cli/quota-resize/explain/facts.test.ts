@@ -17,7 +17,7 @@ import {
 const target = { cluster: 'prod', namespace: 'team-a', quota: 'compute' };
 
 interface Given {
-  readonly look?: Partial<QuotaObservation>;
+  readonly observed?: Partial<QuotaObservation>;
   readonly env?: Readonly<Record<string, string>>;
   readonly argv?: readonly string[];
   readonly file?: string;
@@ -27,7 +27,7 @@ interface Given {
 }
 
 /** The explanation of a quota of `requests.cpu: 10` of which 9 are used, in a process with this configuration. */
-function explained({ look, env = {}, argv = [], file, namespace, quota, input }: Given = {}): Explanation {
+function explained({ observed, env = {}, argv = [], file, namespace, quota, input }: Given = {}): Explanation {
   const config = loadConfig({
     env: { CLUSTER_NAME: 'prod', ...(file === undefined ? {} : { HEADROOM_CONFIG: 'headroom.yaml' }), ...env },
     argv,
@@ -41,7 +41,7 @@ function explained({ look, env = {}, argv = [], file, namespace, quota, input }:
   });
   return explain({
     target,
-    look: observation({ policy, warnings, ...look }),
+    observation: observation({ policy, warnings, ...observed }),
     whatIf: null,
     status: null,
     episodeUnknown: null,
@@ -110,7 +110,7 @@ describe('what happens next', () => {
   it('in mode observe, a recommendation and nothing else', () => {
     const { next, afterwards } = explained();
     expect(next.map(({ phase, reason }) => [phase, reason])).toEqual([
-      ['Detecting', 'DemandSettling'],
+      ['Detecting', 'DemandDebouncing'],
       ['Recommending', 'ThresholdReached'],
     ]);
     expect(next[1]?.detail).toContain('requests.cpu 10 → 12');
@@ -123,7 +123,7 @@ describe('what happens next', () => {
     expect(afterwards).toContain('a person merges it: auto-merge is off (built-in default)');
     const free = explained({
       env: { HEADROOM_MODE: 'propose', ENABLE_AUTO_MERGE: 'true' },
-      look: {
+      observed: {
         mergeHold: { reason: 'Frozen', until: NOW + 1000, detail: 'merging is frozen until tomorrow' },
       },
     });
@@ -149,18 +149,18 @@ describe('what happens next', () => {
   it('a cooldown is waited for, and what comes after it is told', () => {
     const { next } = explained({
       env: { HEADROOM_MODE: 'propose' },
-      look: { lease: lease({ lastModified: NOW - 10 * 60_000 }) },
+      observed: { lease: lease({ lastModified: NOW - 10 * 60_000 }) },
     });
     expect(next.map(({ at, reason }) => [at, reason])).toEqual([
       ['2026-11-20T10:00:00Z', 'CoolingDown'],
-      ['2026-11-20T10:50:00Z', 'DemandSettling'],
+      ['2026-11-20T10:50:00Z', 'DemandDebouncing'],
       ['2026-11-20T10:50:02Z', 'ThresholdReached'],
     ]);
   });
 
   it('a quota at ease is left alone, and it is said why', () => {
     const { next, resources } = explained({
-      look: {
+      observed: {
         quota: {
           uid: 'u',
           hard: { 'requests.cpu': '10', pods: '0', services: '5' },
@@ -188,13 +188,13 @@ describe('what happens next', () => {
   it('with an open pull request, that is what counts, and a greater need would update it', () => {
     const held = openDecision();
     const locked = lease({ holder: `headroom/${held.id}`, decision: held });
-    const waiting = explained({ env: { HEADROOM_MODE: 'propose' }, look: { lease: locked } });
+    const waiting = explained({ env: { HEADROOM_MODE: 'propose' }, observed: { lease: locked } });
     expect(waiting.next).toHaveLength(1);
     expect(waiting.next[0]?.detail).toMatch(/^pull request #7 \(.*\) is open/);
     expect(waiting.next[0]?.detail).not.toContain('would be updated');
     const grown = explained({
       env: { HEADROOM_MODE: 'propose' },
-      look: { lease: locked, demand: [demand({ 'requests.cpu': '20' })] },
+      observed: { lease: locked, demand: [demand({ 'requests.cpu': '20' })] },
     });
     expect(grown.next[0]?.detail).toContain('so it would be updated (requests.cpu 10 → ');
     expect(grown.evidence).toEqual([
@@ -203,23 +203,23 @@ describe('what happens next', () => {
   });
 
   it('the places in Git are told in their order, and what ends the search', () => {
-    const { places } = explained({
-      look: {
-        hints: [
+    const { locations } = explained({
+      observed: {
+        candidates: [
           {
             from: 'annotation',
             repository: 'acme/teams',
             ref: 'main',
             path: 'a',
             field: 'q.cpu',
-            said: 'an annotation',
+            learntFrom: 'an annotation',
           },
-          { from: 'scan', said: 'a scan' },
-          { from: 'argocd', said: 'Argo CD', problem: 'Argo CD applies a tag, which no pull request can change' },
+          { from: 'scan', learntFrom: 'a scan' },
+          { from: 'argocd', learntFrom: 'Argo CD', problem: 'Argo CD applies a tag, which no pull request can change' },
         ],
       },
     });
-    expect(places).toEqual([
+    expect(locations).toEqual([
       'a of acme/teams at main, q.cpu: an annotation',
       'all of every configured repository: a scan',
       'Argo CD applies a tag, which no pull request can change',
@@ -237,11 +237,11 @@ describe('what happens next', () => {
       decision: decision(),
       approval: null,
       paused: pause,
-      refusals: [],
+      rejections: [],
       policy: null,
       lastCommand: null,
     } as const;
-    const { next, episode } = explained({ look: { pause }, input: { status } });
+    const { next, episode } = explained({ observed: { pause }, input: { status } });
     expect(episode).toEqual({
       phase: 'Paused',
       reason: 'Paused',
@@ -258,17 +258,17 @@ describe('what is used', () => {
     differences: [{ resource: 'requests.cpu', used: '1', counted: '9' }],
     unmeasured: [],
   } as const;
-  const said =
+  const learntFrom =
     "requests.cpu: the quota's status says 1 CPU, but the objects add up to 9 CPU. Headroom goes by its own count.";
 
   it('is said to be counted where the mode asks for it, with the layer of the mode, and where the status differs', () => {
-    const { usage } = explained({ env: { HEADROOM_USAGE_MODE: 'audit' }, look: { usage: 'audit', counting } });
+    const { usage } = explained({ env: { HEADROOM_USAGE_MODE: 'audit' }, observed: { usage: 'audit', counting } });
     expect(usage).toEqual({
       mode: 'audit',
       from: { layer: 'environment', name: 'HEADROOM_USAGE_MODE' },
-      notes: [said],
+      notes: [learntFrom],
     });
-    const text = explanationText(explained({ argv: ['--usage-mode', 'own'], look: { usage: 'own' } }));
+    const text = explanationText(explained({ argv: ['--usage-mode', 'own'], observed: { usage: 'own' } }));
     expect(text).toContain(
       '\nWhat is used\n  Headroom counted it from the objects of the namespace, because the mode is own (flag --usage-mode).\n',
     );
@@ -307,7 +307,7 @@ describe('in words', () => {
       'requests.cpu  9     10    90 %   80 % (built-in)  20 % (built-in)  min 4 (namespace)  0        12        Usage is 9 of 10 CPU (90 %), and the threshold is 80 %.\n',
     );
     expect(text).toContain('\nWhat runs now\n  Temporal cannot be reached\n');
-    expect(text).toContain('\n  now: Detecting (DemandSettling). requests.cpu 10 → 12: ');
+    expect(text).toContain('\n  now: Detecting (DemandDebouncing). requests.cpu 10 → 12: ');
     expect(text).toContain(
       '\n  2026-11-20T10:00:02Z (in 2 s): OpeningPullRequest (ThresholdReached). requests.cpu 10 → 12.\n',
     );

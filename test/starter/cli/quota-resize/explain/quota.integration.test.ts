@@ -153,7 +153,7 @@ describe.concurrent('headroom explain quota-resize', () => {
       episode: null,
       episodeUnknown: expect.stringContaining('Temporal cannot be reached at 127.0.0.1:9'),
       lease: { holder: null, lastModified: null },
-      places: expect.arrayContaining([expect.stringContaining('managed-resources/test/shown of ')]),
+      locations: expect.arrayContaining([expect.stringContaining('managed-resources/test/shown of ')]),
       warnings: [expect.stringContaining('did you mean resizer.io/merge-windows?')],
     });
     expect(seen.next.at(-1)).toMatchObject({ phase: 'OpeningPullRequest', reason: 'ThresholdReached' });

@@ -38,8 +38,8 @@ describe('--what-if', () => {
 describe('supposed usage', () => {
   it('takes the place of what is used, and contradicts nothing', () => {
     const contradictions = [{ resource: 'requests.cpu', used: '9', counted: '4' }];
-    const look = withUsage(observation({ contradictions }), { 'requests.cpu': '12' });
-    expect(look).toMatchObject({ quota: { used: { 'requests.cpu': '12' } }, contradictions: [] });
+    const observed = withUsage(observation({ contradictions }), { 'requests.cpu': '12' });
+    expect(observed).toMatchObject({ quota: { used: { 'requests.cpu': '12' } }, contradictions: [] });
   });
 
   it('of usage takes the place of what was counted, and of what could not be', () => {

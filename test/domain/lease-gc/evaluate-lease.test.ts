@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeLease, type Surroundings } from '../../../domain/lease-gc/judge-lease.ts';
+import { evaluateLease, type Surroundings } from '../../../domain/lease-gc/evaluate-lease.ts';
 import {
   fileLeaseAnnotations,
   fileLeaseLabels,
@@ -9,7 +9,7 @@ import {
 
 const now = Date.UTC(2026, 10, 20);
 const MINUTE = 60_000;
-const empty = { lastModified: null, lastRecommendation: null, refusals: [], decision: null };
+const empty = { lastModified: null, lastRecommendation: null, rejections: [], decision: null };
 const surroundings: Surroundings = {
   cluster: 'c1',
   namespaces: new Set(['team', 'alive']),
@@ -29,8 +29,8 @@ function lease(namespace: string, quota: string, holder?: string) {
   };
 }
 
-function judge(one: Parameters<typeof judgeLease>[0], age = 60 * MINUTE): string {
-  return judgeLease(one, now - age, surroundings, now).kind;
+function judge(one: Parameters<typeof evaluateLease>[0], age = 60 * MINUTE): string {
+  return evaluateLease(one, now - age, surroundings, now).kind;
 }
 
 describe('an old Lease', () => {

@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '@kubernetes/client-node';
-import type { ScheduleLook } from '../../activities/lights-out/interface.ts';
+import type { ObserveScheduleInput } from '../../activities/lights-out/interface.ts';
 import { evaluationContext } from '../../activities/lights-out/evaluation-context.ts';
 import { type ScheduleNow, scheduleNow } from '../../activities/lights-out/read-schedule-object.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
@@ -42,7 +42,7 @@ const EVALUATORS_MS = 1_000;
 /** What people wrote into an annotation starts a workflow of that name: only what a schedule can be called. */
 const OBJECT_NAME = /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 
-export interface ScheduleBookOptions {
+export interface ScheduleRegistryOptions {
   readonly cluster: string;
   /** Every schedule that is known now; asked for when one of them has changed. */
   readonly schedules: () => readonly WatchedSchedule[];
@@ -51,10 +51,10 @@ export interface ScheduleBookOptions {
 }
 
 /** What the schedules of a cluster say at a moment, as far as it can be known from their objects. */
-export class ScheduleBook {
-  readonly #options: ScheduleBookOptions;
+export class ScheduleRegistry {
+  readonly #options: ScheduleRegistryOptions;
   /** Until a schedule changes. A thousand of them are not gone through for each workload that changes. */
-  #known: {
+  #cached: {
     readonly all: readonly WatchedSchedule[];
     readonly names: ReadonlySet<string>;
     readonly others: readonly OtherSchedule[];
@@ -66,7 +66,7 @@ export class ScheduleBook {
     { readonly read: ScheduleNow; readonly from: EpochMs; readonly to: EpochMs }
   >();
 
-  constructor(options: ScheduleBookOptions) {
+  constructor(options: ScheduleRegistryOptions) {
     this.#options = options;
   }
 
@@ -76,25 +76,25 @@ export class ScheduleBook {
 
   /** To be called whenever a schedule is added, changed or deleted: until then, what was read of them is cached. */
   changed(): void {
-    this.#known = null;
+    this.#cached = null;
     this.#evaluators = null;
   }
 
   /** Every schedule that touches workloads, with what it evaluates them by at this moment. */
   evaluators(now: EpochMs): readonly Evaluator[] {
-    let known = this.#evaluators;
-    if (known === null || now < known.from || now >= known.to) {
+    let cached = this.#evaluators;
+    if (cached === null || now < cached.from || now >= cached.to) {
       const evaluators = this.all.flatMap((schedule): Evaluator[] => {
         const context = this.contextOf(schedule, now);
         return context === null ? [] : [{ schedule, context }];
       });
       // Never beyond the next transition or end of an override of any of them.
       const to = this.all.reduce((first, one) => Math.min(first, this.#now.get(one)?.to ?? now), now + EVALUATORS_MS);
-      known = { evaluators, from: now, to };
-      this.#evaluators = known;
+      cached = { evaluators, from: now, to };
+      this.#evaluators = cached;
     }
     // What people wrote on a workload ends at moments of its own.
-    return known.evaluators.map(({ schedule, context }) => ({ schedule, context: { ...context, now } }));
+    return cached.evaluators.map(({ schedule, context }) => ({ schedule, context: { ...context, now } }));
   }
 
   /** The state that its crons and exceptions say; null for an invalid schedule. */
@@ -113,7 +113,7 @@ export class ScheduleBook {
     if (spec === null || period === null) return null;
     if (!isDeleting && (spec.suspend || (seenByOthers.isIdle && !spec.dryRun))) return null;
     const { protectedNamespaces, gitopsManagers } = this.#options;
-    const look: Omit<ScheduleLook, 'completedAt'> = {
+    const observeInput: Omit<ObserveScheduleInput, 'completedAt'> = {
       target: { cluster: this.#options.cluster, schedule: name },
       overrides: overridesOf(status),
       // The status says since when it is in effect.
@@ -124,7 +124,7 @@ export class ScheduleBook {
     };
     // The schedule itself among them: one list for all, and nothing is older than itself, so it never is another one.
     const { others } = this.#read();
-    return evaluationContext({ ...look, completedAt: completedAtOf(status) }, read, others, {
+    return evaluationContext({ ...observeInput, completedAt: completedAtOf(status) }, read, others, {
       protectedNamespaces,
       gitopsManagers,
       now,
@@ -146,21 +146,21 @@ export class ScheduleBook {
   }
 
   #read() {
-    if (this.#known === null) {
+    if (this.#cached === null) {
       const all = this.#options.schedules();
-      this.#known = {
+      this.#cached = {
         all,
         names: new Set(all.map(({ name }) => name)),
         others: all.map(({ seenByOthers }) => seenByOthers),
       };
     }
-    return this.#known;
+    return this.#cached;
   }
 
   /** Reading a schedule costs as much as evaluating a hundred workloads, so it is done once until something of it begins or ends. */
   #at(schedule: WatchedSchedule, now: EpochMs): ScheduleNow {
-    const known = this.#now.get(schedule);
-    if (known !== undefined && now >= known.from && now < known.to) return known.read;
+    const cached = this.#now.get(schedule);
+    if (cached !== undefined && now >= cached.from && now < cached.to) return cached.read;
     const read = scheduleNow(schedule.object, now);
     const { next, nextUpscale, nextDownscale } = read.period ?? {};
     const ends = read.seen.overrides.map(({ until }) => until);

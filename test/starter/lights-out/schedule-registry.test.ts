@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { evaluate } from '../../../domain/lights-out/workload/evaluate.ts';
 import { MANAGED_BY, ORIGINAL_REPLICAS, WAKE_UNTIL } from '../../../domain/lights-out/schedule/names.ts';
-import { selectsOtherwise, ScheduleBook, type WatchedSchedule } from '../../../starter/lights-out/schedule-book.ts';
+import {
+  selectsOtherwise,
+  ScheduleRegistry,
+  type WatchedSchedule,
+} from '../../../starter/lights-out/schedule-registry.ts';
 import { namespaceAs, scheduleAs, workloadAs } from './schedules.ts';
 
 const at = (text: string): number => Date.parse(text);
@@ -9,8 +13,8 @@ const workdays = { upscale: '0 6 * * 1-5', downscale: '0 20 * * 1-5', namespaces
 /** A Monday, 22:00 UTC. */
 const MONDAY_NIGHT = at('2026-11-16T22:00:00Z');
 
-function bookOf(...schedules: readonly WatchedSchedule[]): ScheduleBook {
-  return new ScheduleBook({
+function bookOf(...schedules: readonly WatchedSchedule[]): ScheduleRegistry {
+  return new ScheduleRegistry({
     cluster: 'test',
     schedules: () => schedules,
     protectedNamespaces: ['temporal'],
@@ -21,11 +25,11 @@ function bookOf(...schedules: readonly WatchedSchedule[]): ScheduleBook {
 describe('the book of schedules', () => {
   it('has the period of a schedule at every moment, also after an earlier one is over', () => {
     const night = scheduleAs('night', workdays);
-    const book = bookOf(night);
+    const registry = bookOf(night);
     const states = ['2026-11-16T22:00:00Z', '2026-11-17T05:59:59Z', '2026-11-17T06:00:00Z', '2026-11-16T19:00:00Z'];
-    expect(states.map((moment) => book.periodOf(night, at(moment))?.state)).toEqual(['Down', 'Down', 'Up', 'Up']);
-    expect(book.periodOf(night, at('2026-11-17T06:00:00Z'))?.nextDownscale).toBe(at('2026-11-17T20:00:00Z'));
-    expect(book.periodOf(scheduleAs('broken', { ...workdays, upscale: 'never' }), MONDAY_NIGHT)).toBeNull();
+    expect(states.map((moment) => registry.periodOf(night, at(moment))?.state)).toEqual(['Down', 'Down', 'Up', 'Up']);
+    expect(registry.periodOf(night, at('2026-11-17T06:00:00Z'))?.nextDownscale).toBe(at('2026-11-17T20:00:00Z'));
+    expect(registry.periodOf(scheduleAs('broken', { ...workdays, upscale: 'never' }), MONDAY_NIGHT)).toBeNull();
   });
 
   it('evaluates by the schedule, by the commands of operators, and by what the other schedules select', () => {
@@ -77,7 +81,7 @@ describe('the book of schedules', () => {
   it('goes through the schedules once, however often workloads change, until one of them has changed', () => {
     const all = [scheduleAs('a', workdays), scheduleAs('b', workdays)];
     let asked = 0;
-    const book = new ScheduleBook({
+    const registry = new ScheduleRegistry({
       cluster: 'test',
       schedules: () => {
         asked += 1;
@@ -86,23 +90,26 @@ describe('the book of schedules', () => {
       protectedNamespaces: [],
       gitopsManagers: [],
     });
-    const evaluators = [0, 1, 999].map((ms) => book.evaluators(MONDAY_NIGHT + ms));
+    const evaluators = [0, 1, 999].map((ms) => registry.evaluators(MONDAY_NIGHT + ms));
     const [a, b, later] = [evaluators[0]?.[0], evaluators[0]?.[1], evaluators[2]?.[0]];
     expect(asked).toBe(1);
     expect(a?.context.others).toBe(b?.context.others);
     expect(later?.context.overrides).toBe(a?.context.overrides);
     expect(later?.context.now).toBe(MONDAY_NIGHT + 999);
-    expect(book.evaluators(MONDAY_NIGHT + 1_000)[0]?.context.overrides).not.toBe(a?.context.overrides);
+    expect(registry.evaluators(MONDAY_NIGHT + 1_000)[0]?.context.overrides).not.toBe(a?.context.overrides);
     all.push(scheduleAs('c', workdays));
-    book.changed();
-    const names = book.evaluators(MONDAY_NIGHT + 1_000).map(({ schedule }) => schedule.name);
-    expect([names, book.all.length, asked]).toEqual([['a', 'b', 'c'], 3, 2]);
+    registry.changed();
+    const names = registry.evaluators(MONDAY_NIGHT + 1_000).map(({ schedule }) => schedule.name);
+    expect([names, registry.all.length, asked]).toEqual([['a', 'b', 'c'], 3, 2]);
   });
 
   it('evaluates by the next period from its very moment on', () => {
-    const book = bookOf(scheduleAs('night', workdays), scheduleAs('other', { ...workdays, downscale: '0 23 * * 1-5' }));
+    const registry = bookOf(
+      scheduleAs('night', workdays),
+      scheduleAs('other', { ...workdays, downscale: '0 23 * * 1-5' }),
+    );
     const transition = at('2026-11-17T06:00:00Z');
-    const states = (now: number) => book.evaluators(now).map(({ context }) => context.period.state);
+    const states = (now: number) => registry.evaluators(now).map(({ context }) => context.period.state);
     expect(states(transition - 1)).toEqual(['Down', 'Down']);
     expect(states(transition)).toEqual(['Up', 'Up']);
     expect(states(transition - 1)).toEqual(['Down', 'Down']);

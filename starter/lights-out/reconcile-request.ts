@@ -2,22 +2,22 @@ import type { Client } from '@temporalio/client';
 import { lightsOutId, type ScheduleTarget, taskQueue } from '../../domain/kernel/target.ts';
 import {
   commandDescriptions,
-  type ScheduleHint,
+  type ScheduleRequest,
   scheduleChanged,
   workloadsChanged,
 } from '../../workflows/lights-out/messages.ts';
 import type { lightsOut } from '../../workflows/lights-out/workflow.ts';
-import type { QueuedHint } from '../kernel/hint-queue.ts';
+import type { QueuedRequest } from '../kernel/work-queue.ts';
 
 /**
  * What the hint is about: that the schedule itself changed, or that something in its scope did. `start`: nothing; it is only
  * to run.
  */
-type ScheduleHintKind = 'schedule' | 'workloads' | 'start';
+type ScheduleRequestKind = 'schedule' | 'workloads' | 'start';
 
-export interface ScheduleQueuedHint extends QueuedHint {
+export interface QueuedScheduleRequest extends QueuedRequest {
   readonly target: ScheduleTarget;
-  readonly about: ScheduleHintKind;
+  readonly about: ScheduleRequestKind;
 }
 
 /**
@@ -29,15 +29,15 @@ const WORKLOADS_GAP_MS = 10_000;
 const DRY_RUN_GAP_MS = 60_000;
 
 /** A hint that a schedule appeared, changed or is gone. */
-export function scheduleHint(target: ScheduleTarget, cause: string, resourceVersion: string): ScheduleQueuedHint {
+export function scheduleRequest(target: ScheduleTarget, cause: string, resourceVersion: string): QueuedScheduleRequest {
   return { id: lightsOutId(target), target, about: 'schedule', starts: true, cause, resourceVersion };
 }
 
 /** A hint that something is not as the schedule wants it; at most one in ten seconds, of a dry run one in a minute. */
-export function workloadsHint(
+export function workloadsRequest(
   target: ScheduleTarget,
-  { cause, resourceVersion, isDryRun }: ScheduleHint & { readonly isDryRun: boolean },
-): ScheduleQueuedHint {
+  { cause, resourceVersion, isDryRun }: ScheduleRequest & { readonly isDryRun: boolean },
+): QueuedScheduleRequest {
   // Beside the schedule's own hints, so that neither kind takes the place of the other in the queue.
   const id = `${lightsOutId(target)} (workloads)`;
   const gapMs = isDryRun ? DRY_RUN_GAP_MS : WORKLOADS_GAP_MS;
@@ -45,7 +45,7 @@ export function workloadsHint(
 }
 
 /** A hint that the workflow of a schedule is to run; one that runs does not notice it. */
-export function startHint(target: ScheduleTarget, cause: string, resourceVersion: string): ScheduleQueuedHint {
+export function startRequest(target: ScheduleTarget, cause: string, resourceVersion: string): QueuedScheduleRequest {
   const id = `${lightsOutId(target)} (start)`;
   return { id, target, about: 'start', starts: true, cause, resourceVersion };
 }
@@ -56,7 +56,7 @@ export function startHint(target: ScheduleTarget, cause: string, resourceVersion
  *
  * @throws the client's error when Temporal cannot be reached.
  */
-export function createScheduleHintSender(client: Client): (hint: ScheduleQueuedHint) => Promise<void> {
+export function createScheduleRequestSender(client: Client): (request: QueuedScheduleRequest) => Promise<void> {
   return async ({ target, about, cause, resourceVersion }) => {
     const begin = {
       workflowId: lightsOutId(target),
@@ -74,7 +74,7 @@ export function createScheduleHintSender(client: Client): (hint: ScheduleQueuedH
       });
       return;
     }
-    await client.workflow.signalWithStart<typeof lightsOut, [ScheduleHint]>('lightsOut', {
+    await client.workflow.signalWithStart<typeof lightsOut, [ScheduleRequest]>('lightsOut', {
       ...begin,
       signal: about === 'schedule' ? scheduleChanged : workloadsChanged,
       signalArgs: [{ cause, resourceVersion }],

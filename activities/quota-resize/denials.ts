@@ -1,11 +1,7 @@
 import type { CoreV1Event } from '@kubernetes/client-node';
 import type { EpochMs } from '../../domain/kernel/time.ts';
-import type { SeenRefusal } from '../../domain/quota-resize/demand/demand.ts';
-import {
-  eventLastSeen,
-  parseAdmissionMessage,
-  refusalReasons,
-} from '../../domain/quota-resize/demand/event-message.ts';
+import type { SeenDenial } from '../../domain/quota-resize/demand/demand.ts';
+import { eventLastSeen, parseAdmissionMessage, denialReasons } from '../../domain/quota-resize/demand/event-message.ts';
 import type { WorkloadRef } from '../../domain/quota-resize/model/observation.ts';
 import type { NamespaceView } from './namespace-view.ts';
 
@@ -14,16 +10,16 @@ export interface SeenWorkload {
   readonly workload: WorkloadRef;
   /** `apps/v1`: a Job of another API group is another kind. */
   readonly apiVersion: string;
-  readonly refusals: SeenRefusal[];
+  readonly denials: SeenDenial[];
 }
 
 /**
  * What quotas of the namespace refused, by workload: from Events (which live for an hour) and from the ReplicaFailure
  * condition of ReplicaSets and ReplicationControllers (which lives as long as the failure).
  */
-export async function readRefusals(view: NamespaceView): Promise<readonly SeenWorkload[]> {
+export async function readDenials(view: NamespaceView): Promise<readonly SeenWorkload[]> {
   const [events, replicaSets, controllers] = await Promise.all([
-    Promise.all(refusalReasons.map((reason) => view.events(reason))),
+    Promise.all(denialReasons.map((reason) => view.events(reason))),
     view.replicaSets(),
     view.replicationControllers(),
   ]);
@@ -34,12 +30,12 @@ export async function readRefusals(view: NamespaceView): Promise<readonly SeenWo
     message: string | undefined,
     lastSeen: EpochMs | null,
   ): void => {
-    const refusal = parseAdmissionMessage(message ?? '');
-    if (refusal.class !== 'exceededQuota') return;
+    const denial = parseAdmissionMessage(message ?? '');
+    if (denial.class !== 'exceededQuota') return;
     const key = workload.uid === '' ? `${workload.kind}/${workload.name}` : workload.uid;
-    const known = byUid.get(key) ?? { workload, apiVersion, refusals: [] };
-    known.refusals.push({ refusal, lastSeen: lastSeen ?? 0 });
-    byUid.set(key, known);
+    const existing = byUid.get(key) ?? { workload, apiVersion, denials: [] };
+    existing.denials.push({ denial, lastSeen: lastSeen ?? 0 });
+    byUid.set(key, existing);
   };
   for (const event of events.flat())
     add(involved(event), event.involvedObject.apiVersion ?? '', event.message, eventLastSeen(event));

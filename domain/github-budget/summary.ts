@@ -11,7 +11,7 @@ export type BudgetReason = 'NoWrites' | 'PermitsLeft' | 'PermitsUsedUp' | 'Limit
 /** So many of those who wait are in the details by name; the query `status` has them all. */
 const SHOWN = 50;
 
-export interface BudgetStanding {
+export interface BudgetSummary {
   readonly phase: BudgetPhase;
   readonly reason: BudgetReason;
   readonly detail: string;
@@ -19,7 +19,7 @@ export interface BudgetStanding {
 }
 
 /** @param state settled at `now`. */
-export function standingOf(state: BudgetState, now: EpochMs): BudgetStanding {
+export function summaryOf(state: BudgetState, now: EpochMs): BudgetSummary {
   const facts = [...usage(state, now), ...queueLines(state, now)];
   const waiting =
     state.queue.length === 0
@@ -86,9 +86,9 @@ function usage(state: BudgetState, now: EpochMs): string[] {
 
 function queueLines(state: BudgetState, now: EpochMs): string[] {
   const at = turns(state, now, Math.min(state.queue.length, SHOWN));
-  const lines = state.queue.slice(0, SHOWN).map(({ urgency, target, cluster, write, since }, index) => {
+  const lines = state.queue.slice(0, SHOWN).map(({ priority, target, cluster, write, since }, index) => {
     const turn = state.paused === null ? `, turn ${formatInstant(at[index] ?? now)}` : '';
-    return `${index + 1}. ${urgency}: ${target} (${cluster}), ${write}, since ${formatInstant(since)}${turn}`;
+    return `${index + 1}. ${priority}: ${target} (${cluster}), ${write}, since ${formatInstant(since)}${turn}`;
   });
   const more = state.queue.length - lines.length;
   return more > 0 ? [...lines, `and ${more} more`] : lines;

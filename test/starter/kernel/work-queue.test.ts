@@ -1,20 +1,20 @@
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { HintQueue, type HintQueueOptions, type QueuedHint } from '../../../starter/kernel/hint-queue.ts';
+import { WorkQueue, type WorkQueueOptions, type QueuedRequest } from '../../../starter/kernel/work-queue.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 const GAP_MS = 1_000;
 
 /** A queue that runs, what it sent and when, and the time. */
-function running(options: Partial<HintQueueOptions<QueuedHint>> = {}) {
+function running(options: Partial<WorkQueueOptions<QueuedRequest>> = {}) {
   const clock = new VirtualClock();
   const stop = new AbortController();
-  const sent: { at: number; hint: QueuedHint }[] = [];
+  const sent: { at: number; request: QueuedRequest }[] = [];
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line).msg) });
-  const queue = new HintQueue<QueuedHint>({
-    send: async (hint) => {
-      sent.push({ at: clock.now(), hint });
+  const queue = new WorkQueue<QueuedRequest>({
+    send: async (request) => {
+      sent.push({ at: clock.now(), request });
     },
     perSecond: 100,
     gapMs: GAP_MS,
@@ -31,19 +31,19 @@ function running(options: Partial<HintQueueOptions<QueuedHint>> = {}) {
   return { queue, clock, sent, lines, stop: () => stop.abort(), ended };
 }
 
-function hint(id: string, over: Partial<QueuedHint> = {}): QueuedHint {
+function request(id: string, over: Partial<QueuedRequest> = {}): QueuedRequest {
   return { id, starts: true, cause: 'a threshold is reached', resourceVersion: '1', ...over };
 }
 
 describe('the queue of hints', () => {
   it('sends a hint at once, and what comes for the same workflow in the gap as one hint at its end', async () => {
     const { queue, clock, sent } = running();
-    queue.add(hint('a', { resourceVersion: '1' }));
+    queue.add(request('a', { resourceVersion: '1' }));
     await clock.pass(100);
-    queue.add(hint('a', { resourceVersion: '2' }));
-    queue.add(hint('a', { resourceVersion: '3' }));
+    queue.add(request('a', { resourceVersion: '2' }));
+    queue.add(request('a', { resourceVersion: '3' }));
     await clock.pass(5 * GAP_MS);
-    expect(sent.map(({ at, hint }) => [at, hint.resourceVersion])).toEqual([
+    expect(sent.map(({ at, request }) => [at, request.resourceVersion])).toEqual([
       [0, '1'],
       [GAP_MS, '3'],
     ]);
@@ -52,25 +52,25 @@ describe('the queue of hints', () => {
   it('leaves a workflow alone for as long as its last hint says, and the others as ever', async () => {
     const { queue, clock, sent } = running();
     const both = (resourceVersion: string) => {
-      queue.add(hint('base', { resourceVersion, gapMs: 5 * GAP_MS }));
-      queue.add(hint('own', { resourceVersion }));
+      queue.add(request('base', { resourceVersion, gapMs: 5 * GAP_MS }));
+      queue.add(request('own', { resourceVersion }));
     };
     both('1');
     await clock.pass(100);
     both('2');
     await clock.pass(10 * GAP_MS);
-    const at = (id: string) => sent.filter((one) => one.hint.id === id).map((one) => one.at);
+    const at = (id: string) => sent.filter((one) => one.request.id === id).map((one) => one.at);
     expect(at('base')).toEqual([0, 5 * GAP_MS]);
     expect(at('own').at(-1)).toBeLessThan(2 * GAP_MS);
   });
 
   it('keeps that a workflow is to be started when a mere change follows', async () => {
     const { queue, clock, sent } = running();
-    queue.add(hint('a', { starts: true, cause: 'something was refused' }));
-    queue.add(hint('a', { starts: false, cause: 'the quota changed' }));
-    queue.add(hint('b', { starts: false, cause: 'the quota changed' }));
+    queue.add(request('a', { starts: true, cause: 'something was refused' }));
+    queue.add(request('a', { starts: false, cause: 'the quota changed' }));
+    queue.add(request('b', { starts: false, cause: 'the quota changed' }));
     await clock.pass(GAP_MS);
-    expect(sent.map(({ hint }) => [hint.id, hint.starts, hint.cause])).toEqual([
+    expect(sent.map(({ request }) => [request.id, request.starts, request.cause])).toEqual([
       ['a', true, 'the quota changed'],
       ['b', false, 'the quota changed'],
     ]);
@@ -78,11 +78,11 @@ describe('the queue of hints', () => {
 
   it('keeps that a change is to wake a workflow at rest when pressure follows', async () => {
     const { queue, clock, sent } = running();
-    queue.add(hint('a', { starts: false, cause: 'the quota changed' }));
-    queue.add(hint('a', { starts: true, cause: 'a threshold is reached' }));
-    queue.add(hint('b', { starts: true, cause: 'a threshold is reached' }));
+    queue.add(request('a', { starts: false, cause: 'the quota changed' }));
+    queue.add(request('a', { starts: true, cause: 'a threshold is reached' }));
+    queue.add(request('b', { starts: true, cause: 'a threshold is reached' }));
     await clock.pass(GAP_MS);
-    expect(sent.map(({ hint }) => [hint.id, hint.starts, hint.wakes])).toEqual([
+    expect(sent.map(({ request }) => [request.id, request.starts, request.signals])).toEqual([
       ['a', true, true],
       ['b', true, false],
     ]);
@@ -98,8 +98,8 @@ describe('the queue of hints', () => {
       },
       isHopeless: (error) => error === hopeless,
     });
-    queue.add(hint('full'));
-    queue.add(hint('a'));
+    queue.add(request('full'));
+    queue.add(request('a'));
     await clock.pass(GAP_MS);
     expect(sent).toEqual(['a']);
     expect(queue.depth).toBe(0);
@@ -108,7 +108,7 @@ describe('the queue of hints', () => {
 
   it('sends a burst no faster than allowed, and all of it', async () => {
     const { queue, clock, sent } = running({ perSecond: 10 });
-    for (let n = 0; n < 25; n += 1) queue.add(hint(`quota-${n}`));
+    for (let n = 0; n < 25; n += 1) queue.add(request(`quota-${n}`));
     expect(queue.depth).toBe(25);
     await clock.pass(1_000);
     expect(sent).toHaveLength(11);
@@ -121,29 +121,29 @@ describe('the queue of hints', () => {
 
   it('sends the urgent ones first, also one that waits already and becomes urgent', async () => {
     const { queue, clock, sent } = running({ perSecond: 10 });
-    for (const id of ['a', 'b', 'c', 'd']) queue.add(hint(id, { priority: 3 }));
-    queue.add(hint('resynced', { priority: 4 }));
-    queue.add(hint('d', { priority: 2 }));
-    queue.add(hint('urgent', { priority: 2 }));
+    for (const id of ['a', 'b', 'c', 'd']) queue.add(request(id, { priority: 3 }));
+    queue.add(request('resynced', { priority: 4 }));
+    queue.add(request('d', { priority: 2 }));
+    queue.add(request('urgent', { priority: 2 }));
     await clock.pass(10_000);
-    expect(sent.map(({ hint }) => hint.id)).toEqual(['d', 'urgent', 'a', 'b', 'c', 'resynced']);
+    expect(sent.map(({ request }) => request.id)).toEqual(['d', 'urgent', 'a', 'b', 'c', 'resynced']);
     expect(queue.depth).toBe(0);
   });
 
   it('leaves an urgent one urgent when an ordinary one follows for the same workflow', async () => {
     const { queue, clock, sent } = running({ perSecond: 10 });
-    for (const id of ['a', 'b', 'c', 'd']) queue.add(hint(id, { priority: 3 }));
-    queue.add(hint('e', { priority: 2 }));
-    queue.add(hint('e', { priority: 3, cause: 'the newest' }));
+    for (const id of ['a', 'b', 'c', 'd']) queue.add(request(id, { priority: 3 }));
+    queue.add(request('e', { priority: 2 }));
+    queue.add(request('e', { priority: 3, cause: 'the newest' }));
     await clock.pass(10_000);
-    expect(sent.map(({ hint }) => hint.id)).toEqual(['e', 'a', 'b', 'c', 'd']);
-    expect(sent[0]?.hint).toMatchObject({ priority: 2, cause: 'the newest' });
+    expect(sent.map(({ request }) => request.id)).toEqual(['e', 'a', 'b', 'c', 'd']);
+    expect(sent[0]?.request).toMatchObject({ priority: 2, cause: 'the newest' });
   });
 
   it('does not save up the allowance of quiet times for a stampede', async () => {
     const { queue, clock, sent } = running({ perSecond: 10 });
     await clock.pass(60_000);
-    for (let n = 0; n < 5; n += 1) queue.add(hint(`quota-${n}`));
+    for (let n = 0; n < 5; n += 1) queue.add(request(`quota-${n}`));
     await clock.pass(1);
     expect(sent).toHaveLength(1);
   });
@@ -156,7 +156,7 @@ describe('the queue of hints', () => {
         throw new Error('14 UNAVAILABLE: no connection');
       },
     });
-    queue.add(hint('a'));
+    queue.add(request('a'));
     await clock.pass(60_000);
     // Half a second at first and fifteen at last, each shortened by up to a half.
     expect(tries).toBeGreaterThanOrEqual(7);
@@ -172,12 +172,12 @@ describe('the queue of hints', () => {
         got.push(id);
       },
     });
-    for (let n = 0; n < 20; n += 1) queue.add(hint(`quota-${n}`));
+    for (let n = 0; n < 20; n += 1) queue.add(request(`quota-${n}`));
     await clock.pass(60_000);
     expect(queue.trouble).toBe('14 UNAVAILABLE: no connection');
     expect(got).toEqual([]);
     // More pressure on a workflow whose hint did not get through yet.
-    for (let n = 0; n < 20; n += 1) queue.add(hint(`quota-${n}`, { resourceVersion: '2' }));
+    for (let n = 0; n < 20; n += 1) queue.add(request(`quota-${n}`, { resourceVersion: '2' }));
     away = false;
     await clock.pass(60_000);
     expect(new Set(got).size).toBe(20);
@@ -197,10 +197,10 @@ describe('the queue of hints', () => {
         await new Promise<void>((resolve) => release.push(resolve));
       },
     });
-    queue.add(hint('a', { resourceVersion: '1' }));
+    queue.add(request('a', { resourceVersion: '1' }));
     await clock.pass(10 * GAP_MS);
-    queue.add(hint('a', { resourceVersion: '2' }));
-    queue.add(hint('a', { resourceVersion: '3' }));
+    queue.add(request('a', { resourceVersion: '2' }));
+    queue.add(request('a', { resourceVersion: '3' }));
     await clock.pass(10 * GAP_MS);
     expect(underWay).toEqual(['1']);
     release[0]?.();
@@ -219,8 +219,8 @@ describe('the queue of hints', () => {
         await new Promise<void>((resolve) => release.push(resolve));
       },
     });
-    queue.add(hint('a'));
-    queue.add(hint('b'));
+    queue.add(request('a'));
+    queue.add(request('b'));
     await clock.pass(10);
     stop();
     let isOver = false;
@@ -234,7 +234,7 @@ describe('the queue of hints', () => {
 
   it('stops while Temporal is away', async () => {
     const { queue, clock, stop, ended } = running({ send: () => Promise.reject(new Error('away')) });
-    queue.add(hint('a'));
+    queue.add(request('a'));
     await clock.pass(10);
     stop();
     await expect(ended).resolves.toBeUndefined();

@@ -9,13 +9,13 @@ import { configuredCandidates } from '../../domain/quota-resize/git/locate/confi
 import { GitPathError, parsePathTemplate, renderPath } from '../../domain/quota-resize/git/locate/path-template.ts';
 import type { ResizePolicy } from '../../domain/quota-resize/policy/policy.ts';
 import { shownUrl } from '../../domain/quota-resize/pull-request/shown-url.ts';
-import type { SourceHint } from '../../domain/quota-resize/git/locate/source-candidate.ts';
+import type { SourceCandidate } from '../../domain/quota-resize/git/locate/source-candidate.ts';
 import { hostOfRepositories, parseRepositoryUrl } from '../forge/github/repository-url.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import type { Repositories } from '../forge/repositories.ts';
 import { readArgoCd, readFlux } from './delivery.ts';
 
-export interface HintOptions {
+export interface CandidateOptions {
   readonly kubernetes: Kubernetes;
   /** The list of what may be changed; without any, Argo CD and Flux are not asked. */
   readonly repositories: Pick<Repositories, 'names' | 'nameOf'>;
@@ -25,7 +25,7 @@ export interface HintOptions {
   readonly argocdNamespace: string;
 }
 
-export interface HintInput {
+export interface CandidateInput {
   readonly target: QuotaTarget;
   /** The quota as the cluster has it. */
   readonly quota: { readonly metadata?: V1ObjectMeta };
@@ -33,21 +33,24 @@ export interface HintInput {
 }
 
 /** What an annotation says holds for every way to look. */
-type Narrowed = Pick<SourceHint, 'repository' | 'ref' | 'field'>;
+type Narrowed = Pick<SourceCandidate, 'repository' | 'ref' | 'field'>;
 
 /**
  * The ways to find the quota in Git. Reads the objects of Argo CD and Flux that the quota's labels and annotations name.
  *
  * @throws {ApiException} what the API server answers, but for kinds and objects that are not there.
  */
-export async function readHints(options: HintOptions, input: HintInput): Promise<readonly SourceHint[]> {
+export async function readCandidates(
+  options: CandidateOptions,
+  input: CandidateInput,
+): Promise<readonly SourceCandidate[]> {
   const { repositories } = options;
   const { git } = input.policy;
   const repository = git.repository === undefined ? undefined : repositories.nameOf(git.repository);
   if (repository === null && repositories.names.length > 0) {
-    const said = annotationSaid(input, 'git-repository');
-    const problem = notOnTheList(`${said} names ${git.repository}`, repositories.names);
-    return [{ from: 'annotation', said, problem }];
+    const learntFrom = annotationLabel(input, 'git-repository');
+    const problem = notOnTheList(`${learntFrom} names ${git.repository}`, repositories.names);
+    return [{ from: 'annotation', learntFrom, problem }];
   }
   const narrowed: Narrowed = {
     ...(repository === undefined || repository === null ? {} : { repository }),
@@ -55,69 +58,74 @@ export async function readHints(options: HintOptions, input: HintInput): Promise
     ...(git.field === undefined ? {} : { field: git.field }),
   };
   if (git.path !== undefined) return [annotatedPath(input, git.path, narrowed)];
-  const { hints, notes } =
-    repositories.names.length === 0 ? { hints: [], notes: [] } : await deliveredFrom(options, input, narrowed);
-  return [...hints, ...configuredCandidates(options.pathTemplate, input.target, narrowed, notes)];
+  const { candidates, notes } =
+    repositories.names.length === 0 ? { candidates: [], notes: [] } : await deliveredFrom(options, input, narrowed);
+  return [...candidates, ...configuredCandidates(options.pathTemplate, input.target, narrowed, notes)];
 }
 
-function annotatedPath(input: HintInput, path: string, narrowed: Narrowed): SourceHint {
-  const said = annotationSaid(input, 'git-path');
+function annotatedPath(input: CandidateInput, path: string, narrowed: Narrowed): SourceCandidate {
+  const learntFrom = annotationLabel(input, 'git-path');
   if (path.includes('://')) {
-    const problem = `${said}: ${shownUrl(path)} is an address, no path; name the repository with the annotation resizer.io/git-repository and write here a folder or a file from its root`;
-    return { from: 'annotation', said, problem };
+    const problem = `${learntFrom}: ${shownUrl(path)} is an address, no path; name the repository with the annotation resizer.io/git-repository and write here a folder or a file from its root`;
+    return { from: 'annotation', learntFrom, problem };
   }
   try {
-    return { from: 'annotation', said, ...narrowed, path: renderPath(parsePathTemplate(path), input.target) };
+    return { from: 'annotation', learntFrom, ...narrowed, path: renderPath(parsePathTemplate(path), input.target) };
   } catch (error) {
     if (!(error instanceof GitPathError)) throw error;
-    return { from: 'annotation', said, problem: `${said}: ${error.message}` };
+    return { from: 'annotation', learntFrom, problem: `${learntFrom}: ${error.message}` };
   }
 }
 
 /** `the annotation resizer.io/git-path of namespace team-a` */
-function annotationSaid({ target, policy }: HintInput, name: string): string {
+function annotationLabel({ target, policy }: CandidateInput, name: string): string {
   const on = policy.sources[name] === 'quota' ? `quota ${target.quota}` : `namespace ${target.namespace}`;
   return `the annotation resizer.io/${name} of ${on}`;
 }
 
 async function deliveredFrom(
-  options: HintOptions,
-  { quota }: HintInput,
+  options: CandidateOptions,
+  { quota }: CandidateInput,
   narrowed: Narrowed,
-): Promise<{ readonly hints: readonly SourceHint[]; readonly notes: readonly string[] }> {
+): Promise<{ readonly candidates: readonly SourceCandidate[]; readonly notes: readonly string[] }> {
   const object = quota.metadata ?? {};
   const all = [await readArgoCd(options, object), await readFlux(options.kubernetes, object)];
-  const hints = all.flatMap(({ sources }) => {
+  const candidates = all.flatMap(({ sources }) => {
     // A chart beside a repository is what the repository has the values for.
     const inGit = sources.filter(({ otherwise }) => otherwise === undefined);
-    return (inGit.length > 0 ? inGit : sources).map((source) => deliveryHint(options, source));
+    return (inGit.length > 0 ? inGit : sources).map((source) => deliveredCandidate(options, source));
   });
   // What an annotation says of the repository is said by a person, and more than what a tool says.
-  const kept = hints.filter((hint) => narrowed.repository === undefined || hint.repository === narrowed.repository);
-  return { hints: kept.map((hint) => ({ ...hint, ...narrowed })), notes: all.flatMap(({ notes }) => notes) };
+  const matching = candidates.filter(
+    (candidate) => narrowed.repository === undefined || candidate.repository === narrowed.repository,
+  );
+  return {
+    candidates: matching.map((candidate) => ({ ...candidate, ...narrowed })),
+    notes: all.flatMap(({ notes }) => notes),
+  };
 }
 
-function deliveryHint({ repositories, apiUrl }: HintOptions, applied: AppliedSource): SourceHint {
-  const { from, said, url, revision, otherwise } = applied;
-  const hint = { from, said };
+function deliveredCandidate({ repositories, apiUrl }: CandidateOptions, applied: AppliedSource): SourceCandidate {
+  const { from, learntFrom, url, revision, otherwise } = applied;
+  const origin = { from, learntFrom };
   if (otherwise !== undefined || url === undefined) {
-    const problem = `${said}: ${otherwise ?? 'it names no repository'}, which no pull request can change; name the place of its values with the annotations resizer.io/git-repository, resizer.io/git-path and resizer.io/git-field`;
-    return { ...hint, problem };
+    const problem = `${learntFrom}: ${otherwise ?? 'it names no repository'}, which no pull request can change; name the place of its values with the annotations resizer.io/git-repository, resizer.io/git-path and resizer.io/git-field`;
+    return { ...origin, problem };
   }
   const address = parseRepositoryUrl(url);
   const host = hostOfRepositories(apiUrl);
   if (address === null || address.host !== host) {
-    const problem = `${said} applies ${shownUrl(url)}, which is not on ${host}; name the quota's place with the annotation resizer.io/git-repository`;
-    return { ...hint, problem };
+    const problem = `${learntFrom} applies ${shownUrl(url)}, which is not on ${host}; name the quota's place with the annotation resizer.io/git-repository`;
+    return { ...origin, problem };
   }
   const repository = repositories.nameOf(address.repository);
   if (repository === null) {
-    return { ...hint, problem: notOnTheList(`${said} applies ${address.repository}`, repositories.names) };
+    return { ...origin, problem: notOnTheList(`${learntFrom} applies ${address.repository}`, repositories.names) };
   }
   const branch = branchOf(revision);
   if (branch.kind === 'none') {
-    const problem = `${said} applies ${branch.what} of ${repository}, which no pull request can change; name the branch that it is made from with the annotation resizer.io/git-ref`;
-    return { ...hint, repository, problem };
+    const problem = `${learntFrom} applies ${branch.what} of ${repository}, which no pull request can change; name the branch that it is made from with the annotation resizer.io/git-ref`;
+    return { ...origin, repository, problem };
   }
   const candidate = candidateOfSource(applied);
   return {

@@ -20,7 +20,7 @@ export interface Surroundings {
 }
 
 /** What to do with a Lease, and why in a sentence. `unlock` takes its holder away; a file's Lease is nothing without one. */
-type LeaseJudgement =
+type LeaseEvaluation =
   | { readonly kind: 'keep' }
   | { readonly kind: 'delete'; readonly why: string }
   | { readonly kind: 'unlock'; readonly why: string };
@@ -31,7 +31,7 @@ const UNLOCK_GRACE_MS = 10 * 60_000;
 /** A GitOps tool may delete a quota and create it again; its cooldown and refusals should outlive that. */
 const QUOTA_GONE_GRACE_MS = 24 * 60 * 60_000;
 
-const keep: LeaseJudgement = { kind: 'keep' };
+const keep: LeaseEvaluation = { kind: 'keep' };
 
 /**
  * Whether a Lease is old. The annotations say whose it is; an earlier tool's Lease has only its name, and goes when no
@@ -39,12 +39,12 @@ const keep: LeaseJudgement = { kind: 'keep' };
  *
  * @param lastWritten when the Lease was last written.
  */
-export function judgeLease(
+export function evaluateLease(
   lease: LeaseObject,
   lastWritten: EpochMs,
   surroundings: Surroundings,
   now: EpochMs,
-): LeaseJudgement {
+): LeaseEvaluation {
   const { namespaces, quotas, running, cluster } = surroundings;
   const target = targetOfLease(lease);
   if (target === null) {

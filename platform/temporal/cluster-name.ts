@@ -17,7 +17,7 @@ const UID_MEMO = 'kubeSystemUid';
  * @throws {ClusterNameTaken} when the name is recorded for another cluster.
  * @throws the client's error when Temporal cannot be reached.
  */
-export async function claimCluster(
+export async function reserveClusterName(
   client: Client,
   { cluster, id: scheduleId, workflowType, everyMs }: ClusterSchedule,
   uid: string,

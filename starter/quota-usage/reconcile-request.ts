@@ -1,37 +1,37 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
 import { type QuotaTarget, quotaUsageId, targetName, taskQueue } from '../../domain/kernel/target.ts';
-import type { Reached, UsagePolicy } from '../../domain/quota-usage/observation.ts';
+import type { ObservedVersions, UsagePolicy } from '../../domain/quota-usage/observation.ts';
 import {
   commandDescriptions,
   FIRST_PHASE,
   usageChanged,
-  type UsageHint,
+  type UsageRequest,
 } from '../../workflows/quota-usage/messages.ts';
 import type { quotaUsage } from '../../workflows/quota-usage/workflow.ts';
-import type { QueuedHint } from '../kernel/hint-queue.ts';
+import type { QueuedRequest } from '../kernel/work-queue.ts';
 
 /**
  * Temporal's priority keys, from 1 (people) to 5: a quota that admission cannot judge yet comes before one whose number is
  * only late, and what a resync finds comes after both.
  */
-export const hintPriorities = { urgent: 2, ordinary: 3, resync: 4 } as const;
+export const requestPriorities = { urgent: 2, ordinary: 3, resync: 4 } as const;
 
-export interface UsageQueuedHint extends QueuedHint {
+export interface QueuedUsageRequest extends QueuedRequest {
   readonly target: QuotaTarget;
   /** How far this starter's caches had come. */
-  readonly reached: Reached;
+  readonly observed: ObservedVersions;
   readonly priority: number;
   /** The quota is not there any more. */
   readonly isGone?: boolean;
 }
 
 /** A hint for the usage episode of a quota; one that does not start goes to a running episode only. */
-export function usageHint(
+export function usageRequest(
   target: QuotaTarget,
-  hint: Pick<UsageQueuedHint, 'starts' | 'cause' | 'reached' | 'priority' | 'isGone'>,
-): UsageQueuedHint {
-  return { ...hint, id: quotaUsageId(target), target, resourceVersion: hint.reached['resourcequotas'] ?? '' };
+  request: Pick<QueuedUsageRequest, 'starts' | 'cause' | 'observed' | 'priority' | 'isGone'>,
+): QueuedUsageRequest {
+  return { ...request, id: quotaUsageId(target), target, resourceVersion: request.observed['resourcequotas'] ?? '' };
 }
 
 /**
@@ -40,16 +40,19 @@ export function usageHint(
  *
  * @throws the client's error when Temporal cannot be reached.
  */
-export function createUsageHintSender(client: Client, policy: UsagePolicy): (hint: UsageQueuedHint) => Promise<void> {
-  return async ({ id, target, starts, cause, reached, priority, isGone = false }) => {
-    const hint: UsageHint = { cause, reached, priority, ...(isGone ? { isGone } : {}) };
+export function createUsageRequestSender(
+  client: Client,
+  policy: UsagePolicy,
+): (request: QueuedUsageRequest) => Promise<void> {
+  return async ({ id, target, starts, cause, observed, priority, isGone = false }) => {
+    const request: UsageRequest = { cause, observed, priority, ...(isGone ? { isGone } : {}) };
     if (starts) {
-      await client.workflow.signalWithStart<typeof quotaUsage, [UsageHint]>('quotaUsage', {
+      await client.workflow.signalWithStart<typeof quotaUsage, [UsageRequest]>('quotaUsage', {
         workflowId: id,
         taskQueue: taskQueue(target.cluster),
         args: [{ target }],
         signal: usageChanged,
-        signalArgs: [hint],
+        signalArgs: [request],
         staticSummary: `${targetName(target)} in ${target.cluster}`,
         staticDetails: instructions(target, policy),
         typedSearchAttributes: searchAttributes(target),
@@ -58,7 +61,7 @@ export function createUsageHintSender(client: Client, policy: UsagePolicy): (hin
       return;
     }
     try {
-      await client.workflow.getHandle(id).signal(usageChanged, hint);
+      await client.workflow.getHandle(id).signal(usageChanged, request);
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
     }
@@ -88,6 +91,6 @@ function instructions({ cluster, namespace, quota }: QuotaTarget, { mode }: Usag
     '',
     'Signals and updates, with input such as `{"by": "alice", "reason": "agreed"}` (both may be left out):',
     '',
-    ...Object.entries(commandDescriptions).map(([name, says]) => `- **${name}**: ${says}`),
+    ...Object.entries(commandDescriptions).map(([name, shown]) => `- **${name}**: ${shown}`),
   ].join('\n');
 }

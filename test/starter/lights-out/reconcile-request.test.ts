@@ -1,7 +1,11 @@
 import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
-import { HintQueue } from '../../../starter/kernel/hint-queue.ts';
-import { scheduleHint, type ScheduleQueuedHint, workloadsHint } from '../../../starter/lights-out/hint.ts';
+import { WorkQueue } from '../../../starter/kernel/work-queue.ts';
+import {
+  scheduleRequest,
+  type QueuedScheduleRequest,
+  workloadsRequest,
+} from '../../../starter/lights-out/reconcile-request.ts';
 import { VirtualClock } from '../kernel/virtual-clock.ts';
 
 const target = { cluster: 'test', schedule: 'night' } as const;
@@ -11,7 +15,7 @@ function startQueue() {
   const clock = new VirtualClock();
   const stop = new AbortController();
   const sent: string[] = [];
-  const queue = new HintQueue<ScheduleQueuedHint>({
+  const queue = new WorkQueue<QueuedScheduleRequest>({
     send: async ({ about, cause }) => void sent.push(`${Math.round(clock.now() / 1000)} ${about} ${cause}`),
     perSecond: 1_000,
     gapMs: 1_000,
@@ -35,7 +39,7 @@ it('what GitOps scales up every second is one hint in ten seconds, in a dry run 
   ] as const) {
     const { queue, clock, sent } = startQueue();
     for (let second = 0; second <= 60; second += 1) {
-      queue.add(workloadsHint(target, { cause: 'Deployment team-a/web: DownAgain', resourceVersion: '', isDryRun }));
+      queue.add(workloadsRequest(target, { cause: 'Deployment team-a/web: DownAgain', resourceVersion: '', isDryRun }));
       await clock.pass(1_000);
     }
     expect(sent.map((one) => one.split(' ')[0])).toEqual(times);
@@ -44,10 +48,10 @@ it('what GitOps scales up every second is one hint in ten seconds, in a dry run 
 
 it('a change of the schedule is a hint at once, and does not replace one about its workloads', async () => {
   const { queue, clock, sent } = startQueue();
-  queue.add(workloadsHint(target, { cause: 'a', resourceVersion: '1', isDryRun: false }));
+  queue.add(workloadsRequest(target, { cause: 'a', resourceVersion: '1', isDryRun: false }));
   await clock.pass(100);
-  queue.add(workloadsHint(target, { cause: 'b', resourceVersion: '2', isDryRun: false }));
-  queue.add(scheduleHint(target, 'c', '3'));
+  queue.add(workloadsRequest(target, { cause: 'b', resourceVersion: '2', isDryRun: false }));
+  queue.add(scheduleRequest(target, 'c', '3'));
   await clock.pass(20_000);
   expect(sent).toEqual(['0 workloads a', '0 schedule c', '10 workloads b']);
 });

@@ -7,16 +7,21 @@ import {
   quotaPressureSeen,
 } from '../../workflows/quota-resize/messages.ts';
 import type { quotaResize } from '../../workflows/quota-resize/workflow.ts';
-import type { QueuedHint } from '../kernel/hint-queue.ts';
+import type { QueuedRequest } from '../kernel/work-queue.ts';
 
-export interface QuotaHint extends QueuedHint {
+export interface QuotaRequest extends QueuedRequest {
   readonly target: QuotaTarget;
   /** What changed is the pull request of its decision. */
   readonly isPullRequest?: boolean;
 }
 
 /** A hint for the episode of a quota. One that starts says "pressure", one that does not says "changed". */
-export function quotaHint(target: QuotaTarget, starts: boolean, cause: string, resourceVersion: string): QuotaHint {
+export function quotaRequest(
+  target: QuotaTarget,
+  starts: boolean,
+  cause: string,
+  resourceVersion: string,
+): QuotaRequest {
   return { id: quotaResizeId(target), target, starts, cause, resourceVersion };
 }
 
@@ -25,7 +30,7 @@ export function quotaHint(target: QuotaTarget, starts: boolean, cause: string, r
  *
  * @param delivery the id of GitHub's delivery, for the history's reader.
  */
-export function pullRequestHint(target: QuotaTarget, cause: string, delivery: string): QuotaHint {
+export function pullRequestRequest(target: QuotaTarget, cause: string, delivery: string): QuotaRequest {
   // Beside the quota's own hints, so that neither kind takes the place of the other in the queue.
   const id = `${quotaResizeId(target)} (pull request)`;
   return { id, target, starts: false, cause, resourceVersion: delivery, isPullRequest: true };
@@ -38,7 +43,7 @@ export function pullRequestHint(target: QuotaTarget, cause: string, delivery: st
 const BASE_GAP_MS = 5 * 60_000;
 
 /** A hint that the base of the pull request moved, coalesced over minutes. */
-export function baseHint(target: QuotaTarget, cause: string, delivery: string): QuotaHint {
+export function baseRequest(target: QuotaTarget, cause: string, delivery: string): QuotaRequest {
   const id = `${quotaResizeId(target)} (base)`;
   const gapMs = BASE_GAP_MS * (1 + Math.random() / 5);
   return { id, target, starts: false, cause, resourceVersion: delivery, isPullRequest: true, gapMs };
@@ -50,17 +55,17 @@ export function baseHint(target: QuotaTarget, cause: string, delivery: string): 
  *
  * @throws the client's error when Temporal cannot be reached.
  */
-export function createQuotaHintSender(client: Client): (hint: QuotaHint) => Promise<void> {
-  return async ({ target, starts, wakes = !starts, isPullRequest = false, cause, resourceVersion }) => {
+export function createQuotaRequestSender(client: Client): (request: QuotaRequest) => Promise<void> {
+  return async ({ target, starts, signals = !starts, isPullRequest = false, cause, resourceVersion }) => {
     const id = quotaResizeId(target);
-    const hint = { cause, resourceVersion };
+    const request = { cause, resourceVersion };
     if (starts) {
-      await client.workflow.signalWithStart<typeof quotaResize, [typeof hint]>('quotaResize', {
+      await client.workflow.signalWithStart<typeof quotaResize, [typeof request]>('quotaResize', {
         workflowId: id,
         taskQueue: taskQueue(target.cluster),
         args: [{ target }],
-        signal: wakes ? quotaChanged : quotaPressureSeen,
-        signalArgs: [hint],
+        signal: signals ? quotaChanged : quotaPressureSeen,
+        signalArgs: [request],
         staticSummary: `${targetName(target)} in ${target.cluster}`,
         staticDetails: instructions(target),
         // People come first, samplings last; an episode is routine.
@@ -69,7 +74,7 @@ export function createQuotaHintSender(client: Client): (hint: QuotaHint) => Prom
       return;
     }
     try {
-      await client.workflow.getHandle(id).signal(isPullRequest ? pullRequestChanged : quotaChanged, hint);
+      await client.workflow.getHandle(id).signal(isPullRequest ? pullRequestChanged : quotaChanged, request);
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
     }
@@ -78,7 +83,7 @@ export function createQuotaHintSender(client: Client): (hint: QuotaHint) => Prom
 
 /** Markdown for the Temporal UI: what this is, and what an operator may do here. */
 function instructions({ cluster, namespace, quota }: QuotaTarget): string {
-  const commands = Object.entries(commandDescriptions).map(([name, says]) => `- **${name}**: ${says}`);
+  const commands = Object.entries(commandDescriptions).map(([name, description]) => `- **${name}**: ${description}`);
   return [
     `Keeps the ResourceQuota ${quota} of the namespace ${namespace} in ${cluster} large enough: from pressure to the end of the cooldown.`,
     '',

@@ -1,8 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { type Ask, isQuestions, isLimited } from '../../../domain/github-budget/ask.ts';
-import { type BudgetState, freshBudget, limit, pause, settled, take } from '../../../domain/github-budget/budget.ts';
+import {
+  type BudgetState,
+  freshBudget,
+  limit,
+  pause,
+  pruned,
+  grantPermits,
+} from '../../../domain/github-budget/budget.ts';
 import { budgetLimits, GITHUB_WRITES } from '../../../domain/github-budget/limits.ts';
-import { isOver, nextChange, standingOf } from '../../../domain/github-budget/standing.ts';
+import { isOver, nextChange, summaryOf } from '../../../domain/github-budget/summary.ts';
 
 const T = Date.UTC(2026, 10, 20);
 const SECOND = 1_000;
@@ -10,16 +17,16 @@ const HOUR = 3_600 * SECOND;
 const limits = budgetLimits({ perMinute: 2, perHour: 500 });
 
 function ask(id: string): Ask {
-  return { id, call: id, urgency: 'demand', target: 'team-a/compute', cluster: 'eu', write: 'comment' };
+  return { id, call: id, priority: 'demand', target: 'team-a/compute', cluster: 'eu', write: 'comment' };
 }
 
 function asked(...ids: readonly string[]): BudgetState {
-  return ids.reduce((state, id) => take(state, { asks: [ask(id)], limits }, T)[0], freshBudget(limits));
+  return ids.reduce((state, id) => grantPermits(state, { asks: [ask(id)], limits }, T)[0], freshBudget(limits));
 }
 
 describe('the standing of a budget', () => {
   it('names who waits, since when, and when the turn comes', () => {
-    const { phase, reason, facts } = standingOf(asked('a', 'b', 'c'), T);
+    const { phase, reason, facts } = summaryOf(asked('a', 'b', 'c'), T);
     expect({ phase, reason }).toEqual({ phase: 'Waiting', reason: 'PermitsUsedUp' });
     expect(facts).toEqual([
       '2 of 2 permits of 60 s are used',
@@ -29,26 +36,26 @@ describe('the standing of a budget', () => {
   });
 
   it('names the first fifty of those who wait, and how many more there are', () => {
-    const { facts } = standingOf(asked(...Array.from({ length: 60 }, (_, index) => `w${index}`)), T);
+    const { facts } = summaryOf(asked(...Array.from({ length: 60 }, (_, index) => `w${index}`)), T);
     expect(facts.length).toBe(2 + 50 + 1);
     expect(facts.at(-1)).toBe('and 8 more');
   });
 
   it('is granting while permits of the last minute count, then idle, then over', () => {
     const state = asked('a');
-    expect(standingOf(state, T).phase).toBe('Granting');
+    expect(summaryOf(state, T).phase).toBe('Granting');
     const idle = nextChange(state, T) ?? 0;
     expect(idle).toBe(T + 70 * SECOND);
-    expect(standingOf(settled(state, idle), idle).phase).toBe('Idle');
-    expect(isOver(settled(state, idle))).toBe(false);
+    expect(summaryOf(pruned(state, idle), idle).phase).toBe('Idle');
+    expect(isOver(pruned(state, idle))).toBe(false);
     const over = nextChange(state, idle) ?? 0;
     expect(over).toBe(T + HOUR + 10 * SECOND);
-    expect(isOver(settled(state, over))).toBe(true);
+    expect(isOver(pruned(state, over))).toBe(true);
   });
 
   it('is limited until GitHub’s time is over', () => {
     const state = limit(asked('a'), { waitMs: 30 * SECOND, words: 'slow down' }, T);
-    expect(standingOf(state, T)).toMatchObject({
+    expect(summaryOf(state, T)).toMatchObject({
       phase: 'Limited',
       detail: 'GitHub wants no writes until 2026-11-20T00:00:30Z: slow down. No write waits',
     });
@@ -57,7 +64,7 @@ describe('the standing of a budget', () => {
 
   it('is paused without an end, and not over while it is', () => {
     const state = pause(freshBudget(limits), { by: 'alice', reason: '' }, T);
-    expect(standingOf(state, T)).toMatchObject({
+    expect(summaryOf(state, T)).toMatchObject({
       phase: 'Paused',
       detail: 'paused by alice since 2026-11-20T00:00:00Z. No write waits',
     });
@@ -88,7 +95,7 @@ describe('what comes over the wire', () => {
     ['no asker', { ...questions, from: undefined }],
     ['no question', { ...questions, asks: [] }],
     ['a write that is no text', { ...questions, asks: [ask('a'), { ...ask('b'), write: 7 }] }],
-    ['an urgency that there is not', { ...questions, asks: [{ ...ask('a'), urgency: 'very' }] }],
+    ['an urgency that there is not', { ...questions, asks: [{ ...ask('a'), priority: 'very' }] }],
     ['no limits', { ...questions, limits: undefined }],
     ['limits without a window', { ...questions, limits: { windows: [], validMs: 1 } }],
     ['a limit of nothing', { ...questions, limits: { windows: [{ ms: 60_000, most: 0 }], validMs: 1 } }],

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../platform/log/log.ts';
 
 /** One workflow to be woken, or started if need be. */
-export interface QueuedHint {
+export interface QueuedRequest {
   /** Of the workflow, and of the kind of hint where there are several; hints for the same id become one. */
   readonly id: string;
   /** Starts the workflow when none runs; otherwise a workflow that does not run is left alone. */
   readonly starts: boolean;
   /** Wakes the workflow whatever it waits for, which a mere start does not; what does not start always wakes. */
-  readonly wakes?: boolean;
+  readonly signals?: boolean;
   readonly cause: string;
   readonly resourceVersion: string;
   /** A longer gap than the queue's own after this hint, in milliseconds. */
@@ -19,8 +19,8 @@ export interface QueuedHint {
 
 const ORDINARY_PRIORITY = 3;
 
-export interface HintQueueOptions<H extends QueuedHint> {
-  readonly send: (hint: H) => Promise<void>;
+export interface WorkQueueOptions<H extends QueuedRequest> {
+  readonly send: (request: H) => Promise<void>;
   /** Whether sending this hint again can only fail again: it is dropped, so that it does not hold up the others. */
   readonly isHopeless?: (error: unknown) => boolean;
   /** Hints a second, at most; after a restart every quota under pressure is hinted at once. */
@@ -54,8 +54,8 @@ const LONGEST_RETRY_MS = 15_000;
  * Sends hints, coalesced by workflow, rate-limited, and kept while Temporal is away. Losing one would do no harm (a resync
  * hints again), but a burst must not become a stampede.
  */
-export class HintQueue<H extends QueuedHint> {
-  readonly #options: HintQueueOptions<H>;
+export class WorkQueue<H extends QueuedRequest> {
+  readonly #options: WorkQueueOptions<H>;
   /** By priority, smaller numbers first; within one, the oldest first. */
   readonly #waiting = new Map<number, Map<string, H>>();
   readonly #notBefore = new Map<string, number>();
@@ -67,7 +67,7 @@ export class HintQueue<H extends QueuedHint> {
   #failing = false;
   #lastReason = '';
 
-  constructor(options: HintQueueOptions<H>) {
+  constructor(options: WorkQueueOptions<H>) {
     this.#options = options;
     this.#clock = options.clock ?? realClock;
   }
@@ -76,13 +76,13 @@ export class HintQueue<H extends QueuedHint> {
    * Notes a hint. Of several for one workflow the newest cause counts; it is started, and woken, if one of them says so, and
    * it goes as early as the most urgent of them.
    */
-  add(hint: H): void {
-    const known = this.#waitingFor(hint.id);
-    const both = known === undefined ? [hint] : [known, hint];
+  add(request: H): void {
+    const pending = this.#waitingFor(request.id);
+    const both = pending === undefined ? [request] : [pending, request];
     const starts = both.some((one) => one.starts);
     const priority = Math.min(...both.map((one) => one.priority ?? ORDINARY_PRIORITY));
-    if (known !== undefined && (known.priority ?? ORDINARY_PRIORITY) !== priority) this.#remove(known);
-    this.#queueOf(priority).set(hint.id, { ...hint, starts, wakes: both.some(wakesAnyway), priority });
+    if (pending !== undefined && (pending.priority ?? ORDINARY_PRIORITY) !== priority) this.#remove(pending);
+    this.#queueOf(priority).set(request.id, { ...request, starts, signals: both.some(isSignalled), priority });
     this.#wake?.();
   }
 
@@ -114,8 +114,8 @@ export class HintQueue<H extends QueuedHint> {
         await Promise.race([...underWay, stopped]);
         continue;
       }
-      const hint = this.#takeDue();
-      if (hint === null) {
+      const request = this.#nextDue();
+      if (request === null) {
         await this.#idle();
         continue;
       }
@@ -123,9 +123,9 @@ export class HintQueue<H extends QueuedHint> {
       next = Math.max(next, now);
       if (next > now) await this.#clock.sleep(next - now, signal);
       next += slot;
-      const sending = this.#sendOne(hint).finally(() => {
+      const sending = this.#sendNext(request).finally(() => {
         underWay.delete(sending);
-        this.#sending.delete(hint.id);
+        this.#sending.delete(request.id);
         this.#wake?.();
       });
       underWay.add(sending);
@@ -133,14 +133,14 @@ export class HintQueue<H extends QueuedHint> {
     await Promise.allSettled(underWay);
   }
 
-  #takeDue(): H | null {
+  #nextDue(): H | null {
     const now = this.#clock.now();
     for (const queue of this.#waiting.values()) {
-      for (const [id, hint] of queue) {
+      for (const [id, request] of queue) {
         if (this.#sending.has(id) || (this.#notBefore.get(id) ?? 0) > now) continue;
         queue.delete(id);
         this.#sending.add(id);
-        return hint;
+        return request;
       }
     }
     for (const [id, at] of this.#notBefore) {
@@ -151,19 +151,19 @@ export class HintQueue<H extends QueuedHint> {
 
   #waitingFor(id: string): H | undefined {
     for (const queue of this.#waiting.values()) {
-      const hint = queue.get(id);
-      if (hint !== undefined) return hint;
+      const request = queue.get(id);
+      if (request !== undefined) return request;
     }
     return undefined;
   }
 
-  #remove(hint: H): void {
-    this.#waiting.get(hint.priority ?? ORDINARY_PRIORITY)?.delete(hint.id);
+  #remove(request: H): void {
+    this.#waiting.get(request.priority ?? ORDINARY_PRIORITY)?.delete(request.id);
   }
 
   #queueOf(priority: number): Map<string, H> {
-    const known = this.#waiting.get(priority);
-    if (known !== undefined) return known;
+    const pending = this.#waiting.get(priority);
+    if (pending !== undefined) return pending;
     const queues = [...this.#waiting, [priority, new Map<string, H>()] as const].toSorted(([a], [b]) => a - b);
     this.#waiting.clear();
     for (const [key, queue] of queues) this.#waiting.set(key, queue);
@@ -189,12 +189,12 @@ export class HintQueue<H extends QueuedHint> {
     this.#wake = null;
   }
 
-  async #sendOne(hint: H): Promise<void> {
+  async #sendNext(request: H): Promise<void> {
     const { log, signal, send, gapMs } = this.#options;
     for (let pause = FIRST_RETRY_MS; !signal.aborted; pause = Math.min(pause * 2, LONGEST_RETRY_MS)) {
-      this.#notBefore.set(hint.id, this.#clock.now() + (hint.gapMs ?? gapMs));
+      this.#notBefore.set(request.id, this.#clock.now() + (request.gapMs ?? gapMs));
       try {
-        await send(hint);
+        await send(request);
         this.#sent += 1;
         if (this.#failing) log.info('Temporal takes hints again');
         this.#failing = false;
@@ -203,7 +203,7 @@ export class HintQueue<H extends QueuedHint> {
         if (signal.aborted) return;
         const reason = error instanceof Error ? error.message : String(error);
         if (this.#options.isHopeless?.(error)) {
-          log.error({ workflow: hint.id, reason }, `Temporal does not take a hint for ${hint.id}: ${reason}`);
+          log.error({ workflow: request.id, reason }, `Temporal does not take a hint for ${request.id}: ${reason}`);
           return;
         }
         if (!this.#failing || reason !== this.#lastReason) {
@@ -217,6 +217,6 @@ export class HintQueue<H extends QueuedHint> {
   }
 }
 
-function wakesAnyway({ starts, wakes = !starts }: QueuedHint): boolean {
-  return wakes;
+function isSignalled({ starts, signals = !starts }: QueuedRequest): boolean {
+  return signals;
 }
