@@ -117,7 +117,7 @@ describe('an operator in the Temporal UI', { timeout }, () => {
     await shown(page, 'AwaitingApproval');
     await shown(
       page,
-      /waits for an approval since 20[^ ]* \([^)]+ ago\): requests\.cpu from 2 to 7600m is more than 2 × the limit/,
+      /has waited for an approval since 20[^ ]* \([^)]+ ago\): requests\.cpu from 2 to 7600m is more than 2 × the limit/,
     );
     await shown(page, 'approve the open pull request for its values and its head as they are now');
     const address = `${stack.forge.url}/acme/gitops/pull/${number}`;

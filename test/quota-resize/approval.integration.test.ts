@@ -32,7 +32,7 @@ describe.concurrent('an approval before the pull request', SEVERAL_PHASES, () =>
   it('is waited for with nothing on GitHub, and its giver, reason and moment are everywhere', async () => {
     const quota = await pressed('asked-first', annotations);
     const waiting = await restsIn(quota, 'AwaitingApproval', 'ApprovalRequired');
-    expect(waiting.detail).toMatch(/^pods 10 → 12 waits for an approval since 20.*send approve or reject$/);
+    expect(waiting.detail).toMatch(/^pods 10 → 12 has waited for an approval since 20.*Send approve or reject$/);
     expect(quota.pullRequests()).toEqual([]);
     expect(await quota.branches()).toEqual([]);
     expect((await quota.lease())?.holder).toMatch(/^headroom\//);
@@ -55,7 +55,7 @@ describe.concurrent('an approval before the pull request', SEVERAL_PHASES, () =>
     await quota.reaches('AwaitingApproval', 'ApprovalRequired');
     await quota.command('reject', { by: 'bob', reason: 'no budget' });
     const refused = await quota.reaches('CoolingDown', 'PreviouslyRejected');
-    expect(refused.detail).toContain('was refused by bob');
+    expect(refused.detail).toContain('was rejected by bob');
     expect(quota.pullRequests()).toEqual([]);
     expect(await quota.events('QuotaResizeRejected')).toEqual(['Normal: pods 10 → 12: rejected by bob: no budget']);
     expect((await quota.lease())?.holder).toBeNull();
@@ -92,7 +92,7 @@ describe.concurrent('an approval before the merge', SEVERAL_PHASES, () => {
     await quota.annotate({ 'resizer.io/approval-timeout': '1s' });
     await quota.reaches('CoolingDown', 'PreviouslyRejected');
     expect(await quota.shown(number)).toMatchObject({ state: 'closed', merged: false });
-    expect((await quota.comments(number)).at(-1)).toContain('nobody approved it since');
+    expect((await quota.comments(number)).at(-1)).toContain('nobody has approved it since');
     expect(quota.pullRequests()).toEqual([number]);
   });
 });

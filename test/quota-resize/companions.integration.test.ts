@@ -122,7 +122,7 @@ describe.concurrent('a Deployment that two quotas refuse', SEVERAL_PHASES, () =>
     await batchOwner.reaches('CoolingDown', 'PreviouslyRejected');
     await carried.command('reconcileNow');
     const refused = await carried.reaches('CoolingDown', 'PreviouslyRejected');
-    expect(refused.detail).toContain('was refused by alice');
+    expect(refused.detail).toContain('was rejected by alice');
     expect(opened(quotas)).toHaveLength(1);
   });
 });

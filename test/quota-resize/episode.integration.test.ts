@@ -157,7 +157,7 @@ describe.concurrent('an episode', SEVERAL_PHASES, () => {
 
     await quota.scale('web', 10);
     await comeTo(quota, 10);
-    expect(await quota.command('reconcileNow', { by: 'alice' })).toBe('looking again now, asked by alice');
+    expect(await quota.command('reconcileNow', { by: 'alice' })).toBe('checking again now, as asked by alice');
     const pressed = await eventually('the pressure shows', async () => {
       const seen = await quota.status();
       return seen.detail.includes('pressure') && seen;
@@ -165,7 +165,7 @@ describe.concurrent('an episode', SEVERAL_PHASES, () => {
     expect(pressed).toMatchObject({
       phase: 'CoolingDown',
       until: first.until,
-      detail: `cooling down until ${first.until}; pressure in this time holds (pods 12 → 15)`,
+      detail: `cooling down until ${first.until}. The quota still needs more, and Headroom acts after the cooldown (pods 12 → 15)`,
     });
     expect(quota.pullRequests()).toHaveLength(1);
 
@@ -209,7 +209,7 @@ describe.concurrent('an episode', SEVERAL_PHASES, () => {
     const isRaised = async (cpu: string) => (await quota.hard())['requests.cpu'] === cpu;
     await eventually('the refusal is acted on', async () => await isRaised('5100m'), EPISODE_MS);
     expect(await quota.ends('BelowThreshold')).toBe(
-      'every resource is below its threshold and nothing refused is missing',
+      'every resource is below its threshold, and no workload needs more.',
     );
     expect(await quota.hard()).toEqual({ 'requests.cpu': '5100m' });
 
@@ -319,7 +319,7 @@ describe.concurrent('an episode', SEVERAL_PHASES, () => {
       EPISODE_MS,
     );
     expect((await quota.comments(number))[0]).toContain(
-      'Closed by Headroom: the ResourceQuota was deleted and another one has its name.',
+      'Closed by Headroom: the ResourceQuota was deleted and a new one has its name.',
     );
     const ended = await eventually('the first run is over', async () => await firstRun.result(), EPISODE_MS);
     expect(ended).toMatchObject({ reason: 'QuotaReplaced' });

@@ -72,7 +72,7 @@ describe.concurrent('the file of a quota', SEVERAL_PHASES, () => {
     const busy = await second.reaches('Blocked', 'FileBusy');
     expect(busy.detail).toMatch(
       new RegExp(
-        `^${compute.path} is being changed by the pull request of ${namespace}/${first.target.quota}, one at a time; tried again at 20`,
+        `^${compute.path} is being changed by the pull request of ${namespace}/${first.target.quota}, one at a time. Headroom tries again at 20`,
       ),
     );
     await first.reaches('AwaitingMerge', 'NamespaceAutoMergeOff');

@@ -133,7 +133,7 @@ describe.concurrent('a Lease', SEVERAL_PHASES, () => {
     await quota.deploy('web', 8, { cpu: '10m' });
     const blocked = await quota.reaches('Blocked', 'LeaseHeld');
     expect(blocked.detail).toBe(
-      'the Lease state-foreign-compute is held by operator-of-somebody-else; waiting until it is released',
+      'the Lease state-foreign-compute is held by operator-of-somebody-else. Headroom waits until it is released',
     );
     expect(await quota.searchAttributes()).toMatchObject({ HeadroomPhase: 'Blocked' });
     await eventually('it looks again', async () => (await quota.status()).until !== blocked.until);
@@ -158,7 +158,9 @@ describe.concurrent('a Lease', SEVERAL_PHASES, () => {
     await quota.createLease(`pr-${number}`);
     await quota.deploy('web', 8, { cpu: '10m' });
     const blocked = await quota.reaches('Blocked', 'LeaseHeld');
-    expect(blocked.detail).toBe(`the Lease state-legacy-compute is held by pr-${number}; waiting until it is released`);
+    expect(blocked.detail).toBe(
+      `the Lease state-legacy-compute is held by pr-${number}. Headroom waits until it is released`,
+    );
     expect(quota.writes()).toEqual([]);
 
     await stack.forge.closePullRequest(number, 'alice');
@@ -185,7 +187,7 @@ describe.concurrent('a sync', SEVERAL_PHASES, () => {
     const overdue = await quota.reaches('AwaitingSync', 'SyncOverdue');
     const { merge } = overdue.decision ?? {};
     expect(overdue.detail).toBe(
-      `the cluster has not followed Git since ${formatInstant(merge?.at ?? 0)}: pods is 10 and becomes 12; look at Argo CD or Flux. Nothing new is opened meanwhile`,
+      `the cluster has not followed Git since ${formatInstant(merge?.at ?? 0)}: pods is 10 and becomes 12. Look at Argo CD or Flux. Headroom opens nothing new meanwhile`,
     );
     // Git is read again two times more.
     for (let looks = 0, { until } = await quota.status(); looks < 2; looks += 1) {

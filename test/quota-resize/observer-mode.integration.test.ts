@@ -78,7 +78,7 @@ describe.concurrent('observer mode, the default', SEVERAL_PHASES, () => {
     await quota.deploy('web', 8, { cpu: '10m' });
     const resting = await quota.reaches('CoolingDown', 'AlreadyRecommended');
     expect(resting.detail).toMatch(
-      /^pods 10 → 12 is recommended already, and is said again at 20.*Z unless the need changes$/,
+      /^pods 10 → 12 is recommended already. Headroom recommends it again at 20.*Z unless the need changes$/,
     );
     await quota.scale('web', 9);
     await eventually('the quota counts nine pods', async () => (await quota.used())['pods'] === '9');
@@ -177,7 +177,7 @@ describe('a worker without a repository', SEVERAL_PHASES, () => {
     const message =
       'no GitOps repository is configured; set GITHUB_OWNER, GITHUB_REPO and GITHUB_TOKEN to let Headroom propose';
     const blocked = await quota.reaches('Blocked', 'RepositoryNotConfigured');
-    expect(blocked.detail).toContain(`${message}; tried again at 20`);
+    expect(blocked.detail).toContain(`${message}. Headroom tries again at 20`);
     expect(await quota.events('RepositoryNotConfigured')).toEqual([`Warning: ${message}`]);
     expect(await quota.events('QuotaResizeRecommended')).toHaveLength(1);
     expect(await quota.lease()).toBeNull();

@@ -47,11 +47,11 @@ describe.concurrent('a person', SEVERAL_PHASES, () => {
     const refused = await quota.reaches('CoolingDown', 'PreviouslyRejected');
     expect(refused.detail).toMatch(
       new RegExp(
-        `^pods 10 → 12 was refused by alice at 20.* \\(pull request #${number} was closed\\); not asked for again before 20.* unless the need grows$`,
+        `^pods 10 → 12 was rejected by alice at 20.* \\(pull request #${number} was closed\\). Headroom does not ask for it again before 20.* unless the need grows$`,
       ),
     );
     expect(await quota.events('QuotaResizeRejected')).toEqual([
-      `Normal: pods 10 → 12: pull request #${number} was closed by alice, which is a refusal`,
+      `Normal: pods 10 → 12: pull request #${number} was closed by alice, which counts as a rejection`,
     ]);
     expect(await quota.branches()).toEqual([]);
     const lease = await quota.lease();
@@ -121,7 +121,9 @@ describe.concurrent('a person', SEVERAL_PHASES, () => {
       `rejected by alice: pull request #${number} is closed`,
     );
     const refused = await quota.reaches('CoolingDown', 'PreviouslyRejected');
-    expect(refused.detail).toMatch(/^pods 10 → 12 was refused by alice at 20.* \(ask the team first\); not asked for/);
+    expect(refused.detail).toMatch(
+      /^pods 10 → 12 was rejected by alice at 20.* \(ask the team first\)\. Headroom does not ask for it/,
+    );
     expect(await quota.shown(number)).toMatchObject({ state: 'closed', merged: false });
     expect((await quota.comments(number))[0]).toMatch(
       /^Closed by Headroom: rejected by alice: ask the team first\. It is not asked for again before 20.* unless the need grows\./,
@@ -143,7 +145,7 @@ describe.concurrent('a person', SEVERAL_PHASES, () => {
     await quota.check(head.sha, 'success');
     const waiting = await quota.reaches('AwaitingApproval', 'MaxStepExceeded');
     expect(waiting.detail).toMatch(
-      /waits for an approval since 20.*: requests\.cpu from 1 to 3800m is more than 2 × the limit \(resizer\.io\/max-step\) and needs an approval; send approve or reject$/,
+      /has waited for an approval since 20.*: requests\.cpu from 1 to 3800m is more than 2 × the limit \(resizer\.io\/max-step\). Send approve or reject$/,
     );
     expect(await quota.searchAttributes()).toMatchObject({ HeadroomPhase: 'AwaitingApproval' });
 
@@ -162,7 +164,7 @@ describe.concurrent('a person', SEVERAL_PHASES, () => {
     const { head } = await quota.pullRequest();
     await quota.check(head.sha, 'success');
     const waiting = await quota.reaches('AwaitingApproval', 'RaiseFromZero');
-    expect(waiting.detail).toMatch(/pods is 0 on purpose, raising it to 3 needs an approval; send approve or reject$/);
+    expect(waiting.detail).toMatch(/pods is 0, which is deliberate, and would become 3. Send approve or reject$/);
     await quota.signal('approve');
     const done = await quota.reaches('CoolingDown', 'CoolingDown');
     expect(done.lastCommand).toContain('approve: approved by unknown');

@@ -178,7 +178,7 @@ describe('a pull request into a branch with rules', SEVERAL_PHASES, () => {
     await quota.check(head.sha, 'success');
     const blocked = await quota.reaches('Blocked', 'MergeQueue');
     expect(blocked.detail).toMatch(
-      /^acme\/gitops merges into main through a merge queue, which Headroom does not enter; add pull request #\d+ to the queue; tried again at 20/,
+      /^acme\/gitops merges into main through a merge queue, which Headroom does not enter; add pull request #\d+ to the queue. Headroom tries again at 20/,
     );
     expect(await quota.events('MergeQueue')).toEqual([
       expect.stringMatching(/^Warning: acme\/gitops merges into main through a merge queue/),

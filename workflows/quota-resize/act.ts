@@ -224,7 +224,7 @@ async function complete(
     await emitEvent(target, seen, 'Normal', 'QuotaResizeMerged', message, decision.id);
     return (memory) => applyOutcome.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, merge);
   }
-  const message = `${summary(decision)}: pull request #${number} was closed by ${rejection?.by ?? 'unknown'}, which is a refusal`;
+  const message = `${summary(decision)}: pull request #${number} was closed by ${rejection?.by ?? 'unknown'}, which counts as a rejection`;
   await emitEvent(target, seen, 'Normal', 'QuotaResizeRejected', message, decision.id);
   return (memory) => applyOutcome.closed(requireState(memory, 'Locked', 'Open'), rejection);
 }

@@ -21,7 +21,7 @@ export function goneReason(
   if (observation.quota === null) return { reason: 'QuotaGone', detail: 'the ResourceQuota is deleted' };
   const existing = decisionOf(memory)?.quotaUid ?? memory.quotaUid;
   if (existing !== null && existing !== observation.quota.uid) {
-    return { reason: 'QuotaReplaced', detail: 'the ResourceQuota was deleted and another one has its name' };
+    return { reason: 'QuotaReplaced', detail: 'the ResourceQuota was deleted and a new one has its name' };
   }
   return null;
 }

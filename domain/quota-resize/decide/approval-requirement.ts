@@ -18,12 +18,12 @@ export function approvalRequirementOf(
   const exceeded = maxStepExceeded(policy, from, to);
   const fromZero = exceeded.find((step) => isZero(parseQuantity(step.from)));
   if (fromZero !== undefined) {
-    const message = `${fromZero.resource} is 0 on purpose, raising it to ${fromZero.to} needs an approval`;
+    const message = `${fromZero.resource} is 0, which is deliberate, and would become ${fromZero.to}`;
     return { reason: 'RaiseFromZero', message, ...before };
   }
   const [first] = exceeded;
   if (first !== undefined) {
-    const message = `${first.resource} from ${first.from} to ${first.to} is more than ${policy.maxStep} × the limit (resizer.io/max-step) and needs an approval`;
+    const message = `${first.resource} from ${first.from} to ${first.to} is more than ${policy.maxStep} × the limit (resizer.io/max-step)`;
     return { reason: 'MaxStepExceeded', message, ...before };
   }
   if (policy.approval === 'none' || changes.length === 0) return null;

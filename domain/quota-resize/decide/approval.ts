@@ -42,7 +42,7 @@ export function awaitApproval(
   const existing = state.awaiting?.key === key ? state.awaiting : { key, since: now, remindedAt: now };
   const asking = inState(memory, { ...state, awaiting: existing });
   const subject = decision.pullRequest === null ? wholeSummary(decision) : linkTo(decision.pullRequest);
-  const detail = `${subject} waits for an approval since ${formatInstant(existing.since)}: ${approvalRequirement.message}; send approve or reject`;
+  const detail = `${subject} has waited for an approval since ${formatInstant(existing.since)}: ${approvalRequirement.message}. Send approve or reject`;
 
   const about = `approval|${key}`;
   if (!memory.emitted.includes(about)) {
@@ -83,7 +83,7 @@ export function awaitApproval(
       },
     ];
   }
-  const end = Number.isFinite(dueAt) ? `; without an answer by ${formatInstant(dueAt)} it is given up` : '';
+  const end = Number.isFinite(dueAt) ? `. Without an answer by ${formatInstant(dueAt)} Headroom gives it up` : '';
   return [asking, waiting(approvalRequirement.reason, `${detail}${end}`, Math.min(remindAt, dueAt))];
 }
 
@@ -94,7 +94,7 @@ function giveUp(observation: QuotaObservation, decision: UnmergedDecision, since
     by: 'nobody',
     reason: `no answer since ${formatInstant(since)}`,
   };
-  const detail = `nobody approved it since ${formatInstant(since)} (resizer.io/approval-timeout)`;
+  const detail = `nobody has approved it since ${formatInstant(since)} (resizer.io/approval-timeout)`;
   const until = formatInstant(now + observation.policy.rejectionCooldown);
   const comment = `Closed by Headroom: ${detail}. It is not asked for again before ${until} unless the need grows.`;
   return { kind: 'close', phase: 'CoolingDown', reason: 'ApprovalTimedOut', detail, decision, rejection, comment };

@@ -43,7 +43,7 @@ export function attempt(
   if (before?.kind === 'blocked') {
     const dueAt = before.at + observation.timings.holdRetry;
     if (now < dueAt) {
-      const detail = `${before.message.replace(/\.$/, '')}; tried again at ${formatInstant(dueAt)}`;
+      const detail = `${before.message.replace(/\.$/, '')}. Headroom tries again at ${formatInstant(dueAt)}`;
       return [memory, { kind: 'hold', phase: 'Blocked', reason: before.reason, detail, wait: resting(dueAt) }];
     }
   }
@@ -52,7 +52,7 @@ export function attempt(
     const repeatAt = before.at + spacing(before.count, observation);
     if (now < repeatAt) {
       const { phase, reason } = intent;
-      const detail = `${intent.detail}; the last attempt had no effect, tried again at ${formatInstant(repeatAt)}`;
+      const detail = `${intent.detail}. The last attempt had no effect. Headroom tries again at ${formatInstant(repeatAt)}`;
       return [memory, { kind: 'hold', phase, reason, detail, wait: resting(repeatAt) }];
     }
   }

@@ -32,7 +32,7 @@ export function command(memory: ResizeMemory, name: EpisodeCommand, input: ReadI
     case 'reconcileNow':
       return done(
         { ...memory, attempt: NO_ATTEMPT, state: checkedAnew(memory.state) },
-        `looking again now, asked by ${input.by}`,
+        `checking again now, as asked by ${input.by}`,
       );
     case 'skipCooldown':
       return done(

@@ -43,7 +43,10 @@ export function decideIdle(observation: QuotaObservation, memory: ResizeMemory<I
 
   const restUntil = cooldownEnd(observation, memory, observing);
   if (restUntil !== null && now < restUntil) {
-    const pressure = requirement === null ? '' : `; pressure in this time holds (${summary(requirement)})`;
+    const pressure =
+      requirement === null
+        ? ''
+        : `. The quota still needs more, and Headroom acts after the cooldown (${summary(requirement)})`;
     const detail = `cooling down until ${formatInstant(restUntil)}${pressure}`;
     return [memory, hold('CoolingDown', 'CoolingDown', detail, { until: restUntil, quietUntil: restUntil })];
   }
@@ -65,7 +68,7 @@ export function decideIdle(observation: QuotaObservation, memory: ResizeMemory<I
   const latestAt = steady.firstSeen + 5 * timings.demandSettle;
   if (now < stableAt && now < latestAt) {
     const until = Math.min(stableAt, latestAt);
-    const detail = `${summary(wanted)}: looking again in ${formatSpan(until - now)}, so that a rollout in full swing is seen whole`;
+    const detail = `${summary(wanted)}. Headroom waits ${formatSpan(until - now)} before it decides, so that it sees all pods of a rollout`;
     return [
       inState(memory, { ...state, demand: steady }),
       hold('Detecting', 'DemandDebouncing', detail, { until, quietUntil: until }),
@@ -83,7 +86,7 @@ export function decideIdle(observation: QuotaObservation, memory: ResizeMemory<I
       const cooldown = policy.cooldownMinutes * MINUTE_MS;
       const until = Math.min(repeatAt, now + Math.max(cooldown, timings.holdRetry));
       const quiet = Math.min(until, Math.max(now + cooldown, quietUntil(timings, now)));
-      const detail = `${summary(wanted)} is recommended already, and is said again at ${formatInstant(repeatAt)} unless the need changes`;
+      const detail = `${summary(wanted)} is recommended already. Headroom recommends it again at ${formatInstant(repeatAt)} unless the need changes`;
       return [steadyMemory, hold('CoolingDown', 'AlreadyRecommended', detail, { until, quietUntil: quiet })];
     }
     return [
@@ -97,7 +100,7 @@ export function decideIdle(observation: QuotaObservation, memory: ResizeMemory<I
   const yieldedSince = batchOwner === null ? null : (state.yieldedSince ?? now);
   const ownTurnAt = (yieldedSince ?? now) + YIELD_DEBOUNCES * timings.demandSettle + YIELD_MS;
   if (batchOwner !== null && now < ownTurnAt) {
-    const detail = `${summary(wanted)}: quota ${batchOwner.name} misses room for the same workloads and raises both in one pull request; this one has its own if that does not happen by ${formatInstant(ownTurnAt)}`;
+    const detail = `${summary(wanted)}: quota ${batchOwner.name} lacks room for the same workloads, and one pull request raises both. This quota gets its own if that does not happen by ${formatInstant(ownTurnAt)}`;
     const until = Math.min(ownTurnAt, now + Math.max(timings.demandSettle, YIELD_RECHECK_MS));
     const wait = { until, quietUntil: until };
     return [inState(memory, { ...asked, yieldedSince }), hold('Detecting', 'OtherQuotaFirst', detail, wait)];
@@ -122,19 +125,19 @@ export function decideIdle(observation: QuotaObservation, memory: ResizeMemory<I
 function withoutRequirement(observation: QuotaObservation, memory: ResizeMemory, now: EpochMs): Intended {
   const contradicted = staleRequirement(observation, memory.lastChange);
   if (contradicted.length > 0) {
-    const detail = `${contradicted.join('; ')}; nothing is raised on such numbers, looking again`;
+    const detail = `${contradicted.join(' ')} Headroom raises nothing on such numbers, and checks again`;
     const resources = observation.contradictions.map(({ resource }) => resource).join(',');
     return emitOnce(observation, memory, 'Detecting', 'UsageContradicted', `contradicted|${resources}`, detail, now);
   }
   const capped = cappedRequirement(observation, memory.lastChange);
   if (capped.length > 0) {
-    const detail = capped.join('; ');
+    const detail = capped.join(' ');
     // Only a maximum in the way of what was refused is news; a limit that is used up to it is as people want it.
     if (observation.demand.length === 0) return [memory, end('AtMaximum', detail)];
     return emitOnce(observation, memory, 'Blocked', 'AtMaximum', `maximum|${detail}`, detail, now);
   }
-  const calm = 'every resource is below its threshold and nothing refused is missing';
-  return [memory, end('BelowThreshold', [calm, ...usageNotes(observation, memory.lastChange)].join('; '))];
+  const calm = 'every resource is below its threshold, and no workload needs more';
+  return [memory, end('BelowThreshold', [`${calm}.`, ...usageNotes(observation, memory.lastChange)].join(' '))];
 }
 
 /** A hold that people are told about once, in a Warning Event on the quota. */
@@ -167,7 +170,7 @@ function lockedHold(observation: QuotaObservation, now: EpochMs): Intent {
   if (carriedBy === undefined || carriedBy === null) {
     return hold('Blocked', 'LeaseHeld', leaseHeldDetail(observation), { until, quietUntil: until });
   }
-  const detail = `the pull request of quota ${carriedBy} raises this quota as well, waiting until it is merged or closed`;
+  const detail = `the pull request of quota ${carriedBy} raises this quota too. Headroom waits until it is merged or closed`;
   return hold('AwaitingMerge', 'RaisedWithOtherQuota', detail, { until, quietUntil: until });
 }
 
@@ -190,7 +193,7 @@ function rejectedHold(
     throw new Error(`nothing is left of the need (${summary(requirement)}) and no refusal stands against it`);
   const until = rejection.at + observation.policy.rejectionCooldown;
   const why = rejection.reason === '' ? '' : ` (${rejection.reason})`;
-  const detail = `${summary(requirement)} was refused by ${rejection.by} at ${formatInstant(rejection.at)}${why}; not asked for again before ${formatInstant(until)} unless the need grows`;
+  const detail = `${summary(requirement)} was rejected by ${rejection.by} at ${formatInstant(rejection.at)}${why}. Headroom does not ask for it again before ${formatInstant(until)} unless the need grows`;
   return hold('CoolingDown', 'PreviouslyRejected', detail, {
     until,
     quietUntil: Math.min(until, now + observation.timings.holdRetry),

@@ -33,7 +33,7 @@ export function decideMerged(observation: QuotaObservation, { decision, overdue 
     const wait: Wait = { watch: 'sync', until: overdueAt, quietUntil: overdueAt };
     return hold('AwaitingSync', found ? 'AlreadyInGit' : 'SyncPending', detail, wait);
   }
-  const detail = `the cluster has not followed Git ${since}: ${missing}; look at Argo CD or Flux. Nothing new is opened meanwhile`;
+  const detail = `the cluster has not followed Git ${since}: ${missing}. Look at Argo CD or Flux. Headroom opens nothing new meanwhile`;
   const checkedAt = overdue?.checkedAt ?? null;
   const checkAt = checkedAt === null ? now : checkedAt + observation.timings.holdRetry;
   if (overdue === null || now >= checkAt) {

@@ -51,7 +51,7 @@ export function decideOpen(
   const rejection = rejectionOf(open.state);
   if (rejection !== null) return [open, closeRejected(observation, decision, rejection)];
   if (!pullRequest.headIsOurs) {
-    const detail = `${link} has commits that are not Headroom's: it is handed over to people, waiting until they merge or close it`;
+    const detail = `${link} has commits of somebody else, so it belongs to people now. Headroom waits until they merge or close it`;
     return [open, waiting('AwaitingMerge', 'ForeignCommit', detail)];
   }
   if (isLeaseTaken(observation, decision)) {
@@ -90,7 +90,7 @@ function decideWanted(
       const detail = `the latest commit of ${link} is not shown yet`;
       return [current, waiting('AwaitingChecks', 'MergeabilityComputing', detail, shownAt)];
     }
-    const why = `the head ${short(pullRequest.headSha)} is Headroom's and not the recorded one, so it is made sure of`;
+    const why = `the head ${short(pullRequest.headSha)} is a commit of Headroom that was not recorded, so Headroom checks it`;
     return [current, rebuild('HeadMoved', `${link}: ${why}`, grown ?? decision, why)];
   }
   if (grown !== null) {
@@ -123,10 +123,10 @@ function untilReady(
   const dueAt = ref.pushedAt + timings.updateInterval;
   if (reason === 'Behind' && pullRequest.checks.pending.length > 0 && now < dueAt) {
     // On a busy base each rebuild would start the checks anew before they ever end.
-    const detail = `${link} is behind ${ref.base}; the branch is rebuilt when its checks have ended, or at ${formatInstant(dueAt)}`;
+    const detail = `${link} is behind ${ref.base}. Headroom rebuilds the branch when its checks have ended, or at ${formatInstant(dueAt)}`;
     return waiting('AwaitingChecks', 'Behind', detail, dueAt);
   }
-  return rebuild(reason, `${link}: ${why}; the branch is rebuilt`, decision, why);
+  return rebuild(reason, `${link}: ${why}. Headroom rebuilds the branch`, decision, why);
 }
 
 /** Ready: do people and the policy allow the merge now? */
@@ -164,10 +164,10 @@ function decideMerge(
 /** The branch without companions that are not to be merged along; what was approved for all of them is approved no more. */
 function withoutBatchedQuotas(decision: OpenDecision, leaving: readonly string[], link: string): Intent {
   const rest = (decision.batchedQuotas ?? []).filter(({ quota }) => !leaving.includes(quota));
-  const why = `${leaving.map((quota) => `quota ${quota}`).join(' and ')} is not raised along any more: nothing of it is missing now, or its policy changed`;
+  const why = `${leaving.map((quota) => `quota ${quota}`).join(' and ')} is no longer raised in it, because it needs no more or its policy changed`;
   const remaining = { ...decision, approvedBy: undefined, batchedQuotas: rest.length === 0 ? undefined : rest };
   return {
-    ...rebuild('BatchedQuotaLeft', `${link}: ${why}; the branch is rebuilt`, remaining, why),
+    ...rebuild('BatchedQuotaLeft', `${link}: ${why}. Headroom rebuilds the branch`, remaining, why),
     released: leaving,
   };
 }
@@ -190,7 +190,7 @@ function held(
   waiting: Waiting,
 ): Intended {
   const { reason, until } = mergeHold;
-  const detail = `${link} is ready, and merging is held: ${mergeHold.detail}`;
+  const detail = `${link} is ready. Headroom does not merge it now: ${mergeHold.detail}`;
   const about = `held|${reason}|${until ?? 'open'}|${mergeHold.detail}`;
   if (!memory.emitted.includes(about)) {
     const comment = `Ready, and not merged by Headroom for now: ${mergeHold.detail}.`;

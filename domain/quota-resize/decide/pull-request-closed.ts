@@ -45,7 +45,7 @@ export function completeClosed(
     by: closedBy,
     reason: `pull request #${number} was closed`,
   };
-  const detail = `${link} was closed by ${rejection.by}: that is a refusal`;
+  const detail = `${link} was closed by ${rejection.by}, which counts as a rejection`;
   return {
     kind: 'complete',
     phase: 'CoolingDown',

@@ -6,7 +6,7 @@ import type { Proposal } from '../model/verdict.ts';
 
 /** Why a Lease of somebody else stops the decision. */
 export function leaseHeldDetail({ lease }: QuotaObservation): string {
-  return `the Lease ${lease.name} is held by ${lease.holder}; waiting until it is released`;
+  return `the Lease ${lease.name} is held by ${lease.holder}. Headroom waits until it is released`;
 }
 
 /** `requests.cpu 2 → 3600m, pods 4 → 5` */

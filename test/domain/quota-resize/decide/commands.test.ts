@@ -95,7 +95,7 @@ describe('reconcileNow', () => {
     ] as const;
     for (const attempt of attempts) {
       const outcome = send('reconcileNow', { decision: openDecision(), attempt, lastChange: NOW });
-      expect(outcome.message).toBe('looking again now, asked by ann');
+      expect(outcome.message).toBe('checking again now, as asked by ann');
       expect(done(outcome)).toEqual(memory({ decision: openDecision(), lastChange: NOW }));
     }
   });

@@ -284,7 +284,7 @@ describe('a refusal', () => {
     ]) {
       expect(idle({}, { rejections: rejections })[1]).toMatchObject({
         reason: 'PreviouslyRejected',
-        detail: expect.stringContaining('was refused by bob'),
+        detail: expect.stringContaining('was rejected by bob'),
         wait: { until: later.at + 24 * HOUR },
       });
     }

@@ -44,11 +44,11 @@ const LINK = `pull request [#7](${URL})`;
 const CAPPED = cappedRequirement(
   observation({ policy: policy({ 'cpu-max': '10' }), demand: [demand({ 'requests.cpu': '3' })] }),
   null,
-).join('; ');
+).join(' ');
 const CONTRADICTED = staleRequirement(
   observation({ contradictions: [{ resource: 'requests.cpu', used: '9', counted: '1' }] }),
   null,
-).join('; ');
+).join(' ');
 const paused = {
   scope: 'target',
   kept: 'ConfigMap headroom-pauses, key k',
@@ -87,7 +87,7 @@ function blockedText(reason: BlockedReason): Expected {
     verdict: blockedFor(reason, `${reason}: in words.`),
     kind: 'hold',
     phase: 'Blocked',
-    detail: `${reason}: in words; tried again at 2026-11-20T10:04:00Z`,
+    detail: `${reason}: in words. Headroom tries again at 2026-11-20T10:04:00Z`,
   };
 }
 
@@ -116,7 +116,7 @@ const expected: Record<Reason, Expected> = {
     verdict: idle({ quota: cpu('7') }),
     kind: 'end',
     phase: 'Ended',
-    detail: 'every resource is below its threshold and nothing refused is missing',
+    detail: 'every resource is below its threshold, and no workload needs more.',
   },
   AlreadyRecommended: {
     verdict: idle(
@@ -125,7 +125,7 @@ const expected: Record<Reason, Expected> = {
     ),
     kind: 'hold',
     phase: 'CoolingDown',
-    detail: `requests.cpu 10 → 12 is recommended already, and is said again at ${formatInstant(NOW + 22 * HOUR)} unless the need changes`,
+    detail: `requests.cpu 10 → 12 is recommended already. Headroom recommends it again at ${formatInstant(NOW + 22 * HOUR)} unless the need changes`,
   },
   OptedOut: {
     verdict: idle({ policy: policy({ enabled: 'false' }) }),
@@ -149,7 +149,7 @@ const expected: Record<Reason, Expected> = {
     verdict: open({ observed: { quota: quota({ uid: 'uid-2' }) } }),
     kind: 'close',
     phase: 'Ended',
-    detail: 'the ResourceQuota was deleted and another one has its name',
+    detail: 'the ResourceQuota was deleted and a new one has its name',
   },
   Paused: {
     verdict: idle({ pause: paused }),
@@ -167,7 +167,8 @@ const expected: Record<Reason, Expected> = {
     verdict: idle({}, { lastChange: NOW - 20 * MINUTE }),
     kind: 'hold',
     phase: 'CoolingDown',
-    detail: 'cooling down until 2026-11-20T10:40:00Z; pressure in this time holds (requests.cpu 10 → 12)',
+    detail:
+      'cooling down until 2026-11-20T10:40:00Z. The quota still needs more, and Headroom acts after the cooldown (requests.cpu 10 → 12)',
   },
   PreviouslyRejected: {
     verdict: idle(
@@ -177,7 +178,7 @@ const expected: Record<Reason, Expected> = {
     kind: 'hold',
     phase: 'CoolingDown',
     detail:
-      'requests.cpu 10 → 12 was refused by ann at 2026-11-20T09:00:00Z (no budget); not asked for again before 2026-11-21T09:00:00Z unless the need grows',
+      'requests.cpu 10 → 12 was rejected by ann at 2026-11-20T09:00:00Z (no budget). Headroom does not ask for it again before 2026-11-21T09:00:00Z unless the need grows',
   },
   ObserverMode: {
     verdict: open({ observed: { policy: policy({ mode: 'observe' }) } }),
@@ -201,7 +202,7 @@ const expected: Record<Reason, Expected> = {
     verdict: open({ observed: { policy: policy({ 'max-step': '1.1' }) } }),
     kind: 'hold',
     phase: 'AwaitingApproval',
-    detail: `${LINK} waits for an approval since 2026-11-20T10:00:00Z: requests.cpu from 10 to 12 is more than 1.1 × the limit (resizer.io/max-step) and needs an approval; send approve or reject`,
+    detail: `${LINK} has waited for an approval since 2026-11-20T10:00:00Z: requests.cpu from 10 to 12 is more than 1.1 × the limit (resizer.io/max-step). Send approve or reject`,
   },
   RaiseFromZero: {
     verdict: open({
@@ -213,19 +214,19 @@ const expected: Record<Reason, Expected> = {
     }),
     kind: 'hold',
     phase: 'AwaitingApproval',
-    detail: `${LINK} waits for an approval since 2026-11-20T10:00:00Z: requests.cpu is 0 on purpose, raising it to 2 needs an approval; send approve or reject`,
+    detail: `${LINK} has waited for an approval since 2026-11-20T10:00:00Z: requests.cpu is 0, which is deliberate, and would become 2. Send approve or reject`,
   },
   ApprovalRequired: {
     verdict: open({ observed: { policy: policy({ approval: 'before-merge', 'approval-timeout': '2d' }) } }),
     kind: 'hold',
     phase: 'AwaitingApproval',
-    detail: `${LINK} waits for an approval since 2026-11-20T10:00:00Z: every raise of this quota needs an approval before a merge (resizer.io/approval is before-merge); send approve or reject; without an answer by 2026-11-22T10:00:00Z it is given up`,
+    detail: `${LINK} has waited for an approval since 2026-11-20T10:00:00Z: every raise of this quota needs an approval before a merge (resizer.io/approval is before-merge). Send approve or reject. Without an answer by 2026-11-22T10:00:00Z Headroom gives it up`,
   },
   ApprovalTimedOut: {
     verdict: approvalTimedOut(),
     kind: 'close',
     phase: 'CoolingDown',
-    detail: 'nobody approved it since 2026-11-18T10:00:00Z (resizer.io/approval-timeout)',
+    detail: 'nobody has approved it since 2026-11-18T10:00:00Z (resizer.io/approval-timeout)',
   },
   Approved: {
     verdict: decide(
@@ -244,7 +245,7 @@ const expected: Record<Reason, Expected> = {
     verdict: open({ observed: { mergeHold: { reason: 'Frozen', until: NOW + HOUR, detail: 'the freeze in words' } } }),
     kind: 'hold',
     phase: 'AwaitingMerge',
-    detail: `${LINK} is ready, and merging is held: the freeze in words`,
+    detail: `${LINK} is ready. Headroom does not merge it now: the freeze in words`,
   },
   OutsideMergeWindow: {
     verdict: open({
@@ -252,7 +253,7 @@ const expected: Record<Reason, Expected> = {
     }),
     kind: 'hold',
     phase: 'AwaitingMerge',
-    detail: `${LINK} is ready, and merging is held: no window is open`,
+    detail: `${LINK} is ready. Headroom does not merge it now: no window is open`,
   },
   AtMaximum: {
     verdict: idle({ policy: policy({ 'cpu-max': '10' }), demand: [demand({ 'requests.cpu': '3' })] }),
@@ -264,7 +265,7 @@ const expected: Record<Reason, Expected> = {
     verdict: idle({ contradictions: [{ resource: 'requests.cpu', used: '9', counted: '1' }] }),
     kind: 'notify',
     phase: 'Detecting',
-    detail: `${CONTRADICTED}; nothing is raised on such numbers, looking again`,
+    detail: `${CONTRADICTED} Headroom raises nothing on such numbers, and checks again`,
   },
   UsageNotCounted: {
     verdict: idle({ usage: 'own', counting: { kind: 'unavailable', why: 'no starter answered' } }),
@@ -281,19 +282,19 @@ const expected: Record<Reason, Expected> = {
     kind: 'hold',
     phase: 'Detecting',
     detail:
-      'requests.cpu 10 → 17: quota objects misses room for the same workloads and raises both in one pull request; this one has its own if that does not happen by 2026-11-20T10:00:23Z',
+      'requests.cpu 10 → 17: quota objects lacks room for the same workloads, and one pull request raises both. This quota gets its own if that does not happen by 2026-11-20T10:00:23Z',
   },
   RaisedWithOtherQuota: {
     verdict: idle({ lease: lease({ holder: 'headroom/0a1b2c3d', carriedBy: 'objects' }) }),
     kind: 'hold',
     phase: 'AwaitingMerge',
-    detail: 'the pull request of quota objects raises this quota as well, waiting until it is merged or closed',
+    detail: 'the pull request of quota objects raises this quota too. Headroom waits until it is merged or closed',
   },
   ForeignCommit: {
     verdict: open({ pull: { headIsOurs: false } }),
     kind: 'hold',
     phase: 'AwaitingMerge',
-    detail: `${LINK} has commits that are not Headroom's: it is handed over to people, waiting until they merge or close it`,
+    detail: `${LINK} has commits of somebody else, so it belongs to people now. Headroom waits until they merge or close it`,
   },
   UnmetDemand: {
     verdict: idle(
@@ -323,7 +324,7 @@ const expected: Record<Reason, Expected> = {
     verdict: idle({}, { demand: null }),
     kind: 'hold',
     phase: 'Detecting',
-    detail: 'requests.cpu 10 → 12: looking again in 2 s, so that a rollout in full swing is seen whole',
+    detail: 'requests.cpu 10 → 12. Headroom waits 2 s before it decides, so that it sees all pods of a rollout',
   },
   DemandGrew: {
     verdict: open({ observed: { demand: [demand({ 'requests.cpu': '3' })] } }),
@@ -388,13 +389,13 @@ const expected: Record<Reason, Expected> = {
     verdict: open({ pull: { mergeability: 'conflict' } }),
     kind: 'rebuild',
     phase: 'OpeningPullRequest',
-    detail: `${LINK}: main changed the same lines, so the branch conflicted; the branch is rebuilt`,
+    detail: `${LINK}: main changed the same lines, so the branch conflicted. Headroom rebuilds the branch`,
   },
   Behind: {
     verdict: open({ pull: { mergeability: 'behind' } }),
     kind: 'rebuild',
     phase: 'OpeningPullRequest',
-    detail: `${LINK}: main moved on and must be contained before a merge; the branch is rebuilt`,
+    detail: `${LINK}: main moved on and must be contained before a merge. Headroom rebuilds the branch`,
   },
   BatchedQuotaLeft: {
     verdict: open({
@@ -412,13 +413,13 @@ const expected: Record<Reason, Expected> = {
     }),
     kind: 'rebuild',
     phase: 'OpeningPullRequest',
-    detail: `${LINK}: quota objects is not raised along any more: nothing of it is missing now, or its policy changed; the branch is rebuilt`,
+    detail: `${LINK}: quota objects is no longer raised in it, because it needs no more or its policy changed. Headroom rebuilds the branch`,
   },
   HeadMoved: {
     verdict: open({ pull: { headSha: 'ffffffffffffffffffff' } }),
     kind: 'rebuild',
     phase: 'OpeningPullRequest',
-    detail: `${LINK}: the head ffffffffffff is Headroom's and not the recorded one, so it is made sure of`,
+    detail: `${LINK}: the head ffffffffffff is a commit of Headroom that was not recorded, so Headroom checks it`,
   },
   ReadyToMerge: {
     verdict: open(),
@@ -447,7 +448,7 @@ const expected: Record<Reason, Expected> = {
     verdict: open({ pull: { state: 'closed', closedBy: 'ann' } }),
     kind: 'complete',
     phase: 'CoolingDown',
-    detail: `${LINK} was closed by ann: that is a refusal`,
+    detail: `${LINK} was closed by ann, which counts as a rejection`,
   },
   Rejected: {
     verdict: open({ memory: { rejection: { by: 'ann', at: NOW, reason: 'no budget' } } }),
@@ -459,7 +460,7 @@ const expected: Record<Reason, Expected> = {
     verdict: idle({ lease: lease({ holder: 'somebody' }) }),
     kind: 'hold',
     phase: 'Blocked',
-    detail: 'the Lease state-team-a-compute is held by somebody; waiting until it is released',
+    detail: 'the Lease state-team-a-compute is held by somebody. Headroom waits until it is released',
   },
   FileBusy: blockedText('FileBusy'),
   FileNotFound: blockedText('FileNotFound'),
@@ -489,7 +490,7 @@ const expected: Record<Reason, Expected> = {
     kind: 'warnSync',
     phase: 'AwaitingSync',
     detail:
-      'the cluster has not followed Git since 2026-11-20T09:00:00Z: requests.cpu is 10 and becomes 12; look at Argo CD or Flux. Nothing new is opened meanwhile',
+      'the cluster has not followed Git since 2026-11-20T09:00:00Z: requests.cpu is 10 and becomes 12. Look at Argo CD or Flux. Headroom opens nothing new meanwhile',
   },
   Synced: {
     verdict: awaitingSync({ limits: { 'requests.cpu': '10' } }),

@@ -145,7 +145,7 @@ describe('a status that says something else', () => {
       kind: 'end',
       reason: 'BelowThreshold',
       detail:
-        "every resource is below its threshold and nothing refused is missing; requests.cpu: the quota's status says 9 CPU, but the objects add up to 1.8 CPU. Headroom goes by its own count.",
+        "every resource is below its threshold, and no workload needs more. requests.cpu: the quota's status says 9 CPU, but the objects add up to 1.8 CPU. Headroom goes by its own count.",
     });
   });
 

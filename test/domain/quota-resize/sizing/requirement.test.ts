@@ -176,7 +176,7 @@ describe('a raise that people have to approve', () => {
     expect(approvalRequirementOf(policy(), [change({ from: '1', to: '2000m' })])).toBeNull();
     expect(approvalRequirementOf(policy(), [change({ from: '1', to: '2001m' })])).toEqual({
       reason: 'MaxStepExceeded',
-      message: 'requests.cpu from 1 to 2001m is more than 2 × the limit (resizer.io/max-step) and needs an approval',
+      message: 'requests.cpu from 1 to 2001m is more than 2 × the limit (resizer.io/max-step)',
     });
     expect(approvalRequirementOf(policy({ 'max-step': '3' }), [change({ from: '1', to: '3' })])).toBeNull();
   });
@@ -185,7 +185,7 @@ describe('a raise that people have to approve', () => {
     const raises = [change({ from: '1', to: '9' }), change({ resource: 'pods', from: '0', to: '1' })];
     expect(approvalRequirementOf(policy({ 'max-step': '1000' }), raises)).toEqual({
       reason: 'RaiseFromZero',
-      message: 'pods is 0 on purpose, raising it to 1 needs an approval',
+      message: 'pods is 0, which is deliberate, and would become 1',
     });
     expect(approvalRequirementOf(policy(), raises)?.reason).toBe('RaiseFromZero');
   });

@@ -307,7 +307,9 @@ describe('in words', () => {
       'requests.cpu  9     10    90 %   80 % (built-in)  20 % (built-in)  min 4 (namespace)  0        12        Usage is 9 of 10 CPU (90 %), and the threshold is 80 %.\n',
     );
     expect(text).toContain('\nWhat runs now\n  Temporal cannot be reached\n');
-    expect(text).toContain('\n  now: Detecting (DemandDebouncing). requests.cpu 10 → 12: ');
+    expect(text).toContain(
+      '\n  now: Detecting (DemandDebouncing). requests.cpu 10 → 12. Headroom waits 2 s before it decides, so that it sees all pods of a rollout.',
+    );
     expect(text).toContain(
       '\n  2026-11-20T10:00:02Z (in 2 s): OpeningPullRequest (ThresholdReached). requests.cpu 10 → 12.\n',
     );
