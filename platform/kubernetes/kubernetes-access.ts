@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import type { RequestOptions } from 'node:https';
+import type { AgentOptions, RequestOptions } from 'node:https';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import {
   type ApiConstructor,
@@ -9,7 +9,6 @@ import {
   CoreV1Api,
   createConfiguration,
   type HttpLibrary,
-  IsomorphicFetchHttpLibrary,
   KubeConfig,
   Observable,
   type RequestContext,
@@ -19,6 +18,7 @@ import {
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { kubernetesMessage } from '../../domain/kernel/kubernetes-status.ts';
+import { keepingAgent, sendRequest } from './http.ts';
 import { untilAvailable, type WaitOptions, watchAvailability } from '../process/availability.ts';
 
 const SERVICE_ACCOUNT_TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/token';
@@ -269,6 +269,8 @@ class RenewingKubeConfig extends KubeConfig {
       if (this.#dispatcher.value !== undefined) context.setDispatcher(this.#dispatcher.value);
     } else {
       await super.applySecurityAuthentication(context);
+      const given = this.createDispatcherOptions(this.getCurrentCluster(), options as AgentOptions);
+      if (given.type === 'agent') context.setDispatcher(keepingAgent(given.connect));
       this.#dispatcher = { key, value: context.getDispatcher() };
     }
     // A token file may end in a line break, which no header may hold.
@@ -289,7 +291,6 @@ const UNAUTHORIZED = 401;
 
 /** Sends requests with a time limit; a refused credential is renewed and the request sent once more. */
 class RenewingHttp implements HttpLibrary {
-  readonly #inner = new IsomorphicFetchHttpLibrary();
   readonly #kubeConfig: RenewingKubeConfig;
   readonly #limits: RequestLimits;
 
@@ -308,7 +309,7 @@ class RenewingHttp implements HttpLibrary {
     const limit = AbortSignal.timeout(requestTimeoutMs);
     const signals = [given, limit, requestCancellation?.(request.getHttpMethod())];
     request.setSignal(AbortSignal.any(signals.filter((signal) => signal !== undefined)));
-    const response = await this.#inner.send(request).toPromise();
+    const response = await sendRequest(request);
     if (response.httpStatusCode !== UNAUTHORIZED) return response;
 
     const rejected = request.getHeaders()['Authorization'];
@@ -322,6 +323,6 @@ class RenewingHttp implements HttpLibrary {
     // The same credential would be refused again. A refused request took no effect, so it can be repeated.
     if (request.getHeaders()['Authorization'] === rejected) return response;
     await response.body.text();
-    return await this.#inner.send(request).toPromise();
+    return await sendRequest(request);
   }
 }
