@@ -96,6 +96,8 @@ async function bundleWorkflows(file: string): Promise<void> {
     // not used.
     webpackConfigHook: (config) => ({
       ...config,
+      // Without the text of the sources, which nobody reads: each thread that runs workflows has the map once.
+      devtool: 'inline-nosources-source-map',
       optimization: { concatenateModules: true, providedExports: true, usedExports: true, sideEffects: true },
     }),
   });
