@@ -11,13 +11,19 @@ import type { RunningController } from './controller.ts';
 import { CountedUsage } from './kernel/counted-usage.ts';
 import { controllers } from './registry.ts';
 
+/**
+ * How often the lag of the event loop is measured. Every ten milliseconds, as prom-client has it, is three quarters of what a
+ * starter at rest takes of a processor.
+ */
+const EVENT_LOOP_SAMPLE_MS = 50;
+
 runProcess<ControllerConfig>('starter', controllerSettings, run);
 
 async function run(headroom: HeadroomProcess<Config>): Promise<void> {
   const { config, cluster, log, readiness, onStop } = headroom;
   const metrics = new Registry();
   metrics.setDefaultLabels({ cluster });
-  collectDefaultMetrics({ register: metrics });
+  collectDefaultMetrics({ register: metrics, eventLoopMonitoringPrecision: EVENT_LOOP_SAMPLE_MS });
   const health = await serveHealth(config.process.healthAddress, readiness);
   onStop('health', async () => await health.close());
   const served = await serveMetrics(config.process.metricsAddress, metrics);
