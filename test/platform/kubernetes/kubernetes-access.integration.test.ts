@@ -175,6 +175,15 @@ describe('requests', () => {
     expect(connections).toBeLessThanOrEqual(2);
   });
 
+  it('name Headroom in the audit log', async () => {
+    await load(plane.kubeconfigFor(USER)).makeApiClient(CoreV1Api).readNamespace({ name: 'kube-public' });
+    await eventually('the request is in the audit log', async () =>
+      (await plane.auditEvents()).some(
+        ({ objectRef, userAgent }) => objectRef?.name === 'kube-public' && userAgent === 'headroom',
+      ),
+    );
+  });
+
   it('to a server that does not answer end after the time limit', async () => {
     const silent = createServer(() => undefined);
     const port = await listening(silent);
