@@ -1,4 +1,4 @@
-import type { ScheduleTarget } from '../../domain/kernel/target.ts';
+import type { ScheduleTarget } from '../../domain/lights-out/target.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import type { InEffect } from '../../domain/lights-out/schedule/in-effect.ts';
 import type { ScheduleState } from '../../domain/lights-out/schedule/names.ts';

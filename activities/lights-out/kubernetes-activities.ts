@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { ScheduleTarget } from '../../domain/kernel/target.ts';
+import type { ScheduleTarget } from '../../domain/lights-out/target.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { GROUP, KIND, VERSION } from '../../domain/lights-out/schedule/names.ts';
 import type { LightsOutTimings } from '../../domain/lights-out/decide/observation.ts';

@@ -1,6 +1,6 @@
 /** What a schedule costs a day on which nothing happens but its two transitions. */
 import type { Client } from '@temporalio/client';
-import { lightsOutId } from '../../domain/kernel/target.ts';
+import { lightsOutId } from '../../domain/lights-out/target.ts';
 import { eventually } from '../../test/kernel/stack/eventually.ts';
 import { CLUSTER } from '../../test/kernel/stack/headroom-plane.ts';
 import { DOWN, type LightsOutCluster } from '../../test/lights-out/cluster.ts';

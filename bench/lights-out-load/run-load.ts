@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
-import { lightsOutId } from '../../domain/kernel/target.ts';
+import { lightsOutId } from '../../domain/lights-out/target.ts';
 import { type KubernetesGate, openKubernetesGate } from '../../test/kernel/servers/kubernetes-gate.ts';
 import type { SupervisedProcess } from '../../test/kernel/servers/supervised-process.ts';
 import { CLUSTER, type HeadroomPlane } from '../../test/kernel/stack/headroom-plane.ts';

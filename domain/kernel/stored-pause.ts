@@ -18,7 +18,7 @@ export interface PauseConfigMaps {
 }
 
 /**
- * The key of a pause in the ConfigMap: `target_quota-resize_team-a_compute`, `namespace_team-a`, `controller_lights-out`. No
+ * The key of a pause in the ConfigMap: `target_<controller>_team-a_compute`, `namespace_team-a`, `controller_<controller>`. No
  * name of Kubernetes has an underscore, so the parts cannot run into each other. A key has at most 253 characters, fewer than
  * a target's names may have; a longer one ends in a hash.
  *

@@ -1,4 +1,4 @@
-import { quotaResizeId } from '../kernel/target.ts';
+import { quotaResizeId } from '../quota-resize/target.ts';
 import type { EpochMs } from '../kernel/time.ts';
 import {
   carrierOfLease,

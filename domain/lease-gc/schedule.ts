@@ -1,5 +1,5 @@
 import type { ClusterSchedule } from '../kernel/schedule.ts';
-import { leaseGcId } from '../kernel/target.ts';
+import { leaseGcId } from './target.ts';
 
 interface LeaseGcTimings {
   readonly kubernetes: { readonly clusterName: string };

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { lightsOutId, taskQueue } from '../../domain/kernel/target.ts';
+import { lightsOutId } from '../../domain/lights-out/target.ts';
+import { taskQueue } from '../../domain/kernel/target.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { type QueuedScheduleRequest, scheduleRequest, startRequest } from './reconcile-request.ts';
 

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
-import { lightsOutId, type ScheduleTarget, taskQueue } from '../../domain/kernel/target.ts';
+import { lightsOutId, type ScheduleTarget } from '../../domain/lights-out/target.ts';
+import { taskQueue } from '../../domain/kernel/target.ts';
 import {
   commandDescriptions,
   type ScheduleRequest,

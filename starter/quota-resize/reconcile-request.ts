@@ -1,5 +1,6 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { type QuotaTarget, quotaResizeId, targetName, taskQueue } from '../../domain/kernel/target.ts';
+import { type QuotaTarget, targetName, taskQueue } from '../../domain/kernel/target.ts';
+import { quotaResizeId } from '../../domain/quota-resize/target.ts';
 import {
   commandDescriptions,
   pullRequestChanged,

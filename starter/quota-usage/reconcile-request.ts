@@ -1,6 +1,7 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
-import { type QuotaTarget, quotaUsageId, targetName, taskQueue } from '../../domain/kernel/target.ts';
+import { type QuotaTarget, targetName, taskQueue } from '../../domain/kernel/target.ts';
+import { quotaUsageId } from '../../domain/quota-usage/target.ts';
 import type { ObservedVersions, UsagePolicy } from '../../domain/quota-usage/observation.ts';
 import {
   commandDescriptions,

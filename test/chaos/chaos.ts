@@ -1,6 +1,6 @@
 /** A random run on real servers: things break and people meddle, and afterwards everything must be as it should be. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { quotaResizeId } from '../../domain/kernel/target.ts';
+import { quotaResizeId } from '../../domain/quota-resize/target.ts';
 import { commandSignals } from '../../workflows/quota-resize/messages.ts';
 import { namespaceFiles, pathOf, QUOTA, quickTimings, statusOf, targetOf } from '../faults/pressed-namespaces.ts';
 import type { FaultAction } from '../kernel/forge/http/faults.ts';

@@ -1,7 +1,7 @@
 import { cp, mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { quotaResizeId } from '../../domain/kernel/target.ts';
+import { quotaResizeId } from '../../domain/quota-resize/target.ts';
 import { targetOf } from '../faults/pressed-namespaces.ts';
 import type { Stack } from '../kernel/stack/stack.ts';
 

@@ -1,6 +1,6 @@
 /** What keeps a quota of a chaos run from being at rest, and everything that explains why. */
 import { WorkflowNotFoundError } from '@temporalio/client';
-import { quotaResizeId } from '../../domain/kernel/target.ts';
+import { quotaResizeId } from '../../domain/quota-resize/target.ts';
 import { pathOf, QUOTA, targetOf } from '../faults/pressed-namespaces.ts';
 import { status } from '../../workflows/quota-resize/messages.ts';
 import { type Stack, SYSTEM_NAMESPACE } from '../kernel/stack/stack.ts';

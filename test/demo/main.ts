@@ -1,6 +1,6 @@
 /** `make demo`: the main job on real servers, told as it happens. `--exit` ends it with 0 (6 of 6 pods) or 1. */
 import { sentence } from '../../domain/kernel/sentence.ts';
-import { quotaResizeId } from '../../domain/kernel/target.ts';
+import { quotaResizeId } from '../../domain/quota-resize/target.ts';
 import { status } from '../../workflows/quota-resize/messages.ts';
 import { logTail } from '../kernel/servers/supervised-process.ts';
 import { eventually } from '../kernel/stack/eventually.ts';

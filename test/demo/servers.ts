@@ -1,4 +1,5 @@
-import { quotaResizeId, type QuotaTarget } from '../../domain/kernel/target.ts';
+import { quotaResizeId } from '../../domain/quota-resize/target.ts';
+import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import { type Stack, startStack } from '../kernel/stack/stack.ts';
 import { INTERRUPTED, untilAborted } from './interrupt.ts';
 import { demoFiles } from './repository.ts';

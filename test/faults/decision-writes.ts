@@ -1,7 +1,7 @@
 /** What one decision writes to GitHub, and what of it is more because an attempt at it was repeated. */
 import type { WriteExchange } from '../kernel/forge/http/write-log.ts';
 import type { Stack } from '../kernel/stack/stack.ts';
-import { quotaResizeId } from '../../domain/kernel/target.ts';
+import { quotaResizeId } from '../../domain/quota-resize/target.ts';
 import { targetOf } from './pressed-namespaces.ts';
 
 /** Branch, commit, pull request, merge, and the branch again: whatever happens on the way, each of them once. */

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { quotaResizeId } from '../../domain/kernel/target.ts';
+import { quotaResizeId } from '../../domain/quota-resize/target.ts';
 import { commandSignals } from '../../workflows/quota-resize/messages.ts';
 import { untilHeld } from '../kernel/forge/until-held.ts';
 import type { Fault, FaultAction, FaultRule } from '../kernel/forge/http/faults.ts';

@@ -1,6 +1,7 @@
 /** Namespaces whose quota can be brought over its threshold by one object, so that an episode needs no controller. */
 import type { CoreV1Api } from '@kubernetes/client-node';
-import { type QuotaTarget, quotaResizeId } from '../../domain/kernel/target.ts';
+import type { QuotaTarget } from '../../domain/kernel/target.ts';
+import { quotaResizeId } from '../../domain/quota-resize/target.ts';
 import { type ResizeStatus, status } from '../../workflows/quota-resize/messages.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import type { Stack } from '../kernel/stack/stack.ts';

@@ -1,7 +1,7 @@
 import { copyFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { quotaResizeId } from '../../domain/kernel/target.ts';
+import { quotaResizeId } from '../../domain/quota-resize/target.ts';
 import type { Hold } from '../kernel/forge/http/faults.ts';
 import { untilHeld } from '../kernel/forge/until-held.ts';
 import type { SupervisedProcess } from '../kernel/servers/supervised-process.ts';

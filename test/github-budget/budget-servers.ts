@@ -9,7 +9,7 @@ import { type Logger, pino } from 'pino';
 import { createGitHubPermits } from '../../activities/forge/github/budget-permits.ts';
 import type { WritePermits, PermitAsk } from '../../activities/forge/write-permits.ts';
 import type { BudgetLimits } from '../../domain/github-budget/limits.ts';
-import { githubBudgetId } from '../../domain/kernel/target.ts';
+import { githubBudgetId } from '../../domain/github-budget/target.ts';
 import {
   logTail,
   type SupervisedProcess,

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PermitAsk } from '../../activities/forge/write-permits.ts';
 import type { BudgetLimits } from '../../domain/github-budget/limits.ts';
 import type { WritePriority } from '../../domain/github-budget/write-priority.ts';
-import { githubBudgetTaskQueue } from '../../domain/kernel/target.ts';
+import { githubBudgetTaskQueue } from '../../domain/github-budget/target.ts';
 import { budgetCommands, type BudgetStatus, status } from '../../workflows/github-budget/messages.ts';
 import type { githubBudget } from '../../workflows/github-budget/workflow.ts';
 import { eventually } from '../kernel/stack/eventually.ts';

@@ -15,7 +15,7 @@ import {
   type V2HorizontalPodAutoscaler,
   type V1NamedRuleWithOperations,
 } from '@kubernetes/client-node';
-import { lightsOutId } from '../../domain/kernel/target.ts';
+import { lightsOutId } from '../../domain/lights-out/target.ts';
 import { GROUP, KIND, PLURAL, VERSION } from '../../domain/lights-out/schedule/names.ts';
 import type { ScheduleSpec, ScheduleStatus } from '../../domain/lights-out/schedule/schedule.ts';
 import {

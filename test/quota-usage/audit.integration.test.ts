@@ -1,6 +1,6 @@
 import { AppsV1Api, CoreV1Api, type CoreV1Event, PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { quotaUsageId } from '../../domain/kernel/target.ts';
+import { quotaUsageId } from '../../domain/quota-usage/target.ts';
 import { commandSignals, status } from '../../workflows/quota-usage/messages.ts';
 import type { SupervisedProcess } from '../kernel/servers/supervised-process.ts';
 import { eventually, never } from '../kernel/stack/eventually.ts';

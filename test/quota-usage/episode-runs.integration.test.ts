@@ -5,7 +5,8 @@ import type { UsageCache } from '../../activities/quota-usage/usage-cache.ts';
 import type { PauseActivities } from '../../activities/kernel/interface.ts';
 import { notYet } from '../../activities/kernel/not-yet.ts';
 import { createUsageCacheActivities } from '../../activities/quota-usage/cache-activities.ts';
-import { cacheTaskQueue, quotaUsageId, taskQueue } from '../../domain/kernel/target.ts';
+import { cacheTaskQueue, taskQueue } from '../../domain/kernel/target.ts';
+import { quotaUsageId } from '../../domain/quota-usage/target.ts';
 import {
   createUsageRequestSender,
   requestPriorities,

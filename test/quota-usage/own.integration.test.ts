@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { quotaUsageId } from '../../domain/kernel/target.ts';
+import { quotaUsageId } from '../../domain/quota-usage/target.ts';
 import { commandUpdates, status } from '../../workflows/quota-usage/messages.ts';
 import { seededRandom } from '../chaos/random.ts';
 import type { AuditEvent } from '../kernel/servers/audit-log.ts';

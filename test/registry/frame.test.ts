@@ -10,6 +10,10 @@ import { controllers as workerControllers } from '../../worker/registry.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const FRAME = [
+  'domain/kernel/**/*.ts',
+  'activities/kernel/**/*.ts',
+  'activities/kubernetes/**/*.ts',
+  'workflows/kernel/**/*.ts',
   'platform/**/*.ts',
   'worker/*.ts',
   'starter/main.ts',
@@ -18,7 +22,7 @@ const FRAME = [
   'starter/admission/**/*.ts',
   'starter/cli/*.ts',
 ];
-const REGISTRIES = ['worker/registry.ts', 'starter/cli/registry.ts'];
+const REGISTRIES = ['domain/kernel/controllers.ts', 'worker/registry.ts', 'starter/cli/registry.ts'];
 
 /** `quota-resize` as it is written in paths, in names and in sentences. */
 function spellings(controller: string): readonly string[] {

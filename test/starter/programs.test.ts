@@ -12,7 +12,7 @@ describe.concurrent('headroom, called in a wrong way,', () => {
   it.each<[string[], string]>([
     [['explode'], "error: unknown command 'explode'"],
     [['status'], "error: missing required argument 'namespace/quota'"],
-    [['status', 'compute'], '"compute" is not <namespace>/<quota>, such as team-a/compute'],
+    [['explain', 'compute'], '"compute" is not <namespace>/<quota>, such as team-a/compute'],
     [['approve', 'team-a/compute/x'], '"team-a/compute/x" is not <namespace>/<quota>'],
     [['approve', '/compute'], '"/compute" is not <namespace>/<quota>'],
     [['status', 'a/b', 'c'], 'too many arguments'],

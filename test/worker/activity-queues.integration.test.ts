@@ -1,6 +1,8 @@
 /** The activities of each controller have slots of their own, with a real worker that has one slot for each. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { leaseGcId, quotaResizeId, taskQueue } from '../../domain/kernel/target.ts';
+import { leaseGcId } from '../../domain/lease-gc/target.ts';
+import { quotaResizeId } from '../../domain/quota-resize/target.ts';
+import { taskQueue } from '../../domain/kernel/target.ts';
 import type { leaseGc } from '../../workflows/lease-gc/workflow.ts';
 import { namespaceFiles, press, quickTimings, targetOf, untilResized } from '../faults/pressed-namespaces.ts';
 import { untilHeld } from '../kernel/forge/until-held.ts';

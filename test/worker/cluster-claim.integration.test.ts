@@ -1,7 +1,8 @@
 /** Whose a cluster's name is, and the Schedule that records it, with the real processes. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { leaseGcSchedule } from '../../domain/lease-gc/schedule.ts';
-import { leaseGcId, taskQueue } from '../../domain/kernel/target.ts';
+import { leaseGcId } from '../../domain/lease-gc/target.ts';
+import { taskQueue } from '../../domain/kernel/target.ts';
 import { reserveClusterName, ClusterNameTaken } from '../../platform/temporal/cluster-name.ts';
 import { type ControlPlane, startControlPlane } from '../kernel/servers/control-plane.ts';
 import { applyManifests } from '../kernel/stack/manifests.ts';

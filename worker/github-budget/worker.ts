@@ -1,5 +1,5 @@
 import type { Worker } from '@temporalio/worker';
-import { githubBudgetTaskQueue } from '../../domain/kernel/target.ts';
+import { githubBudgetTaskQueue } from '../../domain/github-budget/target.ts';
 import type { WorkflowEnvironment } from '../controller.ts';
 
 /** A budget for each credential and host, so a handful; one that was not kept is replayed in milliseconds. */

@@ -3,7 +3,7 @@ import { isLimited, isQuestions } from '../../domain/github-budget/ask.ts';
 import { freshBudget, upgradeBudget } from '../../domain/github-budget/budget.ts';
 import { type BudgetLimits, budgetLimits, GITHUB_WRITES } from '../../domain/github-budget/limits.ts';
 import { summaryOf } from '../../domain/github-budget/summary.ts';
-import { githubBudgetTarget } from '../../domain/kernel/target.ts';
+import { githubBudgetTarget } from '../../domain/github-budget/target.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
 import { type Carried, ControllerRun, upgradeCarried } from '../kernel/controller-run.ts';
 import { budgetCommands, limited, permitsAsked, status } from './messages.ts';

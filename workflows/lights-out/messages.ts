@@ -1,5 +1,5 @@
 import { defineQuery, defineSignal } from '@temporalio/workflow';
-import type { ScheduleTarget } from '../../domain/kernel/target.ts';
+import type { ScheduleTarget } from '../../domain/lights-out/target.ts';
 import type { LightsOutPhase } from '../../domain/lights-out/decide/verdict.ts';
 import { defineCommands } from '../kernel/commands.ts';
 

@@ -1,5 +1,5 @@
 /** What people see of the workflow of a schedule. */
-import type { ScheduleTarget } from '../../domain/kernel/target.ts';
+import type { ScheduleTarget } from '../../domain/lights-out/target.ts';
 import { type EpochMs, formatInstant } from '../../domain/kernel/time.ts';
 import { type LightsOutMemory, replicaHours } from '../../domain/lights-out/decide/memory.ts';
 import type { LightsOutObservation } from '../../domain/lights-out/decide/observation.ts';

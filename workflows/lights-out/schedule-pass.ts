@@ -1,6 +1,6 @@
 import { log } from '@temporalio/workflow';
 import type { ObserveScheduleInput } from '../../activities/lights-out/interface.ts';
-import type { ScheduleTarget } from '../../domain/kernel/target.ts';
+import type { ScheduleTarget } from '../../domain/lights-out/target.ts';
 import { PAUSES } from '../../domain/kernel/pause.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { unreadable } from '../../domain/lights-out/decide/decide.ts';

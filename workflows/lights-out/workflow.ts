@@ -1,5 +1,5 @@
 import { continueAsNew, metricMeter, setHandler } from '@temporalio/workflow';
-import type { ScheduleTarget } from '../../domain/kernel/target.ts';
+import type { ScheduleTarget } from '../../domain/lights-out/target.ts';
 import { applyCommand } from '../../domain/lights-out/decide/commands.ts';
 import { decide } from '../../domain/lights-out/decide/decide.ts';
 import {

@@ -15,7 +15,7 @@ import {
   type Questions,
 } from '../../../domain/github-budget/ask.ts';
 import type { BudgetLimits } from '../../../domain/github-budget/limits.ts';
-import { githubBudgetId, githubBudgetTaskQueue } from '../../../domain/kernel/target.ts';
+import { githubBudgetId, githubBudgetTaskQueue } from '../../../domain/github-budget/target.ts';
 import { formatSpan } from '../../../domain/kernel/time.ts';
 import type { WritePermits, PermitAsk } from '../write-permits.ts';
 import { inBatches } from '../../kernel/batch.ts';

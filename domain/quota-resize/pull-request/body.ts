@@ -1,6 +1,7 @@
 /** What the description of a pull request can speak of: the names that its template is given. */
 import type { ResourceList } from '../../kernel/resource-list.ts';
-import { quotaResizeId, type QuotaTarget, targetName } from '../../kernel/target.ts';
+import { quotaResizeId } from '../target.ts';
+import { type QuotaTarget, targetName } from '../../kernel/target.ts';
 import { formatInstant, formatSpan } from '../../kernel/time.ts';
 import type { Decision, LimitChange } from '../model/decision.ts';
 import { code, escapeMarkdown, ForeignText } from './markdown.ts';

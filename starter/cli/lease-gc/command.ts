@@ -1,6 +1,7 @@
 /** `headroom gc`: when Leases were last cleaned up, or a round of it now. */
 import { type Client, ScheduleNotFoundError } from '@temporalio/client';
-import { leaseGcId, taskQueue } from '../../../domain/kernel/target.ts';
+import { leaseGcId } from '../../../domain/lease-gc/target.ts';
+import { taskQueue } from '../../../domain/kernel/target.ts';
 import { withRelativeTimes } from '../../../domain/kernel/time.ts';
 import type { leaseGc } from '../../../workflows/lease-gc/workflow.ts';
 import type { Config } from '../../config.ts';

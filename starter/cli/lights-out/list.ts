@@ -1,6 +1,6 @@
 /** `headroom lights-out list`: every schedule of the cluster, with where its workflow stands. */
 import type { Client } from '@temporalio/client';
-import { lightsOutId } from '../../../domain/kernel/target.ts';
+import { lightsOutId } from '../../../domain/lights-out/target.ts';
 import type { Config } from '../../config.ts';
 import { TemporalUnreachable, withClient } from '../connection.ts';
 import { innermost, isTemporalAnswer, print, type SharedOptions } from '../shared.ts';

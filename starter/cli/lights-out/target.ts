@@ -1,5 +1,5 @@
 /** LightsOutSchedules as arguments. */
-import { lightsOutId } from '../../../domain/kernel/target.ts';
+import { lightsOutId } from '../../../domain/lights-out/target.ts';
 import type { TargetForm } from '../controller.ts';
 
 // The client of Kubernetes takes its time to load, which a command that does not need it does not wait for.

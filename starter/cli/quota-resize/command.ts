@@ -1,5 +1,5 @@
 /** What people ask and tell the episodes of quotas, and what they find out of a quota and of a checkout. */
-import { quotaResizeId } from '../../../domain/kernel/target.ts';
+import { quotaResizeId } from '../../../domain/quota-resize/target.ts';
 import { commandDescriptions, commandUpdates, status } from '../../../workflows/quota-resize/messages.ts';
 import type { CommandLineController, OperatorCommand } from '../controller.ts';
 import { quotaTargetForm } from '../quota-target.ts';

@@ -1,6 +1,6 @@
 /** `headroom usage [<namespace>[/<quota>]]`: how full quotas are, what uses them, what waits, and whether they are right. */
 import type { Command } from 'commander';
-import { quotaUsageId } from '../../../domain/kernel/target.ts';
+import { quotaUsageId } from '../../../domain/quota-usage/target.ts';
 import { exitCodes } from '../../../platform/process/exit-codes.ts';
 import type { CommandLineController, CommandTools } from '../controller.ts';
 import { quotaTargetForm } from '../quota-target.ts';

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import type { CommandInput } from '../../../domain/kernel/command-input.ts';
-import { quotaResizeId, type QuotaTarget, taskQueue } from '../../../domain/kernel/target.ts';
+import { quotaResizeId } from '../../../domain/quota-resize/target.ts';
+import { type QuotaTarget, taskQueue } from '../../../domain/kernel/target.ts';
 import type { Phase, Reason } from '../../../domain/quota-resize/model/verdict.ts';
 import {
   commandSignals,

@@ -5,7 +5,7 @@ import { createGitHubPermits } from '../../../activities/forge/github/budget-per
 import type { PermitAsk, WritePermits } from '../../../activities/forge/write-permits.ts';
 import type { BudgetLimits } from '../../../domain/github-budget/limits.ts';
 import { type WritePriority, writePriorities } from '../../../domain/github-budget/write-priority.ts';
-import { githubBudgetId, githubBudgetTaskQueue } from '../../../domain/kernel/target.ts';
+import { githubBudgetId, githubBudgetTaskQueue } from '../../../domain/github-budget/target.ts';
 import { budgetCommands } from '../../../workflows/github-budget/messages.ts';
 import type { githubBudget } from '../../../workflows/github-budget/workflow.ts';
 import { persist } from '../../github-budget/budget-servers.ts';

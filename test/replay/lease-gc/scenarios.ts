@@ -1,5 +1,5 @@
 /** Rounds of Lease garbage collection, to be recorded. */
-import { leaseGcId } from '../../../domain/kernel/target.ts';
+import { leaseGcId } from '../../../domain/lease-gc/target.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import type { Stack } from '../../kernel/stack/stack.ts';
 import { givenQuota } from '../../kernel/stack/watched-quota.ts';

@@ -1,7 +1,8 @@
 /** Schedules, to be recorded: they need a cluster with LightsOutSchedules, and no forge. */
 import { ApplicationFailure } from '@temporalio/common';
 import type { LightsOutActivities } from '../../../activities/lights-out/interface.ts';
-import { lightsOutId, taskQueue } from '../../../domain/kernel/target.ts';
+import { lightsOutId } from '../../../domain/lights-out/target.ts';
+import { taskQueue } from '../../../domain/kernel/target.ts';
 import { commandSignals, scheduleChanged } from '../../../workflows/lights-out/messages.ts';
 import type { lightsOut } from '../../../workflows/lights-out/workflow.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';

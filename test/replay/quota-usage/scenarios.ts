@@ -7,7 +7,7 @@ import {
   type V1PolicyRule,
 } from '@kubernetes/client-node';
 import type { QuotaUsageActivities } from '../../../activities/quota-usage/interface.ts';
-import { quotaUsageId } from '../../../domain/kernel/target.ts';
+import { quotaUsageId } from '../../../domain/quota-usage/target.ts';
 import { commandSignals, commandUpdates, status, type UsageStatus } from '../../../workflows/quota-usage/messages.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { CLUSTER, type HeadroomPlane } from '../../kernel/stack/headroom-plane.ts';

@@ -1,7 +1,8 @@
 import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { lightsOutId, taskQueue } from '../../../domain/kernel/target.ts';
+import { lightsOutId } from '../../../domain/lights-out/target.ts';
+import { taskQueue } from '../../../domain/kernel/target.ts';
 import { keepRunning } from '../../../starter/lights-out/keep-running.ts';
 import { type CuttableLine, startLine } from '../../kernel/servers/cuttable-line.ts';
 import { startTemporal, type TemporalServer } from '../../kernel/servers/temporal.ts';

@@ -5,7 +5,8 @@ import type { Kubernetes } from '../../../../activities/kubernetes/kubernetes.ts
 import { kubernetesFailure, orNull } from '../../../../activities/kubernetes/failure.ts';
 import { listAll } from '../../../../activities/kubernetes/list.ts';
 import { createQuotaResizeKubernetesActivities } from '../../../../activities/quota-resize/kubernetes-activities.ts';
-import { type QuotaTarget, quotaResizeId } from '../../../../domain/kernel/target.ts';
+import type { QuotaTarget } from '../../../../domain/kernel/target.ts';
+import { quotaResizeId } from '../../../../domain/quota-resize/target.ts';
 import type { Config } from '../../../config.ts';
 import { policyDefaults } from '../../../../domain/quota-resize/settings.ts';
 import { type ResizeStatus, status } from '../../../../workflows/quota-resize/messages.ts';

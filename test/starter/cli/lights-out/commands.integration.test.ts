@@ -1,7 +1,8 @@
 /** `headroom lights-out` against a cluster with schedules, with and without anybody who follows them. */
 import { userInfo } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { lightsOutId, taskQueue } from '../../../../domain/kernel/target.ts';
+import { lightsOutId } from '../../../../domain/lights-out/target.ts';
+import { taskQueue } from '../../../../domain/kernel/target.ts';
 import { GROUP } from '../../../../domain/lights-out/schedule/names.ts';
 import type { ScheduleRow } from '../../../../starter/cli/lights-out/rows.ts';
 import { type ControlPlane, startControlPlane } from '../../../kernel/servers/control-plane.ts';
