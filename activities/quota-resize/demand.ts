@@ -34,8 +34,9 @@ interface ReadWorkload {
 }
 
 /**
- * What the namespace's workloads were refused and still miss, counted for each of the quotas. Refusals and owners are read
- * once, however many quotas there are. A workload that is gone, was made anew, or misses nothing any more has no demand.
+ * What the namespace's workloads were refused and still miss, counted for each of the quotas. Denials and owners are
+ * read once, however many quotas there are. A workload that is gone, was made anew, or misses nothing any more has no
+ * demand.
  *
  * @returns the demand by the quota's name.
  */

@@ -19,7 +19,7 @@ export interface DecisionEdit {
   readonly limits: ResourceList;
   /** None when Git holds all that the decision's own quota is to have. */
   readonly files: readonly FileChange[];
-  /** The decision's own quota, then the companions that are raised with it. */
+  /** The decision's own quota, then the batched quotas that are raised with it. */
   readonly quotas: readonly RaisedQuota[];
   readonly leftOut: readonly { readonly quota: string; readonly why: string }[];
 }
@@ -31,8 +31,8 @@ interface Raised {
 }
 
 /**
- * Places the decision's quota and its companions, and edits them in memory. A companion that cannot go into the same pull
- * request is left out; its own episode sees to it.
+ * Places the decision's quota and its batched quotas, and edits them in memory. A batched quota that cannot go into the
+ * same pull request is left out; its own episode sees to it.
  */
 export async function editDecision(
   repositories: Repositories,

@@ -12,14 +12,17 @@ import type { SourceCandidate } from '../../domain/quota-resize/git/locate/sourc
 import type { QuotaEvent } from '../kernel/quota-event.ts';
 
 export type LeaseOutcome =
-  /** `companions`: those whose Lease is locked too; others are in somebody else's hands. */
+  /** `batchedQuotas`: those whose Lease is locked too; others are in somebody else's hands. */
   | { readonly kind: 'acquired'; readonly batchedQuotas: readonly string[] }
   | { readonly kind: 'held'; readonly by: string }
   /** Another quota's open pull request changes the same file. */
   | { readonly kind: 'fileBusy'; readonly path: string; readonly by: string };
 
 export type PullRequestOutcome =
-  /** `leftOut`: companions that this pull request does not raise; their Leases need no lock. Absent: none, or not known. */
+  /**
+   * `leftOut`: batched quotas that this pull request does not raise; their Leases need no lock. Absent: none, or not
+   * known.
+   */
   | { readonly kind: 'open'; readonly pullRequest: PullRequestRef; readonly leftOut?: readonly string[] }
   /** Git came to hold the values in the meantime: there is nothing to open. */
   | { readonly kind: 'alreadyInGit'; readonly sha: string; readonly limits: ResourceList }
@@ -39,18 +42,22 @@ export type MergeOutcome =
   | { readonly kind: 'moved' }
   | { readonly kind: 'blocked'; readonly reason: 'MergeQueue' | 'NotMergeable'; readonly message: string };
 
-/** Where to look for a quota that a decision raises: its own first, then its companions. */
+/** Where to look for a quota that a decision raises: its own first, then its batched quotas. */
 export interface QuotaCandidates {
   readonly quota: string;
   readonly candidates: readonly SourceCandidate[];
-  /** The limits in force in the cluster, which tell two mappings of one values file apart. Absent: those of the decision. */
+  /**
+   * The limits in force in the cluster, which tell two mappings of one values file apart. Absent: those of the
+   * decision.
+   */
   readonly current?: ResourceList;
 }
 
 /**
- * The activities of the quota resizer. `observe…` only reads; `await…` reads until something is different and then returns,
- * by failing with a retryable `NotYet`; `ensure…` writes, can be called twice, and looks for a write that timed out before
- * it tries again. Every `ensure…` checks the global pause first and fails with `GloballyPaused` when it is set.
+ * The activities of the quota resizer. `observe…` only reads; `await…` reads until something is different and then
+ * returns, by failing with a retryable `NotYet`; `ensure…` writes, can be called twice, and looks for a write that
+ * timed out before it tries again. Every `ensure…` checks the global pause first and fails with `GloballyPaused` when
+ * it is set.
  */
 export interface QuotaResizeActivities {
   /** The quota, its namespace, the policy in force, what is refused and still missing, and the Lease. */
@@ -86,8 +93,8 @@ export interface QuotaResizeActivities {
     changes: readonly LimitChange[];
     evidence: readonly string[];
     /**
-     * What the policy changed about the need, and where the quota's status says something else than was counted: after the
-     * values in the Event, and a field of the log line.
+     * What the policy changed about the need, and where the quota's status says something else than was counted: after
+     * the values in the Event, and a field of the log line.
      */
     notes?: readonly string[];
     mode: ResizePolicy['mode'];
@@ -104,7 +111,9 @@ export interface QuotaResizeActivities {
     files: readonly { repository: string; path: string }[];
   }): Promise<LeaseOutcome>;
 
-  /** Unlocks the Leases of companions that the decision's pull request does not raise; they are as if never locked. */
+  /**
+   * Unlocks the Leases of batched quotas that the decision's pull request does not raise; they are as if never locked.
+   */
   ensureBatchedQuotasReleased(input: {
     target: QuotaTarget;
     decision: Decision;
@@ -114,10 +123,13 @@ export interface QuotaResizeActivities {
   /** Writes the decision as it is now (its pull request, its new limits) into the Lease that it holds. */
   ensureLeaseUpdated(input: { target: QuotaTarget; decision: Decision }): Promise<void>;
 
-  /** Unlocks the quota and the file. Keeps the Lease: a merge sets last-modified, a refusal is remembered. */
+  /** Unlocks the quota and the file. Keeps the Lease: a merge sets last-modified, a rejection is remembered. */
   ensureLeaseReleased(input: { target: QuotaTarget; decision: Decision; rejection: Rejection | null }): Promise<void>;
 
-  /** The cluster followed the merge: forgets the decision in the Lease and sets last-modified to `at`. Without a Lease, nothing. */
+  /**
+   * The cluster followed the merge: forgets the decision in the Lease and sets last-modified to `at`. Without a Lease,
+   * nothing.
+   */
   ensureLeaseSynced(input: { target: QuotaTarget; decision: Decision; at: EpochMs }): Promise<void>;
 
   /** Branch, commit and pull request of the decision, from one base commit; finds its own earlier work. */
@@ -129,8 +141,8 @@ export interface QuotaResizeActivities {
   }): Promise<PullRequestOutcome>;
 
   /**
-   * Rebuilds the branch from the base as it is now with the decision's limits, and its title and body, over our own commit
-   * only. A head that is not ours is left alone and reported as it is.
+   * Rebuilds the branch from the base as it is now with the decision's limits, and its title and body, over our own
+   * commit only. A head that is not ours is left alone and reported as it is.
    */
   ensurePullRequestRebuilt(input: {
     target: QuotaTarget;

@@ -54,7 +54,10 @@ interface LeaseState {
 /** What a Lease says that nobody holds. */
 const UNLOCKED: Omit<LeaseState, 'memory'> = { holder: null, files: [], carriedBy: null };
 
-/** The Leases of quotas in Headroom's own namespace: lock and memory of each, with the locks of the files that it changes. */
+/**
+ * The Leases of quotas in Headroom's own namespace: lock and memory of each, with the locks of the files that it
+ * changes.
+ */
 export class LeaseStore {
   readonly #options: LeaseOptions;
 
@@ -70,9 +73,9 @@ export class LeaseStore {
   }
 
   /**
-   * Locks the files and then the quota for a decision, and writes the decision down; then its companions, of which those
-   * in other hands are left out. A decision that holds them already keeps them. On `held` and `fileBusy` nothing is locked
-   * that was not before.
+   * Locks the files and then the quota for a decision, and writes the decision down; then its batched quotas, of which
+   * those in other hands are left out. A decision that holds them already keeps them. On `held` and `fileBusy` nothing
+   * is locked that was not before.
    */
   async acquire(target: QuotaTarget, decision: Decision, files: readonly LockedFile[]): Promise<LeaseOutcome> {
     const ours = leaseHolder(decision.id);
@@ -105,7 +108,7 @@ export class LeaseStore {
     return { kind: 'acquired', batchedQuotas: await this.#acquireBatchedQuotas(target, decision) };
   }
 
-  /** Locks the companions' Leases; the decision is written again without those that are in other hands. */
+  /** Locks the batched quotas' Leases; the decision is written again without those that are in other hands. */
   async #acquireBatchedQuotas(target: QuotaTarget, decision: Decision): Promise<readonly string[]> {
     const ours = leaseHolder(decision.id);
     const { batchedQuotas = [] } = decision;
@@ -126,7 +129,7 @@ export class LeaseStore {
     return locked.map(({ quota }) => quota);
   }
 
-  /** Unlocks companions that the decision does not raise after all. */
+  /** Unlocks batched quotas that the decision does not raise after all. */
   async releaseUnraised(target: QuotaTarget, decision: Decision, quotas: readonly string[]): Promise<void> {
     const ours = leaseHolder(decision.id);
     for (const quota of quotas) {
@@ -136,7 +139,10 @@ export class LeaseStore {
     }
   }
 
-  /** Unlocks the companions of a decision that is merged or given up; a merge and a refusal are remembered for them too. */
+  /**
+   * Unlocks the batched quotas of a decision that is merged or given up; a merge and a rejection are remembered for
+   * them too.
+   */
   async #releaseBatchedQuotas(target: QuotaTarget, decision: Decision, rejection: Rejection | null): Promise<void> {
     const ours = leaseHolder(decision.id);
     for (const batchedQuota of decision.batchedQuotas ?? []) {
@@ -169,7 +175,7 @@ export class LeaseStore {
 
   /**
    * Unlocks the file and the quota where the decision holds them. A merge sets last-modified and stays in the Lease, so
-   * that its sync can be awaited by a later run; any other decision is forgotten; a refusal is remembered.
+   * that its sync can be awaited by a later run; any other decision is forgotten; a rejection is remembered.
    */
   async release(target: QuotaTarget, decision: Decision, rejection: Rejection | null): Promise<void> {
     const ours = leaseHolder(decision.id);
@@ -184,7 +190,10 @@ export class LeaseStore {
     });
   }
 
-  /** The cluster followed the merge: the decision is forgotten and last-modified is at least `at`. Without a Lease, nothing. */
+  /**
+   * The cluster followed the merge: the decision is forgotten and last-modified is at least `at`. Without a Lease,
+   * nothing.
+   */
   async synced(target: QuotaTarget, decision: Decision, at: EpochMs): Promise<void> {
     const ours = leaseHolder(decision.id);
     await this.#unlockFiles(target, decision);
@@ -290,7 +299,9 @@ export class LeaseStore {
     });
   }
 
-  /** The files that the Lease names, and the one that the decision knows of: after a crash either may be the only trace. */
+  /**
+   * The files that the Lease names, and the one that the decision knows of: after a crash either may be the only trace.
+   */
   async #unlockFiles(target: QuotaTarget, decision: Decision): Promise<void> {
     const ours = leaseHolder(decision.id);
     const { lease } = await this.#find(target);

@@ -91,7 +91,7 @@ async function candidatesOf(
 /** Siblings whose Leases are read at the same time. */
 const OTHER_QUOTAS_AT_ONCE = 4;
 
-/** How often the pods of a rollout in full swing are counted again in one look. */
+/** How often the pods of a rollout in full swing are counted again in one pass. */
 const DEMAND_READINGS = 3;
 
 /** A quota of the namespace with what it misses room for. */
@@ -116,8 +116,8 @@ const NOTHING: Surroundings = { quota: null, demand: [], contradictions: [], oth
 
 /**
  * The quotas of the namespace with the demand that goes with what they have counted: pods that came in while the owners
- * were read are in `used` or missing, and not both. After some readings the last one is taken as it is, which asks for too
- * little and never for too much.
+ * were read are in `used` or missing, and not both. After some readings the last one is taken as it is, which asks for
+ * too little and never for too much.
  */
 async function observeNamespace(
   { kubernetes, log, usage = 'off' }: ObserveQuotaOptions,

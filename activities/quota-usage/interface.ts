@@ -7,7 +7,7 @@ import type { QuotaEvent } from '../kernel/quota-event.ts';
 
 export interface ObserveUsageInput {
   readonly target: QuotaTarget;
-  /** The caches must have come as far as this: what the hint saw. */
+  /** The caches must have come as far as this: what the reconcile request saw. */
   readonly observed: ObservedVersions;
   /** The version of the quota that a write just failed against: the cache must have another one. */
   readonly not?: string;
@@ -26,7 +26,9 @@ export interface UsageCacheActivities {
    * @throws NotYet, retried soon, by this or another starter, while the caches have not come far enough.
    */
   observeUsage(observeInput: ObserveUsageInput): Promise<UsageObservation>;
-  /** As `observeUsage`, and NotYet, retried at the pace given, while what is unmeasured or wrong is the same as before. */
+  /**
+   * As `observeUsage`, and NotYet, retried at the pace given, while what is unmeasured or wrong is the same as before.
+   */
   observeUsageChange(
     observeInput: ObserveUsageInput & { readonly since: string; readonly everyMs: number },
   ): Promise<UsageObservation>;

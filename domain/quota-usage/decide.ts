@@ -7,7 +7,7 @@ import type { UsageObservation } from './observation.ts';
 import { desiredStatus } from './status.ts';
 import type { Reported, UsageVerdict } from './verdict.ts';
 
-/** What a usage episode carries from look to look, and through continue-as-new. */
+/** What a usage episode carries from pass to pass, and through continue-as-new. */
 export interface UsageMemory {
   readonly version: 1;
   /** Audit: what was told as wrong last; null when nothing is wrong as far as the quota's Events say. */

@@ -41,7 +41,7 @@ export type UsageVerdict = StatusFields &
         readonly event?: string;
       }
     | { readonly kind: 'write'; readonly status: DesiredStatus }
-    /** Nothing to do until what was seen changes, or a hint, or the moment. */
+    /** Nothing to do until what was seen changes, or a reconcile request, or the moment. */
     | { readonly kind: 'await'; readonly until?: EpochMs }
     /** Audit: tell it on the quota, then wait until it changes. */
     | { readonly kind: 'report'; readonly reported: Reported; readonly message: string }

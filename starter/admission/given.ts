@@ -12,7 +12,7 @@ const CHECK_EVERY_MS = 30_000;
 export interface GivenCertificateOptions {
   /** With `tls.crt` and `tls.key`. */
   readonly folder: string;
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two passes. */
   readonly everyMs?: number;
   readonly now?: () => EpochMs;
 }

@@ -10,7 +10,7 @@ import type { ServerCertificate } from './certificate.ts';
 export interface CertificateSource {
   /** For messages: "the certificate of the admission webhooks in /etc/certificate". */
   readonly name: string;
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two passes. */
   readonly everyMs: number;
   /** The certificate as it is now. @throws Error that says in a sentence why there is none. */
   readonly read: () => Promise<ServerCertificate>;
@@ -27,8 +27,8 @@ export interface KeepOptions {
 }
 
 /**
- * Waits for a certificate, and looks for another one until the process stops. A look that fails is said in the log, once
- * for each reason, and the certificate that was there goes on.
+ * Waits for a certificate, and looks for another one until the process stops. A look that fails is said in the log,
+ * once for each reason, and the certificate that was there goes on.
  */
 export async function keepCertificate({ source, use, onWait, log, signal }: KeepOptions): Promise<void> {
   try {

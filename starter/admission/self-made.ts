@@ -11,7 +11,7 @@ import { type AdmissionWebhooks, tlsSecretName } from './webhooks.ts';
 
 /** Long before a renewal matters, and soon enough for a host that has changed. */
 const CHECK_EVERY_MS = 60_000;
-/** Each conflict is another starter's renewal, and the next look finds its result. */
+/** Each conflict is another starter's renewal, and the next pass finds its result. */
 const MAX_CONFLICTS = 5;
 
 export interface SelfMadeCertificateOptions {
@@ -22,14 +22,14 @@ export interface SelfMadeCertificateOptions {
   /** The DNS name or IP address that the API server calls. */
   readonly host: string;
   readonly log: Log;
-  /** Milliseconds between two looks at the Secret. */
+  /** Milliseconds between two passes at the Secret. */
   readonly everyMs?: number;
   readonly now?: () => EpochMs;
 }
 
 /**
- * A certificate whose Secret every starter looks at: the first makes it, whoever comes when a part is due renews it, and
- * the others take it over. Before a certificate is handed out, the API server is told whom to trust.
+ * A certificate whose Secret every starter looks at: the first makes it, whoever comes when a part is due renews it,
+ * and the others take it over. Before a certificate is handed out, the API server is told whom to trust.
  */
 export function selfMadeCertificate(options: SelfMadeCertificateOptions): CertificateSource {
   const { webhooks, kubeConfig, systemNamespace, host, log, everyMs = CHECK_EVERY_MS, now = Date.now } = options;
@@ -52,7 +52,7 @@ export function selfMadeCertificate(options: SelfMadeCertificateOptions): Certif
       try {
         await write(secret, review.next);
         log.info({ secret: secretName, host }, `the Secret ${secretName} was renewed for ${host}: ${review.why}`);
-        // What else is due has to wait for the next look: by then the API server trusts the authority that signs it.
+        // What else is due has to wait for the next pass: by then the API server trusts the authority that signs it.
         return review.next;
       } catch (error) {
         // Another starter was faster, or the Secret was deleted meanwhile.

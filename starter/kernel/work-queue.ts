@@ -3,7 +3,10 @@ import type { Log } from '../../platform/log/log.ts';
 
 /** One workflow to be woken, or started if need be. */
 export interface QueuedRequest {
-  /** Of the workflow, and of the kind of hint where there are several; hints for the same id become one. */
+  /**
+   * Of the workflow, and of the kind of reconcile request where there are several; reconcile requests for the same id
+   * become one.
+   */
   readonly id: string;
   /** Starts the workflow when none runs; otherwise a workflow that does not run is left alone. */
   readonly starts: boolean;
@@ -11,7 +14,7 @@ export interface QueuedRequest {
   readonly signals?: boolean;
   readonly cause: string;
   readonly resourceVersion: string;
-  /** A longer gap than the queue's own after this hint, in milliseconds. */
+  /** A longer gap than the queue's own after this reconcile request, in milliseconds. */
   readonly gapMs?: number;
   /** As Temporal's priority keys: those of a smaller number go first. Default: 3. */
   readonly priority?: number;
@@ -21,11 +24,17 @@ const ORDINARY_PRIORITY = 3;
 
 export interface WorkQueueOptions<H extends QueuedRequest> {
   readonly send: (request: H) => Promise<void>;
-  /** Whether sending this hint again can only fail again: it is dropped, so that it does not hold up the others. */
+  /**
+   * Whether sending this reconcile request again can only fail again: it is dropped, so that it does not hold up the
+   * others.
+   */
   readonly isHopeless?: (error: unknown) => boolean;
-  /** Hints a second, at most; after a restart every quota under pressure is hinted at once. */
+  /** Reconcile requests a second, at most; after a restart every quota under pressure is asked to reconcile at once. */
   readonly perSecond: number;
-  /** A workflow that was hinted is not hinted again for this long, in milliseconds; the last hint of the span is kept. */
+  /**
+   * A workflow that was asked to reconcile is not requested again for this long, in milliseconds; the last reconcile
+   * request of the span is kept.
+   */
   readonly gapMs: number;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -45,21 +54,27 @@ const realClock: Clock = {
   sleep: async (ms, signal) => await sleep(ms, undefined, { signal }).catch(() => {}),
 };
 
-/** How many hints are under way at once: a single client sends about 200 a second, one at a time it would be 30. */
+/**
+ * How many reconcile requests are under way at once: a single client sends about 200 a second, one at a time it would
+ * be 30.
+ */
 const CONCURRENCY = 8;
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 15_000;
 
 /**
- * Sends hints, coalesced by workflow, rate-limited, and kept while Temporal is away. Losing one would do no harm (a resync
- * hints again), but a burst must not become a stampede.
+ * Sends reconcile requests, coalesced by workflow, rate-limited, and kept while Temporal is away. Losing one would do
+ * no harm (a resync requests it again), but a burst must not become a stampede.
  */
 export class WorkQueue<H extends QueuedRequest> {
   readonly #options: WorkQueueOptions<H>;
   /** By priority, smaller numbers first; within one, the oldest first. */
   readonly #waiting = new Map<number, Map<string, H>>();
   readonly #notBefore = new Map<string, number>();
-  /** The workflows whose hint is being sent, perhaps for long: a further one waits and is coalesced until it got through. */
+  /**
+   * The workflows whose reconcile request is being sent, perhaps for long: a further one waits and is coalesced until
+   * it got through.
+   */
   readonly #sending = new Set<string>();
   readonly #clock: Clock;
   #wake: (() => void) | null = null;
@@ -73,8 +88,8 @@ export class WorkQueue<H extends QueuedRequest> {
   }
 
   /**
-   * Notes a hint. Of several for one workflow the newest cause counts; it is started, and woken, if one of them says so, and
-   * it goes as early as the most urgent of them.
+   * Notes a reconcile request. Of several for one workflow the newest cause counts; it is started, and woken, if one of
+   * them says so, and it goes as early as the most urgent of them.
    */
   add(request: H): void {
     const pending = this.#waitingFor(request.id);
@@ -94,7 +109,7 @@ export class WorkQueue<H extends QueuedRequest> {
     return this.#sent;
   }
 
-  /** Why hints are not getting through, while they are not. */
+  /** Why reconcile requests are not getting through, while they are not. */
   get trouble(): string | null {
     return this.#failing ? this.#lastReason : null;
   }
@@ -170,7 +185,7 @@ export class WorkQueue<H extends QueuedRequest> {
     return this.#queueOf(priority);
   }
 
-  /** Until a hint is added or got through, one that waits for its gap is due, or the signal. */
+  /** Until a reconcile request is added or got through, one that waits for its gap is due, or the signal. */
   async #idle(): Promise<void> {
     const { signal } = this.#options;
     const now = this.#clock.now();

@@ -15,7 +15,7 @@ export const lightsOutController: StarterController = {
   start,
 };
 
-/** Two changes of a schedule in this span are one hint, in milliseconds. */
+/** Two changes of a schedule in this span are one reconcile request, in milliseconds. */
 const SCHEDULE_GAP_MS = 1_000;
 
 /**

@@ -27,7 +27,7 @@ const SOON_MS = 1_000;
  *
  * - The workflow of every schedule runs, also of one that has nothing to do: somebody may have terminated it, and without it
  *   no command arrives, no transition is in time, and no deletion ends.
- * - The workflow of a schedule that is gone gets a hint: no watch reports what was deleted while it was not connected, and a schedule that
+ * - The workflow of a schedule that is gone gets a reconcile request: no watch reports what was deleted while it was not connected, and a schedule that
  *   never put anything to sleep has no finalizer that would wait for it. This is asked at the start as well.
  *
  * Resolves after the signal; never rejects.
@@ -48,13 +48,13 @@ export async function keepRunning({
   for (;;) {
     await sleep(pauseMs, undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
-    // Before the question: one that is made while it is answered has a hint of its own.
+    // Before the question: one that is made while it is answered has a reconcile request of its own.
     const seen = schedules();
     try {
       const running = await runningSchedules(client, cluster);
       if (isFailing) log.info('Temporal says again which schedules have a workflow');
       isFailing = false;
-      // At the start each schedule that is listed is hinted anyway.
+      // At the start each schedule that is listed is asked to reconcile anyway.
       const missing = isFirst ? [] : seen.filter(({ name }) => !running.has(name));
       for (const { name: schedule, resourceVersion } of missing) {
         request(startRequest({ cluster, schedule }, 'its workflow does not run', resourceVersion));
@@ -74,7 +74,8 @@ export async function keepRunning({
       }
       isFailing = true;
       isFirst = false;
-      // What was deleted while nobody watched waits for the first answer; ever longer, as Temporal may be away for a night.
+      // What was deleted while nobody watched waits for the first answer; ever longer, as Temporal may be away for a
+      // night.
       pauseMs = Math.min(pauseMs * 2, everyMs);
     }
   }

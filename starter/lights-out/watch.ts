@@ -25,7 +25,7 @@ export interface ScheduleWatchOptions {
   readonly cluster: string;
   readonly protectedNamespaces: readonly string[];
   readonly gitopsManagers: readonly string[];
-  /** Every workload is evaluated again after this long, in milliseconds, in case a hint was lost. */
+  /** Every workload is evaluated again after this long, in milliseconds, in case a reconcile request was lost. */
   readonly resyncMs: number;
   /** How often it is asked whether the cluster serves autoscalers, in milliseconds; a minute when absent. */
   readonly servedMs?: number;
@@ -51,9 +51,10 @@ const NAMESPACES = 'namespaces (lights-out)';
 const SERVED_MS = 60_000;
 
 /**
- * Watches schedules, namespaces, workloads and their autoscalers in a cluster, and hints at the schedules whose workflow has a
- * reason to look. It evaluates with the domain's own rule and never decides: a workflow looks at everything afresh. It begins at
- * once and goes on until it is stopped; a definition or a right that comes later is found then.
+ * Watches schedules, namespaces, workloads and their autoscalers in a cluster, and enqueues a reconcile request for the
+ * schedules whose workflow has a reason to look. It evaluates with the domain's own rule and never decides: a workflow
+ * looks at everything afresh. It begins at once and goes on until it is stopped; a definition or a right that comes
+ * later is found then.
  */
 export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
   const { cluster, request } = options;

@@ -19,7 +19,7 @@ export interface WorkloadChangesOptions {
   readonly request: (schedule: WatchedSchedule, cause: string, resourceVersion: string) => void;
 }
 
-/** Evaluates what changed for every schedule, and hints at those that have a reason to look. */
+/** Evaluates what changed for every schedule, and enqueues a reconcile request for those that have a reason to look. */
 export class WorkloadChanges {
   readonly #options: WorkloadChangesOptions;
 
@@ -72,7 +72,10 @@ export class WorkloadChanges {
     }
   }
 
-  /** A namespace came or changed: each schedule gets a hint about the first workload in it that is a reason to look. */
+  /**
+   * A namespace came or changed: each schedule gets a reconcile request about the first workload in it that is a reason
+   * to look.
+   */
   namespaceChanged(before: ScopedNamespace | undefined, after: ScopedNamespace, resourceVersion: string): void {
     const { registry, scalers, workloadsIn, request } = this.#options;
     const inside = workloadsIn(after.name).map((workload) => scalers.with(workload));

@@ -8,7 +8,9 @@ import { webhookPath } from './webhooks/server.ts';
 import { type RunningWebhooks, startWebhooks } from './webhooks/webhooks.ts';
 import { quotaResizeAccess } from './access.ts';
 
-/** Two hints for one quota in this span become one: a rollout updates the quota's status with every pod. */
+/**
+ * Two reconcile requests for one quota in this span become one: a rollout updates the quota's status with every pod.
+ */
 const REQUEST_GAP_MS = 1_000;
 
 /** Watches quotas and what they refuse, and takes GitHub's webhooks where an address is configured for them. */

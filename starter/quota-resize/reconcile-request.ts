@@ -16,7 +16,9 @@ export interface QuotaRequest extends QueuedRequest {
   readonly isPullRequest?: boolean;
 }
 
-/** A hint for the episode of a quota. One that starts says "pressure", one that does not says "changed". */
+/**
+ * A reconcile request for the episode of a quota. One that starts says "pressure", one that does not says "changed".
+ */
 export function quotaRequest(
   target: QuotaTarget,
   starts: boolean,
@@ -27,12 +29,12 @@ export function quotaRequest(
 }
 
 /**
- * A hint that the pull request of a quota's decision changed; it never starts an episode.
+ * A reconcile request that the pull request of a quota's decision changed; it never starts an episode.
  *
  * @param delivery the id of GitHub's delivery, for the history's reader.
  */
 export function pullRequestRequest(target: QuotaTarget, cause: string, delivery: string): QuotaRequest {
-  // Beside the quota's own hints, so that neither kind takes the place of the other in the queue.
+  // Beside the quota's own reconcile requests, so that neither kind takes the place of the other in the queue.
   const id = `${quotaResizeId(target)} (pull request)`;
   return { id, target, starts: false, cause, resourceVersion: delivery, isPullRequest: true };
 }
@@ -43,7 +45,7 @@ export function pullRequestRequest(target: QuotaTarget, cause: string, delivery:
  */
 const BASE_GAP_MS = 5 * 60_000;
 
-/** A hint that the base of the pull request moved, coalesced over minutes. */
+/** A reconcile request that the base of the pull request moved, coalesced over minutes. */
 export function baseRequest(target: QuotaTarget, cause: string, delivery: string): QuotaRequest {
   const id = `${quotaResizeId(target)} (base)`;
   const gapMs = BASE_GAP_MS * (1 + Math.random() / 5);
@@ -51,8 +53,9 @@ export function baseRequest(target: QuotaTarget, cause: string, delivery: string
 }
 
 /**
- * Sends a hint: pressure starts an episode when none runs (at most one runs with this id, whoever sends), a mere change
- * goes to a running one only. Both at once start one, or wake one that pressure alone would leave at rest.
+ * Sends a reconcile request: pressure starts an episode when none runs (at most one runs with this id, whoever sends),
+ * a mere change goes to a running one only. Both at once start one, or wake one that pressure alone would leave at
+ * rest.
  *
  * @throws the client's error when Temporal cannot be reached.
  */

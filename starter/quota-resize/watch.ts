@@ -15,7 +15,10 @@ import { ThresholdStates, type ThresholdStatesOptions } from './threshold-states
 export interface QuotaWatchOptions extends ThresholdStatesOptions {
   readonly kubeConfig: KubeConfig;
   readonly cluster: string;
-  /** Every quota under pressure is hinted again after this long, in milliseconds, in case a hint was lost. */
+  /**
+   * Every quota under pressure is requested again after this long, in milliseconds, in case a reconcile request was
+   * lost.
+   */
   readonly resyncMs: number;
   readonly request: (request: QuotaRequest) => void;
   readonly log: Log;
@@ -24,7 +27,10 @@ export interface QuotaWatchOptions extends ThresholdStatesOptions {
 
 export interface QuotaWatch {
   readonly informers: Readonly<Record<string, Informer<object & { metadata?: object }>>>;
-  /** The quota was counted anew: it is hinted if that puts it under pressure, or takes it out. One that is not known is left. */
+  /**
+   * The quota was counted anew: it is asked to reconcile if that puts it under pressure, or takes it out. One that is
+   * not known is left.
+   */
   usageCounted(namespace: string, quota: string): void;
   stop(): Promise<void>;
 }
@@ -37,8 +43,8 @@ interface Caches {
 }
 
 /**
- * Watches quotas, namespaces and refusals of a cluster, and hints at the quotas that may need an episode. It filters with
- * the domain's own rule and never decides: an episode looks at everything afresh.
+ * Watches quotas, namespaces and denials of a cluster, and enqueues a reconcile request for the quotas that may need an
+ * episode. It filters with the domain's own rule and never decides: an episode looks at everything afresh.
  */
 export async function watchQuotas(options: QuotaWatchOptions): Promise<QuotaWatch> {
   const { kubeConfig } = options;

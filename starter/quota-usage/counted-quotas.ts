@@ -53,7 +53,7 @@ export class CountedQuotas {
     this.#audits = new AuditRegistry(options.policy);
   }
 
-  /** Takes in a count, and hints if the status says something else. */
+  /** Takes in a count, and enqueues a reconcile request if the status says something else. */
   evaluate(quota: CachedQuota, count: UsageCount, changedAt: number, isResync: boolean): void {
     const key = quotaKey(quota);
     const before = this.#states.get(key);
@@ -98,8 +98,9 @@ export class CountedQuotas {
     const staleValues = this.#audits.add(quota, count);
     const wrong = staleValues.filter(({ since }) => now - since >= policy.auditAfterMs);
     const reported = wrong.length === 0 ? null : wrong.map(({ resource }) => resource).join(' ');
-    // An episode that is under way looks for itself now and then; it is woken when others are wrong, or none. At a resync as
-    // well: it may have been terminated, or the hint lost, and nothing else would ever begin it again.
+    // An episode that is under way looks for itself now and then; it is woken when others are wrong, or none. At a
+    // resync as well: it may have been terminated, or the reconcile request lost, and nothing else would ever begin it
+    // again.
     if (reported !== null && (reported !== state.reported || isResync)) {
       const priority = reported === state.reported ? requestPriorities.resync : requestPriorities.ordinary;
       state.reported = reported;

@@ -13,8 +13,8 @@ import type { quotaUsage } from '../../workflows/quota-usage/workflow.ts';
 import type { QueuedRequest } from '../kernel/work-queue.ts';
 
 /**
- * Temporal's priority keys, from 1 (people) to 5: a quota that admission cannot judge yet comes before one whose number is
- * only late, and what a resync finds comes after both.
+ * Temporal's priority keys, from 1 (people) to 5: a quota that admission cannot judge yet comes before one whose number
+ * is only late, and what a resync finds comes after both.
  */
 export const requestPriorities = { urgent: 2, ordinary: 3, resync: 4 } as const;
 
@@ -27,7 +27,7 @@ export interface QueuedUsageRequest extends QueuedRequest {
   readonly isGone?: boolean;
 }
 
-/** A hint for the usage episode of a quota; one that does not start goes to a running episode only. */
+/** A reconcile request for the usage episode of a quota; one that does not start goes to a running episode only. */
 export function usageRequest(
   target: QuotaTarget,
   request: Pick<QueuedUsageRequest, 'starts' | 'cause' | 'observed' | 'priority' | 'isGone'>,
@@ -36,8 +36,8 @@ export function usageRequest(
 }
 
 /**
- * Sends a hint; one that starts begins an episode when none runs. The search attributes are written with the start, which
- * saves the episode an action of its own.
+ * Sends a reconcile request; one that starts begins an episode when none runs. The search attributes are written with
+ * the start, which saves the episode an action of its own.
  *
  * @throws the client's error when Temporal cannot be reached.
  */

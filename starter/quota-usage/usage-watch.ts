@@ -50,14 +50,15 @@ export interface UsageWatch extends UsageListener {
 /** Milliseconds: what comes together (the pods of a ReplicaSet that is scaled down) is counted together. */
 const DEBOUNCE_MS = 20;
 /**
- * Milliseconds: admission charges an object before it is there, and the quota's watch may tell of it after the object's. By
- * then the status is true in nearly every case, and a count that finds it so costs nothing.
+ * Milliseconds: admission charges an object before it is there, and the quota's watch may tell of it after the
+ * object's. By then the status is true in nearly every case, and a count that finds it so costs nothing.
  */
 const CHARGED_DEBOUNCE_MS = 200;
 
 /**
- * Counts the quotas of a namespace when something in it changed, and hints at those whose status is not what was counted. It
- * decides nothing: the episode counts again, and a status that admission or an earlier episode made true costs nothing.
+ * Counts the quotas of a namespace when something in it changed, and enqueues a reconcile request for those whose
+ * status is not what was counted. It decides nothing: the episode counts again, and a status that admission or an
+ * earlier episode made true costs nothing.
  */
 export function createUsageWatch(options: UsageWatchOptions): UsageWatch {
   return new RecountingUsageWatch(options);

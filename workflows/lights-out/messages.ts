@@ -3,7 +3,7 @@ import type { ScheduleTarget } from '../../domain/lights-out/target.ts';
 import type { LightsOutPhase } from '../../domain/lights-out/decide/verdict.ts';
 import { defineCommands } from '../kernel/commands.ts';
 
-/** A hint that something changed, never the data to act on. */
+/** A reconcile request that something changed, never the data to act on. */
 export interface ScheduleRequest {
   /** What the watcher saw, for the history's reader. */
   readonly cause: string;

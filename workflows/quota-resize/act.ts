@@ -14,7 +14,7 @@ import { propose, withoutBatchedQuotas } from './propose.ts';
 
 /**
  * Does the one thing that a verdict asks for. Each step is an idempotent activity, so dying between two of them loses
- * nothing: the next look finds the Lease and GitHub as they were left, and decides to go on.
+ * nothing: the next pass finds the Lease and GitHub as they were left, and decides to go on.
  */
 export async function act(target: QuotaTarget, verdict: Act, seen: Seen): Promise<ApplyOutcome> {
   try {
@@ -79,8 +79,8 @@ async function rebuild(
   seen: Seen,
 ): Promise<ApplyOutcome> {
   const { decision, why } = verdict;
-  // The new limits are in the Lease before they are on GitHub, as for the first commit. Without a head: a run that finds
-  // them there cannot know which of the two heads it is, and makes sure of it.
+  // The new limits are in the Lease before they are on GitHub, as for the first commit. Without a head: a run that
+  // finds them there cannot know which of the two heads it is, and makes sure of it.
   const { pullRequest } = decision;
   const noted: Decision =
     pullRequest === null ? decision : { ...decision, pullRequest: { ...pullRequest, headSha: '' } };
@@ -180,7 +180,9 @@ async function close(target: QuotaTarget, verdict: Extract<Act, { kind: 'close' 
   return (memory) => applyOutcome.closed(requireState(memory, 'Locked', 'Open'), rejection);
 }
 
-/** Unlocks without a word on GitHub: there is nothing yet, the mode is observe, or people took the pull request over. */
+/**
+ * Unlocks without a word on GitHub: there is nothing yet, the mode is observe, or people took the pull request over.
+ */
 async function release(
   target: QuotaTarget,
   verdict: Extract<Act, { kind: 'release' }>,
@@ -229,7 +231,10 @@ async function complete(
   return (memory) => applyOutcome.closed(requireState(memory, 'Locked', 'Open'), rejection);
 }
 
-/** Warns once, and reads Git again: a person may have taken the change back there, and then there is nothing to wait for. */
+/**
+ * Warns once, and reads Git again: a person may have taken the change back there, and then there is nothing to wait
+ * for.
+ */
 async function warnSync(
   target: QuotaTarget,
   verdict: Extract<Act, { kind: 'warnSync' }>,
@@ -244,7 +249,9 @@ async function warnSync(
   return (memory) => applyOutcome.syncChecked(requireState(memory, 'Merged'), limits, Date.now());
 }
 
-/** The limits that are decided before anything is on GitHub: in the Lease first, so that no run opens the earlier ones. */
+/**
+ * The limits that are decided before anything is on GitHub: in the Lease first, so that no run opens the earlier ones.
+ */
 async function revise(target: QuotaTarget, verdict: Extract<Act, { kind: 'revise' }>): Promise<ApplyOutcome> {
   const { decision, detail } = verdict;
   await ensuring.ensureLeaseUpdated.executeWithOptions({ summary: brief(detail) }, [{ target, decision }]);

@@ -7,7 +7,7 @@ import type { Approval, ResizeMemory } from '../../domain/quota-resize/model/mem
 import type { Phase, Reason } from '../../domain/quota-resize/model/verdict.ts';
 import { defineCommands } from '../kernel/commands.ts';
 
-/** A hint that something happened, never the data to act on. */
+/** A reconcile request that something happened, never the data to act on. */
 export interface ReconcileRequest {
   /** What the watcher saw, for the history's reader. */
   readonly cause: string;
@@ -43,13 +43,13 @@ export type OperatorCommand = keyof typeof commandDescriptions;
 export interface ResizeStatus {
   readonly target: { readonly cluster: string; readonly namespace: string; readonly quota: string };
   readonly phase: Phase;
-  /** `FirstObservation` until the first look is over. */
+  /** `FirstObservation` until the first pass is over. */
   readonly reason: Reason | 'FirstObservation';
   readonly detail: string;
   readonly since: string;
   /** When it looks again at the latest; absent while it acts or waits for people only. */
   readonly until?: string;
-  /** What the policy allowed when it last looked; null before the first look. */
+  /** What the policy allowed when it last looked; null before the first pass. */
   readonly policy: PolicyInForce | null;
   readonly decision: Decision | null;
   readonly approval: Approval | null;

@@ -21,7 +21,9 @@ import { ensuring, observing } from './activities.ts';
 
 import { type ApplyOutcome, type Act, announce, block, currentOf } from './report.ts';
 
-/** Places the need in Git and takes the lock: everything that can fail for a reason fails before GitHub is written to. */
+/**
+ * Places the need in Git and takes the lock: everything that can fail for a reason fails before GitHub is written to.
+ */
 export async function propose(
   target: QuotaTarget,
   verdict: Extract<Act, { kind: 'propose' }>,
@@ -72,7 +74,7 @@ export async function propose(
     const lease = await ensuring.ensureLeaseAcquired.executeWithOptions({ summary: `decision ${decision.id}` }, [
       { target, decision: together, files },
     ]);
-    // A companion's file in somebody else's hands is no reason for this quota to wait.
+    // A batched quota's file in somebody else's hands is no reason for this quota to wait.
     const others = located.filter(({ paths: theirs }) => lease.kind !== 'fileBusy' || !theirs.includes(lease.path));
     if (lease.kind === 'fileBusy' && !source.paths.includes(lease.path) && others.length < located.length) {
       located = others;
@@ -82,7 +84,7 @@ export async function propose(
   }
 }
 
-/** A companion with the files that raise it. */
+/** A batched quota with the files that raise it. */
 interface LocatedBatchedQuota extends BatchedQuota {
   readonly paths: readonly string[];
 }
@@ -106,7 +108,7 @@ function withBatchedQuotas(
   return { ...together, approvalRequirement: approvalRequirementOfDecision(policy, together) };
 }
 
-/** The companions that can be raised by a pull request to the same branch; the others have their own episodes. */
+/** The batched quotas that can be raised by a pull request to the same branch; the others have their own episodes. */
 async function locateBatchedQuotas(
   target: QuotaTarget,
   { batchedQuotas, proposal }: Extract<Act, { kind: 'propose' }>,

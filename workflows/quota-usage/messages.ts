@@ -6,7 +6,7 @@ import type { ObservedVersions } from '../../domain/quota-usage/observation.ts';
 import type { UsagePhase, UsageReason } from '../../domain/quota-usage/verdict.ts';
 import { defineCommands } from '../kernel/commands.ts';
 
-/** A hint that something a quota counts changed, never the data to act on. */
+/** A reconcile request that something a quota counts changed, never the data to act on. */
 export interface UsageRequest {
   /** What the watcher saw, for the history's reader. */
   readonly cause: string;
@@ -44,7 +44,7 @@ export const {
 /** What the query `status` answers. Moments are RFC 3339. */
 export interface UsageStatus {
   readonly target: QuotaTarget;
-  /** Null until the first look is over. */
+  /** Null until the first pass is over. */
   readonly mode: Exclude<UsageMode, 'off'> | null;
   readonly phase: UsagePhase;
   readonly reason: UsageReason | 'FirstObservation';

@@ -4,9 +4,9 @@ import type { DecisionFacts, ApprovalRequirement, LimitChange } from '../model/d
 import { maxStepExceeded, type ResizePolicy } from '../policy/policy.ts';
 
 /**
- * The approval that a raise needs: for a step above the policy's max-step, for any raise from 0, and for every raise where
- * `resizer.io/approval` asks for it. Null where none is needed. It is needed before the merge, unless the policy wants it
- * before the pull request.
+ * The approval that a raise needs: for a step above the policy's max-step, for any raise from 0, and for every raise
+ * where `resizer.io/approval` asks for it. Null where none is needed. It is needed before the merge, unless the policy
+ * wants it before the pull request.
  */
 export function approvalRequirementOf(
   policy: ResizePolicy,
@@ -32,7 +32,9 @@ export function approvalRequirementOf(
   return { reason: 'ApprovalRequired', message, ...before };
 }
 
-/** The approval that a decision needs, for its own quota by the policy as it is now, or for one of its companions. */
+/**
+ * The approval that a decision needs, for its own quota by the policy as it is now, or for one of its batched quotas.
+ */
 export function approvalRequirementOfDecision(
   policy: ResizePolicy,
   { changes, batchedQuotas = [] }: Pick<DecisionFacts, 'changes' | 'batchedQuotas'>,

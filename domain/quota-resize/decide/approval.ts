@@ -16,7 +16,10 @@ import type { Intended } from './next-step.ts';
 import type { Intent } from '../model/verdict.ts';
 import { linkTo, wholeSummary } from '../pull-request/wording.ts';
 
-/** Whether the approval in hand was given for exactly these limits and this head, or for these limits where they are the question. */
+/**
+ * Whether the approval in hand was given for exactly these limits and this head, or for these limits where they are the
+ * question.
+ */
 export function approvalHolds({ approval }: Unmerged, decision: UnmergedDecision): boolean {
   if (approval === null || !equalLists(approval.limits, approvedValues(decision))) return false;
   return isBeforePullRequest(decision.approvalRequirement) || approval.headSha === decision.pullRequest?.headSha;
@@ -26,7 +29,8 @@ export function approvalHolds({ approval }: Unmerged, decision: UnmergedDecision
 type Waiting = (reason: ApprovalRequirement['reason'], detail: string, until?: EpochMs) => Intent;
 
 /**
- * The gate is shut: people are told once, reminded at the policy's distance, and after its timeout no answer is a no.
+ * A person has to agree: people are asked once, reminded at the policy's distance, and after its timeout no answer is a
+ * no.
  */
 export function awaitApproval(
   observation: QuotaObservation,

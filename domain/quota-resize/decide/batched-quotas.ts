@@ -1,6 +1,6 @@
 /**
- * Several quotas of a namespace miss room for the same workloads: one of them raises them all, in one pull request, so that
- * everything refused fits after one merge.
+ * Several quotas of a namespace miss room for the same workloads: one of them raises them all, in one pull request, so
+ * that everything refused fits after one merge.
  */
 import type { EpochMs } from '../../kernel/time.ts';
 import { type BatchedQuota, decidedLimits } from '../model/decision.ts';
@@ -42,7 +42,7 @@ export function batchOwnerFor(observation: QuotaObservation, requirement: Propos
   return before.toSorted((a, b) => (a.quota.uid < b.quota.uid ? -1 : 1))[0] ?? null;
 }
 
-/** The companions as they grew with the demand since they were decided on, or null where none did. */
+/** The batched quotas as they grew with the demand since they were decided on, or null where none did. */
 export function grownBatchedQuotas(
   observation: QuotaObservation,
   batchedQuotas: readonly BatchedQuota[],
@@ -70,8 +70,8 @@ function usageNotesOf({ usageNotes }: Proposal): Pick<BatchedQuota, 'usageNotes'
 }
 
 /**
- * The companions that must not be merged along any more: nothing of theirs is missing now, or their policy has become
- * another one (opted out, mode observe, a freeze of their own).
+ * The batched quotas that must not be merged along any more: nothing of theirs is missing now, or their policy has
+ * become another one (opted out, mode observe, a freeze of their own).
  */
 export function leavingBatchedQuotas(
   observation: QuotaObservation,
@@ -91,7 +91,10 @@ function maySharePullRequest(observation: QuotaObservation, { policy }: OtherQuo
   return policy.enabled && policy.mode === 'propose' && isAsFree(policy, observation.policy);
 }
 
-/** What a sibling needs for what is refused and still missing; null where a threshold alone presses, or nothing. */
+/**
+ * What another quota of the namespace needs for what is refused and still missing; null where a threshold alone
+ * presses, or nothing.
+ */
 function demandOf(observation: QuotaObservation, otherQuota: OtherQuota): Proposal | null {
   const requirement = computeRequirement(
     { ...observation, ...otherQuota, otherQuotas: [] },
@@ -100,7 +103,10 @@ function demandOf(observation: QuotaObservation, otherQuota: OtherQuota): Propos
   return requirement?.unmetDemand === true ? requirement : null;
 }
 
-/** What a sibling needs, if it is free and may be raised like this quota; null otherwise: then it has its own episode. */
+/**
+ * What another quota of the namespace needs, if it is free and may be raised like this quota; null otherwise: then it
+ * has its own episode.
+ */
 function requirementOf(observation: QuotaObservation, otherQuota: OtherQuota, now: EpochMs): Proposal | null {
   const { policy, lease, counting } = otherQuota;
   if (counting?.kind === 'unavailable') return null;
@@ -118,7 +124,10 @@ function requirementOf(observation: QuotaObservation, otherQuota: OtherQuota, no
   return wanted === requirement ? requirement : null;
 }
 
-/** Whether the same rules and people decide about both. Their gates may differ: an approval is for the whole pull request. */
+/**
+ * Whether the same rules and people decide about both. Their approval requirements may differ: an approval is for the
+ * whole pull request.
+ */
 function isAsFree(a: ResizePolicy, b: ResizePolicy): boolean {
   const rules = ({ autoMerge, approval, freezeUntil, mergeWindows, reviewers }: ResizePolicy) =>
     JSON.stringify([autoMerge.allowed, approval, freezeUntil, mergeWindows, reviewers]);

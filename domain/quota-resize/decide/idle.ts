@@ -26,12 +26,12 @@ import { leaseHeldDetail, summary, wholeSummary } from '../pull-request/wording.
 const MINUTE_MS = 60_000;
 
 /**
- * How long a quota leaves the first word to a sibling: as long as the sibling's own look and proposal may take, each of
- * which waits until the demand stands still.
+ * How long a quota leaves the first word to another quota of the namespace: as long as the other quota's own look and
+ * proposal may take, each of which waits until the demand stands still.
  */
 const YIELD_DEBOUNCES = 4;
 const YIELD_MS = 15_000;
-/** How often it looks meanwhile whether the sibling has taken it along. */
+/** How often it looks meanwhile whether the other quota has taken it along. */
 const YIELD_RECHECK_MS = 2_000;
 
 /** No decision in hand: is there a need, and may it be acted on? */
@@ -82,7 +82,7 @@ export function decideIdle(observation: QuotaObservation, memory: ResizeMemory<I
   if (observing) {
     const repeatAt = repeatFrom(observation, memory, wanted);
     if (now < repeatAt) {
-      // It rests instead of ending: under lasting pressure every hint would only start it again.
+      // It rests instead of ending: under lasting pressure every reconcile request would only start it again.
       const cooldown = policy.cooldownMinutes * MINUTE_MS;
       const until = Math.min(repeatAt, now + Math.max(cooldown, timings.holdRetry));
       const quiet = Math.min(until, Math.max(now + cooldown, quietUntil(timings, now)));
@@ -157,7 +157,7 @@ function emitOnce(
   return [memory, hold(phase, reason, detail, retryWait(observation, now))];
 }
 
-/** Looks again after a while, or when it is hinted after the next minute. */
+/** Looks again after a while, or when it is asked to reconcile after the next minute. */
 function retryWait({ timings }: QuotaObservation, now: EpochMs): Wait {
   const until = now + timings.holdRetry;
   return { until, quietUntil: Math.min(until, quietUntil(timings, now)) };

@@ -48,7 +48,7 @@ function decideWanted(
     const consequence = `decision ${decided.id} (${summary(decided)}) is given up`;
     return demandGone(observation, memory, 'OpeningPullRequest', consequence, now);
   }
-  // The gate is the policy's as it is now: an annotation that was set or taken off since acts at once.
+  // The approval requirement is the policy's as it is now: an annotation that was set or taken off since acts at once.
   const decision = { ...decided, approvalRequirement: approvalRequirementOfDecision(observation.policy, decided) };
   const state: Locked = { ...withDecision(memory.state, decision), demandGoneSince: null };
   const current = inState(memory, state);

@@ -37,7 +37,7 @@ export function decideOpen(
   }
   if (pullRequest.state === 'closed') return [memory, completeClosed(observation, memory, pullRequest, now)];
 
-  // The gate is the policy's as it is now: an annotation that was set or taken off since acts at once.
+  // The approval requirement is the policy's as it is now: an annotation that was set or taken off since acts at once.
   const decision: OpenDecision = { ...decided, approvalRequirement: approvalRequirementOfDecision(policy, decided) };
   const open = inState(memory, { ...withDecision(memory.state, decision), closing: null });
   const waiting: Waiting = (phase, reason, detail, until) =>
@@ -161,7 +161,10 @@ function decideMerge(
   return [memory, { kind: 'merge', phase: 'Merging', reason: 'ReadyToMerge', detail, decision }];
 }
 
-/** The branch without companions that are not to be merged along; what was approved for all of them is approved no more. */
+/**
+ * The branch without batched quotas that are not to be merged along; what was approved for all of them is approved no
+ * more.
+ */
 function withoutBatchedQuotas(decision: OpenDecision, leaving: readonly string[], link: string): Intent {
   const rest = (decision.batchedQuotas ?? []).filter(({ quota }) => !leaving.includes(quota));
   const why = `${leaving.map((quota) => `quota ${quota}`).join(' and ')} is no longer raised in it, because it needs no more or its policy changed`;

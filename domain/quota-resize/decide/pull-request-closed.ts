@@ -7,7 +7,7 @@ import { isObserving } from '../model/episode-observation.ts';
 import type { Intent } from '../model/verdict.ts';
 import { linkTo } from '../pull-request/wording.ts';
 
-/** A pull request that is no longer open: a person's merge counts as well, a person's close is a refusal. */
+/** A pull request that is no longer open: a person's merge counts as well, a person's close is a rejection. */
 export function completeClosed(
   observation: QuotaObservation,
   memory: ResizeMemory<Open>,
@@ -57,7 +57,7 @@ export function completeClosed(
   };
 }
 
-/** An operator's `reject` as the refusal of the decision's values. */
+/** An operator's `reject` as the rejection of the decision's values. */
 export function rejectionOf({ rejection, decision }: Unmerged): Rejection | null {
   if (rejection === null) return null;
   const { at, by, reason } = rejection;
@@ -72,7 +72,7 @@ export function closeRejected(observation: QuotaObservation, decision: UnmergedD
   return { kind: 'close', phase: 'CoolingDown', reason: 'Rejected', detail, decision, comment, rejection };
 }
 
-/** Closes what nobody needs any more; that is no refusal. */
+/** Closes what nobody needs any more; that is no rejection. */
 export function closeUnneeded(decision: UnmergedDecision, detail: string): Intent {
   const comment = `Closed by Headroom: ${detail}, nothing has to be raised any more.`;
   return { kind: 'close', phase: 'CoolingDown', reason: 'DemandGone', detail, decision, comment, rejection: null };

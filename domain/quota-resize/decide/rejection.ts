@@ -10,11 +10,11 @@ import type { QuotaObservation } from '../model/observation.ts';
 import type { Proposal } from '../model/verdict.ts';
 
 /**
- * Parts a need into what may be asked for and what people refused. A refusal stands for each of its values until the
+ * Parts a need into what may be asked for and what people refused. A rejection stands for each of its values until the
  * rejection cooldown ends or an operator skips it, and against a greater need up to one increment above: no number of
  * missing pods outvotes a person.
  *
- * @returns `wanted`: the rest of the need, null when nothing is left; `refusal`: the one that stands the longest.
+ * @returns `wanted`: the rest of the need, null when nothing is left; `rejection`: the one that stands the longest.
  */
 export function partRejected(
   requirement: Proposal,

@@ -1,4 +1,7 @@
-/** What holds for a decision before its merge, with a pull request or without: whether it is needed, and by how much more. */
+/**
+ * What holds for a decision before its merge, with a pull request or without: whether it is needed, and by how much
+ * more.
+ */
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import {
   type DecisionFacts,
@@ -19,7 +22,9 @@ import { closeUnneeded } from './pull-request-closed.ts';
 import { partRejected } from './rejection.ts';
 import { recheckAt, quietUntil } from './wait.ts';
 
-/** How often an open pull request is updated before a ready one is merged first and the rest comes in the next episode. */
+/**
+ * How often an open pull request is updated before a ready one is merged first and the rest comes in the next episode.
+ */
 const MAX_UPDATES = 3;
 
 /** Whether a resource of the decision is still needed. A need for others is no reason to raise these. */
@@ -28,7 +33,7 @@ export function concerns(requirement: Proposal | null, decision: DecisionFacts):
   return requirement !== null && requirement.changes.some((change) => Object.hasOwn(limits, change.resource));
 }
 
-/** The decision with a need that outgrew it, its own or a companion's, or null where it stays as it is. */
+/** The decision with a need that outgrew it, its own or a batched quota's, or null where it stays as it is. */
 export function grownBy<D extends LockedDecision | OpenDecision>(
   observation: QuotaObservation,
   memory: ResizeMemory<Unmerged>,

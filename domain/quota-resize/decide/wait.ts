@@ -2,10 +2,13 @@
 import type { EpochMs } from '../../kernel/time.ts';
 import type { ResizeTimings } from '../model/timings.ts';
 
-/** A busy quota hints many times a minute; more looks than one a minute would fill the history and tell nothing new. */
+/**
+ * A busy quota is asked to reconcile many times a minute; more looks than one a minute would fill the history and tell
+ * nothing new.
+ */
 const MAX_QUIET_MS = 60_000;
 
-/** The shortest wait before the next look, so that a timing of next to nothing does not turn waiting into a loop. */
+/** The shortest wait before the next pass, so that a timing of next to nothing does not turn waiting into a loop. */
 const MIN_RECHECK_MS = 1_000;
 
 /** When to look again at a decision in hand: nothing announces that a need has gone. */

@@ -21,8 +21,9 @@ interface Counted {
 type Limits = NonNullable<QuotaObservation['quota']>;
 
 /**
- * The look with what was counted in place of `status.used`, of the quota and of its siblings; a resource that was not
- * counted keeps the status' number. Of the siblings those stay that lack room by the same numbers.
+ * The observation with what was counted in place of `status.used`, of the quota and of the other quotas of its
+ * namespace; a resource that was not counted keeps the status' number. Of the other quotas of the namespace those stay
+ * that lack room by the same numbers.
  *
  * @param counts of every quota of the namespace, or why they are not to be had.
  */
@@ -60,8 +61,8 @@ function countedLimits(
 }
 
 /**
- * Where the status differs from the count, both as it was read now and as the cache that was counted from has it: a status
- * that agrees in one of them is only on its way.
+ * Where the status differs from the count, both as it was read now and as the cache that was counted from has it: a
+ * status that agrees in one of them is only on its way.
  */
 function differencesOf(counted: ResourceList, read: ResourceList, cached: ResourceList): readonly UsageContradiction[] {
   return contradictionsOf(read, counted).filter(
@@ -78,8 +79,8 @@ export function uncountedDetail({ usage, counting }: QuotaObservation): string |
 }
 
 /**
- * What of the counting bears on the decision, a sentence each: a resource that is raised, or would be by the status alone,
- * and whose numbers differ or could not be counted.
+ * What of the counting bears on the decision, a sentence each: a resource that is raised, or would be by the status
+ * alone, and whose numbers differ or could not be counted.
  *
  * @param since the last change of ours; see `unmetDemand`.
  */
@@ -106,8 +107,8 @@ export function usageNotes(observation: QuotaObservation, since: EpochMs | null)
 }
 
 /**
- * What people are shown of the counting while the episode runs, a sentence each. In `own` the status follows the count by
- * a moment, so only what bears on the decision is said.
+ * What people are shown of the counting while the episode runs, a sentence each. In `own` the status follows the count
+ * by a moment, so only what bears on the decision is said.
  */
 export function usageFacts(observation: QuotaObservation, since: EpochMs | null): readonly string[] {
   const notes = usageNotes(observation, since);

@@ -1,6 +1,6 @@
 /**
  * What a refused workload still misses of a quota: its missing replicas (and claims, and Jobs) × what admission would
- * charge one of them. A refusal's own message names one pod and one moment; the owner says what is so now.
+ * charge one of them. A denial's own message names one pod and one moment; the owner says what is so now.
  */
 import {
   addLists,
@@ -28,13 +28,15 @@ export interface ChargingQuota extends PodDefaults {
   readonly name: string;
   readonly hard: ResourceList;
   readonly scopes: QuotaScopes;
-  /** What claims of devices are made of, by the name of their ResourceClaimTemplate; without those that are not there. */
+  /**
+   * What claims of devices are made of, by the name of their ResourceClaimTemplate; without those that are not there.
+   */
   readonly claimTemplates: Readonly<Record<string, Pick<ResourceClaim, 'spec'>>>;
   /** The class that admission gives to a claim that names none. */
   readonly defaultStorageClass: string | null;
 }
 
-/** A refusal for lack of room, whichever quota of the namespace said it, and when it was last seen. */
+/** A denial for lack of room, whichever quota of the namespace said it, and when it was last seen. */
 export interface SeenDenial {
   readonly denial: AdmissionDenial & { readonly class: 'exceededQuota' };
   readonly lastSeen: EpochMs;
@@ -49,9 +51,9 @@ export interface DeniedWorkload {
 }
 
 /**
- * The demand of a workload whose owner was read; null when this quota counts nothing of what is missing. One missing object
- * is charged what is calculated from its template, or what admission said of one of them where that is more: a webhook may
- * have made it larger than its template.
+ * The demand of a workload whose owner was read; null when this quota counts nothing of what is missing. One missing
+ * object is charged what is calculated from its template, or what admission said of one of them where that is more: a
+ * webhook may have made it larger than its template.
  */
 export function demandOfMissing(
   quota: ChargingQuota,
@@ -86,7 +88,9 @@ interface MissingDevices {
 
 type Chargeable = Missing | MissingDevices;
 
-/** The templates of the claims that are made for each of these pods; a claim that a pod names itself is there already. */
+/**
+ * The templates of the claims that are made for each of these pods; a claim that a pod names itself is there already.
+ */
 export function claimTemplatesOf(missing: Missing): readonly string[] {
   if (missing.of !== 'pod') return [];
   return (missing.spec.resourceClaims ?? []).flatMap(({ resourceClaimTemplateName: name }) =>
@@ -107,8 +111,8 @@ function laterOf(missing: Chargeable | undefined): Pick<WorkloadDemand, 'later'>
 }
 
 /**
- * What all of the missing are charged. In a rolling update to larger pods that is not only what is missing now: the most
- * that old and new pods are charged together on the way, beyond what they are charged already.
+ * What all of the missing are charged. In a rolling update to larger pods that is not only what is missing now: the
+ * most that old and new pods are charged together on the way, beyond what they are charged already.
  */
 function chargeOfAll(
   quota: ChargingQuota,
@@ -129,8 +133,8 @@ function chargeOfAll(
 }
 
 /**
- * The demand of a workload whose owner cannot be read: what the newest refusal of each kind of object asked for. Null when
- * none of it is this quota's.
+ * The demand of a workload whose owner cannot be read: what the newest denial of each kind of object asked for. Null
+ * when none of it is this quota's.
  */
 export function demandOfMessages(quota: ChargingQuota, denied: DeniedWorkload): WorkloadDemand | null {
   // What another quota refused is this one's too where it counts every object; with scopes nobody can tell.
@@ -145,7 +149,7 @@ export function demandOfMessages(quota: ChargingQuota, denied: DeniedWorkload): 
   return { workload: denied.workload, basis: 'message', missing: 1, surge: 0, total: withoutZeros(total), lastSeen };
 }
 
-/** Of each quota and kind of object, the refusal that was seen last. */
+/** Of each quota and kind of object, the denial that was seen last. */
 function newestDenials(denials: readonly SeenDenial[]): readonly SeenDenial[] {
   const newest = new Map<string, SeenDenial>();
   for (const seen of denials) {
@@ -156,7 +160,7 @@ function newestDenials(denials: readonly SeenDenial[]): readonly SeenDenial[] {
   return [...newest.values()];
 }
 
-/** What one object asked for by these refusals of it, under the names that the quota limits it by. */
+/** What one object asked for by these denials of it, under the names that the quota limits it by. */
 function requestedOf(quota: ChargingQuota, denials: readonly SeenDenial[]): ResourceList {
   const requested = denials.reduce<ResourceList>((list, seen) => maxLists(list, seen.denial.requested), {});
   const byEveryName = Object.entries(requested).flatMap(([name, amount]) =>
@@ -181,7 +185,7 @@ function chargeOfOne(quota: ChargingQuota, denied: DeniedWorkload, missing: Char
   return maxLists(maskList(charge, Object.keys(quota.hard)), requestedOf(quota, seenHere));
 }
 
-/** Whether a refusal was of such an object. */
+/** Whether a denial was of such an object. */
 function isAbout({ denial }: SeenDenial, missing: Chargeable): boolean {
   switch (missing.of) {
     case 'pod':
@@ -222,7 +226,9 @@ function calculatedCharge(
   return { counts: podInScopes(quota.scopes, pod), charge: podCharge(pod, now) };
 }
 
-/** Of an extended resource that a device class stands for, its pods are charged; here claims count by their class only. */
+/**
+ * Of an extended resource that a device class stands for, its pods are charged; here claims count by their class only.
+ */
 const NO_CLASSES = { deviceClasses: new Map<string, string | null>(), extendedClaims: false };
 
 /** Whether a limit is one of claims of devices. */

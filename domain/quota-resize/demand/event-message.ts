@@ -107,7 +107,7 @@ function parseAmounts(text: string): ResourceList | undefined {
   return resourceList(entries.map(([name, amount]) => [name, parseQuantity(amount)]));
 }
 
-/** The reason of a refusal without who was refused. */
+/** The reason of a denial without who was refused. */
 type Reason = AdmissionDenial extends infer R ? (R extends unknown ? Omit<R, keyof Denied> : never) : never;
 
 const NOT_QUOTA = { class: 'notQuota' } as const;
@@ -145,7 +145,7 @@ function parseReason(text: string): Reason {
 }
 
 /**
- * Reads the message of a FailedCreate (or similar) Event. Every text has an answer: what is not a quota's refusal, or is
+ * Reads the message of a FailedCreate (or similar) Event. Every text has an answer: what is not a quota's denial, or is
  * one that cannot be read to the end, is `notQuota`.
  */
 export function parseAdmissionMessage(message: string): AdmissionDenial {
@@ -177,7 +177,9 @@ export interface EventOccurrence {
   readonly metadata?: { readonly creationTimestamp?: Instant } | undefined;
 }
 
-/** When the event was last seen: the first of the fields, in Kubernetes' order, that holds a time; null if none does. */
+/**
+ * When the event was last seen: the first of the fields, in Kubernetes' order, that holds a time; null if none does.
+ */
 export function eventLastSeen(event: EventOccurrence): EpochMs | null {
   const instants = [
     event.series?.lastObservedTime,

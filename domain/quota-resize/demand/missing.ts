@@ -1,4 +1,7 @@
-/** What each kind of owner misses: replicas that are not there, the claims that come before them, Jobs that were not made. */
+/**
+ * What each kind of owner misses: replicas that are not there, the claims that come before them, Jobs that were not
+ * made.
+ */
 import type { EpochMs } from '../../kernel/time.ts';
 import {
   type Child,
@@ -18,7 +21,10 @@ import {
 } from './owner.ts';
 import { type Rollout, shareOf } from './rolling-update.ts';
 
-/** Pods, claims or other objects that a workload misses. `surge`: how many pods a rolling update adds for as long as it lasts. */
+/**
+ * Pods, claims or other objects that a workload misses. `surge`: how many pods a rolling update adds for as long as it
+ * lasts.
+ */
 export type Missing =
   | {
       readonly of: 'pod';
@@ -30,7 +36,10 @@ export type Missing =
   | { readonly of: 'claim'; readonly count: number; readonly claim: ClaimTemplate }
   | { readonly of: 'object'; readonly count: number; readonly resource: string; readonly group: string };
 
-/** What a ReplicaSet or ReplicationController misses. `update`: that of the Deployment it belongs to, while one is going on. */
+/**
+ * What a ReplicaSet or ReplicationController misses. `update`: that of the Deployment it belongs to, while one is going
+ * on.
+ */
 export function missingOfReplicated(
   owner: ReplicatedOwner,
   pods: readonly Child[],
@@ -71,8 +80,8 @@ export function missingOfStatefulSet(
 }
 
 /**
- * What a DaemonSet misses: a pod on each node that it wants one on, and in a rolling update with a surge a second one on
- * some of the nodes that still run the old.
+ * What a DaemonSet misses: a pod on each node that it wants one on, and in a rolling update with a surge a second one
+ * on some of the nodes that still run the old.
  */
 export function missingOfDaemonSet(owner: DaemonSetOwner, pods: readonly Child[]): readonly Missing[] {
   const desired = owner.status?.desiredNumberScheduled ?? 0;
@@ -91,7 +100,7 @@ export function missingOfJob(owner: JobOwner, pods: readonly Child[]): readonly 
 }
 
 /**
- * What a CronJob misses: the Job that was refused, and its pods. Nothing once a Job of it was made after the refusal.
+ * What a CronJob misses: the Job that was refused, and its pods. Nothing once a Job of it was made after the denial.
  *
  * @param jobs the Jobs of the namespace. @param lastDenied when admission last refused one.
  */

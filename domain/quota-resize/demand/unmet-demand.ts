@@ -5,7 +5,7 @@ import type { QuotaObservation, WorkloadDemand } from '../model/observation.ts';
 import { type Assessment, assess, rulesOf } from '../sizing/recommend.ts';
 
 /**
- * A refusal whose owner was read is what still misses now, however old its Event; a refusal known by its message alone
+ * A denial whose owner was read is what still misses now, however old its Event; a denial known by its message alone
  * counts only when it was seen after `since`, the last change of ours: older ones are old news.
  */
 export function unmetDemand(observation: QuotaObservation, since: EpochMs | null): readonly WorkloadDemand[] {

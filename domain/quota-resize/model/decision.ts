@@ -57,7 +57,7 @@ export interface DecisionFacts {
   readonly changes: readonly LimitChange[];
   /** Sentences: which workloads miss what, since when. */
   readonly evidence: readonly string[];
-  /** A refusal whose owner cannot be read is part of the need: it cannot be seen to have gone. */
+  /** A denial whose owner cannot be read is part of the need: it cannot be seen to have gone. */
   readonly demandByMessage: boolean;
   /** What the policy changed in the values, or what of the need is not believed: sentences. */
   readonly notes?: readonly string[];
@@ -93,8 +93,8 @@ export interface MergedDecision extends DecisionFacts {
 export type UnmergedDecision = LockedDecision | OpenDecision;
 
 /**
- * One decision to raise a quota: at most one pull request and one commit exist for it. Kept in the Lease before anything is
- * written to the forge, so that a terminated or reset workflow finds its own work again.
+ * One decision to raise a quota: at most one pull request and one commit exist for it. Kept in the Lease before
+ * anything is written to the forge, so that a terminated or reset workflow finds its own work again.
  */
 export type Decision = UnmergedDecision | MergedDecision;
 
@@ -119,7 +119,10 @@ export interface BatchedQuota {
   readonly approvalRequirement: ApprovalRequirement | null;
   /** Where to look for it in Git. */
   readonly candidates: readonly SourceCandidate[];
-  /** Where it was found, in the repository and base of the decision. Absent before, and in decisions of earlier versions. */
+  /**
+   * Where it was found, in the repository and base of the decision. Absent before, and in decisions of earlier
+   * versions.
+   */
   readonly placement?: Placement;
 }
 
@@ -140,7 +143,8 @@ export function decidedLimits(decision: Pick<DecisionFacts, 'changes'>): Resourc
 }
 
 /**
- * Every value that an approval of the decision is about: its own by resource, a companion's with the quota's name before it.
+ * Every value that an approval of the decision is about: its own by resource, a batched quota's with the quota's name
+ * before it.
  */
 export function approvedValues(decision: Pick<DecisionFacts, 'changes' | 'batchedQuotas'>): ResourceList {
   const others = (decision.batchedQuotas ?? []).flatMap(({ quota, changes }) =>

@@ -41,8 +41,8 @@ interface Review {
   /** Since when nothing has needed the decision. */
   readonly demandGoneSince: EpochMs | null;
   /**
-   * Why Headroom set out to close the pull request: found closed afterwards, it was not a person's rejection. Also where
-   * none is known of, because an attempt whose answer was lost may have opened it.
+   * Why Headroom set out to close the pull request: found closed afterwards, it was not a person's rejection. Also
+   * where none is known of, because an attempt whose answer was lost may have opened it.
    */
   readonly closing: { readonly reason: Reason; readonly detail: string } | null;
 }
@@ -65,7 +65,9 @@ export interface Open extends Review {
 export interface Merged {
   readonly kind: 'Merged';
   readonly decision: MergedDecision;
-  /** Once people were warned that the sync is overdue; `checkedAt`: when Git was last read again, null for "at once". */
+  /**
+   * Once people were warned that the sync is overdue; `checkedAt`: when Git was last read again, null for "at once".
+   */
   readonly overdue: { readonly warnedAt: EpochMs; readonly checkedAt: EpochMs | null } | null;
 }
 
@@ -89,7 +91,7 @@ export type Attempt =
       readonly at: EpochMs;
     };
 
-/** What an episode remembers between two looks, and carries through continue-as-new. JSON only. */
+/** What an episode remembers between two passes, and carries through continue-as-new. JSON only. */
 export interface ResizeMemory<State extends ResizeState = ResizeState> {
   readonly version: 3;
   readonly state: State;

@@ -21,13 +21,18 @@ export interface WorkloadRef {
 /** What one refused workload still misses of this quota. */
 export interface WorkloadDemand {
   readonly workload: WorkloadRef;
-  /** `workload`: the owner's missing replicas × the charge of one. `message`: the refusal's own numbers, where the owner cannot be read. */
+  /**
+   * `workload`: the owner's missing replicas × the charge of one. `message`: the denial's own numbers, where the owner
+   * cannot be read.
+   */
   readonly basis: 'workload' | 'message';
   /** How many pods (or objects) are missing; 1 for a message. */
   readonly missing: number;
   /** How many of them are the surge of a rolling update, and needed only while it lasts. */
   readonly surge: number;
-  /** How many more pods the rolling update is to replace after these; what they take beyond the old ones is in `total`. */
+  /**
+   * How many more pods the rolling update is to replace after these; what they take beyond the old ones is in `total`.
+   */
   readonly later?: number;
   /** The charge of what is missing, only keys of this quota's spec.hard. */
   readonly total: ResourceList;
@@ -60,12 +65,14 @@ export interface QuotaObservation {
     /** spec.hard, canonical quantities. */
     readonly hard: ResourceList;
     /**
-     * status.used, only keys of spec.hard; absent while Kubernetes has not counted yet. In modes `audit` and `own` what was
-     * counted has taken its place.
+     * status.used, only keys of spec.hard; absent while Kubernetes has not counted yet. In modes `audit` and `own` what
+     * was counted has taken its place.
      */
     readonly used: ResourceList;
   } | null;
-  /** From the configuration of the worker that looked: in `audit` and `own` the starters are asked what they counted. */
+  /**
+   * From the configuration of the worker that looked: in `audit` and `own` the starters are asked what they counted.
+   */
   readonly usage: UsageMode;
   /** What they answered. Absent: nobody asked. */
   readonly counting?: Counting;
@@ -81,8 +88,8 @@ export interface QuotaObservation {
   /** Why nothing may be merged at the moment of the look, by a freeze or outside of every window; null when it may. */
   readonly mergeHold: MergeHold | null;
   /**
-   * Other quotas of the namespace that miss room for the same refused workloads. Before the counted numbers are in: all that
-   * count any of what was refused.
+   * Other quotas of the namespace that miss room for the same refused workloads. Before the counted numbers are in: all
+   * that count any of what was refused.
    */
   readonly otherQuotas: readonly OtherQuota[];
   /** Where to look for the quota in Git, in order. */

@@ -169,7 +169,7 @@ export type Intent = StatusFields & (Rest | Action);
 /** An act, and what a block of it would be about: with another path or other values it is tried at once. */
 type Act = Action & { readonly blockedKey: string };
 
-/** What to do now. Everything but `hold` and `end` acts, and is followed by a fresh look. */
+/** What to do now. Everything but `hold` and `end` acts, and is followed by a fresh pass. */
 export type Verdict = StatusFields & (Rest | Act);
 
 /** A need turned into values, before it is placed in Git. */

@@ -48,9 +48,9 @@ export interface BodyFacts {
   readonly base: string;
   /** Every file that is changed. */
   readonly paths: readonly string[];
-  /** The quota of the decision, then its companions. */
+  /** The quota of the decision, then its batched quotas. */
   readonly quotas: readonly RaisedQuota[];
-  /** Companions that this pull request cannot raise. */
+  /** Batched quotas that this pull request cannot raise. */
   readonly leftOut: readonly { readonly quota: string; readonly why: string }[];
   /** Where Temporal's UI is, with the namespace of the workflow; null where it is not known. */
   readonly temporalUi: { readonly url: string; readonly namespace: string } | null;
@@ -149,7 +149,10 @@ export function bodyContext(facts: BodyFacts): BodyContext {
   };
 }
 
-/** Where the status of a quota says something else than was counted; a companion's with its name, while it is raised. */
+/**
+ * Where the status of a quota says something else than was counted; a batched quota's with its name, while it is
+ * raised.
+ */
 function usageSentences({ decision, quotas }: BodyFacts): readonly string[] {
   const batchedQuotas = (decision.batchedQuotas ?? []).filter((one) => quotas.some(({ quota }) => quota === one.quota));
   return [

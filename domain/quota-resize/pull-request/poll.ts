@@ -13,7 +13,7 @@ export interface PullRequestPollTimings {
 }
 
 export interface PullRequestPoll {
-  /** Milliseconds until the next look. */
+  /** Milliseconds until the next pass. */
   readonly delay: number;
   /**
    * Whether a look reads the checks as well, which are at least two requests more. A slow look is one request: what
@@ -24,7 +24,9 @@ export interface PullRequestPoll {
 
 /** the forge tells of a change within seconds; what it does not tell in this time is asked for once in a long while. */
 const WEBHOOK_PATIENCE_MS = 60_000;
-/** the forge computes mergeability within seconds; one that takes longer than this is stuck, and asking does not help. */
+/**
+ * the forge computes mergeability within seconds; one that takes longer than this is stuck, and asking does not help.
+ */
 const COMPUTING_MS = 300_000;
 
 /**

@@ -25,7 +25,7 @@ export interface ChangeFacts {
   readonly decisionId: string;
   /** `owner/name`. */
   readonly repository: string;
-  /** The quota of the decision, then its companions. */
+  /** The quota of the decision, then its batched quotas. */
   readonly quotas: readonly QuotaChanges[];
 }
 

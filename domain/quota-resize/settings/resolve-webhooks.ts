@@ -6,7 +6,7 @@ import type { SettingSources, ValuesOf } from '../../kernel/settings/setting.ts'
 import { webhookSettings } from './webhooks.ts';
 
 export interface Webhooks {
-  /** Milliseconds between two looks of a worker at a pull request where a starter is told; absent: nobody is. */
+  /** Milliseconds between two passes of a worker at a pull request where a starter is told; absent: nobody is. */
   readonly pollMs: number | undefined;
   /** Where this process takes webhooks; absent: it takes none. */
   readonly address: ListenAddress | undefined;

@@ -30,7 +30,7 @@ export interface ScheduleRow {
   /** Workloads in its scope, and those that it keeps down. */
   readonly managed: number;
   readonly scaled: number;
-  /** The condition Ready; null before the first look. */
+  /** The condition Ready; null before the first pass. */
   readonly ready: { readonly status: string; readonly reason: string; readonly message: string } | null;
   readonly savedReplicaHours: string;
   /** What is worth saying besides, in sentences. */

@@ -89,10 +89,10 @@ interface Watched {
 }
 
 /**
- * Looks again at every quota with a difference until each of its differences is gone or stood still: a pod is charged some
- * moments before it can be listed, and uncharged some moments after it is gone.
+ * Looks again at every quota with a difference until each of its differences is gone or stood still: a pod is charged
+ * some moments before it can be listed, and uncharged some moments after it is gone.
  *
- * @param first what the first look found. @param again looks at these quotas once more; one that is gone is left out.
+ * @param first what the first pass found. @param again looks at these quotas once more; one that is gone is left out.
  */
 export async function confirm(
   first: readonly CountSnapshot[],

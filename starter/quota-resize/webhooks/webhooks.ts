@@ -1,4 +1,7 @@
-/** Webhooks of GitHub, from the port to the hint: the pull requests that the cluster's Leases name are watched by them. */
+/**
+ * Webhooks of GitHub, from the port to the reconcile request: the pull requests that the cluster's Leases name are
+ * watched by them.
+ */
 import { CoordinationV1Api, type KubeConfig, type V1Lease } from '@kubernetes/client-node';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { leaseSelector } from '../../../domain/quota-resize/model/lease.ts';

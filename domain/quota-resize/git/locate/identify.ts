@@ -31,9 +31,9 @@ export function namespaceByTemplate(
 }
 
 /**
- * The namespace that a folder or a file is named for; undefined where none is, or several are. A folder counts where what is
- * below it has no name of its own: `team-a/base/quota.yaml` is in a folder of team-a, `platform/team-b/quota.yaml` in none of
- * platform.
+ * The namespace that a folder or a file is named for; undefined where none is, or several are. A folder counts where
+ * what is below it has no name of its own: `team-a/base/quota.yaml` is in a folder of team-a,
+ * `platform/team-b/quota.yaml` in none of platform.
  */
 export function namespaceByFolder(
   namespaces: ReadonlySet<string>,
@@ -99,8 +99,8 @@ function environmentOfCluster(cluster: string): string | undefined {
 export type ClusterFit = 'named' | 'open' | 'other';
 
 /**
- * Judges by the template first, then by the names of folders: one that is called like the cluster is the cluster's, and a
- * folder beside that one is not; nor is one that is called after another environment than the cluster is.
+ * Judges by the template first, then by the names of folders: one that is called like the cluster is the cluster's, and
+ * a folder beside that one is not; nor is one that is called after another environment than the cluster is.
  *
  * @param options.below folders above and including this one say nothing: somebody named it for this cluster.
  * @param options.asNamespace folders that are called like the cluster and are a namespace's.
@@ -152,12 +152,15 @@ export function clusterFit(
   return own !== undefined && environments.size > 0 && !environments.has(own) ? 'other' : fit;
 }
 
-/** The path templates that say which cluster a file of a whole repository is for: the configured one, and the built-in one. */
+/**
+ * The path templates that say which cluster a file of a whole repository is for: the configured one, and the built-in
+ * one.
+ */
 export function templatesOf({ template }: Pick<SourceCandidate, 'template'>): readonly PathTemplate[] {
   return template === undefined ? [] : [parsePathTemplate(template), parsePathTemplate(defaultPathTemplate)];
 }
 
-/** Whether a file is surely for another cluster than the wanted one; what a hint names itself never is. */
+/** Whether a file is surely for another cluster than the wanted one; what a source candidate names itself never is. */
 export function isOfOtherCluster(
   { reader, path, wanted, candidate }: Pick<Search, 'reader' | 'path' | 'wanted' | 'candidate'>,
   file: string,

@@ -21,8 +21,8 @@ import type { SourceCandidate } from './source-candidate.ts';
 import { TreeReader } from './tree-reader.ts';
 
 /**
- * The place of a quota in a tree, as a hint says to look for it. It asks for the files that it needs; ask again when they are
- * there. The same texts give the same answer.
+ * The place of a quota in a tree, as a source candidate says to look for it. It asks for the files that it needs; ask
+ * again when they are there. The same texts give the same answer.
  */
 export function locateQuota(tree: TreeSnapshot, wanted: WantedQuota, candidate: SourceCandidate): LocateAnswer {
   if (candidate.problem !== undefined) {

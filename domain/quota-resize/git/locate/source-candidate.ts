@@ -3,8 +3,8 @@
 type CandidateOrigin = 'annotation' | 'argocd' | 'flux' | 'template' | 'scan';
 
 /**
- * One way to find the quota's manifest. They are tried in order; the first that places the quota with certainty wins, and
- * one that finds it in two places stops the search.
+ * One way to find the quota's manifest. They are tried in order; the first that places the quota with certainty wins,
+ * and one that finds it in two places stops the search.
  */
 export interface SourceCandidate {
   readonly from: CandidateOrigin;
@@ -17,8 +17,8 @@ export interface SourceCandidate {
   /** The value's place in a values file: `namespaceQuotas["requests.cpu"]`. */
   readonly field?: string;
   /**
-   * The values files that the chart at the path is installed with, from the repository's root, the weightiest last. Absent:
-   * it is not known; empty: it has only its own.
+   * The values files that the chart at the path is installed with, from the repository's root, the weightiest last.
+   * Absent: it is not known; empty: it has only its own.
    */
   readonly valueFiles?: readonly string[];
   /**
@@ -27,12 +27,15 @@ export interface SourceCandidate {
    */
   readonly namespace?: string;
   /**
-   * The configured path template, where the whole repository is searched: what lies where it has another cluster is that
-   * cluster's.
+   * The configured path template, where the whole repository is searched: what lies where it has another cluster is
+   * that cluster's.
    */
   readonly template?: string;
   /** Where it was learnt, to follow "found by": `the annotation resizer.io/git-path of namespace team-a`. */
   readonly learntFrom: string;
-  /** Why it cannot be followed, a sentence with what would be right. A hint with a problem stops the search there. */
+  /**
+   * Why it cannot be followed, a sentence with what would be right. A source candidate with a problem stops the search
+   * there.
+   */
   readonly problem?: string;
 }
