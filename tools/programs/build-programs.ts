@@ -5,11 +5,12 @@
 import { constants } from 'node:fs';
 import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { type OutputChunk, rolldown, type RolldownOutput } from 'rolldown';
 import { licensesOf } from './licenses.ts';
+import { SOURCES } from './sources.ts';
 import { PROGRAM_ENTRIES, PROGRAM_NAMES } from './program-names.ts';
 import { adaptTemporalSdk, asciiOnly, builtinHttpAsItIs, mapOwnSourcesOnly, NATIVE_FILE } from './plugins.ts';
 
@@ -43,11 +44,21 @@ export async function buildPrograms(folder: string): Promise<void> {
     copyFile(sdk.resolve('source-map/lib/mappings.wasm'), join(folder, 'mappings.wasm')),
     writeFile(join(folder, 'package.json'), '{ "type": "module" }\n'),
   ]);
-  await writeFile(
-    join(folder, 'THIRD-PARTY-LICENSES.txt'),
-    await licensesOf(chunks.flatMap((chunk) => chunk.moduleIds)),
-  );
+  const modules = chunks.flatMap((chunk) => chunk.moduleIds);
+  assertFromSources(modules);
+  await writeFile(join(folder, 'THIRD-PARTY-LICENSES.txt'), await licensesOf(modules));
   await chmod(join(folder, 'headroom.js'), 0o755);
+}
+
+/** A module from elsewhere could change without another build being made. */
+function assertFromSources(modules: readonly string[]): void {
+  for (const path of modules) {
+    // Plugins' own modules begin with a zero, by convention.
+    if (path.startsWith('\0') || path.includes('/node_modules/')) continue;
+    const file = relative(ROOT, path);
+    if (SOURCES.some((source) => file === source || file.startsWith(`${source}/`))) continue;
+    throw new Error(`a program imports ${file}, which is in none of ${SOURCES.join(', ')}: add it in sources.ts`);
+  }
 }
 
 async function bundle(folder: string, name: string, entry: string): Promise<OutputChunk> {
