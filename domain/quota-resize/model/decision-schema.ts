@@ -1,11 +1,22 @@
 /** The decision in a Lease's annotation, as this release writes it and as earlier ones wrote it. */
 import { z } from 'zod';
 import type { SourceCandidate } from '../git/locate/source-candidate.ts';
-import type { Decision } from './decision.ts';
-import type { Placement } from './placement.ts';
+import type {
+  ApprovalRequirement,
+  BatchedQuota,
+  Decision,
+  DecisionFacts,
+  LimitChange,
+  Merge,
+  PullRequestRef,
+} from './decision.ts';
+import type { Placement, ValuePlacement } from './placement.ts';
 import { type DecisionV1, upgradeDecision } from './upgrade-decision.ts';
 
 export const resourceList = z.record(z.string(), z.string());
+
+/** A field that is missing in a schema would be lost by reading: with this it does not compile. */
+export type Fields<T> = { readonly [K in keyof Required<T>]: z.ZodType };
 
 const changes = z.array(
   z.object({
@@ -15,7 +26,7 @@ const changes = z.array(
     used: z.string(),
     demand: z.string(),
     reason: z.string(),
-  }),
+  } satisfies Fields<LimitChange>),
 );
 
 const candidate = z.object({
@@ -26,37 +37,65 @@ const candidate = z.object({
   field: z.string().exactOptional(),
   valueFiles: z.array(z.string()).exactOptional(),
   namespace: z.string().exactOptional(),
+  template: z.string().exactOptional(),
   learntFrom: z.string(),
   problem: z.string().exactOptional(),
-}) satisfies z.ZodType<SourceCandidate>;
+} satisfies Fields<SourceCandidate>) satisfies z.ZodType<SourceCandidate>;
 
-const found = {
-  tried: z.int(),
-  values: z.record(z.string(), z.object({ path: z.string(), field: z.string(), text: z.string() })),
-};
+const valuePlacement = z.object({
+  path: z.string(),
+  field: z.string(),
+  text: z.string(),
+} satisfies Fields<ValuePlacement>);
 
-const placement = z.object({ candidate, ...found }) satisfies z.ZodType<Placement>;
+const found = { tried: z.int(), values: z.record(z.string(), valuePlacement) };
+
+const placement = z.object({ candidate, ...found } satisfies Fields<Placement>) satisfies z.ZodType<Placement>;
 
 const approvalRequirement = z.object({
   reason: z.enum(['MaxStepExceeded', 'RaiseFromZero', 'ApprovalRequired']),
   message: z.string(),
   before: z.enum(['pull-request', 'merge']).exactOptional(),
-});
+} satisfies Fields<ApprovalRequirement>);
 
-const source = z.object({ repository: z.string(), base: z.string(), how: z.string() });
+const foundIn = { repository: z.string(), base: z.string(), how: z.string() };
 
-const otherQuota = z.object({
+const source = z.object({ ...foundIn, placement: placement.exactOptional() } satisfies Fields<
+  NonNullable<DecisionFacts['source']>
+>);
+
+const otherQuota = {
   quota: z.string(),
   quotaUid: z.string(),
   changes,
   usageNotes: z.array(z.string()).exactOptional(),
-});
+};
 
-const batchedQuota = otherQuota.extend({
+const batchedQuota = z.object({
+  ...otherQuota,
   approvalRequirement: approvalRequirement.nullable(),
   candidates: z.array(candidate),
   placement: placement.exactOptional(),
-});
+} satisfies Fields<BatchedQuota>);
+
+const pullRequest = z.object({
+  number: z.int(),
+  url: z.string(),
+  repository: z.string(),
+  branch: z.string(),
+  base: z.string(),
+  path: z.string(),
+  headSha: z.string(),
+  openedAt: z.number(),
+  pushedAt: z.number(),
+} satisfies Fields<PullRequestRef>);
+
+const merge = z.object({
+  sha: z.string(),
+  at: z.number(),
+  by: z.string(),
+  limits: resourceList,
+} satisfies Fields<Merge>);
 
 const decision = z.object({
   id: z.string().min(1),
@@ -68,24 +107,12 @@ const decision = z.object({
   notes: z.array(z.string()).exactOptional(),
   usageNotes: z.array(z.string()).exactOptional(),
   approvalRequirement: approvalRequirement.nullable(),
-  source: source.extend({ placement: placement.exactOptional() }).nullable().exactOptional(),
+  source: source.nullable().exactOptional(),
   batchedQuotas: z.array(batchedQuota).exactOptional(),
   approvedBy: z.string().exactOptional(),
-  pullRequest: z
-    .object({
-      number: z.int(),
-      url: z.string(),
-      repository: z.string(),
-      branch: z.string(),
-      base: z.string(),
-      path: z.string(),
-      headSha: z.string(),
-      openedAt: z.number(),
-      pushedAt: z.number(),
-    })
-    .nullable(),
-  merge: z.object({ sha: z.string(), at: z.number(), by: z.string(), limits: resourceList }).nullable(),
-}) satisfies z.ZodType<Decision>;
+  pullRequest: pullRequest.nullable(),
+  merge: merge.nullable(),
+} satisfies Fields<Decision>) satisfies z.ZodType<Decision>;
 
 const candidateV1 = candidate.omit({ learntFrom: true }).extend({ said: z.string() });
 
@@ -93,10 +120,14 @@ const placementV1 = z.object({ hint: candidateV1, ...found });
 
 const decisionV1 = decision.omit({ approvalRequirement: true, source: true, batchedQuotas: true }).extend({
   gate: approvalRequirement.nullable(),
-  source: source.extend({ placement: placementV1.exactOptional() }).nullable().exactOptional(),
+  source: z
+    .object({ ...foundIn, placement: placementV1.exactOptional() })
+    .nullable()
+    .exactOptional(),
   companions: z
     .array(
-      otherQuota.extend({
+      z.object({
+        ...otherQuota,
         gate: approvalRequirement.nullable(),
         hints: z.array(candidateV1),
         placement: placementV1.exactOptional(),

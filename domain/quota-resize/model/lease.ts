@@ -7,7 +7,7 @@ import * as z from 'zod';
 import type { QuotaTarget } from '../../kernel/target.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { Rejection } from './decision.ts';
-import { resourceList, writtenDecision } from './decision-schema.ts';
+import { type Fields, resourceList, writtenDecision } from './decision-schema.ts';
 import type { LeaseRecord } from './observation.ts';
 
 const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by';
@@ -279,11 +279,13 @@ const instant = z.string().transform((text, context): EpochMs => {
   return z.NEVER;
 });
 
-const recommendation = z.object({ limits: resourceList, at: instant });
+const recommendation = z.object({ limits: resourceList, at: instant } satisfies Fields<
+  NonNullable<LeaseMemory['lastRecommendation']>
+>);
 
 const rejection = z.object({
   limits: resourceList,
   at: instant,
   by: z.string(),
   reason: z.string(),
-}) satisfies z.ZodType<Rejection>;
+} satisfies Fields<Rejection>) satisfies z.ZodType<Rejection>;

@@ -22,7 +22,13 @@ export function placementOf(
 
 /** Whether what led to the place leads there still: nothing that goes before it has been learnt since, and it stands. */
 export function isLedBy({ candidate, tried }: Placement, candidates: readonly SourceCandidate[]): boolean {
-  return JSON.stringify(candidates[tried]) === JSON.stringify(candidate);
+  const now = candidates[tried];
+  return now !== undefined && inOneOrder(now) === inOneOrder(candidate);
+}
+
+/** The Lease gives the fields back in another order. */
+function inOneOrder(candidate: SourceCandidate): string {
+  return JSON.stringify(candidate, Object.keys(candidate).toSorted());
 }
 
 /** Whether the place that was found now is the one that was kept: every kept value is raised in the same field. */

@@ -1,0 +1,202 @@
+/** Whatever a Lease is given to remember, it gives back: also what is optional, and whatever is added later. */
+import {
+  type Arbitrary,
+  array,
+  assert,
+  boolean,
+  constantFrom,
+  dictionary,
+  integer,
+  nat,
+  option,
+  property,
+  record,
+  string,
+  stringMatching,
+} from '../../../kernel/fast-check.ts';
+import { describe, expect, it } from 'vitest';
+import { configuredCandidates } from '../../../../domain/quota-resize/git/locate/configured-candidates.ts';
+import { isLedBy } from '../../../../domain/quota-resize/git/locate/placement.ts';
+import type { SourceCandidate } from '../../../../domain/quota-resize/git/locate/source-candidate.ts';
+import type {
+  ApprovalRequirement,
+  BatchedQuota,
+  Decision,
+  DecisionFacts,
+  LimitChange,
+  Merge,
+  PullRequestRef,
+  Rejection,
+} from '../../../../domain/quota-resize/model/decision.ts';
+import { type LeaseMemory, readLeaseMemory, withMemory } from '../../../../domain/quota-resize/model/lease.ts';
+import type { Placement, ValuePlacement } from '../../../../domain/quota-resize/model/placement.ts';
+
+const target = { cluster: 'c1', namespace: 'team-a', quota: 'compute' };
+
+/** Every field of a type, also those that it may lack: one that is added to the type does not compile until it is here. */
+type Fields<T> = { readonly [K in keyof Required<T>]: Arbitrary<Exclude<T[K], undefined>> };
+
+/** Values of a type; of the fields that are named here any may be absent. */
+function valuesOf<T>(fields: Fields<T>, optional: readonly (keyof T)[] = []): Arbitrary<T> {
+  const requiredKeys = (Object.keys(fields) as (keyof T)[]).filter((key) => !optional.includes(key));
+  return record(fields, { requiredKeys });
+}
+
+const text = string();
+const texts = array(text, { maxLength: 3 });
+const at = integer({ min: Date.UTC(2020), max: Date.UTC(2100) });
+const limits = dictionary(stringMatching(/^[a-z][a-z.]{0,9}$/), text, { maxKeys: 3 });
+
+const candidates = valuesOf<SourceCandidate>(
+  {
+    from: constantFrom('annotation', 'argocd', 'flux', 'template', 'scan'),
+    repository: text,
+    ref: text,
+    path: text,
+    field: text,
+    valueFiles: texts,
+    namespace: text,
+    template: text,
+    learntFrom: text,
+    problem: text,
+  },
+  ['repository', 'ref', 'path', 'field', 'valueFiles', 'namespace', 'template', 'problem'],
+);
+
+const placements = valuesOf<Placement>({
+  candidate: candidates,
+  tried: nat(20),
+  values: dictionary(stringMatching(/^[a-z]{1,9}$/), valuesOf<ValuePlacement>({ path: text, field: text, text }), {
+    maxKeys: 2,
+  }),
+});
+
+const changes = array(
+  valuesOf<LimitChange>({ resource: text, from: text, to: text, used: text, demand: text, reason: text }),
+  { maxLength: 2 },
+);
+
+const approvalRequirements = option(
+  valuesOf<ApprovalRequirement>(
+    {
+      reason: constantFrom('MaxStepExceeded', 'RaiseFromZero', 'ApprovalRequired'),
+      message: text,
+      before: constantFrom('pull-request', 'merge'),
+    },
+    ['before'],
+  ),
+);
+
+const batchedQuotas = valuesOf<BatchedQuota>(
+  {
+    quota: text,
+    quotaUid: text,
+    changes,
+    usageNotes: texts,
+    approvalRequirement: approvalRequirements,
+    candidates: array(candidates, { maxLength: 2 }),
+    placement: placements,
+  },
+  ['usageNotes', 'placement'],
+);
+
+const sources = valuesOf<NonNullable<DecisionFacts['source']>>(
+  { repository: text, base: text, how: text, placement: placements },
+  ['placement'],
+);
+
+const facts: Fields<DecisionFacts> = {
+  id: stringMatching(/^[0-9a-f]{8}$/),
+  quotaUid: text,
+  decidedAt: at,
+  changes,
+  evidence: texts,
+  demandByMessage: boolean(),
+  notes: texts,
+  usageNotes: texts,
+  approvalRequirement: approvalRequirements,
+  source: option(sources),
+  batchedQuotas: array(batchedQuotas, { maxLength: 2 }),
+  approvedBy: text,
+};
+
+const pullRequests = valuesOf<PullRequestRef>({
+  number: nat(),
+  url: text,
+  repository: text,
+  branch: text,
+  base: text,
+  path: text,
+  headSha: text,
+  openedAt: at,
+  pushedAt: at,
+});
+
+const merges = valuesOf<Merge>({ sha: text, at, by: text, limits });
+
+const decisions = valuesOf<Decision>(
+  { ...facts, pullRequest: option(pullRequests), merge: option(merges) } as Fields<Decision>,
+  ['notes', 'usageNotes', 'source', 'batchedQuotas', 'approvedBy'],
+);
+
+const memories = valuesOf<LeaseMemory>({
+  lastModified: option(at),
+  lastRecommendation: option(valuesOf<NonNullable<LeaseMemory['lastRecommendation']>>({ limits, at })),
+  rejections: array(valuesOf<Rejection>({ limits, at, by: text, reason: text }), { maxLength: 3 }).map((all) =>
+    all.toSorted((a, b) => a.at - b.at),
+  ),
+  decision: option(decisions),
+});
+
+describe('the memory of a Lease', () => {
+  it('is read as it was written, whatever it is', () => {
+    assert(
+      property(memories, (memory) => {
+        const annotations = withMemory({}, target, memory);
+        expect(readLeaseMemory({ metadata: { annotations } })).toEqual({ memory, problems: [] });
+      }),
+    );
+  });
+
+  it.each([
+    ['the path template', 0],
+    ['a search', 1],
+  ])('has a place in Git that is still known by what led to it: %s', (_, tried) => {
+    assert(
+      property(
+        constantFrom({}, { repository: 'acme/gitops' }, { field: 'limits', ref: 'main' }),
+        texts,
+        (narrowed, notes) => {
+          const known = configuredCandidates('clusters/{{ .Cluster }}/{{ .Namespace }}', target, narrowed, notes);
+          const candidate = known[tried];
+          if (candidate === undefined) throw new Error(`there are only ${known.length} candidates`);
+          expect(isLedBy(readBack({ candidate, tried, values: {} }), known)).toBe(true);
+          expect(isLedBy(readBack({ candidate: { ...candidate, learntFrom: '' }, tried, values: {} }), known)).toBe(
+            false,
+          );
+        },
+      ),
+    );
+  });
+});
+
+/** A placement as it is in the decision of a Lease that was written and read. */
+function readBack(placement: Placement): Placement {
+  const decision: Decision = {
+    id: '0a1b2c3d',
+    quotaUid: 'u-1',
+    decidedAt: 0,
+    changes: [],
+    evidence: [],
+    demandByMessage: false,
+    approvalRequirement: null,
+    source: { repository: 'acme/gitops', base: 'main', how: '', placement },
+    pullRequest: null,
+    merge: null,
+  };
+  const memory = { lastModified: null, lastRecommendation: null, rejections: [], decision };
+  const annotations = withMemory({}, target, memory);
+  const read = readLeaseMemory({ metadata: { annotations } }).memory.decision?.source?.placement;
+  if (read === undefined) throw new Error('the Lease has lost the place');
+  return read;
+}
