@@ -13,6 +13,7 @@ import {
   fileKey,
   carrierOfLease,
   filesOfLease,
+  hasUnreadDecision,
   type LeaseMemory,
   leaseNames,
   leaseRelation,
@@ -22,6 +23,7 @@ import {
   readLeaseMemory,
   withLocks,
   withMemory,
+  withoutDecision,
 } from '../../domain/quota-resize/model/lease.ts';
 import type { LeaseRecord } from '../../domain/quota-resize/model/observation.ts';
 import { failure } from '../kernel/failure.ts';
@@ -68,8 +70,16 @@ export class LeaseStore {
   /** The quota's Lease; one that does not exist yet reads as an unlocked one without memory. */
   async read(target: QuotaTarget): Promise<LeaseRecord> {
     const found = await this.#find(target);
-    const { holder, memory, carriedBy } = this.#stateOf(found.lease);
-    return { name: found.name, holder, carriedBy, holderIsAbandoned: await this.#isAbandoned(holder), ...memory };
+    const { holder, carriedBy, memory } = this.#stateOf(found.lease);
+    const { unread: _, ...known } = memory;
+    return {
+      name: found.name,
+      holder,
+      carriedBy,
+      holderIsAbandoned: await this.#isAbandoned(holder),
+      ...known,
+      ...(hasUnreadDecision(memory) ? { hasUnreadDecision: true } : {}),
+    };
   }
 
   /**
@@ -80,14 +90,14 @@ export class LeaseStore {
   async acquire(target: QuotaTarget, decision: Decision, files: readonly LockedFile[]): Promise<LeaseOutcome> {
     const ours = leaseHolder(decision.id);
     const before = this.#stateOf((await this.#find(target)).lease);
-    if (await this.#isForeign(before.holder, ours)) return { kind: 'held', by: before.holder ?? '' };
+    if (await this.#isForeign(before, ours)) return { kind: 'held', by: describeHolder(before) };
 
     const lock = await lockFiles(this.#options, target, ours, files);
     if (lock.kind === 'fileBusy') return lock;
     let heldBy: string | null = null;
     let earlier: readonly LockedFile[] = [];
     await this.#change(target, async (state) => {
-      heldBy = (await this.#isForeign(state.holder, ours)) ? state.holder : null;
+      heldBy = (await this.#isForeign(state, ours)) ? describeHolder(state) : null;
       if (heldBy !== null) return null;
       earlier = state.holder === ours ? state.files : [];
       return {
@@ -117,7 +127,7 @@ export class LeaseStore {
       let isOurs = false;
       await this.#change({ ...target, quota: batchedQuota.quota }, async (state) => {
         const isBusy = state.memory.decision !== null && state.holder !== ours;
-        isOurs = !isBusy && !(await this.#isForeign(state.holder, ours));
+        isOurs = !isBusy && !(await this.#isForeign(state, ours));
         return isOurs ? { ...state, holder: ours, files: [], carriedBy: target.quota } : null;
       });
       if (isOurs) locked.push(batchedQuota);
@@ -162,11 +172,11 @@ export class LeaseStore {
   async update(target: QuotaTarget, decision: Decision): Promise<void> {
     const ours = leaseHolder(decision.id);
     await this.#change(target, async (state, name) => {
-      if (await this.#isForeign(state.holder, ours)) {
+      if (await this.#isForeign(state, ours)) {
         throw failure({
           type: 'InvalidInput',
           nonRetryable: true,
-          message: `decision ${decision.id} for ${targetName(target)} cannot go on: its Lease ${name} is held by ${state.holder}`,
+          message: `decision ${decision.id} for ${targetName(target)} cannot go on: its Lease ${name} is held by ${describeHolder(state)}`,
         });
       }
       return { ...state, holder: ours, memory: { ...state.memory, decision } };
@@ -186,7 +196,7 @@ export class LeaseStore {
       const unlockedOurs = state.holder === null && state.memory.decision?.id === decision.id;
       if (state.holder !== ours && !unlockedOurs) return null;
       const memory = memoryAfter(state.memory, decision, rejection);
-      return { ...UNLOCKED, memory: { ...memory, decision: decision.merge === null ? null : decision } };
+      return { ...UNLOCKED, memory: decision.merge === null ? withoutDecision(memory) : { ...memory, decision } };
     });
   }
 
@@ -255,9 +265,13 @@ export class LeaseStore {
     return { holder: holderOf(lease), files: filesOfLease(lease), carriedBy: carrierOfLease(lease), memory };
   }
 
-  /** Whether somebody else holds the lock. An earlier tool's `pr-N` does not, once its pull request is closed. */
-  async #isForeign(holder: string | null, ours: string): Promise<boolean> {
-    return holder !== null && holder !== ours && !(await this.#isAbandoned(holder));
+  /**
+   * Whether somebody else holds the lock: also whoever left a decision that cannot be read. An earlier tool's `pr-N` does not,
+   * once its pull request is closed.
+   */
+  async #isForeign({ holder, memory }: LeaseState, ours: string): Promise<boolean> {
+    if (holder === ours) return false;
+    return hasUnreadDecision(memory) || (holder !== null && !(await this.#isAbandoned(holder)));
   }
 
   async #isAbandoned(holder: string | null): Promise<boolean> {
@@ -310,6 +324,10 @@ export class LeaseStore {
     const byKey = new Map(files.map((file) => [fileKey(file), file]));
     await unlockFiles(this.#options, ours, [...byKey.values()]);
   }
+}
+
+function describeHolder({ holder, memory }: LeaseState): string {
+  return hasUnreadDecision(memory) ? 'a decision that this release cannot read' : (holder ?? 'nobody');
 }
 
 /** What a quota remembers of a decision that has come to its end: when it was merged, and that it was refused. */

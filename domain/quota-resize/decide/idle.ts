@@ -21,6 +21,7 @@ import { staleRequirement } from '../demand/stale-usage.ts';
 import { withoutCounts } from './usage-not-counted.ts';
 import type { Phase, Intent, Proposal, Reason, Wait } from '../model/verdict.ts';
 import { quietUntil } from './wait.ts';
+import { isLeaseHeld } from './lease-held.ts';
 import { leaseHeldDetail, summary, wholeSummary } from '../pull-request/wording.ts';
 
 const MINUTE_MS = 60_000;
@@ -95,7 +96,7 @@ export function decideIdle(observation: QuotaObservation, memory: ResizeMemory<I
     ];
   }
   const { lease } = observation;
-  if (lease.holder !== null && !lease.holderIsAbandoned) return [steadyMemory, lockedHold(observation, now)];
+  if (isLeaseHeld(lease)) return [steadyMemory, lockedHold(observation, now)];
   const batchOwner = batchOwnerFor(observation, wanted, now);
   const yieldedSince = batchOwner === null ? null : (state.yieldedSince ?? now);
   const ownTurnAt = (yieldedSince ?? now) + YIELD_DEBOUNCES * timings.demandSettle + YIELD_MS;

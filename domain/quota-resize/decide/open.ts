@@ -30,7 +30,7 @@ export function decideOpen(
   const { policy, timings } = observation;
   const { decision: decided, rejection: rejected } = memory.state;
   const link = linkTo(decided.pullRequest);
-  if (observation.lease.holder === null && policy.mode !== 'observe') {
+  if (observation.lease.holder === null && !isLeaseTaken(observation, decided) && policy.mode !== 'observe') {
     // Opening finds the pull request as it is and takes the lock; only what holds the lock is remembered in the Lease.
     const detail = `the Lease ${observation.lease.name} is unlocked, decision ${decided.id} with ${link} takes it again`;
     return [memory, { kind: 'open', phase: 'OpeningPullRequest', reason: 'Adopted', detail, decision: decided }];

@@ -18,6 +18,7 @@ import { mergeChanges, outgrows } from '../sizing/requirement.ts';
 import { approvalRequirementOfDecision, isBeforePullRequest } from './approval-requirement.ts';
 import { grownBatchedQuotas } from './batched-quotas.ts';
 import { hold, type Intended } from './next-step.ts';
+import { isLeaseHeld } from './lease-held.ts';
 import { closeUnneeded } from './pull-request-closed.ts';
 import { partRejected } from './rejection.ts';
 import { recheckAt, quietUntil } from './wait.ts';
@@ -86,7 +87,7 @@ export function demandGone(
 
 /** Whether somebody else took the lock from under the decision. An unlocked Lease is taken again. */
 export function isLeaseTaken({ lease }: QuotaObservation, decision: UnmergedDecision): boolean {
-  return lease.holder !== null && lease.holder !== leaseHolder(decision.id) && !lease.holderIsAbandoned;
+  return lease.holder !== leaseHolder(decision.id) && isLeaseHeld(lease);
 }
 
 /** A wait with a decision in hand: it ends by itself, because nothing announces that the need is gone. */

@@ -62,7 +62,10 @@ export interface LockedFile {
 }
 
 /** What a Lease remembers about its quota. */
-export type LeaseMemory = Pick<LeaseRecord, 'lastModified' | 'lastRecommendation' | 'rejections' | 'decision'>;
+export type LeaseMemory = Pick<LeaseRecord, 'lastModified' | 'lastRecommendation' | 'rejections' | 'decision'> & {
+  /** The annotations that cannot be read, by their names: they stay until something else takes their place. */
+  readonly unread?: Readonly<Record<string, string>>;
+};
 
 function hash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, HASH_LENGTH);
@@ -182,31 +185,41 @@ export function withMemory(
   target: QuotaTarget,
   memory: LeaseMemory,
 ): Readonly<Record<string, string>> {
-  const { lastModified, lastRecommendation, rejections, decision } = memory;
+  const { lastModified, lastRecommendation, rejections, decision, unread } = memory;
   const newest = rejections.toSorted((a, b) => a.at - b.at).slice(-MAX_REJECTIONS);
-  return withValues(
-    { ...annotations, ...targetAnnotations(target) },
-    {
-      [annotation.lastModified]: lastModified === null ? null : rfc3339(lastModified),
-      [annotation.lastRecommendation]:
-        lastRecommendation === null
-          ? null
-          : JSON.stringify({ limits: lastRecommendation.limits, at: rfc3339(lastRecommendation.at) }),
-      [annotation.rejections]:
-        newest.length === 0
-          ? null
-          : JSON.stringify(newest.map((rejection) => ({ ...rejection, at: rfc3339(rejection.at) }))),
-      [annotation.decision]:
-        decision === null
-          ? null
-          : JSON.stringify({ v: 2, decision: { ...decision, evidence: decision.evidence.slice(0, MAX_EVIDENCE) } }),
-    },
-  );
+  const values = {
+    [annotation.lastModified]: lastModified === null ? null : rfc3339(lastModified),
+    [annotation.lastRecommendation]:
+      lastRecommendation === null
+        ? null
+        : JSON.stringify({ limits: lastRecommendation.limits, at: rfc3339(lastRecommendation.at) }),
+    [annotation.rejections]:
+      newest.length === 0
+        ? null
+        : JSON.stringify(newest.map((rejection) => ({ ...rejection, at: rfc3339(rejection.at) }))),
+    [annotation.decision]:
+      decision === null
+        ? null
+        : JSON.stringify({ v: 2, decision: { ...decision, evidence: decision.evidence.slice(0, MAX_EVIDENCE) } }),
+  };
+  const entries = Object.entries(values).map(([key, value]) => [key, value ?? unread?.[key] ?? null] as const);
+  return withValues({ ...annotations, ...targetAnnotations(target) }, Object.fromEntries(entries));
+}
+
+/** Whether the Lease has a decision that nobody here can read, such as one of a later release: somebody may be at work on it. */
+export function hasUnreadDecision({ unread }: LeaseMemory): boolean {
+  return unread !== undefined && Object.hasOwn(unread, annotation.decision);
+}
+
+/** The memory once the decision is forgotten, also where its text cannot be read: for whoever holds the Lease. */
+export function withoutDecision({ unread = {}, ...memory }: LeaseMemory): LeaseMemory {
+  const { [annotation.decision]: _, ...others } = unread;
+  return { ...memory, decision: null, unread: others };
 }
 
 /**
  * What a Lease says about its quota. An annotation that cannot be read counts as absent, and `problems` says which and
- * why: a person's slip of the hand must not stop a controller.
+ * why: a person's slip of the hand must not stop a controller. A decision that cannot be read may be at work.
  */
 export function readLeaseMemory(lease: LeaseObject): {
   readonly memory: LeaseMemory;
@@ -214,26 +227,27 @@ export function readLeaseMemory(lease: LeaseObject): {
 } {
   const annotations = lease.metadata?.annotations ?? {};
   const problems: string[] = [];
+  const unread: Record<string, string> = {};
   const read = <T>(key: string, schema: z.ZodType<T>, json: boolean): T | null => {
     const text = annotations[key];
     if (text === undefined) return null;
     const value = json ? parseJson(text) : text;
     const result = schema.safeParse(value);
     if (result.success) return result.data;
+    unread[key] = text;
+    const consequence = key === annotation.decision ? 'cannot be read, so the Lease counts as held' : 'is ignored';
     problems.push(
-      `the annotation ${key} of the Lease ${lease.metadata?.name ?? ''} is ignored: ${z.prettifyError(result.error)}`,
+      `the annotation ${key} of the Lease ${lease.metadata?.name ?? ''} ${consequence}: ${z.prettifyError(result.error)}`,
     );
     return null;
   };
-  return {
-    memory: {
-      lastModified: read(annotation.lastModified, instant, false),
-      lastRecommendation: read(annotation.lastRecommendation, recommendation, true),
-      rejections: read(annotation.rejections, z.array(rejection), true) ?? [],
-      decision: read(annotation.decision, writtenDecision, true)?.decision ?? null,
-    },
-    problems,
+  const memory = {
+    lastModified: read(annotation.lastModified, instant, false),
+    lastRecommendation: read(annotation.lastRecommendation, recommendation, true),
+    rejections: read(annotation.rejections, z.array(rejection), true) ?? [],
+    decision: read(annotation.decision, writtenDecision, true)?.decision ?? null,
   };
+  return { memory: problems.length === 0 ? memory : { ...memory, unread }, problems };
 }
 
 function isManaged(lease: LeaseObject): boolean {

@@ -55,6 +55,11 @@ export interface LeaseRecord {
   readonly rejections: readonly Rejection[];
   /** The decision that holds the lock, or that was merged last and may still await its sync. */
   readonly decision: Decision | null;
+  /**
+   * Whether there is a decision that cannot be read, such as one of a later release. Whoever wrote it may have a pull request,
+   * so the Lease counts as held, by another decision than any that is known.
+   */
+  readonly hasUnreadDecision?: boolean;
 }
 
 /** One look at the cluster, taken at the start of every wake-up. */

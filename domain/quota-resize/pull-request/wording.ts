@@ -6,6 +6,9 @@ import type { Proposal } from '../model/verdict.ts';
 
 /** Why a Lease of somebody else stops the decision. */
 export function leaseHeldDetail({ lease }: QuotaObservation): string {
+  if (lease.hasUnreadDecision === true) {
+    return `the Lease ${lease.name} has a decision that this release cannot read, so nothing is decided beside it. Headroom waits until a release that can read it has ended it, or until its annotation resizer.io/decision is deleted`;
+  }
   return `the Lease ${lease.name} is held by ${lease.holder}. Headroom waits until it is released`;
 }
 

@@ -251,7 +251,7 @@ export function leaseTests(cluster: () => Cluster): void {
       expect(activities.lines).toMatchObject([{ holder: 'pr-13', error: 'Error: GitHub is away' }]);
     });
 
-    it('with an annotation that cannot be read says so and goes on', async () => {
+    it('with a decision that cannot be read keeps it, and counts as held by whoever wrote it', async () => {
       const target = targetOf('lease-corrupt');
       const annotations = {
         'resizer.io/target-namespace': 'lease-corrupt',
@@ -260,8 +260,48 @@ export function leaseTests(cluster: () => Cluster): void {
       };
       await write('state-lease-corrupt-compute', undefined, annotations);
       const activities = cluster().activities();
-      expect((await activities.observeQuota({ target })).lease.decision).toBeNull();
+      const observed = (await activities.observeQuota({ target })).lease;
+      expect(observed).toMatchObject({ decision: null, hasUnreadDecision: true });
       expect(activities.lines[0]?.['msg']).toContain('resizer.io/decision');
+
+      const file = { ...cpuFile, path: 'corrupt.yaml' };
+      const decision = decisionOf('corrupt');
+      const held = { kind: 'held', by: 'a decision that this release cannot read' };
+      expect(await activities.ensureLeaseAcquired({ target, decision, files: [file] })).toEqual(held);
+      await expect(activities.ensureLeaseUpdated({ target, decision })).rejects.toMatchObject({ type: 'InvalidInput' });
+      await activities.ensureLeaseReleased({ target, decision, rejection: null });
+      await activities.ensureLeaseSynced({ target, decision, at: 1_795_000_000_000 });
+      const lease = await read('state-lease-corrupt-compute');
+      expect(lease?.spec?.holderIdentity).toBeUndefined();
+      expect(lease?.metadata?.annotations).toMatchObject({
+        'resizer.io/decision': '{"v":99}',
+        'resizer.io/last-modified': '2026-11-18T11:06:40.000Z',
+      });
+      expect(await read(fileLeaseName(file))).toBeUndefined();
+      const owner = { ...target, quota: 'other' };
+      const batchedQuotas = [
+        { quota: 'compute', quotaUid: 'u-2', changes: [], approvalRequirement: null, candidates: [] },
+      ];
+      expect(
+        await activities.ensureLeaseAcquired({
+          target: owner,
+          decision: decisionOf('owner', { batchedQuotas }),
+          files: [{ ...cpuFile, path: 'owner.yaml' }],
+        }),
+      ).toEqual({ kind: 'acquired', batchedQuotas: [] });
+    });
+
+    it('with a decision of its own holder that cannot be read is written anew by that one', async () => {
+      const target = targetOf('lease-slip');
+      await write('state-lease-slip-compute', 'headroom/slip', {
+        'resizer.io/target-namespace': 'lease-slip',
+        'resizer.io/target-quota': 'compute',
+        'resizer.io/decision': '{"v":2,',
+      });
+      const activities = cluster().activities();
+      const decision = decisionOf('slip', { pullRequest: pullRequestOf('slip.yaml') });
+      await activities.ensureLeaseUpdated({ target, decision });
+      expect((await activities.observeQuota({ target })).lease).toMatchObject({ holder: 'headroom/slip', decision });
     });
 
     it('that was unlocked or deleted under an open decision is taken again', async () => {

@@ -793,6 +793,18 @@ describe('the Lease of others', () => {
     expect(idle({ lease: lease({ holder: 'pr-12' }) })[1]).toMatchObject({ kind: 'hold', reason: 'LeaseHeld' });
     expect(idle({ lease: lease({ holder: 'pr-12', holderIsAbandoned: true }) })[1].kind).toBe('propose');
   });
+
+  it.each([null, 'headroom/12345678', 'pr-12'])('with a decision that cannot be read is held: %s', (holder) => {
+    const held = { holder, holderIsAbandoned: holder === 'pr-12', hasUnreadDecision: true };
+    expect(idle({ lease: lease(held) })[1]).toMatchObject({ kind: 'hold', phase: 'Blocked', reason: 'LeaseHeld' });
+    const taken = { lease: lease(held) };
+    expect(decideOpenAt(NOW, { observed: taken })[1]).toMatchObject({ kind: 'hold', reason: 'LeaseHeld' });
+  });
+
+  it('is not theirs where only the text of the decision in hand cannot be read', () => {
+    const ours = { lease: lease({ holder: 'headroom/0a1b2c3d', hasUnreadDecision: true }) };
+    expect(decideOpenAt(NOW, { observed: ours })[1].kind).toBe('merge');
+  });
 });
 
 describe('awaiting the sync', () => {

@@ -139,7 +139,7 @@ const decisions = valuesOf<Decision>(
   ['notes', 'usageNotes', 'source', 'batchedQuotas', 'approvedBy'],
 );
 
-const memories = valuesOf<LeaseMemory>({
+const memories = valuesOf<Omit<LeaseMemory, 'unread'>>({
   lastModified: option(at),
   lastRecommendation: option(valuesOf<NonNullable<LeaseMemory['lastRecommendation']>>({ limits, at })),
   rejections: array(valuesOf<Rejection>({ limits, at, by: text, reason: text }), { maxLength: 3 }).map((all) =>

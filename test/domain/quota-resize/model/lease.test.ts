@@ -7,6 +7,7 @@ import {
   fileLeaseLabels,
   fileLeaseName,
   filesOfLease,
+  hasUnreadDecision,
   isFileLease,
   leaseNames,
   leaseRelation,
@@ -16,6 +17,7 @@ import {
   readLeaseMemory,
   targetOfLease,
   withMemory,
+  withoutDecision,
 } from '../../../../domain/quota-resize/model/lease.ts';
 
 const target = { cluster: 'c1', namespace: 'team-a', quota: 'compute' };
@@ -302,5 +304,23 @@ describe('the memory of a Lease', () => {
       refusals: read.rejections.length === 0 ? null : read.rejections,
     };
     expect(field[key.replace('resizer.io/', '') as keyof typeof field]).toBeNull();
+    // It stays as it is until there is something else to write in its place: a later release may be able to read it.
+    expect(withMemory(annotations, target, read)[key]).toBe(text);
+    expect(withMemory(annotations, target, memory)[key]).not.toBe(text);
+  });
+
+  it('says which decision cannot be read, and loses it only when its owner forgets it', () => {
+    const text = JSON.stringify({ v: 3, decision });
+    const annotations = { ...withMemory({}, target, memory), 'resizer.io/decision': text };
+    const { memory: read, problems } = readLeaseMemory({ metadata: { annotations } });
+    expect(hasUnreadDecision(read)).toBe(true);
+    expect(problems).toEqual([expect.stringContaining('counts as held')]);
+    const remembered = withMemory(annotations, target, { ...read, lastModified: 0 });
+    expect(remembered).toMatchObject({
+      'resizer.io/decision': text,
+      'resizer.io/last-modified': '1970-01-01T00:00:00.000Z',
+    });
+    expect(withMemory(annotations, target, withoutDecision(read))).not.toHaveProperty(['resizer.io/decision']);
+    expect(hasUnreadDecision(memory)).toBe(false);
   });
 });
