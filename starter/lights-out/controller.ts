@@ -38,8 +38,8 @@ function start({ headroom, kubeConfig, client, metrics, onRequestSent }: Starter
     signal,
   });
   const draining = queue.run();
-  onStop('lights-out hints', async () => await draining);
-  readiness.watch('lights-out hints', () =>
+  onStop('lights-out reconcile requests', async () => await draining);
+  readiness.watch('lights-out reconcile requests', () =>
     queue.trouble === null ? { ready: true } : { ready: false, reason: `waiting for Temporal: ${queue.trouble}` },
   );
 

@@ -57,8 +57,8 @@ function createQueue({ headroom, client, onRequestSent }: StarterContext): WorkQ
     signal,
   });
   const draining = queue.run();
-  onStop('requests', async () => await draining);
-  readiness.watch('requests', () =>
+  onStop('reconcile requests', async () => await draining);
+  readiness.watch('reconcile requests', () =>
     queue.trouble === null ? { ready: true } : { ready: false, reason: `waiting for Temporal: ${queue.trouble}` },
   );
   return queue;

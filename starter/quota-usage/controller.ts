@@ -33,7 +33,7 @@ function start({ headroom, kubeConfig, client, metrics, countedUsage }: StarterC
     signal,
   });
   const draining = queue.run();
-  onStop('usage hints', async () => await draining);
+  onStop('usage reconcile requests', async () => await draining);
 
   const watch = createUsageWatch({
     cluster,
@@ -68,7 +68,7 @@ function start({ headroom, kubeConfig, client, metrics, countedUsage }: StarterC
   readiness.watch('usage', () =>
     cache.isReady() ? { ready: true } : { ready: false, reason: 'the quotas are not listed yet' },
   );
-  readiness.watch('usage hints', () =>
+  readiness.watch('usage reconcile requests', () =>
     queue.trouble === null ? { ready: true } : { ready: false, reason: `waiting for Temporal: ${queue.trouble}` },
   );
   hostCounts(headroom, cache, policy).catch((error: unknown) => {

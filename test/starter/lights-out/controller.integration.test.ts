@@ -115,7 +115,7 @@ describe('the starter', () => {
       expect.objectContaining({
         conditions: expect.objectContaining({
           'watch lightsoutschedules': { ready: true },
-          'lights-out hints': { ready: true },
+          'lights-out reconcile requests': { ready: true },
         }),
       }),
     ]);

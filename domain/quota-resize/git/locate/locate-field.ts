@@ -11,7 +11,7 @@ import { isQuotaKey } from '../../model/quota-key.ts';
 import { type DocumentValues, placedInValues } from './values-document.ts';
 
 /**
- * The values that the field names, in the hinted file or in the one file below the hinted folder that has them. The field is
+ * The values that the field names, in the file of the candidate, or in the one file below its folder that has them. The field is
  * one value, or the mapping of all of them; of a value whose key is a quota's, the others are looked for beside it.
  */
 export function locateByField(search: Search, field: string): LocateAnswer {
