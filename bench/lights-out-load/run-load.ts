@@ -82,7 +82,7 @@ const isWrite = { method: 'PATCH', path: /^\/apis\/(apps|batch)\/v1\/namespaces\
 /** Puts the whole load down and up, without and with batches and faults, and reports what each way took. */
 export async function runLoad(options: RunOptions): Promise<LoadReport> {
   options.tell('starting the servers');
-  const plane = await startLightsOutPlane({ controllerManagerFlags });
+  const plane = await startLightsOutPlane({ controllerManagerFlags, ownServers: true });
   try {
     return await new Run(plane, options).report();
   } finally {

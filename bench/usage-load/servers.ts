@@ -33,7 +33,7 @@ const apiServerFlags = ['--service-cluster-ip-range=10.0.0.0/16'];
 export async function startAgainstHeadroom(): Promise<LoadServers> {
   const [original, headroom] = await Promise.all([
     startOriginalPlane({ ...originalResync, apiServerFlags }),
-    startUsagePlane({ apiServerFlags }),
+    startUsagePlane({ apiServerFlags, ownServers: true }),
   ]);
   const stop = async (): Promise<void> => {
     await Promise.all([original.stop(), headroom.stop()]);

@@ -67,6 +67,7 @@ const timings = {
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const namespaces = Array.from({ length: options.quotas }, (_, index) => `chaos-${index}`);
   const stack = await startStack({
+    ownServers: true,
     files: namespaceFiles(namespaces),
     env: timings,
     durableTemporal: true,

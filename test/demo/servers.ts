@@ -21,6 +21,7 @@ export async function startDemoServers(options: {
 }): Promise<Stack> {
   const processes = options.headroom === false ? 0 : 1;
   const starting = startStack({
+    ownServers: true,
     cluster: CLUSTER,
     files: demoFiles,
     forge: { checks: 'pass', checkDelayMs: 1500, validate: false },

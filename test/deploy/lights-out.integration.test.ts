@@ -28,7 +28,8 @@ import { readSchedule, scheduleWarnings } from '../../domain/lights-out/schedule
 import { WORKLOAD_KINDS } from '../../domain/lights-out/workload/kinds.ts';
 import { createApiGet } from '../../starter/kernel/api-get.ts';
 import { settingEntries } from '../../starter/config.ts';
-import { type ControlPlane, startControlPlane } from '../kernel/servers/control-plane.ts';
+import type { ControlPlane } from '../kernel/servers/control-plane.ts';
+import { borrowControlPlane } from '../kernel/servers/shared-control-plane.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { accessOf } from '../kernel/stack/access.ts';
 
@@ -42,7 +43,7 @@ let config: KubeConfig;
 let custom: CustomObjectsApi;
 
 beforeAll(async () => {
-  plane = await startControlPlane();
+  plane = await borrowControlPlane();
   config = accessOf(plane.adminKubeconfig);
   custom = config.makeApiClient(CustomObjectsApi);
   for (const file of ['namespace.yaml', 'rbac.yaml']) await applyFile(file);

@@ -20,7 +20,8 @@ import { loadConfig, settingEntries } from '../../starter/config.ts';
 import { configFileSetting } from '../../platform/config/settings.ts';
 import { SOURCES } from '../../tools/programs/sources.ts';
 import { PROGRAM_NAMES } from '../../tools/programs/program-names.ts';
-import { type ControlPlane, startControlPlane } from '../kernel/servers/control-plane.ts';
+import type { ControlPlane } from '../kernel/servers/control-plane.ts';
+import { borrowControlPlane } from '../kernel/servers/shared-control-plane.ts';
 import { accessOf } from '../kernel/stack/access.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url));
@@ -35,7 +36,7 @@ beforeAll(async () => {
   for (const file of await readdir(DEPLOY)) {
     if (file.endsWith('.yaml')) manifests.set(file, await objectsOf(file));
   }
-  plane = await startControlPlane();
+  plane = await borrowControlPlane();
   kubeConfig = accessOf(plane.adminKubeconfig);
   // What the others are in is there for real; everything else is only tried.
   await apply(found('Namespace', 'namespace-resizer-system'), undefined);

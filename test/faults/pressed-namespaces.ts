@@ -4,6 +4,7 @@ import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import { quotaResizeId } from '../../domain/quota-resize/target.ts';
 import { type ResizeStatus, status } from '../../workflows/quota-resize/messages.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
+import { HistoryWatch } from '../kernel/stack/history-watch.ts';
 import type { Stack } from '../kernel/stack/stack.ts';
 
 export const QUOTA = 'objects';
@@ -97,5 +98,6 @@ export async function untilResized(
       return seen?.reason === 'CoolingDown' && (await isRaised(stack, namespace));
     },
     withinMs,
+    new HistoryWatch(stack.client, quotaResizeId(targetOf(namespace))),
   );
 }

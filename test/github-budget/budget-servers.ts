@@ -16,7 +16,8 @@ import {
   startProcess,
   temporaryDirectory,
 } from '../kernel/servers/supervised-process.ts';
-import { startTemporal, type TemporalServer } from '../kernel/servers/temporal.ts';
+import { borrowTemporal } from '../kernel/servers/shared-temporal.ts';
+import type { TemporalServer } from '../kernel/servers/temporal.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 
 const PROGRAM = fileURLToPath(new URL('./worker-main.ts', import.meta.url));
@@ -38,7 +39,7 @@ export interface BudgetServers {
 
 export async function startBudgetServers({ workers }: { readonly workers: number }): Promise<BudgetServers> {
   const dir = await temporaryDirectory('budget');
-  const temporal = await startTemporal();
+  const temporal = await borrowTemporal();
   const connection = await Connection.connect({ address: temporal.address });
   const client = new Client({ connection, namespace: temporal.namespace });
   const processes: SupervisedProcess[] = [];

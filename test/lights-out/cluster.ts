@@ -33,6 +33,7 @@ import {
   type HeadroomPlaneOptions,
   startHeadroomPlane,
 } from '../kernel/stack/headroom-plane.ts';
+import { HistoryWatch } from '../kernel/stack/history-watch.ts';
 import { accessOf } from '../kernel/stack/access.ts';
 import { untilAllowed } from '../activities/until-allowed.ts';
 
@@ -355,6 +356,7 @@ export class LightsOutCluster {
         return isAtRest && said;
       },
       withinMs,
+      new HistoryWatch(this.plane.client, this.handle(schedule).workflowId),
     );
   }
 

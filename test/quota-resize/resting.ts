@@ -20,5 +20,6 @@ export async function restsIn(
       return seen.phase === phase && seen.reason === reason && seen.until !== undefined && seen;
     },
     withinMs,
+    quota.history(),
   );
 }

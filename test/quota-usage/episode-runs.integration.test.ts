@@ -14,7 +14,8 @@ import {
 } from '../../starter/quota-usage/reconcile-request.ts';
 import { commandSignals, status, usageChanged, type UsageCommandInput } from '../../workflows/quota-usage/messages.ts';
 import type { quotaUsage } from '../../workflows/quota-usage/workflow.ts';
-import { startTemporal, type TemporalServer } from '../kernel/servers/temporal.ts';
+import { borrowTemporal } from '../kernel/servers/shared-temporal.ts';
+import type { TemporalServer } from '../kernel/servers/temporal.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
 import { testedWorkflows } from '../kernel/stack/programs.ts';
 
@@ -31,7 +32,7 @@ let connection: Connection;
 let native: NativeConnection;
 let client: Client;
 beforeAll(async () => {
-  server = await startTemporal();
+  server = await borrowTemporal();
   connection = await Connection.connect({ address: server.address });
   native = await NativeConnection.connect({ address: server.address });
   client = new Client({ connection, namespace: server.namespace });

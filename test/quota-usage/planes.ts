@@ -39,6 +39,7 @@ export interface UsagePlaneOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly apiServerFlags?: readonly string[];
   readonly controllerManagerFlags?: readonly string[];
+  readonly ownServers?: boolean;
   /** Kubernetes' own quota controller runs as well, as it does where Headroom audits. Default: false. */
   readonly hasOriginal?: boolean;
 }
@@ -49,6 +50,7 @@ export async function startUsagePlane(options: UsagePlaneOptions = {}): Promise<
     manifests: ['quota-usage/reading/rbac.yaml', 'quota-usage/own/rbac.yaml'],
     env: { HEADROOM_USAGE_MODE: 'own', ...options.env },
     apiServerFlags: options.apiServerFlags ?? [],
+    ownServers: options.ownServers ?? false,
     controllerManagerFlags: [
       `--controllers=${[...CONTROLLERS, ...(options.hasOriginal ? [] : ['-resourcequota-controller'])].join(',')}`,
       ...(options.controllerManagerFlags ?? []),

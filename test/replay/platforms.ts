@@ -8,6 +8,7 @@ import { OF_EVERY_RUN, type Started } from './stages.ts';
 /** A repository, a forge, a cluster, and a Headroom that opens pull requests and merges them. */
 export async function withRepository(): Promise<Started<Stack>> {
   const stack = await startStack({
+    ownServers: true,
     files: { 'README.md': '# acme/gitops\n' },
     forge: { checks: 'pass', checkDelayMs: 300, validate: false },
     env: {
@@ -40,18 +41,18 @@ export async function withRepository(): Promise<Started<Stack>> {
 
 /** A cluster whose quotas Headroom counts in place of Kubernetes. */
 export async function withCountedQuotas(): Promise<Started<HeadroomPlane>> {
-  return await started(await startUsagePlane(), (plane) => plane);
+  return await started(await startUsagePlane({ ownServers: true }), (plane) => plane);
 }
 
 /** A cluster whose quotas Headroom counts and compares; what is wrong is told after seconds. */
 export async function withAuditedQuotas(): Promise<Started<HeadroomPlane>> {
   const env = { HEADROOM_USAGE_MODE: 'audit', HEADROOM_USAGE_AUDIT_AFTER: '10s' };
-  return await started(await startUsagePlane({ env }), (plane) => plane);
+  return await started(await startUsagePlane({ env, ownServers: true }), (plane) => plane);
 }
 
 /** A cluster with LightsOutSchedules. */
 export async function withSchedules(): Promise<Started<LightsOutCluster>> {
-  return await started(await startLightsOutPlane(), (plane) => new LightsOutCluster(plane));
+  return await started(await startLightsOutPlane({ ownServers: true }), (plane) => new LightsOutCluster(plane));
 }
 
 async function started<Servers>(

@@ -11,7 +11,8 @@ import {
 import type { QuotaTarget } from '../../../domain/kernel/target.ts';
 import type { QuotaObservation } from '../../../domain/quota-resize/model/observation.ts';
 import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
-import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
+import type { ControlPlane } from '../../kernel/servers/control-plane.ts';
+import { borrowControlPlane } from '../../kernel/servers/shared-control-plane.ts';
 import { untilAllowed } from '../until-allowed.ts';
 
 export const SYSTEM_NAMESPACE = 'namespace-resizer-system';
@@ -38,7 +39,7 @@ export interface Cluster {
 }
 
 export async function startCluster(): Promise<Cluster> {
-  const plane = await startControlPlane({ users: [{ name: WORKER }, { name: NOBODY }] });
+  const plane = await borrowControlPlane([{ name: WORKER }, { name: NOBODY }]);
   const admin = connect(plane.adminKubeconfig);
   const worker = connect(plane.kubeconfigFor(WORKER));
   const objects = kubeConfig(plane.adminKubeconfig).makeApiClient(KubernetesObjectApi);

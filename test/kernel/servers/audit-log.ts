@@ -53,9 +53,11 @@ export function auditPolicy(quietUsers: readonly string[]): string {
 /**
  * All events so far, in the order of writing. An event is written when its request has been answered, which may be shortly
  * after the client saw the answer. A line that is still being written is left for the next reading.
+ *
+ * @param fromByte where the events begin that are asked for.
  */
-export async function readAuditLog(file: string): Promise<AuditEvent[]> {
-  const text = await readFile(file, 'utf8');
+export async function readAuditLog(file: string, fromByte = 0): Promise<AuditEvent[]> {
+  const text = (await readFile(file)).toString('utf8', fromByte);
   const complete = text.slice(0, text.lastIndexOf('\n') + 1);
   return complete
     .split('\n')

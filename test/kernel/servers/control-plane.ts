@@ -13,7 +13,7 @@ import { untilReady } from './readiness.ts';
 import { type SupervisedProcess, startProcess, temporaryDirectory } from './supervised-process.ts';
 
 /** A user whom the API server knows by a token. RBAC decides what it may do; without a binding that is nothing. */
-interface ControlPlaneUser {
+export interface ControlPlaneUser {
   readonly name: string;
   readonly groups?: readonly string[];
 }
@@ -357,7 +357,8 @@ class RunningControlPlane {
   }
 }
 
-const ETCD_SOCKET = 'etcd:1';
+/** In the folder of a control plane. */
+export const ETCD_SOCKET = 'etcd:1';
 
 function newToken(): string {
   return randomBytes(24).toString('base64url');

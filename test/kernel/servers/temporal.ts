@@ -25,6 +25,8 @@ export interface TemporalOptions {
   readonly dbFile?: string;
   /** `default` unless given. */
   readonly namespace?: string;
+  /** Registered beside that one. */
+  readonly moreNamespaces?: readonly string[];
   /** Registered beside Headroom's own four. */
   readonly searchAttributes?: Readonly<Record<string, SearchAttributeType>>;
   /** Search attributes that are registered while it runs can be used at once, and not only after a minute. Default: false. */
@@ -133,6 +135,7 @@ function serverArguments(ports: Ports, namespace: string, options: TemporalOptio
     '--disable-config-file',
     '--disable-config-env',
     ...(namespace === 'default' ? [] : [`--namespace=${namespace}`]),
+    ...(options.moreNamespaces ?? []).map((name) => `--namespace=${name}`),
     ...Object.entries(attributes).map(([name, type]) => `--search-attribute=${name}=${type}`),
     // A hundred episodes at once must not meet the limits (2,400 and 10 a second) that protect a shared namespace.
     '--dynamic-config-value=frontend.namespaceRPS=20000',

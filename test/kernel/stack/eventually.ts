@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { HistoryWatch } from './history-watch.ts';
 
 /** Milliseconds between two questions at first: what is awaited here takes from milliseconds to seconds. */
 const EVERY_MS = 50;
@@ -32,17 +33,20 @@ async function answerOf<T>(ask: () => Promise<T> | T, withinMs: number): Promise
  * Asks until the answer is not undefined, null or false.
  *
  * @param what for the message when it never comes: "the pull request is merged"; a function says it when it is needed.
+ * @param history of the workflow that is asked: its next event is waited for, in place of a span of time.
  * @throws Error after `withinMs` milliseconds, with the last answer's error.
  */
 export async function eventually<T>(
   what: string | (() => string),
   ask: () => Promise<T | undefined | null | false> | T | undefined | null | false,
   withinMs = 60_000,
+  history?: HistoryWatch,
 ): Promise<T> {
   const started = Date.now();
   for (;;) {
     const asked = Date.now();
     let problem = '';
+    await history?.mark();
     try {
       const answer = await answerOf(ask, started + withinMs - asked + LAST_ANSWER_MS);
       if (answer !== undefined && answer !== null && answer !== false) return answer;
@@ -54,7 +58,7 @@ export async function eventually<T>(
       const said = typeof what === 'string' ? what : what();
       throw new Error(`waited ${withinMs / 1000} s in vain until ${said}${problem}`);
     }
-    await sleep(pause(now - started, now - asked));
+    await (history === undefined ? sleep(pause(now - started, now - asked)) : history.next());
   }
 }
 

@@ -6,6 +6,8 @@ import type { KubernetesObject } from '@kubernetes/client-node';
 import { Client, Connection } from '@temporalio/client';
 import { type ControlPlane, startControlPlane } from '../servers/control-plane.ts';
 import { type SupervisedProcess, temporaryDirectory } from '../servers/supervised-process.ts';
+import { borrowControlPlane } from '../servers/shared-control-plane.ts';
+import { borrowTemporal } from '../servers/shared-temporal.ts';
 import { startTemporal, type TemporalServer } from '../servers/temporal.ts';
 import { allSettled } from './all-settled.ts';
 import { launchProgram } from './launch-program.ts';
@@ -24,6 +26,8 @@ export interface HeadroomPlaneOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly apiServerFlags?: readonly string[];
   readonly controllerManagerFlags?: readonly string[];
+  /** Servers that no other file of this process uses. Otherwise they are shared, the control plane where it has no flags. */
+  readonly ownServers?: boolean;
 }
 
 /** A control plane, Temporal, and Headroom's processes under the product's roles; no forge. */
@@ -42,6 +46,14 @@ export interface HeadroomPlane {
 
 export const CLUSTER = 'test';
 
+async function controlPlaneFor(options: HeadroomPlaneOptions): Promise<ControlPlane> {
+  const { apiServerFlags = [], controllerManagerFlags = [], ownServers = false } = options;
+  const users = [{ name: WORKER_USER }, { name: STARTER_USER }];
+  const isPlain = apiServerFlags.length === 0 && controllerManagerFlags.length === 0;
+  if (isPlain && !ownServers) return await borrowControlPlane(users);
+  return await startControlPlane({ users, apiServerFlags, controllerManagerFlags });
+}
+
 /** Starts everything but the worker and the starter. */
 export async function startHeadroomPlane(options: HeadroomPlaneOptions): Promise<HeadroomPlane> {
   const dir = await temporaryDirectory('plane');
@@ -53,15 +65,11 @@ export async function startHeadroomPlane(options: HeadroomPlaneOptions): Promise
   };
   try {
     const [plane, temporal] = await allSettled([
-      startControlPlane({
-        users: [{ name: WORKER_USER }, { name: STARTER_USER }],
-        apiServerFlags: options.apiServerFlags ?? [],
-        controllerManagerFlags: options.controllerManagerFlags ?? [],
-      }).then((started) => {
+      controlPlaneFor(options).then((started) => {
         undo.push(async () => await started.stop());
         return started;
       }),
-      startTemporal().then((started) => {
+      (options.ownServers ? startTemporal() : borrowTemporal()).then((started) => {
         undo.push(async () => await started.stop());
         return started;
       }),

@@ -5,6 +5,8 @@ import { AppsV1Api, CoordinationV1Api, CoreV1Api } from '@kubernetes/client-node
 import { Client, Connection } from '@temporalio/client';
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../servers/control-plane.ts';
 import { type SupervisedProcess, temporaryDirectory } from '../servers/supervised-process.ts';
+import { borrowControlPlane } from '../servers/shared-control-plane.ts';
+import { borrowTemporal } from '../servers/shared-temporal.ts';
 import { startTemporal, type TemporalServer } from '../servers/temporal.ts';
 import { type Forge, startForge } from '../forge/forge.ts';
 import type { ForgeOptions } from '../forge/options.ts';
@@ -33,6 +35,8 @@ export interface StackOptions {
   readonly controlPlane?: Pick<ControlPlaneOptions, 'apiServerFlags' | 'controllerManagerFlags'>;
   /** Environment variables of worker and starter, beside those of the servers. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Servers that no other file of this process uses. Otherwise they are shared as far as no option is about them. */
+  readonly ownServers?: boolean;
   /** Keep Temporal's data in a file, so that it survives a restart. */
   readonly durableTemporal?: boolean;
   readonly workers?: number;
@@ -66,6 +70,21 @@ export interface Stack {
   stop(): Promise<void>;
 }
 
+async function controlPlaneFor({ controlPlane, ownServers = false }: StackOptions): Promise<ControlPlane> {
+  const users = [{ name: WORKER_USER }, { name: STARTER_USER }];
+  if (controlPlane === undefined && !ownServers) return await borrowControlPlane(users);
+  return await startControlPlane({ ...controlPlane, users });
+}
+
+async function temporalFor(options: StackOptions, dir: string): Promise<TemporalServer> {
+  const uiPort = options.ports?.temporalUi;
+  if (!options.durableTemporal && uiPort === undefined && !options.ownServers) return await borrowTemporal();
+  return await startTemporal({
+    ...(options.durableTemporal ? { dbFile: join(dir, 'temporal.db') } : {}),
+    ...(uiPort === undefined ? {} : { uiPort }),
+  });
+}
+
 /** Starts everything and returns when worker and starter are ready. */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const cluster = options.cluster ?? 'test';
@@ -81,17 +100,12 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   try {
     await createGitOpsRepository(gitDir, options.files);
     const [controlPlane, temporal, forge] = await allSettled([
-      startControlPlane({ ...options.controlPlane, users: [{ name: WORKER_USER }, { name: STARTER_USER }] }).then(
-        (plane) => {
-          undo.push(async () => await plane.stop());
-          say('Kubernetes is up');
-          return plane;
-        },
-      ),
-      startTemporal({
-        ...(options.durableTemporal ? { dbFile: join(dir, 'temporal.db') } : {}),
-        ...(options.ports?.temporalUi === undefined ? {} : { uiPort: options.ports.temporalUi }),
-      }).then((server) => {
+      controlPlaneFor(options).then((plane) => {
+        undo.push(async () => await plane.stop());
+        say('Kubernetes is up');
+        return plane;
+      }),
+      temporalFor(options, dir).then((server) => {
         undo.push(async () => await server.stop());
         say('Temporal is up');
         return server;

@@ -14,6 +14,7 @@ import {
 import type { quotaResize } from '../../../workflows/quota-resize/workflow.ts';
 import type { WriteExchange } from '../forge/http/write-log.ts';
 import { eventually } from './eventually.ts';
+import { HistoryWatch } from './history-watch.ts';
 import { type Stack, SYSTEM_NAMESPACE } from './stack.ts';
 import { createDeployment } from './workloads.ts';
 
@@ -140,6 +141,11 @@ export class WatchedQuota {
       .map((event) => `${event.type}: ${event.message}`);
   }
 
+  /** For waits for what the newest run says of itself. */
+  history(): HistoryWatch {
+    return new HistoryWatch(this.stack.client, this.workflowId);
+  }
+
   async status(): Promise<ResizeStatus> {
     return await this.stack.client.workflow.getHandle(this.workflowId).query(status);
   }
@@ -168,6 +174,7 @@ export class WatchedQuota {
         return seen.phase === phase && (reason === undefined || seen.reason === reason) ? seen : null;
       },
       withinMs,
+      this.history(),
     ).catch(async (error: unknown) => {
       const seen = await this.status().catch(() => null);
       if (seen !== null) last = `${seen.phase} (${seen.reason}): ${seen.detail}`;
@@ -190,7 +197,7 @@ export class WatchedQuota {
       last = `${result.reason}: ${result.detail}`;
       return result.reason === reason ? result.detail : null;
     };
-    return await eventually(what, ask, EPISODE_MS).catch((error: unknown) => {
+    return await eventually(what, ask, EPISODE_MS, this.history()).catch((error: unknown) => {
       throw new Error(`${error instanceof Error ? error.message : String(error)}; the last was ${last}`);
     });
   }

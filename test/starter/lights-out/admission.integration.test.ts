@@ -28,7 +28,8 @@ import { loadConfig } from '../../../starter/config.ts';
 import { Readiness } from '../../../platform/health/health.ts';
 import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
 import { createLog } from '../../../platform/log/log.ts';
-import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
+import type { ControlPlane } from '../../kernel/servers/control-plane.ts';
+import { borrowControlPlane } from '../../kernel/servers/shared-control-plane.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { applyManifests } from '../../kernel/stack/manifests.ts';
 import { type Answer, send, shownSerial } from '../admission/tls.ts';
@@ -55,7 +56,7 @@ let registrations: AdmissionregistrationV1Api;
 const cleanups: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
-  plane = await startControlPlane({ users: [{ name: STARTER }, { name: KEEPER }, { name: NOBODY }] });
+  plane = await borrowControlPlane([{ name: STARTER }, { name: KEEPER }, { name: NOBODY }]);
   admin = accessOf(plane.adminKubeconfig);
   core = admin.makeApiClient(CoreV1Api);
   registrations = admin.makeApiClient(AdmissionregistrationV1Api);

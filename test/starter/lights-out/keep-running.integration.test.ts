@@ -5,14 +5,15 @@ import { lightsOutId } from '../../../domain/lights-out/target.ts';
 import { taskQueue } from '../../../domain/kernel/target.ts';
 import { keepRunning } from '../../../starter/lights-out/keep-running.ts';
 import { type CuttableLine, startLine } from '../../kernel/servers/cuttable-line.ts';
-import { startTemporal, type TemporalServer } from '../../kernel/servers/temporal.ts';
+import { borrowTemporal } from '../../kernel/servers/shared-temporal.ts';
+import type { TemporalServer } from '../../kernel/servers/temporal.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 
 let temporal: TemporalServer;
 let line: CuttableLine;
 
 beforeAll(async () => {
-  temporal = await startTemporal();
+  temporal = await borrowTemporal();
   line = await startLine(Number(temporal.address.split(':').at(-1)));
 });
 

@@ -30,7 +30,8 @@ import type { QueuedScheduleRequest } from '../../../starter/lights-out/reconcil
 import type { Shaped } from '../../../starter/lights-out/shape.ts';
 import { watchSchedules } from '../../../starter/lights-out/watch.ts';
 import { loadKubeConfig } from '../../../platform/kubernetes/kubernetes-access.ts';
-import { type ControlPlane, startControlPlane } from '../../kernel/servers/control-plane.ts';
+import type { ControlPlane } from '../../kernel/servers/control-plane.ts';
+import { borrowControlPlane } from '../../kernel/servers/shared-control-plane.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { applyManifests } from '../../kernel/stack/manifests.ts';
 import { asleep, awake, scheduleOf } from './schedules.ts';
@@ -50,7 +51,7 @@ let extensions: ApiextensionsV1Api;
 let custom: CustomObjectsApi;
 
 beforeAll(async () => {
-  plane = await startControlPlane();
+  plane = await borrowControlPlane();
   const admin = accessOf(plane.adminKubeconfig);
   core = admin.makeApiClient(CoreV1Api);
   apps = admin.makeApiClient(AppsV1Api);

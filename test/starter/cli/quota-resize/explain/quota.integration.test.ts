@@ -15,7 +15,8 @@ import {
   templateOf,
   WORKER,
 } from '../../../../activities/kubernetes/cluster.ts';
-import { startTemporal, type TemporalServer } from '../../../../kernel/servers/temporal.ts';
+import { borrowTemporal } from '../../../../kernel/servers/shared-temporal.ts';
+import type { TemporalServer } from '../../../../kernel/servers/temporal.ts';
 import { eventually } from '../../../../kernel/stack/eventually.ts';
 import { untilEnforced } from '../../../../quota-usage/planes.ts';
 import { type Api, openApi } from '../../../../quota-usage/side-by-side/api.ts';
@@ -26,7 +27,7 @@ let temporal: TemporalServer;
 let api: Api;
 
 beforeAll(async () => {
-  [cluster, temporal] = await Promise.all([startCluster(), startTemporal()]);
+  [cluster, temporal] = await Promise.all([startCluster(), borrowTemporal()]);
   api = openApi(cluster.plane.adminKubeconfig);
 });
 afterAll(async () => {

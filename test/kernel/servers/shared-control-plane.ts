@@ -1,0 +1,127 @@
+/**
+ * A control plane that the test files of a process use one after the other. The next one finds it as it was at its start: what
+ * a file leaves in the cluster is taken out of etcd.
+ */
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { readAuditLog } from './audit-log.ts';
+import { type ControlPlane, type ControlPlaneUser, ETCD_SOCKET, startControlPlane } from './control-plane.ts';
+import { EtcdStore } from './etcd-keys.ts';
+
+const WORKER_ACCOUNT = 'system:serviceaccount:namespace-resizer-system:headroom-worker';
+const STARTER_ACCOUNT = 'system:serviceaccount:namespace-resizer-system:headroom-starter';
+/** Everybody whom one of the files needs: the API server reads its users at its start. */
+const USERS: readonly ControlPlaneUser[] = [
+  'headroom-worker',
+  'headroom-starter',
+  WORKER_ACCOUNT,
+  STARTER_ACCOUNT,
+  'keeper',
+  'nobody',
+].map((name) => ({ name }));
+
+/** What makes other objects goes first, and namespaces, without which nothing new is let in. */
+const MAKERS =
+  /^\/registry\/(?:namespaces|deployments|replicasets|statefulsets|daemonsets|jobs|cronjobs|controllers|horizontalpodautoscalers|configmaps)\//;
+/** What the servers renew by themselves. */
+const RENEWED = /^\/registry\/(?:leases\/kube-system|events|ranges|masterleases)\//;
+
+/** Milliseconds between two looks at what is left; a controller that has heard of an end makes nothing more by then. */
+const LOOK_MS = 100;
+/** Milliseconds until everything is gone, on a machine under load. */
+const CLEARED_WITHIN_MS = 60_000;
+
+/** Those that nobody uses. */
+const idle: SharedControlPlane[] = [];
+
+/**
+ * A control plane with these users and no flags of its own, empty. `stop` gives it back. Its API server may be killed,
+ * started again and given other tokens; everything that belongs to Kubernetes itself has to stay.
+ */
+export async function borrowControlPlane(users: readonly ControlPlaneUser[] = []): Promise<ControlPlane> {
+  const missing = users.filter(({ name, groups = [] }) => groups.length > 0 || !USERS.some((one) => one.name === name));
+  if (missing.length > 0) {
+    throw new Error(`the shared control plane has no user ${missing.map(({ name }) => name).join(', ')}: add it to USERS`);
+  }
+  const shared = idle.pop() ?? (await SharedControlPlane.start());
+  return await shared.lend();
+}
+
+class SharedControlPlane {
+  readonly #plane: ControlPlane;
+  readonly #store: EtcdStore;
+  readonly #atStart: ReadonlyMap<string, string>;
+  #isUp = true;
+
+  private constructor(plane: ControlPlane, store: EtcdStore, atStart: ReadonlyMap<string, string>) {
+    this.#plane = plane;
+    this.#store = store;
+    this.#atStart = atStart;
+  }
+
+  static async start(): Promise<SharedControlPlane> {
+    const plane = await startControlPlane({ users: USERS });
+    const store = new EtcdStore(join(plane.dir, ETCD_SOCKET));
+    // Its controllers go on for a moment: what they make is part of the start.
+    let before = -1;
+    for (let now = (await store.keys()).size; now !== before; now = (await store.keys()).size) {
+      before = now;
+      await delay(3 * LOOK_MS);
+    }
+    return new SharedControlPlane(plane, store, await store.values());
+  }
+
+  async lend(): Promise<ControlPlane> {
+    const plane = this.#plane;
+    const auditLog = join(plane.dir, 'audit.jsonl');
+    await this.#clear();
+    const { size } = await stat(auditLog);
+    let givenBack: Promise<void> | undefined;
+    return {
+      ...plane,
+      auditEvents: async () => await readAuditLog(auditLog, size),
+      killApiServer: async () => {
+        this.#isUp = false;
+        await plane.killApiServer();
+      },
+      startApiServer: async () => {
+        await plane.startApiServer();
+        this.#isUp = true;
+      },
+      stop: async () => await (givenBack ??= this.#giveBack()),
+    };
+  }
+
+  /** One that cannot be cleared is not lent again. */
+  async #giveBack(): Promise<void> {
+    try {
+      if (!this.#isUp) await this.#plane.startApiServer();
+      this.#isUp = true;
+      await this.#clear();
+      idle.push(this);
+    } catch (error) {
+      await this.#plane.stop();
+      throw error;
+    }
+  }
+
+  /** Takes away what was not there at the start, until nothing more comes, and puts back what was changed. */
+  async #clear(): Promise<void> {
+    const deadline = Date.now() + CLEARED_WITHIN_MS;
+    for (let isFirst = true; ; isFirst = false) {
+      const left = [...(await this.#store.keys()).keys()].filter((key) => !this.#atStart.has(key));
+      if (left.length === 0) break;
+      if (Date.now() > deadline) throw new Error(`in vain taken out of the shared control plane: ${left.join(', ')}`);
+      const makers = left.filter((key) => MAKERS.test(key));
+      await this.#store.remove(makers);
+      if (isFirst && makers.length > 0) await delay(LOOK_MS);
+      await this.#store.remove(left);
+      await delay(LOOK_MS);
+    }
+    const values = await this.#store.values();
+    for (const [key, value] of this.#atStart) {
+      if (values.get(key) !== value && !RENEWED.test(key)) await this.#store.put(key, value);
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+
+/** Milliseconds without an event after which is asked again all the same: of a workflow that is not there yet, or any more. */
+const AT_MOST_MS = 2_000;
+const WITHOUT_HISTORY_MS = 200;
+/** Events come in bursts: whoever asks after each of them asks for nothing. */
+const BURST_MS = 50;
+
+/**
+ * Tells when the history of a workflow has grown. What a workflow answers to a query changes with its history only, and a
+ * query costs the worker and Temporal several times what it costs Temporal to keep somebody waiting for an event.
+ */
+export class HistoryWatch {
+  readonly #client: Client;
+  readonly #workflowId: string;
+  /** Where in the history of a run the next event is awaited; null where that is not known. */
+  #after: Uint8Array | null = null;
+
+  constructor(client: Client, workflowId: string) {
+    this.#client = client;
+    this.#workflowId = workflowId;
+  }
+
+  /** To be called before a question: the next event is one that came after this. */
+  async mark(): Promise<void> {
+    this.#after ??= await this.#read(null);
+  }
+
+  /** Returns when an event has come since the mark, or after a while. */
+  async next(): Promise<void> {
+    if (this.#after === null) {
+      await sleep(WITHOUT_HISTORY_MS);
+      return;
+    }
+    [this.#after] = await Promise.all([this.#read(this.#after), sleep(BURST_MS)]);
+  }
+
+  /** What comes after `token`, or the whole history; null where there is no run, or it is over, or nothing came. */
+  async #read(token: Uint8Array | null): Promise<Uint8Array | null> {
+    try {
+      const answer = await this.#client.withDeadline(
+        Date.now() + AT_MOST_MS,
+        async () =>
+          await this.#client.workflowService.getWorkflowExecutionHistory({
+            namespace: this.#client.options.namespace,
+            execution: { workflowId: this.#workflowId },
+            waitNewEvent: true,
+            ...(token === null ? {} : { nextPageToken: token }),
+          }),
+      );
+      return answer.nextPageToken.length === 0 ? null : answer.nextPageToken;
+    } catch {
+      // No run, no answer in time, or a Temporal that is away: whoever waits asks again, and says what that came to.
+      return null;
+    }
+  }
+}
