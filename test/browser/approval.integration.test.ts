@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Browser, chromium, type Frame, type Locator, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Frame, type Locator, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { findChromium } from '../../tools/browser/chromium.ts';
 import { eventually } from '../kernel/stack/eventually.ts';
@@ -25,6 +25,8 @@ const timeout = 8 * PATIENCE_MS;
 
 let stack: Stack;
 let browser: Browser;
+/** One for all pages: what the UI loads, and what its scripts compile to, is there for the next page. */
+let context: BrowserContext;
 
 beforeAll(async () => {
   const executablePath = findChromium();
@@ -60,6 +62,7 @@ beforeAll(async () => {
     }),
     mkdir(SCREENSHOTS, { recursive: true }),
   ]);
+  context = await browser.newContext({ viewport: { width: 1400, height: 1100 } });
 });
 afterAll(async () => {
   await browser?.close();
@@ -68,7 +71,7 @@ afterAll(async () => {
 
 /** A page of the Temporal UI; a picture of how it was left is taken in any case. */
 async function open(path: string): Promise<Page> {
-  const page = await browser.newPage({ viewport: { width: 1400, height: 1100 } });
+  const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
   onTestFinished(async () => await page.close());
   await page.goto(`${stack.temporal.uiUrl}/namespaces/${stack.temporal.namespace}${path}`);

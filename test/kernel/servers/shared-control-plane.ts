@@ -32,8 +32,8 @@ const LOOK_MS = 100;
 /** Milliseconds until everything is gone, on a machine under load. */
 const CLEARED_WITHIN_MS = 60_000;
 
-/** Those that nobody uses. */
-const idle: SharedControlPlane[] = [];
+/** The one that nobody uses. A second one would take a few hundredths of a core from the others for as long as it waits. */
+let idle: SharedControlPlane | undefined;
 
 /**
  * A control plane with these users and no flags of its own, empty. `stop` gives it back. Its API server may be killed,
@@ -42,10 +42,13 @@ const idle: SharedControlPlane[] = [];
 export async function borrowControlPlane(users: readonly ControlPlaneUser[] = []): Promise<ControlPlane> {
   const missing = users.filter(({ name, groups = [] }) => groups.length > 0 || !USERS.some((one) => one.name === name));
   if (missing.length > 0) {
-    throw new Error(`the shared control plane has no user ${missing.map(({ name }) => name).join(', ')}: add it to USERS`);
+    throw new Error(
+      `the shared control plane has no user ${missing.map(({ name }) => name).join(', ')}: add it to USERS`,
+    );
   }
-  const shared = idle.pop() ?? (await SharedControlPlane.start());
-  return await shared.lend();
+  const waiting = idle;
+  idle = undefined;
+  return await (waiting ?? (await SharedControlPlane.start())).lend();
 }
 
 class SharedControlPlane {
@@ -95,15 +98,20 @@ class SharedControlPlane {
 
   /** One that cannot be cleared is not lent again. */
   async #giveBack(): Promise<void> {
+    if (idle !== undefined) {
+      await this.#plane.stop();
+      return;
+    }
     try {
       if (!this.#isUp) await this.#plane.startApiServer();
       this.#isUp = true;
       await this.#clear();
-      idle.push(this);
     } catch (error) {
       await this.#plane.stop();
       throw error;
     }
+    if (idle === undefined) idle = this;
+    else await this.#plane.stop();
   }
 
   /** Takes away what was not there at the start, until nothing more comes, and puts back what was changed. */

@@ -18,6 +18,17 @@ describe('the stream of a seed', () => {
     expect(makeStream({ ...options, seed: 8 })).not.toEqual(stream);
   });
 
+  it('has each fault once where it is short, and everything that was killed is started again', () => {
+    const faults = makeStream({ ...options, operations: 400 }).filter(({ kind }) => kind === 'fault');
+    expect(faults.map(act)).toEqual([
+      'starterKilled',
+      'starterStarted',
+      'apiServersRestarted',
+      'workerKilled',
+      'workerStarted',
+    ]);
+  });
+
   it('has as many random operations as asked for, and everything that quotas count among them', () => {
     expect(stream.filter(({ kind }) => kind !== 'fault').length).toBeGreaterThanOrEqual(options.operations);
     const acts = new Set(stream.map(act));

@@ -33,7 +33,7 @@ export function makeStream({ seed, operations, faults }: StreamOptions): Operati
   const world = emptyWorld(random);
   const stream = clusterSetup();
   for (const [name, rule] of NAMESPACES) stream.push(...openNamespace(world, newNamespace(name, rule)));
-  const places = [...milestones(world), ...(faults ? outages() : [])].toSorted((a, b) => a.at - b.at);
+  const places = [...milestones(world), ...(faults ? outages(operations) : [])].toSorted((a, b) => a.at - b.at);
   for (let done = 0; done < operations; done += 1) {
     while (places[0] !== undefined && places[0].at * operations <= done) stream.push(...(places.shift()?.make() ?? []));
     stream.push(randomOperation(world));
@@ -84,18 +84,25 @@ function milestones(world: World): Place[] {
   ];
 }
 
+/** From so many operations on, each fault comes several times. A restart costs as much as a hundred operations. */
+const LONG = 1_000;
+
 /** Faults in the spans in which nothing is awaited of a controller. */
-function outages(): Place[] {
+function outages(operations: number): Place[] {
   const fault = (at: number, what: Fault, words: string): Place => ({
     at,
     make: () => [{ kind: 'fault', fault: what, words }],
   });
-  return [
+  const once = [
     fault(0.15, 'starterKilled', 'the starter is killed'),
     fault(0.18, 'starterStarted', 'a starter is started'),
     fault(0.28, 'apiServersRestarted', 'the API servers are restarted'),
     fault(0.34, 'workerKilled', 'the worker is killed'),
     fault(0.38, 'workerStarted', 'a worker is started'),
+  ];
+  if (operations < LONG) return once;
+  return [
+    ...once,
     fault(0.5, 'starterKilled', 'the starter is killed'),
     fault(0.52, 'workerKilled', 'the worker is killed'),
     fault(0.55, 'workerStarted', 'a worker is started'),

@@ -1,0 +1,70 @@
+/** What a test file may rely on where it uses servers that others have used before. */
+import { ApiextensionsV1Api, AppsV1Api, CoreV1Api, PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
+import { expect, it } from 'vitest';
+import { accessOf } from '../stack/access.ts';
+import { eventually } from '../stack/eventually.ts';
+import { applyManifests } from '../stack/manifests.ts';
+import { createDeployment, podCount } from '../stack/workloads.ts';
+import { borrowControlPlane } from './shared-control-plane.ts';
+import { borrowTemporal } from './shared-temporal.ts';
+
+const DEFINITION = new URL('../../../deploy/lights-out/crd.yaml', import.meta.url);
+const merge = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
+
+it('a shared control plane is as it was at its start, whatever the file before has left in it', async () => {
+  const first = await borrowControlPlane();
+  const before = accessOf(first.adminKubeconfig);
+  const core = before.makeApiClient(CoreV1Api);
+  await core.createNamespace({ body: { metadata: { name: 'left' } } });
+  await createDeployment(before.makeApiClient(AppsV1Api), {
+    namespace: 'left',
+    name: 'web',
+    replicas: 5,
+    requests: { cpu: '10m' },
+  });
+  await eventually('its pods are there', async () => (await podCount(core, 'left')) === 5);
+  await applyManifests(first.adminKubeconfig, [DEFINITION]);
+  await core.patchNamespace({ name: 'default', body: { metadata: { labels: { changed: 'yes' } } } }, merge);
+  await first.killApiServer();
+  await first.stop();
+
+  const second = await borrowControlPlane();
+  try {
+    expect(second.url).toBe(first.url);
+    expect(await second.auditEvents()).toEqual([]);
+    const after = accessOf(second.adminKubeconfig);
+    const fresh = after.makeApiClient(CoreV1Api);
+    await eventually('what was there is gone from the caches of the API server too', async () => {
+      const { items } = await fresh.listNamespace();
+      const { items: definitions } = await after.makeApiClient(ApiextensionsV1Api).listCustomResourceDefinition();
+      return items.every(({ metadata }) => metadata?.name !== 'left') && definitions.length === 0;
+    });
+    expect((await fresh.listPodForAllNamespaces()).items).toEqual([]);
+    expect((await fresh.readNamespace({ name: 'default' })).metadata?.labels).not.toHaveProperty('changed');
+    // A namespace of the same name is a new one, and its controllers work.
+    await fresh.createNamespace({ body: { metadata: { name: 'left' } } });
+    await createDeployment(after.makeApiClient(AppsV1Api), {
+      namespace: 'left',
+      name: 'web',
+      replicas: 1,
+      requests: { cpu: '10m' },
+    });
+    await eventually('one pod is there', async () => (await podCount(fresh, 'left')) === 1);
+  } finally {
+    await second.stop();
+  }
+});
+
+it('two that are borrowed at once are two, and an unknown user is said', async () => {
+  await expect(borrowControlPlane([{ name: 'somebody' }])).rejects.toThrow('no user somebody: add it to USERS');
+  const [one, other] = [await borrowControlPlane(), await borrowControlPlane()];
+  expect(one.url).not.toBe(other.url);
+  await Promise.all([one.stop(), other.stop()]);
+});
+
+it('a shared Temporal has a namespace for each, and cannot be killed', async () => {
+  const [one, other] = [await borrowTemporal(), await borrowTemporal()];
+  expect(one.address).toBe(other.address);
+  expect(one.namespace).not.toBe(other.namespace);
+  await expect(one.kill()).rejects.toThrow('this Temporal is shared');
+});
