@@ -1,11 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '@temporalio/client';
+import { type Client, isGrpcServiceError } from '@temporalio/client';
 
-/** Milliseconds without an event after which is asked again all the same: of a workflow that is not there yet, or any more. */
-const AT_MOST_MS = 2_000;
-const WITHOUT_HISTORY_MS = 200;
-/** Events come in bursts: whoever asks after each of them asks for nothing. */
-const BURST_MS = 50;
+/** Milliseconds without an event after which is asked again all the same. */
+const AT_MOST_MS = 5_000;
+/** Milliseconds after which is asked again for a workflow that is not there yet, or whose run is over. */
+const WITHOUT_HISTORY_MS = 300;
+/** Milliseconds. An activity is six events in a burst: whoever asks after each of them asks more than one who does not wait. */
+const BURST_MS = 250;
+
+/** The code of gRPC. */
+const DEADLINE_EXCEEDED = 4;
 
 /**
  * Tells when the history of a workflow has grown. What a workflow answers to a query changes with its history only, and a
@@ -50,9 +54,10 @@ export class HistoryWatch {
           }),
       );
       return answer.nextPageToken.length === 0 ? null : answer.nextPageToken;
-    } catch {
-      // No run, no answer in time, or a Temporal that is away: whoever waits asks again, and says what that came to.
-      return null;
+    } catch (error) {
+      // Without an event in time the next one is awaited at the same place. Where there is no run, or Temporal is away,
+      // whoever waits asks again, and says what that came to.
+      return isGrpcServiceError(error) && Number(error.code) === DEADLINE_EXCEEDED ? token : null;
     }
   }
 }
