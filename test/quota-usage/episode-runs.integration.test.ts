@@ -5,7 +5,7 @@ import type { UsageCache } from '../../activities/quota-usage/usage-cache.ts';
 import type { PauseActivities } from '../../activities/kernel/interface.ts';
 import { notYet } from '../../activities/kernel/not-yet.ts';
 import { createUsageCacheActivities } from '../../activities/quota-usage/cache-activities.ts';
-import { cacheTaskQueue, taskQueue } from '../../domain/kernel/target.ts';
+import { activityTaskQueue, cacheTaskQueue, taskQueue } from '../../domain/kernel/target.ts';
 import { quotaUsageId } from '../../domain/quota-usage/target.ts';
 import {
   createUsageRequestSender,
@@ -83,15 +83,19 @@ describe('an episode that is paused', () => {
     const episodes = await Worker.create({
       ...shared,
       taskQueue: taskQueue(cluster),
-      activities: keptHere(),
       workflowBundle: await testedWorkflows(),
+    });
+    const pauses = await Worker.create({
+      ...shared,
+      taskQueue: activityTaskQueue(taskQueue(cluster), 'quota-usage'),
+      activities: keptHere(),
     });
     const counts = await Worker.create({
       ...shared,
       taskQueue: cacheTaskQueue(cluster),
       activities: createUsageCacheActivities({ cache: emptyCache(asked), cluster, policy }),
     });
-    await episodes.runUntil(async () => {
+    const pausedRuns = async (): Promise<void> => {
       await client.workflow.signalWithStart<typeof quotaUsage, [UsageCommandInput]>('quotaUsage', {
         workflowId: quotaUsageId(target),
         taskQueue: taskQueue(cluster),
@@ -115,7 +119,8 @@ describe('an episode that is paused', () => {
       });
       // An attempt that was held up for long is made once more.
       expect(new Set(asked)).toEqual(new Set(['compute']));
-    });
+    };
+    await episodes.runUntil(pauses.runUntil(pausedRuns));
   });
 });
 
