@@ -9,11 +9,8 @@ const END = '/registry0';
 /** etcd takes 128 operations in a transaction. */
 const AT_ONCE = 100;
 
-/** A key with the revision that wrote it last. */
-export type EtcdKeys = ReadonlyMap<string, string>;
-
 interface RangeAnswer {
-  readonly kvs?: readonly { readonly key: string; readonly mod_revision: string; readonly value?: string }[];
+  readonly kvs?: readonly { readonly key: string; readonly value?: string }[];
 }
 
 /** The key-value store of an etcd that listens on a socket of the file system. */
@@ -24,13 +21,13 @@ export class EtcdStore {
     this.#socketPath = socketPath;
   }
 
-  async keys(): Promise<EtcdKeys> {
+  async keys(): Promise<ReadonlySet<string>> {
     const { kvs = [] } = await this.#ask<RangeAnswer>('range', {
       key: encode(FIRST),
       range_end: encode(END),
       keys_only: true,
     });
-    return new Map(kvs.map(({ key, mod_revision: revision }) => [decode(key), revision]));
+    return new Set(kvs.map(({ key }) => decode(key)));
   }
 
   /** Every key with its value, which is base64. */

@@ -51,6 +51,22 @@ export async function borrowControlPlane(users: readonly ControlPlaneUser[] = []
   return await (waiting ?? (await SharedControlPlane.start())).lend();
 }
 
+/** One that cannot be restored is not lent again. */
+async function takeBack(shared: SharedControlPlane): Promise<void> {
+  if (idle !== undefined) {
+    await shared.stop();
+    return;
+  }
+  try {
+    await shared.restore();
+  } catch (error) {
+    await shared.stop();
+    throw error;
+  }
+  if (idle === undefined) idle = shared;
+  else await shared.stop();
+}
+
 class SharedControlPlane {
   readonly #plane: ControlPlane;
   readonly #store: EtcdStore;
@@ -92,33 +108,26 @@ class SharedControlPlane {
         await plane.startApiServer();
         this.#isUp = true;
       },
-      stop: async () => await (givenBack ??= this.#giveBack()),
+      stop: async () => await (givenBack ??= takeBack(this)),
     };
   }
 
-  /** One that cannot be cleared is not lent again. */
-  async #giveBack(): Promise<void> {
-    if (idle !== undefined) {
-      await this.#plane.stop();
-      return;
-    }
-    try {
-      if (!this.#isUp) await this.#plane.startApiServer();
-      this.#isUp = true;
-      await this.#clear();
-    } catch (error) {
-      await this.#plane.stop();
-      throw error;
-    }
-    if (idle === undefined) idle = this;
-    else await this.#plane.stop();
+  /** Makes it ready for the next file. */
+  async restore(): Promise<void> {
+    if (!this.#isUp) await this.#plane.startApiServer();
+    this.#isUp = true;
+    await this.#clear();
+  }
+
+  async stop(): Promise<void> {
+    await this.#plane.stop();
   }
 
   /** Takes away what was not there at the start, until nothing more comes, and puts back what was changed. */
   async #clear(): Promise<void> {
     const deadline = Date.now() + CLEARED_WITHIN_MS;
     for (let isFirst = true; ; isFirst = false) {
-      const left = [...(await this.#store.keys()).keys()].filter((key) => !this.#atStart.has(key));
+      const left = [...(await this.#store.keys())].filter((key) => !this.#atStart.has(key));
       if (left.length === 0) break;
       if (Date.now() > deadline) throw new Error(`in vain taken out of the shared control plane: ${left.join(', ')}`);
       const makers = left.filter((key) => MAKERS.test(key));

@@ -57,7 +57,8 @@ export class HistoryWatch {
     } catch (error) {
       // Without an event in time the next one is awaited at the same place. Where there is no run, or Temporal is away,
       // whoever waits asks again, and says what that came to.
-      return isGrpcServiceError(error) && Number(error.code) === DEADLINE_EXCEEDED ? token : null;
+      const code: number | null = isGrpcServiceError(error) ? error.code : null;
+      return code === DEADLINE_EXCEEDED ? token : null;
     }
   }
 }
