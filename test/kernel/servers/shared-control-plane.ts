@@ -36,8 +36,8 @@ const CLEARED_WITHIN_MS = 60_000;
 let idle: SharedControlPlane | undefined;
 
 /**
- * A control plane with these users and no flags of its own, empty. `stop` gives it back. Its API server may be killed,
- * started again and given other tokens; everything that belongs to Kubernetes itself has to stay.
+ * A control plane with these users and no flags of its own, empty. `stop` gives it back. One whose API server was killed is
+ * not lent again: its controllers come back one after the other within a minute, for which the next file should not wait.
  */
 export async function borrowControlPlane(users: readonly ControlPlaneUser[] = []): Promise<ControlPlane> {
   const missing = users.filter(({ name, groups = [] }) => groups.length > 0 || !USERS.some((one) => one.name === name));
@@ -51,9 +51,9 @@ export async function borrowControlPlane(users: readonly ControlPlaneUser[] = []
   return await (waiting ?? (await SharedControlPlane.start())).lend();
 }
 
-/** One that cannot be restored is not lent again. */
+/** One that cannot be restored is not lent again either. */
 async function takeBack(shared: SharedControlPlane): Promise<void> {
-  if (idle !== undefined) {
+  if (idle !== undefined || shared.wasKilled) {
     await shared.stop();
     return;
   }
@@ -71,7 +71,7 @@ class SharedControlPlane {
   readonly #plane: ControlPlane;
   readonly #store: EtcdStore;
   readonly #atStart: ReadonlyMap<string, string>;
-  #isUp = true;
+  wasKilled = false;
 
   private constructor(plane: ControlPlane, store: EtcdStore, atStart: ReadonlyMap<string, string>) {
     this.#plane = plane;
@@ -101,12 +101,16 @@ class SharedControlPlane {
       ...plane,
       auditEvents: async () => await readAuditLog(auditLog, size),
       killApiServer: async () => {
-        this.#isUp = false;
+        this.wasKilled = true;
         await plane.killApiServer();
       },
-      startApiServer: async () => {
-        await plane.startApiServer();
-        this.#isUp = true;
+      restartApiServer: async () => {
+        this.wasKilled = true;
+        await plane.restartApiServer();
+      },
+      rotateToken: async (user) => {
+        this.wasKilled = true;
+        await plane.rotateToken(user);
       },
       stop: async () => await (givenBack ??= takeBack(this)),
     };
@@ -114,8 +118,6 @@ class SharedControlPlane {
 
   /** Makes it ready for the next file. */
   async restore(): Promise<void> {
-    if (!this.#isUp) await this.#plane.startApiServer();
-    this.#isUp = true;
     await this.#clear();
   }
 

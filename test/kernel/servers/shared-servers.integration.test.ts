@@ -25,7 +25,6 @@ it('a shared control plane is as it was at its start, whatever the file before h
   await eventually('its pods are there', async () => (await podCount(core, 'left')) === 5);
   await applyManifests(first.adminKubeconfig, [DEFINITION]);
   await core.patchNamespace({ name: 'default', body: { metadata: { labels: { changed: 'yes' } } } }, merge);
-  await first.killApiServer();
   await first.stop();
 
   const second = await borrowControlPlane();
@@ -53,6 +52,15 @@ it('a shared control plane is as it was at its start, whatever the file before h
   } finally {
     await second.stop();
   }
+});
+
+it('one whose API server was killed is not lent again', async () => {
+  const first = await borrowControlPlane();
+  await first.killApiServer();
+  await first.stop();
+  const second = await borrowControlPlane();
+  expect(second.url).not.toBe(first.url);
+  await second.stop();
 });
 
 it('two that are borrowed at once are two, and an unknown user is said', async () => {
