@@ -1,8 +1,9 @@
 import type { V1Lease } from '@kubernetes/client-node';
 import type { Logger } from 'pino';
-import { pauseSentence } from '../../domain/kernel/pause.ts';
+import { pauseSentence, type PauseSubject } from '../../domain/kernel/pause.ts';
+import { quotaPauseSubject } from '../../domain/kernel/target.ts';
 import { evaluateLease, type Surroundings } from '../../domain/lease-gc/evaluate-lease.ts';
-import { isFileLease, leaseSelector, targetOfLease } from '../../domain/quota-resize/model/lease.ts';
+import { carrierOfLease, isFileLease, leaseSelector, targetOfLease } from '../../domain/quota-resize/model/lease.ts';
 import { failure } from '../kernel/failure.ts';
 import { type PauseOptions, readPauses } from '../kernel/pause.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
@@ -44,9 +45,8 @@ async function collect(options: LeaseGcOptions, cluster: string): Promise<LeaseG
     const evaluation = evaluateLease(lease, lastWritten(lease), surroundings, Date.now());
     if (evaluation.kind === 'keep') continue;
     // Asked for each, because a round may take long: a pause that came meanwhile holds from the next Lease on.
-    const namespace = targetOfLease(lease)?.namespace;
     const pauseOf = await readPauses(options);
-    if (pauseOf({ controller: 'lease-gc', ...(namespace === undefined ? {} : { namespace }) }) !== null) continue;
+    if (pauseSubjectsOf(lease, cluster).some((subject) => pauseOf(subject) !== null)) continue;
     // An unlocked Lease keeps its memory, also of the decision: whoever comes next finds its pull request.
     const isGone = evaluation.kind === 'delete' || isFileLease(lease);
     if (!(await asRead(isGone ? deleteLease(options, lease) : replaceLease(options, lease, null)))) continue;
@@ -57,6 +57,17 @@ async function collect(options: LeaseGcOptions, cluster: string): Promise<LeaseG
     );
   }
   return { kept: leases.length - deleted.length - unlocked.length, deleted, unlocked };
+}
+
+/** Whom a write of a Lease is for: whoever collects it, and the quotas whose lock and memory it is. */
+function pauseSubjectsOf(lease: V1Lease, cluster: string): readonly PauseSubject[] {
+  const target = targetOfLease(lease);
+  if (target === null) return [{ controller: 'lease-gc' }, { controller: 'quota-resize' }];
+  const quotas = [target.quota, carrierOfLease(lease) ?? target.quota];
+  return [
+    { controller: 'lease-gc', namespace: target.namespace },
+    ...quotas.map((quota) => quotaPauseSubject('quota-resize', { cluster, namespace: target.namespace, quota })),
+  ];
 }
 
 async function readSurroundings(

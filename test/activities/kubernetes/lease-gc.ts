@@ -10,11 +10,15 @@ const HOUR = 3_600_000;
 export function leaseGcTests(cluster: () => Cluster): void {
   async function lease(
     name: string,
-    more: { target?: [string, string]; holder?: string; age?: number; label?: object },
+    more: { target?: [string, string]; holder?: string; carriedBy?: string; age?: number; label?: object },
   ) {
-    const { target, holder, age = 48 * HOUR, label = labels } = more;
-    const annotations =
-      target === undefined ? {} : { 'resizer.io/target-namespace': target[0], 'resizer.io/target-quota': target[1] };
+    const { target, holder, carriedBy, age = 48 * HOUR, label = labels } = more;
+    const annotations = {
+      ...(target === undefined
+        ? {}
+        : { 'resizer.io/target-namespace': target[0], 'resizer.io/target-quota': target[1] }),
+      ...(carriedBy === undefined ? {} : { 'resizer.io/carried-by': carriedBy }),
+    };
     const renewTime = new Date(Date.now() - age).toISOString().replace('Z', '000Z');
     const spec = { renewTime, ...(holder === undefined ? {} : { holderIdentity: holder }) };
     const metadata = { name, namespace: SYSTEM_NAMESPACE, labels: label, annotations };
@@ -94,6 +98,34 @@ export function leaseGcTests(cluster: () => Cluster): void {
       expect(await collect(() => Promise.resolve(new Set()))).toMatchObject({
         deleted: ['state-gone-again', 'state-gone-closing'],
       });
+    });
+
+    it('leaves the Leases of what is paused for the resizer, also the lock that its decision has on another quota', async () => {
+      const { admin, create } = cluster();
+      await create(namespaceOf('gc-paused'));
+      const file = { ...labels, 'headroom.io/kind': 'file' };
+      await lease('state-gc-paused-a', { target: ['gc-paused', 'a'], holder: 'headroom/5' });
+      await lease('file-gc-paused-a', { target: ['gc-paused', 'a'], holder: 'headroom/5', label: file });
+      const carried = { target: ['gc-paused', 'b'] as [string, string], holder: 'headroom/5', carriedBy: 'a' };
+      await lease('state-gc-paused-b', carried);
+      await lease('state-gc-paused-c', { target: ['gc-paused', 'c'], holder: 'headroom/6' });
+      await lease('file-gc-paused-c', { target: ['gc-paused', 'c'], holder: 'headroom/6', label: file });
+      const metadata = { name: 'headroom-pauses', namespace: SYSTEM_NAMESPACE };
+      const pause = async (key: string | null) => {
+        await admin.core.deleteNamespacedConfigMap({ ...metadata }).catch(() => {});
+        if (key !== null) await create({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { [key]: '' } });
+      };
+      const nothing = { deleted: [], unlocked: [] };
+      for (const key of ['controller_quota-resize', 'controller_lease-gc', 'namespace_gc-paused']) {
+        await pause(key);
+        expect(await collect(() => Promise.resolve(new Set()))).toMatchObject(nothing);
+      }
+      await pause('target_quota-resize_gc-paused_a');
+      const { unlocked } = await collect(() => Promise.resolve(new Set()));
+      expect(unlocked.toSorted()).toEqual(['file-gc-paused-c', 'state-gc-paused-c']);
+      await pause(null);
+      const ended = await collect(() => Promise.resolve(new Set()));
+      expect(ended.unlocked.toSorted()).toEqual(['file-gc-paused-a', 'state-gc-paused-a', 'state-gc-paused-b']);
     });
   });
 }
