@@ -3,6 +3,8 @@ import { connectKubernetes } from '../activities/kubernetes/kubernetes.ts';
 import { readPauseConfigMaps } from '../activities/kernel/pause.ts';
 import { PauseView } from '../activities/kernel/pause-view.ts';
 import { watchPauses } from '../activities/kernel/pause-watch.ts';
+import { PAUSES } from '../domain/kernel/pause.ts';
+import { scopeOfPauseKey } from '../domain/kernel/stored-pause.ts';
 import type { Config } from './config.ts';
 import type { Log } from '../platform/log/log.ts';
 
@@ -20,7 +22,16 @@ export function openPauseView({
 }): PauseView {
   const { systemNamespace } = config.kubernetes;
   const kubernetes = connectKubernetes(kubeConfig);
-  const view = new PauseView(async () => await readPauseConfigMaps({ kubernetes, systemNamespace }));
+  const warned = new Set<string>();
+  const view = new PauseView(async () => {
+    const read = await readPauseConfigMaps({ kubernetes, systemNamespace });
+    for (const key of Object.keys(read.pauses ?? {})) {
+      if (warned.has(key) || scopeOfPauseKey(key) !== null) continue;
+      warned.add(key);
+      log.warn({ configMap: PAUSES, key }, 'A key of the ConfigMap stops nothing, because it names nothing.');
+    }
+    return read;
+  });
   watchPauses(view, { kubeConfig, systemNamespace, signal, log });
   return view;
 }

@@ -37,8 +37,14 @@ export async function readPauseConfigMaps({ kubernetes, systemNamespace }: Pause
             data: everything.data ?? {},
             createdAt: everything.metadata?.creationTimestamp?.getTime() ?? null,
           },
-    pauses: pauses === null ? null : (pauses.data ?? {}),
+    pauses: pauses === null ? null : { ...textsOf(pauses.binaryData), ...pauses.data },
   };
+}
+
+/** What is no UTF-8 is kept apart by Kubernetes, in Base64: a pause all the same. */
+function textsOf(binaryData: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const texts = Object.entries(binaryData).map(([key, data]) => [key, Buffer.from(data, 'base64').toString()]);
+  return Object.fromEntries(texts) as Record<string, string>;
 }
 
 /** The pauses of this moment, to be asked for several subjects. */
@@ -98,8 +104,10 @@ export async function writePause(
   scope: Exclude<PauseScope, { kind: 'everything' }>,
   pause: Pause | null,
 ): Promise<void> {
+  const key = keyOf(scope);
+  const data = { [key]: pause === null ? null : storePause(pause) };
   await kubernetes.core.patchNamespacedConfigMap(
-    { name: PAUSES, namespace, body: { data: { [keyOf(scope)]: pause === null ? null : storePause(pause) } } },
+    { name: PAUSES, namespace, body: { data, binaryData: { [key]: null } } },
     setHeaderOptions('Content-Type', PatchStrategy.MergePatch),
   );
 }

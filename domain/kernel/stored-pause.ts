@@ -8,6 +8,7 @@ import {
   type PauseScope,
   type PauseSubject,
 } from './pause.ts';
+import { type ControllerName, controllerNames } from './controllers.ts';
 import { oneLine } from './sentence.ts';
 import { type EpochMs, formatInstant } from './time.ts';
 
@@ -37,9 +38,36 @@ export function pauseKey(scope: Exclude<PauseScope, { kind: 'everything' }>, dig
   }
 }
 
+type ReadScope =
+  | Extract<PauseScope, { kind: 'namespace' }>
+  | (Extract<PauseScope, { kind: 'controller' | 'target' }> & { readonly controller: ControllerName });
+
+/**
+ * What a key of the ConfigMap stops; null for one that stops nothing, such as `namespace-team-a` or `controller_quotaresize`.
+ * The name of a target that was too long for a key is not whole.
+ */
+export function scopeOfPauseKey(key: string): ReadScope | null {
+  const [, kind, rest = ''] = /^(controller|namespace|target)_(.+)$/s.exec(key) ?? [];
+  if (kind === 'namespace') return NAMESPACE.test(rest) ? { kind, namespace: rest } : null;
+  const controller = controllerNames.find((name) => rest === name || rest.startsWith(`${name}_`));
+  if (controller === undefined) return null;
+  if (kind === 'controller') return rest === controller ? { kind, controller } : null;
+  const name = rest.slice(controller.length + 1).replace('_', '/');
+  return kind === 'target' && name !== '' ? { kind, controller, name } : null;
+}
+
+/** Whether the key was too long, so that it ends in a hash in place of the end of the name. */
+export function isShortenedPauseKey(key: string): boolean {
+  return key.length === MAX_KEY && SHORTENED.test(key);
+}
+
+/** A DNS label. */
+const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
+
 /** Kubernetes' limit for a key of a ConfigMap. */
 const MAX_KEY = 253;
 const DIGEST = 16;
+const SHORTENED = /_[0-9a-f]{16}$/;
 
 const storedPause = z.object({
   by: z.string().catch('unknown'),

@@ -1,4 +1,10 @@
-import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
+import {
+  type Client,
+  ScheduleAlreadyRunning,
+  type ScheduleDescription,
+  ScheduleNotFoundError,
+  ScheduleOverlapPolicy,
+} from '@temporalio/client';
 import type { ClusterSchedule } from '../../domain/kernel/schedule.ts';
 import { taskQueue } from '../../domain/kernel/target.ts';
 
@@ -40,8 +46,8 @@ export async function reserveClusterName(
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
   }
   const found = await handle.describe();
-  const recorded = found.memo?.[UID_MEMO];
-  if (typeof recorded === 'string' && recorded !== uid) {
+  const recorded = uidOf(found);
+  if (recorded !== null && recorded !== uid) {
     throw new ClusterNameTaken(
       `the cluster name "${cluster}" is recorded for the cluster whose kube-system has the UID ${recorded}, this one has ${uid}: ` +
         `choose another CLUSTER_NAME, or delete the Schedule ${scheduleId} if that cluster is gone`,
@@ -58,4 +64,23 @@ export async function reserveClusterName(
     const { memo } = previous.action;
     return { ...previous, spec, action: { ...action, ...(memo === undefined ? {} : { memo }) }, policies };
   });
+}
+
+/**
+ * The UID that the name of a cluster is recorded with; null where it is not recorded.
+ *
+ * @throws the client's error when Temporal cannot be reached.
+ */
+export async function recordedClusterUid(client: Client, scheduleId: string): Promise<string | null> {
+  try {
+    return uidOf(await client.schedule.getHandle(scheduleId).describe());
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError) return null;
+    throw error;
+  }
+}
+
+function uidOf({ memo }: ScheduleDescription): string | null {
+  const recorded = memo?.[UID_MEMO];
+  return typeof recorded === 'string' ? recorded : null;
 }

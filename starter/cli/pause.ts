@@ -2,10 +2,12 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ControllerName, controllerNames } from '../../domain/kernel/controllers.ts';
 import { PAUSE_EVERYTHING, type PauseScope } from '../../domain/kernel/pause.ts';
-import { storePause, upgradePause } from '../../domain/kernel/stored-pause.ts';
+import { isShortenedPauseKey, scopeOfPauseKey, storePause, upgradePause } from '../../domain/kernel/stored-pause.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
+import type { ConfigSources } from '../../platform/config/config.ts';
 import type { Config } from '../config.ts';
 import { columns } from './columns.ts';
+import type { confirmedCluster } from './confirmed-cluster.ts';
 import { withClient } from './connection.ts';
 import type { CommandTools, TargetForm } from './controller.ts';
 import { namespaceArgument } from './names.ts';
@@ -17,7 +19,11 @@ import { CommandFailed, print, type SharedOptions, userName } from './shared.ts'
 type TargetScope = Extract<PauseScope, { kind: 'target' }> & { readonly controller: ControllerName };
 type WrittenScope = Exclude<PauseScope, { kind: 'everything' | 'target' }> | TargetScope;
 
-interface Flags extends WhoAndWhy {
+interface PauseFlags extends WhoAndWhy {
+  readonly ignoreNotFound?: boolean;
+}
+
+interface Flags extends PauseFlags {
   readonly namespace?: string;
   readonly controller?: string;
 }
@@ -45,15 +51,20 @@ export function addPauseCommands(program: Command, { run, shared }: CommandTools
       .argument('[target]', `${description}, <${argument}>; with --controller ${others.join(' or ')}`)
       .option('--namespace <name>', 'everything in this namespace', namespaceArgument)
       .option('--controller <name>', `${controllerNames.join(', ')}; alone: all that it does`);
-    addWhoAndWhy(command).action(async (target: string | undefined, flags: Flags) => {
+    addPauseOptions(verb, command).action(async (target: string | undefined, flags: Flags) => {
       const scope = checkedBy(command, () => scopeOf(target, flags));
-      await run(async (config) => await write(config, verb, scope, flags, shared()));
+      await run(async (...config) => await write(config, verb, scope, flags, shared()));
     });
   }
   program
     .command('pauses')
     .description('what is paused now, by whom and why')
-    .action(async () => await run(async (config) => await list(config, shared())));
+    .action(async () => await run(async (...config) => await list(config, shared())));
+}
+
+function addPauseOptions(verb: Verb, command: Command): Command {
+  const options = addWhoAndWhy(command);
+  return verb === 'pause' ? options.option('--ignore-not-found', 'also pause what does not exist yet') : options;
 }
 
 /** The same for one target of a controller that has commands of its own. */
@@ -67,9 +78,11 @@ export function addTargetPauseCommands(
     const command = targetCommand(parent, verb, target).description(
       verb === 'pause' ? `stop writing for ${target.description} until resume` : 'go on after a pause',
     );
-    addWhoAndWhy(command).action(
-      async (name: string, flags: WhoAndWhy) =>
-        await run(async (config) => await write(config, verb, { kind: 'target', controller, name }, flags, shared())),
+    addPauseOptions(verb, command).action(
+      async (name: string, flags: PauseFlags) =>
+        await run(
+          async (...config) => await write(config, verb, { kind: 'target', controller, name }, flags, shared()),
+        ),
     );
   }
 }
@@ -107,19 +120,29 @@ function targetScope(controller: ControllerName, name: string): TargetScope {
   return { kind: 'target', controller, name };
 }
 
+/** The configuration of a command, with what it was loaded from. */
+type Loaded = readonly [Config, ConfigSources];
+
+/** The configuration by which the pauses are those that the workers read, and what is not sure of it. */
+async function confirmed([config, sources]: Loaded): ReturnType<typeof confirmedCluster> {
+  const cluster = await import('./confirmed-cluster.ts');
+  return await cluster.confirmedCluster(config, sources);
+}
+
 async function write(
-  config: Config,
+  loaded: Loaded,
   verb: Verb,
   scope: WrittenScope,
-  { by = userName(), reason = '' }: WhoAndWhy,
+  { by = userName(), reason = '', ignoreNotFound = false }: PauseFlags,
   { output }: Pick<SharedOptions, 'output'>,
 ): Promise<void> {
   const what = wordsOf(scope);
   // The client of Kubernetes takes its time to load, which the other commands need not wait for.
   const { keepPause, endPause, keyOf } = await import('./kept-pauses.ts');
+  const { config, notes } = await confirmed(loaded);
   const pause = { by, reason, at: Date.now() };
   if (verb === 'pause') {
-    if (scope.kind === 'target') await assertExists(config, scope);
+    if (!ignoreNotFound) await assertExists(config, scope);
     const before = await keepPause(config, scope, pause);
     if (before !== null) {
       throw new CommandFailed(`Paused already by ${before.by}: ${what}. headroom pauses shows since when.`);
@@ -135,10 +158,15 @@ async function write(
   if (output === 'json') {
     print({ key: keyOf(scope), pause: kept === null ? null : JSON.parse(storePause(kept)), answer });
   } else console.log(answer);
+  for (const note of notes) console.error(note);
 }
 
-async function assertExists(config: Config, { controller, name }: TargetScope): Promise<void> {
-  await controllers[controller].target?.assertExists?.(config, name);
+/** A name that is written wrongly would pause nothing, and nobody would notice. */
+async function assertExists(config: Config, scope: WrittenScope): Promise<void> {
+  if (scope.kind === 'target') await controllers[scope.controller].target?.assertExists?.(config, scope.name);
+  if (scope.kind !== 'namespace') return;
+  const quotas = await import('./quotas.ts');
+  await quotas.assertExists(config, { namespace: scope.namespace, quota: null });
 }
 
 /** What runs for a target is to show it at once; the pause holds without it. */
@@ -150,9 +178,11 @@ async function wake(config: Config, { controller, name }: TargetScope): Promise<
   );
 }
 
-async function list(config: Config, { output }: SharedOptions): Promise<void> {
+async function list(loaded: Loaded, { output }: SharedOptions): Promise<void> {
   const { readPauses } = await import('./kept-pauses.ts');
+  const { config, notes } = await confirmed(loaded);
   const { everything, pauses } = await readPauses(config);
+  for (const note of notes) console.error(note);
   const isEverything = everything !== null && everything.data['paused']?.trim().toLowerCase() !== 'false';
   const rows = [
     ...(isEverything
@@ -162,17 +192,35 @@ async function list(config: Config, { output }: SharedOptions): Promise<void> {
             by: everything.data['by'] ?? 'unknown',
             reason: everything.data['reason'] ?? '',
             at: everything.createdAt,
+            isKnown: true,
           },
         ]
       : []),
-    ...Object.entries(pauses ?? {}).map(([key, text]) => ({ key, ...upgradePause(text) })),
+    ...Object.entries(pauses ?? {}).map(([key, text]) => ({ key, ...upgradePause(text), isKnown: isKnownKey(key) })),
   ].map(({ at, ...row }) => ({ ...row, since: at === null ? null : formatInstant(at) }));
   if (output === 'json') return print(rows);
   if (rows.length === 0) return console.log('Nothing is paused.');
   const lines = columns(
-    rows.map(({ key, by, reason, since }) => [key, `by ${by}`, `since ${since ?? 'unknown'}`, reason]),
+    rows.map(({ key, by, reason, since, isKnown }) => [
+      key,
+      `by ${by}`,
+      `since ${since ?? 'unknown'}`,
+      [...(isKnown ? [] : ['STOPS NOTHING: Headroom reads no such key']), ...(reason === '' ? [] : [reason])].join(
+        ', ',
+      ),
+    ]),
   );
   console.log(lines.join('\n'));
+}
+
+/** Whether a key is that of a pause. People may write keys by hand, and those of another form stop nothing. */
+export function isKnownKey(key: string): boolean {
+  const scope = scopeOfPauseKey(key);
+  if (scope === null) return false;
+  if (scope.kind === 'namespace') return true;
+  const { target, pausedOtherwise } = controllers[scope.controller];
+  if (scope.kind === 'controller') return pausedOtherwise === undefined;
+  return target !== undefined && (isShortenedPauseKey(key) || target.isTarget(scope.name));
 }
 
 function wordsOf(scope: WrittenScope): string {

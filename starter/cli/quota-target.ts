@@ -30,6 +30,8 @@ export function quotaTargetForm(workflowId: (target: QuotaTarget) => string): Ta
       new CommandFailed(
         `Nothing runs for ${text} in ${clusterName}. Either the quota needs nothing, or the names are wrong: headroom list shows what runs.`,
       ),
+    // The client of Kubernetes takes its time to load, which the other commands need not wait for.
+    assertExists: async (config, text) => await (await import('./quotas.ts')).assertExists(config, quotaArgument(text)),
   };
 }
 

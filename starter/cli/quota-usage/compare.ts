@@ -5,7 +5,8 @@ import { listAll } from '../../../activities/kubernetes/list.ts';
 import { formatInstant } from '../../../domain/kernel/time.ts';
 import { eventLastSeen } from '../../../domain/quota-resize/demand/event-message.ts';
 import type { UsageArgument } from './argument.ts';
-import { type Counting, type CountingCluster, readQuotas } from './cluster.ts';
+import { readQuotas } from '../quotas.ts';
+import type { Counting, CountingCluster } from './cluster.ts';
 import { countQuotas, FEW_NAMESPACES, limitsOf } from './count.ts';
 import { type CountSnapshot, type Difference, type QuotaDifferences, confirm } from './difference.ts';
 

@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { pauseCommand, pauseSentence } from '../../../domain/kernel/pause.ts';
 import {
+  isShortenedPauseKey,
   type PauseConfigMaps,
   pauseKey,
   pauseOf,
+  scopeOfPauseKey,
   storePause,
   upgradePause,
 } from '../../../domain/kernel/stored-pause.ts';
@@ -63,6 +65,37 @@ describe('the key of a pause', () => {
     const keys = ['compute', 'a.b-c', 'q'.repeat(253), 'q'.repeat(252)].map(target);
     expect(new Set(keys).size).toBe(4);
     for (const key of keys) expect(key).toMatch(/^[-._a-zA-Z0-9]{1,253}$/);
+  });
+});
+
+describe('what a key stops', () => {
+  it.each([
+    { kind: 'target', controller: 'quota-resize', name: 'team-a/compute' },
+    { kind: 'target', controller: 'lights-out', name: 'dev-nights' },
+    { kind: 'namespace', namespace: 'team-a' },
+    { kind: 'controller', controller: 'quota-usage' },
+  ] as const)('is what it was made for: %j', (scope) => {
+    expect(scopeOfPauseKey(pauseKey(scope, digest))).toEqual(scope);
+  });
+
+  it.each([
+    'controller_quotaresize',
+    'controller_quota-resize_team-a',
+    'namespace-team-a',
+    'namespace_team_a',
+    'namespace_Team-A',
+    'target_quotaresize_team-a_compute',
+    'target_quota-resize',
+    'team-a/compute',
+    '',
+  ])('is nothing where nobody reads it: %j', (key) => {
+    expect(scopeOfPauseKey(key)).toBeNull();
+  });
+
+  it('is known of a name that is too long only as far as it goes', () => {
+    const scope = { kind: 'target', controller: 'quota-resize', name: `team-a/${'q'.repeat(253)}` } as const;
+    expect(isShortenedPauseKey(pauseKey(scope, digest))).toBe(true);
+    expect(isShortenedPauseKey('target_quota-resize_team-a_compute')).toBe(false);
   });
 });
 

@@ -4,12 +4,17 @@ import { userInfo } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
+import { PAUSES } from '../../../domain/kernel/pause.ts';
 import { taskQueue } from '../../../domain/kernel/target.ts';
+import { leaseGcId } from '../../../domain/lease-gc/target.ts';
+import { reserveClusterName } from '../../../platform/temporal/cluster-name.ts';
 import { keepPause, readPauses } from '../../../starter/cli/kept-pauses.ts';
 import { loadConfig } from '../../../starter/config.ts';
 import type { Explanation } from '../../../starter/cli/quota-resize/explain/facts.ts';
+import { freePort } from '../../kernel/servers/free-port.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
-import { type Stack, startStack } from '../../kernel/stack/stack.ts';
+import { type Stack, startStack, SYSTEM_NAMESPACE } from '../../kernel/stack/stack.ts';
 import { givenQuota, type WatchedQuota } from '../../kernel/stack/watched-quota.ts';
 import { headroom as program, headroomWithTemporal, type ProgramOutcome } from '../run-program.ts';
 
@@ -54,6 +59,13 @@ async function says(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await headroom(...args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return stdout;
+}
+
+/** What a command says that names what there is not. */
+async function wrong(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await headroom(...args);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  return stderr;
 }
 
 /** The one sentence of a command that cannot do what it is asked to. */
@@ -129,7 +141,14 @@ describe.concurrent('headroom', () => {
   });
 
   it('pauses what does not run, a namespace and a controller, and says what is not right', async () => {
+    await givenQuota(stack, { namespace: 'idle', hard: { pods: '10' } });
+    expect(await wrong('pause', 'idle/compte')).toBe(
+      'there is no ResourceQuota "compte" in idle: did you mean compute?\n',
+    );
+    expect(await wrong('pause', '--namespace', 'idel')).toContain('there is no namespace "idel" in ');
+    expect(await wrong('pause', 'idel/compute')).toContain('there is no namespace "idel" in ');
     expect(await says('pause', 'idle/compute')).toContain('quota-resize of idle/compute');
+    expect(await says('pause', 'idle/later', '--ignore-not-found')).toContain('quota-resize of idle/later');
     expect(await says('pause', '--namespace', 'idle', '--by', 'ann')).toContain('Paused by ann: the namespace idle.');
     expect(await says('pause', '--controller', 'lease-gc')).toContain('the controller lease-gc');
     const rows = JSON.parse(await says('pauses', '--output', 'json')) as { key: string; by: string }[];
@@ -141,6 +160,54 @@ describe.concurrent('headroom', () => {
       ]),
     );
     expect(await says('resume', '--controller', 'lease-gc')).toBe(`Resumed by ${me}: the controller lease-gc.\n`);
+  });
+
+  it('pauses where the workers look, whatever the settings of the command say', async () => {
+    await givenQuota(stack, { namespace: 'elsewhere', hard: { pods: '10' } });
+    const env = { ...environment(), SYSTEM_NAMESPACE: 'elsewhere' };
+    const paused = await headroomWithTemporal(['pause', 'elsewhere/compute'], env);
+    expect(paused).toMatchObject({ code: 0, stderr: '' });
+    expect(await says('pauses')).toMatch(/^target_quota-resize_elsewhere_compute /m);
+    const { items } = await stack.core.listNamespacedConfigMap({ namespace: 'elsewhere' });
+    expect(items.map(({ metadata }) => metadata?.name)).not.toContain(PAUSES);
+
+    const without = { ...environment(), TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}` };
+    const { code, stdout, stderr } = await program(['pauses'], without);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('elsewhere_compute') });
+    expect(stderr).toContain('Temporal cannot be reached');
+    expect(stderr).toContain(`Pauses are looked for in the namespace ${SYSTEM_NAMESPACE}`);
+  });
+
+  it('pauses nothing in another cluster than the one that is named', async () => {
+    const scheduleId = leaseGcId('other');
+    const of = { cluster: 'other', id: scheduleId, workflowType: 'leaseGc', everyMs: 1e9 };
+    await reserveClusterName(stack.client, of, 'another-uid');
+    const env = { ...environment(), CLUSTER_NAME: 'other' };
+    for (const args of [['pause', '--controller', 'lease-gc'], ['resume', '--controller', 'lease-gc'], ['pauses']]) {
+      const { code, stdout, stderr } = await headroomWithTemporal(args, env);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toMatch(/^The kubeconfig leads to another cluster than other: .* recorded with another-uid\./);
+    }
+    await stack.client.schedule.getHandle(scheduleId).delete();
+  });
+
+  it('ends a pause of whatever form, and marks the keys that stop nothing', async () => {
+    const binaryData = { 'namespace_idle-binary': Buffer.from([0xff, 0x31]).toString('base64') };
+    const body = { data: { controller_quotaresize: '{"by":"bob"}' }, binaryData };
+    await stack.core.patchNamespacedConfigMap(
+      { name: PAUSES, namespace: SYSTEM_NAMESPACE, body },
+      setHeaderOptions('Content-Type', PatchStrategy.MergePatch),
+    );
+    const rows = JSON.parse(await says('pauses', '--output', 'json')) as { key: string }[];
+    expect(rows).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ key: 'namespace_idle-binary', by: 'unknown', isKnown: true }),
+        expect.objectContaining({ key: 'controller_quotaresize', by: 'bob', isKnown: false }),
+      ]),
+    );
+    expect(await says('pauses')).toMatch(/^controller_quotaresize +by bob .* STOPS NOTHING/m);
+    await says('resume', '--namespace', 'idle-binary');
+    expect(await says('pauses')).not.toContain('idle-binary');
   });
 
   it('keeps the pauses of all who pause at once where there is no ConfigMap yet', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { scopeOf } from '../../../starter/cli/pause.ts';
+import { isKnownKey, scopeOf } from '../../../starter/cli/pause.ts';
 
 describe('what is paused', () => {
   it('is a quota where no controller is named, else a target of it, or all that it does', () => {
@@ -29,5 +29,28 @@ describe('what is paused', () => {
     [undefined, { controller: 'github-budget' }, 'several clusters share a budget, so it is paused in Temporal'],
   ])('is not said by %j with %j', (target, flags, message) => {
     expect(() => scopeOf(target, flags)).toThrow(message);
+  });
+});
+
+describe('a key of the ConfigMap', () => {
+  it.each([
+    'target_quota-resize_team-a_compute',
+    'target_lights-out_dev-nights',
+    'namespace_team-a',
+    'controller_lease-gc',
+    `target_quota-resize_team-a_${'q'.repeat(209)}_0123456789abcdef`,
+  ])('stops what it names: %s', (key) => {
+    expect(isKnownKey(key)).toBe(true);
+  });
+
+  it.each([
+    'target_quota-resize_team-a.compute',
+    'target_lights-out_team-a_dev-nights',
+    'target_lease-gc_test',
+    'controller_github-budget',
+    'controller_quotaresize',
+    'namespace-team-a',
+  ])('stops nothing: %s', (key) => {
+    expect(isKnownKey(key)).toBe(false);
   });
 });
