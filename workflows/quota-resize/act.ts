@@ -3,7 +3,7 @@ import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import * as applyOutcome from '../../domain/quota-resize/decide/apply-outcome.ts';
 import type { Seen } from '../../domain/quota-resize/model/episode-observation.ts';
 import { summary } from '../../domain/quota-resize/pull-request/wording.ts';
-import { type Decision, FOUND_IN_GIT } from '../../domain/quota-resize/model/decision.ts';
+import { type Decision, FOUND_IN_GIT, type Rejection } from '../../domain/quota-resize/model/decision.ts';
 import { type BlockedReason, blockedReasons, requireState } from '../../domain/quota-resize/model/memory.ts';
 import { failedActivity } from '../kernel/failure.ts';
 import { brief } from '../kernel/visibility.ts';
@@ -33,8 +33,14 @@ export async function act(target: QuotaTarget, verdict: Act, seen: Seen): Promis
         return await close(target, verdict, seen);
       case 'release':
         return await release(target, verdict, seen);
-      case 'complete':
-        return await complete(target, verdict, seen);
+      case 'mergedByPerson':
+        return await mergedByPerson(target, verdict, seen);
+      case 'closedByPerson':
+        return await closedByPerson(target, verdict, seen);
+      case 'synced':
+        return await synced(target, verdict);
+      case 'forget':
+        return await forget(target, verdict);
       case 'warnSync':
         return await warnSync(target, verdict, seen);
       case 'revise':
@@ -204,31 +210,59 @@ async function emitRejection(
   await emitEvent(target, seen, 'Normal', 'QuotaResizeRejected', `${summary(decision)}: ${detail}`, decision.id);
 }
 
-async function complete(
+async function mergedByPerson(
   target: QuotaTarget,
-  verdict: Extract<Act, { kind: 'complete' }>,
+  verdict: Extract<Act, { kind: 'mergedByPerson' }>,
   seen: Seen,
 ): Promise<ApplyOutcome> {
-  const { decision, rejection, reason, deletesBranch } = verdict;
-  const at = Date.now();
-  if (reason !== 'MergedByHuman' && decision.merge !== null) {
-    await ensuring.ensureLeaseSynced.executeWithOptions({ summary: reason }, [{ target, decision, at }]);
-    return (memory) => applyOutcome.synced(requireState(memory, 'Merged'), at);
-  }
-  await ensuring.ensureLeaseReleased.executeWithOptions({ summary: reason }, [{ target, decision, rejection }]);
-  if (deletesBranch) {
-    await ensuring.ensureBranchDeleted.executeWithOptions({ summary: reason }, [{ target, decision }]);
-  }
-  const number = decision.pullRequest?.number;
+  const { decision } = verdict;
   const { merge } = decision;
-  if (merge !== null) {
-    const message = `${summary(decision)}: pull request #${number} was merged by ${merge.by}`;
-    await emitEvent(target, seen, 'Normal', 'QuotaResizeMerged', message, decision.id);
-    return (memory) => applyOutcome.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, merge);
-  }
-  const message = `${summary(decision)}: pull request #${number} was closed by ${rejection?.by ?? 'unknown'}, which counts as a rejection`;
+  await unlockAfterPerson(target, verdict, null);
+  const message = `${summary(decision)}: pull request #${decision.pullRequest?.number} was merged by ${merge.by}`;
+  await emitEvent(target, seen, 'Normal', 'QuotaResizeMerged', message, decision.id);
+  return (memory) => applyOutcome.merged(requireState(memory, 'Open'), decision, merge);
+}
+
+async function closedByPerson(
+  target: QuotaTarget,
+  verdict: Extract<Act, { kind: 'closedByPerson' }>,
+  seen: Seen,
+): Promise<ApplyOutcome> {
+  const { decision, rejection } = verdict;
+  await unlockAfterPerson(target, verdict, rejection);
+  const message = `${summary(decision)}: pull request #${decision.pullRequest.number} was closed by ${rejection.by}, which counts as a rejection`;
   await emitEvent(target, seen, 'Normal', 'QuotaResizeRejected', message, decision.id);
-  return (memory) => applyOutcome.closed(requireState(memory, 'Locked', 'Open'), rejection);
+  return (memory) => applyOutcome.closed(requireState(memory, 'Open'), rejection);
+}
+
+/** What remains to be done when a person has ended the pull request. */
+async function unlockAfterPerson(
+  target: QuotaTarget,
+  { decision, reason, deletesBranch }: Extract<Act, { kind: 'mergedByPerson' | 'closedByPerson' }>,
+  rejection: Rejection | null,
+): Promise<void> {
+  await ensuring.ensureLeaseReleased.executeWithOptions({ summary: reason }, [{ target, decision, rejection }]);
+  if (!deletesBranch) return;
+  await ensuring.ensureBranchDeleted.executeWithOptions({ summary: reason }, [{ target, decision }]);
+}
+
+async function synced(
+  target: QuotaTarget,
+  { decision, reason }: Extract<Act, { kind: 'synced' }>,
+): Promise<ApplyOutcome> {
+  const at = Date.now();
+  await ensuring.ensureLeaseSynced.executeWithOptions({ summary: reason }, [{ target, decision, at }]);
+  return (memory) => applyOutcome.synced(requireState(memory, 'Merged'), at);
+}
+
+/** The Lease forgets the decision as after a sync, and says no later change than the merge. */
+async function forget(
+  target: QuotaTarget,
+  { decision, reason }: Extract<Act, { kind: 'forget' }>,
+): Promise<ApplyOutcome> {
+  const { at } = decision.merge;
+  await ensuring.ensureLeaseSynced.executeWithOptions({ summary: reason }, [{ target, decision, at }]);
+  return (memory) => applyOutcome.forgotten(requireState(memory, 'Merged'));
 }
 
 /**

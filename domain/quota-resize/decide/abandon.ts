@@ -38,11 +38,7 @@ export function abandon(
   const { state } = memory;
   if (state.kind === 'Idle') return [memory, end(reason, detail)];
   if (state.kind === 'Merged') {
-    const { decision } = state;
-    return [
-      memory,
-      { kind: 'complete', phase: 'Ended', reason, detail, decision, rejection: null, deletesBranch: false },
-    ];
+    return [memory, { kind: 'forget', phase: 'Ended', reason, detail, decision: state.decision }];
   }
   if (state.kind === 'Open' && pullRequest?.state === 'closed') {
     return [memory, completeClosed(observation, inState(memory, state), pullRequest, now)];

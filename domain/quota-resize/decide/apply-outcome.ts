@@ -142,6 +142,11 @@ export function synced(memory: ResizeMemory<Merged>, at: EpochMs): ResizeMemory<
   return { ...finished(memory), lastChange: at };
 }
 
+/** Nobody waits for the sync of the merged decision any more, and nothing is known of one. */
+export function forgotten(memory: ResizeMemory<Merged>): ResizeMemory<Idle> {
+  return finished(memory);
+}
+
 /** The decision is given up and the lock is free, by a person's no or because it is not wanted any more. */
 export function closed(memory: ResizeMemory<Unmerged>, rejection: Rejection | null): ResizeMemory<Idle> {
   const { rejections } = memory;

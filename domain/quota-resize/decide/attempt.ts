@@ -93,7 +93,10 @@ function keyOf(intent: Action, policy: ResizePolicy): string {
     case 'revise':
     case 'close':
     case 'release':
-    case 'complete':
+    case 'mergedByPerson':
+    case 'closedByPerson':
+    case 'synced':
+    case 'forget':
     case 'warnSync':
       return `${intent.kind}|${intent.decision.id}|${intent.reason}`;
   }

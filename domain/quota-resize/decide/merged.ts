@@ -14,8 +14,7 @@ export function decideMerged(observation: QuotaObservation, { decision, overdue 
   const hard = observation.quota?.hard ?? {};
   if (isSynced(hard, merge.limits)) {
     const detail = `the cluster shows ${describe(merge.limits)}`;
-    const synced = { kind: 'complete', phase: 'CoolingDown', reason: 'Synced' } as const;
-    return { ...synced, detail, decision, rejection: null, deletesBranch: false };
+    return { kind: 'synced', phase: 'CoolingDown', reason: 'Synced', detail, decision };
   }
   const missing = Object.entries(merge.limits)
     .filter(

@@ -19,16 +19,14 @@ export function completeClosed(
   const link = linkTo(pullRequest);
   const deletesBranch = !isObserving(observation, memory);
   if (merge !== null) {
-    const merged = { ...decision, merge };
     const detail = `${link} was merged by ${merge.by}`;
-    const reason = 'MergedByHuman';
+    const merged = { ...decision, merge };
     return {
-      kind: 'complete',
+      kind: 'mergedByPerson',
       phase: 'AwaitingSync',
-      reason,
+      reason: 'MergedByHuman',
       detail,
       decision: merged,
-      rejection: null,
       deletesBranch,
     };
   }
@@ -47,7 +45,7 @@ export function completeClosed(
   };
   const detail = `${link} was closed by ${rejection.by}, which counts as a rejection`;
   return {
-    kind: 'complete',
+    kind: 'closedByPerson',
     phase: 'CoolingDown',
     reason: 'ClosedByHuman',
     detail,

@@ -155,12 +155,19 @@ type Action =
     }
   /** Forget the decision and unlock its Lease, and leave the forge as it is. */
   | { readonly kind: 'release'; readonly decision: UnmergedDecision; readonly rejection: Rejection | null }
+  /** A person merged the pull request; the branch is deleted where Headroom may write to the forge. */
+  | { readonly kind: 'mergedByPerson'; readonly decision: MergedDecision; readonly deletesBranch: boolean }
+  /** A person closed the pull request, or one that an operator rejected is closed already. */
   | {
-      readonly kind: 'complete';
-      readonly decision: OpenDecision | MergedDecision;
-      readonly rejection: Rejection | null;
+      readonly kind: 'closedByPerson';
+      readonly decision: OpenDecision;
+      readonly rejection: Rejection;
       readonly deletesBranch: boolean;
     }
+  /** The cluster shows what was merged: the cooldown begins. */
+  | { readonly kind: 'synced'; readonly decision: MergedDecision }
+  /** Nobody waits any more for the cluster to show what was merged: the quota is gone, or its namespace opted out. */
+  | { readonly kind: 'forget'; readonly decision: MergedDecision }
   | { readonly kind: 'warnSync'; readonly decision: MergedDecision; readonly warn: boolean };
 
 /** What the ladder of guards asks for, before it is known whether the same was tried a moment ago. */

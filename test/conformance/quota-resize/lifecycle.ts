@@ -76,12 +76,12 @@ function close({ leasePr, leaseDirection, pr }: z.infer<typeof heldInput>): unkn
   });
   const held = openedAs(leasePr);
   const [after, verdict] = decide(seenWith(held, seen), memory({ decision: held }), NOW);
-  const isSettled = verdict.kind === 'complete';
+  const isEnded = verdict.kind === 'mergedByPerson' || verdict.kind === 'closedByPerson';
   return {
-    // A decision that is settled unlocks its Lease.
-    leasePr: isSettled ? 0 : (decisionOf(after)?.pullRequest?.number ?? 0),
+    // A decision that is ended unlocks its Lease.
+    leasePr: isEnded ? 0 : (decisionOf(after)?.pullRequest?.number ?? 0),
     leaseDirection: new NotCompared(ONLY_RAISES),
-    lastGrowSet: isSettled && verdict.decision.merge !== null,
+    lastGrowSet: verdict.kind === 'mergedByPerson',
     lastShrinkSet: new NotCompared(ONLY_RAISES),
   };
 }

@@ -26,7 +26,10 @@ export const coverage = {
       merge: { ensureMerged: { merged: true, moved: true, blocked: true } },
       close: {},
       release: {},
-      complete: {},
+      mergedByPerson: {},
+      closedByPerson: {},
+      synced: {},
+      forget: {},
       warnSync: { observeSource: { found: true, blocked: true } },
     },
     failures: {

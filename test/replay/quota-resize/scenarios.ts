@@ -149,6 +149,16 @@ const together: Readonly<Record<string, Scenario<Stack>>> = {
     return recorded;
   },
 
+  'deleted-before-sync': async (stack, namespace) => {
+    const quota = await givenQuota(stack, { namespace, hard: HARD, synced: false });
+    await press(quota);
+    await quota.reaches('AwaitingSync');
+    const recorded = await runOf(quota);
+    await stack.core.deleteNamespacedResourceQuota({ namespace, name: quota.target.quota });
+    await quota.ends('QuotaGone');
+    return recorded;
+  },
+
   'opted-out': async (stack, namespace) => {
     const quota = await opened(stack, namespace);
     const recorded = await runOf(quota);

@@ -129,6 +129,18 @@ describe('an approval', () => {
   });
 });
 
+describe('a merge that nobody waits for any more', () => {
+  it('is over, and is no change that a cooldown begins with', () => {
+    const merged = requireState(memory({ decision: mergedDecision(), lastChange: NOW - HOUR }), 'Merged');
+    const after = applyOutcome.forgotten(merged);
+    expect(after).toMatchObject({
+      state: { kind: 'Idle' },
+      finished: merged.state.decision.id,
+      lastChange: NOW - HOUR,
+    });
+  });
+});
+
 describe('an update', () => {
   const grown = openDecision({ changes: [change({ to: '15' })] });
 

@@ -206,7 +206,9 @@ function check(world: World, memory: ResizeMemory, verdict: Verdict): void {
   }
   if (isObserved && observed.quota !== null) {
     expect(verdict.kind, 'a write to GitHub while observing').not.toBe('close');
-    if (verdict.kind === 'complete') expect(verdict.deletesBranch).toBe(false);
+    if (verdict.kind === 'mergedByPerson' || verdict.kind === 'closedByPerson') {
+      expect(verdict.deletesBranch).toBe(false);
+    }
   }
   if (verdict.kind === 'hold') checkWait(world, memory, verdict);
   if (verdict.kind === 'open' && approvalAskedFor(world, verdict.decision) === 'before-pull-request') {
@@ -315,9 +317,9 @@ describe('whatever happens', () => {
         'rebuild Behind',
         'rebuild Conflict',
         'merge ReadyToMerge',
-        'complete MergedByHuman',
-        'complete ClosedByHuman',
-        'complete Synced',
+        'mergedByPerson MergedByHuman',
+        'closedByPerson ClosedByHuman',
+        'synced Synced',
         'close Rejected',
         'close ApprovalTimedOut',
         'revise DemandGrew',

@@ -104,8 +104,8 @@ describe('the order of the ladder', () => {
     expect(reasons).toEqual([
       'hold Paused',
       'hold GloballyPaused',
-      'complete QuotaGone',
-      'complete OptedOut',
+      'forget QuotaGone',
+      'forget OptedOut',
       'hold SyncPending',
       'merge ReadyToMerge',
       'open Adopted',
@@ -304,7 +304,7 @@ describe('a refusal', () => {
 
   it('is remembered with the decided values when a person closes the pull request', () => {
     const [carried, verdict] = decideOpenAt(NOW, { pull: { state: 'closed', closedBy: 'ann' } });
-    if (verdict.kind !== 'complete') throw new Error(verdict.kind);
+    if (verdict.kind !== 'closedByPerson') throw new Error(verdict.kind);
     expect(verdict).toMatchObject({
       reason: 'ClosedByHuman',
       deletesBranch: true,
@@ -348,7 +348,7 @@ describe('an open pull request', () => {
   it('a merge by a person counts as well, with what the merged file says', () => {
     const merge = { sha: 'f00', at: NOW, by: 'ann', limits: { 'requests.cpu': '15' } };
     const [carried, verdict] = decideOpenAt(NOW, { pull: { state: 'closed', merge } });
-    if (verdict.kind !== 'complete' || verdict.decision.merge === null) throw new Error(verdict.kind);
+    if (verdict.kind !== 'mergedByPerson') throw new Error(verdict.kind);
     const after = applyOutcome.merged(requireState(carried, 'Open'), verdict.decision, verdict.decision.merge);
     expect(decide(seenWith(verdict.decision, null), after, NOW + SECOND)[1]).toMatchObject({
       reason: 'SyncPending',
@@ -611,7 +611,7 @@ describe('observe mode', () => {
     expect(decideOpenAt(NOW, { observed: { policy: out } })[1]).toMatchObject({ kind: 'release', reason: 'OptedOut' });
     const closed = { state: 'closed', closedBy: 'ann' } as const;
     expect(decideOpenAt(NOW, { observed: { policy: observe }, pull: closed })[1]).toMatchObject({
-      kind: 'complete',
+      kind: 'closedByPerson',
       rejection: { by: 'ann' },
       deletesBranch: false,
     });
@@ -843,7 +843,7 @@ describe('awaiting the sync', () => {
       overdue,
     );
     const seen = { quota: observation({ quota: cpu('9') }), pullRequest: null };
-    expect(decide(seen, reverted, overdue)[1]).toMatchObject({ kind: 'complete', reason: 'Synced' });
+    expect(decide(seen, reverted, overdue)[1]).toMatchObject({ kind: 'synced', reason: 'Synced' });
     expect(sync(NOW, {}, '12000m')[1].reason).toBe('Synced');
     expect(sync(NOW, {}, '13')[1].reason).toBe('Synced');
   });

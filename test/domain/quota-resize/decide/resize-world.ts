@@ -235,27 +235,22 @@ export class World {
         yield 'released';
         return (memory) => applyOutcome.closed(requireState(memory, 'Locked', 'Open'), verdict.rejection);
       }
-      case 'complete': {
-        const { decision, rejection, reason } = verdict;
-        const { merge } = decision;
-        if (reason !== 'MergedByHuman' && merge !== null) {
-          const existing = this.lease.decision;
-          this.lease = {
-            ...this.lease,
-            holder: this.lease.holder === leaseHolder(decision.id) ? null : this.lease.holder,
-            lastModified: now,
-            decision: existing?.id === decision.id ? null : existing,
-          };
-          yield 'synced';
-          return (memory) => applyOutcome.synced(requireState(memory, 'Merged'), now);
-        }
-        this.#release(decision, rejection);
+      case 'mergedByPerson':
+        this.#release(verdict.decision, null);
         yield 'released';
-        return (memory) =>
-          merge === null
-            ? applyOutcome.closed(requireState(memory, 'Locked', 'Open'), rejection)
-            : applyOutcome.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, merge);
-      }
+        return (memory) => applyOutcome.merged(requireState(memory, 'Open'), verdict.decision, verdict.decision.merge);
+      case 'closedByPerson':
+        this.#release(verdict.decision, verdict.rejection);
+        yield 'released';
+        return (memory) => applyOutcome.closed(requireState(memory, 'Open'), verdict.rejection);
+      case 'synced':
+        this.#forget(verdict.decision, now);
+        yield 'synced';
+        return (memory) => applyOutcome.synced(requireState(memory, 'Merged'), now);
+      case 'forget':
+        this.#forget(verdict.decision, verdict.decision.merge.at);
+        yield 'forgotten';
+        return (memory) => applyOutcome.forgotten(requireState(memory, 'Merged'));
       case 'revise':
         this.#update(verdict.decision);
         yield 'noted';
@@ -359,6 +354,17 @@ export class World {
       lastModified: decision.merge?.at ?? this.lease.lastModified,
       rejections: rejection === null ? this.lease.rejections : [...this.lease.rejections, rejection],
       decision: decision.merge === null ? null : decision,
+    };
+  }
+
+  /** The merged decision is in the Lease no more. */
+  #forget(decision: Decision, at: number): void {
+    const existing = this.lease.decision;
+    this.lease = {
+      ...this.lease,
+      holder: this.lease.holder === leaseHolder(decision.id) ? null : this.lease.holder,
+      lastModified: Math.max(this.lease.lastModified ?? 0, at),
+      decision: existing?.id === decision.id ? null : existing,
     };
   }
 

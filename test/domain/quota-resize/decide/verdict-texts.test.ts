@@ -440,13 +440,13 @@ const expected: Record<Reason, Expected> = {
     verdict: open({
       pull: { state: 'closed', merge: { sha: 'f00', at: NOW, by: 'ann', limits: { 'requests.cpu': '12' } } },
     }),
-    kind: 'complete',
+    kind: 'mergedByPerson',
     phase: 'AwaitingSync',
     detail: `${LINK} was merged by ann`,
   },
   ClosedByHuman: {
     verdict: open({ pull: { state: 'closed', closedBy: 'ann' } }),
-    kind: 'complete',
+    kind: 'closedByPerson',
     phase: 'CoolingDown',
     detail: `${LINK} was closed by ann, which counts as a rejection`,
   },
@@ -494,7 +494,7 @@ const expected: Record<Reason, Expected> = {
   },
   Synced: {
     verdict: awaitingSync({ limits: { 'requests.cpu': '10' } }),
-    kind: 'complete',
+    kind: 'synced',
     phase: 'CoolingDown',
     detail: 'the cluster shows requests.cpu 10',
   },
