@@ -3,11 +3,11 @@ import type { Logger } from 'pino';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import {
-  type BatchedQuota,
   type Decision,
   decidedLimits,
   leaseHolder,
   type Rejection,
+  withoutBatchedQuotas,
 } from '../../domain/quota-resize/model/decision.ts';
 import {
   fileKey,
@@ -25,7 +25,7 @@ import {
   withMemory,
   withoutDecision,
 } from '../../domain/quota-resize/model/lease.ts';
-import type { LeaseRecord } from '../../domain/quota-resize/model/observation.ts';
+import { isHeldByOthers, type LeaseRecord } from '../../domain/quota-resize/model/observation.ts';
 import { failure } from '../kernel/failure.ts';
 import { createLease, holderOf, type LeaseNamespace, readLease, replaceLease } from '../kubernetes/lease-object.ts';
 import { retryOnConflict } from '../kubernetes/retry-on-conflict.ts';
@@ -90,14 +90,14 @@ export class LeaseStore {
   async acquire(target: QuotaTarget, decision: Decision, files: readonly LockedFile[]): Promise<LeaseOutcome> {
     const ours = leaseHolder(decision.id);
     const before = this.#stateOf((await this.#find(target)).lease);
-    if (await this.#isForeign(before, ours)) return { kind: 'held', by: describeHolder(before) };
+    if (await this.#isHeldByOthers(before, decision)) return { kind: 'held', by: describeHolder(before) };
 
     const lock = await lockFiles(this.#options, target, ours, files);
     if (lock.kind === 'fileBusy') return lock;
     let heldBy: string | null = null;
     let earlier: readonly LockedFile[] = [];
     await this.#change(target, async (state) => {
-      heldBy = (await this.#isForeign(state, ours)) ? describeHolder(state) : null;
+      heldBy = (await this.#isHeldByOthers(state, decision)) ? describeHolder(state) : null;
       if (heldBy !== null) return null;
       earlier = state.holder === ours ? state.files : [];
       return {
@@ -121,22 +121,20 @@ export class LeaseStore {
   /** Locks the batched quotas' Leases; the decision is written again without those that are in other hands. */
   async #acquireBatchedQuotas(target: QuotaTarget, decision: Decision): Promise<readonly string[]> {
     const ours = leaseHolder(decision.id);
-    const { batchedQuotas = [] } = decision;
-    const locked: BatchedQuota[] = [];
-    for (const batchedQuota of batchedQuotas.toSorted((a, b) => (a.quota < b.quota ? -1 : 1))) {
+    const quotas = (decision.batchedQuotas ?? []).map(({ quota }) => quota);
+    const locked: string[] = [];
+    for (const quota of quotas.toSorted((a, b) => (a < b ? -1 : 1))) {
       let isOurs = false;
-      await this.#change({ ...target, quota: batchedQuota.quota }, async (state) => {
+      await this.#change({ ...target, quota }, async (state) => {
         const isBusy = state.memory.decision !== null && state.holder !== ours;
-        isOurs = !isBusy && !(await this.#isForeign(state, ours));
+        isOurs = !isBusy && !(await this.#isHeldByOthers(state, decision));
         return isOurs ? { ...state, holder: ours, files: [], carriedBy: target.quota } : null;
       });
-      if (isOurs) locked.push(batchedQuota);
+      if (isOurs) locked.push(quota);
     }
-    if (locked.length < batchedQuotas.length) {
-      const { batchedQuotas: _, ...alone } = decision;
-      await this.update(target, locked.length === 0 ? alone : { ...alone, batchedQuotas: locked });
-    }
-    return locked.map(({ quota }) => quota);
+    const leftOut = quotas.filter((quota) => !locked.includes(quota));
+    if (leftOut.length > 0) await this.update(target, withoutBatchedQuotas(decision, leftOut));
+    return locked;
   }
 
   /** Unlocks batched quotas that the decision does not raise after all. */
@@ -172,7 +170,7 @@ export class LeaseStore {
   async update(target: QuotaTarget, decision: Decision): Promise<void> {
     const ours = leaseHolder(decision.id);
     await this.#change(target, async (state, name) => {
-      if (await this.#isForeign(state, ours)) {
+      if (await this.#isHeldByOthers(state, decision)) {
         throw failure({
           type: 'InvalidInput',
           nonRetryable: true,
@@ -265,13 +263,9 @@ export class LeaseStore {
     return { holder: holderOf(lease), files: filesOfLease(lease), carriedBy: carrierOfLease(lease), memory };
   }
 
-  /**
-   * Whether somebody else holds the lock: also whoever left a decision that cannot be read. An earlier tool's `pr-N` does not,
-   * once its pull request is closed.
-   */
-  async #isForeign({ holder, memory }: LeaseState, ours: string): Promise<boolean> {
-    if (holder === ours) return false;
-    return hasUnreadDecision(memory) || (holder !== null && !(await this.#isAbandoned(holder)));
+  async #isHeldByOthers({ holder, memory }: LeaseState, { id }: Decision): Promise<boolean> {
+    const holderIsAbandoned = await this.#isAbandoned(holder);
+    return isHeldByOthers({ holder, holderIsAbandoned, hasUnreadDecision: hasUnreadDecision(memory) }, id);
   }
 
   async #isAbandoned(holder: string | null): Promise<boolean> {

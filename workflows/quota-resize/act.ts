@@ -3,14 +3,19 @@ import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import * as applyOutcome from '../../domain/quota-resize/decide/apply-outcome.ts';
 import type { Seen } from '../../domain/quota-resize/model/episode-observation.ts';
 import { summary } from '../../domain/quota-resize/pull-request/wording.ts';
-import { type Decision, FOUND_IN_GIT, type Rejection } from '../../domain/quota-resize/model/decision.ts';
+import {
+  type Decision,
+  FOUND_IN_GIT,
+  type Rejection,
+  withoutBatchedQuotas,
+} from '../../domain/quota-resize/model/decision.ts';
 import { type BlockedReason, blockedReasons, requireState } from '../../domain/quota-resize/model/memory.ts';
 import { failedActivity } from '../kernel/failure.ts';
 import { brief } from '../kernel/visibility.ts';
 import { ensuring, observing } from './activities.ts';
 
 import { type ApplyOutcome, type Act, announce, block, currentOf, emitEvent } from './report.ts';
-import { propose, withoutBatchedQuotas } from './propose.ts';
+import { propose } from './propose.ts';
 
 /**
  * Does the one thing that a verdict asks for. Each step is an idempotent activity, so dying between two of them loses

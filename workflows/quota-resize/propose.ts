@@ -9,7 +9,7 @@ import {
   decidedLimits,
   FOUND_IN_GIT,
   type LockedDecision,
-  type UnmergedDecision,
+  withoutBatchedQuotas,
 } from '../../domain/quota-resize/model/decision.ts';
 import { requireState } from '../../domain/quota-resize/model/memory.ts';
 import { approvalRequirementOfDecision } from '../../domain/quota-resize/decide/approval-requirement.ts';
@@ -92,11 +92,6 @@ interface LocatedBatchedQuota extends BatchedQuota {
 function batchedQuotaOf(located: LocatedBatchedQuota): BatchedQuota {
   const { paths: _, ...batchedQuota } = located;
   return batchedQuota;
-}
-
-export function withoutBatchedQuotas<D extends UnmergedDecision>(decision: D, quotas: readonly string[]): D {
-  const left = (decision.batchedQuotas ?? []).filter(({ quota }) => !quotas.includes(quota));
-  return { ...decision, batchedQuotas: left.length === 0 ? undefined : left };
 }
 
 function withBatchedQuotas(

@@ -6,9 +6,8 @@ import type { EpochMs } from '../../kernel/time.ts';
 import { type BatchedQuota, decidedLimits } from '../model/decision.ts';
 import { approvalRequirementOf } from './approval-requirement.ts';
 import { computeRequirement, mergeChanges, outgrows } from '../sizing/requirement.ts';
-import type { QuotaObservation, OtherQuota } from '../model/observation.ts';
+import { isHeldByOthers, type QuotaObservation, type OtherQuota } from '../model/observation.ts';
 import type { ResizePolicy } from '../policy/policy.ts';
-import { isLeaseHeld } from './lease-held.ts';
 import { partRejected } from './rejection.ts';
 import type { Proposal } from '../model/verdict.ts';
 
@@ -112,7 +111,7 @@ function requirementOf(observation: QuotaObservation, otherQuota: OtherQuota, no
   const { policy, lease, counting } = otherQuota;
   if (counting?.kind === 'unavailable') return null;
   if (!maySharePullRequest(observation, otherQuota)) return null;
-  if (isLeaseHeld(lease) || lease.decision !== null) return null;
+  if (isHeldByOthers(lease, null) || lease.decision !== null) return null;
   if (lease.lastModified !== null && now < lease.lastModified + policy.cooldownMinutes * MINUTE_MS) return null;
   const requirement = demandOf(observation, otherQuota);
   if (requirement === null) return null;

@@ -13,7 +13,7 @@ import {
   type SteadyDemand,
 } from '../model/memory.ts';
 import { cappedRequirement, computeRequirement, requirementDigest } from '../sizing/requirement.ts';
-import type { QuotaObservation } from '../model/observation.ts';
+import { isHeldByOthers, type QuotaObservation } from '../model/observation.ts';
 import { end, hold, type Intended } from './next-step.ts';
 import { latest } from './hydrate.ts';
 import { partRejected } from './rejection.ts';
@@ -21,7 +21,6 @@ import { staleRequirement } from '../demand/stale-usage.ts';
 import { withoutCounts } from './usage-not-counted.ts';
 import type { Phase, Intent, Proposal, Reason, Wait } from '../model/verdict.ts';
 import { quietUntil } from './wait.ts';
-import { isLeaseHeld } from './lease-held.ts';
 import { leaseHeldDetail, summary, wholeSummary } from '../pull-request/wording.ts';
 
 const MINUTE_MS = 60_000;
@@ -95,8 +94,7 @@ export function decideIdle(observation: QuotaObservation, memory: ResizeMemory<I
       { kind: 'recommend', phase: 'Recommending', reason, detail: summary(wanted), proposal: wanted },
     ];
   }
-  const { lease } = observation;
-  if (isLeaseHeld(lease)) return [steadyMemory, lockedHold(observation, now)];
+  if (isHeldByOthers(observation.lease, null)) return [steadyMemory, lockedHold(observation, now)];
   const batchOwner = batchOwnerFor(observation, wanted, now);
   const yieldedSince = batchOwner === null ? null : (state.yieldedSince ?? now);
   const ownTurnAt = (yieldedSince ?? now) + YIELD_DEBOUNCES * timings.demandSettle + YIELD_MS;

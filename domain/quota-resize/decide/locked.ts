@@ -1,14 +1,14 @@
 /** The lock is held, and nothing is known to be on the forge yet: the pull request is opened, if it is still wanted. */
 import type { EpochMs } from '../../kernel/time.ts';
 import { inState, type Locked, type ResizeMemory, withDecision } from '../model/memory.ts';
-import type { QuotaObservation } from '../model/observation.ts';
+import { isHeldByOthers, type QuotaObservation } from '../model/observation.ts';
 import { leaseHeldDetail, summary } from '../pull-request/wording.ts';
 import { computeRequirement } from '../sizing/requirement.ts';
 import { approvalHolds, awaitApproval, announceApproval } from './approval.ts';
 import { approvalRequirementOfDecision, isBeforePullRequest } from './approval-requirement.ts';
 import type { Intended } from './next-step.ts';
 import { closeRejected, rejectionOf } from './pull-request-closed.ts';
-import { concerns, demandGone, grownBy, holdDecision, isLeaseTaken } from './unmerged.ts';
+import { concerns, demandGone, grownBy, holdDecision } from './unmerged.ts';
 import { withoutCounts } from './usage-not-counted.ts';
 
 export function decideLocked(
@@ -23,7 +23,7 @@ export function decideLocked(
     return [memory, { kind: 'release', phase: 'Detecting', reason: 'ObserverMode', detail, decision, rejection: null }];
   }
   const retryAt = now + observation.timings.holdRetry;
-  if (isLeaseTaken(observation, decision)) {
+  if (isHeldByOthers(observation.lease, decision.id)) {
     return [memory, holdDecision(observation, 'Blocked', 'LeaseHeld', leaseHeldDetail(observation), now, retryAt)];
   }
   const rejection = rejectionOf(memory.state);

@@ -1,8 +1,13 @@
 /** A pull request of ours exists: is it still ours, is it still wanted, and may it be merged? */
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
-import type { OpenDecision } from '../model/decision.ts';
+import { type OpenDecision, withoutBatchedQuotas } from '../model/decision.ts';
 import { inState, type Open, type ResizeMemory, withDecision } from '../model/memory.ts';
-import type { MergeHold, PullRequestObservation, QuotaObservation } from '../model/observation.ts';
+import {
+  isHeldByOthers,
+  type MergeHold,
+  type PullRequestObservation,
+  type QuotaObservation,
+} from '../model/observation.ts';
 import type { Phase, Intent, Reason } from '../model/verdict.ts';
 import { leaseHeldDetail, linkTo, short, summary } from '../pull-request/wording.ts';
 import { computeRequirement } from '../sizing/requirement.ts';
@@ -12,7 +17,7 @@ import { leavingBatchedQuotas } from './batched-quotas.ts';
 import { mergeReadiness } from './merge-readiness.ts';
 import type { Intended } from './next-step.ts';
 import { closeRejected, rejectionOf, completeClosed } from './pull-request-closed.ts';
-import { concerns, demandGone, grownBy, holdDecision, isLeaseTaken } from './unmerged.ts';
+import { concerns, demandGone, grownBy, holdDecision } from './unmerged.ts';
 import { withoutCounts } from './usage-not-counted.ts';
 
 /** A forge may show the earlier head for a moment after a push. */
@@ -30,7 +35,7 @@ export function decideOpen(
   const { policy, timings } = observation;
   const { decision: decided, rejection: rejected } = memory.state;
   const link = linkTo(decided.pullRequest);
-  if (observation.lease.holder === null && !isLeaseTaken(observation, decided) && policy.mode !== 'observe') {
+  if (observation.lease.holder === null && !isHeldByOthers(observation.lease, decided.id) && policy.mode !== 'observe') {
     // Opening finds the pull request as it is and takes the lock; only what holds the lock is remembered in the Lease.
     const detail = `the Lease ${observation.lease.name} is unlocked, decision ${decided.id} with ${link} takes it again`;
     return [memory, { kind: 'open', phase: 'OpeningPullRequest', reason: 'Adopted', detail, decision: decided }];
@@ -54,7 +59,7 @@ export function decideOpen(
     const detail = `${link} has commits of somebody else, so it belongs to people now. Headroom waits until they merge or close it`;
     return [open, waiting('AwaitingMerge', 'ForeignCommit', detail)];
   }
-  if (isLeaseTaken(observation, decision)) {
+  if (isHeldByOthers(observation.lease, decision.id)) {
     return [open, waiting('Blocked', 'LeaseHeld', leaseHeldDetail(observation), now + timings.holdRetry)];
   }
   const uncounted = withoutCounts(observation, open, decision, (phase, reason, detail) =>
@@ -154,7 +159,7 @@ function decideMerge(
     return [memory, waiting('AwaitingMerge', namespaceOff ? 'NamespaceAutoMergeOff' : 'AutoMergeOff', detail)];
   }
   const leaving = leavingBatchedQuotas(observation, decision.batchedQuotas ?? []);
-  if (leaving.length > 0) return [memory, withoutBatchedQuotas(decision, leaving, link)];
+  if (leaving.length > 0) return [memory, rebuildWithout(decision, leaving, link)];
   const { mergeHold } = observation;
   if (mergeHold !== null) return held(memory, decision, link, mergeHold, waiting);
   const detail = `merging ${link} at ${short(pullRequest.headSha)}`;
@@ -165,10 +170,9 @@ function decideMerge(
  * The branch without batched quotas that are not to be merged along; what was approved for all of them is approved no
  * more.
  */
-function withoutBatchedQuotas(decision: OpenDecision, leaving: readonly string[], link: string): Intent {
-  const rest = (decision.batchedQuotas ?? []).filter(({ quota }) => !leaving.includes(quota));
+function rebuildWithout(decision: OpenDecision, leaving: readonly string[], link: string): Intent {
   const why = `${leaving.map((quota) => `quota ${quota}`).join(' and ')} is no longer raised in it, because it needs no more or its policy changed`;
-  const remaining = { ...decision, approvedBy: undefined, batchedQuotas: rest.length === 0 ? undefined : rest };
+  const remaining = { ...withoutBatchedQuotas(decision, leaving), approvedBy: undefined };
   return {
     ...rebuild('BatchedQuotaLeft', `${link}: ${why}. Headroom rebuilds the branch`, remaining, why),
     released: leaving,

@@ -3,14 +3,7 @@
  * more.
  */
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
-import {
-  type DecisionFacts,
-  decidedLimits,
-  leaseHolder,
-  type LockedDecision,
-  type OpenDecision,
-  type UnmergedDecision,
-} from '../model/decision.ts';
+import { type DecisionFacts, decidedLimits, type LockedDecision, type OpenDecision } from '../model/decision.ts';
 import { inState, type ResizeMemory, type Unmerged } from '../model/memory.ts';
 import type { QuotaObservation } from '../model/observation.ts';
 import type { Phase, Intent, Proposal, Reason, Wait } from '../model/verdict.ts';
@@ -18,7 +11,6 @@ import { mergeChanges, outgrows } from '../sizing/requirement.ts';
 import { approvalRequirementOfDecision, isBeforePullRequest } from './approval-requirement.ts';
 import { grownBatchedQuotas } from './batched-quotas.ts';
 import { hold, type Intended } from './next-step.ts';
-import { isLeaseHeld } from './lease-held.ts';
 import { closeUnneeded } from './pull-request-closed.ts';
 import { partRejected } from './rejection.ts';
 import { recheckAt, quietUntil } from './wait.ts';
@@ -83,11 +75,6 @@ export function demandGone(
     return [waiting, holdDecision(observation, phase, 'DemandGone', announced, now, closeAt, watch)];
   }
   return [waiting, closeUnneeded(state.decision, detail)];
-}
-
-/** Whether somebody else took the lock from under the decision. An unlocked Lease is taken again. */
-export function isLeaseTaken({ lease }: QuotaObservation, decision: UnmergedDecision): boolean {
-  return lease.holder !== leaseHolder(decision.id) && isLeaseHeld(lease);
 }
 
 /** A wait with a decision in hand: it ends by itself, because nothing announces that the need is gone. */

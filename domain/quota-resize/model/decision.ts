@@ -142,6 +142,15 @@ export function decidedLimits(decision: Pick<DecisionFacts, 'changes'>): Resourc
   return Object.fromEntries(decision.changes.map((change) => [change.resource, change.to]));
 }
 
+/** The decision without some of the quotas that it was to raise as well. */
+export function withoutBatchedQuotas<D extends Pick<DecisionFacts, 'batchedQuotas'>>(
+  decision: D,
+  leftOut: readonly string[],
+): D {
+  const others = (decision.batchedQuotas ?? []).filter(({ quota }) => !leftOut.includes(quota));
+  return { ...decision, batchedQuotas: others.length === 0 ? undefined : others };
+}
+
 /**
  * Every value that an approval of the decision is about: its own by resource, a batched quota's with the quota's name
  * before it.

@@ -5,7 +5,7 @@ import type { ResourceList } from '../../kernel/resource-list.ts';
 import type { Unmeasured } from '../../quota-usage/calculate.ts';
 import type { UsageMode } from '../../quota-usage/mode.ts';
 import type { PolicyWarning, ResizePolicy } from '../policy/policy.ts';
-import type { Decision, Rejection } from './decision.ts';
+import { type Decision, leaseHolder, type Rejection } from './decision.ts';
 import type { Placement } from './placement.ts';
 import type { SourceCandidate } from '../git/locate/source-candidate.ts';
 import type { ResizeTimings } from './timings.ts';
@@ -60,6 +60,24 @@ export interface LeaseRecord {
    * so the Lease counts as held, by another decision than any that is known.
    */
   readonly hasUnreadDecision?: boolean;
+}
+
+/**
+ * Whether the lock is somebody else's, who may be at work: also whoever left a decision that cannot be read. A holder whose
+ * pull request is closed has none.
+ *
+ * @param decisionId the decision that may hold it; null where none is in hand.
+ */
+export function isHeldByOthers(
+  {
+    holder,
+    holderIsAbandoned,
+    hasUnreadDecision = false,
+  }: Pick<LeaseRecord, 'holder' | 'holderIsAbandoned' | 'hasUnreadDecision'>,
+  decisionId: string | null,
+): boolean {
+  if (decisionId !== null && holder === leaseHolder(decisionId)) return false;
+  return hasUnreadDecision || (holder !== null && !holderIsAbandoned);
 }
 
 /** One look at the cluster, taken at the start of every wake-up. */
