@@ -4,17 +4,15 @@ import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import * as applyOutcome from '../../domain/quota-resize/decide/apply-outcome.ts';
 import type { Seen } from '../../domain/quota-resize/model/episode-observation.ts';
 import { summary } from '../../domain/quota-resize/pull-request/wording.ts';
-import {
-  type BatchedQuota,
-  decidedLimits,
-  FOUND_IN_GIT,
-  type LockedDecision,
-  withoutBatchedQuotas,
-} from '../../domain/quota-resize/model/decision.ts';
+import { decidedLimits, type LockedDecision, withoutBatchedQuotas } from '../../domain/quota-resize/model/decision.ts';
 import { requireState } from '../../domain/quota-resize/model/memory.ts';
-import { approvalRequirementOfDecision } from '../../domain/quota-resize/decide/approval-requirement.ts';
-import type { ResizePolicy } from '../../domain/quota-resize/policy/policy.ts';
-import { asWritten, coveredBy } from '../../domain/quota-resize/sizing/requirement.ts';
+import {
+  placeBatchedQuota,
+  type PlacedQuota,
+  placeProposal,
+  withoutFile,
+  withPlacedQuotas,
+} from '../../domain/quota-resize/decide/place-proposal.ts';
 import type { SourceObservation } from '../../domain/quota-resize/model/observation.ts';
 import { brief } from '../kernel/visibility.ts';
 import { ensuring, observing } from './activities.ts';
@@ -47,98 +45,48 @@ export async function propose(
     });
     return (memory) => blocked(withRecommendation(memory));
   }
-  const proposal = asWritten(verdict.proposal, source.limits, policy);
-  const decision: LockedDecision = {
-    id: uuid4().slice(0, 8),
-    quotaUid: seen.quota.quota?.uid ?? '',
-    decidedAt: Date.now(),
-    changes: proposal.changes,
-    evidence: proposal.evidence,
-    demandByMessage: proposal.demandByMessage,
-    ...(proposal.notes.length === 0 ? {} : { notes: proposal.notes }),
-    ...(proposal.usageNotes === undefined ? {} : { usageNotes: proposal.usageNotes }),
-    approvalRequirement: proposal.approvalRequirement,
-    source: { repository: source.repository, base: source.base, how: source.how, placement: source.placement },
-    pullRequest: null,
-    merge: null,
-  };
-  if (coveredBy(proposal.changes, source.limits)) {
-    const inGit = { sha: source.baseSha, at: Date.now(), by: FOUND_IN_GIT, limits: source.limits };
-    return (memory) => applyOutcome.merged(requireState(withRecommendation(memory), 'Idle'), decision, inGit);
+  const decided = { id: uuid4().slice(0, 8), at: Date.now() };
+  const proposal = placeProposal(seen.quota, verdict.proposal, source, decided);
+  if (proposal.kind === 'alreadyInGit') {
+    const { decision } = proposal;
+    return (memory) => applyOutcome.merged(requireState(withRecommendation(memory), 'Idle'), decision, decision.merge);
   }
-  let located = await locateBatchedQuotas(target, verdict, source, seen);
+  let placed = await placeBatchedQuotas(target, verdict, source, seen);
   for (;;) {
-    const paths = [...new Set([source.paths, ...located.map((one) => one.paths)].flat())];
+    const paths = [...new Set([source.paths, ...placed.map((one) => one.paths)].flat())];
     const files = paths.map((path) => ({ repository: source.repository, path }));
-    const together = located.length === 0 ? decision : withBatchedQuotas(decision, located.map(batchedQuotaOf), policy);
+    const decision = withPlacedQuotas(proposal.decision, placed, policy);
     const lease = await ensuring.ensureLeaseAcquired.executeWithOptions({ summary: `decision ${decision.id}` }, [
-      { target, decision: together, files },
+      { target, decision, files },
     ]);
     // A batched quota's file in somebody else's hands is no reason for this quota to wait.
-    const others = located.filter(({ paths: theirs }) => lease.kind !== 'fileBusy' || !theirs.includes(lease.path));
-    if (lease.kind === 'fileBusy' && !source.paths.includes(lease.path) && others.length < located.length) {
-      located = others;
-      continue;
-    }
-    return locked(verdict, lease, together, withRecommendation);
+    const others = lease.kind === 'fileBusy' ? withoutFile(placed, source, lease.path) : null;
+    if (others === null) return locked(verdict, lease, decision, withRecommendation);
+    placed = others;
   }
 }
 
-/** A batched quota with the files that raise it. */
-interface LocatedBatchedQuota extends BatchedQuota {
-  readonly paths: readonly string[];
-}
-
-function batchedQuotaOf(located: LocatedBatchedQuota): BatchedQuota {
-  const { paths: _, ...batchedQuota } = located;
-  return batchedQuota;
-}
-
-function withBatchedQuotas(
-  decision: LockedDecision,
-  batchedQuotas: readonly BatchedQuota[],
-  policy: ResizePolicy,
-): LockedDecision {
-  const together = { ...decision, batchedQuotas };
-  return { ...together, approvalRequirement: approvalRequirementOfDecision(policy, together) };
-}
-
-/** The batched quotas that can be raised by a pull request to the same branch; the others have their own episodes. */
-async function locateBatchedQuotas(
+/** The batched quotas that can be raised by a pull request to the same branch. */
+async function placeBatchedQuotas(
   target: QuotaTarget,
   { batchedQuotas, proposal }: Extract<Act, { kind: 'propose' }>,
   own: Extract<SourceObservation, { kind: 'found' }>,
   seen: Seen,
-): Promise<readonly LocatedBatchedQuota[]> {
-  const located: LocatedBatchedQuota[] = [];
+): Promise<readonly PlacedQuota[]> {
+  const placed: PlacedQuota[] = [];
   for (const batchedQuota of batchedQuotas) {
-    const { quota, changes, candidates } = batchedQuota;
+    const { quota, candidates } = batchedQuota;
     const otherQuota = seen.quota.otherQuotas.find(({ name }) => name === quota);
     if (otherQuota === undefined) continue;
+    const limits = decidedLimits(batchedQuota);
     const source = await observing.observeSource.executeWithOptions(
       { summary: brief(`${quota}: ${summary(batchedQuota)}`) },
-      [
-        {
-          target: { ...target, quota },
-          limits: decidedLimits(batchedQuota),
-          candidates,
-          current: otherQuota.quota.hard,
-        },
-      ],
+      [{ target: { ...target, quota }, limits, candidates, current: otherQuota.quota.hard }],
     );
-    if (source.kind === 'blocked' || source.repository !== own.repository || source.base !== own.base) continue;
-    if (coveredBy(changes, source.limits)) continue;
-    const written = asWritten({ ...proposal, changes }, source.limits, otherQuota.policy);
-    const { paths, placement } = source;
-    located.push({
-      ...batchedQuota,
-      changes: written.changes,
-      approvalRequirement: written.approvalRequirement,
-      placement,
-      paths,
-    });
+    const one = placeBatchedQuota(batchedQuota, proposal, otherQuota.policy, source, own);
+    if (one !== null) placed.push(one);
   }
-  return located;
+  return placed;
 }
 
 function locked(

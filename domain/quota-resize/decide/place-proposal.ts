@@ -1,0 +1,101 @@
+/** What a proposal becomes once it is known where the quota is in Git, and what Git says there today. */
+import type { EpochMs } from '../../kernel/time.ts';
+import { type BatchedQuota, FOUND_IN_GIT, type LockedDecision, type MergedDecision } from '../model/decision.ts';
+import type { QuotaObservation, SourceObservation } from '../model/observation.ts';
+import type { Proposal } from '../model/verdict.ts';
+import type { ResizePolicy } from '../policy/policy.ts';
+import { asWritten, coveredBy } from '../sizing/requirement.ts';
+import { approvalRequirementOfDecision } from './approval-requirement.ts';
+
+type FoundInGit = Extract<SourceObservation, { kind: 'found' }>;
+
+/** A quota that the same pull request can raise, with the files that raise it. */
+export interface PlacedQuota {
+  readonly batchedQuota: BatchedQuota;
+  readonly paths: readonly string[];
+}
+
+/** The decision to raise the quota, or that nothing is left to do because Git holds all of its values already. */
+export type PlacedProposal =
+  | { readonly kind: 'raise'; readonly decision: LockedDecision }
+  | { readonly kind: 'alreadyInGit'; readonly decision: MergedDecision };
+
+/**
+ * The proposal as a decision, with its values in the unit of the manifest.
+ *
+ * @param decided the id of the new decision, and the moment.
+ */
+export function placeProposal(
+  { quota, policy }: Pick<QuotaObservation, 'quota' | 'policy'>,
+  proposal: Proposal,
+  source: FoundInGit,
+  decided: { readonly id: string; readonly at: EpochMs },
+): PlacedProposal {
+  const { changes, evidence, demandByMessage, notes, usageNotes, approvalRequirement } = asWritten(
+    proposal,
+    source.limits,
+    policy,
+  );
+  const decision: LockedDecision = {
+    id: decided.id,
+    quotaUid: quota?.uid ?? '',
+    decidedAt: decided.at,
+    changes,
+    evidence,
+    demandByMessage,
+    ...(notes.length === 0 ? {} : { notes }),
+    ...(usageNotes === undefined ? {} : { usageNotes }),
+    approvalRequirement,
+    source: { repository: source.repository, base: source.base, how: source.how, placement: source.placement },
+    pullRequest: null,
+    merge: null,
+  };
+  if (!coveredBy(changes, source.limits)) return { kind: 'raise', decision };
+  const merge = { sha: source.baseSha, at: decided.at, by: FOUND_IN_GIT, limits: source.limits };
+  return { kind: 'alreadyInGit', decision: { ...decision, merge } };
+}
+
+/**
+ * Another quota of the namespace where it was found in Git; null where the pull request cannot raise it: it is in another
+ * repository or branch, it cannot be placed, or Git holds its values already. Then it has an episode of its own.
+ */
+export function placeBatchedQuota(
+  batchedQuota: BatchedQuota,
+  proposal: Proposal,
+  policy: ResizePolicy,
+  source: SourceObservation,
+  own: FoundInGit,
+): PlacedQuota | null {
+  if (source.kind === 'blocked' || source.repository !== own.repository || source.base !== own.base) return null;
+  if (coveredBy(batchedQuota.changes, source.limits)) return null;
+  const written = asWritten({ ...proposal, changes: batchedQuota.changes }, source.limits, policy);
+  const { changes, approvalRequirement } = written;
+  return {
+    batchedQuota: { ...batchedQuota, changes, approvalRequirement, placement: source.placement },
+    paths: source.paths,
+  };
+}
+
+/** The decision that raises these quotas as well, with the approval that all of them together need. */
+export function withPlacedQuotas(
+  decision: LockedDecision,
+  placed: readonly PlacedQuota[],
+  policy: ResizePolicy,
+): LockedDecision {
+  if (placed.length === 0) return decision;
+  const together = { ...decision, batchedQuotas: placed.map(({ batchedQuota }) => batchedQuota) };
+  return { ...together, approvalRequirement: approvalRequirementOfDecision(policy, together) };
+}
+
+/**
+ * The quotas that are left when a file is in other hands: without those that need it. Null where that does not help, because
+ * the decision's own quota needs the file.
+ */
+export function withoutFile(
+  placed: readonly PlacedQuota[],
+  own: FoundInGit,
+  path: string,
+): readonly PlacedQuota[] | null {
+  const others = placed.filter(({ paths }) => !paths.includes(path));
+  return own.paths.includes(path) || others.length === placed.length ? null : others;
+}

@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import {
+  placeBatchedQuota,
+  placeProposal,
+  type PlacedQuota,
+  withoutFile,
+  withPlacedQuotas,
+} from '../../../../domain/quota-resize/decide/place-proposal.ts';
+import { FOUND_IN_GIT } from '../../../../domain/quota-resize/model/decision.ts';
+import type { SourceObservation } from '../../../../domain/quota-resize/model/observation.ts';
+import type { Proposal } from '../../../../domain/quota-resize/model/verdict.ts';
+import { change, decision, NOW, observation, policy } from '../model/observations.ts';
+
+type Found = Extract<SourceObservation, { kind: 'found' }>;
+
+const placement = { candidate: { kind: 'search' }, tried: 0, values: {} } as unknown as Found['placement'];
+
+function found(changed: Partial<Found> = {}): Found {
+  return {
+    kind: 'found',
+    repository: 'acme/gitops',
+    base: 'main',
+    baseSha: 'b45e',
+    path: 'team-a/quota.yaml',
+    line: 7,
+    paths: ['team-a/quota.yaml'],
+    limits: { 'requests.cpu': '10' },
+    how: 'by the path template',
+    placement,
+    ...changed,
+  };
+}
+
+const proposal: Proposal = {
+  changes: [change()],
+  evidence: ['Deployment web misses 2 pods'],
+  notes: [],
+  unmetDemand: true,
+  demandByMessage: false,
+  approvalRequirement: null,
+};
+const decided = { id: '0a1b2c3d', at: NOW };
+
+describe('a proposal whose place in Git is known', () => {
+  it('becomes a decision with the place, for the quota that was observed', () => {
+    const placed = placeProposal(observation(), proposal, found(), decided);
+    expect(placed).toEqual({
+      kind: 'raise',
+      decision: {
+        id: '0a1b2c3d',
+        quotaUid: observation().quota?.uid,
+        decidedAt: NOW,
+        changes: [change()],
+        evidence: proposal.evidence,
+        demandByMessage: false,
+        approvalRequirement: null,
+        source: { repository: 'acme/gitops', base: 'main', how: 'by the path template', placement },
+        pullRequest: null,
+        merge: null,
+      },
+    });
+  });
+
+  it('has its values in the unit of the manifest, and the approval that those need', () => {
+    const strict = observation({ policy: policy({ approval: 'before-merge' }) });
+    const inMillis = placeProposal(strict, proposal, found({ limits: { 'requests.cpu': '10000m' } }), decided);
+    expect(inMillis.decision.changes).toEqual([change({ to: '12000m' })]);
+    expect(inMillis.decision.approvalRequirement?.reason).toBe('ApprovalRequired');
+  });
+
+  it('keeps what people are to be told, where there is something', () => {
+    const told = {
+      ...proposal,
+      notes: ['pods are raised only to 20.'],
+      usageNotes: ['pods: 3 counted, status says 5.'],
+    };
+    expect(placeProposal(observation(), told, found(), decided).decision).toMatchObject({
+      notes: told.notes,
+      usageNotes: told.usageNotes,
+    });
+  });
+
+  it('is merged already where Git holds all of its values', () => {
+    const limits = { 'requests.cpu': '12' };
+    const placed = placeProposal(observation(), proposal, found({ limits }), decided);
+    expect(placed.kind).toBe('alreadyInGit');
+    expect(placed.decision.merge).toEqual({ sha: 'b45e', at: NOW, by: FOUND_IN_GIT, limits });
+  });
+});
+
+const objects = {
+  quota: 'objects',
+  quotaUid: 'u2',
+  changes: [change({ resource: 'pods', from: '10', to: '12' })],
+  approvalRequirement: null,
+  candidates: [],
+};
+
+describe('another quota of the namespace', () => {
+  const inGit = found({ limits: { pods: '10' }, paths: ['team-a/objects.yaml'] });
+
+  it('is placed where it is in the same branch', () => {
+    expect(placeBatchedQuota(objects, proposal, policy(), inGit, found())).toEqual({
+      batchedQuota: { ...objects, placement },
+      paths: ['team-a/objects.yaml'],
+    });
+  });
+
+  it.each<[string, SourceObservation]>([
+    ['it is in another repository', { ...inGit, repository: 'acme/other' }],
+    ['it is in another branch', { ...inGit, base: 'release' }],
+    ['Git holds its values already', { ...inGit, limits: { pods: '12' } }],
+    ['it cannot be placed', { kind: 'blocked', reason: 'FileNotFound', message: 'no file' }],
+  ])('has an episode of its own where %s', (_, source) => {
+    expect(placeBatchedQuota(objects, proposal, policy(), source, found())).toBeNull();
+  });
+
+  it('is evaluated by its own policy, and what needs an approval makes the whole decision need it', () => {
+    const strict = policy({ approval: 'before-merge' });
+    const placed = placeBatchedQuota(objects, proposal, strict, inGit, found());
+    if (placed === null) throw new Error('it is placed');
+    const together = withPlacedQuotas(decision(), [placed], policy());
+    expect(together.batchedQuotas).toEqual([placed.batchedQuota]);
+    expect(together.approvalRequirement?.message).toMatch(/^quota objects: /);
+    expect(withPlacedQuotas(decision(), [], policy())).toEqual(decision());
+  });
+});
+
+describe('a file in other hands', () => {
+  const placed = (quota: string, ...paths: string[]): PlacedQuota => ({ batchedQuota: { ...objects, quota }, paths });
+  const all = [placed('objects', 'a.yaml', 'b.yaml'), placed('storage', 'c.yaml')];
+
+  it('leaves out the quotas that need it', () => {
+    expect(withoutFile(all, found(), 'b.yaml')).toEqual([all[1]]);
+  });
+
+  it('stops the decision where its own quota needs it', () => {
+    const own = found({ paths: ['team-a/quota.yaml', 'b.yaml'] });
+    expect(withoutFile(all, own, 'b.yaml')).toBeNull();
+    expect(withoutFile([], found(), 'team-a/quota.yaml')).toBeNull();
+  });
+});
