@@ -2,14 +2,20 @@ import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import type { Decision, LimitChange, PullRequestRef, Rejection } from '../../domain/quota-resize/model/decision.ts';
+import type { EventReason } from '../../domain/quota-resize/model/event-reasons.ts';
+import type { BlockedReason } from '../../domain/quota-resize/model/memory.ts';
 import type {
   PullRequestObservation,
   QuotaObservation,
   SourceObservation,
+  SourceProblem,
 } from '../../domain/quota-resize/model/observation.ts';
 import type { ResizePolicy } from '../../domain/quota-resize/policy/policy.ts';
 import type { SourceCandidate } from '../../domain/quota-resize/git/locate/source-candidate.ts';
 import type { QuotaEvent } from '../kernel/quota-event.ts';
+
+/** An Event on the quota: what a policy or a person must be told, or what blocks the decision. */
+export type ResizeEvent = QuotaEvent & { readonly reason: EventReason | BlockedReason };
 
 export type LeaseOutcome =
   /** `batchedQuotas`: those whose Lease is locked too; others are in somebody else's hands. */
@@ -28,7 +34,11 @@ export type PullRequestOutcome =
   | { readonly kind: 'alreadyInGit'; readonly sha: string; readonly limits: ResourceList }
   /** The decision's pull request exists and is closed or merged already: observe it. */
   | { readonly kind: 'completed'; readonly pullRequest: PullRequestRef }
-  | { readonly kind: 'blocked'; readonly reason: string; readonly message: string };
+  | {
+      readonly kind: 'blocked';
+      readonly reason: SourceProblem | 'ForeignCommit';
+      readonly message: string;
+    };
 
 export type MergeOutcome =
   | {
@@ -102,7 +112,7 @@ export interface QuotaResizeActivities {
   }): Promise<void>;
 
   /** What a policy or a person must be told on the quota itself. */
-  ensureQuotaEvent(input: QuotaEvent): Promise<void>;
+  ensureQuotaEvent(input: ResizeEvent): Promise<void>;
 
   /** Takes the lock of the file and of the quota, and writes the decision down, before the first write to GitHub. */
   ensureLeaseAcquired(input: {

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { eventTypes } from '../../domain/quota-resize/model/event-reasons.ts';
 import { blockedReasons } from '../../domain/quota-resize/model/memory.ts';
 import { failureTypes } from '../../domain/kernel/failures.ts';
 import { commandSignals } from '../../workflows/quota-resize/messages.ts';
@@ -63,6 +64,13 @@ describe('the README', () => {
     expect(
       named.filter((word) => ![...phases, ...reasons, 'HeadroomPhase', 'resume', 'approve'].includes(word)),
     ).toEqual([]);
+  });
+
+  it('has every Event of the resizer with its type', () => {
+    const table = section('**Events on the quota**', '**Phases**');
+    const rows = [...table.matchAll(/^\| `(\w+)` +\| (\w+)/gm)].map(([, reason = '', type = '']) => [reason, type]);
+    const own = rows.filter(([reason]) => reason !== 'UsageWrong');
+    expect(Object.fromEntries(own)).toEqual(eventTypes);
   });
 
   it('has every operator command', () => {

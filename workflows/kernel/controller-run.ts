@@ -1,4 +1,5 @@
 import { allHandlersFinished, CancellationScope, condition, log, workflowInfo } from '@temporalio/workflow';
+import type { ControllerName } from '../../domain/kernel/controllers.ts';
 import { type EpochMs, formatInstant } from '../../domain/kernel/time.ts';
 import { type CommandAnswer, type CommandDefinitions, handleCommands } from './commands.ts';
 import { isCancelled } from './failure.ts';
@@ -45,7 +46,7 @@ export function upgradeCarried<Memory>(
 }
 
 export interface ControllerRunOptions<Status extends RunStatus, Memory> {
-  readonly identity: { readonly controller: string; readonly target: string; readonly cluster: string };
+  readonly identity: { readonly controller: ControllerName; readonly target: string; readonly cluster: string };
   /** Of the run before. */
   readonly carried: Pick<Carried<unknown>, 'published' | 'lastCommand'> | undefined;
   /** What the run before remembered, or nothing yet. */

@@ -1,10 +1,11 @@
 import { ActivityFailure, ApplicationFailure, RetryState, TimeoutFailure } from '@temporalio/common';
 import { isCancellation } from '@temporalio/workflow';
+import { type FailureType, failureTypes } from '../../domain/kernel/failures.ts';
 
 /** Why an activity failed for good: what no retry can help, or what did not get through for as long as it was tried. */
 export interface FailedActivity {
-  /** The `ApplicationFailure`'s type, one of the failure types of `domain/kernel/failures.ts`, or `TimedOut`. */
-  readonly type: string;
+  /** What the activity failed with, or that it got no answer in time; `Other`: nothing that an activity throws by itself. */
+  readonly type: FailureType | 'TimedOut' | 'Other';
   /** For people. */
   readonly message: string;
   /** What the activity gave along, JSON. */
@@ -30,7 +31,15 @@ export function failedActivity(error: unknown): FailedActivity | null {
     return { type: 'TimedOut', message: `no attempt succeeded in time: ${last}`, details: [] };
   }
   if (cause instanceof ApplicationFailure) {
-    return { type: cause.type ?? '', message: cause.message, details: cause.details ?? [] };
+    return { type: typeOf(cause), message: cause.message, details: cause.details ?? [] };
   }
-  return { type: cause?.name ?? '', message: cause?.message ?? error.message, details: [] };
+  return { type: 'Other', message: cause?.message ?? error.message, details: [] };
+}
+
+function typeOf({ type }: ApplicationFailure): FailureType | 'Other' {
+  return type !== undefined && type !== null && isFailureType(type) ? type : 'Other';
+}
+
+function isFailureType(type: string): type is FailureType {
+  return Object.hasOwn(failureTypes, type);
 }

@@ -1,5 +1,6 @@
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
 import { metricMeter, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import type { ControllerName } from '../../domain/kernel/controllers.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { detailsText, type ShownState } from './details.ts';
 
@@ -17,7 +18,7 @@ export type PublishedStatus = ShownState;
  * a billed action and an empty one fails the workflow task), current details, and the worker's metrics.
  */
 export function createPublisher(
-  identity: { controller: string; target: string; cluster: string },
+  identity: { controller: ControllerName; target: string; cluster: string },
   before?: PublishedStatus,
   /** The phase that whoever started the run has put into its search attributes, with all the others. */
   startedAs: string | null = null,

@@ -9,12 +9,13 @@ import {
   type Rejection,
   withoutBatchedQuotas,
 } from '../../domain/quota-resize/model/decision.ts';
-import { type BlockedReason, blockedReasons, requireState } from '../../domain/quota-resize/model/memory.ts';
+import { requireState } from '../../domain/quota-resize/model/memory.ts';
+import type { Act } from '../../domain/quota-resize/model/verdict.ts';
 import { failedActivity } from '../kernel/failure.ts';
 import { brief } from '../kernel/visibility.ts';
 import { ensuring, observing } from './activities.ts';
 
-import { type ApplyOutcome, type Act, announce, block, currentOf, emitEvent } from './report.ts';
+import { type ApplyOutcome, announce, block, currentOf, emitEvent } from './report.ts';
 import { propose } from './propose.ts';
 
 /**
@@ -148,7 +149,7 @@ async function opened(
       return (memory) => applyOutcome.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, merge);
     }
     case 'blocked':
-      return await block(target, seen, { reason: blockedReason(outcome.reason), message: outcome.message, key });
+      return await block(target, seen, { reason: outcome.reason, message: outcome.message, key });
   }
 }
 
@@ -165,14 +166,8 @@ async function merge(target: QuotaTarget, verdict: Extract<Act, { kind: 'merge' 
       await ensuring.ensureLeaseReleased.executeWithOptions({ summary: `pull request #${number} is merged` }, [
         { target, decision: merged, rejection: null },
       ]);
-      await emitEvent(
-        target,
-        seen,
-        'Normal',
-        'QuotaResizeMerged',
-        `${summary(decision)}: pull request #${number} is merged`,
-        decision.id,
-      );
+      const message = `${summary(decision)}: pull request #${number} is merged`;
+      await emitEvent(target, seen, { reason: 'QuotaResizeMerged', message, key: decision.id });
       return (memory) =>
         applyOutcome.merged(requireState(memory, 'Idle', 'Locked', 'Open'), decision, { sha, at, by, limits });
     }
@@ -212,7 +207,8 @@ async function emitRejection(
   seen: Seen,
 ): Promise<void> {
   if (rejection === null) return;
-  await emitEvent(target, seen, 'Normal', 'QuotaResizeRejected', `${summary(decision)}: ${detail}`, decision.id);
+  const message = `${summary(decision)}: ${detail}`;
+  await emitEvent(target, seen, { reason: 'QuotaResizeRejected', message, key: decision.id });
 }
 
 async function mergedByPerson(
@@ -224,7 +220,7 @@ async function mergedByPerson(
   const { merge } = decision;
   await unlockAfterPerson(target, verdict, null);
   const message = `${summary(decision)}: pull request #${decision.pullRequest?.number} was merged by ${merge.by}`;
-  await emitEvent(target, seen, 'Normal', 'QuotaResizeMerged', message, decision.id);
+  await emitEvent(target, seen, { reason: 'QuotaResizeMerged', message, key: decision.id });
   return (memory) => applyOutcome.merged(requireState(memory, 'Open'), decision, merge);
 }
 
@@ -236,7 +232,7 @@ async function closedByPerson(
   const { decision, rejection } = verdict;
   await unlockAfterPerson(target, verdict, rejection);
   const message = `${summary(decision)}: pull request #${decision.pullRequest.number} was closed by ${rejection.by}, which counts as a rejection`;
-  await emitEvent(target, seen, 'Normal', 'QuotaResizeRejected', message, decision.id);
+  await emitEvent(target, seen, { reason: 'QuotaResizeRejected', message, key: decision.id });
   return (memory) => applyOutcome.closed(requireState(memory, 'Open'), rejection);
 }
 
@@ -280,7 +276,7 @@ async function warnSync(
   seen: Seen,
 ): Promise<ApplyOutcome> {
   const { decision, warn, detail } = verdict;
-  if (warn) await emitEvent(target, seen, 'Warning', 'SyncOverdue', detail, decision.id);
+  if (warn) await emitEvent(target, seen, { reason: 'SyncOverdue', message: detail, key: decision.id });
   const source = await observing.observeSource.executeWithOptions({ summary: 'SyncOverdue' }, [
     { target, limits: decision.merge?.limits ?? {}, candidates: seen.quota.candidates, ...currentOf(seen) },
   ]);
@@ -308,7 +304,7 @@ async function notify(
       { target, decision, about, text: comment },
     ]);
   }
-  await emitEvent(target, seen, event.type, event.reason, event.message, about);
+  await emitEvent(target, seen, { ...event, key: about });
   return (memory) => applyOutcome.emitted(memory, about);
 }
 
@@ -319,10 +315,6 @@ function candidatesByQuota(target: QuotaTarget, decision: Decision, seen: Seen):
     return { quota, candidates, ...(otherQuota === undefined ? {} : { current: otherQuota.quota.hard }) };
   });
   return [{ quota: target.quota, candidates: seen.quota.candidates, ...currentOf(seen) }, ...batchedQuotas];
-}
-
-function blockedReason(reason: string): BlockedReason {
-  return blockedReasons.find((candidate) => candidate === reason) ?? 'ForgeRejected';
 }
 
 /** The message of a failure that no retry can help, or null when the error is another one. */

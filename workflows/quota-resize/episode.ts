@@ -6,7 +6,7 @@ import type { Seen } from '../../domain/quota-resize/model/episode-observation.t
 import { decisionOf, type ResizeMemory } from '../../domain/quota-resize/model/memory.ts';
 import type { QuotaObservation } from '../../domain/quota-resize/model/observation.ts';
 import { policyInForce } from '../../domain/quota-resize/policy/in-force.ts';
-import type { Verdict, Wait } from '../../domain/quota-resize/model/verdict.ts';
+import type { Act, Verdict, Wait } from '../../domain/quota-resize/model/verdict.ts';
 import type { ControllerRun } from '../kernel/controller-run.ts';
 import { isCancelled } from '../kernel/failure.ts';
 import { PauseControl } from '../kernel/pause.ts';
@@ -16,7 +16,6 @@ import { ensuring, observing, watching } from './activities.ts';
 import { countNamespace } from './count-namespace.ts';
 import type { ResizeStatus } from './messages.ts';
 import { PullRequestReader } from './pull-request-reader.ts';
-import type { Act } from './report.ts';
 import { nextShown, type Shown } from './shown.ts';
 
 /** What a run carries to the next one. */

@@ -14,10 +14,11 @@ import {
   withPlacedQuotas,
 } from '../../domain/quota-resize/decide/place-proposal.ts';
 import type { SourceObservation } from '../../domain/quota-resize/model/observation.ts';
+import type { Act } from '../../domain/quota-resize/model/verdict.ts';
 import { brief } from '../kernel/visibility.ts';
 import { ensuring, observing } from './activities.ts';
 
-import { type ApplyOutcome, type Act, announce, block, currentOf } from './report.ts';
+import { type ApplyOutcome, announce, block, currentOf } from './report.ts';
 
 /**
  * Places the need in Git and takes the lock: everything that can fail for a reason fails before GitHub is written to.

@@ -1,15 +1,16 @@
 /** What an act tells on the quota itself. */
+import type { ResizeEvent } from '../../activities/quota-resize/interface.ts';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import * as applyOutcome from '../../domain/quota-resize/decide/apply-outcome.ts';
 import type { Seen } from '../../domain/quota-resize/model/episode-observation.ts';
 import { summary } from '../../domain/quota-resize/pull-request/wording.ts';
 import { type BlockedReason, type ResizeMemory } from '../../domain/quota-resize/model/memory.ts';
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
-import type { Verdict } from '../../domain/quota-resize/model/verdict.ts';
+import { type EventReason, eventTypes } from '../../domain/quota-resize/model/event-reasons.ts';
+import type { Act } from '../../domain/quota-resize/model/verdict.ts';
 import { brief } from '../kernel/visibility.ts';
 import { ensuring } from './activities.ts';
 
-export type Act = Exclude<Verdict, { kind: 'hold' } | { kind: 'end' }>;
 /** What an act leaves in the memory, applied to the memory as it is when the act is over. */
 export type ApplyOutcome = (memory: ResizeMemory) => ResizeMemory;
 
@@ -46,18 +47,24 @@ export async function block(
   seen: Seen,
   blocked: { readonly reason: BlockedReason; readonly message: string; readonly key: string },
 ): Promise<ApplyOutcome> {
-  await emitEvent(target, seen, 'Warning', blocked.reason, blocked.message, blocked.key);
+  await writeEvent(target, seen, { ...blocked, type: 'Warning' });
   const at = Date.now();
   return (memory) => applyOutcome.blocked(memory, blocked, at);
 }
 
+/** The same `key` is the same Event, however often it is written. */
 export async function emitEvent(
   target: QuotaTarget,
   seen: Seen,
-  type: 'Normal' | 'Warning',
-  reason: string,
-  message: string,
-  key: string,
+  event: { readonly reason: EventReason; readonly message: string; readonly key: string },
+): Promise<void> {
+  await writeEvent(target, seen, { ...event, type: eventTypes[event.reason] });
+}
+
+async function writeEvent(
+  target: QuotaTarget,
+  seen: Seen,
+  { type, reason, message, key }: Pick<ResizeEvent, 'type' | 'reason' | 'message' | 'key'>,
 ): Promise<void> {
   const uid = seen.quota.quota?.uid;
   if (uid === undefined) return;

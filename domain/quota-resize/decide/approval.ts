@@ -50,7 +50,7 @@ export function awaitApproval(
 
   const about = `approval|${key}`;
   if (!memory.emitted.includes(about)) {
-    const event = { type: 'Normal', reason: 'QuotaResizeApprovalNeeded', message: detail } as const;
+    const event = { reason: 'QuotaResizeApprovalNeeded', message: detail } as const;
     return [
       asking,
       {
@@ -71,7 +71,7 @@ export function awaitApproval(
   const remindAt = approvalReminder === null ? Number.POSITIVE_INFINITY : existing.remindedAt + approvalReminder;
   if (now >= remindAt) {
     const message = `${detail} (still no answer after ${formatSpan(now - existing.since)})`;
-    const event = { type: 'Warning', reason: 'QuotaResizeApprovalOverdue', message } as const;
+    const event = { reason: 'QuotaResizeApprovalOverdue', message } as const;
     const reminder = `${about}|${now}`;
     return [
       inState(memory, { ...state, awaiting: { ...existing, remindedAt: now } }),
@@ -121,6 +121,6 @@ export function announceApproval(memory: ResizeMemory<Unmerged>, decision: Unmer
     decision,
     about,
     comment: hasPullRequest ? `Approved in Headroom: ${words}. It holds for these values only.` : null,
-    event: { type: 'Normal', reason: 'QuotaResizeApproved', message: `${wholeSummary(decision)}: ${words}` },
+    event: { reason: 'QuotaResizeApproved', message: `${wholeSummary(decision)}: ${words}` },
   };
 }

@@ -4,10 +4,8 @@ import { isUnmerged, type ResizeMemory, type ResizeState } from '../model/memory
 import { requirementDigest } from '../sizing/requirement.ts';
 import type { PullRequestObservation, QuotaObservation } from '../model/observation.ts';
 import type { ResizePolicy } from '../policy/policy.ts';
-import type { Intent, Verdict, Wait } from '../model/verdict.ts';
+import type { Intent, IntendedAct, Verdict, Wait } from '../model/verdict.ts';
 import { recheckAt, quietUntil } from './wait.ts';
-
-type Action = Exclude<Intent, { kind: 'hold' } | { kind: 'end' }>;
 
 /** The first repetition of an act that left no trace waits this long, each further one twice as long. */
 const FIRST_REPEAT_MS = 1_000;
@@ -63,7 +61,7 @@ export function attempt(
 }
 
 /** That the pull request is closed by Headroom is known before it is, or it would look like a person's rejection. */
-function closingFor(intent: Action, state: ResizeState): ResizeState {
+function closingFor(intent: IntendedAct, state: ResizeState): ResizeState {
   if (intent.kind !== 'close' || !isUnmerged(state)) return state;
   return { ...state, closing: { reason: intent.reason, detail: intent.detail } };
 }
@@ -75,7 +73,7 @@ function spacing(count: number, observation: QuotaObservation): number {
 }
 
 /** What the act is about: the place in Git and the values, or the head that it needs. */
-function keyOf(intent: Action, policy: ResizePolicy): string {
+function keyOf(intent: IntendedAct, policy: ResizePolicy): string {
   const path = JSON.stringify(policy.git);
   switch (intent.kind) {
     case 'recommend':
@@ -103,7 +101,7 @@ function keyOf(intent: Action, policy: ResizePolicy): string {
 }
 
 /** What to read on while the act rests: only what can still change by itself, or the watch would end at once. */
-function watchOf(intent: Action, pullRequest: PullRequestObservation | null): Wait['watch'] {
+function watchOf(intent: IntendedAct, pullRequest: PullRequestObservation | null): Wait['watch'] {
   if (intent.kind === 'warnSync') return 'sync';
   return pullRequest?.state === 'open' ? 'pullRequest' : undefined;
 }

@@ -144,13 +144,13 @@ function emitOnce(
   observation: QuotaObservation,
   memory: ResizeMemory,
   phase: Phase,
-  reason: Reason,
+  reason: 'AtMaximum' | 'UsageContradicted',
   about: string,
   detail: string,
   now: EpochMs,
 ): Intended {
   if (!memory.emitted.includes(about)) {
-    const event = { type: 'Warning', reason, message: detail } as const;
+    const event = { reason, message: detail } as const;
     return [memory, { kind: 'notify', phase, reason, detail, decision: null, about, comment: null, event }];
   }
   return [memory, hold(phase, reason, detail, retryWait(observation, now))];

@@ -201,7 +201,7 @@ function held(
   const about = `held|${reason}|${until ?? 'open'}|${mergeHold.detail}`;
   if (!memory.emitted.includes(about)) {
     const comment = `Ready, and not merged by Headroom for now: ${mergeHold.detail}.`;
-    const event = { type: 'Normal', reason: 'QuotaResizeHeld', message: detail } as const;
+    const event = { reason: 'QuotaResizeHeld', message: detail } as const;
     return [memory, { kind: 'notify', phase: 'AwaitingMerge', reason, detail, decision, about, comment, event }];
   }
   return [memory, waiting('AwaitingMerge', reason, detail, until ?? undefined)];

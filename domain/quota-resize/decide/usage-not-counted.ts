@@ -28,6 +28,6 @@ export function withoutCounts(
   const phase = 'Blocked';
   const reason = 'UsageNotCounted';
   if (memory.emitted.includes(ABOUT)) return [memory, waiting(phase, reason, detail)];
-  const event = { type: 'Warning', reason, message: detail } as const;
+  const event = { reason, message: detail } as const;
   return [memory, { kind: 'notify', phase, reason, detail, decision, about: ABOUT, comment: null, event }];
 }

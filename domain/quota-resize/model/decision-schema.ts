@@ -55,7 +55,7 @@ const placement = z.object({ candidate, ...found } satisfies Fields<Placement>) 
 const approvalRequirement = z.object({
   reason: z.enum(['MaxStepExceeded', 'RaiseFromZero', 'ApprovalRequired']),
   message: z.string(),
-  before: z.enum(['pull-request', 'merge']).exactOptional(),
+  before: z.literal('pull-request').exactOptional(),
 } satisfies Fields<ApprovalRequirement>);
 
 const foundIn = { repository: z.string(), base: z.string(), how: z.string() };

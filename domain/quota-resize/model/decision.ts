@@ -8,8 +8,8 @@ export interface ApprovalRequirement {
   readonly reason: 'MaxStepExceeded' | 'RaiseFromZero' | 'ApprovalRequired';
   /** A sentence with the resource, the step and the limit of the policy. */
   readonly message: string;
-  /** Before what the approval is needed; absent: the merge. */
-  readonly before?: 'pull-request' | 'merge';
+  /** Present where the approval is needed before there is a pull request, and not only before the merge. */
+  readonly before?: 'pull-request';
 }
 
 /** Why one resource is raised: a row of the table in the pull request. */

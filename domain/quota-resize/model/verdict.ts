@@ -10,6 +10,7 @@ import type {
   Rejection,
   UnmergedDecision,
 } from './decision.ts';
+import type { EventReason } from './event-reasons.ts';
 
 /** Where an episode stands; the value of the search attribute `HeadroomPhase`. */
 export type Phase =
@@ -135,7 +136,7 @@ type Action =
       readonly decision: Decision | null;
       readonly about: string;
       readonly comment: string | null;
-      readonly event: { readonly type: 'Normal' | 'Warning'; readonly reason: string; readonly message: string };
+      readonly event: { readonly reason: EventReason; readonly message: string };
     }
   | { readonly kind: 'open'; readonly decision: UnmergedDecision }
   /** The branch made anew with the decision's limits; opened if there is no pull request yet. */
@@ -170,14 +171,17 @@ type Action =
   | { readonly kind: 'forget'; readonly decision: MergedDecision }
   | { readonly kind: 'warnSync'; readonly decision: MergedDecision; readonly warn: boolean };
 
-/** What the ladder of guards asks for, before it is known whether the same was tried a moment ago. */
-export type Intent = StatusFields & (Rest | Action);
+/** One thing to do, before it is known whether the same was tried a moment ago. */
+export type IntendedAct = StatusFields & Action;
 
-/** An act, and what a block of it would be about: with another path or other values it is tried at once. */
-type Act = Action & { readonly blockedKey: string };
+/** What the ladder of guards asks for. */
+export type Intent = (StatusFields & Rest) | IntendedAct;
 
-/** What to do now. Everything but `hold` and `end` acts, and is followed by a fresh pass. */
-export type Verdict = StatusFields & (Rest | Act);
+/** One thing to do, and what a block of it would be about: with another path or other values it is tried at once. */
+export type Act = IntendedAct & { readonly blockedKey: string };
+
+/** What to do now. An act is followed by a fresh pass. */
+export type Verdict = (StatusFields & Rest) | Act;
 
 /** A need turned into values, before it is placed in Git. */
 export interface Proposal {

@@ -257,7 +257,15 @@ export function quotaTests(cluster: () => Cluster): void {
             mode: 'observe',
             at: 1,
           }),
-        () => activities.ensureQuotaEvent({ target, quotaUid, type: 'Normal', reason: 'R', message: 'm', key: 'k' }),
+        () =>
+          activities.ensureQuotaEvent({
+            target,
+            quotaUid,
+            type: 'Normal',
+            reason: 'PolicyInvalid',
+            message: 'm',
+            key: 'k',
+          }),
         () => activities.ensureLeaseAcquired({ target, decision, files: [file] }),
         () => activities.ensureLeaseUpdated({ target, decision }),
         () => activities.ensureLeaseReleased({ target, decision, rejection: null }),
@@ -284,7 +292,14 @@ export function quotaTests(cluster: () => Cluster): void {
       await expect(awaitResume()).resolves.toBeUndefined();
       await admin.core.deleteNamespacedConfigMap({ name, namespace: SYSTEM_NAMESPACE });
       await expect(awaitResume()).resolves.toBeUndefined();
-      await activities.ensureQuotaEvent({ target, quotaUid, type: 'Normal', reason: 'R', message: 'm', key: 'k' });
+      await activities.ensureQuotaEvent({
+        target,
+        quotaUid,
+        type: 'Normal',
+        reason: 'PolicyInvalid',
+        message: 'm',
+        key: 'k',
+      });
       expect(await eventsOf('paused')).toHaveLength(1);
     });
 
@@ -315,7 +330,14 @@ export function quotaTests(cluster: () => Cluster): void {
       const pausing = createPauseActivities({ kubernetes, systemNamespace });
       const activities = cluster().activities({ pauses: view });
       const write = async () =>
-        await activities.ensureQuotaEvent({ target, quotaUid, type: 'Normal', reason: 'R', message: 'm', key: 'k' });
+        await activities.ensureQuotaEvent({
+          target,
+          quotaUid,
+          type: 'Normal',
+          reason: 'PolicyInvalid',
+          message: 'm',
+          key: 'k',
+        });
       const scope = { kind: 'target', controller: 'quota-resize', name: 'kept/compute' } as const;
       try {
         await pausing.ensurePauseKept({ scope, pause: { by: 'jane', reason: 'incident 7', at: Date.now() } });

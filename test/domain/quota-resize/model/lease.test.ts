@@ -211,7 +211,7 @@ describe('the memory of a Lease', () => {
       tried: 1,
       values: { pods: { path: 'team-a/quota.yaml', field: 'spec.hard.pods', text: '9' } },
     };
-    const gate = { reason: 'ApprovalRequired', message: 'ask the team first', before: 'merge' };
+    const gate = { reason: 'ApprovalRequired', message: 'ask the team first', before: 'pull-request' };
     const facts = { quotaUid: 'u-1', changes: [] };
     const decided = {
       ...facts,

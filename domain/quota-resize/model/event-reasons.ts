@@ -1,0 +1,20 @@
+/**
+ * The Events that the resizer writes on a quota, each with its type. What blocks a decision is an Event as well: a Warning
+ * with the reason of the block.
+ */
+export const eventTypes = {
+  QuotaResizeRecommended: 'Warning',
+  QuotaResizeMerged: 'Normal',
+  QuotaResizeApprovalNeeded: 'Normal',
+  QuotaResizeApprovalOverdue: 'Warning',
+  QuotaResizeApproved: 'Normal',
+  QuotaResizeHeld: 'Normal',
+  AtMaximum: 'Warning',
+  UsageContradicted: 'Warning',
+  UsageNotCounted: 'Warning',
+  QuotaResizeRejected: 'Normal',
+  PolicyInvalid: 'Warning',
+  SyncOverdue: 'Warning',
+} as const satisfies Record<string, 'Normal' | 'Warning'>;
+
+export type EventReason = keyof typeof eventTypes;
