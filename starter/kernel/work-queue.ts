@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { priorities } from '../../domain/kernel/priority.ts';
 import type { Log } from '../../platform/log/log.ts';
 
 /** One workflow to be woken, or started if need be. */
@@ -16,11 +17,9 @@ export interface QueuedRequest {
   readonly resourceVersion: string;
   /** A longer gap than the queue's own after this reconcile request, in milliseconds. */
   readonly gapMs?: number;
-  /** As Temporal's priority keys: those of a smaller number go first. Default: 3. */
+  /** One of `priorities`, by default routine; those of a smaller number go first. */
   readonly priority?: number;
 }
-
-const ORDINARY_PRIORITY = 3;
 
 export interface WorkQueueOptions<H extends QueuedRequest> {
   readonly send: (request: H) => Promise<void>;
@@ -95,8 +94,8 @@ export class WorkQueue<H extends QueuedRequest> {
     const pending = this.#waitingFor(request.id);
     const both = pending === undefined ? [request] : [pending, request];
     const starts = both.some((one) => one.starts);
-    const priority = Math.min(...both.map((one) => one.priority ?? ORDINARY_PRIORITY));
-    if (pending !== undefined && (pending.priority ?? ORDINARY_PRIORITY) !== priority) this.#remove(pending);
+    const priority = Math.min(...both.map((one) => one.priority ?? priorities.routine));
+    if (pending !== undefined && (pending.priority ?? priorities.routine) !== priority) this.#remove(pending);
     this.#queueOf(priority).set(request.id, { ...request, starts, signals: both.some(isSignalled), priority });
     this.#wake?.();
   }
@@ -173,7 +172,7 @@ export class WorkQueue<H extends QueuedRequest> {
   }
 
   #remove(request: H): void {
-    this.#waiting.get(request.priority ?? ORDINARY_PRIORITY)?.delete(request.id);
+    this.#waiting.get(request.priority ?? priorities.routine)?.delete(request.id);
   }
 
   #queueOf(priority: number): Map<string, H> {

@@ -1,3 +1,4 @@
+import { priorities } from '../../domain/kernel/priority.ts';
 import type { Client } from '@temporalio/client';
 import { lightsOutId, type ScheduleTarget } from '../../domain/lights-out/target.ts';
 import { taskQueue } from '../../domain/kernel/target.ts';
@@ -68,8 +69,7 @@ export function createScheduleRequestSender(client: Client): (request: QueuedSch
       args: [{ target }] satisfies Parameters<typeof lightsOut>,
       staticSummary: `${target.schedule} in ${target.cluster}`,
       staticDetails: instructions(target),
-      // People come first, samplings last; putting workloads down and up is routine.
-      priority: { priorityKey: 3 },
+      priority: { priorityKey: priorities.routine },
     };
     if (about === 'start') {
       await client.workflow.start<typeof lightsOut>('lightsOut', {

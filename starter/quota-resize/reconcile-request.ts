@@ -1,3 +1,4 @@
+import { priorities } from '../../domain/kernel/priority.ts';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { type QuotaTarget, targetName, taskQueue } from '../../domain/kernel/target.ts';
 import { quotaResizeId } from '../../domain/quota-resize/target.ts';
@@ -72,8 +73,7 @@ export function createQuotaRequestSender(client: Client): (request: QuotaRequest
         signalArgs: [request],
         staticSummary: `${targetName(target)} in ${target.cluster}`,
         staticDetails: instructions(target),
-        // People come first, samplings last; an episode is routine.
-        priority: { priorityKey: 3 },
+        priority: { priorityKey: priorities.routine },
       });
       return;
     }

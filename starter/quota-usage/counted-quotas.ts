@@ -5,7 +5,8 @@ import { withUnsettledCharges } from '../../domain/quota-usage/recent-charges.ts
 import { desiredStatus, isUrgent } from '../../domain/quota-usage/status.ts';
 import { AuditRegistry, type WrongQuota } from './audit-registry.ts';
 import type { RunningUsageCache } from './cache.ts';
-import { requestPriorities, type QueuedUsageRequest } from './reconcile-request.ts';
+import { priorities } from '../../domain/kernel/priority.ts';
+import type { QueuedUsageRequest } from './reconcile-request.ts';
 import type { UsageMetrics } from './metrics.ts';
 
 /** Why an episode of a quota is started or woken. */
@@ -84,11 +85,7 @@ export class CountedQuotas {
     if (unsettled.countAgainAt !== null) countAgainAt(quota.namespace, unsettled.countAgainAt);
     if (desiredStatus(quota, withUnsettledCharges(count, quota.status.used ?? {}, unsettled.amounts)).isWritten) return;
     const isFirst = isUrgent(quota, cache.evaluators(), { deviceClasses: cache.deviceClasses() });
-    const priority = isFirst
-      ? requestPriorities.urgent
-      : isResync
-        ? requestPriorities.resync
-        : requestPriorities.ordinary;
+    const priority = isFirst ? priorities.urgent : isResync ? priorities.resync : priorities.routine;
     request(quota, { starts: true, cause: isResync ? 'resync' : 'the usage changed', priority });
   }
 
@@ -102,12 +99,12 @@ export class CountedQuotas {
     // resync as well: it may have been terminated, or the reconcile request lost, and nothing else would ever begin it
     // again.
     if (reported !== null && (reported !== state.reported || isResync)) {
-      const priority = reported === state.reported ? requestPriorities.resync : requestPriorities.ordinary;
+      const priority = reported === state.reported ? priorities.resync : priorities.routine;
       state.reported = reported;
       request(quota, { starts: true, cause: 'the status stays wrong', priority });
     } else if (staleValues.length === 0 && state.reported !== null && count.unmeasured.length === 0) {
       state.reported = null;
-      request(quota, { starts: false, cause: 'the status is true again', priority: requestPriorities.ordinary });
+      request(quota, { starts: false, cause: 'the status is true again', priority: priorities.routine });
     }
     for (const { since } of staleValues) {
       const at = since + policy.auditAfterMs;

@@ -12,12 +12,6 @@ import {
 import type { quotaUsage } from '../../workflows/quota-usage/workflow.ts';
 import type { QueuedRequest } from '../kernel/work-queue.ts';
 
-/**
- * Temporal's priority keys, from 1 (people) to 5: a quota that admission cannot judge yet comes before one whose number
- * is only late, and what a resync finds comes after both.
- */
-export const requestPriorities = { urgent: 2, ordinary: 3, resync: 4 } as const;
-
 export interface QueuedUsageRequest extends QueuedRequest {
   readonly target: QuotaTarget;
   /** How far this starter's caches had come. */

@@ -12,7 +12,8 @@ import type { WrongQuota } from './audit-registry.ts';
 import type { RunningUsageCache } from './cache.ts';
 import { CountedQuotas, quotaKey, type RequestCause } from './counted-quotas.ts';
 import type { UsageListener } from './usage-listener.ts';
-import { requestPriorities, usageRequest, type QueuedUsageRequest } from './reconcile-request.ts';
+import { priorities } from '../../domain/kernel/priority.ts';
+import { usageRequest, type QueuedUsageRequest } from './reconcile-request.ts';
 import type { UsageMetrics } from './metrics.ts';
 import { NamespaceRecounts } from './namespace-recounts.ts';
 
@@ -122,8 +123,7 @@ class RecountingUsageWatch implements UsageWatch {
   onQuotaGone(quota: CachedQuota): void {
     this.#counted.forget(quota);
     this.#noteChange(quota.namespace, 'moved');
-    const { ordinary } = requestPriorities;
-    this.#enqueue(quota, { starts: false, cause: 'the quota is deleted', priority: ordinary, isGone: true });
+    this.#enqueue(quota, { starts: false, cause: 'the quota is deleted', priority: priorities.routine, isGone: true });
     if (this.#options.cache().quotas(quota.namespace).length === 0) this.#seen.delete(quota.namespace);
   }
 

@@ -1,3 +1,4 @@
+import { priorities } from '../../domain/kernel/priority.ts';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -7,11 +8,7 @@ import { notYet } from '../../activities/kernel/not-yet.ts';
 import { createUsageCacheActivities } from '../../activities/quota-usage/cache-activities.ts';
 import { activityTaskQueue, cacheTaskQueue, taskQueue } from '../../domain/kernel/target.ts';
 import { quotaUsageId } from '../../domain/quota-usage/target.ts';
-import {
-  createUsageRequestSender,
-  requestPriorities,
-  usageRequest,
-} from '../../starter/quota-usage/reconcile-request.ts';
+import { createUsageRequestSender, usageRequest } from '../../starter/quota-usage/reconcile-request.ts';
 import { commandSignals, status, usageChanged, type UsageCommandInput } from '../../workflows/quota-usage/messages.ts';
 import type { quotaUsage } from '../../workflows/quota-usage/workflow.ts';
 import { borrowTemporal } from '../kernel/servers/shared-temporal.ts';
@@ -141,10 +138,10 @@ describe('a quota that lacks its numbers', () => {
     await episodes.runUntil(async () => {
       // Nobody polls the caches' queue yet, so that everything waits there.
       const names = Array.from({ length: ORDINARY }, (_, index) => `ordinary-${index}`);
-      await Promise.all(names.map(async (name) => await send(request(name, requestPriorities.ordinary))));
+      await Promise.all(names.map(async (name) => await send(request(name, priorities.routine))));
       await untilAsking(names);
-      await send(request('resynced', requestPriorities.resync));
-      await send(request('urgent', requestPriorities.urgent));
+      await send(request('resynced', priorities.resync));
+      await send(request('urgent', priorities.urgent));
       await waitingCounts(ORDINARY + 2);
       const asked: string[] = [];
       const counts = await Worker.create({

@@ -1,3 +1,4 @@
+import { priorities } from '../../domain/kernel/priority.ts';
 import { ActivityCancellationType } from '@temporalio/workflow';
 import type { PauseActivities } from '../../activities/kernel/interface.ts';
 import { readCommandInput } from '../../domain/kernel/command-input.ts';
@@ -20,7 +21,7 @@ const ensuring = {
   scheduleToCloseTimeout: '1 minute',
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '10 seconds' },
-  priority: { priorityKey: 1 },
+  priority: { priorityKey: priorities.person },
 } as const;
 
 /** It polls by retry, which adds nothing to the history; the activity names the pace itself. */

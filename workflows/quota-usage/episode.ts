@@ -1,4 +1,5 @@
 import { sleep } from '@temporalio/workflow';
+import { priorities } from '../../domain/kernel/priority.ts';
 import { type PauseInForce, pauseSentence } from '../../domain/kernel/pause.ts';
 import { quotaPauseSubject, type QuotaTarget } from '../../domain/kernel/target.ts';
 import { fingerprint, upgradeMemory, type UsageMemory } from '../../domain/quota-usage/decide.ts';
@@ -31,9 +32,6 @@ export function upgradeEpisode(
 }
 
 export type UsageRun = ControllerRun<Pick<UsageStatus, 'phase' | 'reason' | 'detail'>, EpisodeMemory>;
-
-/** Of Temporal's priority keys; a request may say a smaller one for a quota that admission cannot judge yet. */
-export const ORDINARY_PRIORITY = 3;
 
 /** How often an unmeasured or wrong quota is looked at in the caches while nobody asks, in milliseconds. */
 const CHECK_EVERY_MS = 30_000;
@@ -85,7 +83,7 @@ export class UsageEpisode {
   }
 
   /** Takes up a request to reconcile. A deleted quota is looked at whatever is waited for. */
-  request({ observed, priority = ORDINARY_PRIORITY, isGone = false }: UsageRequest): void {
+  request({ observed, priority = priorities.routine, isGone = false }: UsageRequest): void {
     const most = Math.min(this.#run.memory.priority ?? Number.POSITIVE_INFINITY, priority);
     this.#run.remember({
       ...this.#run.memory,
@@ -229,10 +227,10 @@ export class UsageEpisode {
   }
 
   #counting(): ReturnType<typeof counting> {
-    return counting(this.#target.cluster, this.#run.memory.priority ?? ORDINARY_PRIORITY);
+    return counting(this.#target.cluster, this.#run.memory.priority ?? priorities.routine);
   }
 
   #ensuring(): ReturnType<typeof ensuring> {
-    return ensuring(this.#run.memory.priority ?? ORDINARY_PRIORITY);
+    return ensuring(this.#run.memory.priority ?? priorities.routine);
   }
 }

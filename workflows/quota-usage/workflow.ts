@@ -1,10 +1,11 @@
 import { continueAsNew, setHandler } from '@temporalio/workflow';
+import { priorities } from '../../domain/kernel/priority.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
 import { decide } from '../../domain/quota-usage/decide.ts';
 import type { UsageVerdict } from '../../domain/quota-usage/verdict.ts';
 import { type Carried, ControllerRun, upgradeCarried } from '../kernel/controller-run.ts';
-import { type EpisodeMemory, ORDINARY_PRIORITY, UsageEpisode, type UsageRun, upgradeEpisode } from './episode.ts';
+import { type EpisodeMemory, UsageEpisode, type UsageRun, upgradeEpisode } from './episode.ts';
 import { commandDescriptions, commandSignals, commandUpdates, FIRST_PHASE, status, usageChanged } from './messages.ts';
 import type { UsageStatus } from './messages.ts';
 
@@ -85,7 +86,7 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
   async function next(): Promise<never> {
     await run.handlersFinished();
     // A request that no pass has served keeps its priority; a run is otherwise as ordinary as any.
-    const priority = run.requests.isPending ? run.memory.priority : ORDINARY_PRIORITY;
+    const priority = run.requests.isPending ? run.memory.priority : priorities.routine;
     run.remember({ ...run.memory, priority, pause: episode.pauses.carried });
     return await continueAsNew<typeof quotaUsage>({ ...input, carried: run.carry() });
   }

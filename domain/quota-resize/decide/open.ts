@@ -35,7 +35,11 @@ export function decideOpen(
   const { policy, timings } = observation;
   const { decision: decided, rejection: rejected } = memory.state;
   const link = linkTo(decided.pullRequest);
-  if (observation.lease.holder === null && !isHeldByOthers(observation.lease, decided.id) && policy.mode !== 'observe') {
+  if (
+    observation.lease.holder === null &&
+    !isHeldByOthers(observation.lease, decided.id) &&
+    policy.mode !== 'observe'
+  ) {
     // Opening finds the pull request as it is and takes the lock; only what holds the lock is remembered in the Lease.
     const detail = `the Lease ${observation.lease.name} is unlocked, decision ${decided.id} with ${link} takes it again`;
     return [memory, { kind: 'open', phase: 'OpeningPullRequest', reason: 'Adopted', detail, decision: decided }];

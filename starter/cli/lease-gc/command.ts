@@ -1,4 +1,5 @@
 /** `headroom gc`: when Leases were last cleaned up, or a round of it now. */
+import { priorities } from '../../../domain/kernel/priority.ts';
 import { type Client, ScheduleNotFoundError } from '@temporalio/client';
 import { leaseGcId } from '../../../domain/lease-gc/target.ts';
 import { taskQueue } from '../../../domain/kernel/target.ts';
@@ -34,8 +35,7 @@ async function gc(client: Client, config: Config, now: boolean, { output }: Shar
       workflowIdConflictPolicy: 'USE_EXISTING',
       taskQueue: taskQueue(cluster),
       args: [{ cluster }],
-      // A person waits for it: its tasks come before those of routine, which are 3.
-      priority: { priorityKey: 1 },
+      priority: { priorityKey: priorities.person },
     });
     const result = await handle.result();
     if (output === 'json') return print(result);

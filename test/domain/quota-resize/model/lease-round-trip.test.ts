@@ -81,7 +81,7 @@ const approvalRequirements = option(
     {
       reason: constantFrom('MaxStepExceeded', 'RaiseFromZero', 'ApprovalRequired'),
       message: text,
-      before: constantFrom('pull-request', 'merge'),
+      before: constantFrom('pull-request'),
     },
     ['before'],
   ),
