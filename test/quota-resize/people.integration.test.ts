@@ -96,7 +96,7 @@ describe.concurrent('a person', SEVERAL_PHASES, () => {
     const commit = await stack.forge.pushCommit({ branch: head.ref, files: { [quota.path]: theirs }, author: 'alice' });
 
     const handed = await quota.reaches('AwaitingMerge', 'ForeignCommit');
-    expect(handed.detail).toContain("has commits that are not Headroom's: it is handed over to people");
+    expect(handed.detail).toContain('has commits of somebody else, so it belongs to people now');
     const written = quota.writes().length;
     await quota.check(commit, 'success');
     // Greater by more than an increment, and left to alice all the same.

@@ -111,7 +111,7 @@ describe.concurrent('a pull request', SEVERAL_PHASES, () => {
 
     const handed = await quota.reaches('AwaitingMerge', 'ForeignCommit');
     expect(handed.detail).toMatch(
-      /^pull request \[#\d+\]\(http.*\) has commits that are not Headroom's: it is handed over to people/,
+      /^pull request \[#\d+\]\(http.*\) has commits of somebody else, so it belongs to people now/,
     );
     expect(stack.forge.writes).toContainEqual(
       expect.objectContaining({ method: 'PUT', path: `/repos/acme/gitops/pulls/${number}/merge`, status: 409 }),
