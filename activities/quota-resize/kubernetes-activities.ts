@@ -34,13 +34,14 @@ export interface QuotaResizeKubernetesOptions {
   readonly policyDefaults: PolicyDefaults;
   /** Where the Leases and the pause ConfigMap live. */
   readonly systemNamespace: string;
-  readonly pauses?: PauseOptions['pauses'];
-  /** Whether the pull request of an earlier tool's Lease holder `pr-N` is closed. Absent: such a holder is respected. */
-  readonly abandonedHolder?: (pullRequest: number) => Promise<boolean>;
-  /** Who keeps the status of quotas true. Absent: Kubernetes alone (`off`). */
-  readonly usage?: UsageMode;
-  /** How quotas are looked for in Git; absent: they are not. */
-  readonly candidates?: CandidateOptions;
+  /** The process's own view of both pause ConfigMaps; null: they are read each time. */
+  readonly pauses: NonNullable<PauseOptions['pauses']> | null;
+  /** Whether the pull request of an earlier tool's Lease holder `pr-N` is closed. Null: such a holder is respected. */
+  readonly abandonedHolder: ((pullRequest: number) => Promise<boolean>) | null;
+  /** Who keeps the status of quotas true; `off`: Kubernetes alone. */
+  readonly usage: UsageMode;
+  /** How quotas are looked for in Git; null: they are not. */
+  readonly candidates: CandidateOptions | null;
   /** Milliseconds. `syncPoll` is how often the cluster is asked for a change at first. */
   readonly timings: ResizeTimings & { readonly syncPoll: number };
   readonly log: Pick<Logger, 'info' | 'warn'>;
@@ -54,8 +55,9 @@ const POLL_RAMP_MS = 10 * 60_000;
  * before it writes.
  */
 export function createQuotaResizeKubernetesActivities(
-  options: QuotaResizeKubernetesOptions,
+  given: QuotaResizeKubernetesOptions,
 ): QuotaResizeKubernetesActivities {
+  const options = { ...given, pauses: given.pauses ?? undefined };
   const { syncPoll, holdRetry } = options.timings;
   const pace: PollPace = { first: syncPoll, last: holdRetry, ramp: POLL_RAMP_MS };
   const leases = new LeaseStore(options);

@@ -33,8 +33,8 @@ import { lockFiles, unlockFiles } from './file-lock.ts';
 import type { LeaseOutcome } from './interface.ts';
 
 interface LeaseOptions extends LeaseNamespace {
-  /** Whether the pull request of an earlier tool's holder `pr-N` is closed. Without it such a holder is respected. */
-  readonly abandonedHolder?: ((pullRequest: number) => Promise<boolean>) | undefined;
+  /** Whether the pull request of an earlier tool's holder `pr-N` is closed. Null: such a holder is respected. */
+  readonly abandonedHolder: ((pullRequest: number) => Promise<boolean>) | null;
   readonly log: Pick<Logger, 'info' | 'warn'>;
 }
 
@@ -271,7 +271,7 @@ export class LeaseStore {
   async #isAbandoned(holder: string | null): Promise<boolean> {
     const { abandonedHolder, log } = this.#options;
     const number = pullRequestNumberOf(holder);
-    if (number === null || abandonedHolder === undefined) return false;
+    if (number === null || abandonedHolder === null) return false;
     try {
       return await abandonedHolder(number);
     } catch (error) {

@@ -32,17 +32,17 @@ interface ObserveQuotaOptions {
   readonly kubernetes: Kubernetes;
   readonly policyDefaults: PolicyDefaults;
   readonly systemNamespace: string;
-  readonly pauses?: PauseOptions['pauses'];
+  readonly pauses: PauseOptions['pauses'];
   readonly timings: ResizeTimings;
   readonly leases: LeaseStore;
-  readonly usage?: UsageMode;
-  readonly candidates?: CandidateOptions;
+  readonly usage: UsageMode;
+  readonly candidates: CandidateOptions | null;
   readonly log: Pick<Logger, 'warn'>;
 }
 
 /** Everything that a decision about a quota looks at in the cluster. Reads only. */
 export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTarget): Promise<QuotaObservation> {
-  const { kubernetes, timings, leases, usage = 'off' } = options;
+  const { kubernetes, timings, leases, usage } = options;
   const [namespace, pauseOf, lease] = await Promise.all([
     orNull(kubernetes.core.readNamespace({ name: target.namespace })),
     readPauses(options),
@@ -85,7 +85,7 @@ async function candidatesOf(
   { candidates }: ObserveQuotaOptions,
   input: CandidateInput,
 ): Promise<readonly SourceCandidate[]> {
-  return candidates === undefined ? [] : await readCandidates(candidates, input);
+  return candidates === null ? [] : await readCandidates(candidates, input);
 }
 
 /** Siblings whose Leases are read at the same time. */
@@ -120,7 +120,7 @@ const NOTHING: Surroundings = { quota: null, demand: [], contradictions: [], oth
  * too little and never for too much.
  */
 async function observeNamespace(
-  { kubernetes, log, usage = 'off' }: ObserveQuotaOptions,
+  { kubernetes, log, usage }: ObserveQuotaOptions,
   target: QuotaTarget,
   policyOf: (quota: V1ResourceQuota) => ResizePolicy,
 ): Promise<Surroundings> {

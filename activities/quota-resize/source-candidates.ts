@@ -25,6 +25,20 @@ export interface CandidateOptions {
   readonly argocdNamespace: string;
 }
 
+/** The settings that say how quotas are looked for in Git. */
+interface CandidateSettings {
+  readonly gitPathTemplate: { readonly text: string };
+  readonly kubernetes: { readonly argocdNamespace: string };
+}
+
+/** How quotas are looked for, by a process's configuration and what it is connected to. */
+export function candidateOptions(
+  { gitPathTemplate, kubernetes: { argocdNamespace } }: CandidateSettings,
+  connected: Pick<CandidateOptions, 'kubernetes' | 'repositories' | 'apiUrl'>,
+): CandidateOptions {
+  return { ...connected, pathTemplate: gitPathTemplate.text, argocdNamespace };
+}
+
 export interface CandidateInput {
   readonly target: QuotaTarget;
   /** The quota as the cluster has it. */

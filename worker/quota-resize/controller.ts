@@ -1,4 +1,4 @@
-import { connectKubernetes, type Kubernetes } from '../../activities/kubernetes/kubernetes.ts';
+import { connectKubernetes } from '../../activities/kubernetes/kubernetes.ts';
 import type { Forge } from '../../activities/forge/forge.ts';
 import type { GitHubCredentials } from '../../activities/forge/github/credentials.ts';
 import type { WritePermits } from '../../activities/forge/write-permits.ts';
@@ -6,7 +6,7 @@ import { connectRepositories } from '../../activities/forge/github/repositories.
 import { noRepositories, type Repositories } from '../../activities/forge/repositories.ts';
 import { createGitHubPermits } from '../../activities/forge/github/budget-permits.ts';
 import { createQuotaPauseGuard } from '../../activities/kernel/pause.ts';
-import type { CandidateOptions } from '../../activities/quota-resize/source-candidates.ts';
+import { candidateOptions } from '../../activities/quota-resize/source-candidates.ts';
 import type { QuotaResizeActivities } from '../../activities/quota-resize/interface.ts';
 import { createQuotaResizeForgeActivities } from '../../activities/quota-resize/forge-activities.ts';
 import { createPolicyGuard } from '../../activities/quota-resize/policy-guard.ts';
@@ -38,8 +38,8 @@ function createActivities(context: ControllerContext): QuotaResizeActivities {
       policyDefaults: policyDefaults(config),
       timings: config.timings,
       usage: config.quotaUsage.mode,
-      candidates: candidateOptions(config, kubernetes, repositories),
-      ...abandonedHolders(repositories.default()),
+      candidates: candidateOptions(config, { kubernetes, repositories, apiUrl: config.github?.apiUrl ?? '' }),
+      abandonedHolder: abandonedHolder(repositories.default()),
       log,
     }),
     ...createQuotaResizeForgeActivities({
@@ -98,16 +98,6 @@ function permitsOf(
   };
 }
 
-function candidateOptions(config: Config, kubernetes: Kubernetes, repositories: Repositories): CandidateOptions {
-  return {
-    kubernetes,
-    repositories,
-    apiUrl: config.github?.apiUrl ?? '',
-    pathTemplate: config.gitPathTemplate.text,
-    argocdNamespace: config.kubernetes.argocdNamespace,
-  };
-}
-
 function textsOf({ pullRequest }: Config): ReturnType<typeof pullRequestTexts> {
   const { titleTemplate, bodyTemplate, commitTemplate, branchTemplate, labels } = pullRequest;
   return pullRequestTexts({
@@ -120,8 +110,8 @@ function textsOf({ pullRequest }: Config): ReturnType<typeof pullRequestTexts> {
 }
 
 /** Earlier tools had one repository: their locks name a pull request of the first one. */
-function abandonedHolders(forge: Forge | null): { readonly abandonedHolder?: (number: number) => Promise<boolean> } {
-  return forge === null ? {} : { abandonedHolder: async (number) => await isClosed(forge, number) };
+function abandonedHolder(forge: Forge | null): ((number: number) => Promise<boolean>) | null {
+  return forge === null ? null : async (number) => await isClosed(forge, number);
 }
 
 /** Whether the pull request of an earlier tool's lock is closed; what cannot be seen is respected as if it were open. */

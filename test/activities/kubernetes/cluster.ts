@@ -112,6 +112,10 @@ function optionsOf(kubernetes: Kubernetes): Omit<QuotaResizeKubernetesOptions, '
       rejectionCooldown: 86_400_000,
     },
     timings,
+    pauses: null,
+    abandonedHolder: null,
+    usage: 'off',
+    candidates: null,
   };
 }
 

@@ -5,6 +5,7 @@ import type { Kubernetes } from '../../../../activities/kubernetes/kubernetes.ts
 import { kubernetesFailure, orNull } from '../../../../activities/kubernetes/failure.ts';
 import { listAll } from '../../../../activities/kubernetes/list.ts';
 import { createQuotaResizeKubernetesActivities } from '../../../../activities/quota-resize/kubernetes-activities.ts';
+import { type CandidateOptions, candidateOptions } from '../../../../activities/quota-resize/source-candidates.ts';
 import type { QuotaTarget } from '../../../../domain/kernel/target.ts';
 import { quotaResizeId } from '../../../../domain/quota-resize/target.ts';
 import type { Config } from '../../../config.ts';
@@ -71,7 +72,13 @@ async function observe(
       policyDefaults: policyDefaults(config),
       timings: config.timings,
       usage: config.quotaUsage.mode,
-      candidates: candidateOptions(config, supposed.kubernetes),
+      candidates: candidateOptions(config, {
+        kubernetes: supposed.kubernetes,
+        repositories: repositoriesOf(config),
+        apiUrl: config.gitOps.apiUrl,
+      }),
+      pauses: null,
+      abandonedHolder: null,
       log: warningsLog(troubles),
     });
     // Counted before the demand is read, as an episode does it.
@@ -86,16 +93,12 @@ async function observe(
   }
 }
 
-/** How the quota would be looked for in Git; GitHub itself is not asked. */
-function candidateOptions(
-  { gitOps, gitPathTemplate, kubernetes: { argocdNamespace } }: Config,
-  kubernetes: Kubernetes,
-) {
+/** The list of what may be changed; GitHub itself is not asked. */
+function repositoriesOf({ gitOps }: Config): CandidateOptions['repositories'] {
   const names = gitOps.repositories.map(({ owner, repo }) => `${owner}/${repo}`);
   const nameOf = (repository: string): string | null =>
     names.find((name) => name.toLowerCase() === repository.toLowerCase()) ?? null;
-  const repositories = { names, nameOf };
-  return { kubernetes, repositories, apiUrl: gitOps.apiUrl, pathTemplate: gitPathTemplate.text, argocdNamespace };
+  return { names, nameOf };
 }
 
 /** @throws {CommandFailed} when the namespace or the quota does not exist, with those that do. */
