@@ -5,7 +5,7 @@ import type { PauseView } from '../activities/kernel/pause-view.ts';
 import type { Config } from './config.ts';
 import type { Log } from '../platform/log/log.ts';
 import type { Access, CustomResource } from '../platform/kubernetes/access.ts';
-import type { HistogramBuckets } from '../platform/temporal/worker-connection.ts';
+import type { HistogramBuckets, OwnWorkerOptions } from '../platform/temporal/worker-connection.ts';
 
 /** What a controller may use to build its activities: the ways to the world, and the configuration. */
 export interface ControllerContext {
@@ -20,7 +20,7 @@ export interface ControllerContext {
 /** What every Temporal worker of the process has in common. */
 export interface WorkerEnvironment {
   /** A worker of this process in the namespace of Temporal that it is for; waits while Temporal is away. */
-  readonly createWorker: (options: Omit<WorkerOptions, 'connection' | 'namespace' | 'identity'>) => Promise<Worker>;
+  readonly createWorker: (options: Omit<OwnWorkerOptions, 'identity'>) => Promise<Worker>;
   /** Milliseconds: after so long what is under way is given up when the process stops. */
   readonly shutdownForceTime: number;
 }

@@ -7,7 +7,7 @@ import { concreteAddress, serveHealth } from '../platform/health/health.ts';
 import { release } from '../platform/process/release.ts';
 import { connectProcess, type HeadroomProcess, runProcess } from '../platform/process/process.ts';
 import { keepReported } from '../platform/temporal/worker-reports.ts';
-import { connectWorker, createWorker, runtimeOptions } from '../platform/temporal/worker-connection.ts';
+import { connectWorker, runtimeOptions } from '../platform/temporal/worker-connection.ts';
 import type { Config } from './config.ts';
 import type { WorkerEnvironment } from './controller.ts';
 import { openPauseView } from './pauses.ts';
@@ -39,10 +39,7 @@ async function run(headroom: HeadroomProcess<Config>): Promise<void> {
   const connection = await connectWorker(config.temporal, { log, signal });
   onStop('Temporal connection', async () => await connection.close());
   const environment: WorkerEnvironment = {
-    createWorker: async (options) => {
-      const { namespace } = config.temporal;
-      return await createWorker(config.temporal, { ...options, connection, namespace, identity }, { log, signal });
-    },
+    createWorker: async (options) => await connection.createWorker({ ...options, identity }),
     shutdownForceTime: config.process.shutdownGrace,
   };
   const workflows = { ...environment, workflowBundle };

@@ -87,7 +87,7 @@ async function hostCounts(
 ): Promise<void> {
   if (!(await cache.ready(signal))) return;
   // Only here: a starter that counts nothing does without the worker of Temporal's SDK and its native part.
-  const [{ Runtime }, { connectWorker, createWorker, runtimeOptions }, { createCacheHost }] = await Promise.all([
+  const [{ Runtime }, { connectWorker, runtimeOptions }, { createCacheHost }] = await Promise.all([
     import('@temporalio/worker'),
     import('../../platform/temporal/worker-connection.ts'),
     import('./host.ts'),
@@ -96,10 +96,7 @@ async function hostCounts(
   const connection = await connectWorker(config.temporal, { log, signal });
   onStop('Temporal connection of the usage counts', async () => await connection.close());
   const host = await createCacheHost({
-    createWorker: async (options) => {
-      const { namespace } = config.temporal;
-      return await createWorker(config.temporal, { ...options, connection, namespace, identity }, { log, signal });
-    },
+    createWorker: async (options) => await connection.createWorker({ ...options, identity }),
     cluster,
     cache,
     policy,

@@ -1,13 +1,14 @@
-import type { Worker, WorkerOptions } from '@temporalio/worker';
+import type { Worker } from '@temporalio/worker';
 import type { UsageCache } from '../../activities/quota-usage/usage-cache.ts';
 import { createUsageCacheActivities } from '../../activities/quota-usage/cache-activities.ts';
 import type { UsagePolicy } from '../../domain/quota-usage/observation.ts';
 import { cacheTaskQueue } from '../../domain/kernel/target.ts';
+import type { OwnWorkerOptions } from '../../platform/temporal/worker-connection.ts';
 import { HEARTBEAT_INTERVAL_MS, heartbeatWhileRunning } from '../../platform/temporal/heartbeat.ts';
 
 export interface CacheHostOptions {
   /** A worker of this process in its namespace of Temporal. */
-  readonly createWorker: (options: Omit<WorkerOptions, 'connection' | 'namespace' | 'identity'>) => Promise<Worker>;
+  readonly createWorker: (options: Omit<OwnWorkerOptions, 'identity'>) => Promise<Worker>;
   readonly cluster: string;
   readonly cache: UsageCache;
   readonly policy: UsagePolicy;

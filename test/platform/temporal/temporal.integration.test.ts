@@ -9,7 +9,7 @@ import {
   SearchAttributesError,
 } from '../../../platform/temporal/search-attributes.ts';
 import { connectClient } from '../../../platform/temporal/temporal.ts';
-import { connectWorker, createWorker } from '../../../platform/temporal/worker-connection.ts';
+import { connectWorker } from '../../../platform/temporal/worker-connection.ts';
 import { startTemporal, type TemporalServer } from '../../kernel/servers/temporal.ts';
 import { eventually } from '../../kernel/stack/eventually.ts';
 import { forgetRuntime, installRuntime } from '../process/sdk-runtime.ts';
@@ -82,14 +82,15 @@ describe('connecting to Temporal', () => {
 
   it('waits while it is away between the connection of a worker and its workers', async () => {
     const { log, messages } = recorded();
-    const connection = await connectWorker(target(), { log, signal: signal() });
-    await server.kill();
-    const options = { connection, taskQueue: 'away', activities: { nothing: async () => {} } };
     const waiting = Promise.withResolvers<string>();
-    const onWait = (reason: string | undefined): void => waiting.resolve(reason ?? '');
-    const creating = createWorker(target(), options, { log, signal: signal(), onWait });
+    const onWait = (reason: string | undefined): void => {
+      if (reason !== undefined) waiting.resolve(reason);
+    };
+    const connection = await connectWorker(target(), { log, signal: signal(), onWait });
+    await server.kill();
+    const creating = connection.createWorker({ taskQueue: 'away', activities: { nothing: async () => {} } });
     const first = await Promise.race([waiting.promise, creating.then(() => 'created')]);
-    expect(first).toMatch(`waiting for Temporal at ${server.address}: `);
+    expect(first).toBe(`waiting for Temporal at ${server.address}: Connection refused`);
     await server.restart();
     const worker = await creating;
     expect(messages.at(-1)).toMatch(/is there after \d+ s$/);
@@ -100,8 +101,7 @@ describe('connecting to Temporal', () => {
   it('gives up at once where the options of a worker are wrong', async () => {
     const { log, messages } = recorded();
     const connection = await connectWorker(target(), { log, signal: signal() });
-    const creating = createWorker(target(), { connection, taskQueue: '' }, { log, signal: signal() });
-    await expect(creating).rejects.toThrow('taskQueue');
+    await expect(connection.createWorker({ taskQueue: '' })).rejects.toThrow('Task queue name is required');
     expect(messages).toEqual([]);
     await connection.close();
   });
