@@ -6,6 +6,7 @@ import { ApiException, type V1ObjectMeta } from '@kubernetes/client-node';
 import { z } from 'zod';
 import { type AppliedSource, argoSources, fluxSource } from '../../domain/quota-resize/git/locate/applied-source.ts';
 import { parseRepositoryUrl } from '../forge/github/repository-url.ts';
+import { helmReleaseSource, readHelmRelease } from '../../domain/quota-resize/git/locate/helm-release-source.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 
 /** What an object's marks lead to. */
@@ -21,6 +22,7 @@ const TRACKING_ID = 'argocd.argoproj.io/tracking-id';
 /** Where a tracking id is not used: by default the first, and the second where an installation is told so. */
 const INSTANCE_LABELS = ['app.kubernetes.io/instance', 'argocd.argoproj.io/instance'] as const;
 const FLUX = 'kustomize.toolkit.fluxcd.io';
+const FLUX_HELM = 'helm.toolkit.fluxcd.io';
 
 /** Reads the Application that an object belongs to; one request where the object has a mark of Argo CD, else none. */
 export async function readArgoCd(
@@ -98,7 +100,11 @@ const gitRepository = z.object({
 });
 
 /** Reads the Kustomization that an object belongs to and its GitRepository; no request for an object without the labels. */
-export async function readFlux(kubernetes: Kubernetes, { labels }: V1ObjectMeta): Promise<Deliveries> {
+export async function readFlux(
+  kubernetes: Kubernetes,
+  { labels }: V1ObjectMeta,
+  kind: 'ResourceQuota' | 'HelmRelease' = 'ResourceQuota',
+): Promise<Deliveries> {
   const name = labels?.[`${FLUX}/name`];
   const namespace = labels?.[`${FLUX}/namespace`];
   if (!name || !namespace) return NOTHING;
@@ -111,7 +117,7 @@ export async function readFlux(kubernetes: Kubernetes, { labels }: V1ObjectMeta)
   if (found === null) return gone('Kustomization', `${namespace}/${name}`);
   const read = kustomization.safeParse(found);
   const learntFrom = `the Flux Kustomization ${namespace}/${name} (label ${FLUX}/name)`;
-  const applied = fluxSource(learntFrom, found);
+  const applied = fluxSource(learntFrom, found, kind);
   if (!read.success || applied === null) return unreadable('flux', `Flux Kustomization ${namespace}/${name}`);
   const { sourceRef } = read.data.spec;
   const source = `${sourceRef.namespace ?? namespace}/${sourceRef.name}`;
@@ -121,18 +127,63 @@ export async function readFlux(kubernetes: Kubernetes, { labels }: V1ObjectMeta)
       notes: [],
     };
   }
-  const repository = await readCustom(kubernetes, {
-    group: 'source.toolkit.fluxcd.io',
-    version: 'v1',
-    plural: 'gitrepositories',
+  const git = await readGitRepository(kubernetes, {
     namespace: sourceRef.namespace ?? namespace,
     name: sourceRef.name,
   });
-  if (repository === null || repository === 'unknownKind') return gone('GitRepository', source);
+  if (git === 'gone') return gone('GitRepository', source);
+  if (git === 'unreadable') return unreadable('flux', `Flux GitRepository ${source}`);
+  return { sources: [{ ...applied, ...git }], notes: [] };
+}
+
+async function readGitRepository(
+  kubernetes: Kubernetes,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): Promise<{ readonly url: string; readonly revision: string } | 'gone' | 'unreadable'> {
+  const kind = { group: 'source.toolkit.fluxcd.io', version: 'v1', plural: 'gitrepositories' };
+  const repository = await readCustom(kubernetes, { ...kind, namespace, name });
+  if (repository === null || repository === 'unknownKind') return 'gone';
   const git = gitRepository.safeParse(repository);
-  if (!git.success) return unreadable('flux', `Flux GitRepository ${source}`);
-  const { url, ref } = git.data.spec;
-  return { sources: [{ ...applied, url, ...fluxRevision(ref ?? {}) }], notes: [] };
+  return git.success ? { url: git.data.spec.url, ...fluxRevision(git.data.spec.ref ?? {}) } : 'unreadable';
+}
+
+/**
+ * Reads the HelmRelease that an object belongs to, what that is applied from itself, and the repository of its chart; no
+ * request for an object without the labels.
+ */
+export async function readFluxHelm(kubernetes: Kubernetes, { labels }: V1ObjectMeta): Promise<Deliveries> {
+  const name = labels?.[`${FLUX_HELM}/name`];
+  const namespace = labels?.[`${FLUX_HELM}/namespace`];
+  if (!name || !namespace) return NOTHING;
+  const label = `label ${FLUX_HELM}/name`;
+  const object = await readCustom(kubernetes, {
+    group: FLUX_HELM,
+    version: 'v2',
+    plural: 'helmreleases',
+    namespace,
+    name,
+  });
+  if (object === 'unknownKind') return NOTHING;
+  if (object === null) {
+    return { sources: [], notes: [`${label} leads to the Flux HelmRelease ${namespace}/${name}, which is gone`] };
+  }
+  const learntFrom = `the Flux HelmRelease ${namespace}/${name} (${label})`;
+  const release = readHelmRelease(object);
+  if (release === null) return unreadable('flux', `Flux HelmRelease ${namespace}/${name}`);
+  const { metadata } = object as { readonly metadata: V1ObjectMeta };
+  const own = await readFlux(kubernetes, metadata, 'HelmRelease');
+  const git = release.chart === undefined ? null : await readGitRepository(kubernetes, release.chart.sourceRef);
+  const source = helmReleaseSource(
+    learntFrom,
+    release,
+    {
+      object: own.sources.find(({ url }) => url !== undefined) ?? null,
+      chart: git === null || typeof git === 'string' ? null : git,
+    },
+    repositoryOf,
+  );
+  // Nothing says where its values are: the search may find them.
+  return { sources: source === null ? [] : [source], notes: own.notes };
 }
 
 /** An object of another form than any release of the tool has had. */

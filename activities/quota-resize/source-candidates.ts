@@ -13,7 +13,7 @@ import type { SourceCandidate } from '../../domain/quota-resize/git/locate/sourc
 import { hostOfRepositories, parseRepositoryUrl } from '../forge/github/repository-url.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import type { Repositories } from '../forge/repositories.ts';
-import { readArgoCd, readFlux } from './delivery.ts';
+import { readArgoCd, readFlux, readFluxHelm } from './delivery.ts';
 
 export interface CandidateOptions {
   readonly kubernetes: Kubernetes;
@@ -103,7 +103,11 @@ async function deliveredFrom(
   narrowed: Narrowed,
 ): Promise<{ readonly candidates: readonly SourceCandidate[]; readonly notes: readonly string[] }> {
   const object = quota.metadata ?? {};
-  const all = [await readArgoCd(options, object), await readFlux(options.kubernetes, object)];
+  const all = [
+    await readArgoCd(options, object),
+    await readFlux(options.kubernetes, object),
+    await readFluxHelm(options.kubernetes, object),
+  ];
   const candidates = all.flatMap(({ sources }) => {
     // A chart beside a repository is what the repository has the values for.
     const inGit = sources.filter(({ otherwise }) => otherwise === undefined);

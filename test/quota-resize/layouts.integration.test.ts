@@ -14,7 +14,11 @@ let stack: Stack;
 /** The examples side by side in one repository, each in a folder of its name. */
 const FILES: Files = Object.fromEntries(
   ['kustomize', 'helm', 'argo', 'flux'].flatMap((layout) =>
-    Object.entries(layoutFiles(layout)).map(([path, text]) => [`${layout}/${path}`, text]),
+    Object.entries(layoutFiles(layout)).map(([path, text]) => [
+      `${layout}/${path}`,
+      // Flux counts the path of a chart from the root of the repository.
+      text.replace('chart: ./charts/', `chart: ./${layout}/charts/`),
+    ]),
   ),
 );
 
@@ -29,6 +33,7 @@ beforeAll(async () => {
   await createObjects(
     crdOf('argoproj.io', 'v1alpha1', 'Application', 'applications'),
     crdOf('kustomize.toolkit.fluxcd.io', 'v1', 'Kustomization', 'kustomizations'),
+    crdOf('helm.toolkit.fluxcd.io', 'v2', 'HelmRelease', 'helmreleases'),
     crdOf('source.toolkit.fluxcd.io', 'v1', 'GitRepository', 'gitrepositories'),
     namespaceOf('argocd'),
     namespaceOf('flux-system'),
@@ -237,5 +242,41 @@ describe.concurrent('a quota that Flux applies', SEVERAL_PHASES, () => {
     await expectMerged(quota, 'flux/tenants/a/quota.yaml', (text) => text.replace('pods: 10', 'pods: 12'));
     expect((await quota.pullRequest()).body).toContain('the Flux Kustomization flux-system/team-a');
     await expectFollowed(quota, { pods: '12' });
+  });
+
+  it('is raised in the values of its HelmRelease, in the file that Flux applies that from', async () => {
+    const group = 'toolkit.fluxcd.io';
+    const sourceRef = { kind: 'GitRepository', name: 'releases' };
+    const labels = { [`kustomize.${group}/name`]: 'releases', [`kustomize.${group}/namespace`]: 'flux-system' };
+    const chart = { spec: { chart: './flux/charts/quota', sourceRef } };
+    await createObjects(
+      {
+        apiVersion: `source.${group}/v1`,
+        kind: 'GitRepository',
+        metadata: { name: 'releases', namespace: 'flux-system' },
+        spec: { url: `${stack.forge.url}/acme/gitops`, ref: { branch: 'main' } },
+      },
+      {
+        apiVersion: `kustomize.${group}/v1`,
+        kind: 'Kustomization',
+        metadata: { name: 'releases', namespace: 'flux-system' },
+        spec: { path: './flux/clusters/prod', sourceRef },
+      },
+      {
+        apiVersion: `helm.${group}/v2`,
+        kind: 'HelmRelease',
+        metadata: { name: 'team-b', namespace: 'flux-system', labels },
+        spec: { chart, targetNamespace: 'flux-b', values: { hard: { 'requests.cpu': '2' } } },
+      },
+    );
+    const quota = await givenApplied({
+      namespace: 'flux-b',
+      hard: { 'requests.cpu': '2' },
+      marks: { labels: { [`helm.${group}/name`]: 'team-b', [`helm.${group}/namespace`]: 'flux-system' } },
+    });
+    await quota.deploy('web', 2, { cpu: '900m' });
+    await expectMerged(quota, 'flux/clusters/prod/team-b.yaml', (text) => text.replace('"2"', '"2400m"'));
+    expect((await quota.pullRequest()).body).toContain('the Flux HelmRelease flux-system/team-b');
+    await expectFollowed(quota, { 'requests.cpu': '2400m' });
   });
 });

@@ -86,6 +86,12 @@ export const quotaResizeAccess: readonly Access[] = [
         verbs: ['get'],
       },
       {
+        why: 'What Flux installs a chart by that has a quota, likewise.',
+        apiGroups: ['helm.toolkit.fluxcd.io'],
+        resources: ['helmreleases'],
+        verbs: ['get'],
+      },
+      {
         why: 'The repository that Flux reads.',
         apiGroups: ['source.toolkit.fluxcd.io'],
         resources: ['gitrepositories'],

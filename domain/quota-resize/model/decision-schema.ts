@@ -37,6 +37,7 @@ const candidate = z.object({
   field: z.string().exactOptional(),
   valueFiles: z.array(z.string()).exactOptional(),
   namespace: z.string().exactOptional(),
+  release: z.object({ name: z.string(), namespace: z.string(), path: z.string() }).exactOptional(),
   template: z.string().exactOptional(),
   learntFrom: z.string(),
   problem: z.string().exactOptional(),

@@ -79,7 +79,7 @@ export function hintTests(cluster: () => Cluster): void {
   }
 
   describe('where a quota is looked for in Git', () => {
-    it('is the configured path and then everything, where nothing else is said', async () => {
+    it('is the configured path and then everything, where nothing else is learntFrom', async () => {
       await cluster().create(namespaceOf('hints'), namespaceOf('argocd'), namespaceOf('flux'), namespaceOf('apps'));
       expect(await candidatesOf({})).toEqual(configured);
       expect(await candidatesOf({}, { pathTemplate: '.' })).toEqual([{ ...configured[1], template: '.' }]);
@@ -120,6 +120,7 @@ export function hintTests(cluster: () => Cluster): void {
       const kinds = [
         ['argoproj.io', 'v1alpha1', 'Application', 'applications'],
         ['kustomize.toolkit.fluxcd.io', 'v1', 'Kustomization', 'kustomizations'],
+        ['helm.toolkit.fluxcd.io', 'v2', 'HelmRelease', 'helmreleases'],
         ['source.toolkit.fluxcd.io', 'v1', 'GitRepository', 'gitrepositories'],
       ] as const;
       const { admin, create } = cluster();
@@ -258,7 +259,7 @@ export function hintTests(cluster: () => Cluster): void {
         /applies acme\/x, .*GITHUB_REPOSITORIES/,
       ],
     ] as const) {
-      it(`is said to be out of reach, when the Application applies ${name}`, async () => {
+      it(`is learntFrom to be out of reach, when the Application applies ${name}`, async () => {
         const app = name.replaceAll(' ', '-');
         await cluster().create(applicationOf(app, { source: { path: 'p', ...source } }));
         const [request] = await candidatesOf(trackedBy(app));
@@ -311,7 +312,50 @@ export function hintTests(cluster: () => Cluster): void {
       expect(enterprise[0]?.problem).toContain('which is not on github.example.com');
     });
 
-    it('is looked for further where the Application is gone, and that is said', async () => {
+    it('is the chart of the Flux HelmRelease, with the object where its own labels lead', async () => {
+      const { create } = cluster();
+      const flux = (kind: string, group: string, name: string, spec: object, labels = {}) => ({
+        apiVersion: `${group}.toolkit.fluxcd.io/${kind === 'HelmRelease' ? 'v2' : 'v1'}`,
+        kind,
+        metadata: { name, namespace: 'flux', labels },
+        spec,
+      });
+      const labels = { 'helm.toolkit.fluxcd.io/name': 'quotas', 'helm.toolkit.fluxcd.io/namespace': 'flux' };
+      expect((await candidatesOf({ labels }))[0]?.learntFrom).toContain(
+        'leads to the Flux HelmRelease flux/quotas, which is gone',
+      );
+
+      const sourceRef = { kind: 'GitRepository', name: 'charts' };
+      const chart = { spec: { chart: './charts/quota', sourceRef } };
+      const values = { hard: { pods: '4' } };
+      await create(
+        flux('GitRepository', 'source', 'charts', { url: 'https://github.com/acme/gitops', ref: { branch: 'main' } }),
+        flux('Kustomization', 'kustomize', 'releases', { path: './clusters/prod', sourceRef }),
+        flux(
+          'HelmRelease',
+          'helm',
+          'quotas',
+          { chart, values, targetNamespace: 'hints' },
+          { 'kustomize.toolkit.fluxcd.io/name': 'releases', 'kustomize.toolkit.fluxcd.io/namespace': 'flux' },
+        ),
+        flux('HelmRelease', 'helm', 'by-hand', { chart, values }),
+      );
+      expect(await candidatesOf({ labels })).toEqual([
+        {
+          from: 'flux',
+          repository: 'acme/gitops',
+          ref: 'main',
+          path: 'charts/quota',
+          release: { name: 'quotas', namespace: 'hints', path: 'clusters/prod' },
+          learntFrom: 'the Flux HelmRelease flux/quotas (label helm.toolkit.fluxcd.io/name)',
+        },
+        ...configured,
+      ]);
+      const byHand = { labels: { ...labels, 'helm.toolkit.fluxcd.io/name': 'by-hand' } };
+      expect(await candidatesOf(byHand), 'whose file nobody knows').toEqual(configured);
+    });
+
+    it('is looked for further where the Application is gone, and that is learntFrom', async () => {
       const candidates = await candidatesOf(trackedBy('gone'));
       expect(candidates.map(({ from }) => from)).toEqual(['template', 'scan']);
       expect(candidates[0]?.learntFrom).toContain('names the Argo CD Application argocd/gone, which is gone');

@@ -82,6 +82,14 @@ const repositories: Readonly<Record<string, Repository>> = {
         path: 'tenants/a',
         namespace: 'flux-a',
       },
+      'flux-b': {
+        from: 'flux',
+        learntFrom: 'the Flux HelmRelease flux-b/team-b (label helm.toolkit.fluxcd.io/name)',
+        repository: 'acme/gitops',
+        ref: 'main',
+        path: 'charts/quota',
+        release: { name: 'team-b', namespace: 'flux-b', path: 'clusters/prod' },
+      },
     },
     has: ['flux-a/compute', 'flux-b/compute'],
   },
@@ -102,7 +110,7 @@ function plainMessage(message: string): string {
   return message
     .replaceAll('acme/gitops at main: ', '')
     .replaceAll('acme/gitops at main, ', '')
-    .replaceAll(/by (?:the )?(?:Argo CD |Flux )?(?:Application|Kustomization) [^:]*: /g, '');
+    .replaceAll(/by (?:the )?(?:Argo CD |Flux )?(?:Application|Kustomization|HelmRelease) [^:]*: /g, '');
 }
 
 function ofCheckout({ files, options }: Repository, { namespace, name, resources }: Asked): Answer {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { shownUrl } from '../../pull-request/shown-url.ts';
 import { pathFrom } from './paths.ts';
-import type { SourceCandidate } from './source-candidate.ts';
+import type { ReleaseObject, SourceCandidate } from './source-candidate.ts';
 
 /** One source of an object of Argo CD or Flux. */
 export interface AppliedSource {
@@ -18,6 +18,8 @@ export interface AppliedSource {
   readonly valueFiles?: readonly string[];
   /** What it is applied into. */
   readonly namespace?: string;
+  /** The HelmRelease in the tree that installs what is at the path. */
+  readonly release?: ReleaseObject;
   /** Why what it applies may differ from the files; a phrase that follows `said`. */
   readonly opaque?: string;
   /** What it is instead of a folder of a repository: "it is the chart x of …". */
@@ -185,22 +187,30 @@ const fluxKustomization = z.object({
   }),
 });
 
-/** What a Flux Kustomization applies, but for the repository that it names; null for an object of another form. */
-export function fluxSource(learntFrom: string, object: unknown): AppliedSource | null {
+/**
+ * What a Flux Kustomization applies, but for the repository that it names; null for an object of another form.
+ *
+ * @param kind of the objects that are looked for in what it applies.
+ */
+export function fluxSource(
+  learntFrom: string,
+  object: unknown,
+  kind: 'ResourceQuota' | 'HelmRelease' = 'ResourceQuota',
+): AppliedSource | null {
   const read = fluxKustomization.safeParse(object);
   if (!read.success) {
     return null;
   }
   const { path = '', targetNamespace, patches = [] } = read.data.spec;
   const patched = patches.some(({ patch = '', target }) =>
-    target?.kind === undefined ? patch.includes('ResourceQuota') : target.kind === 'ResourceQuota',
+    target?.kind === undefined ? patch.includes(kind) : target.kind === kind,
   );
   return {
     from: 'flux',
     learntFrom,
     path,
     ...(targetNamespace ? { namespace: targetNamespace } : {}),
-    ...(patched ? { opaque: 'patches ResourceQuotas' } : {}),
+    ...(patched ? { opaque: `patches ${kind}s` } : {}),
   };
 }
 
@@ -211,6 +221,7 @@ export function candidateOfSource({
   path,
   valueFiles,
   namespace,
+  release,
   opaque,
 }: AppliedSource): SourceCandidate {
   if (opaque !== undefined) {
@@ -222,9 +233,15 @@ export function candidateOfSource({
     learntFrom,
     ...(valueFiles === undefined ? {} : { valueFiles }),
     ...(namespace === undefined ? {} : { namespace }),
-    path: (path ?? '')
-      .split('/')
-      .filter((part) => part !== '' && part !== '.')
-      .join('/'),
+    ...(release === undefined ? {} : { release: { ...release, path: fromRoot(release.path) } }),
+    path: fromRoot(path ?? ''),
   };
+}
+
+/** `./charts/quota/` as a path from the root of the repository. */
+function fromRoot(path: string): string {
+  return path
+    .split('/')
+    .filter((part) => part !== '' && part !== '.')
+    .join('/');
 }

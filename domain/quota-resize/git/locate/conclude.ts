@@ -3,7 +3,7 @@ import { compareQuantities, isQuantity, parseQuantity } from '../../../kernel/qu
 import { candidateOf, obstacleOf, locationOf, twiceMessage } from './describe-location.ts';
 import { limitsInGit } from './edit-location.ts';
 import type { Candidate, MissingFiles, QuotaLocation, Unlocated } from './location.ts';
-import { mentions, wordsOf } from './paths.ts';
+import { isWithin, mentions, wordsOf } from './paths.ts';
 import type { Outcome } from './read-region.ts';
 import type { Resolution, ResolvedQuota } from './resolved.ts';
 import { type LocateAnswer, remedy, type Search, unlocated, type WantedQuota, where } from './search.ts';
@@ -51,14 +51,22 @@ function unreadable({ unreadable: keys }: ResolvedQuota, { resources }: WantedQu
 
 /** Of a release's values files only the last one is surely its own; one before it may be given to others too. */
 export function ofOtherReleases({ wanted, candidate, path }: Search, location: QuotaLocation): string | undefined {
+  const located = wanted.resources.flatMap((resource) => location.values[resource] ?? []);
+  if (candidate.release !== undefined) {
+    const { name, path: own } = candidate.release;
+    const foreign = located.find((value) => !isWithin(value.path, own) && !mentions(value.path, wanted.namespace));
+    return foreign === undefined
+      ? undefined
+      : `${foreign.path}:${foreign.line} may hold values of other releases as well: write the limit into spec.values of the HelmRelease ${name}`;
+  }
   if (candidate.valueFiles === undefined) {
     return undefined;
   }
   const files = [path === '' ? 'values.yaml' : `${path}/values.yaml`, ...candidate.valueFiles];
   const last = files.at(-1) ?? '';
-  const shared = wanted.resources
-    .flatMap((resource) => location.values[resource] ?? [])
-    .find((value) => value.path !== last && files.includes(value.path) && !mentions(value.path, wanted.namespace));
+  const shared = located.find(
+    (value) => value.path !== last && files.includes(value.path) && !mentions(value.path, wanted.namespace),
+  );
   return shared === undefined
     ? undefined
     : `${shared.path}:${shared.line} may hold values of other releases as well: write the limit into ${last}`;

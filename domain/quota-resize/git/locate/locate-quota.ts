@@ -6,6 +6,7 @@ import type { TreeSnapshot, LocatedValue } from './location.ts';
 import { looseMappings } from './loose-values.ts';
 import { isManifestFile, isWithin, mentions, wordsOf } from './paths.ts';
 import { searchIn, type Outcome } from './read-region.ts';
+import { releaseProblem } from './release-object.ts';
 import type { Resolution } from './resolved.ts';
 import {
   MAX_FILES,
@@ -17,7 +18,7 @@ import {
   type WantedQuota,
   where,
 } from './search.ts';
-import type { SourceCandidate } from './source-candidate.ts';
+import type { ReleaseObject, SourceCandidate } from './source-candidate.ts';
 import { TreeReader } from './tree-reader.ts';
 
 /**
@@ -59,8 +60,15 @@ function locateByFiles(search: Search): LocateAnswer {
       );
     }
     const outcome = searchIn(search, files);
-    if (outcome.kind === 'missingFiles' || outcome.matches.length > 0) {
-      return outcome.kind === 'missingFiles' ? outcome : conclude(search, outcome);
+    if (outcome.kind === 'missingFiles') {
+      return outcome;
+    }
+    const problem = releaseProblem(search, outcome.files);
+    if (problem !== undefined) {
+      return problem;
+    }
+    if (outcome.matches.length > 0) {
+      return conclude(search, outcome);
     }
     last = outcome;
   }
@@ -96,7 +104,11 @@ function valuesOfCharts({ quotas }: Resolution): readonly LocatedValue[] {
 }
 
 /** What to look at, one after the other until the quota is found. */
-function stagesOf({ reader, path, wanted }: Search): readonly (readonly string[])[] {
+function stagesOf(search: Search): readonly (readonly string[])[] {
+  const { reader, path, wanted, candidate } = search;
+  if (candidate.release !== undefined) {
+    return [filesOfRelease(search, candidate.release)];
+  }
   if (reader.isFile(path)) {
     return [[path]];
   }
@@ -113,6 +125,16 @@ function stagesOf({ reader, path, wanted }: Search): readonly (readonly string[]
   const narrow = own.length > MAX_FILES && ofCluster.length > 0 ? ofCluster : own;
   const aboutQuotas = below.filter((file) => /quota/i.test(file) && !own.includes(file));
   return [narrow, aboutQuotas].filter((files) => files.length > 0);
+}
+
+/** The chart, and what the release's object is applied with; of a large folder those that are called like it. */
+function filesOfRelease({ reader, path, wanted }: Search, release: ReleaseObject): readonly string[] {
+  const { manifests } = filesOf(reader);
+  const applied = manifests.filter((file) => isWithin(file, release.path));
+  const own = (file: string): boolean => mentions(file, release.name) || mentions(file, wanted.namespace);
+  const few = applied.length <= MAX_FILES ? applied : applied.filter((file) => isKustomizationFile(file) || own(file));
+  const chart = path === release.path ? [] : manifests.filter((file) => isWithin(file, path));
+  return [...new Set([...few, ...chart])];
 }
 
 interface TreeFiles {

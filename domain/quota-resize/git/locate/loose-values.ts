@@ -6,11 +6,13 @@ import { isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
 import { isQuantity } from '../../../kernel/quantity.ts';
 import { formatField, type Pointer } from '../yaml/field-path.ts';
 import { looksLikeValues, templateOf } from './chart.ts';
-import { leavesAt, type ManifestDocument, resolved, textAt } from '../yaml/documents.ts';
+import { leavesAt, nodeAt, type ManifestDocument, resolved, textAt } from '../yaml/documents.ts';
 import { isOfOtherCluster } from './identify.ts';
 import { isWithin, mentions } from './paths.ts';
 import type { LocatedValue } from './location.ts';
+import { isReleaseObject } from './release-object.ts';
 import { isCurrent, type LocateAnswer, type Search, unlocated } from './search.ts';
+import type { ReleaseObject } from './source-candidate.ts';
 import { isQuotaKey } from '../../model/quota-key.ts';
 import { type DocumentValues, placedInValues } from './values-document.ts';
 
@@ -50,11 +52,14 @@ export function looseMappings(
     )
     .filter(
       (file) =>
-        (looksLikeValues(file) || file === path || candidate.valueFiles?.includes(file) === true) &&
+        (looksLikeValues(file) ||
+          file === path ||
+          candidate.valueFiles?.includes(file) === true ||
+          (candidate.release !== undefined && isWithin(file, candidate.release.path))) &&
         !isOfOtherCluster(search, file),
     )
     .flatMap((file) => reader.documents(file))
-    .flatMap(mappingsIn)
+    .flatMap((document) => mappingsIn(document, candidate.release))
     .filter((mapping) => isOfQuota(search, mapping))
     .filter(({ document, leaves }) => !leaves.some(({ line }) => isTaken(document.path, line)))
     .filter(({ leaves }) => wanted.resources.every((resource) => leaves.some(({ key }) => key === resource)));
@@ -121,10 +126,13 @@ function fitting({ wanted }: Search, mappings: readonly Mapping[]): readonly Map
   );
 }
 
+/** Of a HelmRelease. */
+const VALUES: Pointer = ['spec', 'values'];
+
 /** How deep values are looked through; charts nest less. */
 const DEPTH = 8;
 
-function mappingsIn(document: ManifestDocument): readonly Mapping[] {
+function mappingsIn(document: ManifestDocument, release: ReleaseObject | undefined): readonly Mapping[] {
   const found: Mapping[] = [];
   const visit = (node: unknown, pointer: Pointer, line: number): void => {
     if (pointer.length > DEPTH) {
@@ -147,6 +155,11 @@ function mappingsIn(document: ManifestDocument): readonly Mapping[] {
       }
     }
   };
+  if (release !== undefined && isReleaseObject(document, release)) {
+    const values = nodeAt(document, VALUES);
+    visit(values, VALUES, values === undefined ? 1 : document.lineOf(values));
+    return found;
+  }
   // An object of Kubernetes, were it half of one, is no mapping of values.
   const isObject = ['apiVersion', 'kind'].some((key) => textAt(document, [key]) !== undefined);
   if (document.error === undefined && !isObject) {

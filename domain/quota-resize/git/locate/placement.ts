@@ -28,7 +28,7 @@ export function isLedBy({ candidate, tried }: Placement, candidates: readonly So
 
 /** The Lease gives the fields back in another order. */
 function inOneOrder(candidate: SourceCandidate): string {
-  return JSON.stringify(candidate, Object.keys(candidate).toSorted());
+  return JSON.stringify(Object.entries(candidate).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** Whether the place that was found now is the one that was kept: every kept value is raised in the same field. */

@@ -7,6 +7,7 @@ import { isKustomizationFile, kustomizationFileIn } from './kustomization.ts';
 import type { MissingFiles } from './location.ts';
 import { type Match, matchesOf } from './match-quota.ts';
 import { fileNameOf, folderOf, isManifestFile, isWithin } from './paths.ts';
+import { deliveriesOfRelease } from './release-object.ts';
 import { Renderer } from './render.ts';
 import { type Region, resolve } from './resolve.ts';
 import type { Resolution } from './resolved.ts';
@@ -62,7 +63,8 @@ export function searchIn(search: Search, files: readonly string[]): Outcome {
  */
 function deliveriesOf(search: Search, files: readonly string[]): readonly Delivery[] {
   const { candidate, path, reader } = search;
-  const { learntFrom, valueFiles, namespace, from } = candidate;
+  const { learntFrom, valueFiles, namespace, from, release } = candidate;
+  if (release !== undefined) return deliveriesOfRelease(search, files, release);
   if (from === 'template' || from === 'scan') {
     return deliveriesIn(reader, files).filter((delivery) => !isOfOtherCluster(search, delivery.path));
   }

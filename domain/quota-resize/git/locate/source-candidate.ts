@@ -2,6 +2,15 @@
 
 type CandidateOrigin = 'annotation' | 'argocd' | 'flux' | 'template' | 'scan';
 
+/** An object HelmRelease of Flux that is in the tree itself: values in it go over those of the chart. */
+export interface ReleaseObject {
+  readonly name: string;
+  /** What it installs into. */
+  readonly namespace: string;
+  /** The folder that it is applied from, or its file. */
+  readonly path: string;
+}
+
 /**
  * One way to find the quota's manifest. They are tried in order; the first that places the quota with certainty wins,
  * and one that finds it in two places stops the search.
@@ -26,6 +35,8 @@ export interface SourceCandidate {
    * (`spec.targetNamespace`). Absent: it is not known.
    */
   readonly namespace?: string;
+  /** What installs the chart at the path; where the chart is not in the tree, the path is the object's own. */
+  readonly release?: ReleaseObject;
   /**
    * The configured path template, where the whole repository is searched: what lies where it has another cluster is
    * that cluster's.

@@ -33,8 +33,7 @@ export function candidatesInTree(
   return [...applied, ...configuredCandidates(template, { cluster, namespace, quota: name })];
 }
 
-/** None of a HelmRelease: the worker does not ask for it, and finds it by the search as well. */
-function sourcesOf({ document, learntFrom }: Delivery): readonly AppliedSource[] {
+function sourcesOf({ document, learntFrom, folder, namespace, path }: Delivery): readonly AppliedSource[] {
   if (document === undefined) {
     return [];
   }
@@ -45,6 +44,12 @@ function sourcesOf({ document, learntFrom }: Delivery): readonly AppliedSource[]
     case 'Kustomization': {
       const source = fluxSource(learntFrom, value);
       return source === null ? [] : [source];
+    }
+    case 'HelmRelease': {
+      const name = textAt(document, ['metadata', 'name']);
+      return name === undefined || namespace === undefined
+        ? []
+        : [{ from: 'flux', learntFrom, path: folder, release: { name, namespace, path } }];
     }
     default:
       return [];

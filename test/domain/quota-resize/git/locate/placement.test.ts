@@ -71,6 +71,9 @@ describe('a kept place', () => {
     const scan: SourceCandidate = { from: 'scan', learntFrom: 'a search' };
     expect(isLedBy(kept, [scan, { ...candidate }])).toBe(true);
     expect(isLedBy(kept, [annotation, scan, candidate])).toBe(false);
+    const { learntFrom, ...rest } = candidate;
+    const reordered = { learntFrom, ...rest };
+    expect(isLedBy(kept, [scan, reordered]), 'the fields in another order, as a Lease has them').toBe(true);
     expect(isLedBy(kept, [scan, { ...candidate, path: 'team-b' }])).toBe(false);
     expect(isLedBy(kept, [])).toBe(false);
   });
