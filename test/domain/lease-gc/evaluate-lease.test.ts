@@ -4,6 +4,7 @@ import {
   fileLeaseAnnotations,
   fileLeaseLabels,
   quotaLeaseLabels,
+  withLocks,
   withMemory,
 } from '../../../domain/quota-resize/model/lease.ts';
 
@@ -33,6 +34,31 @@ function judge(one: Parameters<typeof evaluateLease>[0], age = 60 * MINUTE): str
   return evaluateLease(one, now - age, surroundings, now).kind;
 }
 
+/** What is done with a Lease that was last written a year ago, and the sentence that says why. */
+function sentence(one: Parameters<typeof evaluateLease>[0]): string {
+  const judgement = evaluateLease(one, now - 365 * 24 * 60 * MINUTE, surroundings, now);
+  return judgement.kind === 'keep' ? 'keep' : `${judgement.kind}: ${judgement.why}`;
+}
+
+/** The Lease of a file, for a quota of the namespace `alive`. */
+function fileLease(quota: string) {
+  const target = { cluster: 'c1', namespace: 'alive', quota };
+  return {
+    metadata: {
+      name: 'file-1',
+      labels: fileLeaseLabels,
+      annotations: fileLeaseAnnotations(target, { repository: 'a/b', path: 'c' }),
+    },
+    spec: { holderIdentity: 'headroom/1' },
+  };
+}
+
+/** The Lease of a quota that the decision of another quota raises along. */
+function carried(quota: string, carriedBy: string) {
+  const own = lease('alive', quota, 'headroom/1');
+  return { ...own, metadata: { ...own.metadata, annotations: withLocks(own.metadata.annotations, [], carriedBy) } };
+}
+
 describe('an old Lease', () => {
   it('is deleted when its namespace is gone, whoever holds it', () => {
     expect(judge(lease('gone', 'compute'))).toBe('delete');
@@ -59,25 +85,51 @@ describe('an old Lease', () => {
     expect(judge(lease('alive', 'busy', 'headroom/1'), 11 * MINUTE)).toBe('keep');
   });
 
+  it('keeps its ten minutes and its day to the end', () => {
+    expect(judge(lease('alive', 'compute', 'headroom/1'), 10 * MINUTE)).toBe('keep');
+    expect(judge(lease('alive', 'compute', 'headroom/1'), 10 * MINUTE + 1)).toBe('unlock');
+    expect(judge(fileLease('compute'), 10 * MINUTE)).toBe('keep');
+    expect(judge(fileLease('compute'), 10 * MINUTE + 1)).toBe('unlock');
+    expect(judge(lease('alive', 'memory'), 24 * 60 * MINUTE)).toBe('keep');
+    expect(judge(lease('alive', 'memory'), 24 * 60 * MINUTE + 1)).toBe('delete');
+  });
+
+  it('says why it goes', () => {
+    expect([
+      sentence(lease('gone', 'compute')),
+      sentence(lease('alive', 'memory')),
+      sentence(lease('alive', 'compute', 'headroom/1')),
+      sentence(carried('compute', 'objects')),
+      sentence(fileLease('compute')),
+      sentence({ metadata: { name: 'state-other-a-compute', labels: quotaLeaseLabels } }),
+    ]).toEqual([
+      'delete: the namespace gone does not exist',
+      'delete: the quota alive/memory does not exist',
+      'unlock: no workflow of alive/compute runs that holds it',
+      'unlock: no workflow of alive/objects runs that holds it',
+      'unlock: no workflow of alive/compute runs that changes the file',
+      'delete: none of the namespaces other, other-a exists',
+    ]);
+  });
+
+  it('of a quota that another one raises along is kept while the workflow of that one runs, and only then', () => {
+    expect(judge(carried('compute', 'busy'))).toBe('keep');
+    expect(judge(carried('busy', 'compute'))).toBe('unlock');
+  });
+
+  it('without a holder is that of an empty one', () => {
+    expect(judge(lease('alive', 'memory', ''), 25 * 60 * MINUTE)).toBe('delete');
+    expect(judge({ ...lease('alive', 'memory'), spec: undefined }, 25 * 60 * MINUTE)).toBe('delete');
+  });
+
   it('is left to a foreign holder', () => {
     expect(judge(lease('alive', 'compute', 'pr-4'), 1000 * 60 * MINUTE)).toBe('keep');
   });
 
   it('of a file is unlocked with its workflow', () => {
-    const file = (quota: string) => ({
-      metadata: {
-        name: 'file-1',
-        labels: fileLeaseLabels,
-        annotations: fileLeaseAnnotations(
-          { cluster: 'c1', namespace: 'alive', quota },
-          { repository: 'a/b', path: 'c' },
-        ),
-      },
-      spec: { holderIdentity: 'headroom/1' },
-    });
-    expect(judge(file('compute'))).toBe('unlock');
-    expect(judge(file('compute'), 9 * MINUTE)).toBe('keep');
-    expect(judge(file('busy'))).toBe('keep');
+    expect(judge(fileLease('compute'))).toBe('unlock');
+    expect(judge(fileLease('compute'), 9 * MINUTE)).toBe('keep');
+    expect(judge(fileLease('busy'))).toBe('keep');
   });
 
   it('of an earlier tool is deleted only when no reading of its name is a living namespace', () => {
