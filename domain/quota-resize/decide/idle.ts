@@ -76,45 +76,62 @@ export function decideIdle(observation: QuotaObservation, memory: ResizeMemory<I
   }
 
   // From here on another need is a new one, and waits until it stands still in its turn.
-  const asked: Idle = { ...state, demand: { ...steady, firstSeen: now } };
-  const steadyMemory = inState(memory, asked);
-  const reason = requirementReason(wanted);
-  if (observing) {
-    const repeatAt = repeatFrom(observation, memory, wanted);
-    if (now < repeatAt) {
-      // It rests instead of ending: under lasting pressure every reconcile request would only start it again.
-      const cooldown = policy.cooldownMinutes * MINUTE_MS;
-      const until = Math.min(repeatAt, now + Math.max(cooldown, timings.holdRetry));
-      const quiet = Math.min(until, Math.max(now + cooldown, quietUntil(timings, now)));
-      const detail = `${summary(wanted)} is recommended already. Headroom recommends it again at ${formatInstant(repeatAt)} unless the need changes`;
-      return [steadyMemory, hold('CoolingDown', 'AlreadyRecommended', detail, { until, quietUntil: quiet })];
-    }
-    return [
-      steadyMemory,
-      { kind: 'recommend', phase: 'Recommending', reason, detail: summary(wanted), proposal: wanted },
-    ];
+  const steadyMemory = inState<Idle>(memory, { ...state, demand: { ...steady, firstSeen: now } });
+  return observing
+    ? recommend(observation, steadyMemory, wanted, now)
+    : proposeInTurn(observation, steadyMemory, wanted, now);
+}
+
+/** In observer mode: the recommendation, or the rest until it is made again. */
+function recommend(
+  observation: QuotaObservation,
+  memory: ResizeMemory<Idle>,
+  wanted: Proposal,
+  now: EpochMs,
+): Intended {
+  const { policy, timings } = observation;
+  const repeatAt = repeatFrom(observation, memory, wanted);
+  if (now < repeatAt) {
+    // It rests instead of ending: under lasting pressure every reconcile request would only start it again.
+    const cooldown = policy.cooldownMinutes * MINUTE_MS;
+    const until = Math.min(repeatAt, now + Math.max(cooldown, timings.holdRetry));
+    const quiet = Math.min(until, Math.max(now + cooldown, quietUntil(timings, now)));
+    const detail = `${summary(wanted)} is recommended already. Headroom recommends it again at ${formatInstant(repeatAt)} unless the need changes`;
+    return [memory, hold('CoolingDown', 'AlreadyRecommended', detail, { until, quietUntil: quiet })];
   }
-  if (isHeldByOthers(observation.lease, null)) return [steadyMemory, lockedHold(observation, now)];
+  const reason = requirementReason(wanted);
+  return [memory, { kind: 'recommend', phase: 'Recommending', reason, detail: summary(wanted), proposal: wanted }];
+}
+
+/** The proposal, unless somebody else holds the Lease or another quota of the namespace takes this one along. */
+function proposeInTurn(
+  observation: QuotaObservation,
+  memory: ResizeMemory<Idle>,
+  wanted: Proposal,
+  now: EpochMs,
+): Intended {
+  const { timings } = observation;
+  const { state } = memory;
+  if (isHeldByOthers(observation.lease, null)) return [memory, lockedHold(observation, now)];
   const batchOwner = batchOwnerFor(observation, wanted, now);
   const yieldedSince = batchOwner === null ? null : (state.yieldedSince ?? now);
   const ownTurnAt = (yieldedSince ?? now) + YIELD_DEBOUNCES * timings.demandSettle + YIELD_MS;
+  const next = inState(memory, { ...state, yieldedSince });
   if (batchOwner !== null && now < ownTurnAt) {
     const detail = `${summary(wanted)}: quota ${batchOwner.name} lacks room for the same workloads, and one pull request raises both. This quota gets its own if that does not happen by ${formatInstant(ownTurnAt)}`;
     const until = Math.min(ownTurnAt, now + Math.max(timings.demandSettle, YIELD_RECHECK_MS));
-    const wait = { until, quietUntil: until };
-    return [inState(memory, { ...asked, yieldedSince }), hold('Detecting', 'OtherQuotaFirst', detail, wait)];
+    return [next, hold('Detecting', 'OtherQuotaFirst', detail, { until, quietUntil: until })];
   }
-  const announce = now >= repeatFrom(observation, memory, wanted);
   const batchedQuotas = batchOwner === null ? batchedQuotasFor(observation, wanted, now) : [];
   return [
-    inState(memory, { ...asked, yieldedSince }),
+    next,
     {
       kind: 'propose',
       phase: 'OpeningPullRequest',
-      reason,
+      reason: requirementReason(wanted),
       detail: wholeSummary({ ...wanted, batchedQuotas }),
       proposal: wanted,
-      announce,
+      announce: now >= repeatFrom(observation, memory, wanted),
       batchedQuotas,
     },
   ];

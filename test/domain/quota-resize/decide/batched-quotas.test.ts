@@ -20,6 +20,7 @@ import {
   policy,
   quota,
   ref,
+  SECOND,
   type Remembered,
 } from '../model/observations.ts';
 
@@ -62,7 +63,16 @@ describe('quotas that miss room for the same workloads', () => {
   it('leave the first word to it, and have their own when nothing comes of it', () => {
     const other = otherQuota({ quota: { uid: 'uid-0', hard: { pods: '10' }, used: { pods: '10' } } });
     const [waiting, verdict] = settled(observationWith({ otherQuotas: [other] }));
-    expect(verdict).toMatchObject({ kind: 'hold', reason: 'OtherQuotaFirst' });
+    const recheckAt = NOW + 2 * SECOND;
+    expect(verdict).toMatchObject({ reason: 'OtherQuotaFirst', wait: { until: recheckAt, quietUntil: recheckAt } });
+    const ownTurnAt = NOW + 23 * SECOND;
+    const again = (now: number) =>
+      decide({ quota: observationWith({ otherQuotas: [other] }), pullRequest: null }, waiting, now)[1];
+    expect(again(ownTurnAt - SECOND)).toMatchObject({
+      reason: 'OtherQuotaFirst',
+      wait: { until: ownTurnAt, quietUntil: ownTurnAt },
+    });
+    expect(again(ownTurnAt).kind).toBe('propose');
     const [, later] = settled(observationWith({ otherQuotas: [other] }), waiting, NOW + HOUR);
     expect(batchedQuotas(later)).toEqual([]);
   });

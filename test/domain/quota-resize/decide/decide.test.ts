@@ -172,7 +172,16 @@ describe('recommending', () => {
       reason: 'CoolingDown',
       wait: { until: NOW + HOUR, quietUntil: NOW + HOUR },
     });
-    expect(idle({ policy: observe }, told, NOW + HOUR)[1].reason).toBe('AlreadyRecommended');
+    const until = NOW + 2 * HOUR;
+    expect(idle({ policy: observe }, told, NOW + HOUR)[1]).toMatchObject({
+      reason: 'AlreadyRecommended',
+      wait: { until, quietUntil: until },
+    });
+    const repeatAt = NOW + 24 * HOUR;
+    expect(idle({ policy: observe }, told, repeatAt - MINUTE)[1]).toMatchObject({
+      reason: 'AlreadyRecommended',
+      wait: { until: repeatAt, quietUntil: repeatAt },
+    });
     expect(idle({ policy: observe }, told, NOW + 24 * HOUR)[1].kind).toBe('recommend');
   });
 

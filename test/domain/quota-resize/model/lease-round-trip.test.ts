@@ -56,11 +56,12 @@ const candidates = valuesOf<SourceCandidate>(
     field: text,
     valueFiles: texts,
     namespace: text,
+    release: valuesOf<NonNullable<SourceCandidate['release']>>({ name: text, namespace: text, path: text }),
     template: text,
     learntFrom: text,
     problem: text,
   },
-  ['repository', 'ref', 'path', 'field', 'valueFiles', 'namespace', 'template', 'problem'],
+  ['repository', 'ref', 'path', 'field', 'valueFiles', 'namespace', 'release', 'template', 'problem'],
 );
 
 const placements = valuesOf<Placement>({
