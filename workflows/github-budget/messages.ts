@@ -5,11 +5,12 @@ import type { CommandInput } from '../../domain/kernel/command-input.ts';
 import { defineCommands } from '../kernel/commands.ts';
 
 /**
- * Permits are asked for. The answers are in the memo, where the asker looks for them. An update would give them by itself,
- * but the server takes ten updates of a workflow at once, and drops those when there is an eleventh.
+ * Asks for permits. The answers are written to the workflow's memo, which the asking worker reads. An update would
+ * return the answer directly, but Temporal accepts at most ten updates of a workflow at the same time and drops all of
+ * them when an eleventh arrives.
  */
 export const permitsAsked = defineSignal<[Questions]>(ASKED);
-/** GitHub refused a request for a limit. */
+/** GitHub answered a request with a rate limit. */
 export const limited = defineSignal<[Limited]>(LIMITED);
 
 /** The operator commands, each as a signal and as an update. */
@@ -26,7 +27,7 @@ export interface BudgetStatus {
   readonly detail: string;
   readonly since: string;
   readonly windows: readonly { readonly seconds: number; readonly most: number; readonly used: number }[];
-  /** In the order of their turn, which is not known during a pause. */
+  /** In the order in which the writes get a permit; that order is unknown during a pause. */
   readonly queue: readonly {
     readonly position: number;
     readonly id: string;

@@ -8,19 +8,19 @@ import type { CommandAnswer } from '../kernel/commands.ts';
 import type { ControllerRun } from '../kernel/controller-run.ts';
 import type { BudgetCommand, BudgetStatus } from './messages.ts';
 
-/** What a run carries to the next one. */
+/** State that one run passes to the next through continue-as-new. */
 export interface BudgetMemory {
   readonly state: budget.BudgetState;
-  /** Who has answers in the memo, and since when. */
+  /** Which workers have answers in the memo, and when each answer was written. */
   readonly answered: Readonly<Record<string, EpochMs>>;
 }
 
 export type BudgetRun = ControllerRun<BudgetSummary, BudgetMemory>;
 
-/** Answers are looked for as long as the asker has patience, which is 15 s; afterwards they are taken away. */
+/** Workers look for an answer for 15 s; after 30 s nobody reads it and it is removed from the memo. */
 const ANSWERS_KEPT_MS = 30_000;
 
-/** The permits of one budget: who asks for them, who gets one, and what people are shown of it. */
+/** The permits of one budget: who asked for one, who got one, and the status that people are shown. */
 export class Permits {
   readonly #target: string;
   readonly #run: BudgetRun;
@@ -43,12 +43,12 @@ export class Permits {
     this.#run = run;
   }
 
-  /** Whether the budget can be forgotten. */
+  /** Whether the workflow can end because its state affects no future write. */
   get isOver(): boolean {
     return this.#inbox.length === 0 && isOver(this.#state);
   }
 
-  /** When something changes next if nobody asks; null when only a message changes it. */
+  /** When the state next changes without a message; null when only a message changes it. */
   get nextChange(): EpochMs | null {
     return nextChange(this.#state, Date.now());
   }
@@ -63,7 +63,7 @@ export class Permits {
     this.#run.requests.add('immediate');
   }
 
-  /** What an operator's command comes to. Pure. */
+  /** Evaluates an operator command without applying it. Pure. */
   evaluate(name: BudgetCommand, raw: unknown): CommandAnswer<BudgetMemory> {
     const { by, reason } = readCommandInput(raw);
     const { paused } = this.#state;
@@ -86,8 +86,8 @@ export class Permits {
   }
 
   /**
-   * Answers all questions that wait for it, in one event of the history, takes answers away that were read long ago, and
-   * shows the result.
+   * Answers all waiting questions with one history event, removes old answers from the memo, and publishes the new
+   * status.
    */
   answer(): void {
     const now = Date.now();
@@ -119,7 +119,7 @@ export class Permits {
     this.#run.remember({ state, answered: Object.fromEntries(answered) });
   }
 
-  /** As it is at this moment, whether or not it was shown. */
+  /** The status at the moment of the query, even if it was not published yet. */
   get status(): BudgetStatus {
     const now = Date.now();
     const state = this.#state;

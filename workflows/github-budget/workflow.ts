@@ -10,29 +10,31 @@ import { budgetCommands, limited, permitsAsked, status } from './messages.ts';
 import { type BudgetMemory, type BudgetRun, Permits } from './permits.ts';
 
 export interface GitHubBudgetInput {
-  /** Until somebody asks, whose limits hold from then on. Default: GitHub's own. */
+  /** The limits that hold until the first question arrives, which brings its own. Default: GitHub's limits. */
   readonly limits?: BudgetLimits;
-  /** Of the run before, through continue-as-new. */
+  /** State of the previous run, through continue-as-new. */
   readonly carried?: Carried<BudgetMemory>;
-  /** After so many history events it continues as new, instead of `HISTORY_EVENTS`; for tests. */
+  /** Overrides `HISTORY_EVENTS`; for tests. */
   readonly continueAfterEvents?: number;
 }
 
 /**
- * History events after which a run continues as new. Questions are five events, or fewer when several arrive together. Well
- * below the server's limits, and few, because a worker that takes over from another replays them first.
+ * History events after which a run continues as new. A question costs five events, or fewer when several arrive
+ * together. The number is far below the server's limits because a worker that takes over replays the whole history
+ * first.
  */
 const HISTORY_EVENTS = 2_000;
 
-/** How long one that was started without a message waits for the first, in milliseconds. */
+/** How long a workflow that was started without a message waits for the first message, in milliseconds. */
 const FIRST_MESSAGE_MS = 60_000;
 
-/** What the search attribute says in place of a cluster: a credential is shared by several. */
+/** Value of the cluster search attribute: a credential is shared by several clusters. */
 const ALL_CLUSTERS = '*';
 
 /**
- * The budget of writes to GitHub of one credential on one host. Its id is the credential's, so that all workers of all
- * clusters ask the same one. It starts with the first question and ends when no permit counts any more.
+ * The budget of writes to GitHub for one credential on one host. The workflow id is derived from the credential, so
+ * that all workers of all clusters ask the same workflow. The workflow starts with the first question and ends when no
+ * permit counts against the limits any more.
  */
 export async function githubBudget(input: GitHubBudgetInput = {}): Promise<void> {
   const target = githubBudgetTarget(workflowInfo().workflowId);
@@ -41,14 +43,15 @@ export async function githubBudget(input: GitHubBudgetInput = {}): Promise<void>
   const permits = new Permits(target, run);
   handleMessages(run, permits);
 
-  // A message that this run was started with is served first; without one there is nothing to do.
+  // The signal that started this run is served first; without a signal there is nothing to do.
   if (carried === undefined) {
     await run.wait({ until: Date.now() + FIRST_MESSAGE_MS, summary: 'waiting for the first question' });
   }
   for (;;) {
     run.beginPass();
     permits.answer();
-    // Synchronous with the end, so that nobody is granted a permit that the next run does not know of.
+    // No await between this check and the return: otherwise a permit could be granted that the next run does not know
+    // of.
     if (permits.isOver) return;
     if (run.isHistoryLong) return await next();
     const until = permits.nextChange;
@@ -58,7 +61,8 @@ export async function githubBudget(input: GitHubBudgetInput = {}): Promise<void>
 
   async function next(): Promise<void> {
     await run.handlersFinished();
-    // The next run would begin with the memo that this one began with, and answers would be looked for in vain.
+    // Without the current memo the next run would begin with the memo of this run's start, and the asking workers would
+    // not find their answers.
     const continueWithMemo = makeContinueAsNewFunc<typeof githubBudget>({ memo: workflowInfo().memo ?? {} });
     await continueWithMemo({ ...input, carried: run.carry() });
   }
@@ -82,7 +86,8 @@ function createRun(
 }
 
 function handleMessages(run: BudgetRun, permits: Permits): void {
-  // All that arrived by now is answered together in the next pass, so that the most urgent of all askers goes first.
+  // Questions are collected and answered together in the next pass, so that the most urgent write of all of them goes
+  // first.
   setHandler(
     permitsAsked,
     (questions) => {

@@ -8,8 +8,9 @@ interface Activity extends ActivityFunction {
 }
 
 /**
- * The activities of a controller, on the task queue of its own beside that of the workflow: a backlog of one controller
- * delays no other. The queue is asked for at each call, because it is not known yet where a module is loaded.
+ * Proxies for a controller's activities. They run on a task queue of the controller's own, so that a backlog of one
+ * controller delays no other. The queue name is computed at each call because `workflowInfo()` is not available while a
+ * module is loaded.
  */
 export function controllerActivities<Activities extends object>(
   controller: ControllerName,

@@ -1,7 +1,10 @@
 import type { SignalDefinition, UpdateDefinition } from '@temporalio/common';
 import { ApplicationFailure, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
 
-/** The operator commands of a workflow type: each is a signal, which people send from the UI, and an update, which answers. */
+/**
+ * The operator commands of a workflow type. Each command is a signal, which people send from the Temporal UI, and an
+ * update, which returns an answer.
+ */
 export interface CommandDefinitions<Name extends string, Input> {
   readonly signals: Readonly<Record<Name, SignalDefinition<[Input]>>>;
   readonly updates: Readonly<Record<Name, UpdateDefinition<string, [Input]>>>;
@@ -23,13 +26,13 @@ export function defineCommands<Input>() {
   };
 }
 
-/** What a command comes to, in a sentence for whoever sent it. A rejected command changes nothing. */
+/** The result of a command, with a sentence for the person who sent it. A rejected command changes nothing. */
 export type CommandAnswer<Memory> =
   | {
       readonly kind: 'accepted';
       readonly message: string;
       readonly memory: Memory;
-      /** What else it does. */
+      /** Side effect of the command besides the new memory. */
       readonly apply?: () => void;
     }
   | { readonly kind: 'rejected'; readonly message: string };
@@ -37,8 +40,8 @@ export type CommandAnswer<Memory> =
 /**
  * Handles each command as a signal and as an update.
  *
- * @param evaluate pure, because an update's validator asks it as well; `raw` is whatever people typed.
- * @param handle does what the answer says.
+ * @param evaluate must be pure, because the update's validator calls it too; `raw` is whatever a person typed.
+ * @param handle applies the answer.
  */
 export function handleCommands<Name extends string, Input, Memory>(
   { signals, updates, descriptions }: CommandDefinitions<Name, Input>,

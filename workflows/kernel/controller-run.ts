@@ -6,7 +6,7 @@ import { isCancelled } from './failure.ts';
 import { ReconcileRequests, type Urgency } from './reconcile-requests.ts';
 import { brief, createPublisher, type PublishedStatus } from './visibility.ts';
 
-/** Where a workflow stands, as its state machine says it. */
+/** Phase and reason of a workflow, as its state machine names them. */
 export interface RunStatus {
   readonly phase: string;
   readonly reason: string;
@@ -14,7 +14,7 @@ export interface RunStatus {
   readonly detail: string;
 }
 
-/** What a run gives to the next one through continue-as-new. */
+/** State that a run passes to the next run through continue-as-new. */
 export interface Carried<Memory> {
   readonly version: 2;
   readonly memory: Memory;
@@ -22,16 +22,16 @@ export interface Carried<Memory> {
   readonly lastCommand: string | null;
 }
 
-/** Version 1 called what was published `standing`. */
+/** Version 1 called the field `published` `standing`. */
 interface CarriedV1<Memory> extends Pick<Carried<Memory>, 'memory' | 'lastCommand'> {
   readonly version: 1;
   readonly standing: PublishedStatus;
 }
 
 /**
- * Reads what any earlier version of this code carried.
+ * Reads the carried state of any earlier version of this code.
  *
- * @throws Error when it is of a version that this code does not know, which is a deployment going backwards.
+ * @throws Error for a version that this code does not know, which happens when a deployment is rolled back.
  */
 export function upgradeCarried<Memory>(
   carried: Carried<Memory> | CarriedV1<Memory> | undefined,
@@ -47,41 +47,43 @@ export function upgradeCarried<Memory>(
 
 export interface ControllerRunOptions<Status extends RunStatus, Memory> {
   readonly identity: { readonly controller: ControllerName; readonly target: string; readonly cluster: string };
-  /** Of the run before. */
+  /** State of the previous run. */
   readonly carried: Pick<Carried<unknown>, 'published' | 'lastCommand'> | undefined;
-  /** What the run before remembered, or nothing yet. */
+  /** The previous run's memory, or the initial memory. */
   readonly memory: Memory;
-  /** The phase that whoever starts a run writes into its search attributes, with all the others; null where nobody does. */
+  /**
+   * The phase that the client already wrote into the search attributes when it started the workflow; null where the
+   * client writes none.
+   */
   readonly startedAs: string | null;
-  /** What is shown until the first pass is over. */
+  /** The status until the first pass has finished. */
   readonly first: Status;
-  /** After so many events in its history a run continues as new. */
+  /** History length, in events, after which a run continues as new. */
   readonly historyEvents: number;
-  /** Further lines below the detail, asked for whenever something is shown. */
+  /** Further lines below the detail; computed at every publication. */
   readonly facts: (status: Status, memory: Memory) => readonly string[];
 }
 
-/** What a wait ends by, besides an immediate request. */
+/** What ends a wait, besides an immediate reconcile request. */
 export interface WaitOptions {
-  /** Null: for as long as nothing happens. */
+  /** Null: no time limit. */
   readonly until: EpochMs | null;
-  /** Deferrable requests do not end it before. Default: they end it at once. */
+  /** Deferrable requests do not end the wait before this moment. Default: they end the wait at once. */
   readonly deferUntil?: EpochMs;
   readonly summary: string;
-  /** Ends it as well. */
+  /** Also ends the wait when true. */
   readonly isOver?: () => boolean;
 }
 
 /**
- * An observation or an act that has added so many events (signals, mostly) is interrupted, so that the next run begins it
- * anew: the server refuses the 10,000th signal of a run.
+ * An observation or an act during which the history grew by so many events (mostly signals) is interrupted; the next
+ * run starts it again. Reason: the server rejects the 10,000th signal of a run.
  */
 const STEP_EVENTS = 4_000;
 
 /**
- * One run of a controller's workflow: what all of them do in the same way. It holds the requests to reconcile, publishes,
- * waits, interrupts, handles the operators' commands, and knows when the history is long. What is decided is the
- * controller's.
+ * One run of a controller's workflow, with what all controllers have in common: pending reconcile requests, publishing,
+ * waiting, interruption, operator commands and the length of the history. The decisions are made by the controller.
  */
 export class ControllerRun<Status extends RunStatus, Memory> {
   readonly requests = new ReconcileRequests();
@@ -102,7 +104,7 @@ export class ControllerRun<Status extends RunStatus, Memory> {
     this.#shown = { status: first, published: this.#published(first) };
   }
 
-  /** What the controller remembers from pass to pass, and from run to run. */
+  /** What the controller remembers across passes and runs. */
   get memory(): Memory {
     return this.#memory;
   }
@@ -115,7 +117,7 @@ export class ControllerRun<Status extends RunStatus, Memory> {
     return this.#shown.status;
   }
 
-  /** Since when it has been in this phase for this reason. */
+  /** The moment at which the current phase and reason began. */
   get since(): EpochMs {
     return this.#shown.published.since;
   }
@@ -125,13 +127,16 @@ export class ControllerRun<Status extends RunStatus, Memory> {
     return this.#lastCommand;
   }
 
-  /** Signals count as well, so a run that only waits must be renewed too. */
+  /** Signals make the history longer too, so a run that only waits has to continue as new as well. */
   get isHistoryLong(): boolean {
     const { continueAsNewSuggested, historyLength } = workflowInfo();
     return continueAsNewSuggested || historyLength > this.#options.historyEvents;
   }
 
-  /** Begins a reconcile pass. Requests are cleared before observing, so that none falls between the observation and the wait. */
+  /**
+   * Begins a reconcile pass. Requests are cleared before the observation: a request that arrives during the observation
+   * then still ends the following wait.
+   */
   beginPass(): void {
     this.requests.clear();
   }
@@ -140,19 +145,19 @@ export class ControllerRun<Status extends RunStatus, Memory> {
     this.#shown = { status, published: this.#published(status) };
   }
 
-  /** Shows the same status with the facts as they are now. */
+  /** Publishes the same status with recomputed facts. */
   refresh(): void {
     this.publish(this.status);
   }
 
-  /** Handles operator commands: an accepted one is remembered, and an immediate request. */
+  /** Handles operator commands. An accepted command changes the memory and counts as an immediate reconcile request. */
   handleCommands<Name extends string, Input>(
     commands: CommandDefinitions<Name, Input>,
     evaluate: (name: Name, raw: unknown) => CommandAnswer<Memory>,
   ): void {
     handleCommands(commands, evaluate, (name, answer) => {
       const { message } = answer;
-      // A signal has no answer: who sent it reads here what it did, or why nothing happens.
+      // A signal returns no answer, so its sender reads in the status what the command did or why it was rejected.
       this.#lastCommand = `${formatInstant(Date.now())} ${name}: ${message}`;
       if (answer.kind === 'accepted') {
         this.#memory = answer.memory;
@@ -164,7 +169,7 @@ export class ControllerRun<Status extends RunStatus, Memory> {
     });
   }
 
-  /** Waits for a moment, a request, or the end of the run. False where the moment has come. */
+  /** Waits for a moment, a request, or `isOver`. Returns false when the moment was reached, true otherwise. */
   async wait({ until, deferUntil = 0, summary, isOver = () => false }: WaitOptions): Promise<boolean> {
     for (;;) {
       const now = Date.now();
@@ -183,8 +188,8 @@ export class ControllerRun<Status extends RunStatus, Memory> {
   }
 
   /**
-   * Runs what only waits, such as an activity that polls. A request cancels it, or only an immediate one, and a long
-   * history; then the answer is null.
+   * Runs something that only waits, such as an activity that polls. It is cancelled by a reconcile request (only by an
+   * immediate one if `endedBy` says so) or by a long history, and the result is then null.
    */
   async waitFor<T>(wait: () => Promise<T>, endedBy: Urgency = 'deferrable'): Promise<T | null> {
     const isOver = (): boolean =>
@@ -202,8 +207,8 @@ export class ControllerRun<Status extends RunStatus, Memory> {
   }
 
   /**
-   * Runs an observation or an act that `interrupt()` cancels, and a history that grows without an end. Null where it was
-   * cancelled: the next pass observes what it left.
+   * Runs an observation or an act that `interrupt()` or a fast-growing history cancels. The result of a cancelled call
+   * is null; the next pass observes what it left behind.
    */
   async interruptible<T>(run: () => Promise<T>): Promise<T | null> {
     const scope = new CancellationScope();
@@ -220,7 +225,7 @@ export class ControllerRun<Status extends RunStatus, Memory> {
     }
   }
 
-  /** Cancels what runs in `interruptible`, so that nothing that waits for its turn is done after a no. */
+  /** Cancels the running `interruptible` call, so that a queued write is not made after a person has said no. */
   interrupt(): void {
     this.#interruption?.cancel();
   }
@@ -229,7 +234,10 @@ export class ControllerRun<Status extends RunStatus, Memory> {
     return allHandlersFinished();
   }
 
-  /** Before a run ends or continues as new. What the caller checks next is synchronous with the end. */
+  /**
+   * Must be awaited before a run ends or continues as new. The caller has to check for new requests afterwards without
+   * another await.
+   */
   async handlersFinished(): Promise<void> {
     await condition(allHandlersFinished);
   }
@@ -249,7 +257,7 @@ export class ControllerRun<Status extends RunStatus, Memory> {
   }
 }
 
-/** Null where the scope was cancelled, and not the workflow around it. */
+/** Null when this scope was cancelled; a cancellation of the whole workflow is rethrown. */
 async function cancellable<T>(scope: CancellationScope, run: () => Promise<T>): Promise<T | null> {
   try {
     return await scope.run(run);

@@ -1,7 +1,7 @@
 import { sentence } from '../../domain/kernel/sentence.ts';
 import { type EpochMs, formatInstant, withRelativeTimes } from '../../domain/kernel/time.ts';
 
-/** What a workflow shows of itself. */
+/** What people see of a workflow. */
 export interface ShownState {
   readonly phase: string;
   readonly reason: string;
@@ -13,8 +13,8 @@ export interface ShownState {
 }
 
 /**
- * Markdown for the Temporal UI: the phase and why, since when, in words, and the facts with their links. Temporal shows the
- * text as it was written until it is written again, so it says when that was.
+ * Markdown for the Temporal UI: phase, reason, since when, the detail and the facts with their links. Temporal shows
+ * the text unchanged until the workflow writes it again, so the text says when it was written.
  */
 export function detailsText({ phase, reason, detail, since, facts }: ShownState, now: EpochMs): string {
   const relative = (text: string): string => withRelativeTimes(text, now);

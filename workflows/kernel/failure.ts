@@ -2,19 +2,20 @@ import { ActivityFailure, ApplicationFailure, RetryState, TimeoutFailure } from 
 import { isCancellation } from '@temporalio/workflow';
 import { type FailureType, failureTypes } from '../../domain/kernel/failures.ts';
 
-/** Why an activity failed for good: what no retry can help, or what did not get through for as long as it was tried. */
+/** An activity failure that is final: either a retry cannot help, or the retries ran out of time. */
 export interface FailedActivity {
   /** What the activity failed with, or that it got no answer in time; `Other`: nothing that an activity throws by itself. */
   readonly type: FailureType | 'TimedOut' | 'Other';
-  /** For people. */
+  /** A sentence for people. */
   readonly message: string;
-  /** What the activity gave along, JSON. */
+  /** The details of the `ApplicationFailure`; JSON. */
   readonly details: readonly unknown[];
 }
 
 /**
- * Whether an error is the end of something that was cancelled. An activity that is asked to end, and whose attempt fails
- * before it hears of that, ends with what the attempt failed with: it is not tried again, and only `retryState` says why.
+ * Whether an error results from a cancellation. An activity attempt may fail before the worker hears of the
+ * cancellation; the error is then that of the attempt, the activity is not retried, and only `retryState` tells that it
+ * was cancelled.
  */
 export function isCancelled(error: unknown): boolean {
   return (
@@ -22,7 +23,7 @@ export function isCancelled(error: unknown): boolean {
   );
 }
 
-/** What an activity failed with; null for every other error, such as the cancellation of a scope or of the workflow. */
+/** The failure of an activity; null for every other error, such as the cancellation of a scope or of the workflow. */
 export function failedActivity(error: unknown): FailedActivity | null {
   if (isCancelled(error) || !(error instanceof ActivityFailure)) return null;
   const { cause } = error;

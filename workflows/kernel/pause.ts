@@ -17,30 +17,33 @@ import { brief } from './visibility.ts';
 
 const ensuring = {
   startToCloseTimeout: '30 seconds',
-  // A ConfigMap that cannot be written is shown, and tried again by the next pass.
+  // A ConfigMap that cannot be written is reported in the status, and the next pass tries again.
   scheduleToCloseTimeout: '1 minute',
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '10 seconds' },
   priority: { priorityKey: priorities.person },
 } as const;
 
-/** It polls by retry, which adds nothing to the history; the activity names the pace itself. */
+/**
+ * The activity polls by failing and being retried, which adds nothing to the history, and sets the delay of the next
+ * retry itself.
+ */
 const polling = {
   startToCloseTimeout: '30 seconds',
   cancellationType: ActivityCancellationType.TRY_CANCEL,
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '30 seconds' },
 } as const;
 
-/** What a run gives to the next one of a pause: that one may write nothing before it has read anything. */
+/** The pause that a run passes to the next run, which must write nothing before it has read the ConfigMap itself. */
 export interface CarriedPause {
   readonly inForce: PauseInForce | null;
-  /** What an operator said and is not kept yet. */
+  /** A pause or resume by an operator that is not saved in the ConfigMap yet. */
   readonly unkept: { readonly pause: Pause | null } | null;
 }
 
 /**
- * The pause of one workflow's target. It is kept outside of the run, so that it survives the run and holds where none runs:
- * a `pause` that is sent to this run holds at once, and is kept before anything else is done.
+ * The pause of one workflow's target. The pause is saved in a ConfigMap, so that it survives the run and also holds
+ * while no workflow runs. A `pause` command takes effect in this run at once and is saved before anything else is done.
  */
 export class PauseControl {
   readonly #subject: PauseSubject & { readonly name: string };
@@ -60,17 +63,17 @@ export class PauseControl {
     return { inForce: this.#inForce, unkept: this.#unkept };
   }
 
-  /** The pause that holds for the target, as it was said to this run or read last. */
+  /** The pause in force, from the last command to this run or the last read of the ConfigMap. */
   get inForce(): PauseInForce | null {
     return this.#inForce;
   }
 
-  /** Whether a pause or its end is still to be kept: nothing else may be done before. */
+  /** Whether a pause or resume still has to be saved; nothing else may be done before. */
   get isUnkept(): boolean {
     return this.#unkept !== null;
   }
 
-  /** What a command comes to, without the memory of the run, which it does not change. */
+  /** Evaluates a command. It does not change the memory of the run, hence the null. */
   evaluate(name: 'pause' | 'resume', raw: unknown): CommandAnswer<null> {
     const answer = pauseCommand(name, this.#inForce, readCommandInput(raw), Date.now());
     if (answer.kind === 'rejected') return answer;
@@ -78,25 +81,25 @@ export class PauseControl {
     return { kind: 'accepted', message, memory: null, apply: () => this.#report(pause) };
   }
 
-  /** What was said holds at once. */
+  /** A commanded pause holds at once, before it is saved. */
   #report(pause: Pause | null): void {
     this.#unkept = { pause };
     if (pause !== null) this.#inForce = { scope: 'target', kept: 'not kept outside of this run yet', ...pause };
   }
 
-  /** What an observation, or a write that failed, has read. */
+  /** Takes over the pause that an observation or a failed write has read, unless an unsaved command is newer. */
   found(pause: PauseInForce | null): void {
     if (this.#unkept === null) this.#inForce = pause;
   }
 
-  /** Takes the pause from a write that was not made for it; false where it failed for something else. */
+  /** Takes over the pause from a write that failed because of it; returns false for any other failure. */
   foundIn({ type, details }: FailedActivity): boolean {
     if (type !== 'Paused' && type !== 'GloballyPaused') return false;
     this.found((details[0] ?? null) as PauseInForce | null);
     return true;
   }
 
-  /** Keeps what was said. Null when it is kept, or was said anew meanwhile. */
+  /** Saves the last command in the ConfigMap. Null when it was saved, or when a newer command arrived meanwhile. */
   async keep(): Promise<FailedActivity | null> {
     const unkept = this.#unkept;
     if (unkept === null) return null;
@@ -114,12 +117,12 @@ export class PauseControl {
     }
     if (this.#unkept !== unkept) return null;
     this.#unkept = null;
-    // What else holds is found by the next observation or write.
+    // A pause of a wider scope (the namespace or everything) is found by the next observation or write.
     this.#inForce = unkept.pause === null ? null : { scope: 'target', kept: `ConfigMap ${PAUSES}`, ...unkept.pause };
     return null;
   }
 
-  /** Ends when nothing is paused for the target any more. */
+  /** Completes when no pause applies to the target any more. */
   async awaitResume(): Promise<void> {
     const summary = this.#inForce === null ? 'resume' : pauseSentence(this.#inForce);
     const { awaitResume } = controllerActivities<PauseActivities>(this.#subject.controller, polling);

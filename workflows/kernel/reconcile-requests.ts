@@ -1,10 +1,12 @@
 /**
- * How soon a reconcile request has to be served: a deferrable one may wait for what is under way, or for the end of a rest
- * that it cannot shorten usefully; an immediate one interrupts.
+ * How soon a reconcile request has to be served. An immediate request interrupts a wait; a deferrable request may be
+ * served later, after the current step or at the end of a backoff that the request cannot usefully shorten.
  */
 export type Urgency = 'deferrable' | 'immediate';
 
-/** The requests to reconcile that came since the last reconcile pass began. They carry no data: every pass observes afresh. */
+/**
+ * The reconcile requests since the last pass began. They carry no data, because every pass observes everything again.
+ */
 export class ReconcileRequests {
   #pending: Urgency | null = null;
   readonly #listeners = new Set<() => void>();
@@ -26,7 +28,7 @@ export class ReconcileRequests {
     this.#pending = null;
   }
 
-  /** Calls the listener with every request until the function that is returned is called. */
+  /** Calls the listener with every request, until the returned function is called. */
   onRequest(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -14,13 +14,14 @@ const clusterKey = defineSearchAttributeKey('HeadroomCluster', 'KEYWORD');
 export type PublishedStatus = ShownState;
 
 /**
- * Publishes where a workflow stands, in one place: search attributes (written only when they change, because each write is
- * a billed action and an empty one fails the workflow task), current details, and the worker's metrics.
+ * Publishes the status of a workflow in one place: search attributes, current details and the worker's metrics. Search
+ * attributes are written only when they change, because each write is a billed action and an empty write fails the
+ * workflow task.
  */
 export function createPublisher(
   identity: { controller: ControllerName; target: string; cluster: string },
   before?: PublishedStatus,
-  /** The phase that whoever started the run has put into its search attributes, with all the others. */
+  /** The phase that the client wrote into the search attributes when it started the workflow. */
   startedAs: string | null = null,
 ) {
   let publishedPhase = startedAs;
@@ -56,10 +57,10 @@ export function createPublisher(
   };
 }
 
-/** Characters of a summary; Temporal shows it on one line and keeps 200 bytes for sure. */
+/** Characters of a summary: Temporal shows a summary on one line and guarantees to keep 200 bytes. */
 const SUMMARY_LENGTH = 100;
 
-/** A text as the summary of a timer or an activity: cut where it is too long for one line. */
+/** Shortens a text to the one-line summary of a timer or an activity. */
 export function brief(text: string): string {
   return text.length <= SUMMARY_LENGTH ? text : `${text.slice(0, SUMMARY_LENGTH - 1)}…`;
 }

@@ -5,13 +5,13 @@ import { createPublisher } from '../kernel/visibility.ts';
 const { ensureOldLeasesCollected } = controllerActivities<LeaseGcActivities>('lease-gc', {
   // A list of every Lease and namespace, then one delete for each old Lease.
   startToCloseTimeout: '10 minutes',
-  // The workers send a heartbeat every 3 s, so that the round of a killed one is taken over soon.
+  // Workers send a heartbeat every 3 s, so that another worker soon takes over the activity of a killed one.
   heartbeatTimeout: '10 seconds',
-  // Without a limit: the next round is only due in 12 hours, and a cluster that is away comes back.
+  // Retried without a limit: the next run of the Schedule is 12 hours away, and an unreachable cluster comes back.
   retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumInterval: '5 minutes' },
 });
 
-/** One round of Lease garbage collection of a cluster; started by its Schedule, or by hand. */
+/** One garbage collection of a cluster's Leases; started by a Temporal Schedule, or by hand. */
 export async function leaseGc(input: { readonly cluster: string }): Promise<LeaseGcResult> {
   const publish = createPublisher({ controller: 'lease-gc', target: input.cluster, cluster: input.cluster });
   publish(

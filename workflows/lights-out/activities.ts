@@ -2,13 +2,13 @@ import { ActivityCancellationType } from '@temporalio/workflow';
 import type { LightsOutActivities } from '../../activities/lights-out/interface.ts';
 import { controllerActivities } from '../kernel/activities.ts';
 
-/** Workers send a heartbeat every 3 s; three may be missing before another takes the activity over. */
+/** Workers send a heartbeat every 3 s; after three missing ones another worker takes over the activity. */
 const heartbeatTimeout = '10 seconds';
 
-/** Lists of the whole cluster, page by page. */
+/** Lists the objects of the whole cluster, page by page. */
 export const { observeSchedule } = controllerActivities<LightsOutActivities>('lights-out', {
   startToCloseTimeout: '2 minutes',
-  // A cluster that cannot be read for longer is shown in the status, and observed again.
+  // A cluster that cannot be read for longer is reported in the status, and the next pass observes again.
   scheduleToCloseTimeout: '5 minutes',
   heartbeatTimeout,
   cancellationType: ActivityCancellationType.TRY_CANCEL,
@@ -16,9 +16,9 @@ export const { observeSchedule } = controllerActivities<LightsOutActivities>('li
 });
 
 export const { ensureScaled } = controllerActivities<LightsOutActivities>('lights-out', {
-  // A hundred workloads behind slow admission webhooks.
+  // Enough for a hundred workloads behind slow admission webhooks.
   startToCloseTimeout: '10 minutes',
-  // A cluster that is away for longer is observed again: the plan is old by then.
+  // After a longer outage of the cluster the plan is out of date, so the next pass observes again.
   scheduleToCloseTimeout: '30 minutes',
   heartbeatTimeout,
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -34,7 +34,10 @@ export const { ensureFinalizer } = controllerActivities<LightsOutActivities>('li
   retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '30 seconds' },
 });
 
-/** A status or an Event that cannot be written soon is written by the next pass: reports must not delay scaling. */
+/**
+ * Short limits: a status or an Event that cannot be written is left to the next pass, because reporting must not delay
+ * scaling.
+ */
 export const { ensureScheduleStatus, ensureScheduleEvent } = controllerActivities<LightsOutActivities>('lights-out', {
   startToCloseTimeout: '20 seconds',
   scheduleToCloseTimeout: '20 seconds',
@@ -43,14 +46,14 @@ export const { ensureScheduleStatus, ensureScheduleEvent } = controllerActivitie
   retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '5 seconds' },
 });
 
-/** Polls by retry until the workloads are as far as they are waited for, or the time that people gave them is over. */
+/** Polls by retry until the workloads are ready (or down), or until the schedule's readiness timeout has passed. */
 export function awaiting(scheduleToCloseTimeout: number) {
   return controllerActivities<LightsOutActivities>('lights-out', {
     startToCloseTimeout: '1 minute',
     scheduleToCloseTimeout,
     heartbeatTimeout,
     cancellationType: ActivityCancellationType.TRY_CANCEL,
-    // The activity names the pace itself.
+    // The activity sets the delay of the next retry itself.
     retry: { initialInterval: '2 seconds', backoffCoefficient: 1.5, maximumInterval: '15 seconds' },
   }).awaitScaled;
 }

@@ -3,28 +3,31 @@ import type { ScheduleTarget } from '../../domain/lights-out/target.ts';
 import type { LightsOutPhase } from '../../domain/lights-out/decide/verdict.ts';
 import { defineCommands } from '../kernel/commands.ts';
 
-/** A reconcile request that something changed, never the data to act on. */
+/** A reconcile request. It says that something changed and carries no data to act on. */
 export interface ScheduleRequest {
-  /** What the watcher saw, for the history's reader. */
+  /** What the watcher saw, for people who read the history. */
   readonly cause: string;
   readonly resourceVersion: string;
 }
 
-/** The schedule itself changed, or was deleted: what is in progress ends, and everything is observed again at once. */
+/**
+ * The schedule itself changed or was deleted: the current step is interrupted, and everything is observed again at
+ * once.
+ */
 export const scheduleChanged = defineSignal<[ScheduleRequest]>('scheduleChanged');
 
-/** A workload or namespace is not as the schedule wants it: observed after what is in progress. */
+/** A workload or namespace differs from what the schedule wants; observed after the current step. */
 export const workloadsChanged = defineSignal<[ScheduleRequest]>('workloadsChanged');
 
-/** What comes with a command. Everything may be missing, because people type it into a form. */
+/** Input of a command. Every field may be missing, because people fill in a form. */
 export interface LightsOutCommandInput {
   readonly by?: string;
   readonly reason?: string;
-  /** Of wake and sleep: how long, as `3h` or `90m`. One of `for` and `until` is needed. */
+  /** For wake and sleep: a duration such as `3h` or `90m`. Either `for` or `until` is required. */
   readonly for?: string;
-  /** Of wake and sleep: until when, RFC 3339. */
+  /** For wake and sleep: the end, RFC 3339. Either `for` or `until` is required. */
   readonly until?: string;
-  /** Of wake, sleep and cancel: only this namespace. */
+  /** For wake, sleep and cancel: restricts the command to this namespace. */
   readonly namespace?: string;
 }
 
@@ -52,9 +55,9 @@ export interface LightsOutStatus {
   /** One sentence, Markdown links allowed. */
   readonly detail: string;
   readonly since: string;
-  /** Further sentences: what is put down, left alone, failing. */
+  /** Further sentences: workloads that are asleep, that are left alone, that fail. */
   readonly facts: readonly string[];
-  /** The state by crons and exceptions; null before the first observation, and for an invalid schedule. */
+  /** The state by crons and exceptions; null before the first observation and for an invalid schedule. */
   readonly state: 'Up' | 'Down' | null;
   readonly nextUpscale: string | null;
   readonly nextDownscale: string | null;
@@ -66,7 +69,7 @@ export interface LightsOutStatus {
     readonly reason: string;
   }[];
   readonly progress: { readonly total: number; readonly completed: number; readonly failed: number } | null;
-  /** By workload: what the last try answered. */
+  /** Workloads whose last write failed, each with the error message. */
   readonly failing: readonly { readonly workload: string; readonly message: string }[];
   readonly savedReplicaHours: string;
   readonly paused: { readonly by: string; readonly reason: string; readonly at: string } | null;

@@ -1,4 +1,4 @@
-/** What people see of the workflow of a schedule. */
+/** The status of a schedule's workflow as people see it. */
 import type { ScheduleTarget } from '../../domain/lights-out/target.ts';
 import { type EpochMs, formatInstant } from '../../domain/kernel/time.ts';
 import { type LightsOutMemory, replicaHours } from '../../domain/lights-out/decide/memory.ts';

@@ -1,4 +1,4 @@
-/** Does what a schedule wants, by priority and in batches, until it is done or something more recent is known. */
+/** Scales the workloads of a plan by priority and in batches, until all are done or the plan is out of date. */
 import { metricMeter } from '@temporalio/workflow';
 import type { Batch, BatchOutcome } from '../../activities/lights-out/interface.ts';
 import { parseDuration } from '../../domain/kernel/duration.ts';
@@ -17,7 +17,7 @@ import { brief } from '../kernel/visibility.ts';
 import { awaiting, ensureScaled } from './activities.ts';
 import type { SchedulePass } from './schedule-pass.ts';
 
-/** Workloads of one activity where the schedule names no batch size. */
+/** Workloads per activity where the schedule names no batch size. */
 const CHUNK = 100;
 
 export async function scale(
@@ -38,7 +38,7 @@ export async function scale(
   }
 }
 
-/** Whether all of it is written in one batch, and so in a moment. */
+/** Whether all items are written in one batch, which takes only a moment. */
 export function isOneBatch({ schedule }: LightsOutObservation, items: readonly PlanItem[]): boolean {
   const [first] = items;
   return (
@@ -48,7 +48,7 @@ export function isOneBatch({ schedule }: LightsOutObservation, items: readonly P
   );
 }
 
-/** False where the rest of the plan is to be made anew first. */
+/** Writes one batch; false when the plan has to be made again before the next one. */
 async function writeBatch(
   pass: SchedulePass,
   seen: LightsOutObservation,
@@ -57,7 +57,7 @@ async function writeBatch(
 ): Promise<boolean> {
   const { target, run } = pass;
   const scheduleUid = seen.schedule?.uid ?? '';
-  // In parts, so that a pause in the middle of many ends them.
+  // Split into several activities, so that a pause can take effect in the middle of a large batch.
   for (const items of batchesOf(batch, CHUNK)) {
     const outcome = await write(pass, { target, scheduleUid, items, observeInput: pass.observeInput() });
     if (outcome === null) return false;
@@ -73,7 +73,7 @@ async function writeBatch(
   return true;
 }
 
-/** Null where it failed as a whole, after a rest. */
+/** Null when the whole activity failed; the backoff is over by then. */
 async function write(pass: SchedulePass, batch: Batch): Promise<BatchOutcome | null> {
   const { items } = batch;
   const [first] = items;
@@ -87,7 +87,7 @@ async function write(pass: SchedulePass, batch: Batch): Promise<BatchOutcome | n
   }
 }
 
-/** Waits for the turn of the next batch; false where everything is to be observed again by then. */
+/** Waits until the next batch may start; false when everything has to be observed again before. */
 async function isTurn(
   pass: SchedulePass,
   seen: LightsOutObservation,
@@ -97,7 +97,8 @@ async function isTurn(
   const { run } = pass;
   const { batchDirection, nextBatchAt, run: scaling } = run.memory;
   const now = pass.now();
-  // The delay is one between batches of the same direction, and a delay that was shortened since holds at once.
+  // The delay applies between batches of the same direction. If the schedule's delay was shortened meanwhile, the
+  // shorter delay holds.
   const turn = batchDirection === direction ? Math.min(nextBatchAt ?? 0, now + delayMs) : 0;
   if (turn > now) {
     const summary = `next batch, ${(scaling?.up ?? 0) + (scaling?.down ?? 0)} of ${scaling?.total ?? 0} done`;
@@ -108,8 +109,9 @@ async function isTurn(
 }
 
 /**
- * The workloads of a priority are waited for before those of the next are touched, for as long as people gave them. False
- * where everything is to be observed again first; the wait goes on after that.
+ * Waits until the workloads of the previous priority are ready before the next priority is scaled, at most for the
+ * schedule's readiness timeout. False when everything has to be observed again first; the same wait then continues in
+ * the next pass.
  */
 async function isReady(
   pass: SchedulePass,

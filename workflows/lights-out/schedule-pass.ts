@@ -13,28 +13,39 @@ import { brief } from '../kernel/visibility.ts';
 import { ensureFinalizer, ensureScheduleEvent, ensureScheduleStatus, observeSchedule } from './activities.ts';
 import type { LightsOutRun } from './report.ts';
 
-/** How often the progress is written into the status, in milliseconds. */
+/** How often the progress of a scaling run is written into the status, in milliseconds. */
 const PROGRESS_MS = 10_000;
-/** How long a write rests that a person must help, in milliseconds. */
+/** Backoff in milliseconds after a read or write that failed and that probably needs a person's help. */
 const FAILED_REST_MS = 60_000;
-/** Between two passes that are there only because a status or an Event could not be written, at most. */
+/**
+ * Longest time in milliseconds between two passes whose only purpose is to write a status or an Event that failed
+ * before.
+ */
 const LONGEST_REPORT_REST_MS = 3_600_000;
 const MAX_EMITTED = 300;
 
-/** The reports that could not be written: the next pass is soon then, and not only at the next transition. */
+/**
+ * Whether a status or an Event could not be written. If so, the next pass comes soon and not only at the next
+ * transition.
+ */
 interface PendingReports {
   readonly isPending: boolean;
-  /** How many rests in a row something was pending. A write that is denied for good is not worth a pass a minute. */
+  /**
+   * In how many waits in a row something was pending: the basis of the backoff, because a write that is always denied
+   * is not worth one pass a minute.
+   */
   readonly times: number;
 }
 
-/** What one run knows of its schedule from pass to pass, and what it does besides scaling. */
+/** What one run knows of its schedule from pass to pass, and everything the workflow does except scaling. */
 export class SchedulePass {
   readonly target: ScheduleTarget;
   readonly run: LightsOutRun;
   readonly pauses: PauseControl;
   #seen: LightsOutObservation | null = null;
-  /** The moment of the last observation by the clocks of the workflow and of the worker, which may differ by seconds. */
+  /**
+   * The moment of the last observation on the workflow's clock and on the worker's clock, which may differ by seconds.
+   */
   #clock = { workflow: Date.now(), worker: Date.now() };
   #written: { readonly text: string; readonly at: EpochMs } = { text: '', at: 0 };
   #reports: PendingReports = { isPending: false, times: 0 };
@@ -50,18 +61,18 @@ export class SchedulePass {
     return this.#seen;
   }
 
-  /** The time by the clock that the last observation was made by, in milliseconds. */
+  /** The current time on the clock of the worker that made the last observation, in milliseconds. */
   now(): EpochMs {
     return this.#clock.worker + (Date.now() - this.#clock.workflow);
   }
 
-  /** When something else may hold than what was planned by: the next transition, or the end of what somebody asked for. */
+  /** Until when the plan is valid at most: the next transition, or the end of an override. */
   endOf({ period, plan }: LightsOutObservation): EpochMs {
     const ends = [period?.next?.at, plan?.until, ...this.run.memory.overrides.map(({ until }) => until)];
     return Math.min(Infinity, ...ends.filter((at) => typeof at === 'number' && at > this.#clock.worker).map(Number));
   }
 
-  /** Null where the cluster could not be read, after a rest. */
+  /** Null when the cluster could not be read; the backoff is over by then. */
   async observe(): Promise<LightsOutObservation | null> {
     const { run } = this;
     try {
@@ -83,7 +94,7 @@ export class SchedulePass {
     }
   }
 
-  /** What an observation needs to know of the memory. */
+  /** The part of the memory that the observation activity needs. */
   observeInput(): ObserveScheduleInput {
     const { overrides, inEffect, approved, completed, contested, failing } = this.run.memory;
     const held = Object.entries(contested).filter(([, { until }]) => until > this.now());
@@ -98,19 +109,25 @@ export class SchedulePass {
     };
   }
 
-  /** Waits for a moment, by the worker's clock, or a request; not for long where a report is pending. */
+  /**
+   * Waits for a moment on the worker's clock, or for a request. The wait is shortened while a status or an Event still
+   * has to be written.
+   */
   async rest(until: EpochMs | null, summary: string): Promise<void> {
     const { isPending, times } = this.#reports;
     const soon = isPending ? this.now() + Math.min(FAILED_REST_MS * 2 ** times, LONGEST_REPORT_REST_MS) : null;
     const moment = Math.min(soon ?? Number.POSITIVE_INFINITY, until ?? Number.POSITIVE_INFINITY);
     const ahead = Math.max(1, moment - this.now());
     const isWoken = await this.run.wait({ until: Number.isFinite(ahead) ? Date.now() + ahead : null, summary });
-    // A request that ends the rest at once says nothing about the next try.
+    // A wait that a request ended early does not count as another failed try.
     const tries = isPending && !isWoken ? times + 1 : times;
     this.#reports = { isPending: false, times: isPending ? tries : 0 };
   }
 
-  /** Keeps what an operator said about a pause, before anything else is done. False where it is to be tried again, after a rest. */
+  /**
+   * Saves an operator's pause or resume before anything else is done. False when saving failed and has to be tried
+   * again; the backoff is over by then.
+   */
   async keepPause(): Promise<boolean> {
     const failed = await this.pauses.keep();
     if (failed !== null) {
@@ -121,12 +138,12 @@ export class SchedulePass {
     return !this.pauses.isUnkept;
   }
 
-  /** Waits until the schedule is not paused any more, or for a request. */
+  /** Waits until the schedule is not paused any more, or until a request arrives. */
   async awaitResume(): Promise<void> {
     await this.run.waitFor(async () => await this.pauses.awaitResume());
   }
 
-  /** Rests after a write that failed as a whole. */
+  /** Backs off after an activity that failed as a whole. */
   async restAfter(error: unknown): Promise<void> {
     const failed = failedActivity(error);
     if (failed === null) throw error;
@@ -147,7 +164,7 @@ export class SchedulePass {
     }
   }
 
-  /** The next progress is due as if a status had just been written. */
+  /** Delays the next progress report as if a status had just been written. */
   reportLater(): void {
     this.#written = { ...this.#written, at: this.now() };
   }
@@ -156,11 +173,12 @@ export class SchedulePass {
     if (this.now() - this.#written.at >= PROGRESS_MS) await this.writeStatus(seen, ready);
   }
 
-  /** Writes the status where it says something new. One that cannot be written is written by the next pass. */
+  /** Writes the status if it changed. A status that cannot be written is left to the next pass. */
   async writeStatus({ schedule }: LightsOutObservation, ready: ReadyCondition | null): Promise<void> {
     if (schedule === null || ready === null || this.#seen === null) return;
     const status = statusOf(this.#seen, this.run.memory);
-    // It grows all the time, and is written along with what else is new.
+    // The saved replica hours grow all the time, so they are no reason to write; they are written together with other
+    // changes.
     const text = JSON.stringify([{ ...status, savedReplicaHours: '' }, ready, schedule.generation]);
     if (text === this.#written.text) return;
     this.reportLater();
@@ -180,7 +198,10 @@ export class SchedulePass {
     }
   }
 
-  /** Events that cannot be written are written by the next pass: about what was done, and about what is still so. */
+  /**
+   * Writes Events. Those that cannot be written are left to the next pass: the memory keeps the pending ones, and
+   * conditions that still hold produce theirs again.
+   */
   async writeEvents({ schedule }: LightsOutObservation, events: readonly LightsOutEvent[]): Promise<void> {
     if (schedule === null) return;
     for (const { type, reason, message, key } of events) {

@@ -20,9 +20,9 @@ import { SchedulePass } from './schedule-pass.ts';
 
 export interface LightsOutInput {
   readonly target: ScheduleTarget;
-  /** Of the run before, through continue-as-new. */
+  /** State of the previous run, through continue-as-new. */
   readonly carried?: Carried<LightsOutMemory>;
-  /** After so many history events it continues as new, instead of `HISTORY_EVENTS`; for tests. */
+  /** Overrides `HISTORY_EVENTS`; for tests. */
   readonly continueAfterEvents?: number;
 }
 
@@ -31,12 +31,12 @@ export interface LightsOutResult {
   readonly detail: string;
 }
 
-/** History events of a run: a schedule lives for years, in runs of this length. */
+/** History events after which a run continues as new: a schedule lives for years. */
 const HISTORY_EVENTS = 2_000;
 
 /**
- * One LightsOutSchedule, for as long as it exists: it sleeps until the next transition, or until somebody says that
- * something changed, observes everything afresh, and puts to sleep or wakes what is not as the schedule wants it.
+ * The workflow of one LightsOutSchedule for as long as the object exists. It sleeps until the next transition or a
+ * reconcile request, observes everything again, and scales the workloads that are not as the schedule wants them.
  */
 export async function lightsOut(input: LightsOutInput): Promise<LightsOutResult> {
   const { target, continueAfterEvents = HISTORY_EVENTS } = input;
@@ -65,14 +65,16 @@ export async function lightsOut(input: LightsOutInput): Promise<LightsOutResult>
     const verdict = next(run, target, seen);
     if (verdict === null) continue;
     run.publish(verdict);
-    // What is done in a moment is reported when it is done: each time is a write, and an action that somebody pays for.
+    // A single batch takes only a moment, so only its result is reported: each status write is a billed Temporal
+    // action.
     if (verdict.kind === 'scale' && isOneBatch(seen, verdict.items)) pass.reportLater();
     else await pass.writeStatus(seen, verdict.ready);
     await pass.writeEvents(seen, [...run.memory.pendingEvents, ...verdict.events]);
     switch (verdict.kind) {
       case 'end':
         await run.handlersFinished();
-        // Synchronous with the end: a schedule that was created anew in this moment has sent a request.
+        // No await since the last check: a schedule that was deleted and created again sends a request, which must not
+        // be lost.
         if (run.requests.isPending) break;
         return { reason: verdict.reason, detail: verdict.detail };
       case 'finalizer':
@@ -89,18 +91,19 @@ export async function lightsOut(input: LightsOutInput): Promise<LightsOutResult>
   }
 }
 
-/** What is to be done, with the memory as it is then; null where everything is to be observed again first. */
+/** Decides on an observation with the memory of this moment; null when everything has to be observed again first. */
 function next(run: LightsOutRun, { schedule }: ScheduleTarget, seen: LightsOutObservation): LightsOutVerdict | null {
   const uid = seen.schedule?.uid ?? null;
   if (uid !== null && run.memory.uid !== null && uid !== run.memory.uid) {
-    // What was approved, asked for and put to sleep was another one's: observed again without it.
+    // The uid differs, so approvals, overrides and saved state in the memory belong to a deleted schedule of the same
+    // name. Observe again without them.
     run.remember(memoryOfAnother(run.memory));
     return null;
   }
   const [memory, verdict] = decide(seen, run.memory);
   const isPlannedWithout = memory.overrides.length > run.memory.overrides.length;
   run.remember(memory);
-  // The status names more overrides, of a run before this one: the plan was made without them, and is made again.
+  // The status contains overrides of a run before this one, which the plan does not take into account yet.
   if (isPlannedWithout) return null;
   const isDone = verdict.kind !== 'scale' && !(verdict.kind === 'finalizer' && verdict.isPresent);
   const isHeld = verdict.reason === 'Paused' || verdict.reason === 'GloballyPaused';
@@ -115,7 +118,7 @@ function next(run: LightsOutRun, { schedule }: ScheduleTarget, seen: LightsOutOb
   return verdict;
 }
 
-/** Whether nothing is left of what the schedule wants, as far as it can be done. */
+/** Whether everything the schedule wants is done, apart from workloads that cannot be scaled. */
 function isAsWanted({ reason }: LightsOutVerdict): boolean {
   return reason === 'AsScheduled' || reason === 'ScalingFailed';
 }
@@ -125,7 +128,7 @@ function recordDuration(schedule: string, { direction, seconds }: FinishedRun): 
     .createHistogram(
       'lightsout_scaling_duration',
       'float',
-      // The unit becomes the end of the name.
+      // The Prometheus exporter appends the unit to the metric's name.
       'seconds',
       'From the first write of a transition to the last.',
     )

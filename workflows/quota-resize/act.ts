@@ -19,8 +19,8 @@ import { type ApplyOutcome, announce, block, currentOf, emitEvent } from './repo
 import { propose } from './propose.ts';
 
 /**
- * Does the one thing that a verdict asks for. Each step is an idempotent activity, so dying between two of them loses
- * nothing: the next pass finds the Lease and GitHub as they were left, and decides to go on.
+ * Performs the one act that a verdict asks for. Each step is an idempotent activity, so a crash between two steps loses
+ * nothing: the next pass observes the Lease and GitHub as they are and decides to continue.
  */
 export async function act(target: QuotaTarget, verdict: Act, seen: Seen): Promise<ApplyOutcome> {
   try {
@@ -61,7 +61,7 @@ export async function act(target: QuotaTarget, verdict: Act, seen: Seen): Promis
   }
 }
 
-/** Whether an activity did not write because it is not allowed now: by a pause, or by another policy than before. */
+/** Whether an activity did not write because of a pause, or because the policy has changed since the decision. */
 export function isForbiddenNow(error: unknown): boolean {
   const type = failedActivity(error)?.type;
   return type === 'GloballyPaused' || type === 'Paused' || type === 'PolicyChanged';
@@ -91,8 +91,8 @@ async function rebuild(
   seen: Seen,
 ): Promise<ApplyOutcome> {
   const { decision, why } = verdict;
-  // The new limits are in the Lease before they are on GitHub, as for the first commit. Without a head: a run that
-  // finds them there cannot know which of the two heads it is, and makes sure of it.
+  // The Lease gets the new limits before GitHub does, as with the first commit. It names no head commit: if this run
+  // dies now, the next run cannot know whether the branch has the old or the new commit and has to check.
   const { pullRequest } = decision;
   const noted: Decision =
     pullRequest === null ? decision : { ...decision, pullRequest: { ...pullRequest, headSha: '' } };
@@ -123,7 +123,8 @@ async function opened(
       const leftOut = outcome.kind === 'open' ? (outcome.leftOut ?? []) : [];
       const held = withoutBatchedQuotas(decision, leftOut);
       if (leftOut.length > 0) {
-        // What the pull request does not raise is not ours to hold: those quotas have their own episodes.
+        // Quotas that the pull request does not raise must not stay locked by this decision: they have their own
+        // episodes.
         await ensuring.ensureBatchedQuotasReleased.executeWithOptions({ summary: leftOut.join(', ') }, [
           { target, decision, quotas: leftOut },
         ]);
@@ -136,7 +137,7 @@ async function opened(
     case 'alreadyInGit': {
       const merge = { sha: outcome.sha, at: Date.now(), by: FOUND_IN_GIT, limits: outcome.limits };
       const inGit = { ...decision, merge };
-      // An open pull request that Git has overtaken is of no use any more.
+      // Git already has the values, so an open pull request with the same change is useless.
       if (decision.pullRequest !== null) {
         const comment = `Closed by Headroom: ${decision.pullRequest.base} holds these values already.`;
         await ensuring.ensurePullRequestClosed.executeWithOptions({ summary: 'AlreadyInGit' }, [
@@ -187,7 +188,8 @@ async function close(target: QuotaTarget, verdict: Extract<Act, { kind: 'close' 
 }
 
 /**
- * Unlocks without a word on GitHub: there is nothing yet, the mode is observe, or people took the pull request over.
+ * Releases the Lease without writing to GitHub: there is no pull request yet, the mode is observe, or people took the
+ * pull request over.
  */
 async function release(
   target: QuotaTarget,
@@ -200,7 +202,7 @@ async function release(
   return (memory) => applyOutcome.closed(requireState(memory, 'Locked', 'Open'), rejection);
 }
 
-/** Who said no, and why, on the quota itself. */
+/** Writes an Event on the quota that says who rejected the change and why. */
 async function emitRejection(
   target: QuotaTarget,
   { decision, rejection, detail }: Extract<Act, { kind: 'close' | 'release' }>,
@@ -267,8 +269,8 @@ async function forget(
 }
 
 /**
- * Warns once, and reads Git again: a person may have taken the change back there, and then there is nothing to wait
- * for.
+ * Warns once that the merged limits are not synced, and reads Git again: if a person reverted the change there, there
+ * is nothing to wait for.
  */
 async function warnSync(
   target: QuotaTarget,
@@ -285,7 +287,8 @@ async function warnSync(
 }
 
 /**
- * The limits that are decided before anything is on GitHub: in the Lease first, so that no run opens the earlier ones.
+ * Changes the decided limits before a pull request exists. The Lease is written first, so that no later run opens a
+ * pull request with the old limits.
  */
 async function revise(target: QuotaTarget, verdict: Extract<Act, { kind: 'revise' }>): Promise<ApplyOutcome> {
   const { decision, detail } = verdict;
@@ -308,7 +311,7 @@ async function notify(
   return (memory) => applyOutcome.emitted(memory, about);
 }
 
-/** Where each quota of the decision is looked for: its own first. */
+/** The source candidates of each quota of the decision; the owner's quota comes first. */
 function candidatesByQuota(target: QuotaTarget, decision: Decision, seen: Seen): readonly QuotaCandidates[] {
   const batchedQuotas = (decision.batchedQuotas ?? []).map(({ quota, candidates }): QuotaCandidates => {
     const otherQuota = seen.quota.otherQuotas.find(({ name }) => name === quota);

@@ -2,19 +2,16 @@ import { ActivityCancellationType } from '@temporalio/workflow';
 import type { QuotaResizeActivities } from '../../activities/quota-resize/interface.ts';
 import { controllerActivities } from '../kernel/activities.ts';
 
-/*
- * Retries are without a limit, because servers come back; what no retry can help fails as non-retryable. A pause cancels
- * what is being retried and waits for an attempt that is under way, so that nothing is written after it was answered.
- */
+/* Retried without a limit, because servers come back; failures that no retry can help are non-retryable. A pause cancels the retries and waits for a running attempt, so that nothing is written after the pause was confirmed. */
 const retry = { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '30 seconds' } as const;
 
 /**
- * After how long without a word from its worker an attempt counts as lost. The workers send a heartbeat every 3 s; three
- * may be missing before another worker does the same again at the same time.
+ * Time without a heartbeat after which an attempt counts as lost. Workers send a heartbeat every 3 s; only after three
+ * missing ones does another worker start the same activity again.
  */
 const heartbeatTimeout = '10 seconds';
 
-/** A look is at most a few dozen GETs, each with its own timeout of 30 s; most of them run side by side. */
+/** An observation makes at most a few dozen GET requests, each with a timeout of 30 s, most of them in parallel. */
 export const observing = controllerActivities<QuotaResizeActivities>('quota-resize', {
   startToCloseTimeout: '3 minutes',
   heartbeatTimeout,
@@ -22,7 +19,10 @@ export const observing = controllerActivities<QuotaResizeActivities>('quota-resi
   retry,
 });
 
-/** A write is at most a dozen requests of 30 s, with a whole tree of a large repository in between. */
+/**
+ * A write makes at most a dozen requests with a timeout of 30 s each, and may read the whole tree of a large
+ * repository.
+ */
 export const ensuring = controllerActivities<QuotaResizeActivities>('quota-resize', {
   startToCloseTimeout: '5 minutes',
   heartbeatTimeout,
@@ -30,7 +30,7 @@ export const ensuring = controllerActivities<QuotaResizeActivities>('quota-resiz
   retry,
 });
 
-/** A watcher makes a few requests an attempt; between attempts it costs nothing, so it is cancelled without a word. */
+/** Watching costs nothing between attempts and writes nothing, so a cancellation does not wait for the activity. */
 export const watching = controllerActivities<QuotaResizeActivities>('quota-resize', {
   startToCloseTimeout: '2 minutes',
   heartbeatTimeout,

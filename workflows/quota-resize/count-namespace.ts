@@ -4,15 +4,16 @@ import { cacheTaskQueue, type QuotaTarget } from '../../domain/kernel/target.ts'
 import { failedActivity } from '../kernel/failure.ts';
 
 /**
- * A look does not wait for a starter that is away: it says so and looks again. An attempt waits at most 5 s for caches that
- * are being filled, so there is time for several.
+ * Limit for one count. An observation does not wait longer for a starter that is away: the status says so, and the next
+ * pass asks again. An attempt waits at most 5 s for caches that are being filled, so there is time for several
+ * attempts.
  */
 const WITHIN_SECONDS = 20;
 
 /**
  * What every quota of the target's namespace uses, counted from a starter's caches.
  *
- * @returns the quotas with their counts, or why they are not to be had, a clause for people.
+ * @returns the quotas with their counts, or why there are none, as a clause for people.
  */
 export async function countNamespace({
   cluster,

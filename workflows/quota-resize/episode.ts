@@ -18,33 +18,36 @@ import type { ResizeStatus } from './messages.ts';
 import { PullRequestReader } from './pull-request-reader.ts';
 import { nextShown, type Shown } from './shown.ts';
 
-/** What a run carries to the next one. */
+/** State that one run passes to the next through continue-as-new. */
 export interface EpisodeMemory {
   readonly resize: ResizeMemory;
   readonly shown: Shown;
 }
 
 export type ResizeRunStatus = Pick<ResizeStatus, 'phase' | 'reason' | 'detail'> & {
-  /** When it reconciles again at the latest. */
+  /** The latest moment of the next reconcile pass. */
   readonly until?: EpochMs | undefined;
-  /** Where the status of the quota said something else than was counted. */
+  /** Sentences about differences between the quota's status and the counted usage. */
   readonly usage: readonly string[];
 };
 export type ResizeRun = ControllerRun<ResizeRunStatus, EpisodeMemory>;
 
-/** How long a question that failed rests, so that one that always fails does not turn the wait into a loop. */
+/** Backoff in milliseconds after a failed read, so that a read that always fails does not become a busy loop. */
 const FAILED_REST_MS = 60_000;
 
-/** What one run of an episode knows, and the steps that its workflow takes with it. */
+/** What one run of an episode knows, and the steps that its workflow takes. */
 export class ResizeEpisode {
   readonly #target: QuotaTarget;
   readonly #run: ResizeRun;
   readonly pauses: PauseControl;
   readonly pullRequest: PullRequestReader;
-  /** Whether the cluster's mode asks for counted numbers, as far as an observation has told. */
+  /** Whether the cluster's usage mode asks for counted numbers; false until the first observation. */
   #isCounting = false;
   #policy: ResizeStatus['policy'] = null;
-  /** Policy warnings that this run has put on the quota already; the Event itself is one, however often it is written. */
+  /**
+   * Policy warnings that this run has already written as Events. Repeated writes of the same warning only update one
+   * Event; this set saves the activities.
+   */
   readonly #warned = new Set<string>();
 
   constructor(target: QuotaTarget, run: ResizeRun) {
@@ -74,7 +77,10 @@ export class ResizeEpisode {
     this.#run.publish({ phase, reason, detail, until, usage: usageFacts(seen.quota, this.#memory.lastChange) });
   }
 
-  /** Keeps what an operator said about a pause, before anything else is done. False where it is to be tried again, after a rest. */
+  /**
+   * Saves an operator's pause or resume before anything else is done. False when saving failed and has to be tried
+   * again; the backoff is over by then.
+   */
   async keepPause(): Promise<boolean> {
     const failed = await this.pauses.keep();
     if (failed !== null) {
@@ -84,12 +90,16 @@ export class ResizeEpisode {
     return !this.pauses.isUnkept;
   }
 
-  /** Null where there is nothing to decide on: it was interrupted, or failed and has rested. */
+  /**
+   * Null when there is nothing to decide on, because the observation was interrupted or failed; the backoff is over by
+   * then.
+   */
   async observe(): Promise<Seen | null> {
     try {
       const seen = await this.#interruptible(async () => await this.#observe());
       if (seen !== null) this.pauses.found(seen.quota.pause);
-      // What was seen while a pause was said or ended is not acted on: people resume what is there now.
+      // An observation during which a pause or resume arrived is discarded: after a resume, people expect a decision on
+      // the current state.
       return this.pauses.isUnkept ? null : seen;
     } catch (error) {
       const message = rejectedMessage(error);
@@ -106,7 +116,7 @@ export class ResizeEpisode {
     if (applyOutcome !== null) this.remember(applyOutcome(this.#memory));
   }
 
-  /** Waits for whatever the verdict waits for, a command, a change, or pressure that is not to be kept quiet. */
+  /** Waits for what the verdict names, or for a command, a change, or new pressure that may end the wait. */
   async rest(wait: Wait): Promise<void> {
     const summary = `${this.#run.status.phase} (${this.#run.status.reason})`;
     if (wait.watch === 'pullRequest') this.pullRequest.watch(decisionOf(this.#memory), summary);
@@ -139,7 +149,7 @@ export class ResizeEpisode {
 
   async #observe(): Promise<Seen> {
     const quota = await this.#observeQuota();
-    // The Lease may know a decision that this run does not: look at its pull request as well.
+    // The Lease may hold a decision that this run does not know; its pull request is read too.
     const decision = decisionOf(this.#memory) ?? quota.lease.decision;
     const hasOpenPullRequest = decision !== null && decision.pullRequest !== null && decision.merge === null;
     if (!hasOpenPullRequest) this.pullRequest.forget();
@@ -158,11 +168,11 @@ export class ResizeEpisode {
     }
   }
 
-  /** The quota, with what the starters counted in place of `status.used` where the mode asks for it. */
+  /** Reads the quota. Where the usage mode asks for it, the counts of the starters replace `status.used`. */
   async #observeQuota(): Promise<QuotaObservation> {
     const target = this.#target;
-    // Counted before the demand is read: what comes in between is neither counted nor missing, so too little is asked for
-    // and never too much.
+    // Usage is counted before the demand is read: an object that is created between the two is in neither number, so
+    // the resulting requirement may be too small but never too large.
     const counts = this.#isCounting ? await countNamespace(target) : null;
     const seen = await observing.observeQuota.executeWithOptions({ summary: targetName(target) }, [{ target }]);
     this.#isCounting = seen.usage === 'audit' || seen.usage === 'own';
@@ -171,8 +181,8 @@ export class ResizeEpisode {
   }
 
   /**
-   * Runs an observation or an act that a command can interrupt. Null when it was interrupted or met a pause or another
-   * policy: then the next pass says what holds now.
+   * Runs an observation or an act that a command can interrupt. Null when it was interrupted, or stopped by a pause or
+   * a changed policy: the next pass observes what holds now.
    */
   async #interruptible<T>(run: () => Promise<T>): Promise<T | null> {
     try {
@@ -183,7 +193,7 @@ export class ResizeEpisode {
     }
   }
 
-  /** Starts the activity that ends when the world is different. */
+  /** Starts the activity that completes when the awaited change has happened. */
   #watch(what: Wait['watch'], summary: string) {
     let isOver = false;
     let failedUntil: EpochMs | null = null;

@@ -7,20 +7,20 @@ import type { Approval, ResizeMemory } from '../../domain/quota-resize/model/mem
 import type { Phase, Reason } from '../../domain/quota-resize/model/verdict.ts';
 import { defineCommands } from '../kernel/commands.ts';
 
-/** A reconcile request that something happened, never the data to act on. */
+/** A reconcile request. It says that something happened and carries no data to act on. */
 export interface ReconcileRequest {
-  /** What the watcher saw, for the history's reader. */
+  /** What the watcher saw, for people who read the history. */
   readonly cause: string;
-  /** The resourceVersion of the object that was seen. */
+  /** The resourceVersion of the object that the watcher saw. */
   readonly resourceVersion: string;
 }
 
-/** The quota is under pressure, or something was refused. */
+/** The quota is at its threshold, or something was denied. */
 export const quotaPressureSeen = defineSignal<[ReconcileRequest]>('quotaPressureSeen');
 /** The quota, its namespace or its policy changed. */
 export const quotaChanged = defineSignal<[ReconcileRequest]>('quotaChanged');
 
-/** Something about the pull request changed, as GitHub told. */
+/** GitHub reported a change of the pull request by webhook. */
 export const pullRequestChanged = defineSignal<[ReconcileRequest]>('pullRequestChanged');
 
 /** The operator commands, each as a signal and as an update. */
@@ -47,13 +47,13 @@ export interface ResizeStatus {
   readonly reason: Reason | 'FirstObservation';
   readonly detail: string;
   readonly since: string;
-  /** When it looks again at the latest; absent while it acts or waits for people only. */
+  /** The latest moment of the next pass; absent while the episode acts or waits only for people. */
   readonly until?: string;
-  /** What the policy allowed when it last looked; null before the first pass. */
+  /** The policy at the last observation; null before the first pass. */
   readonly policy: PolicyInForce | null;
   readonly decision: Decision | null;
   readonly approval: Approval | null;
-  /** Of everything, the controller, the namespace or the quota, as it was read last. */
+  /** The pause in force at the last read: of everything, the controller, the namespace or the quota. */
   readonly paused: Pause | null;
   readonly rejections: ResizeMemory['rejections'];
   /** The last operator command and what it did. */

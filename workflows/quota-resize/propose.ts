@@ -21,7 +21,8 @@ import { ensuring, observing } from './activities.ts';
 import { type ApplyOutcome, announce, block, currentOf } from './report.ts';
 
 /**
- * Places the need in Git and takes the lock: everything that can fail for a reason fails before GitHub is written to.
+ * Finds where to write the change in Git and acquires the Lease, so that foreseeable failures happen before anything is
+ * written to GitHub.
  */
 export async function propose(
   target: QuotaTarget,
@@ -60,7 +61,7 @@ export async function propose(
     const lease = await ensuring.ensureLeaseAcquired.executeWithOptions({ summary: `decision ${decision.id}` }, [
       { target, decision, files },
     ]);
-    // A batched quota's file in somebody else's hands is no reason for this quota to wait.
+    // If only a batched quota's file is locked by another pull request, this quota goes on without the batched quota.
     const others = lease.kind === 'fileBusy' ? withoutFile(placed, source, lease.path) : null;
     if (others === null) return locked(verdict, lease, decision, withRecommendation);
     placed = others;

@@ -6,32 +6,32 @@ import type { PullRequestObservation } from '../../domain/quota-resize/model/obs
 import { isCancelled } from '../kernel/failure.ts';
 import { observing, watching } from './activities.ts';
 
-/** A pull request as it was read. */
+/** The last read of a pull request. */
 interface LastObserved {
-  /** The id of its decision. */
+  /** The id of the decision that the pull request belongs to. */
   readonly decision: string;
   readonly seen: PullRequestObservation;
   readonly quietSince: EpochMs;
-  /** Whether this very pass read it. */
+  /** Whether the current pass made this read. */
   readonly isFresh: boolean;
 }
 
-/** How long a watch that failed rests, so that one that always fails does not turn the wait into a loop. */
+/** Backoff in milliseconds after a failed watch, so that a watch that always fails does not become a busy loop. */
 const FAILED_REST_MS = 60_000;
 
 /**
- * Reads a decision's pull request, asked again only when something may have changed it, and watches it while the episode
- * waits: the watch outlives the passes over the cluster, which cost the forge nothing then.
+ * Reads a decision's pull request, only when something may have changed it, and watches it while the episode waits. The
+ * watch continues across passes that were caused by the cluster, so those passes make no requests to the forge.
  */
 export class PullRequestReader {
   readonly #target: QuotaTarget;
-  /** Called when the forge says something else than what is known. */
+  /** Called when the watch finds a change. */
   readonly #onChange: () => void;
   #lastObserved: LastObserved | null = null;
-  /** What was read before that, for the distance at which the forge is asked. */
+  /** The read before the last: tells since when the pull request is unchanged, which sets the polling interval. */
   #before: LastObserved | null = null;
   #watch: CancellationScope | null = null;
-  /** How often what is known was given up. */
+  /** How often `forget` was called; detects a call during a read. */
   #forgotten = 0;
   #failedUntil: EpochMs | null = null;
 
@@ -40,12 +40,12 @@ export class PullRequestReader {
     this.#onChange = onChange;
   }
 
-  /** Until when a watch that failed rests; null while none has. */
+  /** End of the backoff after a failed watch; null when no watch failed. */
   get failedUntil(): EpochMs | null {
     return this.#failedUntil;
   }
 
-  /** Whether what is known was read by an earlier pass: nothing is done to a pull request on that. */
+  /** Whether the last read is from an earlier pass; an act on the pull request needs a fresh read. */
   get wasReadBefore(): boolean {
     return this.#lastObserved !== null && !this.#lastObserved.isFresh;
   }
@@ -68,7 +68,10 @@ export class PullRequestReader {
     return seen;
   }
 
-  /** Ends the watch; the next pass asks the forge, and what is being read now does not count as the latest. */
+  /**
+   * Ends the watch and discards the last read, including one that is in progress: the next pass reads the pull request
+   * again.
+   */
   forget(): void {
     this.#forgotten += 1;
     this.#watch?.cancel();
@@ -76,13 +79,13 @@ export class PullRequestReader {
     this.#lastObserved = null;
   }
 
-  /** A watch that failed has rested. */
+  /** The backoff after a failed watch is over; the pull request is read again. */
   forgetFailure(): void {
     if (this.#failedUntil !== null) this.forget();
     this.#failedUntil = null;
   }
 
-  /** Starts to read on, unless that is under way. */
+  /** Starts the watch, unless one is running. */
   watch(decision: Decision | null, summary: string): void {
     if (this.#watch !== null || this.#lastObserved === null || decision === null) return;
     const { seen: lastSeen, quietSince } = this.#lastObserved;

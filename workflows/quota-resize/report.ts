@@ -1,4 +1,4 @@
-/** What an act tells on the quota itself. */
+/** Events on the quota that an act writes. */
 import type { ResizeEvent } from '../../activities/quota-resize/interface.ts';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import * as applyOutcome from '../../domain/quota-resize/decide/apply-outcome.ts';
@@ -11,10 +11,12 @@ import type { Act } from '../../domain/quota-resize/model/verdict.ts';
 import { brief } from '../kernel/visibility.ts';
 import { ensuring } from './activities.ts';
 
-/** What an act leaves in the memory, applied to the memory as it is when the act is over. */
+/**
+ * How an act changes the memory. Applied when the act has finished, because commands may change the memory meanwhile.
+ */
 export type ApplyOutcome = (memory: ResizeMemory) => ResizeMemory;
 
-/** The limits in force, where they can be seen: they tell two mappings of one values file apart. */
+/** The quota's current limits. They tell which of two mappings in one values file belongs to the quota. */
 export function currentOf({ quota: { quota } }: Seen): { readonly current?: ResourceList } {
   return quota === null ? {} : { current: quota.hard };
 }
@@ -41,7 +43,7 @@ export async function announce(
   ]);
 }
 
-/** Shows on the quota why the decision cannot move, and remembers it until it is tried again. */
+/** Writes an Event that says why the decision is blocked, and stores the reason until the next try. */
 export async function block(
   target: QuotaTarget,
   seen: Seen,

@@ -1,19 +1,19 @@
-/** What people see of an episode besides its phase, and the memory does not hold. */
+/** What people see of an episode besides its phase and what the memory does not hold. */
 import { formatInstant } from '../../domain/kernel/time.ts';
 import { approvalOf, decisionOf, type ResizeMemory } from '../../domain/quota-resize/model/memory.ts';
 import { describeChange } from '../../domain/quota-resize/sizing/requirement.ts';
 
-/** It is the same before and after continue-as-new. */
+/** Kept across continue-as-new. */
 export interface Shown {
   readonly approvedBy: string | null;
-  /** The decision in hand, or the last one that was merged, in the details of the cooldown. */
+  /** Lines about the current decision, or about the last merged one during the cooldown. */
   readonly achieved: readonly string[];
   readonly isAchieved: boolean;
 }
 
 export const NOTHING_SHOWN: Shown = { approvedBy: null, achieved: [], isAchieved: false };
 
-/** The memory forgets an approval with the merge, and the decision with the sync; people still ask for both. */
+/** The memory drops an approval at the merge and the decision at the sync, but people still ask for both afterwards. */
 export function nextShown(shown: Shown, memory: ResizeMemory): Shown {
   const decision = decisionOf(memory);
   const approval = approvalOf(memory);

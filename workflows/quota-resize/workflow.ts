@@ -24,11 +24,11 @@ import { decisionFacts, nextShown, NOTHING_SHOWN } from './shown.ts';
 
 export interface QuotaResizeInput {
   readonly target: QuotaTarget;
-  /** Of the run before, through continue-as-new. */
+  /** State of the previous run, through continue-as-new. */
   readonly carried?: Carried<EpisodeMemory>;
-  /** The memory alone, as a run of an earlier release carried it. */
+  /** The memory alone, in the format that earlier releases carried. */
   readonly memory?: { readonly version: number };
-  /** After so many history events it continues as new, instead of `HISTORY_EVENTS`; for tests. At least one pass is made. */
+  /** Overrides `HISTORY_EVENTS`; for tests. A run makes at least one pass. */
   readonly continueAfterEvents?: number;
 }
 
@@ -38,14 +38,14 @@ export interface QuotaResizeResult {
 }
 
 /**
- * History events after which a run continues as new: well below the server's warning at 10,240, and enough that one
- * ordinary episode (about 100 events) is one history.
+ * History events after which a run continues as new: far below the server's warning at 10,240, and enough to keep an
+ * ordinary episode (about 100 events) in one history.
  */
 const HISTORY_EVENTS = 4_000;
 
 /**
- * One episode of one ResourceQuota, from pressure to the end of the cooldown. Its id is the lock, its history the audit
- * record. The decisions are `decide`'s; this loop observes, acts, publishes and waits.
+ * One episode of one ResourceQuota, from pressure to the end of the cooldown. The workflow id serves as the lock, the
+ * history as the audit record. `decide` makes the decisions; this loop observes, acts, publishes and waits.
  */
 export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeResult> {
   const { target, continueAfterEvents = HISTORY_EVENTS } = input;
@@ -72,13 +72,13 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
     if (!(await episode.keepPause())) continue;
     if (passes > 0 && run.isHistoryLong) {
       await run.handlersFinished();
-      // The next run observes everything afresh, so a request that came meanwhile needs no carrying.
+      // Pending requests are not carried over: the next run observes everything again anyway.
       return await continueAsNew<typeof quotaResize>({ ...input, carried: run.carry() });
     }
     const seen = await episode.observe();
     if (seen === null) continue;
     const [memory, verdict] = decide(seen, run.memory.resize, Date.now());
-    // Nothing is done to a pull request on what was read a while ago.
+    // An act needs a fresh read of the pull request, so an older one is discarded and the pass repeated.
     if (verdict.kind !== 'hold' && verdict.kind !== 'end' && episode.pullRequest.wasReadBefore) {
       episode.pullRequest.forget();
       continue;
@@ -87,7 +87,7 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
     episode.publish(verdict, seen);
     switch (verdict.kind) {
       case 'end':
-        // Synchronous with the end: a request that arrived while observing is served first.
+        // No await between this check and the return: a request that arrived during the observation is served first.
         if (!run.requests.isPending && run.areHandlersFinished) {
           episode.pullRequest.forget();
           return { reason: verdict.reason, detail: verdict.detail };
@@ -147,9 +147,9 @@ function evaluate(
 ): CommandAnswer<EpisodeMemory> {
   const { memory } = run;
   const apply = (): void => {
-    // People look at GitHub before they answer, so what they saw there is looked at too.
+    // People look at GitHub before they send a command, so the pull request is read again to decide on what they saw.
     episode.pullRequest.forget();
-    // Whatever waits for its turn on GitHub does not come to it after a no.
+    // A write that still waits for a permit must not be made after a pause or a rejection.
     if (name === 'pause' || name === 'reject') run.interrupt();
   };
   if (name === 'pause' || name === 'resume') {

@@ -13,17 +13,17 @@ import { brief } from '../kernel/visibility.ts';
 import { counting, ensuring } from './activities.ts';
 import type { UsageRequest, UsageStatus } from './messages.ts';
 
-/** What a run carries to the next one. */
+/** State that one run passes to the next through continue-as-new. */
 export interface EpisodeMemory extends UsageMemory {
-  /** How far the caches must have come for the next count. */
+  /** The resourceVersions that the caches must have reached before the next count. */
   readonly observed: ObservedVersions;
-  /** The most urgent that was asked for; null before the first request. */
+  /** The most urgent priority of all requests so far; null before the first request. */
   readonly priority: number | null;
   /** Absent in the first run. */
   readonly pause?: CarriedPause;
 }
 
-/** What the run before carried; an earlier release called the observed versions `reached`. */
+/** Reads the state of the previous run; an earlier release called `observed` `reached`. */
 export function upgradeEpisode(
   carried: (EpisodeMemory & { readonly reached?: ObservedVersions }) | undefined,
 ): EpisodeMemory {
@@ -33,29 +33,30 @@ export function upgradeEpisode(
 
 export type UsageRun = ControllerRun<Pick<UsageStatus, 'phase' | 'reason' | 'detail'>, EpisodeMemory>;
 
-/** How often an unmeasured or wrong quota is looked at in the caches while nobody asks, in milliseconds. */
+/** How often the caches are checked for a quota whose usage is wrong or cannot be measured, in milliseconds. */
 const CHECK_EVERY_MS = 30_000;
 
 /**
- * How long a write rests that a person must help, such as a pause of the whole cluster, in milliseconds: twice as long each
- * time, because every quota of the cluster may be resting. An operator ends it before, and the end of the quota.
+ * Backoff in milliseconds after a failed write that needs a person, such as during a pause of the whole cluster. It
+ * doubles each time, because every quota of the cluster may be affected at once. An operator's command or the deletion
+ * of the quota ends it early.
  */
 const FAILED_REST_MS = 30_000;
 const LONGEST_FAILED_REST_MS = 600_000;
 
-/** After how long the first of several conflicts in a row is tried again, in milliseconds, and the last. */
+/** Backoff in milliseconds after write conflicts in a row, the first and the longest. */
 const CONFLICT_REST_MS = 100;
 const LONGEST_CONFLICT_REST_MS = 5_000;
 
-/** What one run of a usage episode knows, and the steps that its workflow takes with it. */
+/** What one run of a usage episode knows, and the steps that its workflow takes. */
 export class UsageEpisode {
   readonly #target: QuotaTarget;
   readonly #run: UsageRun;
   readonly pauses: PauseControl;
   #mode: UsageStatus['mode'] = null;
-  /** The quota was deleted, as a request said that no pass has served yet. */
+  /** Whether a request said that the quota was deleted and no pass has served the request yet. */
   #isGone = false;
-  /** Of this run. `staleVersion` is the quota's version that a write failed against. */
+  /** Counters of this run. `staleVersion` is the resourceVersion of the quota at the last conflict. */
   #attempts: { readonly failures: number; readonly conflicts: number; readonly staleVersion: string | null } = {
     failures: 0,
     conflicts: 0,
@@ -68,12 +69,12 @@ export class UsageEpisode {
     this.pauses = new PauseControl(quotaPauseSubject('quota-usage', target), run.memory.pause);
   }
 
-  /** The mode of the starter that counted last; null before the first count. */
+  /** The usage mode of the starter that made the last count; null before the first count. */
   get mode(): UsageStatus['mode'] {
     return this.#mode;
   }
 
-  /** Whether nothing may be done; a quota that is gone ends its episode all the same. */
+  /** Whether a pause forbids any act. The episode of a deleted quota ends even during a pause. */
   get isPaused(): boolean {
     return this.pauses.isUnkept || (this.pauses.inForce !== null && !this.#isGone);
   }
@@ -82,7 +83,7 @@ export class UsageEpisode {
     return this.pauses.inForce;
   }
 
-  /** Takes up a request to reconcile. A deleted quota is looked at whatever is waited for. */
+  /** Accepts a reconcile request. The deletion of the quota interrupts any wait. */
   request({ observed, priority = priorities.routine, isGone = false }: UsageRequest): void {
     const most = Math.min(this.#run.memory.priority ?? Number.POSITIVE_INFINITY, priority);
     this.#run.remember({
@@ -132,7 +133,7 @@ export class UsageEpisode {
     return seen;
   }
 
-  /** Whether the status is written; if not, it has rested. */
+  /** Whether the status was written; if not, the backoff is over. */
   async write(
     { quota, at: countedAt }: UsageObservation,
     { status: { hard, used, without }, detail }: Extract<UsageVerdict, { kind: 'write' }>,
@@ -148,19 +149,19 @@ export class UsageEpisode {
     );
     if (outcome === null) return false;
     if (outcome.kind === 'written') {
-      // The next count is to see this write.
+      // The next count must not use a cache that is older than this write.
       const observed = newestVersions(this.#run.memory.observed, { resourcequotas: outcome.resourceVersion });
       this.#run.remember({ ...this.#run.memory, observed });
       return true;
     }
     const { conflicts } = this.#attempts;
     this.#attempts = { ...this.#attempts, staleVersion: resourceVersion, conflicts: conflicts + 1 };
-    // The first one is counted again at once; somebody who writes all the time is let go first.
+    // The first conflict is retried at once; from the second on, the episode backs off to let the other writer finish.
     if (conflicts > 0) await sleep(Math.min(CONFLICT_REST_MS * 2 ** conflicts, LONGEST_CONFLICT_REST_MS));
     return false;
   }
 
-  /** Whether everything is told that the end of the episode has to tell; if not, it has rested. */
+  /** Whether the Event for the end of the episode was written or none is needed; if not, the backoff is over. */
   async reportTrue({ quota }: UsageObservation, { event }: Extract<UsageVerdict, { kind: 'end' }>): Promise<boolean> {
     if (event === undefined || quota === null) return true;
     const key = `${this.#run.memory.reported?.key} over`;
@@ -169,13 +170,16 @@ export class UsageEpisode {
     return true;
   }
 
-  /** What cannot be told now is told when it may be. */
+  /** If the Event cannot be written, the next pass tries again. */
   async reportWrong({ reported, message }: Extract<UsageVerdict, { kind: 'report' }>): Promise<void> {
     if (!(await this.#emit(reported.quotaUid, 'UsageWrong', message, reported.key))) return;
     this.#run.remember({ ...this.#run.memory, reported });
   }
 
-  /** Until the caches say something else than what was seen, the moment, or a request. An activity adds no history meanwhile. */
+  /**
+   * Waits until the caches differ from the observation, the given moment, or a request. The waiting activity adds no
+   * history events.
+   */
   async awaitChange(
     seen: UsageObservation,
     { until, detail }: Extract<UsageVerdict, { kind: 'await' }>,
@@ -205,8 +209,8 @@ export class UsageEpisode {
   }
 
   /**
-   * Null after a write that failed for good, when it has rested: requests of the starter do not end the rest, because they
-   * change nothing.
+   * Runs a write. Null after a final failure, when the backoff is over. Requests of the starter do not shorten the
+   * backoff, because they do not change the cause of the failure.
    */
   async #ensured<T>(write: () => Promise<T>): Promise<T | null> {
     try {

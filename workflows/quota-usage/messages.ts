@@ -6,25 +6,28 @@ import type { ObservedVersions } from '../../domain/quota-usage/observation.ts';
 import type { UsagePhase, UsageReason } from '../../domain/quota-usage/verdict.ts';
 import { defineCommands } from '../kernel/commands.ts';
 
-/** A reconcile request that something a quota counts changed, never the data to act on. */
+/** A reconcile request. It says that something a quota counts has changed and carries no data to act on. */
 export interface UsageRequest {
-  /** What the watcher saw, for the history's reader. */
+  /** What the watcher saw, for people who read the history. */
   readonly cause: string;
-  /** How far the watcher's caches had come. */
+  /** The resourceVersions that the watcher's caches had reached. */
   readonly observed: ObservedVersions;
-  /** Temporal's priority key for the count and the write; a smaller one goes first. */
+  /** Temporal's priority key for the count and the write; a smaller number is served first. */
   readonly priority?: number;
-  /** The quota was deleted: whatever this episode rests for is over. */
+  /** The quota was deleted, which ends every wait and backoff of the episode. */
   readonly isGone?: boolean;
 }
 
-/** The phase that whoever starts a run writes into its search attributes, which saves the run an action of its own. */
+/**
+ * The phase that the starter writes into the search attributes when it starts a workflow; the run then need not write
+ * them itself, which saves one billed action.
+ */
 export const FIRST_PHASE = 'Counting' satisfies UsagePhase;
 
 /** The quota, or something that it counts, changed. */
 export const usageChanged = defineSignal<[UsageRequest]>('usageChanged');
 
-/** What comes with a command; both may be missing, because people type it into a form. */
+/** Input of a command; both fields may be missing, because people fill in a form. */
 export interface UsageCommandInput {
   readonly by?: string;
   readonly reason?: string;
@@ -44,14 +47,14 @@ export const {
 /** What the query `status` answers. Moments are RFC 3339. */
 export interface UsageStatus {
   readonly target: QuotaTarget;
-  /** Null until the first pass is over. */
+  /** Null until the first pass has finished. */
   readonly mode: Exclude<UsageMode, 'off'> | null;
   readonly phase: UsagePhase;
   readonly reason: UsageReason | 'FirstObservation';
   readonly detail: string;
   readonly since: string;
   readonly paused: Pause | null;
-  /** How far the caches must have come for the next count. */
+  /** The resourceVersions that the caches must have reached before the next count. */
   readonly observed: ObservedVersions;
   readonly lastCommand: string | null;
 }

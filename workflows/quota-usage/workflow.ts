@@ -11,9 +11,9 @@ import type { UsageStatus } from './messages.ts';
 
 export interface QuotaUsageInput {
   readonly target: QuotaTarget;
-  /** Of the run before, through continue-as-new. */
+  /** State of the previous run, through continue-as-new. */
   readonly carried?: Carried<EpisodeMemory>;
-  /** After so many history events it continues as new, instead of `HISTORY_EVENTS`; for tests. */
+  /** Overrides `HISTORY_EVENTS`; for tests. */
   readonly continueAfterEvents?: number;
 }
 
@@ -23,14 +23,14 @@ export interface QuotaUsageResult {
 }
 
 /**
- * History events of a run, requests included: a quota that stays wrong or paused is kept for ever, in runs of this length.
- * Well below the server's limit of 10,000 signals a run.
+ * History events, including requests, after which a run continues as new: the workflow of a quota that stays wrong or
+ * paused never ends. Far below the server's limit of 10,000 signals per run.
  */
 const HISTORY_EVENTS = 2_000;
 
 /**
- * One episode of one ResourceQuota's status: from a change to a true status. A run makes at most one write; a request that
- * comes after it is the next run's.
+ * One episode of one ResourceQuota's status: from a change until the status is correct. A run writes the status at most
+ * once; a request that arrives after the write is served by the next run.
  */
 export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResult> {
   const { target, continueAfterEvents = HISTORY_EVENTS } = input;
@@ -64,7 +64,7 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
         break;
       case 'write':
         if (!(await episode.write(seen, verdict))) break;
-        // What could not be counted keeps its number for now, and the next run looks after it.
+        // A resource that could not be counted keeps its old value for now; the next run counts it again.
         return seen.count.unmeasured.length === 0 ? await finish(verdict) : await next();
       case 'report':
         await episode.reportWrong(verdict);
@@ -75,17 +75,17 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
     }
   }
 
-  /** The end, or the next run where a request came since this one observed. */
+  /** Ends the workflow, or continues as new if a request arrived since the observation. */
   async function finish({ reason, detail }: UsageVerdict): Promise<QuotaUsageResult> {
     await run.handlersFinished();
-    // Synchronous with the end: a request from now on makes the server start a new episode.
+    // No await between this check and the return: from now on the server starts a new workflow for a request.
     if (run.requests.isPending || (episode.isPaused && reason !== 'QuotaGone')) return await next();
     return { reason, detail };
   }
 
   async function next(): Promise<never> {
     await run.handlersFinished();
-    // A request that no pass has served keeps its priority; a run is otherwise as ordinary as any.
+    // An unserved request keeps its priority in the next run; otherwise the next run has ordinary priority.
     const priority = run.requests.isPending ? run.memory.priority : priorities.routine;
     run.remember({ ...run.memory, priority, pause: episode.pauses.carried });
     return await continueAsNew<typeof quotaUsage>({ ...input, carried: run.carry() });
