@@ -7,7 +7,7 @@ import { isObserving } from '../model/episode-observation.ts';
 import type { Reason } from '../model/verdict.ts';
 import { linkTo } from '../pull-request/wording.ts';
 
-/** Why there is no quota any more that the decision could be about, or null while there is. */
+/** Why the episode has no quota any more: the namespace or the quota was deleted, or replaced; null while it exists. */
 export function goneReason(
   observation: QuotaObservation,
   memory: ResizeMemory,
@@ -26,7 +26,7 @@ export function goneReason(
   return null;
 }
 
-/** Gives up what is in hand (closing an open pull request with a word) and ends. */
+/** Gives up the current decision, closing an open pull request with a comment, and ends the episode. */
 export function abandon(
   observation: QuotaObservation,
   memory: ResizeMemory,

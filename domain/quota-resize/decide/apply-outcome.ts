@@ -29,17 +29,14 @@ import {
 import type { Proposal } from '../model/verdict.ts';
 import { isBeforePullRequest } from './approval-requirement.ts';
 
-/** An episode says a few things; what it said long ago need not be known any more. */
+/** An episode writes few Events; older keys are not needed to avoid repetitions. */
 const MAX_EMITTED = 30;
-/** As many as the Lease keeps; older ones have long lost their effect. */
+/** The Lease keeps the same number; older rejections are no longer in force. */
 const MAX_REJECTIONS = 20;
 
-/*
- * What an act leaves in the memory. Each function takes the memory before, in the states that the act is possible in, and
- * the outcome of the act, and returns the memory after; the workflow does nothing else to it.
- */
+/* The effect of each act on the memory. Each function takes the memory in a state in which the act is possible and the outcome of the act, and returns the new memory. The workflow changes the memory in no other way. */
 
-/** A recommendation was written. */
+/** After the recommendation was written. */
 export function recommended<State extends ResizeState>(
   memory: ResizeMemory<State>,
   proposal: Pick<Proposal, 'changes'>,
@@ -48,13 +45,13 @@ export function recommended<State extends ResizeState>(
   return { ...effective(memory), lastRecommendation: { limits: decidedLimits(proposal), at } };
 }
 
-/** An Event was written, and the comment that belongs to it. */
+/** After the Event was written, and the comment with it if there is one. */
 export function emitted<State extends ResizeState>(memory: ResizeMemory<State>, about: string): ResizeMemory<State> {
   const all = [...memory.emitted.filter((existing) => existing !== about), about].slice(-MAX_EMITTED);
   return { ...effective(memory), emitted: all };
 }
 
-/** What was attempted cannot be done until a person or another decision moves. */
+/** After an act that failed and cannot succeed until a person acts or another decision ends. */
 export function blocked<State extends ResizeState>(
   memory: ResizeMemory<State>,
   block: { readonly reason: BlockedReason; readonly message: string; readonly key: string },
@@ -63,18 +60,18 @@ export function blocked<State extends ResizeState>(
   return { ...memory, attempt: { kind: 'blocked', ...block, at } };
 }
 
-/** The lock is taken and the decision is in the Lease. */
+/** After the Lease was acquired and holds the decision. */
 export function acquired(memory: ResizeMemory<Idle>, decision: LockedDecision): ResizeMemory<Locked> {
   return { ...memory, state: stateOf(decision), attempt: NO_ATTEMPT, emitted: [] };
 }
 
-/** The decision has other limits, and nothing of it is on the forge yet: an approval for the earlier ones is void. */
+/** After the limits of a decision without a pull request were changed: an approval of the earlier limits is void. */
 export function revised(memory: ResizeMemory<Locked>, decision: LockedDecision): ResizeMemory<Locked> {
   const unapproved: LockedDecision = { ...decision, approvedBy: undefined };
   return inState(effective(memory), { ...memory.state, decision: unapproved, approval: null });
 }
 
-/** The pull request stands at a head: an approval that was given for another head or other limits is void. */
+/** After the pull request was opened or rebuilt: an approval of another head commit or of other limits is void. */
 export function opened(
   memory: ResizeMemory<Unmerged>,
   decision: UnmergedDecision,
@@ -84,7 +81,8 @@ export function opened(
   const before = state.decision;
   const sameHead = before.pullRequest?.headSha === pullRequest.headSha;
   const sameLimits = equalLists(approvedValues(before), approvedValues(decision));
-  // The head as it was cannot hold values that were decided since: somebody else's commit kept it from being rebuilt.
+  // An unchanged head cannot contain newly decided limits: a commit by somebody else prevented the rebuild. The old
+  // decision stays.
   const held = sameHead && !sameLimits ? before : decision;
   const approval = approvalAt(state.approval, decision, pullRequest, { sameHead, sameLimits });
   const updates = state.kind === 'Open' ? state.updates + (sameHead || sameLimits ? 0 : 1) : 0;
@@ -98,12 +96,13 @@ export function opened(
       approval,
       updates,
     },
-    // What did not move the head had no effect, and is not repeated at once.
+    // An act that did not change the head had no effect; the record of the attempt stays so that it is repeated only
+    // after a backoff.
     attempt: sameHead && attempt.kind === 'tried' ? attempt : NO_ATTEMPT,
   };
 }
 
-/** What of an approval holds for the pull request at the head that it has now. */
+/** The approval as far as it is still valid for the pull request's current head. */
 function approvalAt(
   approval: Approval | null,
   { approvalRequirement }: UnmergedDecision,
@@ -111,18 +110,18 @@ function approvalAt(
   { sameHead, sameLimits }: { readonly sameHead: boolean; readonly sameLimits: boolean },
 ): Approval | null {
   if (approval === null || !sameLimits) return null;
-  // What was approved before there was a pull request is approved for the head that Headroom made of it, and for every
-  // later one with these values: the people agreed to the values, and no other commit is ours.
+  // People who approved before the pull request existed agreed to the values. Their approval therefore holds for every
+  // head with these values, because a foreign commit is never merged.
   if (isBeforePullRequest(approvalRequirement)) return { ...approval, headSha };
   return sameHead ? approval : null;
 }
 
-/** The values are in Git: merged by Headroom, by a person, or found there. */
+/** After the values reached Git: merged by Headroom or by a person, or already there. */
 export function merged(memory: ResizeMemory<Idle | Unmerged>, decision: Decision, merge: Merge): ResizeMemory<Merged> {
   return { ...memory, state: { kind: 'Merged', decision: { ...decision, merge }, overdue: null }, attempt: NO_ATTEMPT };
 }
 
-/** The sync is overdue: people were told, and Git was read again in case they changed their mind there. */
+/** After an overdue sync: people were warned, and Git was read again because they may have reverted the change. */
 export function syncChecked(
   memory: ResizeMemory<Merged>,
   limits: ResourceList | null,
@@ -137,17 +136,20 @@ export function syncChecked(
   });
 }
 
-/** The cluster shows what the merged file says: the cooldown begins. */
+/** After the cluster showed the merged limits: the cooldown begins. */
 export function synced(memory: ResizeMemory<Merged>, at: EpochMs): ResizeMemory<Idle> {
   return { ...finished(memory), lastChange: at };
 }
 
-/** Nobody waits for the sync of the merged decision any more, and nothing is known of one. */
+/** After Headroom stopped waiting for the sync of a merged decision; whether the sync happened is unknown. */
 export function forgotten(memory: ResizeMemory<Merged>): ResizeMemory<Idle> {
   return finished(memory);
 }
 
-/** The decision is given up and the lock is free, by a person's no or because it is not wanted any more. */
+/**
+ * After the decision was given up, because a person rejected it or nobody needs it any more, and the Lease was
+ * released.
+ */
 export function closed(memory: ResizeMemory<Unmerged>, rejection: Rejection | null): ResizeMemory<Idle> {
   const { rejections } = memory;
   return {
@@ -160,7 +162,7 @@ function finished(memory: ResizeMemory<Unmerged | Merged>): ResizeMemory<Idle> {
   return { ...memory, state: IDLE, attempt: NO_ATTEMPT, finished: memory.state.decision.id, emitted: [] };
 }
 
-/** The act had an effect, so nothing is to be repeated with a distance. */
+/** The memory after an act that had an effect: the backoff for repetitions is reset. */
 function effective<State extends ResizeState>(memory: ResizeMemory<State>): ResizeMemory<State> {
   const attempt: Attempt = memory.attempt.kind === 'tried' ? NO_ATTEMPT : memory.attempt;
   return { ...memory, attempt };

@@ -1,12 +1,12 @@
-/** Whether a person has to agree, and before what. */
+/** Whether a person has to approve, and whether before the pull request or before the merge. */
 import { isZero, parseQuantity } from '../../kernel/quantity.ts';
 import type { DecisionFacts, ApprovalRequirement, LimitChange } from '../model/decision.ts';
 import { maxStepExceeded, type ResizePolicy } from '../policy/policy.ts';
 
 /**
- * The approval that a raise needs: for a step above the policy's max-step, for any raise from 0, and for every raise
- * where `resizer.io/approval` asks for it. Null where none is needed. It is needed before the merge, unless the policy
- * wants it before the pull request.
+ * The approval that a raise requires: for a step above the policy's max-step, for any raise from 0, and for every raise
+ * if `resizer.io/approval` says so; null where none is required. It is required before the merge, unless the policy
+ * says before the pull request.
  */
 export function approvalRequirementOf(
   policy: ResizePolicy,
@@ -33,7 +33,8 @@ export function approvalRequirementOf(
 }
 
 /**
- * The approval that a decision needs, for its own quota by the policy as it is now, or for one of its batched quotas.
+ * The approval that a decision requires: for its own quota by the current policy, or else for one of its batched
+ * quotas.
  */
 export function approvalRequirementOfDecision(
   policy: ResizePolicy,
@@ -46,7 +47,7 @@ export function approvalRequirementOfDecision(
   return { ...theirs.approvalRequirement, message: `quota ${theirs.quota}: ${theirs.approvalRequirement.message}` };
 }
 
-/** Whether the approval is needed before there is a pull request. */
+/** Whether the approval is required before the pull request is opened. */
 export function isBeforePullRequest(approvalRequirement: ApprovalRequirement | null): boolean {
   return approvalRequirement?.before === 'pull-request';
 }

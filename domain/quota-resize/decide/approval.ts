@@ -1,4 +1,7 @@
-/** Waiting for a person's yes or no: said once, reminded of, and given up where the policy says so. */
+/**
+ * Waiting for a person to approve or reject: people are notified once, reminded, and the decision is given up after the
+ * policy's timeout.
+ */
 import { equalLists } from '../../kernel/resource-list.ts';
 import { type EpochMs, formatInstant, formatSpan } from '../../kernel/time.ts';
 import {
@@ -17,20 +20,20 @@ import type { Intent } from '../model/verdict.ts';
 import { linkTo, wholeSummary } from '../pull-request/wording.ts';
 
 /**
- * Whether the approval in hand was given for exactly these limits and this head, or for these limits where they are the
- * question.
+ * Whether the approval was given for exactly these limits and this head; for an approval before the pull request, only
+ * the limits count.
  */
 export function approvalHolds({ approval }: Unmerged, decision: UnmergedDecision): boolean {
   if (approval === null || !equalLists(approval.limits, approvedValues(decision))) return false;
   return isBeforePullRequest(decision.approvalRequirement) || approval.headSha === decision.pullRequest?.headSha;
 }
 
-/** How a wait with the decision in hand is made, until a moment at the latest. */
+/** Makes a hold for a decision, with the latest moment of its end. */
 type Waiting = (reason: ApprovalRequirement['reason'], detail: string, until?: EpochMs) => Intent;
 
 /**
- * A person has to agree: people are asked once, reminded at the policy's distance, and after its timeout no answer is a
- * no.
+ * Waits for a person: notifies people once, reminds them at the policy's interval, and treats its timeout as a
+ * rejection.
  */
 export function awaitApproval(
   observation: QuotaObservation,
@@ -104,7 +107,7 @@ function giveUp(observation: QuotaObservation, decision: UnmergedDecision, since
   return { kind: 'close', phase: 'CoolingDown', reason: 'ApprovalTimedOut', detail, decision, rejection, comment };
 }
 
-/** An approval that people have not been told about yet: in an Event, and on the pull request once there is one. */
+/** Announces an approval that people were not notified of yet: in an Event, and on the pull request if there is one. */
 export function announceApproval(memory: ResizeMemory<Unmerged>, decision: UnmergedDecision): Intent | null {
   const { approval } = memory.state;
   if (approval === null) return null;

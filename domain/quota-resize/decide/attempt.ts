@@ -1,4 +1,4 @@
-/** Whether what the ladder asks for may be tried now, or was tried a moment ago and has to rest. */
+/** Whether an act may be tried now, or has to back off because the same act was tried a moment ago. */
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { isUnmerged, type ResizeMemory, type ResizeState } from '../model/memory.ts';
 import { requirementDigest } from '../sizing/requirement.ts';
@@ -7,13 +7,14 @@ import type { ResizePolicy } from '../policy/policy.ts';
 import type { Intent, IntendedAct, Verdict, Wait } from '../model/verdict.ts';
 import { recheckAt, quietUntil } from './wait.ts';
 
-/** The first repetition of an act that left no trace waits this long, each further one twice as long. */
+/** Backoff before the first repetition of an act without effect; each further one is twice as long. */
 const FIRST_REPEAT_MS = 1_000;
 
 /**
- * Turns a plan into a verdict. An act that was blocked rests until it is due again; with another path or other values it
- * is another act. One that had no outcome (interrupted, or the forge had moved on) is repeated with growing distance, so that
- * no disagreement between what is seen and what is answered becomes a loop.
+ * Turns an intent into a verdict. A blocked act is held until its retry is due; an act with another path or other
+ * values counts as a different act. An act without an outcome (interrupted, or the forge had changed) is repeated with
+ * exponential backoff, so that an inconsistency between what the forge shows and what it answers cannot become a busy
+ * loop.
  */
 export function attempt(
   observation: QuotaObservation,
@@ -60,19 +61,22 @@ export function attempt(
   ];
 }
 
-/** That the pull request is closed by Headroom is known before it is, or it would look like a person's rejection. */
+/**
+ * Records that Headroom is about to close the pull request before it does, so that the close is not taken for a
+ * person's rejection.
+ */
 function closingFor(intent: IntendedAct, state: ResizeState): ResizeState {
   if (intent.kind !== 'close' || !isUnmerged(state)) return state;
   return { ...state, closing: { reason: intent.reason, detail: intent.detail } };
 }
 
 function spacing(count: number, observation: QuotaObservation): number {
-  // 2^20 seconds is far above any interval; more would only lose precision.
+  // 2^20 seconds is far above any interval; larger exponents would only lose precision.
   const doubled = FIRST_REPEAT_MS * 2 ** Math.min(count - 1, 20);
   return Math.min(doubled, Math.max(FIRST_REPEAT_MS, observation.timings.updateInterval));
 }
 
-/** What the act is about: the place in Git and the values, or the head that it needs. */
+/** What identifies an act: its path in Git and its values, or the head commit that it needs. */
 function keyOf(intent: IntendedAct, policy: ResizePolicy): string {
   const path = JSON.stringify(policy.git);
   switch (intent.kind) {
@@ -100,7 +104,10 @@ function keyOf(intent: IntendedAct, policy: ResizePolicy): string {
   }
 }
 
-/** What to read on while the act rests: only what can still change by itself, or the watch would end at once. */
+/**
+ * What to watch during the backoff: only what can still change, because a watch of a closed pull request would end at
+ * once.
+ */
 function watchOf(intent: IntendedAct, pullRequest: PullRequestObservation | null): Wait['watch'] {
   if (intent.kind === 'warnSync') return 'sync';
   return pullRequest?.state === 'open' ? 'pullRequest' : undefined;

@@ -1,6 +1,6 @@
 /**
- * Several quotas of a namespace miss room for the same workloads: one of them raises them all, in one pull request, so
- * that everything refused fits after one merge.
+ * When several quotas of a namespace lack room for the same workloads, one of them raises all of them in one pull
+ * request, so that the denied workloads fit after one merge.
  */
 import type { EpochMs } from '../../kernel/time.ts';
 import { type BatchedQuota, decidedLimits } from '../model/decision.ts';
@@ -13,7 +13,7 @@ import type { Proposal } from '../model/verdict.ts';
 
 const MINUTE_MS = 60_000;
 
-/** The quotas that go into the pull request of `need`: those that may be raised under the same rules. */
+/** The other quotas that go into the same pull request: those that may be raised under the same rules. */
 export function batchedQuotasFor(
   observation: QuotaObservation,
   requirement: Proposal,
@@ -30,8 +30,8 @@ export function batchedQuotasFor(
 }
 
 /**
- * The quota that is to raise this one as well, or null when this one has the first word. Every one of them comes to the
- * same answer by itself: the oldest rule that needs no talking, the smallest UID.
+ * The other quota that is to raise this one too, or null when this quota is the batch owner. Each quota computes this
+ * by itself, without communication: the owner is the quota with the smallest UID.
  */
 export function batchOwnerFor(observation: QuotaObservation, requirement: Proposal, now: EpochMs): OtherQuota | null {
   const own = observation.quota?.uid;
@@ -42,7 +42,7 @@ export function batchOwnerFor(observation: QuotaObservation, requirement: Propos
   return before.toSorted((a, b) => (a.quota.uid < b.quota.uid ? -1 : 1))[0] ?? null;
 }
 
-/** The batched quotas as they grew with the demand since they were decided on, or null where none did. */
+/** The batched quotas with larger limits where their demand has grown since the decision; null where none has. */
 export function grownBatchedQuotas(
   observation: QuotaObservation,
   batchedQuotas: readonly BatchedQuota[],
@@ -70,8 +70,8 @@ function usageNotesOf({ usageNotes }: Proposal): Pick<BatchedQuota, 'usageNotes'
 }
 
 /**
- * The batched quotas that must not be merged along any more: nothing of theirs is missing now, or their policy has
- * become another one (opted out, mode observe, a freeze of their own).
+ * The batched quotas that must not be merged any more: they lack nothing now, or their policy has changed (opted out,
+ * mode observe, a freeze of their own).
  */
 export function leavingBatchedQuotas(
   observation: QuotaObservation,
@@ -92,8 +92,8 @@ function maySharePullRequest(observation: QuotaObservation, { policy }: OtherQuo
 }
 
 /**
- * What another quota of the namespace needs for what is refused and still missing; null where a threshold alone
- * presses, or nothing.
+ * The requirement of another quota of the namespace for what was denied and is still missing; null when only its
+ * threshold is exceeded, or nothing.
  */
 function demandOf(observation: QuotaObservation, otherQuota: OtherQuota): Proposal | null {
   const requirement = computeRequirement(
@@ -104,8 +104,8 @@ function demandOf(observation: QuotaObservation, otherQuota: OtherQuota): Propos
 }
 
 /**
- * What another quota of the namespace needs, if it is free and may be raised like this quota; null otherwise: then it
- * has its own episode.
+ * The requirement of another quota of the namespace, if its Lease is free and it may be raised under the same rules;
+ * null otherwise, because it then has its own episode.
  */
 function requirementOf(observation: QuotaObservation, otherQuota: OtherQuota, now: EpochMs): Proposal | null {
   const { policy, lease, counting } = otherQuota;
@@ -125,8 +125,8 @@ function requirementOf(observation: QuotaObservation, otherQuota: OtherQuota, no
 }
 
 /**
- * Whether the same rules and people decide about both. Their approval requirements may differ: an approval is for the
- * whole pull request.
+ * Whether the same rules and the same people decide about both quotas. Approval requirements may differ, because an
+ * approval covers the whole pull request.
  */
 function isAsFree(a: ResizePolicy, b: ResizePolicy): boolean {
   const rules = ({ autoMerge, approval, freezeUntil, mergeWindows, reviewers }: ResizePolicy) =>

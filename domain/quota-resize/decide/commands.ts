@@ -13,15 +13,15 @@ import {
   withDecision,
 } from '../model/memory.ts';
 
-/** What an operator may send to an episode besides `pause` and `resume`, as a signal or as an update. */
+/** Commands that an operator may send to an episode besides `pause` and `resume`, as a signal or as an update. */
 export type EpisodeCommand = 'approve' | 'reject' | 'reconcileNow' | 'skipCooldown';
 
-/** What a command did, in a sentence; or why it did nothing. */
+/** What a command did, or why it was rejected, as a sentence. */
 export type CommandOutcome =
   | { readonly kind: 'done'; readonly memory: ResizeMemory; readonly message: string }
   | { readonly kind: 'rejected'; readonly message: string };
 
-/** Applies an operator's command to the memory. Pure; a refused command changes nothing. */
+/** Applies an operator's command to the memory. Pure; a rejected command changes nothing. */
 export function command(memory: ResizeMemory, name: EpisodeCommand, input: ReadInput, now: EpochMs): CommandOutcome {
   const word: OperatorWord = { by: input.by, reason: input.reason, at: now };
   switch (name) {
@@ -93,7 +93,7 @@ function alreadyRejected({ by }: OperatorWord): CommandOutcome {
   return rejected(`already rejected by ${by}, the pull request is closed`);
 }
 
-/** Git is read again at once where the sync is overdue. */
+/** If the sync is overdue, Git is read again at once. */
 function checkedAnew(state: ResizeState): ResizeState {
   if (state.kind !== 'Merged' || state.overdue === null) return state;
   return { ...state, overdue: { ...state.overdue, checkedAt: null } };

@@ -13,10 +13,10 @@ import { hold, type Intended } from './next-step.ts';
 import { decideOpen } from './open.ts';
 
 /**
- * The whole state machine of a resize episode: guards that hold in every state, then those of the state that it is in, each
- * with a named reason. Pure; `now` is the workflow's time.
+ * The state machine of a resize episode: guards that hold in every state, then those of the current state, each with a
+ * named reason. Pure; `now` is the workflow's time.
  *
- * @returns the memory to carry on with, and the one thing to do or to wait for.
+ * @returns the new memory, and the one act or wait that comes next.
  */
 export function decide(seen: Seen, memory: ResizeMemory, now: EpochMs): readonly [ResizeMemory, Verdict] {
   const hydrated = hydrate(seen.quota, memory);
@@ -25,13 +25,16 @@ export function decide(seen: Seen, memory: ResizeMemory, now: EpochMs): readonly
   return attempt(seen.quota, seen.pullRequest, remembered, intent, now);
 }
 
-/** What comes before the state: a pause, and that there is nothing any more to decide about. Null where nothing does. */
+/**
+ * Guards that come before the state's own: a pause, or a quota that is gone or not managed any more. Null when none
+ * applies.
+ */
 function guard(seen: Seen, memory: ResizeMemory, now: EpochMs): Intended | null {
   const { quota: observation } = seen;
   if (observation.pause !== null) {
     const reason = observation.pause.scope === 'everything' ? 'GloballyPaused' : 'Paused';
     const wait: Wait = { watch: 'resume', quietUntil: Number.POSITIVE_INFINITY };
-    // Nobody can answer usefully while it is paused: an approval is asked for as long as before afterwards.
+    // Nobody can approve while the quota is paused, so the approval timeout starts again afterwards.
     return [inState(memory, askedAnew(memory.state)), hold('Paused', reason, pauseSentence(observation.pause), wait)];
   }
   const gone = goneReason(observation, memory);
@@ -44,8 +47,8 @@ function guard(seen: Seen, memory: ResizeMemory, now: EpochMs): Intended | null 
 }
 
 /**
- * @param isAdopted whether the decision in hand is one that this run did not take itself.
- * @throws Error when the decision has a pull request and nobody looked at it, which is a mistake in the caller.
+ * @param isAdopted whether the current decision was found in the Lease and not made by this run.
+ * @throws Error when the decision has a pull request that was not observed, which is a mistake of the caller.
  */
 function decideInState({ quota, pullRequest }: Seen, memory: ResizeMemory, isAdopted: boolean, now: EpochMs): Intended {
   const { state } = memory;

@@ -3,7 +3,9 @@ import { leaseHolder, type Rejection } from '../model/decision.ts';
 import { type ResizeMemory, type ResizeState, stateOf } from '../model/memory.ts';
 import type { LeaseRecord, QuotaObservation } from '../model/observation.ts';
 
-/** Takes from the Lease what this run does not know yet: it may be the first after a Terminate, a Reset or a crash. */
+/**
+ * Takes over from the Lease what this run does not know: it may be the first run after a Terminate, a Reset or a crash.
+ */
 export function hydrate(observation: QuotaObservation, memory: ResizeMemory): ResizeMemory {
   const { lease } = observation;
   return {
@@ -18,9 +20,9 @@ export function hydrate(observation: QuotaObservation, memory: ResizeMemory): Re
 }
 
 /**
- * The decision that the Lease remembers and this run does not. A merged one stays in the Lease until the cluster followed. An
- * open one counts while nobody else holds the lock: garbage collection unlocks the Lease of a run that is gone, and its
- * pull request is still there.
+ * The decision in the Lease that this run does not know. A merged decision stays in the Lease until the cluster is
+ * synced. An unmerged decision counts as long as nobody else holds the Lease: garbage collection unlocks the Lease of a
+ * run that is gone, but its pull request still exists.
  */
 function adoptedState({ decision, holder }: LeaseRecord, { state, finished }: ResizeMemory): ResizeState | null {
   if (state.kind !== 'Idle' || decision === null || decision.id === finished) return null;
@@ -28,7 +30,7 @@ function adoptedState({ decision, holder }: LeaseRecord, { state, finished }: Re
   return isOurs ? stateOf(decision) : null;
 }
 
-/** The later of two moments, of which either may not have been. */
+/** The later of two moments, each of which may be null. */
 export function latest(a: EpochMs | null, b: EpochMs | null): EpochMs | null {
   if (a === null) return b;
   return b === null ? a : Math.max(a, b);

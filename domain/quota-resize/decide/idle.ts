@@ -26,15 +26,15 @@ import { leaseHeldDetail, summary, wholeSummary } from '../pull-request/wording.
 const MINUTE_MS = 60_000;
 
 /**
- * How long a quota leaves the first word to another quota of the namespace: as long as the other quota's own look and
- * proposal may take, each of which waits until the demand stands still.
+ * How long a quota waits for the batch owner to raise it, in debounce periods: the owner needs time for its own
+ * observation and its own proposal, and debounces before each.
  */
 const YIELD_DEBOUNCES = 4;
 const YIELD_MS = 15_000;
-/** How often it looks meanwhile whether the other quota has taken it along. */
+/** How often a waiting quota checks whether the batch owner has raised it. */
 const YIELD_RECHECK_MS = 2_000;
 
-/** No decision in hand: is there a need, and may it be acted on? */
+/** The episode has no decision: is there a requirement, and may it be acted on? */
 export function decideIdle(observation: QuotaObservation, memory: ResizeMemory<Idle>, now: EpochMs): Intended {
   const { state } = memory;
   const { policy, timings } = observation;
@@ -64,7 +64,7 @@ export function decideIdle(observation: QuotaObservation, memory: ResizeMemory<I
   if (wanted === null) return [memory, rejectedHold(observation, requirement, rejection, now)];
   const steady = steadyDemand(state.demand, requirementDigest(wanted), now);
   const stableAt = steady.since + timings.demandSettle;
-  // A rollout that never stands still must not hold the decision back for ever.
+  // A rolling update that never settles must not delay the decision for ever.
   const latestAt = steady.firstSeen + 5 * timings.demandSettle;
   if (now < stableAt && now < latestAt) {
     const until = Math.min(stableAt, latestAt);
@@ -75,7 +75,7 @@ export function decideIdle(observation: QuotaObservation, memory: ResizeMemory<I
     ];
   }
 
-  // From here on another need is a new one, and waits until it stands still in its turn.
+  // From here on a different requirement counts as new and is debounced again.
   const steadyMemory = inState<Idle>(memory, { ...state, demand: { ...steady, firstSeen: now } });
   return observing
     ? recommend(observation, steadyMemory, wanted, now)
@@ -92,7 +92,7 @@ function recommend(
   const { policy, timings } = observation;
   const repeatAt = repeatFrom(observation, memory, wanted);
   if (now < repeatAt) {
-    // It rests instead of ending: under lasting pressure every reconcile request would only start it again.
+    // The episode waits instead of ending: under lasting pressure every reconcile request would start a new one.
     const cooldown = policy.cooldownMinutes * MINUTE_MS;
     const until = Math.min(repeatAt, now + Math.max(cooldown, timings.holdRetry));
     const quiet = Math.min(until, Math.max(now + cooldown, quietUntil(timings, now)));
@@ -137,7 +137,7 @@ function proposeInTurn(
   ];
 }
 
-/** Nothing to raise: because all is well, or because what would be raised is not believed or not allowed. */
+/** Nothing to raise: everything is fine, or the requirement is contradicted or not allowed. */
 function withoutRequirement(observation: QuotaObservation, memory: ResizeMemory, now: EpochMs): Intended {
   const contradicted = staleRequirement(observation, memory.lastChange);
   if (contradicted.length > 0) {
@@ -148,7 +148,8 @@ function withoutRequirement(observation: QuotaObservation, memory: ResizeMemory,
   const capped = cappedRequirement(observation, memory.lastChange);
   if (capped.length > 0) {
     const detail = capped.join(' ');
-    // Only a maximum in the way of what was refused is news; a limit that is used up to it is as people want it.
+    // Only a maximum that prevents what was denied is worth reporting; usage up to the maximum is what people
+    // configured.
     if (observation.demand.length === 0) return [memory, end('AtMaximum', detail)];
     return emitOnce(observation, memory, 'Blocked', 'AtMaximum', `maximum|${detail}`, detail, now);
   }
@@ -156,7 +157,7 @@ function withoutRequirement(observation: QuotaObservation, memory: ResizeMemory,
   return [memory, end('BelowThreshold', [`${calm}.`, ...usageNotes(observation, memory.lastChange)].join(' '))];
 }
 
-/** A hold that people are told about once, in a Warning Event on the quota. */
+/** A hold that is reported once, in a Warning Event on the quota. */
 function emitOnce(
   observation: QuotaObservation,
   memory: ResizeMemory,
@@ -173,13 +174,13 @@ function emitOnce(
   return [memory, hold(phase, reason, detail, retryWait(observation, now))];
 }
 
-/** Looks again after a while, or when it is asked to reconcile after the next minute. */
+/** Waits for the retry interval; a reconcile request ends the wait after one minute at the earliest. */
 function retryWait({ timings }: QuotaObservation, now: EpochMs): Wait {
   const until = now + timings.holdRetry;
   return { until, quietUntil: Math.min(until, quietUntil(timings, now)) };
 }
 
-/** Somebody else has the lock: another quota whose pull request raises this one too, or a stranger. */
+/** The Lease is held by another quota whose pull request raises this one too, or by somebody else. */
 function lockedHold(observation: QuotaObservation, now: EpochMs): Intent {
   const until = now + observation.timings.holdRetry;
   const { carriedBy } = observation.lease;
@@ -198,7 +199,7 @@ function cooldownEnd(observation: QuotaObservation, memory: ResizeMemory, observ
   return last + observation.policy.cooldownMinutes * MINUTE_MS;
 }
 
-/** What people refused holds, until the need is greater by an increment. */
+/** A person's rejection holds until the requirement is greater by one increment. */
 function rejectedHold(
   observation: QuotaObservation,
   requirement: Proposal,
@@ -216,20 +217,20 @@ function rejectedHold(
   });
 }
 
-/** From when on this need may be recommended (again): one recommendation for each changed value and cooldown. */
+/** When the requirement may be recommended again: at most once per changed value and cooldown. */
 function repeatFrom(observation: QuotaObservation, memory: ResizeMemory, requirement: Proposal): EpochMs {
   const last = memory.lastRecommendation;
   if (last === null || !equalLists(last.limits, decidedLimits(requirement))) return 0;
   return last.at + Math.max(observation.timings.recommendationRepeat, observation.policy.cooldownMinutes * MINUTE_MS);
 }
 
-/** The demand as it was, if it is the same still; otherwise it stands since now. */
+/** The previous demand record if the demand is unchanged; otherwise a new record that begins now. */
 function steadyDemand(previous: SteadyDemand | null, digest: string, now: EpochMs): SteadyDemand {
   if (previous === null) return { digest, since: now, firstSeen: now };
   return previous.digest === digest ? previous : { ...previous, digest, since: now };
 }
 
-/** What was blocked is not asked for any more. */
+/** The memory without the record of a block, because the blocked act is not wanted any more. */
 function withoutBlock(attempt: Attempt): Attempt {
   return attempt.kind === 'blocked' ? NO_ATTEMPT : attempt;
 }

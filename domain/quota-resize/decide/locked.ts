@@ -1,4 +1,4 @@
-/** The lock is held, and nothing is known to be on the forge yet: the pull request is opened, if it is still wanted. */
+/** The Lease is held and no pull request is known: it is opened if it is still wanted. */
 import type { EpochMs } from '../../kernel/time.ts';
 import { inState, type Locked, type ResizeMemory, withDecision } from '../model/memory.ts';
 import { isHeldByOthers, type QuotaObservation } from '../model/observation.ts';
@@ -27,7 +27,7 @@ export function decideLocked(
     return [memory, holdDecision(observation, 'Blocked', 'LeaseHeld', leaseHeldDetail(observation), now, retryAt)];
   }
   const rejection = rejectionOf(memory.state);
-  // Nothing is known to be on the forge, and an attempt whose answer was lost may have come that far all the same.
+  // A pull request may exist although none is known: the response to an earlier attempt to open one may have been lost.
   if (rejection !== null) return [memory, closeRejected(observation, decision, rejection)];
   const uncounted = withoutCounts(observation, memory, decision, (phase, reason, detail) =>
     holdDecision(observation, phase, reason, detail, now, retryAt),
@@ -35,7 +35,9 @@ export function decideLocked(
   return uncounted ?? decideWanted(observation, memory, isAdopted, now);
 }
 
-/** Whether it is still needed, approved where the policy wants that first, and has the values that are needed now. */
+/**
+ * Whether the decision is still needed, is approved where the policy requires that first, and has the current values.
+ */
 function decideWanted(
   observation: QuotaObservation,
   memory: ResizeMemory<Locked>,
@@ -48,7 +50,7 @@ function decideWanted(
     const consequence = `decision ${decided.id} (${summary(decided)}) is given up`;
     return demandGone(observation, memory, 'OpeningPullRequest', consequence, now);
   }
-  // The approval requirement is the policy's as it is now: an annotation that was set or taken off since acts at once.
+  // The approval requirement follows the current policy, so that a changed annotation takes effect at once.
   const decision = { ...decided, approvalRequirement: approvalRequirementOfDecision(observation.policy, decided) };
   const state: Locked = { ...withDecision(memory.state, decision), demandGoneSince: null };
   const current = inState(memory, state);

@@ -3,15 +3,19 @@ import type { PullRequestRef } from '../model/decision.ts';
 import type { PullRequestObservation } from '../model/observation.ts';
 import type { Reason } from '../model/verdict.ts';
 
-/** Whether the forge's state of an open pull request with our head allows a merge, and what it waits for otherwise. */
+/**
+ * Whether the forge's state of an open pull request with Headroom's head allows a merge, and what to wait for
+ * otherwise.
+ */
 export type MergeReadiness =
   | { readonly kind: 'ready' }
   | { readonly kind: 'wait'; readonly reason: Reason; readonly detail: string; readonly until?: EpochMs }
   | { readonly kind: 'rebuild'; readonly reason: 'Conflict' | 'Behind'; readonly why: string };
 
 /**
- * `clean` right after a push proves nothing, because checks may not have appeared yet: it counts when the base requires
- * checks, when one finished on this head, or when it has stood for `settle` milliseconds since the push.
+ * Directly after a push `clean` proves nothing, because checks may not have appeared yet. It counts when the base
+ * branch requires checks, when checks of this head have finished, or when `checksGrace` milliseconds have passed since
+ * the push.
  */
 export function mergeReadiness(
   pullRequest: PullRequestObservation,
@@ -42,7 +46,7 @@ export function mergeReadiness(
   }
 }
 
-/** What is waited for because of the checks of the head; null where none of them is in the way. */
+/** The wait for unfinished or failed checks of the head; null when no check prevents the merge. */
 function waitForChecks({ checks }: PullRequestObservation, subject: string): MergeReadiness | null {
   if (checks.failing.length > 0) {
     return wait('ChecksFailing', `${subject} waits for a failing check to pass: ${checks.failing.join(', ')}`);
@@ -69,7 +73,8 @@ function withoutOpenChecks(
       return { ...wait('NoChecksYet', `${subject} is clean but no check has appeared yet`), until: graceEndsAt };
     }
     case 'blocked':
-      // The queue is the block, or hides another one: the act finds the queue before it merges, and says so.
+      // A merge queue may be the cause of the block, or may hide another cause: the merge activity looks for the queue
+      // first and reports it.
       if (pullRequest.mergeQueue === true) return { kind: 'ready' };
       return wait(
         'ReviewRequired',

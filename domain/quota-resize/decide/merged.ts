@@ -8,7 +8,7 @@ import { hold } from './next-step.ts';
 import type { Intent, Wait } from '../model/verdict.ts';
 import { describe } from '../pull-request/wording.ts';
 
-/** Merged (or in Git already): nothing new is opened until the cluster shows what the file says. */
+/** The values are merged (or were in Git already): no new pull request is opened until the cluster shows the values. */
 export function decideMerged(observation: QuotaObservation, { decision, overdue }: Merged, now: EpochMs): Intent {
   const { merge } = decision;
   const hard = observation.quota?.hard ?? {};
@@ -42,7 +42,7 @@ export function decideMerged(observation: QuotaObservation, { decision, overdue 
   return hold('AwaitingSync', 'SyncOverdue', detail, { watch: 'sync', until: checkAt, quietUntil: checkAt });
 }
 
-/** Whether spec.hard holds at least what the merged file says, by value. */
+/** Whether spec.hard is at least the merged limits, compared by value. */
 export function isSynced(hard: ResourceList, limits: ResourceList): boolean {
   return (
     Object.keys(limits).every((resource) => Object.hasOwn(hard, resource)) && exceededKeys(limits, hard).length === 0

@@ -1,7 +1,7 @@
 import type { ResizeMemory } from '../model/memory.ts';
 import type { Phase, Intent, Reason, Wait } from '../model/verdict.ts';
 
-/** A rung of the ladder: the memory to carry on with, and what it asks for. */
+/** The result of a guard: the new memory and the intent. */
 export type Intended = readonly [ResizeMemory, Intent];
 
 /** Nothing to do until the wait ends. */
@@ -9,7 +9,7 @@ export function hold(phase: Phase, reason: Reason, detail: string, wait: Wait): 
   return { kind: 'hold', phase, reason, detail, wait };
 }
 
-/** The episode is over. */
+/** Ends the episode. */
 export function end(reason: Reason, detail: string): Intent {
   return { kind: 'end', phase: 'Ended', reason, detail };
 }

@@ -1,4 +1,4 @@
-/** A pull request of ours exists: is it still ours, is it still wanted, and may it be merged? */
+/** A pull request exists: is its head still Headroom's, is it still wanted, and may it be merged? */
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { type OpenDecision, withoutBatchedQuotas } from '../model/decision.ts';
 import { inState, type Open, type ResizeMemory, withDecision } from '../model/memory.ts';
@@ -20,10 +20,10 @@ import { closeRejected, rejectionOf, completeClosed } from './pull-request-close
 import { concerns, demandGone, grownBy, holdDecision } from './unmerged.ts';
 import { withoutCounts } from './usage-not-counted.ts';
 
-/** A forge may show the earlier head for a moment after a push. */
+/** A forge may show the previous head for a moment after a push. */
 const HEAD_LAG_MS = 10_000;
 
-/** How a wait for the pull request is made, until a moment at the latest. */
+/** Makes a hold for the pull request, with the latest moment of its end. */
 type Waiting = (phase: Phase, reason: Reason, detail: string, until?: EpochMs) => Intent;
 
 export function decideOpen(
@@ -40,13 +40,14 @@ export function decideOpen(
     !isHeldByOthers(observation.lease, decided.id) &&
     policy.mode !== 'observe'
   ) {
-    // Opening finds the pull request as it is and takes the lock; only what holds the lock is remembered in the Lease.
+    // The open act finds the existing pull request and acquires the Lease again: only a decision that holds the Lease
+    // is stored in it.
     const detail = `the Lease ${observation.lease.name} is unlocked, decision ${decided.id} with ${link} takes it again`;
     return [memory, { kind: 'open', phase: 'OpeningPullRequest', reason: 'Adopted', detail, decision: decided }];
   }
   if (pullRequest.state === 'closed') return [memory, completeClosed(observation, memory, pullRequest, now)];
 
-  // The approval requirement is the policy's as it is now: an annotation that was set or taken off since acts at once.
+  // The approval requirement follows the current policy, so that a changed annotation takes effect at once.
   const decision: OpenDecision = { ...decided, approvalRequirement: approvalRequirementOfDecision(policy, decided) };
   const open = inState(memory, { ...withDecision(memory.state, decision), closing: null });
   const waiting: Waiting = (phase, reason, detail, until) =>
@@ -72,7 +73,7 @@ export function decideOpen(
   return uncounted ?? decideWanted(observation, open, pullRequest, waiting, now);
 }
 
-/** Whether it is still needed, and has the values that are needed now. */
+/** Whether the decision is still needed and has the current values. */
 function decideWanted(
   observation: QuotaObservation,
   memory: ResizeMemory<Open>,
@@ -93,7 +94,7 @@ function decideWanted(
   const grown = requirement === null ? null : grownBy(observation, current, decision, requirement, now);
 
   if (pullRequest.headSha !== ref.headSha) {
-    // Checks and mergeability that were read belong to the other head and prove nothing for ours.
+    // The checks and the mergeability belong to the other head and prove nothing about Headroom's.
     const shownAt = ref.pushedAt + HEAD_LAG_MS;
     if (now < shownAt) {
       const detail = `the latest commit of ${link} is not shown yet`;
@@ -115,7 +116,7 @@ function decideWanted(
   return unready === null ? decideMerge(observation, current, waiting, now) : [current, unready];
 }
 
-/** What the forge's state of the pull request asks for before a merge; null when it is ready. */
+/** What still has to happen on the forge before a merge; null when the pull request is ready. */
 function untilReady(
   { timings }: QuotaObservation,
   decision: OpenDecision,
@@ -131,14 +132,14 @@ function untilReady(
   const { reason, why } = readiness;
   const dueAt = ref.pushedAt + timings.updateInterval;
   if (reason === 'Behind' && pullRequest.checks.pending.length > 0 && now < dueAt) {
-    // On a busy base each rebuild would start the checks anew before they ever end.
+    // On a busy base branch every rebuild would restart the checks before they end.
     const detail = `${link} is behind ${ref.base}. Headroom rebuilds the branch when its checks have ended, or at ${formatInstant(dueAt)}`;
     return waiting('AwaitingChecks', 'Behind', detail, dueAt);
   }
   return rebuild(reason, `${link}: ${why}. Headroom rebuilds the branch`, decision, why);
 }
 
-/** Ready: do people and the policy allow the merge now? */
+/** The pull request is ready: do people and the policy allow the merge now? */
 function decideMerge(
   observation: QuotaObservation,
   memory: ResizeMemory<Open>,
@@ -151,7 +152,7 @@ function decideMerge(
   const { approvalRequirement, pullRequest } = decision;
   const link = linkTo(pullRequest);
   const needsApproval = approvalRequirement !== null && !approvalHolds(state, decision);
-  // Where a person merges anyway, only an approval that the policy asks for by itself is one more question.
+  // Where a person merges anyway, a separate approval is required only if the policy asks for it explicitly.
   if (needsApproval && (policy.autoMerge.allowed || approvalRequirement.reason === 'ApprovalRequired')) {
     return awaitApproval(observation, memory, decision, approvalRequirement, now, (reason, detail, until) =>
       waiting('AwaitingApproval', reason, detail, until),
@@ -170,10 +171,7 @@ function decideMerge(
   return [memory, { kind: 'merge', phase: 'Merging', reason: 'ReadyToMerge', detail, decision }];
 }
 
-/**
- * The branch without batched quotas that are not to be merged along; what was approved for all of them is approved no
- * more.
- */
+/** Rebuilds the branch without the batched quotas that must not be merged; an approval of all of them is void then. */
 function rebuildWithout(decision: OpenDecision, leaving: readonly string[], link: string): Intent {
   const why = `${leaving.map((quota) => `quota ${quota}`).join(' and ')} is no longer raised in it, because it needs no more or its policy changed`;
   const remaining = { ...withoutBatchedQuotas(decision, leaving), approvedBy: undefined };
@@ -192,7 +190,10 @@ function rebuild(
   return { kind: 'rebuild', phase: 'OpeningPullRequest', reason, detail, decision, why };
 }
 
-/** Ready, but a freeze or the hour forbids a merge: it is said once for each freeze and opening, and waited for. */
+/**
+ * The pull request is ready, but a freeze or a closed merge window forbids the merge: this is reported once for each
+ * freeze and each window.
+ */
 function held(
   memory: ResizeMemory<Open>,
   decision: OpenDecision,

@@ -1,4 +1,4 @@
-/** What a proposal becomes once it is known where the quota is in Git, and what Git says there today. */
+/** Turns a proposal into a decision once the quota's location and its current limits in Git are known. */
 import type { EpochMs } from '../../kernel/time.ts';
 import { type BatchedQuota, FOUND_IN_GIT, type LockedDecision, type MergedDecision } from '../model/decision.ts';
 import type { QuotaObservation, SourceObservation } from '../model/observation.ts';
@@ -9,21 +9,21 @@ import { approvalRequirementOfDecision } from './approval-requirement.ts';
 
 type FoundInGit = Extract<SourceObservation, { kind: 'found' }>;
 
-/** A quota that the same pull request can raise, with the files that raise it. */
+/** A quota that the same pull request can raise, with the files that have to change. */
 export interface PlacedQuota {
   readonly batchedQuota: BatchedQuota;
   readonly paths: readonly string[];
 }
 
-/** The decision to raise the quota, or that nothing is left to do because Git holds all of its values already. */
+/** A decision to raise the quota, or the finding that Git already holds all of the values. */
 export type PlacedProposal =
   | { readonly kind: 'raise'; readonly decision: LockedDecision }
   | { readonly kind: 'alreadyInGit'; readonly decision: MergedDecision };
 
 /**
- * The proposal as a decision, with its values in the unit of the manifest.
+ * Turns the proposal into a decision, with its values in the unit of the manifest.
  *
- * @param decided the id of the new decision, and the moment.
+ * @param decided the id and the moment of the new decision.
  */
 export function placeProposal(
   { quota, policy }: Pick<QuotaObservation, 'quota' | 'policy'>,
@@ -56,8 +56,8 @@ export function placeProposal(
 }
 
 /**
- * Another quota of the namespace where it was found in Git; null where the pull request cannot raise it: it is in another
- * repository or branch, it cannot be placed, or Git holds its values already. Then it has an episode of its own.
+ * Another quota of the namespace with its location in Git; null where the pull request cannot raise it, because it is
+ * in another repository or branch, cannot be placed, or has the values already. Such a quota has its own episode.
  */
 export function placeBatchedQuota(
   batchedQuota: BatchedQuota,
@@ -76,7 +76,7 @@ export function placeBatchedQuota(
   };
 }
 
-/** The decision that raises these quotas as well, with the approval that all of them together need. */
+/** The decision with these batched quotas, and the approval that all of them together require. */
 export function withPlacedQuotas(
   decision: LockedDecision,
   placed: readonly PlacedQuota[],
@@ -88,7 +88,7 @@ export function withPlacedQuotas(
 }
 
 /**
- * The quotas that are left when a file is in other hands: without those that need it. Null where that does not help, because
+ * The batched quotas that remain when a file is locked by another decision: those that do not need the file. Null when
  * the decision's own quota needs the file.
  */
 export function withoutFile(

@@ -1,4 +1,4 @@
-/** How a pull request ends other than by our merge. */
+/** How an episode continues when its pull request was closed or merged by somebody else. */
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { decidedLimits, type Rejection, type UnmergedDecision } from '../model/decision.ts';
 import type { Open, ResizeMemory, Unmerged } from '../model/memory.ts';
@@ -7,7 +7,10 @@ import { isObserving } from '../model/episode-observation.ts';
 import type { Intent } from '../model/verdict.ts';
 import { linkTo } from '../pull-request/wording.ts';
 
-/** A pull request that is no longer open: a person's merge counts as well, a person's close is a rejection. */
+/**
+ * The pull request is not open any more: a merge by a person counts like Headroom's, a close by a person is a
+ * rejection.
+ */
 export function completeClosed(
   observation: QuotaObservation,
   memory: ResizeMemory<Open>,
@@ -32,7 +35,8 @@ export function completeClosed(
   }
   const rejected = rejectionOf(memory.state);
   if (rejected !== null && deletesBranch) return closeRejected(observation, decision, rejected);
-  // Headroom itself was about to close it; how far that came is not known here, and doing it again does no harm.
+  // Headroom itself was about to close the pull request. How many of the steps were done is unknown, and repeating them
+  // is harmless.
   if (rejected === null && closing !== null && deletesBranch) {
     const { reason, detail } = closing;
     return { ...closeUnneeded(decision, detail), reason };
@@ -55,14 +59,14 @@ export function completeClosed(
   };
 }
 
-/** An operator's `reject` as the rejection of the decision's values. */
+/** An operator's `reject` as a rejection of the decision's values; null when there was none. */
 export function rejectionOf({ rejection, decision }: Unmerged): Rejection | null {
   if (rejection === null) return null;
   const { at, by, reason } = rejection;
   return { limits: decidedLimits(decision), at, by, reason };
 }
 
-/** Closes what an operator rejected, with who and why. */
+/** Closes the pull request after an operator's `reject`, naming the operator and the reason. */
 export function closeRejected(observation: QuotaObservation, decision: UnmergedDecision, rejection: Rejection): Intent {
   const detail = `rejected by ${rejection.by}${rejection.reason === '' ? '' : `: ${rejection.reason}`}`;
   const until = formatInstant(rejection.at + observation.policy.rejectionCooldown);
@@ -70,7 +74,7 @@ export function closeRejected(observation: QuotaObservation, decision: UnmergedD
   return { kind: 'close', phase: 'CoolingDown', reason: 'Rejected', detail, decision, comment, rejection };
 }
 
-/** Closes what nobody needs any more; that is no rejection. */
+/** Closes a decision that nothing needs any more; this is no rejection of its values. */
 export function closeUnneeded(decision: UnmergedDecision, detail: string): Intent {
   const comment = `Closed by Headroom: ${detail}, nothing has to be raised any more.`;
   return { kind: 'close', phase: 'CoolingDown', reason: 'DemandGone', detail, decision, comment, rejection: null };

@@ -1,4 +1,4 @@
-/** A person's no to some values, and what of a need it stands against. */
+/** A person's rejection of values, and which part of a requirement it covers. */
 import { isZero, parseQuantity } from '../../kernel/quantity.ts';
 import { quantityIn } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
@@ -10,11 +10,12 @@ import type { QuotaObservation } from '../model/observation.ts';
 import type { Proposal } from '../model/verdict.ts';
 
 /**
- * Parts a need into what may be asked for and what people refused. A rejection stands for each of its values until the
- * rejection cooldown ends or an operator skips it, and against a greater need up to one increment above: no number of
- * missing pods outvotes a person.
+ * Splits a requirement into the part that may be proposed and the part that people rejected. A rejection covers each of
+ * its values until the rejection cooldown ends or an operator skips it. It also covers a greater requirement up to one
+ * increment above: no number of missing pods overrules a person.
  *
- * @returns `wanted`: the rest of the need, null when nothing is left; `rejection`: the one that stands the longest.
+ * @returns `wanted`: the rest of the requirement, null when nothing is left; `rejection`: the latest one that covers a
+ * value.
  */
 export function partRejected(
   requirement: Proposal,

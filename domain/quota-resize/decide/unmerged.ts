@@ -1,6 +1,6 @@
 /**
- * What holds for a decision before its merge, with a pull request or without: whether it is needed, and by how much
- * more.
+ * Rules for a decision before its merge, with or without a pull request: whether it is still needed, and whether it has
+ * to grow.
  */
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { type DecisionFacts, decidedLimits, type LockedDecision, type OpenDecision } from '../model/decision.ts';
@@ -16,17 +16,20 @@ import { partRejected } from './rejection.ts';
 import { recheckAt, quietUntil } from './wait.ts';
 
 /**
- * How often an open pull request is updated before a ready one is merged first and the rest comes in the next episode.
+ * How often an open pull request is updated with greater values. After that it is merged when ready, and the rest is
+ * left to the next episode.
  */
 const MAX_UPDATES = 3;
 
-/** Whether a resource of the decision is still needed. A need for others is no reason to raise these. */
+/** Whether the requirement includes a resource of the decision; other resources are no reason to keep it. */
 export function concerns(requirement: Proposal | null, decision: DecisionFacts): requirement is Proposal {
   const limits = decidedLimits(decision);
   return requirement !== null && requirement.changes.some((change) => Object.hasOwn(limits, change.resource));
 }
 
-/** The decision with a need that outgrew it, its own or a batched quota's, or null where it stays as it is. */
+/**
+ * The decision with greater limits if its own requirement or that of a batched quota has outgrown it; null if it stays.
+ */
 export function grownBy<D extends LockedDecision | OpenDecision>(
   observation: QuotaObservation,
   memory: ResizeMemory<Unmerged>,
@@ -36,8 +39,8 @@ export function grownBy<D extends LockedDecision | OpenDecision>(
 ): D | null {
   const { state } = memory;
   if (state.kind === 'Open' && state.updates >= MAX_UPDATES) return null;
-  // Greater values are not pushed behind the back of whoever agreed to these before there was a pull request: the rest
-  // comes with the next decision, and an approval of its own.
+  // People who approved before the pull request existed must not find greater values in it: the rest is left to the
+  // next decision, which needs its own approval.
   if (state.kind === 'Open' && isBeforePullRequest(decision.approvalRequirement)) return null;
   const { wanted } = partRejected(requirement, observation, memory, now);
   const grew = wanted !== null && outgrows(wanted, decidedLimits(decision), observation.policy);
@@ -56,7 +59,7 @@ export function grownBy<D extends LockedDecision | OpenDecision>(
   return { ...grown, approvalRequirement: approvalRequirementOfDecision(observation.policy, grown) };
 }
 
-/** Nothing needs the decision any more: it waits a while, in case the need comes back, and is then given up. */
+/** Nothing needs the decision any more: it is held for a while, in case the demand comes back, and then given up. */
 export function demandGone(
   observation: QuotaObservation,
   memory: ResizeMemory<Unmerged>,
@@ -77,7 +80,7 @@ export function demandGone(
   return [waiting, closeUnneeded(state.decision, detail)];
 }
 
-/** A wait with a decision in hand: it ends by itself, because nothing announces that the need is gone. */
+/** A hold for a decision. It always ends by itself, because no reconcile request announces that demand is gone. */
 export function holdDecision(
   observation: QuotaObservation,
   phase: Phase,

@@ -1,6 +1,6 @@
 /**
- * What to do while the counted numbers are not to be had: nothing. A raise that nobody checked costs more than one that
- * comes when a starter is back.
+ * Holds while the counted usage is unavailable. A raise on unverified numbers costs more than one that is delayed until
+ * a starter is back.
  */
 import { uncountedDetail } from '../demand/counted-usage.ts';
 import type { Decision } from '../model/decision.ts';
@@ -12,10 +12,10 @@ import type { Intent } from '../model/verdict.ts';
 const ABOUT = 'uncounted';
 
 /**
- * Tells people once, in a Warning Event on the quota, and waits from then on. Null when the numbers are there, or nobody
- * asks for them.
+ * Reports once, in a Warning Event on the quota, that the counts are unavailable, and holds. Null when the counts are
+ * there or the mode does not ask for them.
  *
- * @param waiting the wait with the detail that it is given.
+ * @param waiting makes the hold with the given detail.
  */
 export function withoutCounts(
   observation: QuotaObservation,

@@ -1,6 +1,6 @@
 /**
- * Modes `audit` and `own`: a decision goes by what Headroom counted from the objects themselves, and says where the
- * quota's status says something else.
+ * In the modes `audit` and `own` a decision uses the usage that Headroom counted from the objects, and mentions where
+ * the quota's status differs.
  */
 import { compareQuantities } from '../../kernel/quantity.ts';
 import { quantityText } from '../../kernel/quantity-text.ts';
@@ -12,7 +12,7 @@ import type { Counting, QuotaObservation, UsageContradiction } from '../model/ob
 import { contradictionsOf } from './stale-usage.ts';
 import { assessWith, isExceeded, unmetDemand } from './unmet-demand.ts';
 
-/** A quota as a starter's cache has it, with what was counted for it. */
+/** A quota from a starter's cache, with its counted usage. */
 interface Counted {
   readonly quota: CachedQuota;
   readonly count: UsageCount;
@@ -21,11 +21,11 @@ interface Counted {
 type Limits = NonNullable<QuotaObservation['quota']>;
 
 /**
- * The observation with what was counted in place of `status.used`, of the quota and of the other quotas of its
- * namespace; a resource that was not counted keeps the status' number. Of the other quotas of the namespace those stay
- * that lack room by the same numbers.
+ * The observation with counted usage in place of `status.used`, for the quota and the other quotas of its namespace. A
+ * resource that was not counted keeps the value of the status. Only those other quotas are kept that lack room by the
+ * same numbers.
  *
- * @param counts of every quota of the namespace, or why they are not to be had.
+ * @param counts of every quota of the namespace, or why they are unavailable.
  */
 export function withCounts(observation: QuotaObservation, counts: readonly Counted[] | string): QuotaObservation {
   if (observation.quota === null) return observation;
@@ -61,8 +61,8 @@ function countedLimits(
 }
 
 /**
- * Where the status differs from the count, both as it was read now and as the cache that was counted from has it: a
- * status that agrees in one of them is only on its way.
+ * Resources whose count differs both from the status that was just read and from the status in the cache. If one of
+ * them agrees with the count, the difference is only a delay.
  */
 function differencesOf(counted: ResourceList, read: ResourceList, cached: ResourceList): readonly UsageContradiction[] {
   return contradictionsOf(read, counted).filter(
@@ -72,17 +72,17 @@ function differencesOf(counted: ResourceList, read: ResourceList, cached: Resour
   );
 }
 
-/** Why nothing may be decided for want of the counted numbers, a sentence for people; null when it may. */
+/** Why nothing may be decided because counts are missing, as a sentence for people; null when a decision is allowed. */
 export function uncountedDetail({ usage, counting }: QuotaObservation): string | null {
   if (counting?.kind !== 'unavailable') return null;
   return `the usage of the namespace could not be counted: ${counting.why}. In mode ${usage} nothing is decided by the quota's status alone, so Headroom checks again`;
 }
 
 /**
- * What of the counting bears on the decision, a sentence each: a resource that is raised, or would be by the status
- * alone, and whose numbers differ or could not be counted.
+ * Sentences about counted usage that affects the decision: for each resource that is raised (or would be by the status
+ * alone) and whose numbers differ or could not be counted.
  *
- * @param since the last change of ours; see `unmetDemand`.
+ * @param since Headroom's last change; see `unmetDemand`.
  */
 export function usageNotes(observation: QuotaObservation, since: EpochMs | null): readonly string[] {
   const { counting, quota } = observation;
@@ -107,8 +107,8 @@ export function usageNotes(observation: QuotaObservation, since: EpochMs | null)
 }
 
 /**
- * What people are shown of the counting while the episode runs, a sentence each. In `own` the status follows the count
- * by a moment, so only what bears on the decision is said.
+ * Sentences about counted usage for the status of a running episode. In mode `own` Headroom itself updates the status
+ * shortly after a count, so only differences that affect the decision are mentioned.
  */
 export function usageFacts(observation: QuotaObservation, since: EpochMs | null): readonly string[] {
   const notes = usageNotes(observation, since);

@@ -1,6 +1,7 @@
 /**
- * What a refused workload still misses of a quota: its missing replicas (and claims, and Jobs) × what admission would
- * charge one of them. A denial's own message names one pod and one moment; the owner says what is so now.
+ * What a denied workload still lacks of a quota: its missing replicas (and claims, and Jobs) × what admission would
+ * charge for one of them. A denial's message describes one pod at one moment, but the owner describes the current
+ * state.
  */
 import {
   addLists,
@@ -23,37 +24,40 @@ import type { Missing } from './missing.ts';
 import type { WorkloadDemand, WorkloadRef } from '../model/observation.ts';
 import { type PodDefaults, storedClaim, storedPod } from './stored-object.ts';
 
-/** The quota that demand is counted for, and what of its surroundings decides the charge. */
+/** The quota that demand is computed for, and what else decides the charge. */
 export interface ChargingQuota extends PodDefaults {
   readonly name: string;
   readonly hard: ResourceList;
   readonly scopes: QuotaScopes;
   /**
-   * What claims of devices are made of, by the name of their ResourceClaimTemplate; without those that are not there.
+   * The specs of resource claims, by the name of their ResourceClaimTemplate; templates that do not exist are missing.
    */
   readonly claimTemplates: Readonly<Record<string, Pick<ResourceClaim, 'spec'>>>;
-  /** The class that admission gives to a claim that names none. */
+  /** The class that admission assigns to a volume claim without one. */
   readonly defaultStorageClass: string | null;
 }
 
-/** A denial for lack of room, whichever quota of the namespace said it, and when it was last seen. */
+/** A denial for lack of room, by any quota of the namespace, and when it was last seen. */
 export interface SeenDenial {
   readonly denial: AdmissionDenial & { readonly class: 'exceededQuota' };
   readonly lastSeen: EpochMs;
 }
 
-/** A workload and what admission said no to, whichever quota of the namespace it named. */
+/** A workload and its denials, by any quota of the namespace. */
 export interface DeniedWorkload {
   readonly workload: WorkloadRef;
   readonly denials: readonly SeenDenial[];
-  /** Since when its template is what it is: what was refused before was made of another one. Null: always. */
+  /**
+   * When the workload's template last changed: an earlier denial was about another template. Null: it never changed, or
+   * this is unknown.
+   */
   readonly templateSince: EpochMs | null;
 }
 
 /**
  * The demand of a workload whose owner was read; null when this quota counts nothing of what is missing. One missing
- * object is charged what is calculated from its template, or what admission said of one of them where that is more: a
- * webhook may have made it larger than its template.
+ * object is charged the larger of what its template gives and what a denial named, because a webhook may have enlarged
+ * the object.
  */
 export function demandOfMissing(
   quota: ChargingQuota,
@@ -79,7 +83,7 @@ export function demandOfMissing(
   };
 }
 
-/** Claims of devices, by the name of the ResourceClaimTemplate that they are made of. */
+/** Missing resource claims, by the name of their ResourceClaimTemplate. */
 interface MissingDevices {
   readonly of: 'devices';
   readonly count: number;
@@ -89,7 +93,8 @@ interface MissingDevices {
 type Chargeable = Missing | MissingDevices;
 
 /**
- * The templates of the claims that are made for each of these pods; a claim that a pod names itself is there already.
+ * The templates of the resource claims that are created for each of these pods; a claim that a pod refers to by name
+ * exists already.
  */
 export function claimTemplatesOf(missing: Missing): readonly string[] {
   if (missing.of !== 'pod') return [];
@@ -103,7 +108,7 @@ function withDevices(missing: Missing): readonly Chargeable[] {
   return [missing, ...claimTemplatesOf(missing).map((template) => ({ of: 'devices', count, template }) as const)];
 }
 
-/** How many pods a rolling update is still to replace beyond those that are missing now. */
+/** How many pods a rolling update will replace after those that are missing now. */
 function laterOf(missing: Chargeable | undefined): Pick<WorkloadDemand, 'later'> {
   if (missing?.of !== 'pod' || missing.rollout === undefined) return {};
   const later = missing.rollout.replicas - missing.rollout.updated.length - missing.count;
@@ -111,8 +116,8 @@ function laterOf(missing: Chargeable | undefined): Pick<WorkloadDemand, 'later'>
 }
 
 /**
- * What all of the missing are charged. In a rolling update to larger pods that is not only what is missing now: the
- * most that old and new pods are charged together on the way, beyond what they are charged already.
+ * The charge of everything missing. For a rolling update to larger pods this is more than what is missing now: it is
+ * the peak that old and new pods are charged together, minus their current charge.
  */
 function chargeOfAll(
   quota: ChargingQuota,
@@ -133,15 +138,16 @@ function chargeOfAll(
 }
 
 /**
- * The demand of a workload whose owner cannot be read: what the newest denial of each kind of object asked for. Null
- * when none of it is this quota's.
+ * The demand of a workload whose owner cannot be read: what the newest denial of each kind of object requested. Null
+ * when this quota counts none of it.
  */
 export function demandOfMessages(quota: ChargingQuota, denied: DeniedWorkload): WorkloadDemand | null {
-  // What another quota refused is this one's too where it counts every object; with scopes nobody can tell.
+  // A denial by another quota counts here only if this quota counts every object: without the object its scopes cannot
+  // be checked.
   const newest = newestDenials(denied.denials).filter(
     (seen) => seen.denial.quota === quota.name || countsOtherObjects(quota.scopes),
   );
-  // One object that two quotas refuse in turn is one object: of each resource, the larger request counts.
+  // Two quotas may deny the same object one after the other, so only the larger request for each resource counts.
   const byKind = Map.groupBy(newest, (seen) => seen.denial.resource ?? '');
   const total = [...byKind.values()].reduce<ResourceList>((sum, kind) => addLists(sum, requestedOf(quota, kind)), {});
   if (Object.keys(withoutZeros(total)).length === 0) return null;
@@ -149,7 +155,7 @@ export function demandOfMessages(quota: ChargingQuota, denied: DeniedWorkload): 
   return { workload: denied.workload, basis: 'message', missing: 1, surge: 0, total: withoutZeros(total), lastSeen };
 }
 
-/** Of each quota and kind of object, the denial that was seen last. */
+/** The last seen denial for each quota and kind of object. */
 function newestDenials(denials: readonly SeenDenial[]): readonly SeenDenial[] {
   const newest = new Map<string, SeenDenial>();
   for (const seen of denials) {
@@ -160,7 +166,7 @@ function newestDenials(denials: readonly SeenDenial[]): readonly SeenDenial[] {
   return [...newest.values()];
 }
 
-/** What one object asked for by these denials of it, under the names that the quota limits it by. */
+/** What one object requested according to its denials, under the names that the quota limits. */
 function requestedOf(quota: ChargingQuota, denials: readonly SeenDenial[]): ResourceList {
   const requested = denials.reduce<ResourceList>((list, seen) => maxLists(list, seen.denial.requested), {});
   const byEveryName = Object.entries(requested).flatMap(([name, amount]) =>
@@ -170,22 +176,22 @@ function requestedOf(quota: ChargingQuota, denials: readonly SeenDenial[]): Reso
 }
 
 /**
- * What one missing thing is charged by the quota, by calculation and by what admission said of it, the larger of each
- * resource. Empty when the quota does not count it.
+ * What the quota charges for one missing object: for each resource the larger of the calculated charge and the denied
+ * request. Empty when the quota does not count the object.
  */
 function chargeOfOne(quota: ChargingQuota, denied: DeniedWorkload, missing: Chargeable, now: EpochMs): ResourceList {
   const { templateSince: since } = denied;
   const seenHere = newestDenials(
     denied.denials.filter((seen) => isAbout(seen, missing) && (since === null || seen.lastSeen >= since)),
   );
-  // What this very quota refused it counts, whatever its scopes make of the template.
+  // An object that this quota itself denied is counted by it, whatever the template and the scopes suggest.
   const isDeniedHere = seenHere.some((seen) => seen.denial.quota === quota.name);
   const { counts, charge } = calculatedCharge(quota, missing, now);
   if (!counts && !isDeniedHere) return {};
   return maxLists(maskList(charge, Object.keys(quota.hard)), requestedOf(quota, seenHere));
 }
 
-/** Whether a denial was of such an object. */
+/** Whether the denial was about an object like the missing one. */
 function isAbout({ denial }: SeenDenial, missing: Chargeable): boolean {
   switch (missing.of) {
     case 'pod':
@@ -197,14 +203,14 @@ function isAbout({ denial }: SeenDenial, missing: Chargeable): boolean {
         denial.claim === `${missing.claim.metadata?.name ?? ''}-${denial.pod ?? ''}`
       );
     case 'devices':
-      // It is made once its pod is there; what refused the pod did not get that far.
+      // A resource claim is created after its pod, so a denied pod means there was no request for the claim.
       return false;
     case 'object':
       return denial.resource === missing.resource && (denial.group ?? '') === missing.group;
   }
 }
 
-/** What Kubernetes' own rules charge for one missing thing, and whether the quota's scopes have room for it at all. */
+/** What Kubernetes' rules charge for one missing object, and whether the quota's scopes match it. */
 function calculatedCharge(
   quota: ChargingQuota,
   missing: Chargeable,
@@ -227,11 +233,12 @@ function calculatedCharge(
 }
 
 /**
- * Of an extended resource that a device class stands for, its pods are charged; here claims count by their class only.
+ * An extended resource that is backed by a device class is charged to pods; here resource claims are charged by their
+ * class only.
  */
 const NO_CLASSES = { deviceClasses: new Map<string, string | null>(), extendedClaims: false };
 
-/** Whether a limit is one of claims of devices. */
+/** Whether a limit is about resource claims. */
 export function countsResourceClaims(resource: string): boolean {
   return isDeviceResource(resource, NO_CLASSES);
 }

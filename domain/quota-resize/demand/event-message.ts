@@ -1,45 +1,45 @@
 /**
- * What the quota admission plugin said no to, read from the text of an Event (or of an API error). The forms are those
- * of Kubernetes' resourcequota admission plugin, and of the controllers that pass its words on.
+ * Reads denials of the quota admission plugin from the text of an Event or an API error. The known texts are those of
+ * Kubernetes' resourcequota admission plugin and of the controllers that pass them on.
  */
 import { isQuantity, parseQuantity } from '../../kernel/quantity.ts';
 import { type ResourceList, resourceList } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 
-/** Who was refused, as far as the message says. */
+/** The object that was denied, as far as the message names it. */
 interface Denied {
-  /** The message stands for several similar ones; it is the latest of them. */
+  /** Whether the message summarizes several similar ones; it quotes the latest. */
   readonly combined: boolean;
   /** The resource that was to be created: "pods", "persistentvolumeclaims". */
   readonly resource?: string;
   /** Its API group, absent for the core group. */
   readonly group?: string;
-  /** The name of the object; it ends in "-" where the API server had not made one up yet. */
+  /** The name of the object; it ends in "-" if the API server had not generated the rest of the name yet. */
   readonly object?: string;
   readonly statefulSet?: string;
-  /** The pod of a StatefulSet that was being made, or for which a claim was being made. */
+  /** The pod of a StatefulSet that was to be created, itself or a claim for it. */
   readonly pod?: string;
-  /** The claim of a StatefulSet that was being made. */
+  /** The claim of a StatefulSet that was to be created. */
   readonly claim?: string;
-  /** The ReplicaSet that a Deployment was making. */
+  /** The ReplicaSet that a Deployment was to create. */
   readonly replicaSet?: string;
 }
 
-/** A refused creation, by the reason for it. Only `exceededQuota` is a lack of room. */
+/** A denied creation, by its cause. Only `exceededQuota` is a lack of room. */
 export type AdmissionDenial = Denied &
   (
     | {
         readonly class: 'exceededQuota';
         readonly quota: string;
-        /** Only the resources that were exceeded. What one object asked for: */
+        /** What one object requested; only the exceeded resources. */
         readonly requested: ResourceList;
-        /** Possibly already above `limited`. */
+        /** May already be above `limited`. */
         readonly used: ResourceList;
         readonly limited: ResourceList;
       }
-    /** The quota makes something compulsory that the object does not state: "must specify cpu for: a,b". */
+    /** The quota requires values that the object does not specify: "must specify cpu for: a,b". */
     | { readonly class: 'failedQuota'; readonly quota: string; readonly raw: string }
-    /** The quota controller has not counted these yet; an older API server does not list them. */
+    /** The quota controller has not counted these resources yet; older API servers do not list them. */
     | { readonly class: 'statusUnknown'; readonly quota: string; readonly resources?: readonly string[] }
     /** A limited resource that no quota of the namespace covers. */
     | { readonly class: 'insufficientQuota'; readonly resources: readonly string[]; readonly raw: string }
@@ -55,7 +55,7 @@ const REPLICA_SET = /^Failed to create new replica set "([^"]*)": /;
 const CREATING = /^Error creating(?: job)?: /;
 const FORBIDDEN = /(?:^|\s)([a-z][a-z0-9]*)((?:\.[a-z0-9-]+)*)(?: "([^"]*)")? is forbidden: /;
 
-/** Reads off the controller's own words in front, and returns what they name and the rest. */
+/** Splits off the text that a controller put in front of the denial, and returns what it names and the rest. */
 function unwrap(message: string): readonly [Partial<Denied>, string] {
   const claim = STATEFUL_SET_CLAIM.exec(message);
   if (claim !== null) {
@@ -75,12 +75,12 @@ function unwrap(message: string): readonly [Partial<Denied>, string] {
   return [{}, message.replace(CREATING, '')];
 }
 
-/** The rest of the text behind a prefix, or undefined when it does not begin so. */
+/** The text after a prefix; undefined when the text does not begin with it. */
 function after(text: string, prefix: string): string | undefined {
   return text.startsWith(prefix) ? text.slice(prefix.length) : undefined;
 }
 
-/** The texts between the separators in their order, or undefined when one of them is missing. */
+/** The parts of the text between the separators, in order; undefined when a separator is missing. */
 function splitAt(text: string, separators: readonly string[]): readonly string[] | undefined {
   const parts: string[] = [];
   let rest = text;
@@ -95,7 +95,7 @@ function splitAt(text: string, separators: readonly string[]): readonly string[]
   return [...parts, rest];
 }
 
-/** `limits.cpu=2,limits.memory=1Gi` as a list, or undefined when a part of it is not `name=quantity`. */
+/** Parses `limits.cpu=2,limits.memory=1Gi`; undefined when a part is not `name=quantity`. */
 function parseAmounts(text: string): ResourceList | undefined {
   const entries = text.split(',').map((part) => {
     const at = part.indexOf('=');
@@ -107,7 +107,7 @@ function parseAmounts(text: string): ResourceList | undefined {
   return resourceList(entries.map(([name, amount]) => [name, parseQuantity(amount)]));
 }
 
-/** The reason of a denial without who was refused. */
+/** A denial without the object that was denied. */
 type Reason = AdmissionDenial extends infer R ? (R extends unknown ? Omit<R, keyof Denied> : never) : never;
 
 const NOT_QUOTA = { class: 'notQuota' } as const;
@@ -145,8 +145,8 @@ function parseReason(text: string): Reason {
 }
 
 /**
- * Reads the message of a FailedCreate (or similar) Event. Every text has an answer: what is not a quota's denial, or is
- * one that cannot be read to the end, is `notQuota`.
+ * Reads the message of a FailedCreate (or similar) Event. Texts that are no denial by a quota, or that cannot be fully
+ * parsed, give `notQuota`.
  */
 export function parseAdmissionMessage(message: string): AdmissionDenial {
   const combined = message.startsWith(COMBINED);
@@ -168,7 +168,7 @@ export function parseAdmissionMessage(message: string): AdmissionDenial {
 
 type Instant = Date | string | null | undefined;
 
-/** The times of an Event, of either Events API. Clients give instants as text or as Date. */
+/** The times of an Event, of either Events API. Clients return instants as text or as Date. */
 export interface EventOccurrence {
   readonly series?: { readonly lastObservedTime?: Instant } | null | undefined;
   readonly lastTimestamp?: Instant;
@@ -177,9 +177,7 @@ export interface EventOccurrence {
   readonly metadata?: { readonly creationTimestamp?: Instant } | undefined;
 }
 
-/**
- * When the event was last seen: the first of the fields, in Kubernetes' order, that holds a time; null if none does.
- */
+/** When the Event was last seen: the first time field that is set, in Kubernetes' order; null if none is. */
 export function eventLastSeen(event: EventOccurrence): EpochMs | null {
   const instants = [
     event.series?.lastObservedTime,
@@ -193,7 +191,7 @@ export function eventLastSeen(event: EventOccurrence): EpochMs | null {
 }
 
 /**
- * The reasons of the Events with which Kubernetes' controllers say that an object could not be created; the second is a
- * Deployment's. A field selector has no OR, so each is asked for on its own.
+ * The reasons of Events that report a failed creation; the second one is a Deployment's. A field selector has no OR, so
+ * each reason needs its own request.
  */
 export const denialReasons = ['FailedCreate', 'ReplicaSetCreateError'] as const;

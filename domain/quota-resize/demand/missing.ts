@@ -1,6 +1,5 @@
 /**
- * What each kind of owner misses: replicas that are not there, the claims that come before them, Jobs that were not
- * made.
+ * What each kind of owner lacks: missing replicas, the claims that are created before them, Jobs that were not created.
  */
 import type { EpochMs } from '../../kernel/time.ts';
 import {
@@ -21,10 +20,7 @@ import {
 } from './owner.ts';
 import { type Rollout, shareOf } from './rolling-update.ts';
 
-/**
- * Pods, claims or other objects that a workload misses. `surge`: how many pods a rolling update adds for as long as it
- * lasts.
- */
+/** Pods, claims or other objects that a workload lacks. `surge`: how many pods a rolling update adds while it lasts. */
 export type Missing =
   | {
       readonly of: 'pod';
@@ -37,8 +33,8 @@ export type Missing =
   | { readonly of: 'object'; readonly count: number; readonly resource: string; readonly group: string };
 
 /**
- * What a ReplicaSet or ReplicationController misses. `update`: that of the Deployment it belongs to, while one is going
- * on.
+ * What a ReplicaSet or ReplicationController lacks. `update`: the rolling update of its Deployment, while one is
+ * running.
  */
 export function missingOfReplicated(
   owner: ReplicatedOwner,
@@ -50,7 +46,7 @@ export function missingOfReplicated(
   return rollout === undefined ? missing : missing.map((one) => (one.of === 'pod' ? { ...one, rollout } : one));
 }
 
-/** What a StatefulSet misses: members, and the claims that are made before each of them. */
+/** What a StatefulSet lacks: pods, and the claims that are created before each pod. */
 export function missingOfStatefulSet(
   owner: StatefulSetOwner,
   pods: readonly Child[],
@@ -61,7 +57,7 @@ export function missingOfStatefulSet(
   const replicas = spec?.replicas ?? 1;
   const start = spec?.ordinals?.start ?? 0;
   const name = owner.metadata?.name ?? '';
-  // Members outside of the range are on their way out and do not stand in for those inside.
+  // Pods outside of the range are being removed and do not count for those inside.
   const inRange = (prefix: string, names: Iterable<string>): number =>
     [...names].filter((one) => {
       const ordinal = ordinalOf(one, prefix);
@@ -80,8 +76,8 @@ export function missingOfStatefulSet(
 }
 
 /**
- * What a DaemonSet misses: a pod on each node that it wants one on, and in a rolling update with a surge a second one
- * on some of the nodes that still run the old.
+ * What a DaemonSet lacks: a pod on each desired node, and during a rolling update with a surge a second pod on some of
+ * the nodes that still run the old one.
  */
 export function missingOfDaemonSet(owner: DaemonSetOwner, pods: readonly Child[]): readonly Missing[] {
   const desired = owner.status?.desiredNumberScheduled ?? 0;
@@ -91,7 +87,7 @@ export function missingOfDaemonSet(owner: DaemonSetOwner, pods: readonly Child[]
   return podsMissing(owner, owner.spec?.template, desired + surge - pods.length, surge);
 }
 
-/** What a Job misses now: what may run at once and is not done yet. */
+/** What a Job lacks now: the pods that may run at once and have not succeeded yet. */
 export function missingOfJob(owner: JobOwner, pods: readonly Child[]): readonly Missing[] {
   const ended = ['Complete', 'Failed', 'SuccessCriteriaMet', 'FailureTarget'];
   const isOver = (owner.status?.conditions ?? []).some((one) => one.status === 'True' && ended.includes(one.type));
@@ -100,14 +96,15 @@ export function missingOfJob(owner: JobOwner, pods: readonly Child[]): readonly 
 }
 
 /**
- * What a CronJob misses: the Job that was refused, and its pods. Nothing once a Job of it was made after the denial.
+ * What a CronJob lacks: the denied Job and its pods. Nothing once a Job of the CronJob was created after the denial.
  *
- * @param jobs the Jobs of the namespace. @param lastDenied when admission last refused one.
+ * @param jobs the Jobs of the namespace. @param lastDenied when admission last denied one.
  */
 export function missingOfCronJob(owner: CronJobOwner, jobs: readonly Child[], lastDenied: EpochMs): readonly Missing[] {
   if (isDeleting(owner) || owner.spec?.suspend === true) return [];
   const uid = owner.metadata?.uid ?? '';
-  // Both times are whole seconds. lastScheduleTime alone does not tell: a late Job has its due time there.
+  // Both times are whole seconds. lastScheduleTime alone is not enough: for a late Job it is the time when the Job was
+  // due.
   const made = [
     owner.status?.lastScheduleTime,
     ...jobs.filter((job) => isControlledBy(job, uid)).map((job) => job.metadata?.creationTimestamp),
@@ -119,8 +116,8 @@ export function missingOfCronJob(owner: CronJobOwner, jobs: readonly Child[], la
 }
 
 /**
- * What a Deployment misses: its next ReplicaSet, while it says that it cannot create it. Its pods are the ReplicaSet's
- * demand, once that is there.
+ * What a Deployment lacks: its next ReplicaSet, while its conditions say that it cannot be created. The pods are the
+ * demand of the ReplicaSet once that exists.
  *
  * @param replicaSets the ReplicaSets of the namespace.
  */
@@ -129,7 +126,7 @@ export function missingOfDeployment(owner: DeploymentOwner, replicaSets: readonl
   const cannotCreate = (owner.status?.conditions ?? []).some(
     (one) => one.type === 'Progressing' && one.status === 'False' && one.reason === 'ReplicaSetCreateError',
   );
-  // Without a progress deadline there is no such condition; a Deployment without any ReplicaSet speaks for itself.
+  // Without a progress deadline a Deployment has no such condition; then having no ReplicaSet at all is the sign.
   const hasNone = !replicaSets.some((replicaSet) => isControlledBy(replicaSet, owner.metadata?.uid ?? ''));
   return cannotCreate || hasNone ? [{ of: 'object', count: 1, resource: 'replicasets', group: 'apps' }] : [];
 }
@@ -149,15 +146,15 @@ function podsMissing(
   return [{ of: 'pod', count, surge: Math.min(count, surge), spec }, ...claims];
 }
 
-/** How many pods a Job runs at once with so many succeeded. */
+/** How many pods a Job runs at once after this many have succeeded. */
 function podsAtOnce(job: JobSpec | undefined, succeeded: number): number {
   const parallelism = job?.parallelism ?? 1;
-  // Without completions, the first success means that the rest only finishes what it has begun.
+  // Without completions, a Job starts no new pods after the first success.
   if (job?.completions === undefined) return succeeded > 0 ? 0 : parallelism;
   return Math.min(parallelism, job.completions - succeeded);
 }
 
-/** The number behind the prefix in `web-12`, or null. */
+/** The ordinal after the prefix, 12 in `web-12`; null if there is none. */
 function ordinalOf(name: string, prefix: string): number | null {
   const digits = name.startsWith(prefix) ? name.slice(prefix.length) : '';
   return /^(0|[1-9][0-9]{0,9})$/.test(digits) ? Number(digits) : null;

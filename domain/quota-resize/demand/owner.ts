@@ -1,4 +1,4 @@
-/** The owners of pods and claims, as much of them as decides what they miss, in the shape of Kubernetes' JSON. */
+/** The fields of the owners of pods and claims that decide what they lack, in the shape of Kubernetes' JSON. */
 import type { EpochMs } from '../../kernel/time.ts';
 import type { Claim } from '../../quota-usage/volume-claim-charge.ts';
 import type { Pod, PodSpec } from '../../quota-usage/pod.ts';
@@ -10,15 +10,18 @@ export interface TemplateSpec extends PodSpec {
   readonly volumes?:
     | readonly {
         readonly name: string;
-        /** A claim that is made for each pod and goes with it. */
+        /** An ephemeral volume: its claim is created for each pod and deleted with it. */
         readonly ephemeral?: { readonly volumeClaimTemplate?: ClaimTemplate | undefined } | undefined;
       }[]
     | undefined;
-  /** Devices (dynamic resource allocation): of a template, a claim is made for each pod; a named claim is there already. */
+  /**
+   * Dynamic resource allocation: for a template, a claim is created for each pod; a claim named directly exists
+   * already.
+   */
   readonly resourceClaims?: readonly { readonly resourceClaimTemplateName?: string | undefined }[] | undefined;
 }
 
-/** A StatefulSet's claim template; its name is the first part of each claim's name. */
+/** A StatefulSet's claim template; its name is the prefix of each claim's name. */
 export type ClaimTemplate = Claim & { readonly metadata?: { readonly name?: string | undefined } | undefined };
 
 export interface PodTemplate {
@@ -126,34 +129,34 @@ export interface DeploymentOwner {
   readonly status?: { readonly conditions?: readonly Condition[] | undefined } | undefined;
 }
 
-/** An object that an owner has already. */
+/** An object that belongs to an owner. */
 export interface Child {
   readonly metadata?: Metadata | undefined;
 }
 
-/** Whether `child` is controlled by the owner with this UID; a namesake of the owner is another object. */
+/** Whether `child` is controlled by the owner with this UID; another object with the owner's name does not count. */
 export function isControlledBy(child: Child, ownerUid: string): boolean {
   return (child.metadata?.ownerReferences ?? []).some((owner) => owner.controller === true && owner.uid === ownerUid);
 }
 
 /**
- * The pods of an owner that a quota still counts as there. One that is being deleted is among them: what it was charged
- * comes free for its successor.
+ * The pods of an owner that a quota still charges. A pod that is being deleted is included: its successor uses the
+ * charge that it frees.
  */
 export function chargedPods<P extends Pod & Child>(pods: readonly P[], ownerUid: string, now: EpochMs): readonly P[] {
-  // A pod that has ended, or is stuck in its deletion, is charged `count/pods` alone.
+  // A pod that has terminated, or whose deletion is stuck, is charged only `count/pods`.
   return pods.filter((pod) => isControlledBy(pod, ownerUid) && 'pods' in podCharge(pod, now));
 }
 
-/** The UID of the Deployment that a ReplicaSet belongs to, with its name's owner; null for one that stands alone. */
+/** The UID of the Deployment that controls a ReplicaSet; null for a ReplicaSet without one. */
 export function deploymentUidOf(replicaSet: Child): string | null {
   const owner = (replicaSet.metadata?.ownerReferences ?? []).find((one) => one.controller === true);
   return owner?.kind === 'Deployment' ? owner.uid : null;
 }
 
 /**
- * Since when an owner's template is what it is, as far as the API server's records say: the last write of anything but a
- * status. Null for a ReplicaSet of a Deployment, which gets a new ReplicaSet for each template, and where nothing is known.
+ * When an owner's template last changed, as far as managedFields tell: the last write of anything but the status. Null
+ * for a ReplicaSet of a Deployment, which is created anew for each template, and where nothing is recorded.
  */
 export function templateSince(owner: Child): EpochMs | null {
   if (deploymentUidOf(owner) !== null) return null;

@@ -1,25 +1,25 @@
-/** The rolling update of a Deployment: what it adds for as long as it lasts, and what it still has to replace. */
+/** The rolling update of a Deployment: its surge, and the pods that it still has to replace. */
 import type { Pod } from '../../quota-usage/pod.ts';
 import { type Child, type DeploymentOwner, isControlledBy, type ReplicatedOwner } from './owner.ts';
 
-/** A rolling update that has more to come than is missing now: pods that take the place of others, which may be smaller. */
+/** A rolling update that will create more pods than are missing now, in place of old ones that may be smaller. */
 export interface Rollout {
-  /** The replicas at its end. */
+  /** The number of replicas at the end of the update. */
   readonly replicas: number;
-  /** How many pods there may be beyond them while it lasts. */
+  /** How many pods may exist beyond `replicas` during the update. */
   readonly maxSurge: number;
-  /** The pods of the new template that are there. */
+  /** The existing pods of the new template. */
   readonly updated: readonly Pod[];
-  /** The pods of earlier templates that are there. */
+  /** The existing pods of earlier templates. */
   readonly outdated: readonly Pod[];
 }
 
-/** On a Deployment and its ReplicaSets: the number of the template, counted up. */
+/** Annotation of a Deployment and its ReplicaSets: the revision number of the template. */
 const REVISION = 'deployment.kubernetes.io/revision';
 
 /**
- * The rolling update of a Deployment to the template of this ReplicaSet; undefined where the ReplicaSet is an earlier one,
- * or there is nothing left to replace.
+ * The rolling update of a Deployment to the template of this ReplicaSet; undefined when the ReplicaSet has an earlier
+ * template or nothing is left to replace.
  *
  * @param pods the pods of the Deployment that a quota counts.
  */
@@ -42,7 +42,7 @@ export function rolloutOf(
   };
 }
 
-/** How many pods the ReplicaSets of a Deployment want beyond its replicas: the surge of a rolling update, while it lasts. */
+/** How many pods the ReplicaSets of a Deployment want beyond its replicas: the surge of a running rolling update. */
 export function rollingSurge(deployment: DeploymentOwner, replicaSets: readonly ReplicatedOwner[]): number {
   const uid = deployment.metadata?.uid ?? '';
   const wanted = replicaSets
@@ -51,7 +51,7 @@ export function rollingSurge(deployment: DeploymentOwner, replicaSets: readonly 
   return Math.max(0, wanted - (deployment.spec?.replicas ?? 1));
 }
 
-/** `maxSurge` as a number of pods: a share is rounded up, as Kubernetes does. */
+/** `maxSurge` as a number of pods; a percentage is rounded up, as in Kubernetes. */
 export function shareOf(value: number | string, total: number): number {
   if (typeof value === 'number') return value;
   const percent = /^([0-9]+)%$/.exec(value)?.[1];

@@ -1,6 +1,6 @@
 /**
- * `status.used` against the objects that are there. Kubernetes' own number can be stale: an admission that failed later, a
- * controller that is behind or down. Neither side is believed blindly: the number counts that asks for less.
+ * Compares `status.used` with the existing objects. Kubernetes' number can be stale, because of an admission that
+ * failed later or a controller that is slow or down. Headroom trusts neither side alone and uses the smaller number.
  */
 import { compareQuantities, parseQuantity } from '../../kernel/quantity.ts';
 import { quantityText } from '../../kernel/quantity-text.ts';
@@ -10,7 +10,10 @@ import type { QuotaObservation, UsageContradiction } from '../model/observation.
 import type { Assessment } from '../sizing/recommend.ts';
 import { assessWith, unmetDemand } from './unmet-demand.ts';
 
-/** Where the two differ, by resource. What only one of them has is no contradiction: nobody counted it on the other side. */
+/**
+ * The resources whose status and objects differ. A resource that only one side has is no contradiction, because the
+ * other side has not counted it.
+ */
 export function contradictionsOf(used: ResourceList, counted: ResourceList): readonly UsageContradiction[] {
   return resourceEntries(counted).flatMap(([resource, amount]) => {
     if (!Object.hasOwn(used, resource)) return [];
@@ -19,14 +22,14 @@ export function contradictionsOf(used: ResourceList, counted: ResourceList): rea
   });
 }
 
-/** The usage to reckon with: `status.used`, and where the objects contradict it, the smaller of the two. */
+/** The usage for decisions: `status.used`, or the smaller number where the objects contradict it. */
 export function believedUsage(observation: QuotaObservation): ResourceList {
   return usageBy(observation, ({ used, counted }) => (isAbove(used, counted) ? counted : used));
 }
 
 /**
- * What one side alone would ask for and is not asked for, a sentence each: a raise by `status.used` that the objects do not
- * bear out, and one by the objects that `status.used` does not know of.
+ * Sentences about raises that one side alone would require and that are not proposed: by a `status.used` that the
+ * objects contradict, or by objects that `status.used` does not include.
  */
 export function staleRequirement(observation: QuotaObservation, since: EpochMs | null): readonly string[] {
   if (observation.contradictions.length === 0) return [];

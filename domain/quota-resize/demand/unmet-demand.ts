@@ -1,12 +1,12 @@
-/** The demand of an observation that counts now, and its sum. */
+/** The demand of an observation that still counts, and its sum. */
 import { addLists, quantityIn, type ResourceList, resourceEntries } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { QuotaObservation, WorkloadDemand } from '../model/observation.ts';
 import { type Assessment, assess, rulesOf } from '../sizing/recommend.ts';
 
 /**
- * A denial whose owner was read is what still misses now, however old its Event; a denial known by its message alone
- * counts only when it was seen after `since`, the last change of ours: older ones are old news.
+ * A denial whose owner was read counts by what the owner lacks now, however old its Event is. A denial that is known
+ * only by its message counts only if it was seen after `since`, Headroom's last change.
  */
 export function unmetDemand(observation: QuotaObservation, since: EpochMs | null): readonly WorkloadDemand[] {
   return observation.demand.filter(
@@ -14,7 +14,7 @@ export function unmetDemand(observation: QuotaObservation, since: EpochMs | null
   );
 }
 
-/** The limits that ask to be raised where this much is used. Nothing for a quota that is gone. */
+/** The limits that have to be raised at this usage. None for a quota that is gone. */
 export function assessWith(
   observation: QuotaObservation,
   demand: readonly WorkloadDemand[],
@@ -25,7 +25,7 @@ export function assessWith(
   return assess({ hard: observation.quota.hard, used, demand: total, policy: rulesOf(observation.policy) });
 }
 
-/** Whether a quota lacks room for what was refused. */
+/** Whether a quota lacks room for what was denied. */
 export function isExceeded(
   { hard, used }: { readonly hard: ResourceList; readonly used: ResourceList },
   demand: readonly WorkloadDemand[],
