@@ -41,6 +41,7 @@ const timingSettings = {
 export const githubBudgetSettings = defineSettings(
   { githubBudget: 'The budget of writes to GitHub' },
   { githubBudget: budgetSettings, timings: timingSettings },
+  [],
   ({ githubBudget, timings }) => ({
     /** How many writes to GitHub are allowed; as every worker with the same credential is to have it. */
     githubBudget: budgetLimits({

@@ -5,4 +5,4 @@ const timings = {
   leaseGcInterval: timing('lease-gc-interval', '12h', 'How often the Leases of deleted quotas are collected.', '1m'),
 } as const satisfies Settings;
 
-export const leaseGcSettings = defineSettings({}, { timings });
+export const leaseGcSettings = defineSettings({}, { timings }, []);

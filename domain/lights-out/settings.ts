@@ -76,9 +76,10 @@ const scheduleSettings = {
   contestedMax: timing('lights-out-contested-max', '1h', 'The longest such time.'),
 } as const satisfies Settings;
 
-export const lightsOutSettings = {
-  ...defineSettings({ lightsOut: 'Workloads that sleep' }, { lightsOut: scheduleSettings }),
-  reported: [
+export const lightsOutSettings = defineSettings(
+  { lightsOut: 'Workloads that sleep' },
+  { lightsOut: scheduleSettings },
+  [
     'lightsOut.enabled',
     'lightsOut.protectedNamespaces',
     'lightsOut.gitopsManagers',
@@ -87,4 +88,4 @@ export const lightsOutSettings = {
     'lightsOut.contestedMin',
     'lightsOut.contestedMax',
   ],
-};
+);

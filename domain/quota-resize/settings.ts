@@ -22,7 +22,7 @@ const kubernetesSettings = {
   },
 } as const satisfies Settings;
 
-const definition = defineSettings(
+export const quotaResizeSettings = defineSettings(
   {
     github: 'GitHub',
     pullRequest: 'Pull requests',
@@ -37,6 +37,17 @@ const definition = defineSettings(
     timings: timingSettings,
     kubernetes: kubernetesSettings,
   },
+  [
+    'resize',
+    'timings',
+    'kubernetes.argocdNamespace',
+    'github.apiUrl',
+    'github.owner',
+    'github.repo',
+    'github.baseBranch',
+    'github.repositories',
+    'github.pathTemplate',
+  ],
   ({ github: githubValues, pullRequest, webhooks: webhookValues, resize, timings, kubernetes }, sources) => {
     const isProposing = resize.mode === 'propose' && !resize.dryRun;
     const github = resolveGitHub(githubValues, isProposing, sources);
@@ -65,21 +76,6 @@ const definition = defineSettings(
     };
   },
 );
-
-export const quotaResizeSettings = {
-  ...definition,
-  reported: [
-    'resize',
-    'timings',
-    'kubernetes.argocdNamespace',
-    'github.apiUrl',
-    'github.owner',
-    'github.repo',
-    'github.baseBranch',
-    'github.repositories',
-    'github.pathTemplate',
-  ],
-};
 
 /** The lowest layer of every quota's policy; the annotations of its namespace and its own go above it. */
 export function policyDefaults({

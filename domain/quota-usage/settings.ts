@@ -39,7 +39,8 @@ const usageSettings = {
   },
 } as const satisfies Settings;
 
-export const quotaUsageSettings = {
-  ...defineSettings({ quotaUsage: 'Counting what quotas use' }, { quotaUsage: usageSettings }),
-  reported: ['quotaUsage'],
-};
+export const quotaUsageSettings = defineSettings(
+  { quotaUsage: 'Counting what quotas use' },
+  { quotaUsage: usageSettings },
+  ['quotaUsage'],
+);

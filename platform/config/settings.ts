@@ -258,7 +258,7 @@ export interface SettingEntry {
 
 /** Every setting of these definitions with its path, in the order of the documentation: what is of one group together. */
 export function entriesOf(definitions: readonly SettingsDefinition[]): readonly SettingEntry[] {
-  const entry = definitions.flatMap(({ groups, reported = [] }) =>
+  const entry = definitions.flatMap(({ groups, reported }) =>
     Object.entries(groups).flatMap(([group, members]) =>
       Object.entries(members).map(([key, setting]) => {
         const path = `${group}.${key}`;

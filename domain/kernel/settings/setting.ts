@@ -87,7 +87,7 @@ export interface SettingsDefinition<Values extends object = object> {
    * Groups, or paths of single settings, that a worker reports to the command line, because decisions depend on them.
    * A secret is never reported, whatever stands here.
    */
-  readonly reported?: readonly string[];
+  readonly reported: readonly string[];
   /**
    * Its part of the configuration, from the values of all settings. One that is wrong is absent, and has its problem
    * already: what comes back is used only where there is none.
@@ -107,20 +107,23 @@ export type GroupValues<Groups extends SettingGroups> = { readonly [Group in key
 export function defineSettings<const Groups extends SettingGroups>(
   titles: Readonly<Record<string, string>>,
   groups: Groups,
+  reported: readonly string[],
 ): SettingsDefinition<GroupValues<Groups>>;
 /** @param resolve checks values against each other, and makes of them what the controller uses. */
 export function defineSettings<const Groups extends SettingGroups, Values extends object>(
   titles: Readonly<Record<string, string>>,
   groups: Groups,
+  reported: readonly string[],
   resolve: (values: GroupValues<Groups>, sources: SettingSources) => Values,
 ): SettingsDefinition<Values>;
 export function defineSettings(
   titles: Readonly<Record<string, string>>,
   groups: SettingGroups,
+  reported: readonly string[],
   resolve: SettingsDefinition['resolve'] = (values) =>
     Object.fromEntries(Object.keys(groups).map((group) => [group, values[group]])),
 ): SettingsDefinition {
-  return { titles, groups, resolve };
+  return { titles, groups, reported, resolve };
 }
 
 /** What a definition gives to the configuration. */
