@@ -203,7 +203,7 @@ describe('without the counted numbers', () => {
     expect(first).toMatchObject({
       kind: 'notify',
       reason: 'UsageNotCounted',
-      event: { type: 'Warning', message: detail },
+      event: { message: detail },
     });
     const [after, then] = decide(seen, memory({ demand: settledNeed, emitted: ['uncounted'] }), NOW);
     expect(then).toMatchObject({ kind: 'hold', phase: 'Blocked', reason: 'UsageNotCounted', detail });
