@@ -13,10 +13,19 @@ export function requestCancellation(method: string): AbortSignal | undefined {
   if (cancelled === undefined || method === 'GET') return cancelled;
   const stopping = new AbortController();
   const onCancel = (): void => {
-    const reason: unknown = cancelled.reason;
-    if (reason instanceof Error && reason.message === WORKER_SHUTDOWN) stopping.abort(reason);
+    if (isShutdown(cancelled)) stopping.abort(cancelled.reason);
   };
   if (cancelled.aborted) onCancel();
   else cancelled.addEventListener('abort', onCancel, { once: true });
   return stopping.signal;
+}
+
+/** Whether people or the workflow cancelled the activity that runs now: what it has not begun is not to be begun. */
+export function isInterrupted(): boolean {
+  const cancelled = asyncLocalStorage.getStore()?.cancellationSignal;
+  return cancelled?.aborted === true && !isShutdown(cancelled);
+}
+
+function isShutdown({ reason }: AbortSignal): boolean {
+  return reason instanceof Error && reason.message === WORKER_SHUTDOWN;
 }

@@ -3,7 +3,7 @@ import type { PollPace } from '../../domain/kernel/poll-pace.ts';
 import { withKubernetesFailures } from '../kubernetes/failure.ts';
 import type { PauseActivities } from './interface.ts';
 import { notYet } from './not-yet.ts';
-import { type PauseOptions, readPause, writePause } from './pause.ts';
+import { JUST_READ_MS, type PauseOptions, readPauses, writePause } from './pause.ts';
 
 /** People who resume are watched by the process itself, so most attempts ask nobody. */
 const PACE: PollPace = { first: 1_000, last: 15_000, ramp: 10 * 60_000 };
@@ -11,7 +11,8 @@ const PACE: PollPace = { first: 1_000, last: 15_000, ramp: 10 * 60_000 };
 export function createPauseActivities(options: PauseOptions, pace: PollPace = PACE): PauseActivities {
   return {
     awaitResume: withKubernetesFailures(async ({ subject }) => {
-      const pause = await readPause(options, subject);
+      // Cheap while it is paused; the end of a pause is read for this answer.
+      const pause = (await readPauses(options))(subject) ?? (await readPauses(options, JUST_READ_MS))(subject);
       if (pause !== null) throw notYet(pauseSentence(pause), pace);
     }),
     ensurePauseKept: withKubernetesFailures(async ({ scope, pause }) => await writePause(options, scope, pause)),

@@ -1,7 +1,5 @@
+import { PAUSES_CONFIRMED_MS } from '../../domain/kernel/pause-state.ts';
 import type { PauseConfigMaps } from '../../domain/kernel/stored-pause.ts';
-
-/** How long what was read counts as confirmed while the watches are alive, in milliseconds. */
-const CONFIRMED_MS = 30_000;
 
 /**
  * The ConfigMaps of pauses as a process knows them. A watch says when they change; what was not confirmed for 30 s, or is
@@ -15,7 +13,8 @@ export class PauseView {
   /** Counts what makes an answer that is still under way too old to be kept. */
   #changes = 0;
 
-  constructor(read: () => Promise<PauseConfigMaps>, now: () => number = Date.now) {
+  /** @param now a clock in milliseconds that nobody sets: one that is set back would make what was read young again. */
+  constructor(read: () => Promise<PauseConfigMaps>, now: () => number = () => performance.now()) {
     this.#read = read;
     this.#now = now;
   }
@@ -32,9 +31,10 @@ export class PauseView {
     this.changed();
   }
 
-  async read(): Promise<PauseConfigMaps> {
+  /** @param maxAgeMs what was confirmed longer ago is read again, in milliseconds. */
+  async read(maxAgeMs = PAUSES_CONFIRMED_MS): Promise<PauseConfigMaps> {
     const cached = this.#confirmed;
-    if (cached !== null && this.#now() - cached.at < CONFIRMED_MS) return cached.maps;
+    if (cached !== null && this.#now() - cached.at < maxAgeMs) return cached.maps;
     const changes = this.#changes;
     const at = this.#now();
     const maps = await this.#read();

@@ -21,7 +21,14 @@ export interface PauseOptions {
   /** Where both ConfigMaps are. */
   readonly systemNamespace: string;
   /** The process's own view of both; absent: they are read each time. */
-  readonly pauses?: { readonly read: () => Promise<PauseConfigMaps> } | undefined;
+  readonly pauses?:
+    | {
+        /** What was confirmed longer ago than so many milliseconds is read again. */
+        readonly read: (maxAgeMs?: number) => Promise<PauseConfigMaps>;
+        /** They were written by this process. */
+        readonly changed: () => void;
+      }
+    | undefined;
 }
 
 /** Both ConfigMaps as they are now. */
@@ -47,15 +54,30 @@ function textsOf(binaryData: Readonly<Record<string, string>> = {}): Readonly<Re
   return Object.fromEntries(texts) as Record<string, string>;
 }
 
+/** The pause of a subject, by what was read of all of them. */
+type PauseOf = (subject: PauseSubject) => PauseInForce | null;
+
 /** The pauses of this moment, to be asked for several subjects. */
-export async function readPauses(options: PauseOptions): Promise<(subject: PauseSubject) => PauseInForce | null> {
-  const maps = await (options.pauses === undefined ? readPauseConfigMaps(options) : options.pauses.read());
+export async function readPauses(options: PauseOptions, maxAgeMs?: number): Promise<PauseOf> {
+  const maps = await (options.pauses === undefined ? readPauseConfigMaps(options) : options.pauses.read(maxAgeMs));
   return (subject) => pauseOf(maps, subject, digest);
+}
+
+/** What was read for an answer that ends a wait or prevents a write, in milliseconds: a second serves many of them at once. */
+export const JUST_READ_MS = 1_000;
+
+/**
+ * The same for what one subject is about. A pause of it is read just now: where two workers' views disagree, one would
+ * go on writing what the other goes on preventing.
+ */
+export async function readPausesFor(options: PauseOptions, subject: PauseSubject): Promise<PauseOf> {
+  const pauseOf = await readPauses(options);
+  return pauseOf(subject) === null ? pauseOf : await readPauses(options, JUST_READ_MS);
 }
 
 /** The pause that holds for a subject; null where there is none. */
 export async function readPause(options: PauseOptions, subject: PauseSubject): Promise<PauseInForce | null> {
-  return (await readPauses(options))(subject);
+  return (await readPausesFor(options, subject))(subject);
 }
 
 /** The key of a pause in the ConfigMap `headroom-pauses`. */
@@ -100,14 +122,21 @@ export function createQuotaPauseGuard(
  * nobody's write undoes another's.
  */
 export async function writePause(
-  { kubernetes, systemNamespace: namespace }: PauseOptions,
+  { kubernetes, systemNamespace: namespace, pauses }: PauseOptions,
   scope: Exclude<PauseScope, { kind: 'everything' }>,
   pause: Pause | null,
 ): Promise<void> {
   const key = keyOf(scope);
   const data = { [key]: pause === null ? null : storePause(pause) };
-  await kubernetes.core.patchNamespacedConfigMap(
+  const write = kubernetes.core.patchNamespacedConfigMap(
     { name: PAUSES, namespace, body: { data, binaryData: { [key]: null } } },
     setHeaderOptions('Content-Type', PatchStrategy.MergePatch),
   );
+  try {
+    // Where there is no ConfigMap, there is no pause to take away.
+    await (pause === null ? orNull(write) : write);
+  } finally {
+    // Its answer may be lost, and it written all the same.
+    pauses?.changed();
+  }
 }

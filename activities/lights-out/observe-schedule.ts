@@ -5,7 +5,7 @@ import { KIND } from '../../domain/lights-out/schedule/names.ts';
 import type { LightsOutObservation, LightsOutTimings } from '../../domain/lights-out/decide/observation.ts';
 import type { Period } from '../../domain/lights-out/schedule/period.ts';
 import { NOTES_LIMIT, type Plan, planSchedule } from '../../domain/lights-out/decide/plan.ts';
-import { type PauseOptions, readPauses } from '../kernel/pause.ts';
+import { type PauseOptions, readPausesFor } from '../kernel/pause.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import type { ObserveScheduleInput } from './interface.ts';
 import { reconcileMetric } from './metrics.ts';
@@ -32,14 +32,19 @@ export async function observeSchedule(
   const { kubernetes, timings } = options;
   const { schedule } = observeInput.target;
   const at = options.now();
-  const [object, pauseOf] = await Promise.all([readScheduleObject(kubernetes, schedule), readPauses(options)]);
-  const pause = pauseOf({ controller: 'lights-out', name: schedule });
+  const subject = { controller: 'lights-out', name: schedule } as const;
+  const [object, pauseOf] = await Promise.all([
+    readScheduleObject(kubernetes, schedule),
+    readPausesFor(options, subject),
+  ]);
+  const pause = pauseOf(subject);
+  const paused = new PausedNamespaces(pauseOf);
   const own = object === null ? null : scheduleNow(object, at);
   const whole =
     own !== null && own.seen.spec === null && !own.seen.isDeleting
       ? null
-      : await planNow(options, observeInput, own, at);
-  const plan = whole === null ? null : withoutPaused(whole, pauseOf, at);
+      : await planNow(options, observeInput, { own, isPaused: (namespace) => paused.has(namespace), now: at });
+  const plan = whole === null ? null : paused.noted(whole, at);
   reconcileMetric(schedule, at);
   return {
     at,
@@ -57,43 +62,62 @@ export async function observeSchedule(
 async function planNow(
   { kubernetes, protectedNamespaces, gitopsManagers }: ObserveOptions,
   observeInput: ObserveScheduleInput,
-  own: ScheduleNow | null,
-  now: EpochMs,
+  {
+    own,
+    isPaused,
+    now,
+  }: {
+    readonly own: ScheduleNow | null;
+    readonly isPaused: (namespace: string) => boolean;
+    readonly now: EpochMs;
+  },
 ): Promise<Plan> {
   // The workloads first: whoever annotated one of them is in the list of schedules that follows, unless it is gone.
   const { workloads, missing } = await listWorkloads(kubernetes);
   const [namespaces, schedules] = await Promise.all([listNamespaces(kubernetes), listSchedules(kubernetes)]);
   const others = othersThan(observeInput.target.schedule, schedules);
   const context = evaluationContext(observeInput, own, others, { protectedNamespaces, gitopsManagers, now });
-  return planSchedule({ context, namespaces, workloads, missing });
+  return planSchedule({ context, namespaces, workloads, missing, isPaused });
 }
 
 /** How soon a paused namespace is looked at again, in milliseconds. */
 const PAUSED_RECHECK_MS = 60_000;
 
-/** The plan without what is in a paused namespace, which it says instead; it is still counted as to be done. */
-function withoutPaused(plan: Plan, pauseOf: (subject: PauseSubject) => PauseInForce | null, at: EpochMs): Plan {
-  const namespaces = new Set(plan.items.map(({ workload }) => workload.namespace));
-  const pauses = new Map(
-    [...namespaces].flatMap((namespace) => {
-      const pause = pauseOf({ controller: 'lights-out', namespace });
-      return pause?.scope === 'namespace' ? [[namespace, pause] as const] : [];
-    }),
-  );
-  if (pauses.size === 0) return plan;
-  const items = plan.items.filter(({ workload }) => !pauses.has(workload.namespace));
-  const notes = [...pauses].map(([namespace, pause]) => ({
-    workload: `namespace ${namespace}`,
-    reason: 'Paused' as const,
-    detail: pauseSentence(pause),
-  }));
-  return {
-    ...plan,
-    items,
-    notes: [...notes, ...plan.notes].slice(0, NOTES_LIMIT),
-    notesTotal: plan.notesTotal + notes.length,
-    until: Math.min(plan.until ?? Number.POSITIVE_INFINITY, at + PAUSED_RECHECK_MS),
-  };
+/** The paused namespaces in which something is to be done, as they are asked for. */
+class PausedNamespaces {
+  readonly #pauseOf: (subject: PauseSubject) => PauseInForce | null;
+  readonly #asked = new Map<string, PauseInForce | null>();
+
+  constructor(pauseOf: (subject: PauseSubject) => PauseInForce | null) {
+    this.#pauseOf = pauseOf;
+  }
+
+  has(namespace: string): boolean {
+    const known = this.#asked.get(namespace);
+    if (known !== undefined) return known !== null;
+    const pause = this.#pauseOf({ controller: 'lights-out', namespace });
+    // A pause of more than the namespace holds for the schedule as a whole.
+    const own = pause?.scope === 'namespace' ? pause : null;
+    this.#asked.set(namespace, own);
+    return own !== null;
+  }
+
+  /** The plan that says what is withheld, and why. */
+  noted(plan: Plan, at: EpochMs): Plan {
+    const paused = [...this.#asked].flatMap(([namespace, pause]) => (pause === null ? [] : [{ namespace, pause }]));
+    if (paused.length === 0) return plan;
+    const notes = paused.map(({ namespace, pause }) => ({
+      workload: `namespace ${namespace}`,
+      reason: 'Paused' as const,
+      detail: pauseSentence(pause),
+    }));
+    return {
+      ...plan,
+      notes: [...notes, ...plan.notes].slice(0, NOTES_LIMIT),
+      notesTotal: plan.notesTotal + notes.length,
+      until: Math.min(plan.until ?? Number.POSITIVE_INFINITY, at + PAUSED_RECHECK_MS),
+    };
+  }
 }
 
 function localMoments(own: ScheduleNow | null): LightsOutObservation['local'] {

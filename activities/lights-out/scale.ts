@@ -6,7 +6,8 @@ import { KEDA_PAUSED_REPLICAS, MANAGED_BY } from '../../domain/lights-out/schedu
 import type { Evaluation, EvaluationContext, PlanItem } from '../../domain/lights-out/workload/evaluation.ts';
 import { type ScopedNamespace, type Workload, workloadName } from '../../domain/lights-out/workload/workload.ts';
 import { inParallel } from '../kernel/in-parallel.ts';
-import { type PauseOptions, readPauses } from '../kernel/pause.ts';
+import { isInterrupted } from '../kernel/cancellation.ts';
+import { type PauseOptions, readPause } from '../kernel/pause.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { statusCode } from '../kubernetes/failure.ts';
 import type { Batch, BatchOutcome, ItemOutcome } from './interface.ts';
@@ -36,12 +37,11 @@ const ROUNDS = 5;
 export async function ensureScaled(options: ScaleOptions, batch: Batch): Promise<BatchOutcome> {
   const metrics = scalingMetrics(batch.target.schedule);
   const surroundings = createSurroundings(options, batch);
-  const pauseOf = await readPauses(options);
   const outcomes = await inParallel(AT_ONCE, batch.items, async (item) => {
-    const pause = pauseOf({ controller: 'lights-out', namespace: item.workload.namespace });
-    if (pause !== null) return outcome(item, 'skipped', pauseSentence(pause));
+    // What is not begun is left to the next pass, which observes what was done.
+    if (isInterrupted()) return null;
     try {
-      return await ensureItem(options, { item, metrics, surroundings });
+      return await ensureItem(options, { item, schedule: batch.target.schedule, metrics, surroundings });
     } catch (error) {
       const detail = itemFailure(error);
       if (detail === null) throw error;
@@ -49,24 +49,31 @@ export async function ensureScaled(options: ScaleOptions, batch: Batch): Promise
       return outcome(item, 'failed', detail);
     }
   });
-  for (const [index, { kind }] of outcomes.entries()) {
-    metrics.processed(batch.items[index]?.direction ?? 'Up', kind === 'done' ? 'success' : kind);
+  for (const [index, one] of outcomes.entries()) {
+    if (one === null) continue;
+    metrics.processed(batch.items[index]?.direction ?? 'Up', one.kind === 'done' ? 'success' : one.kind);
   }
-  return { outcomes };
+  return { outcomes: outcomes.filter((one) => one !== null) };
 }
 
 interface ItemInput {
   readonly item: PlanItem;
+  readonly schedule: string;
   readonly metrics: ScalingMetrics;
   readonly surroundings: Surroundings;
 }
 
 async function ensureItem(
-  { kubernetes }: ScaleOptions,
-  { item, metrics, surroundings }: ItemInput,
+  options: ScaleOptions,
+  { item, schedule, metrics, surroundings }: ItemInput,
 ): Promise<ItemOutcome> {
+  const { kubernetes } = options;
+  const { namespace } = item.workload;
   let next = item;
   for (let round = 0; ; round += 1) {
+    // Before every write: a batch may take ten minutes, and a workload that others write at the same time several rounds.
+    const pause = await readPause(options, { controller: 'lights-out', namespace, name: schedule });
+    if (pause !== null) return outcome(item, 'skipped', pauseSentence(pause));
     if (await write(kubernetes, next)) {
       metrics.operation(item.workload, item.direction);
       return outcome(item, 'done');

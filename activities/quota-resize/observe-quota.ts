@@ -17,7 +17,7 @@ import { resolvePolicy } from '../../domain/quota-resize/policy/resolve.ts';
 import type { ResizeTimings } from '../../domain/quota-resize/model/timings.ts';
 import { isExceeded } from '../../domain/quota-resize/demand/unmet-demand.ts';
 import type { UsageMode } from '../../domain/quota-usage/mode.ts';
-import { type PauseOptions, readPauses } from '../kernel/pause.ts';
+import { JUST_READ_MS, type PauseOptions, readPauses, readPausesFor } from '../kernel/pause.ts';
 import { inParallel } from '../kernel/in-parallel.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { orNull } from '../kubernetes/failure.ts';
@@ -45,7 +45,7 @@ export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTa
   const { kubernetes, timings, leases, usage } = options;
   const [namespace, pauseOf, lease] = await Promise.all([
     orNull(kubernetes.core.readNamespace({ name: target.namespace })),
-    readPauses(options),
+    readPausesFor(options, quotaPauseSubject('quota-resize', target)),
     leases.read(target),
   ]);
   const pause = pauseOf(quotaPauseSubject('quota-resize', target));
@@ -61,6 +61,8 @@ export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTa
       ? await observeNamespace(options, target, (quota) => policies(quota).policy)
       : { ...NOTHING, quota: await readQuota(kubernetes, target) };
   const { quota, demand, contradictions } = seen;
+  // A quota that may not be raised along is not to be proposed again and again by what was read before its pause.
+  const pauseOfOther = seen.otherQuotas.length === 0 ? pauseOf : await readPauses(options, JUST_READ_MS);
   const { policy, warnings } = policies(quota);
   return {
     namespace: presence,
@@ -74,7 +76,7 @@ export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTa
     contradictions,
     mergeHold: mergeHold(policy, Date.now()),
     otherQuotas: await inParallel(OTHER_QUOTAS_AT_ONCE, seen.otherQuotas, (otherQuota) =>
-      readOtherQuota(options, target, otherQuota, pauseOf),
+      readOtherQuota(options, target, otherQuota, pauseOfOther),
     ),
     candidates: quota === null || presence !== 'present' ? [] : await candidatesOf(options, { target, quota, policy }),
     lease,

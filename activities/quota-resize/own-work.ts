@@ -2,6 +2,7 @@
  * How Headroom finds what it did for a decision before, and tells it from what people did.
  */
 import { createHash } from 'node:crypto';
+import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
 import type { WritePriority } from '../../domain/github-budget/write-priority.ts';
 import { isZero, parseQuantity } from '../../domain/kernel/quantity.ts';
@@ -14,13 +15,13 @@ import {
   type PullRequestTexts,
 } from '../../domain/quota-resize/pull-request/text.ts';
 import { failure } from '../kernel/failure.ts';
-import type { GuardedAction } from './policy-guard.ts';
+import { type GuardedAction, policyChanged } from './policy-guard.ts';
 import type { Forge, PullRequest } from '../forge/forge.ts';
 import type { PullRequestPollTimings } from '../../domain/quota-resize/pull-request/poll.ts';
 import type { WritePermits } from '../forge/write-permits.ts';
 import type { Repositories } from '../forge/repositories.ts';
 
-/** Throws the failure `GloballyPaused` while the global pause is set. */
+/** Throws the failure `GloballyPaused` or `Paused` while nothing may be written for a quota. */
 type Guard = (target: QuotaTarget) => Promise<void>;
 
 /** Throws the failure `PolicyChanged` where the policy does not allow the deed any more. */
@@ -53,8 +54,9 @@ export interface GitHubActivityConfig {
 export type Write = <T>(what: string, fields: Record<string, unknown>, write: () => Promise<T>) => Promise<T>;
 
 /**
- * The writes of one run of an activity. The budget is asked before each; then, as that may have taken long, the guards
- * before the first: the global pause, and for a deed its policy.
+ * The writes of one run of an activity. The budget is asked before each, and the pauses before and after that, as it may
+ * take long: those of the quota, and where its limits are proposed or merged those of every quota that is raised along.
+ * Before the first write of such an action its policy is asked as well.
  *
  * @throws {ApplicationFailure} what the guard, the permits and the write itself throw.
  */
@@ -64,14 +66,15 @@ export function writesOf(
   decision: Decision,
   action?: GuardedAction,
 ): Write {
-  let permitted: Promise<void> | undefined;
-  const guards = async (): Promise<void> => {
+  let isAllowed: Promise<void> | undefined;
+  const assertUnpaused = async (): Promise<void> => {
     await guard(target);
-    if (action !== undefined) await policyGuard(target, action);
+    if (action === undefined) return;
+    for (const { quota } of decision.batchedQuotas ?? []) await assertMayBeRaised(guard, { ...target, quota }, action);
   };
   return async (what, fields, write) => {
     // Whoever is paused takes nobody's place in the queue.
-    if (permitted === undefined) await guard(target);
+    await assertUnpaused();
     await permits?.acquire({
       id: permitId(decision, what, fields),
       priority: priorityOf(decision),
@@ -79,7 +82,8 @@ export function writesOf(
       cluster: target.cluster,
       write: what,
     });
-    await (permitted ??= guards());
+    if (action !== undefined) await (isAllowed ??= policyGuard(target, action));
+    await assertUnpaused();
     const started = Date.now();
     const line = {
       target: targetName(target),
@@ -107,6 +111,17 @@ export function writesOf(
       throw error;
     }
   };
+}
+
+/** A paused quota that is raised along is none that this episode waits for: it is decided anew without it. */
+async function assertMayBeRaised(guard: Guard, other: QuotaTarget, action: GuardedAction): Promise<void> {
+  try {
+    await guard(other);
+  } catch (error) {
+    if (!(error instanceof ApplicationFailure) || (error.type !== 'Paused' && error.type !== 'GloballyPaused'))
+      throw error;
+    throw policyChanged(other, action, error.message);
+  }
 }
 
 /** The same for every attempt at the same write: the budget keeps its place in the queue by it. */

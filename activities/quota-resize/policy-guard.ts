@@ -28,22 +28,23 @@ export function createPolicyGuard({
       orNull(kubernetes.core.readNamespace({ name })),
       orNull(kubernetes.core.readNamespacedResourceQuota({ name: quotaName, namespace: name })),
     ]);
-    if (namespace === null || quota === null) throw changed(target, action, 'the quota is gone');
+    if (namespace === null || quota === null) throw policyChanged(target, action, 'the quota is gone');
     const { policy } = resolvePolicy({
       defaults,
       namespaceAnnotations: namespace.metadata?.annotations,
       quotaAnnotations: quota.metadata?.annotations,
     });
-    if (!policy.enabled) throw changed(target, action, 'it opted out');
-    if (policy.mode === 'observe') throw changed(target, action, 'the mode is observe');
+    if (!policy.enabled) throw policyChanged(target, action, 'it opted out');
+    if (policy.mode === 'observe') throw policyChanged(target, action, 'the mode is observe');
     if (action === 'propose') return;
-    if (!policy.autoMerge.allowed) throw changed(target, action, 'auto-merge is off');
+    if (!policy.autoMerge.allowed) throw policyChanged(target, action, 'auto-merge is off');
     const held = mergeHold(policy, Date.now());
-    if (held !== null) throw changed(target, action, held.detail);
+    if (held !== null) throw policyChanged(target, action, held.detail);
   });
 }
 
-function changed(target: QuotaTarget, action: GuardedAction, why: string): Error {
+/** The failure of an action that is not allowed any more, which the workflow decides anew about. */
+export function policyChanged(target: QuotaTarget, action: GuardedAction, why: string): Error {
   const what = action === 'merge' ? 'merged' : 'opened';
   return failure({
     type: 'PolicyChanged',

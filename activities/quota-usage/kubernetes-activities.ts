@@ -23,8 +23,7 @@ export function createQuotaUsageActivities(options: QuotaUsageOptions): QuotaUsa
   const guard = createQuotaPauseGuard(options, 'quota-usage');
   return {
     ensureUsageStatus: withKubernetesFailures(async (write) => {
-      await guard(write.target);
-      return await ensureUsageStatus(options, write);
+      return await ensureUsageStatus(options, guard, write);
     }),
     ensureUsageEvent: withKubernetesFailures(async (event) => {
       await guard(event.target);
@@ -48,11 +47,13 @@ const MAX_COUNT_AGE_MS = 10_000;
 
 async function ensureUsageStatus(
   { kubernetes }: QuotaUsageOptions,
+  guard: ReturnType<typeof createQuotaPauseGuard>,
   write: UsageStatusWrite,
 ): Promise<UsageStatusOutcome> {
   const { namespace, quota: name } = write.target;
   let { resourceVersion, used, without } = write;
   for (let rebases = 0; ; rebases += 1) {
+    await guard(write.target);
     const outcome = await patchStatus(kubernetes, { ...write, resourceVersion, used, without });
     if (outcome !== 'conflict') {
       return outcome === 'gone'

@@ -51,31 +51,3 @@ export function pauseSentence({ scope, by, reason, at, kept }: PauseInForce): st
   const since = at === null ? '' : ` since ${formatInstant(at)}`;
   return `${WHAT[scope]} by ${by}${since}${reason === '' ? '' : `: ${reason}`} (${kept})`;
 }
-
-/** What a `pause` or `resume` that is sent to a workflow comes to. */
-export type PauseAnswer =
-  | { readonly kind: 'accepted'; readonly pause: Pause | null; readonly message: string }
-  | { readonly kind: 'rejected'; readonly message: string };
-
-/** Pure; `known` is the pause that holds for the workflow's target as far as it knows. */
-export function pauseCommand(
-  name: 'pause' | 'resume',
-  inForce: PauseInForce | null,
-  { by, reason }: { readonly by: string; readonly reason: string },
-  now: EpochMs,
-): PauseAnswer {
-  if (name === 'pause') {
-    return inForce?.scope === 'target'
-      ? { kind: 'rejected', message: `already ${pauseSentence(inForce)}` }
-      : {
-          kind: 'accepted',
-          pause: { by, reason, at: now },
-          message: `paused by ${by}: nothing is written until resume`,
-        };
-  }
-  if (inForce === null) return { kind: 'rejected', message: 'not paused, so there is nothing to resume' };
-  if (inForce.scope !== 'target') {
-    return { kind: 'rejected', message: `${pauseSentence(inForce)}, which resume of one target does not end` };
-  }
-  return { kind: 'accepted', pause: null, message: `resumed by ${by}` };
-}

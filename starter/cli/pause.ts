@@ -5,6 +5,7 @@ import { PAUSE_EVERYTHING, type PauseScope } from '../../domain/kernel/pause.ts'
 import { isShortenedPauseKey, scopeOfPauseKey, storePause, upgradePause } from '../../domain/kernel/stored-pause.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
 import type { ConfigSources } from '../../platform/config/config.ts';
+import { pauseChanged } from '../../workflows/kernel/messages.ts';
 import type { Config } from '../config.ts';
 import { columns } from './columns.ts';
 import type { confirmedCluster } from './confirmed-cluster.ts';
@@ -169,13 +170,11 @@ async function assertExists(config: Config, scope: WrittenScope): Promise<void> 
   await quotas.assertExists(config, { namespace: scope.namespace, quota: null });
 }
 
-/** What runs for a target is to show it at once; the pause holds without it. */
+/** What runs for a target is to end what is under way, and to show it at once; the pause holds without it. */
 async function wake(config: Config, { controller, name }: TargetScope): Promise<void> {
   const id = controllers[controller].target?.workflowId(config.kubernetes.clusterName, name);
   if (id === undefined) return;
-  await withClient(config, async (client) => await client.workflow.getHandle(id).signal('reconcileNow', {})).catch(
-    () => {},
-  );
+  await withClient(config, async (client) => await client.workflow.getHandle(id).signal(pauseChanged)).catch(() => {});
 }
 
 async function list(loaded: Loaded, { output }: SharedOptions): Promise<void> {

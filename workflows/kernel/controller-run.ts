@@ -1,5 +1,6 @@
 import { allHandlersFinished, CancellationScope, condition, log, workflowInfo } from '@temporalio/workflow';
 import type { ControllerName } from '../../domain/kernel/controllers.ts';
+import type { PauseState } from '../../domain/kernel/pause-state.ts';
 import { type EpochMs, formatInstant } from '../../domain/kernel/time.ts';
 import { type CommandAnswer, type CommandDefinitions, handleCommands } from './commands.ts';
 import { isCancelled } from './failure.ts';
@@ -20,6 +21,8 @@ export interface Carried<Memory> {
   readonly memory: Memory;
   readonly published: PublishedStatus;
   readonly lastCommand: string | null;
+  /** What it knows of the pause of its target; absent where it has none. */
+  readonly pause?: PauseState;
 }
 
 /** Version 1 called the field `published` `standing`. */
@@ -243,8 +246,10 @@ export class ControllerRun<Status extends RunStatus, Memory> {
   }
 
   /** What the next run of this workflow begins with. */
-  carry(): Carried<Memory> {
-    return { version: 2, memory: this.#memory, published: this.#shown.published, lastCommand: this.#lastCommand };
+  carry(pause?: PauseState): Carried<Memory> {
+    const { published } = this.#shown;
+    const lastCommand = this.#lastCommand;
+    return { version: 2, memory: this.#memory, published, lastCommand, ...(pause === undefined ? {} : { pause }) };
   }
 
   #published(status: Status): PublishedStatus {

@@ -80,7 +80,11 @@ async function write(pass: SchedulePass, batch: Batch): Promise<BatchOutcome | n
   const direction = first?.direction === 'Down' ? 'to sleep' : 'to wake';
   const names = `${first === undefined ? '' : workloadName(first.workload)}${items.length > 1 ? ', …' : ''}`;
   try {
-    return await ensureScaled.executeWithOptions({ summary: brief(`${items.length} ${direction}: ${names}`) }, [batch]);
+    // An interrupted batch answers by what it had done by then.
+    return await pass.run.interruptible(
+      async () =>
+        await ensureScaled.executeWithOptions({ summary: brief(`${items.length} ${direction}: ${names}`) }, [batch]),
+    );
   } catch (error) {
     await pass.restAfter(error);
     return null;

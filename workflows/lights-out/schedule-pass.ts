@@ -1,7 +1,8 @@
 import { log } from '@temporalio/workflow';
 import type { ObserveScheduleInput } from '../../activities/lights-out/interface.ts';
 import type { ScheduleTarget } from '../../domain/lights-out/target.ts';
-import { PAUSES } from '../../domain/kernel/pause.ts';
+import { PAUSES, pauseSentence } from '../../domain/kernel/pause.ts';
+import type { PauseState } from '../../domain/kernel/pause-state.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { unreadable } from '../../domain/lights-out/decide/decide.ts';
 import type { LightsOutObservation, ReadyCondition } from '../../domain/lights-out/decide/observation.ts';
@@ -50,10 +51,10 @@ export class SchedulePass {
   #written: { readonly text: string; readonly at: EpochMs } = { text: '', at: 0 };
   #reports: PendingReports = { isPending: false, times: 0 };
 
-  constructor(target: ScheduleTarget, run: LightsOutRun) {
+  constructor(target: ScheduleTarget, run: LightsOutRun, pause?: PauseState) {
     this.target = target;
     this.run = run;
-    this.pauses = new PauseControl({ controller: 'lights-out', name: target.schedule });
+    this.pauses = new PauseControl({ controller: 'lights-out', name: target.schedule }, pause);
   }
 
   /** The last observation; null before the first. */
@@ -75,11 +76,12 @@ export class SchedulePass {
   /** Null when the cluster could not be read; the backoff is over by then. */
   async observe(): Promise<LightsOutObservation | null> {
     const { run } = this;
+    const askedAt = Date.now();
     try {
-      const seen = await observeSchedule.executeWithOptions({ summary: 'everything in scope' }, [this.observeInput()]);
-      this.#clock = { workflow: Date.now(), worker: seen.at };
+      const read = await observeSchedule.executeWithOptions({ summary: 'everything in scope' }, [this.observeInput()]);
+      this.#clock = { workflow: Date.now(), worker: read.at };
+      const seen = this.#withPause(read, askedAt);
       this.#seen = seen;
-      this.pauses.found(seen.paused === null ? null : { scope: 'target', kept: PAUSES, ...seen.paused });
       const paused = seen.paused === null ? null : { ...seen.paused, at: seen.paused.at ?? seen.at };
       run.remember({ ...run.memory, paused });
       return seen;
@@ -92,6 +94,19 @@ export class SchedulePass {
       await this.rest(this.now() + FAILED_REST_MS, message);
       return null;
     }
+  }
+
+  /** The observation with the pause in force, which may be newer than what the worker has read. */
+  #withPause(seen: LightsOutObservation, askedAt: EpochMs): LightsOutObservation {
+    const { paused, globalPause } = seen;
+    // A pause of everything or of the controller is in force for as long as it is read.
+    if (globalPause !== null) return seen;
+    this.pauses.found(paused === null ? null : { scope: 'target', kept: PAUSES, ...paused }, askedAt);
+    const { inForce } = this.pauses;
+    if (inForce === null) return { ...seen, paused: null };
+    return inForce.scope === 'target'
+      ? { ...seen, paused: inForce }
+      : { ...seen, paused: null, globalPause: pauseSentence(inForce) };
   }
 
   /** The part of the memory that the observation activity needs. */
@@ -147,6 +162,8 @@ export class SchedulePass {
   async restAfter(error: unknown): Promise<void> {
     const failed = failedActivity(error);
     if (failed === null) throw error;
+    // The next pass says what is paused, and waits for its end.
+    if (failed.type === 'Paused' && this.pauses.foundIn(failed)) return;
     const reason = failed.type === 'GloballyPaused' ? 'GloballyPaused' : 'ScalingFailed';
     this.run.publish({ ...this.run.status, reason, detail: failed.message });
     await this.rest(this.now() + FAILED_REST_MS, failed.message);

@@ -12,6 +12,7 @@ import type { LightsOutObservation } from '../../domain/lights-out/decide/observ
 import { type FinishedRun, completeRun, withRun } from '../../domain/lights-out/decide/run.ts';
 import type { LightsOutVerdict } from '../../domain/lights-out/decide/verdict.ts';
 import { type Carried, ControllerRun, upgradeCarried } from '../kernel/controller-run.ts';
+import { handlePauseChanged } from '../kernel/pause.ts';
 import { commandDescriptions, commandSignals, commandUpdates } from './messages.ts';
 import { scheduleChanged, status, workloadsChanged } from './messages.ts';
 import { FIRST_STATUS, type LightsOutRun, shownFacts, statusAnswer } from './report.ts';
@@ -50,16 +51,16 @@ export async function lightsOut(input: LightsOutInput): Promise<LightsOutResult>
     historyEvents: continueAfterEvents,
     facts: shownFacts,
   });
-  const pass = new SchedulePass(target, run);
+  const pass = new SchedulePass(target, run, carried?.pause);
   handleMessages(target, run, pass);
 
   for (;;) {
     run.beginPass();
-    if (!(await pass.keepPause())) continue;
     if (run.isHistoryLong) {
       await run.handlersFinished();
-      return await continueAsNew<typeof lightsOut>({ ...input, carried: run.carry() });
+      return await continueAsNew<typeof lightsOut>({ ...input, carried: run.carry(pass.pauses.state) });
     }
+    if (!(await pass.keepPause())) continue;
     const seen = await pass.observe();
     if (seen === null) continue;
     const verdict = next(run, target, seen);
@@ -143,10 +144,13 @@ function handleMessages(target: ScheduleTarget, run: LightsOutRun, pass: Schedul
     description: 'a workload or namespace is not as the schedule wants it',
   });
   setHandler(status, () => statusAnswer(target, run, pass.seen));
+  handlePauseChanged(run);
   const commands = { signals: commandSignals, updates: commandUpdates, descriptions: commandDescriptions };
   run.handleCommands(commands, (name, raw) => {
     if (name === 'pause' || name === 'resume') {
-      return { ...pass.pauses.evaluate(name, raw), memory: run.memory };
+      const answer = pass.pauses.evaluate(name, raw);
+      if (answer.kind === 'rejected') return answer;
+      return { ...answer, memory: run.memory, apply: () => [answer.apply?.(), run.interrupt()] };
     }
     const { memory, message } = applyCommand(name, raw, { memory: run.memory, seen: pass.seen, now: Date.now() });
     return memory === null ? { kind: 'rejected', message } : { kind: 'accepted', message, memory };

@@ -97,16 +97,23 @@ async function rebuild(
   const noted: Decision =
     pullRequest === null ? decision : { ...decision, pullRequest: { ...pullRequest, headSha: '' } };
   await ensuring.ensureLeaseUpdated.executeWithOptions({ summary: brief(why) }, [{ target, decision: noted }]);
-  const { released = [] } = verdict;
-  if (released.length > 0) {
-    await ensuring.ensureBatchedQuotasReleased.executeWithOptions({ summary: released.join(', ') }, [
-      { target, decision, quotas: released },
-    ]);
-  }
+  await releaseBatchedQuotas(target, decision, verdict.released);
   const outcome = await ensuring.ensurePullRequestRebuilt.executeWithOptions({ summary: brief(why) }, [
     { target, decision, policy: seen.quota.policy, candidatesByQuota: candidatesByQuota(target, decision, seen), why },
   ]);
   return await opened(target, verdict, outcome, seen);
+}
+
+/** What the pull request does not raise is not ours to hold: those quotas have their own episodes. */
+async function releaseBatchedQuotas(
+  target: QuotaTarget,
+  decision: Decision,
+  quotas: readonly string[] = [],
+): Promise<void> {
+  if (quotas.length === 0) return;
+  await ensuring.ensureBatchedQuotasReleased.executeWithOptions({ summary: quotas.join(', ') }, [
+    { target, decision, quotas },
+  ]);
 }
 
 async function opened(
@@ -122,13 +129,7 @@ async function opened(
       const { pullRequest } = outcome;
       const leftOut = outcome.kind === 'open' ? (outcome.leftOut ?? []) : [];
       const held = withoutBatchedQuotas(decision, leftOut);
-      if (leftOut.length > 0) {
-        // Quotas that the pull request does not raise must not stay locked by this decision: they have their own
-        // episodes.
-        await ensuring.ensureBatchedQuotasReleased.executeWithOptions({ summary: leftOut.join(', ') }, [
-          { target, decision, quotas: leftOut },
-        ]);
-      }
+      await releaseBatchedQuotas(target, decision, leftOut);
       await ensuring.ensureLeaseUpdated.executeWithOptions({ summary: `pull request #${pullRequest.number}` }, [
         { target, decision: { ...held, pullRequest } },
       ]);
@@ -291,8 +292,9 @@ async function warnSync(
  * pull request with the old limits.
  */
 async function revise(target: QuotaTarget, verdict: Extract<Act, { kind: 'revise' }>): Promise<ApplyOutcome> {
-  const { decision, detail } = verdict;
+  const { decision, detail, released } = verdict;
   await ensuring.ensureLeaseUpdated.executeWithOptions({ summary: brief(detail) }, [{ target, decision }]);
+  await releaseBatchedQuotas(target, decision, released);
   return (memory) => applyOutcome.revised(requireState(memory, 'Locked'), decision);
 }
 

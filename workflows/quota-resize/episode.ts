@@ -1,5 +1,6 @@
 import { CancellationScope, log } from '@temporalio/workflow';
 import type { EpochMs } from '../../domain/kernel/time.ts';
+import type { PauseState } from '../../domain/kernel/pause-state.ts';
 import { quotaPauseSubject, type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import { usageFacts, withCounts } from '../../domain/quota-resize/demand/counted-usage.ts';
 import type { Seen } from '../../domain/quota-resize/model/episode-observation.ts';
@@ -8,7 +9,7 @@ import type { QuotaObservation } from '../../domain/quota-resize/model/observati
 import { policyInForce } from '../../domain/quota-resize/policy/in-force.ts';
 import type { Act, Verdict, Wait } from '../../domain/quota-resize/model/verdict.ts';
 import type { ControllerRun } from '../kernel/controller-run.ts';
-import { isCancelled } from '../kernel/failure.ts';
+import { failedActivity, isCancelled } from '../kernel/failure.ts';
 import { PauseControl } from '../kernel/pause.ts';
 import { brief } from '../kernel/visibility.ts';
 import { act, isForbiddenNow, rejectedMessage } from './act.ts';
@@ -50,10 +51,10 @@ export class ResizeEpisode {
    */
   readonly #warned = new Set<string>();
 
-  constructor(target: QuotaTarget, run: ResizeRun) {
+  constructor(target: QuotaTarget, run: ResizeRun, pause?: PauseState) {
     this.#target = target;
     this.#run = run;
-    this.pauses = new PauseControl(quotaPauseSubject('quota-resize', target));
+    this.pauses = new PauseControl(quotaPauseSubject('quota-resize', target), pause);
     this.pullRequest = new PullRequestReader(target, () => run.requests.add('immediate'));
   }
 
@@ -97,7 +98,6 @@ export class ResizeEpisode {
   async observe(): Promise<Seen | null> {
     try {
       const seen = await this.#interruptible(async () => await this.#observe());
-      if (seen !== null) this.pauses.found(seen.quota.pause);
       // An observation during which a pause or resume arrived is discarded: after a resume, people expect a decision on
       // the current state.
       return this.pauses.isUnkept ? null : seen;
@@ -174,7 +174,11 @@ export class ResizeEpisode {
     // Usage is counted before the demand is read: an object that is created between the two is in neither number, so
     // the resulting requirement may be too small but never too large.
     const counts = this.#isCounting ? await countNamespace(target) : null;
-    const seen = await observing.observeQuota.executeWithOptions({ summary: targetName(target) }, [{ target }]);
+    const askedAt = Date.now();
+    const read = await observing.observeQuota.executeWithOptions({ summary: targetName(target) }, [{ target }]);
+    this.pauses.found(read.pause, askedAt);
+    // The pause that holds may be newer than what the worker had read of it.
+    const seen = { ...read, pause: this.pauses.inForce };
     this.#isCounting = seen.usage === 'audit' || seen.usage === 'own';
     if (!this.#isCounting) return seen;
     return counts === null ? await this.#observeQuota() : withCounts(seen, counts);
@@ -188,8 +192,10 @@ export class ResizeEpisode {
     try {
       return await this.#run.interruptible(run);
     } catch (error) {
-      if (isForbiddenNow(error)) return null;
-      throw error;
+      if (!isForbiddenNow(error)) throw error;
+      const failed = failedActivity(error);
+      if (failed !== null) this.pauses.foundIn(failed);
+      return null;
     }
   }
 

@@ -8,6 +8,7 @@ import { approvalOf, decisionOf } from '../../domain/quota-resize/model/memory.t
 import { upgradeMemory } from '../../domain/quota-resize/model/upgrade-memory.ts';
 import type { CommandAnswer } from '../kernel/commands.ts';
 import { type Carried, ControllerRun, upgradeCarried } from '../kernel/controller-run.ts';
+import { handlePauseChanged } from '../kernel/pause.ts';
 import { type EpisodeMemory, ResizeEpisode, type ResizeRun, type ResizeRunStatus } from './episode.ts';
 import {
   commandDescriptions,
@@ -64,17 +65,17 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
       ...(until === undefined ? [] : [`checks again at ${formatInstant(until)} at the latest`]),
     ],
   });
-  const episode = new ResizeEpisode(target, run);
+  const episode = new ResizeEpisode(target, run, carried?.pause);
   handleMessages(target, run, episode);
 
   for (let passes = 0; ; passes += 1) {
     run.beginPass();
-    if (!(await episode.keepPause())) continue;
     if (passes > 0 && run.isHistoryLong) {
       await run.handlersFinished();
       // Pending requests are not carried over: the next run observes everything again anyway.
-      return await continueAsNew<typeof quotaResize>({ ...input, carried: run.carry() });
+      return await continueAsNew<typeof quotaResize>({ ...input, carried: run.carry(episode.pauses.state) });
     }
+    if (!(await episode.keepPause())) continue;
     const seen = await episode.observe();
     if (seen === null) continue;
     const [memory, verdict] = decide(seen, run.memory.resize, Date.now());
@@ -135,6 +136,7 @@ function handleMessages(target: QuotaTarget, run: ResizeRun, episode: ResizeEpis
       lastCommand: run.lastCommand,
     };
   });
+  handlePauseChanged(run);
   const commands = { signals: commandSignals, updates: commandUpdates, descriptions: commandDescriptions };
   run.handleCommands(commands, (name, raw) => evaluate(run, episode, name, raw));
 }

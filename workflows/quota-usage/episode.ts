@@ -1,6 +1,7 @@
 import { sleep } from '@temporalio/workflow';
 import { priorities } from '../../domain/kernel/priority.ts';
 import { type PauseInForce, pauseSentence } from '../../domain/kernel/pause.ts';
+import type { PauseState } from '../../domain/kernel/pause-state.ts';
 import { quotaPauseSubject, type QuotaTarget } from '../../domain/kernel/target.ts';
 import { fingerprint, upgradeMemory, type UsageMemory } from '../../domain/quota-usage/decide.ts';
 import type { ObservedVersions, UsageObservation } from '../../domain/quota-usage/observation.ts';
@@ -8,7 +9,7 @@ import { newestVersions } from '../../domain/quota-usage/observed-versions.ts';
 import type { UsageVerdict } from '../../domain/quota-usage/verdict.ts';
 import type { ControllerRun } from '../kernel/controller-run.ts';
 import { failedActivity } from '../kernel/failure.ts';
-import { type CarriedPause, PauseControl } from '../kernel/pause.ts';
+import { PauseControl } from '../kernel/pause.ts';
 import { brief } from '../kernel/visibility.ts';
 import { counting, ensuring } from './activities.ts';
 import type { UsageRequest, UsageStatus } from './messages.ts';
@@ -19,8 +20,6 @@ export interface EpisodeMemory extends UsageMemory {
   readonly observed: ObservedVersions;
   /** The most urgent priority of all requests so far; null before the first request. */
   readonly priority: number | null;
-  /** Absent in the first run. */
-  readonly pause?: CarriedPause;
 }
 
 /** Reads the state of the previous run; an earlier release called `observed` `reached`. */
@@ -63,10 +62,10 @@ export class UsageEpisode {
     staleVersion: null,
   };
 
-  constructor(target: QuotaTarget, run: UsageRun) {
+  constructor(target: QuotaTarget, run: UsageRun, pause?: PauseState) {
     this.#target = target;
     this.#run = run;
-    this.pauses = new PauseControl(quotaPauseSubject('quota-usage', target), run.memory.pause);
+    this.pauses = new PauseControl(quotaPauseSubject('quota-usage', target), pause);
   }
 
   /** The usage mode of the starter that made the last count; null before the first count. */
@@ -111,11 +110,7 @@ export class UsageEpisode {
     if (inForce === null) return;
     const reason = inForce.scope === 'everything' ? 'GloballyPaused' : 'Paused';
     this.#run.publish({ phase: 'Paused', reason, detail: pauseSentence(inForce) });
-    const isOver = await this.#run.waitFor(async () => {
-      await this.pauses.awaitResume();
-      return true;
-    }, 'immediate');
-    if (isOver === true) this.pauses.found(null);
+    await this.#run.waitFor(async () => await this.pauses.awaitResume(), 'immediate');
   }
 
   async observe(): Promise<UsageObservation> {

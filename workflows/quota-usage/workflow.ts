@@ -5,6 +5,7 @@ import { formatInstant } from '../../domain/kernel/time.ts';
 import { decide } from '../../domain/quota-usage/decide.ts';
 import type { UsageVerdict } from '../../domain/quota-usage/verdict.ts';
 import { type Carried, ControllerRun, upgradeCarried } from '../kernel/controller-run.ts';
+import { handlePauseChanged } from '../kernel/pause.ts';
 import { type EpisodeMemory, UsageEpisode, type UsageRun, upgradeEpisode } from './episode.ts';
 import { commandDescriptions, commandSignals, commandUpdates, FIRST_PHASE, status, usageChanged } from './messages.ts';
 import type { UsageStatus } from './messages.ts';
@@ -44,7 +45,7 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
     historyEvents: continueAfterEvents,
     facts: () => [],
   });
-  const episode = new UsageEpisode(target, run);
+  const episode = new UsageEpisode(target, run, carried?.pause);
   handleMessages(target, run, episode);
 
   for (;;) {
@@ -87,8 +88,8 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
     await run.handlersFinished();
     // An unserved request keeps its priority in the next run; otherwise the next run has ordinary priority.
     const priority = run.requests.isPending ? run.memory.priority : priorities.routine;
-    run.remember({ ...run.memory, priority, pause: episode.pauses.carried });
-    return await continueAsNew<typeof quotaUsage>({ ...input, carried: run.carry() });
+    run.remember({ ...run.memory, priority });
+    return await continueAsNew<typeof quotaUsage>({ ...input, carried: run.carry(episode.pauses.state) });
   }
 }
 
@@ -108,6 +109,7 @@ function handleMessages(target: QuotaTarget, run: UsageRun, episode: UsageEpisod
       lastCommand: run.lastCommand,
     }),
   );
+  handlePauseChanged(run);
   const commands = { signals: commandSignals, updates: commandUpdates, descriptions: commandDescriptions };
   run.handleCommands(commands, (name, raw) => {
     if (name === 'reconcileNow') return { kind: 'accepted', message: 'counting again', memory: run.memory };

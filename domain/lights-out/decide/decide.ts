@@ -1,6 +1,15 @@
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { excludeAdvice } from '../workload/advice.ts';
-import { counted, factsOf, failureSentence, itemSentence, shortFacts, shortList, stateSentence } from './sentences.ts';
+import {
+  counted,
+  factsOf,
+  failureSentence,
+  itemSentence,
+  shortFacts,
+  shortList,
+  stateSentence,
+  withheldSentence,
+} from './sentences.ts';
 import { type LightsOutMemory, savingsAt, takeOver } from './memory.ts';
 import type { LightsOutObservation, SeenSchedule } from './observation.ts';
 import type { Period } from '../schedule/period.ts';
@@ -48,7 +57,7 @@ function takeIn(seen: LightsOutObservation, before: LightsOutMemory): LightsOutM
       : savingsAt(taken.savings, at, plan.savedReplicas);
   // What is no longer to be done has not failed any more.
   const due = new Set(plan?.items.map(({ workload }) => workloadName(workload)));
-  const isComplete = plan !== null && plan.total <= plan.items.length;
+  const isComplete = plan !== null && plan.total - (plan.withheld ?? 0) <= plan.items.length;
   const failing = isComplete
     ? Object.fromEntries(Object.entries(taken.failing).filter(([workload]) => due.has(workload)))
     : taken.failing;
@@ -126,6 +135,7 @@ function restoring(
 ): LightsOutVerdict {
   const items = due(plan.items, memory, seen.at);
   const failures = failureSentence(memory);
+  const { withheld = 0 } = plan;
   if (seen.globalPause !== null) {
     const message = `${detail} later: ${seen.globalPause}`;
     return {
@@ -139,6 +149,14 @@ function restoring(
       ...verdictOf('CleaningUp', reason, detail, { kind: 'scale', items }),
       facts: factsOf(seen, memory),
       ready: { status: 'False', reason: 'CleaningUp', message: detail },
+    };
+  }
+  if (withheld > 0 && Object.keys(memory.failing).length === 0) {
+    const message = `${detail} later: ${withheldSentence(withheld)}`;
+    return {
+      ...verdictOf('CleaningUp', 'Paused', message, { kind: 'wait', until: seen.at + GLOBAL_PAUSE_RECHECK_MS }),
+      facts: factsOf(seen, memory),
+      ready: { status: 'Unknown', reason: 'Paused', message },
     };
   }
   const message = `${counted(plan.total, 'workload')} cannot be woken yet, and the schedule stays until it is: ${failures}`;

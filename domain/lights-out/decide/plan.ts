@@ -17,8 +17,10 @@ export interface Plan {
   readonly namespaces: readonly string[];
   /** In the order in which they are to be done; at most `PLAN_LIMIT`, and `PLAN_LENGTH` together. */
   readonly items: readonly PlanItem[];
-  /** All that are to be done, those beyond the limit included. */
+  /** All that are to be done, those beyond the limit and the withheld ones included. */
   readonly total: number;
+  /** Of those, what a pause of their namespaces withholds: it is in `items` when that is over. Absent where nothing is. */
+  readonly withheld?: number;
   readonly stats: Readonly<WorkloadStats>;
   /** Replicas that do not run now because of this schedule. */
   readonly savedReplicas: number;
@@ -41,6 +43,8 @@ export interface PlanInput {
   readonly workloads: readonly Workload[];
   /** What autoscalers with a schedule's annotations would scale, and is not there: without a UID, and with none but those autoscalers. */
   readonly missing?: readonly Workload[];
+  /** Whether a namespace is paused. */
+  readonly isPaused?: (namespace: string) => boolean;
 }
 
 const NO_STATS: WorkloadStats = {
@@ -75,7 +79,13 @@ function expiriesOf({ annotations }: Workload | ScopedNamespace, now: EpochMs): 
 }
 
 /** Evaluates every workload, and puts what is to be done in order. */
-export function planSchedule({ context, namespaces, workloads, missing = [] }: PlanInput): Plan {
+export function planSchedule({
+  context,
+  namespaces,
+  workloads,
+  missing = [],
+  isPaused = () => false,
+}: PlanInput): Plan {
   const { spec, now, schedule, protectedNamespaces } = context;
   const byName = new Map(namespaces.map((namespace) => [namespace.name, namespace]));
   const inScope = namespacesInScope(spec, namespaces, protectedNamespaces);
@@ -123,11 +133,15 @@ export function planSchedule({ context, namespaces, workloads, missing = [] }: P
     // There is nothing to hold down.
     if (evaluation.kind === 'change' && evaluation.item.direction === 'Up') items.push(evaluation.item);
   }
+  // Before the cut: what may not be written must not take the places of what may.
+  const allowed = items.filter(({ workload }) => !isPaused(workload.namespace));
+  const withheld = items.length - allowed.length;
   const until = moments.reduce<EpochMs | null>((first, at) => (first === null || at < first ? at : first), null);
   return {
     namespaces: inScope,
-    items: asManyAsFit(inOrder(items, context.failing)),
+    items: asManyAsFit(inOrder(allowed, context.failing)),
     total: items.length,
+    ...(withheld === 0 ? {} : { withheld }),
     stats,
     savedReplicas,
     notes: notes

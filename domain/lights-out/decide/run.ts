@@ -125,18 +125,20 @@ export interface FinishedRun {
 /**
  * The memory when nothing more is done now: the run is over. With the Events that say what was done.
  *
- * @param isAsWanted everything was once as the schedule wants it in this period, as far as it could be written.
+ * @param isAsDecided nothing is left to do of what was decided, as far as it could be written. What a pause of its
+ * namespace withholds is not as the schedule wants it all the same.
  */
 export function completeRun(
   memory: LightsOutMemory,
-  { at, period }: LightsOutObservation,
-  isAsWanted: boolean,
+  { at, period, plan }: LightsOutObservation,
+  isAsDecided: boolean,
 ): {
   readonly memory: LightsOutMemory;
   readonly events: readonly LightsOutEvent[];
   readonly finished: FinishedRun | null;
 } {
   const { run, failing, completed } = memory;
+  const isAsWanted = isAsDecided && (plan?.withheld ?? 0) === 0;
   const failed = Object.keys(failing).length;
   const isOther =
     isAsWanted &&

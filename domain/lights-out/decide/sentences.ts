@@ -27,7 +27,15 @@ export function stateSentence({ period, local }: LightsOutObservation, plan: Pla
     period.next === null
       ? 'no further change is planned'
       : `${period.next.state === 'Up' ? 'wakes' : 'goes to sleep'} at ${local.next}`;
-  return `${period.state === 'Up' ? 'awake' : 'asleep'}${why}, ${counted(asleep, 'workload')} asleep; ${next}`;
+  const { withheld = 0 } = plan;
+  const waiting = withheld === 0 ? '' : `; ${withheldSentence(withheld)}`;
+  return `${period.state === 'Up' ? 'awake' : 'asleep'}${why}, ${counted(asleep, 'workload')} asleep; ${next}${waiting}`;
+}
+
+/** `2 workloads wait for the end of the pause of their namespaces`. */
+export function withheldSentence(withheld: number): string {
+  const [wait, whose] = withheld === 1 ? ['waits', 'its namespace'] : ['wait', 'their namespaces'];
+  return `${counted(withheld, 'workload')} ${wait} for the end of the pause of ${whose}`;
 }
 
 /** What people see below the first sentence. */

@@ -93,6 +93,7 @@ function keyOf(intent: IntendedAct, policy: ResizePolicy): string {
     case 'notify':
       return `say|${intent.about}`;
     case 'revise':
+      return `revise|${intent.decision.id}|${intent.reason}|${(intent.released ?? []).join(',')}`;
     case 'close':
     case 'release':
     case 'mergedByPerson':

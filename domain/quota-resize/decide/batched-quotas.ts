@@ -3,7 +3,7 @@
  * request, so that the denied workloads fit after one merge.
  */
 import type { EpochMs } from '../../kernel/time.ts';
-import { type BatchedQuota, decidedLimits } from '../model/decision.ts';
+import { type BatchedQuota, type DecisionFacts, decidedLimits } from '../model/decision.ts';
 import { approvalRequirementOf } from './approval-requirement.ts';
 import { computeRequirement, mergeChanges, outgrows } from '../sizing/requirement.ts';
 import { isHeldByOthers, type QuotaObservation, type OtherQuota } from '../model/observation.ts';
@@ -70,21 +70,36 @@ function usageNotesOf({ usageNotes }: Proposal): Pick<BatchedQuota, 'usageNotes'
 }
 
 /**
- * The batched quotas that must not be merged any more: they lack nothing now, or their policy has changed (opted out,
- * mode observe, a freeze of their own).
+ * The batched quotas that must not be raised by the pull request any more: they lack nothing now, they are paused, or
+ * their policy has changed (opted out, mode observe, a freeze of their own).
  */
 export function leavingBatchedQuotas(
   observation: QuotaObservation,
-  batchedQuotas: readonly BatchedQuota[],
+  { batchedQuotas = [] }: Pick<DecisionFacts, 'batchedQuotas'>,
+): readonly string[] {
+  const forbidden = forbiddenBatchedQuotas(observation, { batchedQuotas });
+  const isMissing = ({ quota }: BatchedQuota): boolean => observation.otherQuotas.every(({ name }) => name !== quota);
+  return batchedQuotas.filter((one) => isMissing(one) || forbidden.includes(one.quota)).map(({ quota }) => quota);
+}
+
+/** Those of them that something forbids to raise along, however much they need it: nobody is to merge them by hand either. */
+export function forbiddenBatchedQuotas(
+  observation: QuotaObservation,
+  { batchedQuotas = [] }: Pick<DecisionFacts, 'batchedQuotas'>,
 ): readonly string[] {
   return batchedQuotas
     .filter(({ quota, quotaUid }) => {
       const otherQuota = observation.otherQuotas.find(({ name }) => name === quota);
-      return (
-        otherQuota === undefined || otherQuota.quota.uid !== quotaUid || !maySharePullRequest(observation, otherQuota)
-      );
+      if (otherQuota === undefined) return false;
+      return otherQuota.quota.uid !== quotaUid || !maySharePullRequest(observation, otherQuota);
     })
     .map(({ quota }) => quota);
+}
+
+/** Why they leave, as a sentence. */
+export function leavingSentence(leaving: readonly string[]): string {
+  const names = leaving.map((quota) => `quota ${quota}`).join(' and ');
+  return `${names} is no longer raised in it, because it needs no more, is paused, or its policy changed`;
 }
 
 function maySharePullRequest(observation: QuotaObservation, { policy }: OtherQuota): boolean {

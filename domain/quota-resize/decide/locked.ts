@@ -4,6 +4,8 @@ import { inState, type Locked, type ResizeMemory, withDecision } from '../model/
 import { isHeldByOthers, type QuotaObservation } from '../model/observation.ts';
 import { leaseHeldDetail, summary } from '../pull-request/wording.ts';
 import { computeRequirement } from '../sizing/requirement.ts';
+import { leavingBatchedQuotas, leavingSentence } from './batched-quotas.ts';
+import { withoutBatchedQuotas } from '../model/decision.ts';
 import { approvalHolds, awaitApproval, announceApproval } from './approval.ts';
 import { approvalRequirementOfDecision, isBeforePullRequest } from './approval-requirement.ts';
 import type { Intended } from './next-step.ts';
@@ -54,6 +56,13 @@ function decideWanted(
   const decision = { ...decided, approvalRequirement: approvalRequirementOfDecision(observation.policy, decided) };
   const state: Locked = { ...withDecision(memory.state, decision), demandGoneSince: null };
   const current = inState(memory, state);
+  const leaving = leavingBatchedQuotas(observation, decision);
+  if (leaving.length > 0) {
+    const detail = `the pull request of decision ${decision.id} is not opened yet: ${leavingSentence(leaving)}`;
+    const alone = withoutBatchedQuotas(decision, leaving);
+    const phase = 'OpeningPullRequest';
+    return [current, { kind: 'revise', phase, reason: 'BatchedQuotaLeft', detail, decision: alone, released: leaving }];
+  }
   const grown = grownBy(observation, current, decision, requirement, now);
   const toApprove = grown ?? decision;
   if (

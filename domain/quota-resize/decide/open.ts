@@ -13,7 +13,7 @@ import { leaseHeldDetail, linkTo, short, summary } from '../pull-request/wording
 import { computeRequirement } from '../sizing/requirement.ts';
 import { approvalHolds, awaitApproval, announceApproval } from './approval.ts';
 import { approvalRequirementOfDecision } from './approval-requirement.ts';
-import { leavingBatchedQuotas } from './batched-quotas.ts';
+import { forbiddenBatchedQuotas, leavingBatchedQuotas, leavingSentence } from './batched-quotas.ts';
 import { mergeReadiness } from './merge-readiness.ts';
 import type { Intended } from './next-step.ts';
 import { closeRejected, rejectionOf, completeClosed } from './pull-request-closed.ts';
@@ -91,6 +91,8 @@ function decideWanted(
   const current = inState(memory, { ...memory.state, demandGoneSince: null });
   const approved = announceApproval(current, decision);
   if (approved !== null) return [current, approved];
+  const forbidden = forbiddenBatchedQuotas(observation, decision);
+  if (forbidden.length > 0) return [current, rebuildWithout(observation, decision, forbidden)];
   const grown = requirement === null ? null : grownBy(observation, current, decision, requirement, now);
 
   if (pullRequest.headSha !== ref.headSha) {
@@ -101,7 +103,7 @@ function decideWanted(
       return [current, waiting('AwaitingChecks', 'MergeabilityComputing', detail, shownAt)];
     }
     const why = `the head ${short(pullRequest.headSha)} is a commit of Headroom that was not recorded, so Headroom checks it`;
-    return [current, rebuild('HeadMoved', `${link}: ${why}`, grown ?? decision, why)];
+    return [current, rebuild(observation, 'HeadMoved', `${link}: ${why}`, grown ?? decision, why)];
   }
   if (grown !== null) {
     const updateAt = ref.pushedAt + observation.timings.updateInterval;
@@ -110,7 +112,7 @@ function decideWanted(
       const detail = `${why}, ${link} is updated at ${formatInstant(updateAt)}`;
       return [current, waiting('AwaitingChecks', 'UpdateDue', detail, updateAt)];
     }
-    return [current, rebuild('DemandGrew', `${link}: ${why}`, grown, why)];
+    return [current, rebuild(observation, 'DemandGrew', `${link}: ${why}`, grown, why)];
   }
   const unready = untilReady(observation, decision, pullRequest, waiting, now);
   return unready === null ? decideMerge(observation, current, waiting, now) : [current, unready];
@@ -118,12 +120,13 @@ function decideWanted(
 
 /** What still has to happen on the forge before a merge; null when the pull request is ready. */
 function untilReady(
-  { timings }: QuotaObservation,
+  observation: QuotaObservation,
   decision: OpenDecision,
   pullRequest: PullRequestObservation,
   waiting: Waiting,
   now: EpochMs,
 ): Intent | null {
+  const { timings } = observation;
   const { pullRequest: ref } = decision;
   const link = linkTo(ref);
   const readiness = mergeReadiness(pullRequest, ref, now, timings.settle);
@@ -136,7 +139,7 @@ function untilReady(
     const detail = `${link} is behind ${ref.base}. Headroom rebuilds the branch when its checks have ended, or at ${formatInstant(dueAt)}`;
     return waiting('AwaitingChecks', 'Behind', detail, dueAt);
   }
-  return rebuild(reason, `${link}: ${why}. Headroom rebuilds the branch`, decision, why);
+  return rebuild(observation, reason, `${link}: ${why}. Headroom rebuilds the branch`, decision, why);
 }
 
 /** The pull request is ready: do people and the policy allow the merge now? */
@@ -151,6 +154,9 @@ function decideMerge(
   const { decision } = state;
   const { approvalRequirement, pullRequest } = decision;
   const link = linkTo(pullRequest);
+  // First of all: people who merge by hand, or approve, do so for what is in it.
+  const leaving = leavingBatchedQuotas(observation, decision);
+  if (leaving.length > 0) return [memory, rebuildWithout(observation, decision, leaving)];
   const needsApproval = approvalRequirement !== null && !approvalHolds(state, decision);
   // Where a person merges anyway, a separate approval is required only if the policy asks for it explicitly.
   if (needsApproval && (policy.autoMerge.allowed || approvalRequirement.reason === 'ApprovalRequired')) {
@@ -163,31 +169,39 @@ function decideMerge(
     const detail = `${link} is ready and waits for a person to merge it: auto-merge is off ${namespaceOff ? 'for this namespace (resizer.io/auto-merge)' : 'globally (--enable-auto-merge)'}`;
     return [memory, waiting('AwaitingMerge', namespaceOff ? 'NamespaceAutoMergeOff' : 'AutoMergeOff', detail)];
   }
-  const leaving = leavingBatchedQuotas(observation, decision.batchedQuotas ?? []);
-  if (leaving.length > 0) return [memory, rebuildWithout(decision, leaving, link)];
   const { mergeHold } = observation;
   if (mergeHold !== null) return held(memory, decision, link, mergeHold, waiting);
   const detail = `merging ${link} at ${short(pullRequest.headSha)}`;
   return [memory, { kind: 'merge', phase: 'Merging', reason: 'ReadyToMerge', detail, decision }];
 }
 
-/** Rebuilds the branch without the batched quotas that must not be merged; an approval of all of them is void then. */
-function rebuildWithout(decision: OpenDecision, leaving: readonly string[], link: string): Intent {
-  const why = `${leaving.map((quota) => `quota ${quota}`).join(' and ')} is no longer raised in it, because it needs no more or its policy changed`;
-  const remaining = { ...withoutBatchedQuotas(decision, leaving), approvedBy: undefined };
-  return {
-    ...rebuild('BatchedQuotaLeft', `${link}: ${why}. Headroom rebuilds the branch`, remaining, why),
-    released: leaving,
-  };
+/** Rebuilds the branch without the batched quotas that must not be raised any more. */
+function rebuildWithout(observation: QuotaObservation, decision: OpenDecision, leaving: readonly string[]): Intent {
+  const why = leavingSentence(leaving);
+  const detail = `${linkTo(decision.pullRequest)}: ${why}. Headroom rebuilds the branch`;
+  return rebuild(observation, 'BatchedQuotaLeft', detail, decision, why);
 }
 
+/** Whatever it is rebuilt for, it is so without the quotas that are not to be raised along by now. */
 function rebuild(
+  observation: QuotaObservation,
   reason: Reason,
   detail: string,
   decision: OpenDecision,
   why: string,
-): Extract<Intent, { kind: 'rebuild' }> {
-  return { kind: 'rebuild', phase: 'OpeningPullRequest', reason, detail, decision, why };
+): Intent {
+  const released = leavingBatchedQuotas(observation, decision);
+  return {
+    kind: 'rebuild',
+    phase: 'OpeningPullRequest',
+    reason,
+    detail,
+    why,
+    // What was approved for all of them is approved no more.
+    ...(released.length === 0
+      ? { decision }
+      : { decision: { ...withoutBatchedQuotas(decision, released), approvedBy: undefined }, released }),
+  };
 }
 
 /**

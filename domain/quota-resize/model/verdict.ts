@@ -129,7 +129,7 @@ type Action =
       readonly batchedQuotas: readonly BatchedQuota[];
     }
   /** The decision's limits as they are now, in the Lease; the forge is not touched. */
-  | { readonly kind: 'revise'; readonly decision: LockedDecision }
+  | { readonly kind: 'revise'; readonly decision: LockedDecision; readonly released?: readonly string[] }
   /** A word to people, once for each `about`: an Event on the quota, and a comment where there is a pull request. */
   | {
       readonly kind: 'notify';

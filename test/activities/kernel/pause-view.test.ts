@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { PauseView } from '../../../activities/kernel/pause-view.ts';
 
 /** A view over ConfigMaps that a test changes, with a clock that it moves. */
@@ -26,6 +26,28 @@ describe('the view of pauses', () => {
     world.now = 30_000;
     await view.read();
     expect(world.reads).toBe(2);
+  });
+
+  it('is read again before an answer that has to be younger', async () => {
+    const { world, view } = given();
+    view.watched(true);
+    await view.read();
+    world.now = 1_000;
+    await view.read(1_000);
+    expect(world.reads).toBe(2);
+  });
+
+  it('goes by a clock that nobody sets back', async () => {
+    let reads = 0;
+    const view = new PauseView(async () => ({ everything: null, pauses: { reads: String((reads += 1)) } }));
+    view.watched(true);
+    const performanceNow = vi.spyOn(performance, 'now').mockReturnValue(0);
+    vi.spyOn(Date, 'now').mockReturnValue(0);
+    await view.read();
+    performanceNow.mockReturnValue(30_000);
+    await view.read();
+    vi.restoreAllMocks();
+    expect(reads).toBe(2);
   });
 
   it('is read before every write while nothing is watched', async () => {

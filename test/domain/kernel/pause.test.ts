@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { pauseCommand, pauseSentence } from '../../../domain/kernel/pause.ts';
+import { pauseSentence } from '../../../domain/kernel/pause.ts';
 import {
   isShortenedPauseKey,
   type PauseConfigMaps,
@@ -96,21 +96,5 @@ describe('what a key stops', () => {
     const scope = { kind: 'target', controller: 'quota-resize', name: `team-a/${'q'.repeat(253)}` } as const;
     expect(isShortenedPauseKey(pauseKey(scope, digest))).toBe(true);
     expect(isShortenedPauseKey('target_quota-resize_team-a_compute')).toBe(false);
-  });
-});
-
-describe('a command', () => {
-  const input = { by: 'bob', reason: '' };
-  const inForce = { ...alice, scope: 'target', kept: 'a key' } as const;
-
-  it('pauses and resumes, and is rejected where it would change nothing', () => {
-    expect(pauseCommand('pause', null, input, NOW)).toMatchObject({ kind: 'accepted', pause: { by: 'bob', at: NOW } });
-    expect(pauseCommand('resume', inForce, input, NOW)).toMatchObject({ kind: 'accepted', pause: null });
-    expect(pauseCommand('pause', inForce, input, NOW)).toMatchObject({ kind: 'rejected' });
-    expect(pauseCommand('resume', null, input, NOW)).toMatchObject({ kind: 'rejected' });
-  });
-
-  it('to one target does not resume its namespace', () => {
-    expect(pauseCommand('resume', { ...inForce, scope: 'namespace' }, input, NOW)).toMatchObject({ kind: 'rejected' });
   });
 });

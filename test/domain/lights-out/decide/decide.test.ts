@@ -187,6 +187,11 @@ describe('a schedule that is followed', () => {
     expect(decided({ at: NOON + 15_000, plan: planOf([bad]) }, memory)).toMatchObject({ kind: 'scale', items: [bad] });
   });
 
+  it('says what the pause of a namespace withholds', () => {
+    const [, { detail }] = decide(lookOf({ plan: planOf([], { total: 1, withheld: 1 }) }), existing);
+    expect(detail).toMatch(/; 1 workload waits for the end of the pause of its namespace$/);
+  });
+
   it('forgets a failure that is not to be written any more', () => {
     const memory: LightsOutMemory = {
       ...existing,
@@ -263,6 +268,16 @@ describe('a schedule that is deleted', () => {
       reason: 'CleanupFailed',
       until: NOON + 15_000,
       events: [{ reason: 'CleanupPartialFailure' }],
+    });
+  });
+
+  it('waits for the end of the pause of a namespace, which is no failure', () => {
+    expect(decided({ schedule, plan: planOf([], { total: 2, withheld: 2 }) })).toMatchObject({
+      kind: 'wait',
+      phase: 'CleaningUp',
+      reason: 'Paused',
+      detail: expect.stringContaining('2 workloads wait for the end of the pause of their namespaces'),
+      events: [],
     });
   });
 

@@ -55,6 +55,19 @@ describe('a plan', () => {
     ]);
   });
 
+  it('has the places of what a pause withholds for the others', () => {
+    const first = Array.from({ length: PLAN_LIMIT }, (_, index) => workloadOf({ name: `web-${index}` }));
+    const last = workloadOf({ name: 'db', namespace: 'team-b', annotations: { [PRIORITY]: '100' } });
+    const made = planSchedule({
+      context: contextOf(),
+      namespaces: both,
+      workloads: [...first, last],
+      isPaused: (namespace) => namespace === 'team-a',
+    });
+    expect(made.items.map(({ workload }) => workload.name)).toEqual(['db']);
+    expect(made).toMatchObject({ total: PLAN_LIMIT + 1, withheld: PLAN_LIMIT });
+  });
+
   it('counts what is in scope and its own, and what it put down', () => {
     const { stats, savedReplicas } = plan(
       [

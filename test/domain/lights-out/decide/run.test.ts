@@ -53,6 +53,11 @@ describe('a run', () => {
     });
   });
 
+  it('is not over for the night while a pause of a namespace withholds something', () => {
+    const seen = lookOf({ plan: planOf([], { total: 1, withheld: 1 }) });
+    expect(completeRun(freshMemory, seen, true).memory.completed).toBeNull();
+  });
+
   it('in which nothing had to be done is a transition all the same', () => {
     const memory: LightsOutMemory = {
       ...freshMemory,

@@ -3,11 +3,16 @@ import { decide } from '../../../../domain/quota-resize/decide/decide.ts';
 import { approvalRequirementOfDecision } from '../../../../domain/quota-resize/decide/approval-requirement.ts';
 import type { BatchedQuota } from '../../../../domain/quota-resize/model/decision.ts';
 import type { ResizeMemory } from '../../../../domain/quota-resize/model/memory.ts';
-import type { QuotaObservation, OtherQuota } from '../../../../domain/quota-resize/model/observation.ts';
+import type {
+  OtherQuota,
+  PullRequestObservation,
+  QuotaObservation,
+} from '../../../../domain/quota-resize/model/observation.ts';
 import type { Verdict } from '../../../../domain/quota-resize/model/verdict.ts';
 import {
   change,
   decideOpenAt,
+  decision,
   demand,
   HEAD,
   HOUR,
@@ -180,6 +185,43 @@ describe('the companions of an open pull request', () => {
     ['is another quota of that name', [otherQuota({ ...carried, quota: { ...otherQuota().quota, uid: 'uid-9' } })]],
   ])('are taken out before a merge where one of them %s', (_, otherQuotas) => {
     expect(open(otherQuotas)).toMatchObject({ kind: 'rebuild', reason: 'BatchedQuotaLeft', released: ['objects'] });
+  });
+
+  it('are taken out before people are left to merge by hand', () => {
+    const byHand = policy({ 'auto-merge': 'false' });
+    const verdict = (otherQuotas: readonly OtherQuota[], pull: Partial<PullRequestObservation> = {}) =>
+      decideOpenAt(NOW, {
+        decision: { changes: [change({ to: '14' })], batchedQuotas: [batchedQuota()] },
+        observed: { demand: [web], policy: byHand, otherQuotas },
+        pull,
+      })[1];
+    const paused = otherQuota({ ...carried, policy: policy({ 'auto-merge': 'false', enabled: 'false' }) });
+    expect(verdict([paused])).toMatchObject({ kind: 'rebuild', reason: 'BatchedQuotaLeft', released: ['objects'] });
+    expect(verdict([])).toMatchObject({ kind: 'rebuild', reason: 'BatchedQuotaLeft', released: ['objects'] });
+    // A person may merge it before its checks have ended.
+    const pending = { mergeability: 'blocked', checks: { total: 1, pending: ['ci'], failing: [] } } as const;
+    expect(verdict([paused], pending)).toMatchObject({ kind: 'rebuild', reason: 'BatchedQuotaLeft' });
+    expect(verdict([otherQuota({ ...carried, policy: byHand })])).toMatchObject({
+      kind: 'hold',
+      reason: 'NamespaceAutoMergeOff',
+    });
+  });
+
+  it('leave with whatever the branch is rebuilt for, so that nothing is pushed for one that is paused', () => {
+    const [, verdict] = decideOpenAt(NOW, {
+      decision: { changes: [change({ to: '14' })], batchedQuotas: [batchedQuota()] },
+      observed: { demand: [web], otherQuotas: [] },
+      pull: { mergeability: 'behind' },
+    });
+    expect(verdict).toMatchObject({ kind: 'rebuild', reason: 'Behind', released: ['objects'] });
+  });
+
+  it('leave the decision before it has a pull request, too', () => {
+    const held = decision({ changes: [change({ to: '14' })], batchedQuotas: [batchedQuota()] });
+    const observed = observationWith({ otherQuotas: [] });
+    const [, verdict] = decide({ quota: observed, pullRequest: null }, memory({ decision: held }), NOW);
+    expect(verdict).toMatchObject({ kind: 'revise', reason: 'BatchedQuotaLeft', released: ['objects'] });
+    if (verdict.kind === 'revise') expect(verdict.decision.batchedQuotas).toBeUndefined();
   });
 
   it('that stay are approved no more where another one left after the approval', () => {

@@ -413,7 +413,7 @@ const expected: Record<Reason, Expected> = {
     }),
     kind: 'rebuild',
     phase: 'OpeningPullRequest',
-    detail: `${LINK}: quota objects is no longer raised in it, because it needs no more or its policy changed. Headroom rebuilds the branch`,
+    detail: `${LINK}: quota objects is no longer raised in it, because it needs no more, is paused, or its policy changed. Headroom rebuilds the branch`,
   },
   HeadMoved: {
     verdict: open({ pull: { headSha: 'ffffffffffffffffffff' } }),

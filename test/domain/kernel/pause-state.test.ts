@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import {
+  afterKeeping,
+  afterReading,
+  pauseCommand,
+  pauseInForce,
+  type PauseState,
+} from '../../../domain/kernel/pause-state.ts';
+
+const NOW = Date.parse('2026-11-22T17:00:00Z');
+const alice = { by: 'alice', reason: 'a freeze', at: NOW };
+const bob = { by: 'bob', reason: '' };
+const ofAlice = { ...alice, scope: 'target', kept: 'a key' } as const;
+const unread: PauseState = { kind: 'Unread' };
+const known = (pause: typeof ofAlice | null, at = NOW): PauseState => ({ kind: 'Known', pause, at });
+
+/** The state after a command, which has to be accepted. */
+function told(name: 'pause' | 'resume', state: PauseState, input = bob): Extract<PauseState, { kind: 'Unkept' }> {
+  const answer = pauseCommand(name, state, input, NOW);
+  if (answer.kind === 'rejected' || answer.state.kind !== 'Unkept') throw new Error(answer.message);
+  return answer.state;
+}
+
+describe('a command about a pause', () => {
+  it('is rejected where it would change nothing', () => {
+    expect(pauseCommand('pause', known(ofAlice), bob, NOW)).toEqual({
+      kind: 'rejected',
+      message: 'already paused by alice since 2026-11-22T17:00:00Z: a freeze (a key)',
+    });
+    expect(pauseCommand('resume', known(null), bob, NOW).kind).toBe('rejected');
+    expect(pauseCommand('pause', told('pause', unread), bob, NOW).kind).toBe('rejected');
+    expect(pauseCommand('resume', told('resume', unread), bob, NOW).kind).toBe('rejected');
+  });
+
+  it('to pause holds at once', () => {
+    expect(pauseInForce(told('pause', known(null)))).toMatchObject({ by: 'bob', scope: 'target' });
+  });
+
+  it('to resume holds when it is kept', () => {
+    const resumed = told('resume', known(ofAlice));
+    expect(pauseInForce(resumed)).toMatchObject({ by: 'alice' });
+    expect(pauseInForce(afterKeeping(resumed, NOW))).toBeNull();
+  });
+
+  it('to pause is taken while a resume is being kept', () => {
+    const again = told('pause', told('resume', known(ofAlice)));
+    expect(pauseInForce(again)).toMatchObject({ by: 'bob' });
+  });
+
+  it('to resume is taken before anything was read, because a run that was terminated may have been paused', () => {
+    expect(told('resume', unread).pause).toBeNull();
+  });
+
+  it('to one target does not resume its namespace, and may pause it as well', () => {
+    const namespace = { kind: 'Known', pause: { ...ofAlice, scope: 'namespace' }, at: NOW } as const;
+    expect(pauseCommand('resume', namespace, bob, NOW).kind).toBe('rejected');
+    expect(told('pause', namespace).pause).toMatchObject({ by: 'bob' });
+  });
+});
+
+describe('a reading', () => {
+  it('changes nothing of what an operator said and is not kept yet', () => {
+    const paused = told('pause', known(null));
+    expect(afterReading(paused, null, { askedAt: Number.POSITIVE_INFINITY, now: NOW })).toBe(paused);
+    const resumed = told('resume', known(ofAlice));
+    expect(afterReading(resumed, ofAlice, { askedAt: NOW, now: NOW })).toBe(resumed);
+  });
+
+  it.each([
+    ['was kept', afterKeeping(told('pause', known(null)), NOW)],
+    ['was read', known(ofAlice)],
+  ])('that may be of before a pause that %s does not end it', (_, state) => {
+    const reading = (askedAt: number) => pauseInForce(afterReading(state, null, { askedAt, now: askedAt }));
+    expect(reading(NOW)).not.toBeNull();
+    expect(reading(NOW + 29_999)).not.toBeNull();
+    expect(reading(NOW + 30_000)).toBeNull();
+    expect(reading(Number.POSITIVE_INFINITY)).toBeNull();
+  });
+
+  it('of a pause is always believed', () => {
+    const resumed = afterKeeping(told('resume', known(ofAlice)), NOW);
+    expect(pauseInForce(afterReading(resumed, ofAlice, { askedAt: NOW, now: NOW }))).toEqual(ofAlice);
+  });
+});
