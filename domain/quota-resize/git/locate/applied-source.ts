@@ -1,28 +1,31 @@
-/** What an Argo CD Application or a Flux Kustomization says about what it applies, wherever the object was read. */
+/** What an Argo CD Application or a Flux Kustomization applies, read from the object in the cluster or in a file. */
 import { z } from 'zod';
 import { shownUrl } from '../../pull-request/shown-url.ts';
 import { pathFrom } from './paths.ts';
 import type { ReleaseObject, SourceCandidate } from './source-candidate.ts';
 
-/** One source of an object of Argo CD or Flux. */
+/** One source of an Argo CD or Flux object. */
 export interface AppliedSource {
   readonly from: 'argocd' | 'flux';
-  /** The object that says it, and the mark that leads there. */
+  /** A description of the object, and of the annotation or label that led to it. */
   readonly learntFrom: string;
-  /** Absent where it is no repository of git. */
+  /** Absent when the source is not a Git repository. */
   readonly url?: string;
-  /** As it is written there; absent: the default branch. */
+  /** As written in the object; absent: the default branch. */
   readonly revision?: string;
   readonly path?: string;
-  /** For a folder: the values files that a chart there is installed with, from the root, the weightiest last. */
+  /**
+   * For a folder: the values files that a chart in it is installed with, relative to the repository's root; a later
+   * file overrides an earlier one.
+   */
   readonly valueFiles?: readonly string[];
-  /** What it is applied into. */
+  /** The namespace that the source is applied into. */
   readonly namespace?: string;
   /** The HelmRelease in the tree that installs what is at the path. */
   readonly release?: ReleaseObject;
-  /** Why what it applies may differ from the files; a phrase that follows `said`. */
+  /** Why the applied objects may differ from the files; a phrase that follows `learntFrom`. */
   readonly opaque?: string;
-  /** What it is instead of a folder of a repository: "it is the chart x of …". */
+  /** What the source is if it is not a folder of a repository: "it is the chart x of …". */
   readonly otherwise?: string;
 }
 
@@ -45,17 +48,18 @@ const argoApplication = z.object({
 type ArgoSource = z.infer<typeof argoSource>;
 type RepositoryOf = (url: string) => string;
 
-/** What of a source outweighs its files, or is done to them unseen. */
+/** Fields of a source that override its files or change the result without being visible in them. */
 const UNSEEN = {
   helm: ['values', 'valuesObject', 'parameters', 'fileParameters'],
   kustomize: ['namespace', 'namePrefix', 'nameSuffix', 'patches', 'components'],
 } as const;
 
 /**
- * The sources of an Application, in the order in which a quota is looked for in them; null for an object of another form.
+ * The sources of an Application, in the order in which they are searched for a quota; null for an object of another
+ * shape.
  *
- * @param said the object, for people.
- * @param repositoryOf the same text for all addresses of one repository.
+ * @param learntFrom a description of the object, for people.
+ * @param repositoryOf returns the same text for all URLs of one repository.
  */
 export function argoSources(
   learntFrom: string,
@@ -68,7 +72,8 @@ export function argoSources(
   }
   const { spec } = read.data;
   const sources = spec.sources ?? (spec.source === undefined ? [] : [spec.source]);
-  // A values file overrides what the chart itself says, so a change elsewhere would change nothing.
+  // Values files come first: they override the chart's own values, so changing a value in the chart would have no
+  // effect.
   const values = sources.flatMap((source) => argoValuesFiles(learntFrom, source, sources, repositoryOf));
   const into = spec.destination?.namespace;
   return [...values, ...sources.flatMap((source) => argoDeliveries(learntFrom, source, sources, repositoryOf))].map(
@@ -76,7 +81,7 @@ export function argoSources(
   );
 }
 
-/** What is set in the Application itself and is no file: `sets helm.parameters`. */
+/** A field of the Application itself that overrides files: `sets helm.parameters`. */
 function unseenIn(source: ArgoSource): string | undefined {
   return (['helm', 'kustomize'] as const)
     .flatMap((tool) =>
@@ -121,7 +126,7 @@ function argoDeliveries(
   ];
 }
 
-/** A values file from the root of the source's own repository; null for one that is elsewhere. */
+/** A values file relative to the root of the source's own repository; null when the file is elsewhere. */
 function valuesFileOf(
   source: ArgoSource,
   file: string,
@@ -134,7 +139,7 @@ function valuesFileOf(
     const named = all.find(({ ref }) => ref === name);
     return named !== undefined && isSameTree(named, source, repositoryOf) ? (pathFrom('', rest) ?? null) : null;
   }
-  // Beside a chart it is named from its folder, or with a slash from the root.
+  // A relative path starts at the chart's folder, a path with a leading slash at the repository's root.
   return pathFrom(file.startsWith('/') ? '' : (pathFrom('', source.path ?? '') ?? ''), file) ?? null;
 }
 
@@ -145,7 +150,10 @@ function isSameTree(one: ArgoSource, other: ArgoSource, repositoryOf: Repository
   );
 }
 
-/** The values files of a named source for charts that are elsewhere, `$values/teams/team-a.yaml`, the weightiest first. */
+/**
+ * The values files (`$values/teams/team-a.yaml`) that a named source provides for charts from elsewhere; a file that
+ * overrides others comes first.
+ */
 function argoValuesFiles(
   learntFrom: string,
   source: ArgoSource,
@@ -214,7 +222,10 @@ export function fluxSource(
   };
 }
 
-/** Where a source says to look, within its repository; with the problem where what it sets may outweigh the files. */
+/**
+ * The place in its repository where a source says to look, or a problem when a field of the source may override the
+ * files.
+ */
 export function candidateOfSource({
   from,
   learntFrom,

@@ -1,10 +1,10 @@
-/** What becomes of quotas by who applies them. */
+/** Applies Argo CD's and Flux's settings to the quotas that they deliver. */
 import type { Delivery } from './delivery.ts';
 import type { SourceNote } from './limit-location.ts';
 import { folderOf } from './paths.ts';
 import type { RenderedQuota } from './rendered-quota.ts';
 
-/** The quotas as the deliveries apply them: each once for every namespace that it is delivered into. */
+/** The quotas as they are delivered: one copy for every namespace that a quota is delivered into. */
 export function delivered(
   rendered: readonly RenderedQuota[],
   deliveries: readonly Delivery[],
@@ -28,7 +28,10 @@ export function delivered(
   });
 }
 
-/** A kustomization is applied by who names its very folder; a plain file by who names the nearest folder above it. */
+/**
+ * A kustomization is delivered by the object that names exactly its folder; a plain file by the object that names the
+ * nearest folder above it.
+ */
 function deliveriesOfRoot(
   byFolder: ReadonlyMap<string, readonly Delivery[]>,
   root: string,

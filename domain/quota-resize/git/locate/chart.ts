@@ -2,7 +2,7 @@
 import { fileNameOf } from './paths.ts';
 import type { TreeReader } from './tree-reader.ts';
 
-/** The folder of the chart whose template a file is; undefined for any other file. */
+/** The folder of the chart to which a template file belongs; undefined for any other file. */
 export function templateOf(reader: TreeReader, path: string): string | undefined {
   for (let at = path.lastIndexOf('templates/'); at >= 0; at = at === 0 ? -1 : path.lastIndexOf('templates/', at - 1)) {
     const chart = at === 0 ? '' : path.slice(0, at - 1);
@@ -13,7 +13,7 @@ export function templateOf(reader: TreeReader, path: string): string | undefined
   return undefined;
 }
 
-/** Whether a file is a chart's template with expressions in it; one without is a manifest like any other. */
+/** Whether a file is a chart's template with expressions; a template without expressions is an ordinary manifest. */
 export function isTemplate(reader: TreeReader, path: string): boolean {
   return templateOf(reader, path) !== undefined && reader.text(path)?.includes('{{') !== false;
 }
@@ -26,7 +26,10 @@ export function isChartFile(path: string): boolean {
   return fileNameOf(path) === 'Chart.yaml';
 }
 
-/** Whether a file is called like one with values: `values.yaml`, `values-prod.yaml`, `prod.values.yml`, `values/prod.yaml`. */
+/**
+ * Whether a file name looks like a values file: `values.yaml`, `values-prod.yaml`, `prod.values.yml`,
+ * `values/prod.yaml`.
+ */
 export function looksLikeValues(path: string): boolean {
   const name = fileNameOf(path);
   return (

@@ -1,4 +1,4 @@
-/** What the files that were read come to: the location of the quota, or why there is none. */
+/** The result of a search in the files that were read: the location of the quota, or why there is none. */
 import { compareQuantities, isQuantity, parseQuantity } from '../../../kernel/quantity.ts';
 import { candidateOf, obstacleOf, locationOf, twiceMessage } from './describe-location.ts';
 import { limitsInGit } from './edit-location.ts';
@@ -8,7 +8,7 @@ import type { Outcome } from './read-region.ts';
 import type { Resolution, ResolvedQuota } from './resolved.ts';
 import { type LocateAnswer, remedy, type Search, unlocated, type WantedQuota, where } from './search.ts';
 
-/** How many quotas that do not match are named: enough to see a typo, and a message stays short. */
+/** How many other quotas a message lists: enough to spot a typo while the message stays short. */
 const OTHERS_SHOWN = 5;
 
 export function conclude(search: Search, { matches, resolution, files }: Exclude<Outcome, MissingFiles>): LocateAnswer {
@@ -39,7 +39,7 @@ export function conclude(search: Search, { matches, resolution, files }: Exclude
   return nothing(search, resolution, files);
 }
 
-/** Here the name is known, so that a chart that computes it is no obstacle. */
+/** The cluster's name for the quota is known here, so it does not matter that the chart computes the name. */
 function withoutName(quota: ResolvedQuota): ResolvedQuota {
   return { ...quota, obstacles: quota.obstacles.filter(({ message }) => !message.startsWith('computes the name')) };
 }
@@ -49,7 +49,10 @@ function unreadable({ unreadable: keys }: ResolvedQuota, { resources }: WantedQu
   return problem === undefined ? undefined : `${problem.path}:${problem.line}: ${problem.message}`;
 }
 
-/** Of a release's values files only the last one is surely its own; one before it may be given to others too. */
+/**
+ * Reports a value in a shared values file: of a release's values files only the last one certainly belongs to this
+ * release alone.
+ */
 export function ofOtherReleases({ wanted, candidate, path }: Search, location: QuotaLocation): string | undefined {
   const located = wanted.resources.flatMap((resource) => location.values[resource] ?? []);
   if (candidate.release !== undefined) {
@@ -72,7 +75,10 @@ export function ofOtherReleases({ wanted, candidate, path }: Search, location: Q
     : `${shared.path}:${shared.line} may hold values of other releases as well: write the limit into ${last}`;
 }
 
-/** Less than the cluster has, in a file that nobody named and no folder gives to the cluster: another cluster's, perhaps. */
+/**
+ * Reports a limit that is lower than the cluster's, in a file that was only found by scanning and that no folder name
+ * assigns to this cluster: it may belong to another cluster.
+ */
 export function belowTheCluster({ wanted, candidate }: Search, location: QuotaLocation): string | undefined {
   const { current, resources } = wanted;
   if (candidate.from !== 'scan' || current === undefined) {
@@ -108,7 +114,7 @@ function nothing(search: Search, { quotas, notes }: Resolution, files: readonly 
   );
   const broken = about.filter(({ reason }) => reason === 'NotYaml');
   const others = about.filter(({ reason }) => reason !== 'NotYaml');
-  // What is known of this very quota goes before files that may have it.
+  // A note about exactly this quota is more useful than one about a file that may contain it.
   const own = others.find(({ name, namespace }) => name === wanted.name && namespace === wanted.namespace);
   const other = own ?? others[0];
   const label = `ResourceQuota ${wanted.namespace}/${wanted.name}`;
@@ -141,7 +147,10 @@ function nothing(search: Search, { quotas, notes }: Resolution, files: readonly 
   );
 }
 
-/** Where the quota would be: below the path that was named for it, or in a folder or a file that is called like the namespace. */
+/**
+ * Whether the quota is expected in this file: the candidate names a path, or a folder or the file has the namespace's
+ * name.
+ */
 function isOwnLocation({ path, wanted }: Search, file: string): boolean {
   return path !== '' || wordsOf(file).includes(wanted.namespace);
 }

@@ -1,16 +1,16 @@
-/** The conditions of Helm templates, as far as the values that are known decide them. */
+/** Evaluates conditions of Helm templates as far as the values are known. */
 import { isScalar } from 'yaml';
 import type { Pointer } from '../yaml/field-path.ts';
 import { referenceOf, splitPipeline, type TemplateScope, wordsIn } from './expression.ts';
 
-/** The node at a place in the values. */
+/** Returns the node at a pointer in the values. */
 export type ValueLookup = (pointer: Pointer) => unknown;
 
 /**
- * Whether an `if` holds: values by themselves, `not`, `and`, `or`, `eq`, `ne` and brackets are followed. Undefined for
- * everything else, because a quota that is never rendered must not be taken for one that is.
+ * Whether the condition of an `if` is true. Supported are values, `not`, `and`, `or`, `eq`, `ne` and parentheses.
+ * Undefined for everything else, because a quota that is never rendered must not be taken for one that exists.
  *
- * @param text what stands after `if`.
+ * @param text the expression after `if`.
  */
 export function conditionHolds(text: string, scope: TemplateScope, valueOf: ValueLookup): boolean | undefined {
   const [first = '', ...later] = splitPipeline(text);
@@ -41,7 +41,7 @@ export function conditionHolds(text: string, scope: TemplateScope, valueOf: Valu
   }
 }
 
-/** A condition that is false: nothing, false, 0, "", or an empty collection. */
+/** Whether a value is true to Helm: false are nothing, false, 0, "" and empty collections. */
 export function isTrue(node: unknown): boolean {
   if (isScalar(node)) {
     return node.value !== null && node.value !== false && node.value !== 0 && node.value !== '';
@@ -56,7 +56,7 @@ function ofReference(text: string, scope: TemplateScope, valueOf: ValueLookup): 
   return reference?.kind === 'value' ? isTrue(valueOf(reference.pointer)) : undefined;
 }
 
-/** What is true stays what it is; in place of the rest stands a default, which is not looked at. */
+/** `default` keeps a true value; otherwise the result is the default, which is not evaluated here. */
 function orDefault(holds: boolean | undefined): true | undefined {
   return holds === true ? true : undefined;
 }
@@ -69,7 +69,10 @@ function every(parts: readonly (boolean | undefined)[]): boolean | undefined {
   return parts.includes(false) ? false : parts.includes(undefined) ? undefined : true;
 }
 
-/** Whether the first is one of the others. Values of two kinds, such as 1 and "1", are an error to Helm. */
+/**
+ * Whether the first operand equals one of the others. Values of different types, such as 1 and "1", are an error in
+ * Helm.
+ */
 function equal(words: readonly string[], scope: TemplateScope, valueOf: ValueLookup): boolean | undefined {
   const [first, ...others] = words.map((word) => constant(word, scope, valueOf));
   if (first === undefined || others.length === 0 || others.some((other) => typeof other !== typeof first)) {
@@ -85,7 +88,7 @@ function constant(word: string, scope: TemplateScope, valueOf: ValueLookup): str
   if (/^\d+$/.test(word)) {
     return Number(word);
   }
-  // A function in brackets may compute anything.
+  // An expression in parentheses may call any function.
   const reference = word.startsWith('(') ? undefined : referenceOf(word, scope);
   if (reference?.kind === 'text') {
     return reference.text;

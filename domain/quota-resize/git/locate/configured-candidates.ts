@@ -1,12 +1,12 @@
-/** Where a quota is looked for when nothing else says it: the configured path, and then every repository as a whole. */
+/** The last source candidates for a quota: the configured path, and then every repository as a whole. */
 import { namesNamespace, parsePathTemplate, type PathFields, renderPath } from './path-template.ts';
 import type { SourceCandidate } from './source-candidate.ts';
 
 /**
- * @param target without a cluster, a template that names it leads nowhere.
- * @param narrowed what annotations say, which holds for every candidate.
- * @param notes why nothing else leads to the quota, as phrases.
- * @throws {GitPathError} when the template is not right, or the target makes the path leave the repository.
+ * @param target without a cluster, a template that contains the cluster gives no candidate.
+ * @param narrowed fields from annotations; they apply to every candidate.
+ * @param notes phrases that say why no other candidate was found.
+ * @throws {GitPathError} when the template is invalid, or the target makes the path leave the repository.
  */
 export function configuredCandidates(
   pathTemplate: string,

@@ -1,30 +1,30 @@
-/** What Argo CD and Flux objects in the tree say about who applies which folder, and into which namespace. */
+/** Which folders the Argo CD and Flux objects in the tree apply, and into which namespaces. */
 import { isMap, isSeq } from 'yaml';
 import { type ManifestDocument, nodeAt, type Pointer, textAt } from '../yaml/documents.ts';
 import { isManifestFile, pathFrom } from './paths.ts';
 import type { TreeReader } from './tree-reader.ts';
 
 export interface Delivery {
-  /** The object, for people: `Application team-a in apps/team-a.yaml`. */
+  /** A description of the object for people: `Application team-a in apps/team-a.yaml`. */
   readonly learntFrom: string;
   readonly path: string;
   readonly line: number;
-  /** The object's own document; absent where the object was read elsewhere than in the tree. */
+  /** The document that contains the object; absent when the object was not read from the tree. */
   readonly document?: ManifestDocument;
-  /** What is applied, from the root of the repository. */
+  /** The applied folder, relative to the root of the repository. */
   readonly folder: string;
   readonly namespace?: string;
-  /** Whether the namespace holds for objects that name another one too. */
+  /** Whether the namespace also replaces the namespace that an object names itself. */
   readonly overrides: boolean;
-  /** Why what it applies may differ from the files; a phrase that follows `said`. */
+  /** Why the applied objects may differ from the files; a phrase that follows `learntFrom`. */
   readonly opaque?: string;
-  /** For a chart: the values files beside its own values.yaml, the last one wins. */
+  /** For a chart: values files besides its own values.yaml; a later file overrides an earlier one. */
   readonly valueFiles: readonly string[];
-  /** For a chart: values that stand in the object itself, and win over every file. */
+  /** For a chart: values inside the object itself, which override every file. */
   readonly values?: { readonly document: ManifestDocument; readonly pointer: Pointer };
-  /** For a chart: the name of its release. */
+  /** For a chart: the name of the release. */
   readonly release?: string;
-  /** There may be others that are not known. */
+  /** Whether this is one delivery of possibly several that are not known. */
   readonly one?: boolean;
 }
 
@@ -34,7 +34,7 @@ export function mentionsDelivery(text: string): boolean {
   return GROUPS.some((group) => text.includes(group));
 }
 
-/** The deliveries that the files declare. */
+/** The deliveries that objects in the files declare. */
 export function deliveriesIn(reader: TreeReader, files: Iterable<string>): readonly Delivery[] {
   const found: Delivery[] = [];
   for (const path of files) {
@@ -123,7 +123,10 @@ function argoSource(reader: TreeReader, document: ManifestDocument, source: Poin
   ];
 }
 
-/** A values file as Argo CD takes it: from the chart's folder, from the root with a slash, or from a named source of several. */
+/**
+ * A values file as Argo CD resolves it: relative to the chart's folder, to the root with a leading slash, or to a named
+ * source.
+ */
 function valueFile(folder: string, file: string | undefined): readonly string[] {
   if (file === undefined || /^[a-z]+:\/\//i.test(file)) {
     return [];

@@ -1,9 +1,9 @@
-/** A resolved quota as a location, and in words why it is none. */
+/** Describes the location of a resolved quota, or why it has none. */
 import type { IdentifiedNamespace } from './identify.ts';
 import type { Candidate, QuotaLocation } from './location.ts';
 import type { ResolvedQuota } from './resolved.ts';
 
-/** A quota, and the namespace that it is known to be of. */
+/** A quota with the namespace it belongs to, if that is known. */
 export interface IdentifiedQuota {
   readonly quota: ResolvedQuota;
   readonly identity: IdentifiedNamespace | undefined;
@@ -14,7 +14,7 @@ export function candidateOf({ quota, identity }: IdentifiedQuota): Candidate {
   return { path: quota.path, line: quota.line, namespace: identity?.namespace ?? null, name };
 }
 
-/** @param from where each is applied from. */
+/** @param from the path from which each candidate is applied. */
 export function twiceMessage(candidates: readonly Candidate[], from: readonly string[]): string {
   const [first] = candidates;
   const locations = candidates.map(({ path, line }, index) => {
@@ -24,7 +24,7 @@ export function twiceMessage(candidates: readonly Candidate[], from: readonly st
   return `ResourceQuota ${first?.namespace ?? '?'}/${first?.name ?? '?'} stands in ${candidates.length} places: ${locations.join(', ')}; keep one, or name its file or folder with the annotation resizer.io/git-path on the namespace`;
 }
 
-/** Why the values of a quota cannot be placed; undefined where they can. */
+/** Why the values of a quota cannot be located with certainty; undefined where they can. */
 export function obstacleOf(quota: ResolvedQuota): string | undefined {
   const [note] = quota.obstacles;
   if (note !== undefined) {

@@ -1,4 +1,4 @@
-/** Raising the limits of a placed quota in the files where they are written. */
+/** Raises the limits of a located quota in the files that contain them. */
 import { compareQuantities, isQuantity, parseQuantity } from '../../../kernel/quantity.ts';
 import { type ResourceList, resourceEntries } from '../../../kernel/resource-list.ts';
 import { ManifestEditError } from '../yaml/error.ts';
@@ -11,19 +11,19 @@ import { writtenKey } from '../yaml/other-name.ts';
 /** One limit that an edit raises. */
 interface RaisedLine {
   readonly resource: string;
-  /** As it is written today, and where. */
+  /** The present value as written, and its place. */
   readonly from: LocatedValue;
   readonly to: string;
-  /** The file that is changed: that of the value, or a patch that goes before it. */
+  /** The changed file: the file of the value, or of a patch that overrides it. */
   readonly path: string;
 }
 
 export type LocationEdited =
-  /** `edits` is empty where Git holds every limit already. */
+  /** `edits` is empty when Git has every limit already. */
   | { readonly kind: 'edited'; readonly edits: readonly FileEdit[]; readonly lines: readonly RaisedLine[] }
   | { readonly kind: 'unplaceable'; readonly message: string };
 
-/** The quota's own key for a resource that is asked for by one of its names. */
+/** The key in the quota for a resource that is known by several names. */
 export function keyOf(
   { values }: Pick<QuotaLocation, 'values'>,
   resource: string,
@@ -32,7 +32,7 @@ export function keyOf(
   return writtenKey(resource, asked, (key) => Object.hasOwn(values, key));
 }
 
-/** What Git says of the resources, under the names they are asked by. */
+/** The present limits in Git, under the names that were asked for. */
 export function limitsInGit(location: QuotaLocation, resources: readonly string[]): ResourceList {
   return Object.fromEntries(
     resources.flatMap((resource) => {
@@ -43,18 +43,19 @@ export function limitsInGit(location: QuotaLocation, resources: readonly string[
   );
 }
 
-/** A placed quota and the limits that it is raised to. */
+/** A located quota and its new limits. */
 export interface LocationRaise {
   readonly location: QuotaLocation;
   readonly limits: ResourceList;
 }
 
 /**
- * Writes the limits where the quota has them; every other byte stays. What Git holds already, or more of, is left as it is. A
- * value that other quotas use too is not changed: the quota's overlay gets a patch, or a patch of its own is extended.
+ * Writes the limits in the place where the quota has them and leaves every other byte unchanged. A limit that Git
+ * already has, or exceeds, is not changed. A value that other quotas use too is not changed either: a new or existing
+ * patch in the quota's own overlay overrides it.
  *
- * @param tree with the texts that the place was found by; edits of the same files that are made together are passed on by
- *   giving a tree with their results.
+ * @param tree with the texts that the location was found in. For several edits of the same files, pass a tree with the
+ *   results of the earlier edits.
  * @throws {QuantityError} when a limit is not a quantity.
  */
 export function editLocation(tree: TreeSnapshot, location: QuotaLocation, limits: ResourceList): LocationEdited {
@@ -62,8 +63,8 @@ export function editLocation(tree: TreeSnapshot, location: QuotaLocation, limits
 }
 
 /**
- * As `editLocation`, for any number of quotas: each file is read once for all of its changes. All limits are written, or none;
- * the message is then about the first one that cannot be.
+ * Like `editLocation`, for several quotas; each file is parsed once. Either all limits are written or none; the message
+ * is then about the first one that cannot be written.
  */
 export function editLocations(tree: TreeSnapshot, raises: readonly LocationRaise[]): LocationEdited {
   const lines: Line[] = [];
@@ -86,7 +87,7 @@ export function editLocations(tree: TreeSnapshot, raises: readonly LocationRaise
   }
 }
 
-/** Why a limit of the quota cannot be raised, as far as its place says; undefined where it may be. */
+/** Why a limit of the quota cannot be raised at its location; undefined when it can. */
 export function obstacleOf(location: QuotaLocation, resource: string): string | undefined {
   const key = keyOf(location, resource, [resource]);
   const edit = key === undefined ? undefined : location.edits[key];
@@ -96,11 +97,11 @@ export function obstacleOf(location: QuotaLocation, resource: string): string | 
 type Line = RaisedLine & {
   readonly key: string;
   readonly edit: Exclude<ValueEdit, { kind: 'none' }>;
-  /** Which of the quotas that are raised together. */
+  /** Index of the quota among those that are raised together. */
   readonly quota: number;
 };
 
-/** The lines to change; a sentence where there is none for a limit. */
+/** The lines to change, or a sentence when a limit has no place to write to. */
 function linesOf(location: QuotaLocation, limits: ResourceList, quota: number): readonly Line[] | string {
   const asked = Object.keys(limits);
   const lines: Line[] = [];
@@ -130,12 +131,12 @@ function pathOf(edit: Line['edit']): string {
   return edit.kind === 'line' ? edit.path : edit.at.path;
 }
 
-/** What a file becomes, or a new file with its text. */
+/** The new text of changed and of new files. */
 interface Changes {
   readonly edits: Map<string, TextEdit[]>;
   readonly templateLines: Map<string, Line[]>;
   readonly created: Map<string, string>;
-  /** The file that a line is written to, where it is a new one. */
+  /** The path of the new file that a line goes into, where the line needs one. */
   readonly newFiles: Map<Line, string>;
 }
 
@@ -173,7 +174,7 @@ function textOf({ texts }: TreeSnapshot, path: string): string {
   return text;
 }
 
-/** Names the file in what is thrown: the values of a quota may stand in several. */
+/** Prefixes an error with the file, because the values of one quota may be in several files. */
 function inFile<T>(path: string, edit: () => T): T {
   try {
     return edit();
@@ -218,7 +219,7 @@ function addTo<T>(groups: Map<string, T[]>, key: string, item: T): void {
   }
 }
 
-/** Changes values that stand alone after a key in lines of a template. */
+/** Changes literal values after a key in lines of a template. */
 function inLines(path: string, text: string, changes: readonly Line[]): string {
   const lines = text.split('\n');
   const changed = new Set<number>();
@@ -240,12 +241,12 @@ function changedLine(before: string, { path, line, from }: Extract<ValueEdit, { 
   if (match === null || match[3] !== from || !isQuantity(to)) {
     throw new ManifestEditError(`the value at ${path}:${line} cannot be changed in its line`);
   }
-  // What was plain stays so only where YAML reads the new text as it is meant.
+  // The new text stays unquoted only if YAML reads it as the intended value.
   const quote = match[2] === '' && !/^(?:0|[1-9][0-9]{0,15})(?:[a-zA-Z]+)?$/.test(to) ? '"' : (match[2] ?? '');
   return `${match[1] ?? ''}${quote}${to}${quote}${match[4] ?? ''}`;
 }
 
-/** A new patch file beside the overlay's kustomization, and its entry there. */
+/** Adds a patch file beside the overlay's kustomization, and an entry for it. */
 function addPatch(
   tree: TreeSnapshot,
   existing: Set<string>,
@@ -293,7 +294,7 @@ function freeName(existing: ReadonlySet<string>, folder: string, stem: string): 
   }
 }
 
-/** Kubernetes names may read as something else than text: `123`, `true`, `1e3`. */
+/** Quotes a Kubernetes name that YAML would not read as a string: `123`, `true`, `1e3`. */
 function plainOrQuoted(text: string): string {
   return /^[a-z][a-z0-9./-]*$/i.test(text) && !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(text)
     ? text

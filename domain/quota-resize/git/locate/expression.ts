@@ -1,24 +1,24 @@
-/** The expressions of Helm templates that only name a value: which value of `.Values` they stand for. */
+/** Resolves expressions of Helm templates that only refer to a value of `.Values`. */
 import type { Pointer } from '../yaml/field-path.ts';
 
-/** What an expression stands for. */
+/** What an expression refers to. */
 export type Reference =
-  /** A place in the values. */
+  /** A pointer into the values. */
   | { readonly kind: 'value'; readonly pointer: Pointer }
   | { readonly kind: 'text'; readonly text: string }
   /** `.Release.Namespace`, `.Release.Name`, `.Chart.Name`. */
   | { readonly kind: 'builtin'; readonly name: string };
 
-/** What `.` and the variables stand for where an expression is. */
+/** What `.` and the variables refer to at a position in the template. */
 export interface TemplateScope {
-  /** Undefined at the top, where `.` has Values, Release and Chart. */
+  /** Undefined at the top level, where `.` has Values, Release and Chart. */
   readonly dot: Reference | undefined;
   readonly variables: ReadonlyMap<string, Reference>;
 }
 
 export const topScope: TemplateScope = { dot: undefined, variables: new Map() };
 
-/** Functions that leave the value what it is, or only print it. */
+/** Functions that return the value unchanged or only format it. */
 const PASSING = new Set([
   'quote',
   'squote',
@@ -34,7 +34,7 @@ const PASSING = new Set([
 ]);
 
 /**
- * What the expression stands for; undefined where it computes something.
+ * What the expression refers to; undefined when it computes something.
  *
  * @param text with or without the braces.
  */
@@ -91,7 +91,7 @@ export function wordsIn(text: string): readonly string[] {
   return words;
 }
 
-/** The text up to the bracket that closes the first one, with what follows it at once: `(index .a "b").c`. */
+/** The text up to the parenthesis that closes the first one, and what follows it directly: `(index .a "b").c`. */
 function group(text: string): string {
   let depth = 0;
   for (let index = 0; index < text.length; index += 1) {
@@ -115,7 +115,7 @@ function operand(words: readonly string[], scope: TemplateScope): Reference | un
     return keys.reduce<Reference | undefined>((reference, key) => keyOf(reference, operand([key], scope)), base);
   }
   if (PASSING.has(head)) {
-    // The value is the last argument: `default "2" .Values.x`, `required "say it" .Values.x`.
+    // The value is the last argument: `default "2" .Values.x`, `required "message" .Values.x`.
     return operand(rest.slice(-1), scope);
   }
   return rest.length === 0 ? single(head, scope) : undefined;

@@ -1,4 +1,4 @@
-/** The quotas that a chart's template makes for one release, each limit with where its value is written. */
+/** The quotas that a chart's template renders for one release, and where the value of each limit is written. */
 import { isScalar } from 'yaml';
 import { type Leaf, leavesAt } from '../yaml/documents.ts';
 import type { Pointer } from '../yaml/field-path.ts';
@@ -28,11 +28,11 @@ export interface Draft {
   readonly limits: readonly Limit[];
   readonly problems: readonly SourceNote[];
   readonly flow: TemplateQuota['flow'];
-  /** The same quota with values files that nobody names for this chart. */
+  /** The same quota by values files that nothing assigns to this chart. */
   readonly rivals: readonly Draft[];
 }
 
-/** The quotas that a template makes for a release: one, or one for each round of a range. */
+/** The quotas that a template renders for a release: one, or one per iteration of a range. */
 export function instances(template: string, quota: TemplateQuota, release: Release): readonly Draft[] {
   const scopes = scopesOf(quota.blocks, release);
   if (scopes === 'never') {
@@ -58,7 +58,7 @@ export function instances(template: string, quota: TemplateQuota, release: Relea
   });
 }
 
-/** The scopes inside of the blocks, one for each round; `never` where a condition is false. */
+/** The scopes inside the blocks, one per iteration; `never` when a condition is false. */
 function scopesOf(
   blocks: readonly TemplateBlock[],
   release: Release,
@@ -129,7 +129,7 @@ function enter(block: TemplateBlock, scope: TemplateScope, release: Release): re
   }
 }
 
-/** A text with expressions in it; undefined where one of them cannot be followed. */
+/** Evaluates a text with expressions; undefined when one of them cannot be resolved. */
 function textOf(text: string | undefined, scope: TemplateScope, release: Release): string | undefined {
   if (text === undefined) {
     return undefined;

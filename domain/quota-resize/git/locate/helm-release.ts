@@ -1,4 +1,4 @@
-/** The installations of a chart that are known or possible, and the values that each gives to it. */
+/** The known and possible installations of a chart, and the values of each. */
 import { isMap, isScalar } from 'yaml';
 import { leavesOf, type ManifestDocument, nodeAt, textAt } from '../yaml/documents.ts';
 import type { Pointer } from '../yaml/field-path.ts';
@@ -8,7 +8,7 @@ import type { SourceNote } from './limit-location.ts';
 import { isWithin } from './paths.ts';
 import type { TreeReader } from './tree-reader.ts';
 
-/** One installation of a chart: its values in the order of their weight, the weightiest last. */
+/** One installation of a chart. A later layer of values overrides an earlier one. */
 export interface Release {
   readonly chart: string;
   readonly layers: readonly Layer[];
@@ -16,11 +16,11 @@ export interface Release {
   readonly namespaceBy?: string;
   readonly name?: string;
   readonly obstacles: readonly SourceNote[];
-  /** Who installs it, where that is known. */
+  /** The Argo CD or Flux object that installs the release, where it is known. */
   readonly delivery?: Delivery;
-  /** Nobody says that its values file, outside of the chart, is for this chart. */
+  /** Set when nothing says that its values file, which is outside of the chart, belongs to this chart. */
   readonly unnamed?: true;
-  /** What its namespace and its cluster can be read from. */
+  /** A path that the namespace and the cluster can be derived from. */
   readonly path: string;
 }
 
@@ -65,7 +65,7 @@ export function releasesOf(
   const free = values.filter((path) => !taken.has(path));
   const named = new Set(deliveries.flatMap(({ valueFiles }) => valueFiles));
   const keys = keysOf(reader, chart);
-  // What is made for another chart sets more than this one knows.
+  // A values file for another chart usually sets keys that this chart does not know.
   const unnamed = free.filter(
     (path) =>
       !isWithin(path, chart) &&
@@ -101,7 +101,7 @@ export function releasesOf(
   ];
 }
 
-/** The values that a chart knows: those that its own file sets, and those that its templates name. */
+/** The top-level values that a chart knows: those that its values.yaml sets and those that its templates use. */
 function keysOf(reader: TreeReader, chart: string): ReadonlySet<string> {
   const folder = chart === '' ? 'templates/' : `${chart}/templates/`;
   const inTemplates = reader.tree.paths
@@ -125,7 +125,7 @@ function obstaclesOf(
   return why === undefined ? [] : [{ path, line, message: `${learntFrom} ${why}` }];
 }
 
-/** The chart that has another one in its folder `charts` may set the values of that one. */
+/** A parent chart, with this one in its folder `charts`, may override this chart's values. */
 function dependencyNote(reader: TreeReader, chart: string): readonly SourceNote[] {
   const parent = /^(?:(.*)\/)?charts\/[^/]+$/.exec(chart);
   const above = parent === null ? undefined : chartFile(parent[1] ?? '');
@@ -142,7 +142,7 @@ function insideSomeChart(reader: TreeReader, path: string): boolean {
 function layersOf(reader: TreeReader, path: string): readonly Layer[] {
   return reader.isFile(path)
     ? reader.documents(path).flatMap((document) =>
-        // An object of Kubernetes is no mapping of values.
+        // A Kubernetes object is not a mapping of values.
         document.error === undefined && isMap(document.root) && textAt(document, ['apiVersion']) === undefined
           ? [{ document, pointer: [] }]
           : [],
@@ -150,14 +150,14 @@ function layersOf(reader: TreeReader, path: string): readonly Layer[] {
     : [];
 }
 
-/** The value at a place, from the weightiest layer that has it. */
+/** The value at a pointer, from the last layer that sets it. */
 export function lookup(release: Release, pointer: Pointer): unknown {
   return release.layers
     .map((layer) => nodeAt(layer.document, [...layer.pointer, ...pointer]))
     .findLast((node) => node !== undefined && node !== null);
 }
 
-/** The keys of a mapping, of all layers together, or the indices of a sequence. */
+/** The keys of a mapping, merged over all layers, or the indices of a sequence. */
 export function keysAt(release: Release, pointer: Pointer): readonly (string | number)[] {
   const keys = new Set<string | number>();
   for (const layer of release.layers) {

@@ -1,4 +1,4 @@
-/** The quotas of Helm charts, each limit with the place in a values file (or in the template) that it comes from. */
+/** The quotas of Helm charts, with the place in a values file or template that each limit comes from. */
 import { isQuantity } from '../../../kernel/quantity.ts';
 import type { ValueEdit } from '../yaml/value-edit.ts';
 import { isTemplate, looksLikeValues, templateOf } from './chart.ts';
@@ -25,7 +25,7 @@ export function chartQuotas(
       templates.set(chart, [...(templates.get(chart) ?? []), path]);
     }
   }
-  // Also by releases that are not listed: who has no values file that sets limits has those of the chart.
+  // Counts releases that are not listed too: a release whose values files set no limits uses the limits of the chart.
   const uses = new Map<string, number>();
   const drafts = [...templates].flatMap(([chart, paths]) => {
     const releases = releasesOf(reader, chart, deliveries, values);
@@ -48,7 +48,10 @@ export function chartQuotas(
   return drafts.map((draft) => resolvedChartQuota(draft, uses));
 }
 
-/** Where values files that nobody names set limits of the same quota, it is not known which of them counts. */
+/**
+ * Adds values files that nothing assigns to the chart but that set limits of the same quota: it is unknown which of
+ * them counts.
+ */
 function withRivals(
   own: readonly Draft[],
   made: readonly { readonly release: Release; readonly quotas: readonly Draft[] }[],
@@ -68,8 +71,8 @@ function limitKey({ path, line, valueLocation }: Limit): string {
 }
 
 /**
- * The releases that something is known of: those that somebody delivers; else values files beside the chart's own where they
- * set limits, and only the chart's own where none does.
+ * The releases to consider: those that a delivery installs; otherwise those whose values files set limits; otherwise
+ * only the chart's own values.
  */
 function chosenReleases<T extends { readonly release: Release; readonly quotas: readonly Draft[] }>(
   made: readonly T[],
@@ -82,7 +85,8 @@ function chosenReleases<T extends { readonly release: Release; readonly quotas: 
     quotas.some(({ limits }) => limits.some(({ path }) => path === release.path && path !== valuesFile(release.chart))),
   );
   const chosen = setting.length > 0 ? setting : made.slice(0, 1);
-  // A release that takes every limit from the chart's own values is a quota all the same, where it has a name of its own.
+  // A release that takes every limit from the chart's own values still has a quota of its own if it sets a different
+  // namespace or name.
   const identities = new Set(chosen.flatMap(({ quotas }) => quotas.map(identityOf)));
   const further = made.filter(
     (one) =>
@@ -155,13 +159,13 @@ function resolvedChartQuota(draft: Draft, uses: ReadonlyMap<string, number>): Re
   };
 }
 
-/** What a text with expressions can be. */
+/** A pattern that matches every result of a text with expressions. */
 function patternOf(text: string): RegExp {
   const parts = text.split(/\{\{.*?\}\}/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${parts.join('.*')}$`);
 }
 
-/** What those values files say of their own. */
+/** The limits that those values files set themselves. */
 function rivalValues(rivals: readonly Draft[]): readonly RivalValue[] {
   return rivals.flatMap(({ release, limits }) =>
     limits.flatMap(({ key, path, line, text }) =>
@@ -187,7 +191,7 @@ function editOf(limit: Limit, uses: ReadonlyMap<string, number>): ValueEdit {
       };
 }
 
-/** The files of a list that may hold values. */
+/** The files of the list that may contain values. */
 export function valuesFilesIn(reader: TreeReader, paths: readonly string[]): readonly string[] {
   return paths.filter((path) => looksLikeValues(path) && templateOf(reader, path) === undefined);
 }

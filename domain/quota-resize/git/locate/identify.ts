@@ -1,4 +1,4 @@
-/** Which namespace and which cluster a place in the tree is for, where the objects themselves do not say it. */
+/** Derives the namespace and the cluster of a path in the tree when the objects do not name them. */
 import { defaultPathTemplate, parsePathTemplate, type PathTemplate, readPath } from './path-template.ts';
 import type { SourceCandidate } from './source-candidate.ts';
 import { pathFrom, wordsOf } from './paths.ts';
@@ -9,11 +9,11 @@ import type { TreeReader } from './tree-reader.ts';
 /** A namespace, and how it is known. */
 export interface IdentifiedNamespace {
   readonly namespace: string;
-  /** Empty where the object itself says it; else a phrase after "its namespace is". */
+  /** Empty when the object itself names the namespace; otherwise a phrase after "its namespace is". */
   readonly by: string;
 }
 
-/** The namespace that a path template reads from one of the paths. */
+/** The namespace that a path template extracts from one of the paths. */
 export function namespaceByTemplate(
   templates: readonly PathTemplate[],
   paths: readonly string[],
@@ -31,9 +31,9 @@ export function namespaceByTemplate(
 }
 
 /**
- * The namespace that a folder or a file is named for; undefined where none is, or several are. A folder counts where
- * what is below it has no name of its own: `team-a/base/quota.yaml` is in a folder of team-a,
- * `platform/team-b/quota.yaml` in none of platform.
+ * The namespace whose name a folder or a file has; undefined when there is none or more than one. A folder counts only
+ * if the names below it are generic: `team-a/base/quota.yaml` belongs to team-a, but `platform/team-b/quota.yaml` does
+ * not belong to platform.
  */
 export function namespaceByFolder(
   namespaces: ReadonlySet<string>,
@@ -48,7 +48,7 @@ export function namespaceByFolder(
     if (words.some((other) => other !== word && namespaces.has(other))) {
       return undefined;
     }
-    // What is called like the cluster may be the cluster's.
+    // A folder with the cluster's name may be meant for the cluster and not for a namespace of that name.
     const doubtful = word === cluster && words.indexOf(word) === last;
     if (
       last >= 0 &&
@@ -67,7 +67,7 @@ export function namespaceByFolder(
 const GENERAL =
   /quota|limit|resource|namespace|manifest|kustomiz|^(?:base|bases|overlays?|clusters?|environments?|envs?|values|helm|charts?|templates|k8s|deploy|config|common|compute|default|all|main|ns|\d+|.{1,2})$/i;
 
-/** Whether a folder or a file is called so in the folder of any namespace. */
+/** Whether a folder or file name is generic, so that it may occur in the folder of any namespace. */
 export function isGeneral(word: string, cluster: string | undefined): boolean {
   return word === cluster || environmentOf(word) !== undefined || GENERAL.test(word);
 }
@@ -81,13 +81,13 @@ const ENVIRONMENTS: Readonly<Record<string, readonly string[]>> = {
   uat: ['uat'],
 };
 
-/** The environment that a folder or a file is called after: `dev`, `values-dev.yaml`. */
+/** The environment that a folder or file name stands for: `dev`, `values-dev.yaml`. */
 function environmentOf(word: string): string | undefined {
   const name = word.toLowerCase().replace(/^values[-._]|[-._]values$/, '');
   return Object.keys(ENVIRONMENTS).find((environment) => ENVIRONMENTS[environment]?.includes(name) === true);
 }
 
-/** The environment in a cluster's name, such as `prod-eu-1`; undefined where there is none, or several are. */
+/** The environment in a cluster's name, such as `prod-eu-1`; undefined when there is none or more than one. */
 function environmentOfCluster(cluster: string): string | undefined {
   const parts = cluster.replace(/\b(pre|non)-prod/gi, '$1prod').split(/[-_.]/);
   const found = new Set(parts.flatMap((part) => environmentOf(part) ?? []));
@@ -95,15 +95,15 @@ function environmentOfCluster(cluster: string): string | undefined {
   return found.size === 1 ? environment : undefined;
 }
 
-/** Whether a place is for the cluster: `other` where it is surely for another one. */
+/** Whether a path is for the cluster: `named` for this one, `other` for another one, `open` when unknown. */
 export type ClusterFit = 'named' | 'open' | 'other';
 
 /**
- * Judges by the template first, then by the names of folders: one that is called like the cluster is the cluster's, and
- * a folder beside that one is not; nor is one that is called after another environment than the cluster is.
+ * Checks the path templates first, then folder names. A folder with the cluster's name belongs to the cluster, a
+ * sibling of such a folder does not, nor does a folder named after another environment than the cluster's.
  *
- * @param options.below folders above and including this one say nothing: somebody named it for this cluster.
- * @param options.asNamespace folders that are called like the cluster and are a namespace's.
+ * @param options.below this folder and those above it are ignored, because the candidate names them for this cluster.
+ * @param options.asNamespace folders that have the cluster's name but belong to a namespace of the same name.
  */
 export function clusterFit(
   reader: TreeReader,
@@ -152,15 +152,12 @@ export function clusterFit(
   return own !== undefined && environments.size > 0 && !environments.has(own) ? 'other' : fit;
 }
 
-/**
- * The path templates that say which cluster a file of a whole repository is for: the configured one, and the built-in
- * one.
- */
+/** The path templates that tell the cluster of a file in a whole repository: the configured and the built-in one. */
 export function templatesOf({ template }: Pick<SourceCandidate, 'template'>): readonly PathTemplate[] {
   return template === undefined ? [] : [parsePathTemplate(template), parsePathTemplate(defaultPathTemplate)];
 }
 
-/** Whether a file is surely for another cluster than the wanted one; what a source candidate names itself never is. */
+/** Whether a file certainly belongs to another cluster; a file that the candidate names never does. */
 export function isOfOtherCluster(
   { reader, path, wanted, candidate }: Pick<Search, 'reader' | 'path' | 'wanted' | 'candidate'>,
   file: string,
@@ -174,7 +171,7 @@ export function isOfOtherCluster(
   return file !== path && clusterFit(reader, wanted.cluster, [file], options) === 'other';
 }
 
-/** Folders that are called like the cluster, but for a namespace of that name. */
+/** Folders that have the cluster's name but belong to a namespace of the same name. */
 export function foldersOfNamespace(quotas: readonly ResolvedQuota[], name: string | undefined): ReadonlySet<string> {
   const folders = new Set<string>();
   for (const { namespace, paths } of quotas) {

@@ -1,4 +1,6 @@
-/** Which quotas a whole tree makes, and who applies each: what there is to ask for, not yet where it is. */
+/**
+ * The quotas that a whole tree contains and who applies each of them; their locations are determined in a second step.
+ */
 import { textAt } from '../yaml/documents.ts';
 import { isChartFile, looksLikeValues } from './chart.ts';
 import { deliveriesIn, mentionsDelivery } from './delivery.ts';
@@ -14,25 +16,28 @@ import { resolve } from './resolve.ts';
 import type { ResolvedQuota } from './resolved.ts';
 import { TreeReader } from './tree-reader.ts';
 
-/** What a tree's quotas are known by. */
+/** Input that identifies the quotas of a tree. */
 export interface InventoryOptions {
-  /** Only quotas that may be this cluster's. */
+  /** Only quotas that may belong to this cluster. */
   readonly cluster: string | undefined;
   readonly templates: readonly PathTemplate[];
-  /** Namespaces that are known to be there, besides those that the tree declares. */
+  /** Existing namespaces besides those that the tree declares. */
   readonly namespaces: readonly string[];
 }
 
 export interface Inventory {
   readonly kind: 'inventory';
   readonly quotas: readonly IdentifiedQuota[];
-  /** What was seen on the way and may hold quotas. */
+  /** Problems in files that may contain quotas. */
   readonly notes: readonly SourceNote[];
 }
 
 const DECLARES_NAMESPACE = /^[ \t]*["']?kind["']?[ \t]*:[ \t]*["']?Namespace["']?[ \t]*,?[ \t]*(?:#.*)?\r?$/m;
 
-/** Whether an inventory has to know a file's text from the start; others are asked for when something refers to them. */
+/**
+ * Whether an inventory needs the text of a file from the start; other files are requested when something refers to
+ * them.
+ */
 export function mattersToScan(path: string, text: string): boolean {
   return (
     isKustomizationFile(path) ||
@@ -79,7 +84,7 @@ export function inventoryOf(tree: TreeSnapshot, options: InventoryOptions): Miss
   };
 }
 
-/** Each quota with its namespace; one that could be of several namespaces by its path once for each of them. */
+/** Each quota with its namespace. A quota whose path fits several namespaces is returned once for each. */
 function identify(
   reader: TreeReader,
   quotas: readonly ResolvedQuota[],
@@ -95,7 +100,7 @@ function identify(
       return [{ quota, identity: byTemplate }];
     }
     declared ??= new Set([...namespaces, ...declaredNamespaces(reader)]);
-    // One by one, as whoever looks for the quota of a namespace does not know of the others.
+    // Each namespace is tried alone, because a search for one namespace does not know the others either.
     const byFolder = [...declared].flatMap(
       (namespace) => namespaceByFolder(new Set([namespace]), quota.paths, { cluster, quota: quota.name }) ?? [],
     );

@@ -1,4 +1,4 @@
-/** JSON patches (RFC 6902) of quotas. */
+/** Applies JSON patches (RFC 6902) to quotas. */
 import { isMap } from 'yaml';
 import { type Leaf, leavesOf, type ManifestDocument, nodeAt, type Pointer, textAt } from '../yaml/documents.ts';
 import { type PatchDocument, valueLocationOf, uncertain } from './patch-document.ts';
@@ -71,7 +71,7 @@ function unescaped(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-/** The limits that an operation writes: one, or all of spec.hard. */
+/** The limits that an operation writes: one limit, or all of spec.hard. */
 function jsonLeaves(
   document: ManifestDocument,
   at: number,

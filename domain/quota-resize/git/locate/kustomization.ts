@@ -1,18 +1,18 @@
-/** A kustomization.yaml, as much of it as bears on a ResourceQuota. */
+/** Reads the parts of a kustomization.yaml that can affect a ResourceQuota. */
 import { isMap, isScalar, isSeq, Scalar } from 'yaml';
 import { type ManifestDocument, nodeAt, type Pointer, textAt } from '../yaml/documents.ts';
 import { fileNameOf, folderOf, pathFrom } from './paths.ts';
 import type { TreeReader } from './tree-reader.ts';
 
-/** What `kustomize build` looks for in a folder, in this order. */
+/** The file names that `kustomize build` tries in a folder, in this order. */
 const FILE_NAMES = ['kustomization.yaml', 'kustomization.yml', 'Kustomization'] as const;
 
-/** The three fields that patches stand in, in the order in which kustomize applies them. */
+/** The three fields for patches, in the order in which kustomize applies them. */
 export const patchFields = ['patchesStrategicMerge', 'patches', 'patchesJson6902'] as const;
 
 type PatchField = (typeof patchFields)[number];
 
-/** Which objects a patch is for; each text a regular expression that has to match as a whole. */
+/** Selects the objects of a patch; each text is a regular expression that must match completely. */
 export interface PatchTarget {
   readonly group?: string;
   readonly version?: string;
@@ -28,19 +28,19 @@ export interface PatchEntry {
   readonly index: number;
   /** 1-based line of the entry. */
   readonly line: number;
-  /** The patch's file, from the root of the repository. */
+  /** The patch's file, relative to the root of the repository. */
   readonly path?: string;
   readonly inline?: InlinePatch;
   readonly target?: PatchTarget;
 }
 
-/** A patch that is written in the kustomization itself. */
+/** A patch inside the kustomization file itself. */
 interface InlinePatch {
   readonly text: string;
   readonly pointer: Pointer;
   /** The line of the patch's first line. */
   readonly line: number;
-  /** A literal block (`|`): its lines are lines of the file. */
+  /** Whether the patch is a literal block (`|`), so that its lines are lines of the file. */
   readonly literal: boolean;
 }
 
@@ -51,15 +51,15 @@ export interface Kustomization {
   readonly namespace?: string;
   readonly prefix: string;
   readonly suffix: string;
-  /** As written: files, folders or addresses, `bases` included. */
+  /** As written: files, folders or URLs, including `bases`. */
   readonly resources: readonly string[];
   readonly components: readonly string[];
   readonly patches: readonly PatchEntry[];
-  /** Why what it makes of a quota cannot be followed; each a phrase that follows the file's name. */
+  /** Why the effect on a quota cannot be determined; each a phrase that follows the file's name. */
   readonly opaque: readonly string[];
 }
 
-/** A kustomization that cannot be read. */
+/** A kustomization file with an error. */
 export interface BrokenKustomization {
   readonly path: string;
   readonly line: number;
@@ -70,13 +70,13 @@ export function isKustomizationFile(path: string): boolean {
   return (FILE_NAMES as readonly string[]).includes(fileNameOf(path));
 }
 
-/** The kustomization file of a folder, where there is one. */
+/** The kustomization file of a folder, if there is one. */
 export function kustomizationFileIn(reader: TreeReader, folder: string): string | undefined {
   const prefix = folder === '' ? '' : `${folder}/`;
   return FILE_NAMES.map((name) => `${prefix}${name}`).find((path) => reader.isFile(path));
 }
 
-/** Whether a resource is fetched from elsewhere: `https://…`, `git@…`, `github.com/acme/base?ref=v1`. */
+/** Whether a resource is remote: `https://…`, `git@…`, `github.com/acme/base?ref=v1`. */
 export function isRemote(resource: string): boolean {
   return (
     /^[a-z+]+:\/\//i.test(resource) ||
@@ -87,8 +87,8 @@ export function isRemote(resource: string): boolean {
 }
 
 /**
- * Reads a kustomization file. Undefined where its text is not known yet, or where it is something else by that name, such
- * as Flux's own Kustomization object.
+ * Reads a kustomization file. Undefined when its text was not read yet, or when the file is something else, such as
+ * Flux's Kustomization object.
  */
 export function readKustomization(reader: TreeReader, path: string): Kustomization | BrokenKustomization | undefined {
   const text = reader.text(path);
@@ -193,7 +193,7 @@ function targetAt(document: ManifestDocument, pointer: Pointer): PatchTarget | u
   );
 }
 
-/** The builtin transformers that leave a quota's name, namespace and limits as they are. */
+/** Builtin transformers that do not change a quota's name, namespace or limits. */
 const HARMLESS = new Set([
   'LabelTransformer',
   'AnnotationsTransformer',
@@ -215,7 +215,7 @@ function opaqueTransformers(reader: TreeReader, folder: string, document: Manife
   });
 }
 
-/** Where a value is copied into quotas, or a quota is renamed, by `replacements`. */
+/** `replacements` that write a value into quotas or rename a quota. */
 function replacementsOf(reader: TreeReader, folder: string, document: ManifestDocument): readonly string[] {
   const touches = (from: ManifestDocument, pointer: Pointer): boolean =>
     itemsAt(from, [...pointer, 'targets']).some((_target, index) => {

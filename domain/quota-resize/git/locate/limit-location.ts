@@ -1,34 +1,34 @@
-/** Where one limit is written, as the search for it knows it. */
+/** The place where one limit is written, as the search represents it. */
 import type { SourceProblem } from '../../model/observation.ts';
 import type { Leaf, Pointer } from '../yaml/documents.ts';
 
-/** Where a patch stands that is written inside a kustomization. */
+/** The place of a patch that is written inside a kustomization file. */
 export interface InlineLocation {
   readonly part: number;
   readonly index: number;
   readonly pointer: Pointer;
-  /** A literal block (`|`), in which lines can be changed. */
+  /** Whether the patch is a literal block (`|`), in which single lines can be changed. */
   readonly literal: boolean;
 }
 
 export interface ValueLocation extends Leaf {
   readonly path: string;
-  /** Which stretch between `---` lines, and which document of it: of the file, or of the inline patch. */
+  /** The index of the part between `---` lines, and of the document in it; in the file, or in the inline patch. */
   readonly part: number;
   readonly index: number;
-  /** Set where the document is a patch inside a kustomization: the place of its text there. */
+  /** Set when the document is a patch inside a kustomization: the place of the patch's text. */
   readonly inline?: InlineLocation;
-  /** The object in the document whose own value it is; absent for the value of a patch. */
+  /** The object in the document that contains the value; absent when a patch contains it. */
   readonly object?: Pointer;
-  /** The kustomization whose patch it is; absent for the object itself. */
+  /** The kustomization that contains the patch; absent when the object itself contains the value. */
   readonly owner?: string;
-  /** How many kustomizations the quota had been through when it was set. */
+  /** How many kustomizations had processed the quota when the value was set. */
   readonly level: number;
-  /** Which patch of its owner; a greater one is applied later. */
+  /** The position of the patch in its kustomization; a greater one is applied later. */
   readonly order: number;
 }
 
-/** Something that was seen on the way and that a person may have to know. */
+/** A finding of the search that a person may need to know. */
 export interface SourceNote {
   readonly path: string;
   /** 1-based. */
@@ -39,12 +39,12 @@ export interface SourceNote {
   readonly namespace?: string;
 }
 
-/** Two sites are the same place. */
+/** A key that is equal for two locations in the same place. */
 export function valueLocationKey({ path, part, index, inline, pointer }: ValueLocation): string {
   return JSON.stringify([path, part, index, inline?.pointer ?? null, pointer]);
 }
 
-/** One object of a file (by its place in the document), or one patch. */
+/** A key for one object of a file (by its place in the document), or for one patch. */
 export function documentKey({
   path,
   part,
@@ -61,7 +61,7 @@ export function documentKey({
   return JSON.stringify([path, part, index, inline?.pointer ?? null, pointer ?? null]);
 }
 
-/** The object or the patch that a value belongs to. */
+/** A key for the object or the patch that contains a value. */
 export function ownerKey({ object, inline, path, part, index }: ValueLocation): string {
   return documentKey({
     path,

@@ -1,4 +1,4 @@
-/** A quota whose values an annotation names: `resizer.io/git-field: namespaceQuotas["requests.cpu"]`. */
+/** Locates a quota whose values an annotation names: `resizer.io/git-field: namespaceQuotas["requests.cpu"]`. */
 import { isMap } from 'yaml';
 import { isQuantity } from '../../../kernel/quantity.ts';
 import { FieldPathError, formatField, parseField, type Pointer } from '../yaml/field-path.ts';
@@ -11,8 +11,9 @@ import { isQuotaKey } from '../../model/quota-key.ts';
 import { type DocumentValues, placedInValues } from './values-document.ts';
 
 /**
- * The values that the field names, in the file of the candidate, or in the one file below its folder that has them. The field is
- * one value, or the mapping of all of them; of a value whose key is a quota's, the others are looked for beside it.
+ * The values that the field names, in the candidate's file or in the only file below its folder that has the field. The
+ * field is either the mapping of all values, or one value; if that value's key is a key of spec.hard, the other values
+ * are expected beside it.
  */
 export function locateByField(search: Search, field: string): LocateAnswer {
   const { reader, wanted, path } = search;
@@ -84,7 +85,7 @@ function namedLeaves(document: ManifestDocument, pointer: Pointer, resources: re
   if (isQuotaKey(last)) {
     return beside.some(({ key }) => key === last) ? beside.filter(({ key }) => isQuotaKey(key)) : [];
   }
-  // A key of the chart's own, such as `cpu_request`, says nothing about a second resource.
+  // A key that is not one of spec.hard, such as `cpu_request`, says nothing about where a second resource is.
   const [resource, second] = resources;
   const leaf = beside.find(({ key }) => key === last);
   return leaf === undefined || resource === undefined || second !== undefined ? [] : [{ ...leaf, key: resource }];

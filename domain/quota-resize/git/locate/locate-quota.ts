@@ -1,4 +1,4 @@
-/** Finding one quota by one candidate, with as few files read as the answer takes. */
+/** Locates one quota by one candidate and reads as few files as possible. */
 import { belowTheCluster, notFound, ofOtherReleases, conclude, remedyFor } from './conclude.ts';
 import { isKustomizationFile } from './kustomization.ts';
 import { locateByField } from './locate-field.ts';
@@ -22,8 +22,8 @@ import type { ReleaseObject, SourceCandidate } from './source-candidate.ts';
 import { TreeReader } from './tree-reader.ts';
 
 /**
- * The place of a quota in a tree, as a source candidate says to look for it. It asks for the files that it needs; ask
- * again when they are there. The same texts give the same answer.
+ * The location of a quota in a tree, by one source candidate. When files are missing, the result names them; the caller
+ * reads them and calls again. The result depends only on the texts.
  */
 export function locateQuota(tree: TreeSnapshot, wanted: WantedQuota, candidate: SourceCandidate): LocateAnswer {
   if (candidate.problem !== undefined) {
@@ -86,7 +86,7 @@ function locateByFiles(search: Search): LocateAnswer {
   return loose ?? conclude(search, last);
 }
 
-/** Where the values files of a release are known, the weightiest that has such a mapping counts. */
+/** When the values files of a release are known, the last one that has such a mapping counts. */
 function looseOf(search: Search, read: readonly string[], taken: readonly LocatedValue[]): LocateAnswer | undefined {
   for (const file of search.candidate.valueFiles?.toReversed() ?? []) {
     const answer = looseMappings(search, [file], { taken, read });
@@ -103,7 +103,7 @@ function valuesOfCharts({ quotas }: Resolution): readonly LocatedValue[] {
   );
 }
 
-/** What to look at, one after the other until the quota is found. */
+/** Groups of files that are searched one after the other until the quota is found. */
 function stagesOf(search: Search): readonly (readonly string[])[] {
   const { reader, path, wanted, candidate } = search;
   if (candidate.release !== undefined) {
@@ -138,15 +138,15 @@ function filesOfRelease({ reader, path, wanted }: Search, release: ReleaseObject
 }
 
 interface TreeFiles {
-  /** All that may be read. */
+  /** All files that may be read. */
   readonly manifests: readonly string[];
-  /** Those that are read where there are many. */
+  /** The files that are read when there are many. */
   readonly relevant: readonly string[];
 }
 
 const filesByPaths = new WeakMap<readonly string[], TreeFiles>();
 
-/** By the tree's paths, which never change: a tree is asked for each of its quotas. */
+/** Cached by the tree's list of paths, which never changes; one tree is searched for many quotas. */
 function filesOf({ tree: { paths } }: TreeReader): TreeFiles {
   const cached = filesByPaths.get(paths);
   if (cached !== undefined) {
@@ -158,7 +158,7 @@ function filesOf({ tree: { paths } }: TreeReader): TreeFiles {
   return files;
 }
 
-/** YAML, kustomizations, and JSON that is not known to be something else. */
+/** YAML, kustomizations, and JSON files that are not known to be something else. */
 function isRelevant(path: string): boolean {
   const isJson = /\.json$/i.test(path);
   return (

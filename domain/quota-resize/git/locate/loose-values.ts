@@ -1,6 +1,6 @@
 /**
- * Values files whose chart is not there (or says nothing that can be followed): a mapping whose keys are all a quota's, such
- * as `namespaceQuotas: {requests.cpu: "2"}`, where exactly one fits.
+ * Searches values files of charts that are missing or cannot be evaluated: for a mapping that has only keys of
+ * spec.hard, such as `namespaceQuotas: {requests.cpu: "2"}`, and exactly one of which fits.
  */
 import { isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
 import { isQuantity } from '../../../kernel/quantity.ts';
@@ -16,7 +16,10 @@ import type { ReleaseObject } from './source-candidate.ts';
 import { isQuotaKey } from '../../model/quota-key.ts';
 import { type DocumentValues, placedInValues } from './values-document.ts';
 
-/** The charts whose own templates say what their values are for, be it that no quota is made of them. */
+/**
+ * The charts whose templates mention a ResourceQuota and so define what their values mean, even if they render no
+ * quota.
+ */
 function chartsWithQuotas({ reader }: Search, files: readonly string[]): readonly string[] {
   const charts = files.flatMap((file) =>
     reader.text(file)?.includes('ResourceQuota') === true ? (templateOf(reader, file) ?? []) : [],
@@ -29,10 +32,10 @@ interface Mapping extends DocumentValues {
 }
 
 /**
- * Undefined where no values file has such a mapping.
+ * Undefined when no values file has such a mapping.
  *
- * @param options.taken the places that quotas of charts take their values from: those are theirs.
- * @param options.read all files that were read for the question; the charts among them are known.
+ * @param options.taken the places whose values quotas of charts already use.
+ * @param options.read all files that were read so far; charts among them are known.
  */
 export function looseMappings(
   search: Search,
@@ -84,8 +87,8 @@ export function looseMappings(
 }
 
 /**
- * Whether a mapping is a quota's and not, say, what a container asks for or how many pods a service has: by a key that only
- * quotas have, by what it is called, or by the limits in force.
+ * Whether a mapping belongs to a quota and not, for example, to a container's resources: because of a key that only
+ * quotas have, because of its name, or because it has the limits in force.
  */
 function isOfQuota({ wanted }: Search, { leaves, pointer }: Mapping): boolean {
   const { current } = wanted;
@@ -100,7 +103,7 @@ function isOfQuota({ wanted }: Search, { leaves, pointer }: Mapping): boolean {
   );
 }
 
-/** The path was given for this namespace. */
+/** Whether the path was given for this namespace. */
 function isNamed({ candidate, path, wanted }: Search): boolean {
   return (
     candidate.path !== undefined &&
@@ -113,7 +116,7 @@ function isOf(namespace: string, { path }: ManifestDocument, pointer: Pointer): 
   return pointer.includes(namespace) || mentions(path, namespace);
 }
 
-/** Where several have the keys, those that hold the limits in force. */
+/** If several mappings have the keys: those with the limits in force. */
 function fitting({ wanted }: Search, mappings: readonly Mapping[]): readonly Mapping[] {
   const { current } = wanted;
   if (mappings.length < 2 || current === undefined) {
@@ -129,7 +132,7 @@ function fitting({ wanted }: Search, mappings: readonly Mapping[]): readonly Map
 /** Of a HelmRelease. */
 const VALUES: Pointer = ['spec', 'values'];
 
-/** How deep values are looked through; charts nest less. */
+/** How deep values are searched; charts nest less. */
 const DEPTH = 8;
 
 function mappingsIn(document: ManifestDocument, release: ReleaseObject | undefined): readonly Mapping[] {
@@ -160,7 +163,7 @@ function mappingsIn(document: ManifestDocument, release: ReleaseObject | undefin
     visit(values, VALUES, values === undefined ? 1 : document.lineOf(values));
     return found;
   }
-  // An object of Kubernetes, were it half of one, is no mapping of values.
+  // A Kubernetes object, even an incomplete one, is not a mapping of values.
   const isObject = ['apiVersion', 'kind'].some((key) => textAt(document, [key]) !== undefined);
   if (document.error === undefined && !isObject) {
     visit(document.root, [], 1);

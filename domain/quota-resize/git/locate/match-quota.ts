@@ -1,4 +1,4 @@
-/** Which of the quotas that some files make is the wanted one. */
+/** Selects the wanted quota among those that the files define. */
 import { isWithin, mentions, wordsOf } from './paths.ts';
 import {
   clusterFit,
@@ -22,7 +22,7 @@ export function matchesOf(search: Search, quotas: readonly ResolvedQuota[]): rea
   const { reader, wanted, candidate, path } = search;
   const asNamespace = foldersOfNamespace(quotas, wanted.cluster);
   const named = quotas.filter(({ name }) => name === wanted.name);
-  // A name that the chart computes may be the wanted one, where no other is.
+  // A quota with a computed name is considered only when none has the exact name.
   const likely = named.length > 0 ? named : quotas.filter((quota) => mayBeNamed(search, quota));
   const templates = templatesOf(candidate);
   const matches = likely.flatMap((quota): readonly Match[] => {
@@ -46,13 +46,16 @@ export function matchesOf(search: Search, quotas: readonly ResolvedQuota[]): rea
   return preferred(matches);
 }
 
-/** What lies in the cluster's own folder goes before the rest. */
+/** Quotas in the cluster's own folder are preferred. */
 function preferred<T extends { readonly named?: boolean }>(group: readonly T[]): readonly T[] {
   const own = group.filter(({ named }) => named === true);
   return own.length > 0 ? own : group;
 }
 
-/** Whether a name that a chart computes may be the wanted one: by its text, and by who delivers it or by the limits in force. */
+/**
+ * Whether a computed name may be the wanted one: the literal parts of the name fit, and either Argo CD or Flux applies
+ * it or it has the limits in force.
+ */
 function mayBeNamed({ wanted, candidate }: Search, { name, namePattern, values }: ResolvedQuota): boolean {
   if (name !== '' || namePattern?.test(wanted.name) !== true) {
     return false;
@@ -64,7 +67,10 @@ function mayBeNamed({ wanted, candidate }: Search, { name, namePattern, values }
   return inForce || candidate.from === 'argocd' || candidate.from === 'flux';
 }
 
-/** A chart that takes its namespace from its release may be installed for others, who would get the same values. */
+/**
+ * Adds an obstacle to a chart that takes its namespace from the release: it may be installed for other namespaces with
+ * the same values.
+ */
 function asOwn({ wanted, candidate, path }: Search, quota: ResolvedQuota): ResolvedQuota {
   const own =
     quota.layout !== 'helm' ||
@@ -88,8 +94,8 @@ function asOwn({ wanted, candidate, path }: Search, quota: ResolvedQuota): Resol
 }
 
 /**
- * The limits in force tell which values file counts: that of the chart where they are its own, and no other file has them. A
- * change in the wrong one would change nothing, or another release.
+ * Uses the limits in force to decide which values file counts: the chart's own, if it has these limits and no other
+ * file has them. An edit of the wrong file would have no effect, or would change another release.
  */
 function withoutRivals({ wanted }: Search, quota: ResolvedQuota): ResolvedQuota {
   const { rivals = [], ...rest } = quota;
@@ -100,11 +106,11 @@ function withoutRivals({ wanted }: Search, quota: ResolvedQuota): ResolvedQuota 
   return isOwn ? rest : quota;
 }
 
-/** The namespace that a quota names, that it is applied into, or that it is filed under. */
+/** The namespace that a quota names, that it is applied into, or that its path stands for. */
 function identifyNamespace(search: Search, quota: ResolvedQuota): IdentifiedNamespace | undefined {
   const { wanted, candidate } = search;
   const by = `known from ${candidate.learntFrom}`;
-  // Others than those of the path are there to see who shares a base.
+  // Quotas outside of the candidate's path were read only to find out who shares a base.
   const applied = isWithin(rootOfQuota(search, quota), search.path) ? candidate.namespace : undefined;
   if (candidate.from === 'flux' && applied !== undefined) {
     return { namespace: applied, by };
@@ -121,15 +127,15 @@ function identifyNamespace(search: Search, quota: ResolvedQuota): IdentifiedName
         namespaceByFolder(new Set([wanted.namespace]), quota.paths, { cluster: wanted.cluster, quota: wanted.name }));
 }
 
-/** What is applied to make a quota; for a chart with given values files it is its template. */
+/** The path that is applied to create a quota; for a chart with given values files it is the template. */
 function rootOfQuota({ candidate }: Search, { paths }: ResolvedQuota): string {
   const [root = ''] = paths;
   return candidate.valueFiles?.includes(root) === true ? (paths.at(-1) ?? root) : root;
 }
 
 /**
- * Who names a path for this namespace, or applies the quota from there, says that what is there is the namespace's; but not
- * what lies further down in a folder with a name of its own.
+ * Whether the candidate implies the namespace: a path that was named for this namespace, or from which the quota is
+ * applied, belongs to it, except for folders below that have another specific name.
  */
 function isTold(search: Search, quota: ResolvedQuota): boolean {
   const { reader, wanted, candidate, path } = search;

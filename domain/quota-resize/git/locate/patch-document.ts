@@ -1,4 +1,4 @@
-/** One document of a patch, and what is noted of the limits that it sets. */
+/** One document of a patch, and the record of the limits that it sets. */
 import type { Leaf, ManifestDocument, QuotaObject } from '../yaml/documents.ts';
 import type { PatchEntry } from './kustomization.ts';
 import type { InlineLocation, SourceNote, ValueLocation } from './limit-location.ts';
@@ -6,14 +6,14 @@ import type { Selector } from './patch-target.ts';
 
 export interface PatchDocument {
   readonly owner: string;
-  /** The owner's document. */
+  /** The document of the kustomization that contains the patch. */
   readonly outer: ManifestDocument;
   readonly order: number;
   readonly entry: PatchEntry;
   readonly document: ManifestDocument;
-  /** The document as a patch of a quota, where it is a mapping. */
+  /** The document read as a patch of a quota, if it is a mapping. */
   readonly object?: QuotaObject;
-  /** By the target of the entry; absent where the patch itself says what it is for. */
+  /** Selects quotas by the entry's target; absent when the patch itself names its object. */
   readonly selected: Selector | undefined;
 }
 

@@ -1,8 +1,10 @@
-/** Which quotas the target of a patch selects. */
+/** Selects the quotas of a patch's target. */
 import type { PatchTarget } from './kustomization.ts';
 import type { RenderedQuota } from './rendered-quota.ts';
 
-/** Whether a patch's target is a quota; `perhaps` where labels or annotations decide that cannot be followed. */
+/**
+ * Whether a patch's target matches a quota; `perhaps` when it depends on labels or annotations that are not evaluated.
+ */
 export type Selector = (quota: RenderedQuota) => boolean | 'perhaps';
 
 export function selectorOf(target: PatchTarget): Selector {
@@ -26,9 +28,9 @@ export function selectorOf(target: PatchTarget): Selector {
 }
 
 /**
- * As kustomize does: a regular expression that has to match as a whole; none matches everything.
+ * Matches as kustomize does: a regular expression that must match completely; an empty one matches everything.
  *
- * @throws {SyntaxError} for an expression that JavaScript does not read.
+ * @throws {SyntaxError} for an expression that JavaScript cannot parse.
  */
 function matcherOf(pattern: string | undefined): (text: string) => boolean {
   const expression = pattern === undefined ? undefined : new RegExp(`^(?:${pattern})$`);

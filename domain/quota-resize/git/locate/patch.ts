@@ -1,4 +1,4 @@
-/** What the patches of a kustomization make of quotas. */
+/** Applies the patches of a kustomization to quotas. */
 import { isMap, isSeq } from 'yaml';
 import { describe, type ManifestDocument, partsOf, type QuotaObject } from '../yaml/documents.ts';
 import { jsonPatched } from './json-patch.ts';
@@ -9,7 +9,7 @@ import { selectorOf } from './patch-target.ts';
 import type { AppliedPatch, RenderedQuota } from './rendered-quota.ts';
 import type { TreeReader } from './tree-reader.ts';
 
-/** The quotas after one entry of a patch field; undefined in the place of one that was deleted. */
+/** The quotas after one patch entry; undefined at the index of a deleted one. */
 export function applyEntry(
   reader: TreeReader,
   { path: owner, document: outer }: Kustomization,
@@ -46,7 +46,7 @@ export function applyEntry(
   return { quotas: current, notes };
 }
 
-/** The documents of a patch, or a phrase about why they cannot be read. */
+/** The documents of a patch, or a phrase that says why they cannot be read. */
 function patchDocuments(reader: TreeReader, owner: string, entry: PatchEntry): readonly ManifestDocument[] | string {
   let documents: readonly ManifestDocument[];
   if (entry.path !== undefined) {
@@ -65,7 +65,10 @@ function patchDocuments(reader: TreeReader, owner: string, entry: PatchEntry): r
     : `has a patch that cannot be read: ${entry.path ?? `line ${entry.line}`}: ${broken.error?.message ?? ''}`;
 }
 
-/** A patch of a quota that nothing here has: its object comes from elsewhere, or the name is wrong. */
+/**
+ * Notes a patch of a quota that is not among the resources: the quota may be defined elsewhere, or the patch has a
+ * wrong name.
+ */
 function danglingPatch({ object, entry, owner }: PatchDocument): readonly SourceNote[] {
   if (object?.kind !== 'ResourceQuota' || object.name === undefined) {
     return [];
@@ -83,7 +86,7 @@ function danglingPatch({ object, entry, owner }: PatchDocument): readonly Source
   ];
 }
 
-/** Undefined where the patch is not for this quota; a quota that it deletes is undefined inside. */
+/** Undefined when the patch does not match this quota; `{ quota: undefined }` when the patch deletes it. */
 function applyDocument(
   patch: PatchDocument,
   quota: RenderedQuota,

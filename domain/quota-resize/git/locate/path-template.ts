@@ -1,28 +1,28 @@
 /**
- * Where in the GitOps repository a namespace's manifests are: a path template as in `GIT_PATH_TEMPLATE` or the annotation
- * `resizer.io/git-path`, and the files of a repository tree that it names.
+ * Path templates, from `GIT_PATH_TEMPLATE` or the annotation `resizer.io/git-path`, that say where in the GitOps
+ * repository a namespace's manifests are.
  */
 
-/** What a path template can ask for. The names are those of Go templates, as the earlier tool had them. */
+/** The fields of a path template. The names are those of Go templates, as in the earlier tool. */
 export interface PathFields {
   readonly cluster: string;
   readonly namespace: string;
   readonly quota: string;
 }
 
-/** A template that was read and found right. JSON-safe. */
+/** A valid path template. JSON-safe. */
 export interface PathTemplate {
   /** As it was written. */
   readonly text: string;
   readonly parts: readonly (string | { readonly field: keyof PathFields })[];
 }
 
-/** A path template that cannot be read, or a path that leaves the repository. The message says what would be right. */
+/** An invalid path template, or a path that leaves the repository. The message says what would be valid. */
 export class GitPathError extends Error {
   override readonly name = 'GitPathError';
 }
 
-/** The layout that is looked for where nothing else is configured. */
+/** The default layout, when nothing else is configured. */
 export const defaultPathTemplate = 'managed-resources/{{ .Cluster }}/{{ .Namespace }}';
 
 const FIELDS: ReadonlyMap<string, keyof PathFields> = new Map([
@@ -53,7 +53,7 @@ export function parsePathTemplate(text: string): PathTemplate {
   }
   parts.push(literal(trimmed, trimmed.slice(position)));
   const template: PathTemplate = { text: trimmed, parts: parts.filter((part) => part !== '') };
-  // With harmless values in place of the fields, so that a path that is wrong for every namespace is refused at start.
+  // Rendered once with harmless values, so that a path that is invalid for every namespace is rejected at start.
   renderPath(template, { cluster: 'cluster', namespace: 'namespace', quota: 'quota' });
   return template;
 }
@@ -93,14 +93,14 @@ export function renderPath(template: PathTemplate, fields: PathFields): string {
   return segments.join('/');
 }
 
-/** Whether the path is one namespace's own, so that a manifest below it need not name the namespace. */
+/** Whether the path contains the namespace, so that a manifest below it need not name the namespace. */
 export function namesNamespace(template: PathTemplate): boolean {
   return template.parts.some((part) => typeof part !== 'string' && part.field === 'namespace');
 }
 
 /**
- * What a path says by the template: the fields of the first folders that fit it, or undefined where the path is not below one
- * that the template gives. Where a field could end in several places the path is cut at the slashes.
+ * The fields that the beginning of a path has by the template; undefined when the path is not below a path of the
+ * template. Where a field could end in several places, it ends at the next slash.
  */
 export function readPath(template: PathTemplate, path: string): Partial<PathFields> | undefined {
   const names: (keyof PathFields)[] = [];

@@ -1,4 +1,4 @@
-/** Paths in a repository: from its root, with "/", without a slash at either end; "" is the root. */
+/** Paths in a repository: relative to its root, separated by "/", without a slash at either end; "" is the root. */
 
 export function folderOf(path: string): string {
   const slash = path.lastIndexOf('/');
@@ -9,7 +9,7 @@ export function fileNameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/** `relative` seen from `folder`, normalized; undefined where it leaves the repository. */
+/** `relative` resolved against `folder` and normalized; undefined when the result leaves the repository. */
 export function pathFrom(folder: string, relative: string): string | undefined {
   const parts = folder === '' ? [] : folder.split('/');
   for (const part of relative.split('/')) {
@@ -33,14 +33,16 @@ export function isManifestFile(path: string): boolean {
   return /\.(?:ya?ml|json)$/i.test(path);
 }
 
-/** Its folders, and its file's name without the ending: what a namespace or a cluster can be named by. */
+/** The names of its folders and of its file without extension: names that may stand for a namespace or a cluster. */
 export function wordsOf(path: string): readonly string[] {
   const parts = path.split('/');
   const last = parts.pop() ?? '';
   return [...parts, last.replace(/\.[^.]+$/, '')];
 }
 
-/** Whether the word is in the path as a whole: `team-a` is in `values-team-a.yaml`, and not in `team-ab/quota.yaml`. */
+/**
+ * Whether the path contains the word as a whole: `team-a` is in `values-team-a.yaml`, but not in `team-ab/quota.yaml`.
+ */
 export function mentions(path: string, word: string): boolean {
   if (word === '') {
     return false;
@@ -55,8 +57,8 @@ export function mentions(path: string, word: string): boolean {
   return false;
 }
 
-// A dash parts words as well: `values-team-a.yaml`. `team-a` is then also in `team-a-dev`, which is why a mention alone
-// never decides: it narrows what is read.
+// A dash separates words too, because of `values-team-a.yaml`. `team-a` is therefore also found in `team-a-dev`, which
+// is why this check only narrows down what is read and never decides alone.
 function isNameCharacter(character: string | undefined): boolean {
   return character !== undefined && /[a-z0-9]/i.test(character);
 }

@@ -1,4 +1,4 @@
-/** A place in Git as a decision keeps it: found once, and verified when it is used. */
+/** A location in Git as a decision stores it: found once, verified before each use. */
 import type { ResourceList } from '../../../kernel/resource-list.ts';
 import type { Placement, ValuePlacement } from '../../model/placement.ts';
 import type { ValueEdit } from '../yaml/value-edit.ts';
@@ -7,7 +7,7 @@ import { keyOf } from './edit-location.ts';
 import type { QuotaLocation } from './location.ts';
 import type { SourceCandidate } from './source-candidate.ts';
 
-/** What is kept of a place that was found. */
+/** The part of a found location that is stored. */
 export function placementOf(
   location: QuotaLocation,
   resources: readonly string[],
@@ -20,18 +20,18 @@ export function placementOf(
   return { candidate: found.candidate, tried: found.tried, values: Object.fromEntries(values) };
 }
 
-/** Whether what led to the place leads there still: nothing that goes before it has been learnt since, and it stands. */
+/** Whether the candidate that led to the location is still the same and no new candidate comes before it. */
 export function isLedBy({ candidate, tried }: Placement, candidates: readonly SourceCandidate[]): boolean {
   const now = candidates[tried];
   return now !== undefined && inOneOrder(now) === inOneOrder(candidate);
 }
 
-/** The Lease gives the fields back in another order. */
+/** Compares independently of the order of fields, because the Lease returns them in another order. */
 function inOneOrder(candidate: SourceCandidate): string {
   return JSON.stringify(Object.entries(candidate).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Whether the place that was found now is the one that was kept: every kept value is raised in the same field. */
+/** Whether the location found now is the stored one: every stored value is raised in the same field. */
 export function isSameLocation(recorded: Placement, location: QuotaLocation, resources: readonly string[]): boolean {
   const existing = resources.filter((resource) => Object.hasOwn(recorded.values, resource));
   return (
@@ -44,7 +44,7 @@ export function isSameLocation(recorded: Placement, location: QuotaLocation, res
   );
 }
 
-/** The values as they were when the place was found: one of several mappings in a values file is known by them. */
+/** The values when the location was found: they identify one of several mappings in a values file. */
 export function textsOf({ values }: Placement): ResourceList {
   return Object.fromEntries(Object.entries(values).map(([resource, { text }]) => [resource, text]));
 }

@@ -1,4 +1,4 @@
-/** The files that bear on a quota, and the quotas that they make. */
+/** Collects the files that affect a quota, and the quotas that they define. */
 import { isChartFile, templateOf } from './chart.ts';
 import { type Delivery, deliveriesIn } from './delivery.ts';
 import { valuesFilesIn } from './helm.ts';
@@ -14,7 +14,7 @@ import type { Resolution } from './resolved.ts';
 import { needs, type Search } from './search.ts';
 import type { TreeReader } from './tree-reader.ts';
 
-/** With so few kustomizations in the tree all of them are read, to see who else uses a base. */
+/** Up to this number, all kustomizations of the tree are read, to find out which of them share a base. */
 const FEW_KUSTOMIZATIONS = 30;
 
 export type Outcome =
@@ -26,7 +26,7 @@ export type Outcome =
       readonly matches: readonly Match[];
     };
 
-/** The quotas that the files make, and those among them that are the wanted one. */
+/** The quotas that the files define, and which of them match the wanted one. */
 export function searchIn(search: Search, files: readonly string[]): Outcome {
   const { reader } = search;
   const charts = new Set(files.flatMap((path) => chartsAround(reader, path)));
@@ -58,8 +58,8 @@ export function searchIn(search: Search, files: readonly string[]): Outcome {
 }
 
 /**
- * Who applies what is read: where nobody says it, the objects of Argo CD and Flux among the files; else the chart at the
- * candidate's path as it is installed, where that is known.
+ * What applies the files that are read: for configured candidates the Argo CD and Flux objects among the files;
+ * otherwise the chart at the candidate's path, as far as its installation is known.
  */
 function deliveriesOf(search: Search, files: readonly string[]): readonly Delivery[] {
   const { candidate, path, reader } = search;
@@ -113,8 +113,8 @@ function kustomizationsOfTree({ tree }: TreeReader): readonly string[] {
 }
 
 /**
- * The kustomizations that bear on the files: those among them, those of their folders, those above that change what is below,
- * and, where the tree has few, all others, to see who shares a base.
+ * The kustomizations that can affect the files: those among them, those in their folders, those above that change
+ * objects below them, and, if the tree has few, all others, to find out who shares a base.
  */
 function kustomizationsFor({ reader, path }: Search, files: readonly string[]): readonly string[] {
   const inTree = kustomizationsOfTree(reader);
@@ -142,7 +142,7 @@ function kustomizationsFor({ reader, path }: Search, files: readonly string[]): 
   return all;
 }
 
-/** Whether a kustomization does more than pass the ones below it on. */
+/** Whether a kustomization changes anything and does not only include others. */
 function changesWhatIsBelow(reader: TreeReader, path: string): boolean {
   const kustomization = new Renderer(reader).kustomization(path);
   if (kustomization === undefined || !('resources' in kustomization)) {

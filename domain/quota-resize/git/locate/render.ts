@@ -1,9 +1,9 @@
 /**
- * What `kustomize build` makes of the ResourceQuotas that a kustomization names: their names, their namespaces, and for each
- * limit the place that has the last word. Only what bears on that is followed.
+ * Computes what `kustomize build` makes of ResourceQuotas: their names, their namespaces, and the place that finally
+ * sets each limit. Everything else is ignored.
  *
- * The order of a kustomization's transformers is kustomize's own: strategic merge patches, patches, namespace, prefix and
- * suffix, JSON patches (builtin transformers of api/internal/target/kusttarget_configplugin.go).
+ * The order of the transformers is kustomize's own: strategic merge patches, patches, namespace, prefix and suffix,
+ * JSON patches (builtin transformers of api/internal/target/kusttarget_configplugin.go).
  */
 import { textAt } from '../yaml/documents.ts';
 import {
@@ -35,7 +35,7 @@ export class Renderer {
     return this.#kustomizations.get(path);
   }
 
-  /** The kustomization files that a kustomization names as resources, bases or components. */
+  /** The kustomization files that a kustomization includes as resources, bases or components. */
   references(path: string): readonly string[] {
     const kustomization = this.kustomization(path);
     if (kustomization === undefined || !('resources' in kustomization)) {
@@ -56,7 +56,7 @@ export class Renderer {
     );
   }
 
-  /** The files that a kustomization names as resources or patches. */
+  /** The files that a kustomization includes as resources or patches. */
   listedFiles(path: string): readonly string[] {
     const kustomization = this.kustomization(path);
     if (kustomization === undefined || !('resources' in kustomization)) {
@@ -94,7 +94,7 @@ export class Renderer {
     return rendering;
   }
 
-  /** The resources of a kustomization, and what it does to them and to those that were there before (for a component). */
+  /** The resources of a kustomization after its transformers. A component also transforms the quotas `before` it. */
   #build(kustomization: Kustomization, before: readonly RenderedQuota[], trail: readonly string[]): Rendering {
     const { path } = kustomization;
     const notes: SourceNote[] = [];
@@ -146,7 +146,7 @@ export class Renderer {
 }
 
 interface Transformed extends Rendering {
-  /** The name of each quota when this kustomization's patches ran. */
+  /** The name of each quota before this kustomization renamed it. */
   readonly before: readonly ObjectName[];
 }
 

@@ -1,4 +1,4 @@
-/** A ResourceQuota on its way through kustomizations: its names, and for each limit the place that has the last word. */
+/** A ResourceQuota while kustomizations process it: its names, and the place that sets each limit. */
 import { type QuotaObject, quotasIn } from '../yaml/documents.ts';
 import type { Pointer } from '../yaml/field-path.ts';
 import { documentKey, type InlineLocation, type SourceNote, type ValueLocation } from './limit-location.ts';
@@ -10,9 +10,9 @@ export interface ObjectName {
   readonly namespace: string | undefined;
 }
 
-/** A patch that was applied to a quota, and that could take another limit. */
+/** A patch that was applied to a quota and that another limit can be added to. */
 export interface AppliedPatch {
-  /** The kustomization whose patch it is. */
+  /** The kustomization that contains the patch. */
   readonly owner: string;
   readonly order: number;
   readonly path: string;
@@ -23,24 +23,27 @@ export interface AppliedPatch {
   readonly inline?: InlineLocation;
 }
 
-/** A quota as it comes out of a kustomization. */
+/** A quota as a kustomization returns it. */
 export interface RenderedQuota {
   readonly object: QuotaObject;
   readonly name: string;
   readonly namespace: string | undefined;
-  /** The kustomization that says the namespace; absent where the object does. */
+  /** The kustomization that sets the namespace; absent when the object sets it. */
   readonly namespaceBy?: string;
-  /** The names it had on the way; patches may use any of them. */
+  /** All names that the quota had so far; patches may refer to any of them. */
   readonly names: readonly ObjectName[];
   readonly values: ReadonlyMap<string, ValueLocation>;
-  /** What may change its values unseen. */
+  /** Things that may change its values in a way that is not evaluated. */
   readonly opaque: readonly SourceNote[];
   readonly patches: readonly AppliedPatch[];
-  /** The objects and patches that it is made of, see `documentKey`. */
+  /** Keys of the objects and patches that define it, see `documentKey`. */
   readonly made: readonly string[];
-  /** The kustomizations that it goes through, the innermost first, each with the name it has when that one's patches run. */
+  /**
+   * The kustomizations that process it, the innermost first, each with the quota's name before that kustomization
+   * renamed it.
+   */
   readonly chain: readonly { readonly path: string; readonly as: ObjectName }[];
-  /** Who applies it, where that is known. */
+  /** What applies it, where that is known. */
   readonly delivery?: Delivery;
 }
 
@@ -49,7 +52,7 @@ export interface Rendering {
   readonly notes: readonly SourceNote[];
 }
 
-/** The quotas that stand in a file. */
+/** The quotas that a file contains. */
 export function quotasOfFile(reader: TreeReader, path: string): Rendering {
   const quotas: RenderedQuota[] = [];
   const notes: SourceNote[] = [];
@@ -62,7 +65,7 @@ export function quotasOfFile(reader: TreeReader, path: string): Rendering {
   return { quotas, notes };
 }
 
-/** A quota of a file, before any kustomization. */
+/** A quota of a file before any kustomization. */
 function unrendered(object: QuotaObject): RenderedQuota {
   const { path, part, index } = object.document;
   const name = object.name ?? '';

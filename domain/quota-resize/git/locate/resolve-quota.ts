@@ -1,15 +1,15 @@
 /**
- * The search for a quota over all of its source candidates: they are tried in order; the first that leads to the quota with
- * certainty wins, and whatever is not certain ends the search. Nothing is read here: whoever asks has the repositories.
+ * Tries the source candidates of a quota in order. The first one that leads to the quota with certainty wins; any
+ * uncertain result ends the search. This module does not read repositories; its caller does.
  */
 import type { SourceProblem } from '../../model/observation.ts';
 import type { Candidate, QuotaLocation } from './location.ts';
 import type { LocateAnswer, WantedQuota } from './search.ts';
 import type { SourceCandidate } from './source-candidate.ts';
 
-/** Where a candidate was followed. */
+/** The tree in which a candidate was searched. */
 export interface SourceTree {
-  /** For people: `acme/gitops at main`; null where there is only one, such as a checkout. */
+  /** A name for people: `acme/gitops at main`; null when there is only one tree, such as a checkout. */
   readonly name: string | null;
 }
 
@@ -21,7 +21,7 @@ export interface LocatedQuota<Tree extends SourceTree> {
   readonly location: QuotaLocation;
 }
 
-/** Why the search ends without a location that is certain. */
+/** Why the search ended without a certain location. */
 export interface NotLocated {
   readonly kind: 'blocked';
   readonly reason: SourceProblem;
@@ -29,36 +29,36 @@ export interface NotLocated {
   readonly candidates: readonly Candidate[];
 }
 
-/** A candidate that leads to nothing in one repository, for the message of a search that found nothing at all. */
+/** A candidate that found nothing in one repository; used in the message when the whole search finds nothing. */
 interface Miss {
   readonly kind: 'miss';
   readonly reason: 'FileNotFound' | 'RepositoryNotFound';
   readonly message: string;
-  /** It could not be looked at, so the quota may be there. */
+  /** Whether the repository could not be read, so that the quota may be in it. */
   readonly isUnseen: boolean;
   readonly candidates?: readonly Candidate[];
 }
 
-/** The branch that the candidate names is not in this repository, and so nothing is applied from there. */
+/** The repository does not have the branch that the candidate names, so nothing is applied from it. */
 interface NoBranch {
   readonly kind: 'noBranch';
   readonly message: string;
 }
 
-/** What one repository answers to a candidate. */
+/** The result of one candidate in one repository. */
 export type RepositoryAnswer<Tree extends SourceTree> = LocatedQuota<Tree> | NotLocated | Miss | NoBranch;
 
-/** The repositories have to be asked about a candidate first. */
+/** The caller has to search the repositories for a candidate first. */
 export interface AskRepositories {
   readonly kind: 'ask';
   readonly candidate: SourceCandidate;
 }
 
 /**
- * The location of the quota, why there is none, or the candidate to ask the repositories about next; then it is called again
- * with their answers.
+ * The location of the quota, the reason why there is none, or the candidate that the caller has to search for next
+ * before it calls again.
  *
- * @param answers those of all repositories to the first candidates, in their order.
+ * @param answers the results of all repositories for each of the first candidates, in order.
  */
 export function resolveQuota<Tree extends SourceTree>(
   wanted: Pick<WantedQuota, 'namespace' | 'name'>,
@@ -83,7 +83,7 @@ export function resolveQuota<Tree extends SourceTree>(
   return nothingFound(wanted, misses);
 }
 
-/** What a tree answers to a candidate, with the tree's name in front of a problem. */
+/** The result of a search in one tree; a problem is prefixed with the tree's name. */
 export function answerOfTree<Tree extends SourceTree>(
   tree: Tree,
   candidate: SourceCandidate,
@@ -107,7 +107,10 @@ export function notLocated(reason: SourceProblem, message: string, candidates: r
   return { kind: 'blocked', reason, message, candidates };
 }
 
-/** What a candidate came to: the quota, what ends the search, or every repository where it is not. */
+/**
+ * The result of one candidate over all repositories: the quota, a reason to end the search, or the repositories without
+ * it.
+ */
 function outcomeOf<Tree extends SourceTree>(
   wanted: Pick<WantedQuota, 'namespace' | 'name'>,
   answers: readonly RepositoryAnswer<Tree>[],
@@ -125,7 +128,7 @@ function outcomeOf<Tree extends SourceTree>(
   if (ended !== undefined) {
     return ended;
   }
-  // Elsewhere than on the branch that is applied, a change would change nothing.
+  // The applied branch is missing, so a change on any other branch would have no effect.
   const noBranch = answers.find((answer) => answer.kind === 'noBranch');
   return noBranch === undefined ? misses : notLocated('RepositoryNotFound', noBranch.message);
 }
@@ -141,7 +144,9 @@ function inTwoRepositories<Tree extends SourceTree>(
   );
 }
 
-/** A repository that cannot be seen, or that may have the quota as well, may be the one that is applied. */
+/**
+ * The quota was found, but a repository that cannot be read, or that may have the quota too, may be the applied one.
+ */
 function locatedInDoubt<Tree extends SourceTree>(
   wanted: Pick<WantedQuota, 'namespace' | 'name'>,
   located: LocatedQuota<Tree>,
@@ -157,9 +162,9 @@ function locationText({ location: { path, line }, tree }: LocatedQuota<SourceTre
   return tree.name === null ? `${path}:${line}` : `${path}:${line} of ${tree.name}`;
 }
 
-/** Every repository where it is not, with what would settle it once. */
+/** No candidate found the quota: lists every searched repository, and each remedy once. */
 function nothingFound(wanted: Pick<WantedQuota, 'namespace' | 'name'>, misses: readonly Miss[]): NotLocated {
-  // A repository that cannot be seen may be the one.
+  // The quota may be in a repository that cannot be read.
   const unseen = misses.filter(({ reason }) => reason === 'RepositoryNotFound');
   if (unseen.length > 0) {
     return notLocated('RepositoryNotFound', unseen.map(({ message }) => message).join('; '));

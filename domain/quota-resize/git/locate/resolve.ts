@@ -1,4 +1,4 @@
-/** The quotas of a set of files as they reach a cluster, each value with its place and with how it can be raised. */
+/** The quotas of a set of files as they reach a cluster, with the place of each value and how it can be raised. */
 import { isQuantity } from '../../../kernel/quantity.ts';
 import { isTemplate } from './chart.ts';
 import { delivered } from './apply-delivery.ts';
@@ -13,20 +13,23 @@ import { documentKey, ownerKey, valueLocationKey, type SourceNote, type ValueLoc
 import type { TreeReader } from './tree-reader.ts';
 import type { DocumentLocation, ValueEdit } from '../yaml/value-edit.ts';
 
-/** What is looked at. */
+/** The files to evaluate. */
 export interface Region {
   readonly kustomizations: readonly string[];
-  /** Files with quotas; those that a kustomization names may be among them. */
+  /** Files with quotas; kustomizations may include some of them. */
   readonly manifests: readonly string[];
-  /** Files that may hold the values of charts. */
+  /** Files that may contain values of charts. */
   readonly values: readonly string[];
-  /** Who applies which folder, as far as it is known: a kustomization there counts although another one includes it. */
+  /**
+   * What applies which folder, as far as it is known. A kustomization in such a folder counts as applied even if
+   * another one includes it.
+   */
   readonly deliveries: readonly Delivery[];
-  /** The folder whose kustomization is applied by itself, although another one may include it. */
+  /** A folder whose kustomization counts as applied, even if another one includes it. */
   readonly root?: string;
   /**
-   * There are other kustomizations, which may use what lies outside of the root, or, where they may be below the root too,
-   * outside of each quota's own overlay.
+   * Set when there are kustomizations that were not read. `root`: they may use files outside of the root. `overlay`:
+   * they may be below the root too, so they may use files outside of each quota's own overlay.
    */
   readonly sharedOutside?: 'root' | 'overlay';
 }
@@ -86,7 +89,7 @@ function renderRegion(
   return { rendered: withoutRepeats(delivered(rendered, region.deliveries)), notes: withoutSameNotes(notes) };
 }
 
-/** A phrase for a file that lies beside a kustomization and that no kustomization is known to name. */
+/** Why a file beside a kustomization is not applied: no known kustomization includes it. */
 function whyNotApplied(renderer: Renderer, kustomization: string): string {
   const read = renderer.kustomization(kustomization);
   return read === undefined || 'resources' in read
@@ -109,7 +112,7 @@ function withoutSameNotes(notes: readonly SourceNote[]): readonly SourceNote[] {
   return [...new Map(notes.map((note) => [`${note.path}:${note.line}:${note.message}`, note])).values()];
 }
 
-/** A kustomization that only passes another one on makes no second quota of it. */
+/** Removes copies: a kustomization that only includes another one does not define a second quota. */
 function withoutRepeats(rendered: readonly RenderedQuota[]): RenderedQuota[] {
   const kept = new Map<string, RenderedQuota>();
   for (const quota of rendered) {
@@ -136,7 +139,7 @@ function objectKey({ object }: RenderedQuota): string {
   return JSON.stringify([path, part, index, object.pointer]);
 }
 
-/** Which quotas are made of an object or a patch, and of an object as it goes through a kustomization. */
+/** The quotas that use an object or a patch, or an object in a certain kustomization. */
 type Uses = ReadonlyMap<string, ReadonlySet<RenderedQuota>>;
 
 function usesOf(rendered: readonly RenderedQuota[]): Uses {
@@ -161,7 +164,7 @@ function passKey(kustomization: string, quota: RenderedQuota): string {
   return JSON.stringify(['pass', kustomization, objectKey(quota)]);
 }
 
-/** Whether a file may be used by kustomizations that are not known. */
+/** Whether kustomizations that were not read may use a file. */
 type Outside = (path: string) => boolean;
 
 function resolvedQuota(quota: RenderedQuota, uses: Uses, renderer: Renderer, outside: Outside): ResolvedQuota {
@@ -220,7 +223,7 @@ function editOf(
       level >= valueLocation.level &&
       uses.get(passKey(path, quota))?.size === 1 &&
       !outside(path) &&
-      // A patch under `patches` would come before a JSON patch of the old field.
+      // A new patch would be applied before this JSON patch of patchesJson6902 and so be overridden by it.
       !(valueLocation.owner === path && valueLocation.order >= LAST_FIELD),
   );
   const kustomization = overlay === undefined ? undefined : renderer.kustomization(overlay.path);
@@ -248,7 +251,7 @@ function editOf(
   };
 }
 
-/** From here on orders are those of patchesJson6902, see `applyEntry`. */
+/** Orders from here on belong to patchesJson6902, see `applyEntry`. */
 const LAST_FIELD = 2_000_000;
 
 function whyNot({ key, path, line, shared, inline }: ValueLocation, users: number | 'other'): string {

@@ -4,33 +4,33 @@ import type { LocatedValue } from './location.ts';
 import type { SourceNote } from './limit-location.ts';
 import type { ValueEdit } from '../yaml/value-edit.ts';
 
-/** A limit in a values file that nobody names for the chart. */
+/** A limit in a values file that nothing assigns to the chart. */
 export interface RivalValue extends LocatedValue {
   readonly key: string;
 }
 
 export interface ResolvedQuota {
-  /** Empty where a chart computes it. */
+  /** Empty when a chart computes it. */
   readonly name: string;
-  /** What a computed name can be. */
+  /** A pattern for a computed name. */
   readonly namePattern?: RegExp;
-  /** Undefined where neither the object nor a kustomization says it. */
+  /** Undefined when neither the object nor a kustomization names it. */
   readonly namespace: string | undefined;
-  /** Where the namespace is from; absent where the object says it, or nothing does. */
+  /** What set the namespace; absent when the object names it or nothing does. */
   readonly namespaceBy?: string;
   readonly path: string;
   readonly line: number;
   readonly layout: 'manifest' | 'kustomize' | 'helm';
   readonly values: ReadonlyMap<string, { readonly value: LocatedValue; readonly edit: ValueEdit }>;
-  /** Keys whose value is no quantity. */
+  /** Keys whose value is not a quantity. */
   readonly unreadable: readonly { readonly key: string; readonly note: SourceNote }[];
-  /** What keeps it from being placed with certainty. */
+  /** Reasons why it cannot be located with certainty. */
   readonly obstacles: readonly SourceNote[];
-  /** What files that may be values of its chart, though nobody says so, set in their place. */
+  /** Limits in values files that may belong to its chart, although nothing says so. */
   readonly rivals?: readonly RivalValue[];
-  /** Where it is applied from, the outermost first: what a namespace or a cluster can be read from. */
+  /** The paths it is applied from, the outermost first: the namespace or the cluster can be derived from them. */
   readonly paths: readonly string[];
-  /** Who applies it, where that is known. */
+  /** What applies it, where that is known. */
   readonly delivery?: Delivery;
 }
 

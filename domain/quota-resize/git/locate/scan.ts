@@ -1,4 +1,4 @@
-/** Every quota of a checkout with its location, as the one search that the worker uses finds it: `headroom sources`. */
+/** Locates every quota of a checkout with the same search that the worker uses; for `headroom sources`. */
 import type { SourceProblem } from '../../model/observation.ts';
 import { candidateOf, type IdentifiedQuota, labelOf, obstacleOf } from './describe-location.ts';
 import { type Inventory, inventoryOf } from './inventory.ts';
@@ -19,13 +19,13 @@ import { candidatesInTree } from './tree-candidates.ts';
 
 export interface ScanOptions {
   readonly cluster?: string;
-  /** The path template that the worker is told; the built-in one where it is told none. */
+  /** The worker's configured path template; default: the built-in one. */
   readonly template?: string;
-  /** Namespaces that are known to be there, besides those that the tree declares. */
+  /** Existing namespaces besides those that the tree declares. */
   readonly namespaces?: readonly string[];
 }
 
-/** A quota, or a file that may hold some, that cannot be placed with certainty. */
+/** A quota, or a file that may contain quotas, without a certain location. */
 interface UnplacedSource {
   readonly namespace: string | null;
   readonly name: string | null;
@@ -42,15 +42,15 @@ export interface Scan {
   readonly unlocated: readonly UnplacedSource[];
 }
 
-/** Answers that need no further file; they are kept while more of the tree becomes known. */
+/** Results that need no further file; they stay valid while more of the tree is read. */
 type Answers = Map<string, LocatedQuota<SourceTree> | NotLocated>;
 
 /**
- * Every quota of the tree with the location of each value, and every one that cannot be placed, with the reason.
+ * Every quota of the tree with the location of each value, and every one without a certain location, with the reason.
  *
  * @param tree with the texts of at least the files that `mattersToScan`.
- * @param answers those of an earlier call for the same tree, of which less was known then.
- * @throws {GitPathError} when the template is not right.
+ * @param answers those of an earlier call for the same tree, when fewer files were read.
+ * @throws {GitPathError} when the template is invalid.
  */
 export function scanQuotas(
   tree: TreeSnapshot,
@@ -80,9 +80,9 @@ export function scanQuotas(
 }
 
 /**
- * The location of one quota in a tree, by what the tree says of who applies it, by the path template, and by a search.
+ * The location of one quota in a tree, by what applies it in the tree, by the path template, and by a search.
  *
- * @throws {GitPathError} when the template is not right.
+ * @throws {GitPathError} when the template is invalid.
  */
 export function locateInTree(
   tree: TreeSnapshot,
@@ -132,10 +132,10 @@ interface Sources {
   readonly unlocated: UnplacedSource[];
 }
 
-/** What of a tree may be one and the same quota. */
+/** Entries of the inventory that may be one and the same quota. */
 type Group = readonly [IdentifiedQuota, ...IdentifiedQuota[]];
 
-/** By namespace and name; one without either is alone. */
+/** Groups by namespace and name; a quota without either is a group of its own. */
 function groupsOf({ quotas }: Inventory): readonly Group[] {
   const groups = new Map<string, [IdentifiedQuota, ...IdentifiedQuota[]]>();
   for (const [index, one] of quotas.entries()) {
@@ -151,7 +151,7 @@ function groupsOf({ quotas }: Inventory): readonly Group[] {
   return [...groups.values()];
 }
 
-/** Adds what a quota comes to; returns the files that have to be known first. */
+/** Adds the result for one group; returns the files that have to be read first. */
 function addGroup(
   sources: Sources,
   group: Group,
@@ -175,7 +175,7 @@ function addGroup(
   if (whole.kind === 'missingFiles') {
     return whole.paths;
   }
-  // Of several limits some may be certain.
+  // The limits are tried one by one, because some of them may have a certain location.
   const single = resources.map((key) => ({ key, answer: locate({ ...identity, resources: [key] }) }));
   const needs = single.flatMap(({ answer }) => (answer.kind === 'missingFiles' ? answer.paths : []));
   if (needs.length > 0) {
@@ -189,7 +189,7 @@ function addGroup(
   return [];
 }
 
-/** The values that were located one by one, as one quota. */
+/** Combines values that were located one by one into one quota. */
 function together(
   single: readonly { readonly key: string; readonly answer: { readonly kind: string } }[],
 ): readonly QuotaLocation[] {
@@ -212,7 +212,7 @@ function isLocated(answer: { readonly kind: string }): answer is LocatedQuota<So
   return answer.kind === 'located';
 }
 
-/** Why nobody can ask for a quota: its namespace or its name is not known. */
+/** Why the quota cannot be searched for: its namespace or its name is unknown. */
 function unknownOf({ quota, identity }: IdentifiedQuota): string | undefined {
   if (identity !== undefined && quota.name !== '') {
     return undefined;
@@ -229,7 +229,7 @@ function unplacedBecause(one: IdentifiedQuota, message: string): UnplacedSource 
   return { namespace, name, path, line, reason: 'Unplaceable', message, candidates: [candidateOf(one)] };
 }
 
-/** @param key the limit that was asked for alone. */
+/** @param key the limit that was searched for alone. */
 function fromAnswer(group: Group, { reason, message, candidates }: NotLocated, key?: string): UnplacedSource {
   const own = candidateOf(group[0]);
   const unreadable = group.flatMap(({ quota }) => quota.unreadable).find((one) => one.key === key)?.note;

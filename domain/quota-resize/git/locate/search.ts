@@ -1,4 +1,4 @@
-/** One question about one quota: where to look, and how its answers are worded. */
+/** One search for one quota: where to look, and how the results are worded. */
 import { compareQuantities, isQuantity, parseQuantity } from '../../../kernel/quantity.ts';
 import type { ResourceList } from '../../../kernel/resource-list.ts';
 import type { SourceProblem } from '../../model/observation.ts';
@@ -6,24 +6,24 @@ import type { SourceCandidate } from './source-candidate.ts';
 import type { Candidate, MissingFiles, QuotaLocation, Unlocated } from './location.ts';
 import type { TreeReader } from './tree-reader.ts';
 
-/** Files to read first, the place, or why there is none. */
+/** Files to read first, the location, or why there is none. */
 export type LocateAnswer = MissingFiles | { readonly kind: 'located'; readonly location: QuotaLocation } | Unlocated;
 
-/** Which quota is looked for. */
+/** The quota that is searched for. */
 export interface WantedQuota {
   readonly namespace: string;
   readonly name: string;
-  /** Undefined: those of every cluster count. */
+  /** Undefined: quotas of every cluster match. */
   readonly cluster: string | undefined;
   /** The quota keys that are to be raised. */
   readonly resources: readonly string[];
-  /** The limits in force, which tell two mappings of values apart. */
+  /** The limits in force, which distinguish two mappings of values. */
   readonly current?: ResourceList;
 }
 
-/** More files than this are not read for one question: each may cost a request. */
+/** The most files that one search reads: each may cost a request. */
 export const MAX_FILES = 300;
-/** One question, as its parts pass it on. */
+/** The state of one search, shared by its parts. */
 export interface Search {
   readonly reader: TreeReader;
   readonly wanted: WantedQuota;
@@ -51,7 +51,7 @@ export function needs(reader: TreeReader): MissingFiles {
   return { kind: 'missingFiles', paths: [...reader.missing].toSorted() };
 }
 
-/** Whether a text is the same amount as the limit in force. */
+/** Whether a text is the same quantity as the limit in force. */
 export function isCurrent(text: string, current: string | undefined): boolean {
   return (
     current !== undefined &&

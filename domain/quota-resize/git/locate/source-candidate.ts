@@ -1,4 +1,4 @@
-/** Where to look for a quota in Git, as it was learnt from the cluster and the configuration. */
+/** A source candidate: where to look for a quota in Git, derived from the cluster and the configuration. */
 
 type CandidateOrigin = 'annotation' | 'argocd' | 'flux' | 'template' | 'scan';
 
@@ -12,8 +12,8 @@ export interface ReleaseObject {
 }
 
 /**
- * One way to find the quota's manifest. They are tried in order; the first that places the quota with certainty wins,
- * and one that finds it in two places stops the search.
+ * One way to find the quota's manifest. Candidates are tried in order; the first one that locates the quota with
+ * certainty wins, and one that finds it twice ends the search.
  */
 export interface SourceCandidate {
   readonly from: CandidateOrigin;
@@ -23,30 +23,29 @@ export interface SourceCandidate {
   readonly ref?: string;
   /** A folder or a file from the repository's root; "" is the root. Absent: the whole tree. */
   readonly path?: string;
-  /** The value's place in a values file: `namespaceQuotas["requests.cpu"]`. */
+  /** The pointer to the value in a values file: `namespaceQuotas["requests.cpu"]`. */
   readonly field?: string;
   /**
-   * The values files that the chart at the path is installed with, from the repository's root, the weightiest last.
-   * Absent: it is not known; empty: it has only its own.
+   * The values files that the chart at the path is installed with, relative to the repository's root; a later file
+   * overrides an earlier one. Absent: unknown; empty: only the chart's own.
    */
   readonly valueFiles?: readonly string[];
   /**
-   * The namespace that manifests without one are applied into; with Flux also those that name another one
-   * (`spec.targetNamespace`). Absent: it is not known.
+   * The namespace that manifests without one are applied into; for Flux also manifests that name another one
+   * (`spec.targetNamespace`). Absent: unknown.
    */
   readonly namespace?: string;
   /** What installs the chart at the path; where the chart is not in the tree, the path is the object's own. */
   readonly release?: ReleaseObject;
   /**
-   * The configured path template, where the whole repository is searched: what lies where it has another cluster is
-   * that cluster's.
+   * The configured path template, for a search of the whole repository: a file whose path has another cluster by the
+   * template belongs to that cluster.
    */
   readonly template?: string;
-  /** Where it was learnt, to follow "found by": `the annotation resizer.io/git-path of namespace team-a`. */
+  /** Where the candidate comes from, to follow "found by": `the annotation resizer.io/git-path of namespace team-a`. */
   readonly learntFrom: string;
   /**
-   * Why it cannot be followed, a sentence with what would be right. A source candidate with a problem stops the search
-   * there.
+   * Why the candidate cannot be used, a sentence with what would be right. A candidate with a problem ends the search.
    */
   readonly problem?: string;
 }

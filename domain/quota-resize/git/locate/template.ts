@@ -1,12 +1,13 @@
 /**
- * The ResourceQuotas of a Helm template, as far as its text says where their values come from. A template is not YAML before
- * it is run, so it is read line by line: its blocks, its keys by indentation, and the expressions in it.
+ * Finds the ResourceQuotas in a Helm template and where their values come from, as far as the text tells. A template is
+ * not valid YAML before it is rendered, so it is read line by line: its blocks, its keys by indentation, and its
+ * expressions.
  */
 
-/** A block that a part of the template stands in. */
+/** A block that encloses a part of the template. */
 export interface TemplateBlock {
   readonly kind: 'range' | 'with' | 'if' | 'else' | 'define';
-  /** What it is about, without the variables it sets. */
+  /** The expression of the block, without the variables it sets. */
   readonly about: string;
   /** The variables that a range (key, value) or a with (value) sets. */
   readonly variables: readonly string[];
@@ -14,13 +15,13 @@ export interface TemplateBlock {
 
 /** One line below spec.hard. */
 interface TemplateLimit {
-  /** The key as written; an expression where it is one. */
+  /** The key as written, which may be an expression. */
   readonly key: string;
   /** An expression with its braces, or a literal. */
   readonly value: string;
   /** From 1 on. */
   readonly line: number;
-  /** The blocks around it, the outermost first. */
+  /** The enclosing blocks, the outermost first. */
   readonly blocks: readonly TemplateBlock[];
 }
 
@@ -31,9 +32,9 @@ export interface TemplateQuota {
   readonly line: number;
   readonly blocks: readonly TemplateBlock[];
   readonly limits: readonly TemplateLimit[];
-  /** The whole mapping by one expression: `{{ toYaml .Values.hard | nindent 4 }}`. */
+  /** A single expression for the whole mapping: `{{ toYaml .Values.hard | nindent 4 }}`. */
   readonly map?: { readonly value: string; readonly line: number; readonly blocks: readonly TemplateBlock[] };
-  /** A part in flow style, `metadata: {…}`, which is not read. */
+  /** A part in flow style, `metadata: {…}`, which is not supported. */
   readonly flow?: { readonly path: string; readonly line: number };
 }
 
@@ -101,7 +102,7 @@ export function quotasOfTemplate(text: string): readonly TemplateQuota[] {
   return found;
 }
 
-/** With blanks in place of the template's own comments, so that every line keeps its number. */
+/** Replaces the template's comments by blanks, so that line numbers stay the same. */
 function withoutComments(text: string): string {
   return text.replace(/\{\{-?\s*\/\*.*?\*\/\s*-?\}\}/gs, (comment) => comment.replace(/[^\n]/g, ' '));
 }
@@ -140,7 +141,7 @@ function readKey(
   }
 }
 
-/** The blocks after an action, or undefined for one that opens and closes none. */
+/** The open blocks after an action; undefined for an action that opens and closes none. */
 function blocksAfter(blocks: readonly TemplateBlock[], action: string): readonly TemplateBlock[] | undefined {
   const [, word = '', rest = ''] = /^(\w+)\b\s*(.*)$/.exec(action) ?? [];
   switch (word) {
@@ -169,7 +170,7 @@ function withoutComment(text: string): string {
     : text.replace(/(?:^|\s+)#.*$/, '');
 }
 
-/** Without the quotes around a literal, or around an expression. */
+/** Removes the quotes around a literal or an expression. */
 function unquoted(text: string): string {
   return /^(["'])(.*)\1$/s.exec(text)?.[2] ?? text;
 }

@@ -1,4 +1,4 @@
-/** The source candidates of a quota, learnt from the tree itself: as the worker learns them from the cluster. */
+/** The source candidates of a quota, derived from the tree as the worker derives them from the cluster. */
 import type { ManifestDocument } from '../yaml/documents.ts';
 import { textAt } from '../yaml/documents.ts';
 import { plainValue } from '../yaml/value.ts';
@@ -12,7 +12,7 @@ import type { WantedQuota } from './search.ts';
 import type { SourceCandidate } from './source-candidate.ts';
 import { TreeReader } from './tree-reader.ts';
 
-/** What the object that applies the quota says, then the path template, then the whole tree. */
+/** First the object that applies the quota, then the path template, then the whole tree. */
 export function candidatesInTree(
   tree: TreeSnapshot,
   { quotas }: Inventory,
@@ -26,7 +26,7 @@ export function candidatesInTree(
     }
   }
   const [delivery, second] = deliveries.values();
-  // Which of two it is only the cluster knows.
+  // If two objects apply the quota, only the cluster knows which one counts.
   const sources = delivery === undefined || second !== undefined ? [] : sourcesOf(delivery);
   const reader = new TreeReader(tree);
   const applied = sources.filter((source) => isInTree(reader, source)).map(candidateOfSource);
@@ -56,7 +56,7 @@ function sourcesOf({ document, learntFrom, folder, namespace, path }: Delivery):
   }
 }
 
-/** What is not there is another repository's. */
+/** A path that the tree does not have belongs to another repository. */
 function isInTree(reader: TreeReader, { path = '', otherwise }: AppliedSource): boolean {
   const location = pathFrom('', path);
   return otherwise === undefined && location !== undefined && (reader.isFile(location) || reader.isFolder(location));

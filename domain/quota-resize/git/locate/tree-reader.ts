@@ -1,4 +1,7 @@
-/** Reading a tree of which not everything is known yet: what is missing is noted, and the question is asked again. */
+/**
+ * Reads a tree whose files are not all known yet: missing files are recorded, the caller reads them and repeats the
+ * search.
+ */
 import { type FilePart, type ManifestDocument, partsOf } from '../yaml/documents.ts';
 import type { TreeSnapshot } from './location.ts';
 
@@ -12,13 +15,13 @@ interface ReadFile {
   readonly parts: readonly FilePart[];
 }
 
-// A tree is asked many questions, and its paths never change.
+// Cached because a tree is searched many times and its paths never change.
 const indexes = new WeakMap<readonly string[], TreeIndex>();
 const parsed = new WeakMap<TreeSnapshot['texts'], Map<string, ReadFile>>();
 
 export class TreeReader {
   readonly tree: TreeSnapshot;
-  /** What has to be read before the answer counts. */
+  /** Files that have to be read before the result is valid. */
   readonly missing = new Set<string>();
   readonly #asked = new Set<string>();
   readonly #complete: boolean;
@@ -26,8 +29,8 @@ export class TreeReader {
   readonly #read: Map<string, ReadFile>;
 
   /**
-   * @param options.complete `texts` has every file that speaks of a ResourceQuota, so that one that is not in it need not be
-   *   read to see that it has none. Default false.
+   * @param options.complete `texts` contains every file that mentions a ResourceQuota, so a file without text need not
+   *   be read to know that it has none. Default false.
    */
   constructor(tree: TreeSnapshot, options: { readonly complete?: boolean } = {}) {
     this.tree = tree;
@@ -38,7 +41,7 @@ export class TreeReader {
     this.#read = read;
   }
 
-  /** How many files the question has looked into, or would. */
+  /** How many files the search has read or asked for. */
   get asked(): number {
     return this.#asked.size;
   }
@@ -51,7 +54,10 @@ export class TreeReader {
     return this.#index.folders.has(path);
   }
 
-  /** The file's text; null for what is not text, undefined for what is not known yet (and noted as missing) or not there. */
+  /**
+   * The file's text; null for a file that is not text; undefined for a file that does not exist or was not read yet (it
+   * is then recorded as missing).
+   */
   text(path: string): string | null | undefined {
     const text = this.tree.texts.get(path);
     if (this.isFile(path)) {
@@ -63,7 +69,7 @@ export class TreeReader {
     return text;
   }
 
-  /** The file's stretches between `---` lines; none where its text is not known or is not text. */
+  /** The parts of the file between `---` lines; none when its text is not known or it is not text. */
   parts(path: string): readonly FilePart[] {
     const text = this.text(path);
     if (text === undefined || text === null) {
@@ -78,12 +84,12 @@ export class TreeReader {
     return parts;
   }
 
-  /** The file's documents that speak of a ResourceQuota. */
+  /** The file's documents that mention a ResourceQuota. */
   quotaDocuments(path: string): readonly ManifestDocument[] {
     return this.#complete && !this.tree.texts.has(path) ? [] : this.documents(path, 'ResourceQuota');
   }
 
-  /** The file's documents that have the word in their text. */
+  /** The file's documents whose text contains the word. */
   documents(path: string, word = ''): readonly ManifestDocument[] {
     return this.parts(path).flatMap((part) => (part.text.includes(word) ? part.documents : []));
   }

@@ -1,4 +1,4 @@
-/** A quota whose limits are values of a chart, placed without the chart's templates. */
+/** A quota whose limits are values of a chart, located without evaluating the chart's templates. */
 import type { Leaf, ManifestDocument } from '../yaml/documents.ts';
 import type { ValueEdit } from '../yaml/value-edit.ts';
 import type { LocateAnswer, Search } from './search.ts';
@@ -7,11 +7,11 @@ import type { LocateAnswer, Search } from './search.ts';
 export interface DocumentValues {
   readonly document: ManifestDocument;
   readonly leaves: readonly Leaf[];
-  /** The first of them, or what holds them. */
+  /** The line of the first value, or of the mapping. */
   readonly line: number;
 }
 
-/** @param found how they were found, behind "found in `path:line`". */
+/** @param found how the values were found, to follow "found in `path:line`". */
 export function placedInValues(
   { wanted, candidate }: Search,
   { document, leaves, line }: DocumentValues,

@@ -1,4 +1,4 @@
-/** New keys of mappings and new items of sequences, in the text itself. */
+/** Adds keys to mappings and items to sequences in the text of a YAML document. */
 import {
   type Alias,
   isAlias,
@@ -31,11 +31,11 @@ import type { Splice } from './splice.ts';
 import { plainValue } from './value.ts';
 
 /**
- * The change that adds a key with a single value to the mapping at the pointer: one line more, or a pair more in a mapping that is written in
- * one line. The value is quoted as its neighbours are.
+ * The edit that adds a key with a scalar value to the mapping at the pointer: a new line, or a new pair in a flow
+ * mapping. The value is quoted like its neighbours.
  *
- * @throws {ManifestEditError} when there is no mapping at the pointer, when it has the key already, or when other places of
- *   the document would change with it.
+ * @throws {ManifestEditError} when there is no mapping at the pointer, when it has the key already, or when other
+ *   places of the document would change too.
  */
 export function mappingSplice(open: OpenDocument, pointer: Pointer, key: string, value: string): Splice {
   const location = editableLocation(open, pointer);
@@ -61,12 +61,12 @@ export function mappingSplice(open: OpenDocument, pointer: Pointer, key: string,
 }
 
 /**
- * The changes that add items, in their order, at the end of the sequence at the pointer, which is created (as the last key of
- * its mapping) when there is none.
+ * The edits that append items, in order, to the sequence at the pointer. A missing sequence is created as the last key
+ * of its mapping.
  *
- * @param items the YAML of each: one line in flow style, or lines in block style.
- * @throws {ManifestEditError} when the pointer is something else than a sequence, or when other places of the document would
- *   change with it.
+ * @param items the YAML of each item: one line in flow style, or lines in block style.
+ * @throws {ManifestEditError} when the pointer is not a sequence, or when other places of the document would change
+ *   too.
  */
 export function sequenceSplices(open: OpenDocument, pointer: Pointer, items: readonly string[]): readonly Splice[] {
   if (locationAt(open, pointer) === undefined) {
@@ -96,7 +96,7 @@ export function sequenceSplices(open: OpenDocument, pointer: Pointer, items: rea
   }));
 }
 
-/** The place of something that may be changed: its own, and nobody else's. */
+/** The location of a node that can be edited without changing another place. */
 function editableLocation(open: OpenDocument, pointer: Pointer): NodeLocation {
   const location = locationAt(open, pointer);
   if (location === undefined) {
@@ -118,7 +118,7 @@ function lineOf({ parsed }: OpenDocument, node: Node | null): number {
   return parsed.lineAt(node?.range?.[0] ?? 0);
 }
 
-/** Whether nothing stands there: a key without a value, `{}` or `[]`. */
+/** Whether a node is empty: a key without a value, `{}` or `[]`. */
 function isEmpty(node: Node | null): boolean {
   if (node === null || (isScalar(node) && node.value === null && node.source === '')) {
     return true;
@@ -138,7 +138,7 @@ function inEmpty(open: OpenDocument, pointer: Pointer, location: NodeLocation, p
   return { open, pointer, value, ...belowKey(open, location, [pair], childIndent(open, location)) };
 }
 
-/** Lines below the key of a place that has no value yet. */
+/** Inserts lines below a key that has no value yet. */
 function belowKey(open: OpenDocument, location: NodeLocation, lines: readonly string[], indent: number): TextChange {
   const { text } = open.parsed.part;
   const end =
@@ -155,7 +155,7 @@ function childIndent(open: OpenDocument, { containers }: NodeLocation): number {
   return (parent === undefined ? 0 : indentOf(parent)) + stepOf(open);
 }
 
-/** By how much the file indents the mappings in mappings; two where it has none. */
+/** The file's indentation of nested mappings; two if it has none. */
 function stepOf({ document }: OpenDocument): number {
   const root = document.contents;
   if (!isMap(root) || root.flow === true) {
@@ -165,7 +165,7 @@ function stepOf({ document }: OpenDocument): number {
   return child === undefined ? 2 : Math.max(1, indentOf(child as Node) - indentOf(root));
 }
 
-/** By how much the file indents the items of sequences below their key. */
+/** The file's indentation of sequence items below their key. */
 function sequenceStep({ document }: OpenDocument): number {
   const root = document.contents;
   const child = isMap(root)
@@ -234,7 +234,7 @@ function flowOf(item: string): string {
   return JSON.stringify(plainValue(parseDocument(item, { merge: true })).value);
 }
 
-/** How the values of a mapping are written: quoted where some are. */
+/** The style for values of a mapping: quoted if some of them are. */
 function styleIn(map: YAMLMap, open: OpenDocument, json: boolean): LiteralStyle {
   const anchors = anchorsOf(open.document);
   const styles = map.items

@@ -1,20 +1,23 @@
 /**
- * Which node each alias of a document stands for. One walk over the document answers for all of its aliases, where the
- * library walks over it once for each.
+ * Resolves the aliases of a document. One walk over the document serves all aliases, whereas the library walks once per
+ * alias.
  */
 import { type Alias, type Document, isAlias, isMap, type Node, type Pair, visit, type YAMLMap } from 'yaml';
 import { isMergeKey } from './key.ts';
 
 export interface Anchors {
-  /** The node an alias stands for; any other node is itself. Undefined where no anchor of the name comes before the alias. */
+  /**
+   * The node that an alias refers to; any other node is returned as it is. Undefined when no anchor with the name
+   * precedes the alias.
+   */
   resolve(node: unknown): unknown;
-  /** The aliases that stand for this very node. */
+  /** The aliases that refer to exactly this node. */
   users(node: Node): readonly Alias[];
 }
 
 const cache = new WeakMap<Document.Parsed, Anchors>();
 
-/** The anchors of a document as it was parsed; the document must not be changed. */
+/** The anchors of a parsed document, which must not be changed afterwards. */
 export function anchorsOf(document: Document.Parsed): Anchors {
   const cached = cache.get(document);
   if (cached !== undefined) {
@@ -49,7 +52,7 @@ export function anchorsOf(document: Document.Parsed): Anchors {
   return anchors;
 }
 
-/** The mappings that a mapping merges with `<<`, each with the pair that says so; the first of them wins over later ones. */
+/** The mappings that a mapping merges with `<<`, each with its pair; an earlier one overrides a later one. */
 export function mergedMaps(map: YAMLMap, anchors: Anchors): readonly { readonly pair: Pair; readonly map: unknown }[] {
   return map.items.filter(isMergeKey).flatMap((pair) => {
     const source = anchors.resolve(pair.value);

@@ -1,4 +1,4 @@
-/** YAML in YAML: the text of a literal block scalar (`patch: |-`), changed in its lines. */
+/** Edits YAML inside YAML: the text of a literal block scalar (`patch: |-`). */
 import { isScalar, Scalar } from 'yaml';
 import type { Pointer } from './field-path.ts';
 import { type OpenDocument, sourceOf } from './document.ts';
@@ -7,12 +7,12 @@ import { locationAt, pointerText, rejectShared } from './location.ts';
 import type { Splice } from './splice.ts';
 
 /**
- * The change of the text in a literal block scalar. Lines that the edit leaves stay byte for byte, new ones get the
- * indentation and the line ends of the block.
+ * The edit of the text in a literal block scalar. Unchanged lines stay byte for byte, new lines get the indentation and
+ * the line ends of the block.
  *
- * @param edit is given what the scalar says, with `\n` as line ends, and how many lines of the file come before its first.
- * @throws {ManifestEditError} when there is no literal block at the pointer, when it is shared by an anchor, or, once it is
- *   spliced, when the result does not read back as the edited text. What `edit` throws passes through.
+ * @param edit gets the content of the scalar with `\n` as line ends, and the number of lines in the file before it.
+ * @throws {ManifestEditError} when there is no literal block at the pointer, when an anchor shares it, or, at splicing,
+ *   when the result does not read back as the edited text. Errors of `edit` are passed on.
  */
 export function blockSplice(
   open: OpenDocument,
@@ -48,7 +48,7 @@ export function blockSplice(
   };
 }
 
-/** The lines of the block with the changed ones in their places. */
+/** The lines of the block with the changed lines replaced. */
 function editedBody(body: string, inner: string, edited: string): string {
   const raw = body.match(/[^\n]*\n|[^\n]+$/g) ?? [];
   const before = contentLines(inner);
@@ -65,7 +65,7 @@ function editedBody(body: string, inner: string, edited: string): string {
   }
   const written = after.slice(head, after.length - tail).map((line) => `${line === '' ? '' : indent}${line}${eol}`);
   const lines = [...raw.slice(0, head), ...written, ...raw.slice(before.length - tail)];
-  // A block at the end of a file without a newline keeps it so.
+  // A block at the end of a file without a final newline stays without one.
   const text = lines.join('');
   return body.endsWith('\n') || !text.endsWith('\n') ? text : text.slice(0, -eol.length);
 }

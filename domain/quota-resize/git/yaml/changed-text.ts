@@ -1,4 +1,4 @@
-/** All changes of one file at once: each stretch of it is read and read back once, however many values it holds. */
+/** Makes all changes of one file at once: each part is parsed and verified once, however many values change. */
 import { blockSplice } from './block.ts';
 import { mappingSplice, sequenceSplices } from './add.ts';
 import { OpenStream } from './open.ts';
@@ -7,7 +7,7 @@ import { spliced } from './splice.ts';
 import type { Pointer } from './field-path.ts';
 import type { DocumentLocation } from './value-edit.ts';
 
-/** One change in a document of a file, or of a patch that is written in a kustomization. */
+/** One change in a document of a file, or of an inline patch of a kustomization. */
 export type TextEdit =
   | { readonly kind: 'replace'; readonly at: DocumentLocation; readonly pointer: Pointer; readonly value: string }
   | {
@@ -25,10 +25,10 @@ export type TextEdit =
     };
 
 /**
- * The text with all of the changes.
+ * The text with all changes.
  *
- * @param linesBefore how many lines of the file come before the text, for the lines in messages.
- * @throws {ManifestEditError} where one of them cannot be made; none is made then.
+ * @param linesBefore how many lines of the file precede the text; for line numbers in messages.
+ * @throws {ManifestEditError} when a change cannot be made; then none is made.
  */
 export function changedText(text: string, edits: readonly TextEdit[], linesBefore = 0): string {
   const inline = Map.groupBy(
@@ -36,7 +36,7 @@ export function changedText(text: string, edits: readonly TextEdit[], linesBefor
     ({ at }) => JSON.stringify(at.inline),
   );
   const own = edits.filter(({ at }) => at.inline === undefined);
-  // What is added moves nothing by its number or its key, so that the places stay right from pass to pass.
+  // Appending changes neither indexes nor keys of other nodes, so pointers stay valid from pass to pass.
   return [
     (current: string) => withReplaced(current, own, [...inline.values()], linesBefore),
     (current: string) => withAdded(current, own, linesBefore),
@@ -72,7 +72,7 @@ function outOfBlock({ inline: _block, ...at }: DocumentLocation): DocumentLocati
   return at;
 }
 
-/** In as many passes as a mapping gets keys: a key is written next to the one before it. */
+/** One pass per new key of the same mapping, because each key is inserted after the one before it. */
 function withAdded(text: string, own: readonly TextEdit[], linesBefore: number): string {
   let current = text;
   let rest = own.filter((edit) => edit.kind === 'add');

@@ -1,13 +1,13 @@
-/** A YAML stream in its parts, each parsed by itself, and why one cannot be read. */
+/** Splits a YAML stream into parts that are parsed separately, and explains why a part cannot be read. */
 import { type Document, isScalar, LineCounter, type Node, parseAllDocuments, visit } from 'yaml';
 import { anchorsOf } from './anchors.ts';
 
-/** A stretch of the stream that YAML forbids any node to cross, so that it can be parsed alone. */
+/** A part of the stream that YAML forbids any node to cross, so that it can be parsed alone. */
 export interface StreamPart {
   readonly text: string;
-  /** Where it begins in the whole text, in UTF-16 units. */
+  /** The start in the whole text, in UTF-16 code units. */
   readonly offset: number;
-  /** How many lines of the whole text come before it. */
+  /** How many lines of the whole text precede it. */
   readonly linesBefore: number;
 }
 
@@ -15,9 +15,9 @@ export interface StreamPart {
 export interface ParsedPart {
   readonly part: StreamPart;
   readonly documents: readonly Document.Parsed[];
-  /** Whether it is JSON, which has one document. */
+  /** Whether the part is JSON, which has exactly one document. */
   readonly json: boolean;
-  /** The 1-based line in the whole text of an offset in the part. */
+  /** The 1-based line in the whole text for an offset in the part. */
   lineAt(offset: number): number;
 }
 
@@ -25,7 +25,7 @@ export interface ParsedPart {
 export interface OpenDocument {
   readonly parsed: ParsedPart;
   readonly document: Document.Parsed;
-  /** Its place among the documents of the part. */
+  /** Its index among the documents of the part. */
   readonly indexInPart: number;
 }
 
@@ -38,11 +38,12 @@ interface NotYaml {
 }
 
 /**
- * Splits a stream before every `---` line: such a line ends whatever comes before it, even in a quoted or a block scalar
- * (c-forbidden in YAML 1.2.2, 9.1.2). A stream with directives (`%TAG`) stays whole: they count from line to line. Written
- * with plain searches, because a file may have thousands of documents and is split for each edit.
+ * Splits a stream before every `---` line: such a line ends everything before it, even a quoted or a block scalar
+ * (c-forbidden in YAML 1.2.2, 9.1.2). A stream with directives (`%TAG`) is not split, because directives depend on the
+ * position. Implemented with plain string searches, because a file may have thousands of documents and is split for
+ * each edit.
  *
- * @param before how many lines of a file come before the text, where it is a part of one.
+ * @param before how many lines of the file precede the text, when it is a part of one.
  */
 export function splitStream(text: string, before = 0): readonly StreamPart[] {
   const parts: StreamPart[] = [];
@@ -58,12 +59,15 @@ export function splitStream(text: string, before = 0): readonly StreamPart[] {
   return parts;
 }
 
-/** Only `\n` ends a line here: a regular expression with the m flag would also match after U+2028, no line break in YAML 1.2. */
+/**
+ * Only `\n` ends a line here: a regular expression with the m flag would also match after U+2028, which is no line
+ * break in YAML 1.2.
+ */
 function hasDirectives(text: string): boolean {
   return text.startsWith('%') || text.startsWith('\uFEFF%') || text.includes('\n%');
 }
 
-/** The offset of the next `---` line after the one at the offset. */
+/** The offset of the next `---` line after the one at the given offset. */
 function nextDocumentStart(text: string, offset: number): number {
   let at = text.indexOf('\n---', offset);
   while (at !== -1) {
@@ -90,7 +94,7 @@ export function parsePart(part: StreamPart): ParsedPart {
   const documents = parseAllDocuments(part.text, {
     lineCounter: lines,
     merge: true,
-    // They know the indentation of each collection.
+    // The tokens contain the indentation of each collection.
     keepSourceTokens: true,
     prettyErrors: false,
   });
@@ -112,10 +116,13 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Why a document cannot be read: every error of the syntax, else the first template expression that happens to parse. */
+/**
+ * Why a document cannot be read: all syntax errors, or else the first template expression that happens to be valid
+ * YAML.
+ */
 export function problemsOf(parsed: ParsedPart, document: Document.Parsed): readonly NotYaml[] {
   if (document.errors.length > 0) {
-    // What is missing at the end of the part is missing in its last line, not in the next document.
+    // An error at the end of the part is reported in its last line, not in the next document.
     const end = parsed.part.text.trimEnd().length;
     return document.errors.map(({ pos, message }) => ({
       kind: 'NotYaml',
@@ -126,7 +133,7 @@ export function problemsOf(parsed: ParsedPart, document: Document.Parsed): reado
   if (!parsed.part.text.includes('{{')) {
     return [];
   }
-  // `key: {{ .Values.x }}` happens to parse, as a mapping whose key is a mapping.
+  // `key: {{ .Values.x }}` happens to be valid YAML: a mapping whose key is a mapping.
   const expressions: NotYaml[] = [];
   visit(document, {
     Map: (_key, map) => {
@@ -146,14 +153,14 @@ export function problemsOf(parsed: ParsedPart, document: Document.Parsed): reado
   return expressions;
 }
 
-/** The text of a node as it stands in the part, without its anchor and tag. */
+/** The source text of a node, without its anchor and tag. */
 export function sourceOf(parsed: ParsedPart, node: Node): string {
   return node.range ? parsed.part.text.slice(node.range[0], node.range[1]) : '';
 }
 
 /**
- * What a limit says as text: the content of a string, or a number as it is written. Undefined for anything that is no
- * single value, and for a number such as 010, which is eight or ten depending on the version of YAML.
+ * The text of a limit: the content of a string, or a number as written. Undefined for anything that is not a scalar,
+ * and for a number such as 010, which is eight or ten depending on the version of YAML.
  */
 export function limitText(node: unknown, document: Document.Parsed): string | undefined {
   const scalar = anchorsOf(document).resolve(node);

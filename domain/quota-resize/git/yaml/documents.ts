@@ -1,4 +1,4 @@
-/** The documents of a manifest file, and the ResourceQuotas in them, each value with its place. */
+/** The documents of a manifest file and the ResourceQuotas in them, with the place of each value. */
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap } from 'yaml';
 import type { Pointer } from './field-path.ts';
 import { anchorsOf } from './anchors.ts';
@@ -7,10 +7,10 @@ import { isMergeKey, pairOf } from './key.ts';
 
 export type { Pointer } from './field-path.ts';
 
-/** A document that was read, or why it could not be. */
+/** A document that was read, or the error that prevented it. */
 export interface ManifestDocument {
   readonly path: string;
-  /** Which stretch between two `---` lines it is in, and which document of that stretch. */
+  /** The index of the part between `---` lines, and of the document in that part. */
   readonly part: number;
   readonly index: number;
   readonly root: Node | null;
@@ -20,7 +20,7 @@ export interface ManifestDocument {
   readonly error?: { readonly line: number; readonly message: string };
 }
 
-/** One stretch of a file between two `---` lines, parsed when somebody asks. */
+/** A part of a file between `---` lines, parsed on first use. */
 export interface FilePart {
   readonly text: string;
   readonly documents: readonly ManifestDocument[];
@@ -29,15 +29,15 @@ export interface FilePart {
 /** One limit of a quota as it is written. */
 export interface Leaf {
   readonly key: string;
-  /** Where it is in the document. */
+  /** The pointer in the document. */
   readonly pointer: Pointer;
   /** 1-based, in the file. */
   readonly line: number;
-  /** Absent where it is no single value; null where it is `null`, which in a patch takes the key away. */
+  /** Absent when it is not a scalar; null when it is `null`, which removes the key in a patch. */
   readonly text?: string | null;
-  /** It is merged in with `<<`: a key of its own would go before it. */
+  /** Whether `<<` merges the value in; a key of the mapping itself would override it. */
   readonly merged: boolean;
-  /** The anchor through which a change would change another place too. */
+  /** The anchor that shares the value, so that an edit would change another place too. */
   readonly shared?: string;
 }
 
@@ -49,22 +49,22 @@ export interface QuotaObject {
   readonly kind: string | undefined;
   readonly name: string | undefined;
   readonly namespace: string | undefined;
-  /** The line of metadata.name, else that of the object. */
+  /** The line of metadata.name, or else of the object. */
   readonly line: number;
-  /** Undefined where there is no spec.hard, or it is no mapping. */
+  /** Undefined when spec.hard is missing or is not a mapping. */
   readonly hard: readonly Leaf[] | undefined;
-  /** Where spec.hard is there and no mapping: what it is, a phrase. */
+  /** If spec.hard is not a mapping: what it is, a phrase. */
   readonly noMapping?: string;
-  /** `spec`, or `spec.hard`, is there and is null: a patch takes it away. */
+  /** Whether `spec` or `spec.hard` is null, which removes it in a patch. */
   readonly cleared: boolean;
-  /** `delete` or `replace` where the patch says so at its top; `other` where it is said further down. */
+  /** `delete` or `replace` when the top level of the patch says so; `other` when a lower level does. */
   readonly directive?: string;
   readonly labels: Readonly<Record<string, string>>;
 }
 
 const KIND = 'ResourceQuota';
 
-/** The stretches of a file. */
+/** The parts of a file. */
 export function partsOf(path: string, text: string): readonly FilePart[] {
   return splitStream(text).map((part, index) => new LazyPart(path, part, index));
 }
@@ -109,12 +109,12 @@ function startOf(node: unknown): number {
   return isAlias(node) || isScalar(node) || isMap(node) || isSeq(node) ? (node.range?.[0] ?? 0) : 0;
 }
 
-/** The node that an alias stands for; any other node is itself. */
+/** The node that an alias refers to; any other node is returned as it is. */
 export function resolved(node: unknown, document: ManifestDocument): unknown {
   return anchorsOf(document.syntax).resolve(node);
 }
 
-/** The node at a place, aliases followed on the way and at the end; undefined where there is none. */
+/** The node at a pointer; aliases are resolved on the way and at the end. Undefined when there is none. */
 export function nodeAt(document: ManifestDocument, pointer: Pointer, from: unknown = document.root): unknown {
   let node = resolved(from, document);
   for (const step of pointer) {
@@ -129,24 +129,24 @@ export function nodeAt(document: ManifestDocument, pointer: Pointer, from: unkno
   return node;
 }
 
-/** The text of the scalar at a place, where it is a string. */
+/** The text at a pointer, if it is a string scalar. */
 export function textAt(document: ManifestDocument, pointer: Pointer, from?: unknown): string | undefined {
   const node = nodeAt(document, pointer, from ?? document.root);
   return isScalar(node) && typeof node.value === 'string' ? node.value : undefined;
 }
 
-/** The ResourceQuotas of a document, also those inside Lists. */
+/** The ResourceQuotas of a document, including those inside Lists. */
 export function quotasIn(document: ManifestDocument): readonly QuotaObject[] {
   const found: QuotaObject[] = [];
   const visit = (node: unknown, pointer: Pointer, listed: boolean): void => {
     const object = resolved(node, document);
-    // Lists do not nest deeper in any manifest; an alias may make a document that never ends.
+    // Limits the depth: real Lists do not nest so deep, and an alias may make a document infinite.
     if (!isMap(object) || pointer.length > 8) {
       return;
     }
     const kind = textAt(document, ['kind'], object);
     const apiVersion = textAt(document, ['apiVersion'], object);
-    // A typed list may leave its items' kind and version out.
+    // The items of a typed list may omit kind and apiVersion.
     if ((kind === KIND && apiVersion === 'v1') || (listed && kind === undefined && apiVersion === undefined)) {
       found.push(describe(document, object, pointer));
     } else if (apiVersion === 'v1' && (kind === 'List' || kind === `${KIND}List`)) {
@@ -164,7 +164,7 @@ export function quotasIn(document: ManifestDocument): readonly QuotaObject[] {
   return found;
 }
 
-/** A mapping read as a ResourceQuota or as a patch of one. */
+/** Reads a mapping as a ResourceQuota or as a patch of one. */
 export function describe(document: ManifestDocument, object: YAMLMap, pointer: Pointer): QuotaObject {
   const hardNode = nodeAt(document, ['spec', 'hard'], object);
   const directive = directiveOf(document, object);
@@ -218,7 +218,7 @@ function directiveOf(document: ManifestDocument, object: YAMLMap): string | unde
   return [spec, hard].some((node) => isMap(node) && pairOf(node, '$patch') !== undefined) ? 'other' : undefined;
 }
 
-/** The values of the mapping at a place; none where there is no mapping. */
+/** The values of the mapping at a pointer; none when there is no mapping. */
 export function leavesAt(document: ManifestDocument, pointer: Pointer): readonly Leaf[] {
   const map = nodeAt(document, pointer);
   return isMap(map) ? leavesOf(document, map, pointer, sharedOnTheWay(document, document.root, pointer)) : [];
@@ -279,7 +279,7 @@ function mergedLeaves(document: ManifestDocument, value: unknown, pointer: Point
   );
 }
 
-/** The anchor of something on the way that other places use, or of an alias that leads on. */
+/** The anchor or alias on the way to a node through which other places share it. */
 function sharedOnTheWay(document: ManifestDocument, object: Node | null, steps: Pointer): string | undefined {
   let node: unknown = object;
   let shared = sharedAnchor(document, object);
@@ -295,7 +295,7 @@ function sharedOnTheWay(document: ManifestDocument, object: Node | null, steps: 
   return shared;
 }
 
-/** The anchor of a node that aliases stand for. */
+/** The anchor of a node that aliases refer to. */
 function sharedAnchor({ syntax }: ManifestDocument, node: unknown): string | undefined {
   const own = isScalar(node) || isMap(node) || isSeq(node) ? node : undefined;
   return own?.anchor !== undefined && anchorsOf(syntax).users(own).length > 0 ? own.anchor : undefined;

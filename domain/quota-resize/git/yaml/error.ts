@@ -1,18 +1,18 @@
-/** Why a value cannot be changed. */
+/** Why a value cannot be edited. */
 export type EditObstacle =
-  /** It is not there, or no single value. */
+  /** The value does not exist or is not a scalar. */
   | 'NotAScalar'
-  /** It goes over several lines. */
+  /** The value spans several lines. */
   | 'MultiLine'
-  /** It has a tag that would not fit the new value. */
+  /** The value has a tag that would not fit the new value. */
   | 'Tagged'
-  /** Other places of the document have it from here, or this place has it from another. */
+  /** Other places of the document share the value through an anchor, alias or merge. */
   | 'SharedByAnchor';
 
-/** An edit that is impossible, or that did not read back as intended. Nothing of it is returned. */
+/** An edit that is impossible, or whose result did not read back as intended. Nothing of it is returned. */
 export class ManifestEditError extends Error {
   override readonly name = 'ManifestEditError';
-  /** Absent where the file or the edit itself is wrong, and not the place of the value. */
+  /** Absent when the problem is the file or the edit itself and not the value. */
   readonly obstacle: EditObstacle | undefined;
 
   constructor(message: string, obstacle?: EditObstacle) {

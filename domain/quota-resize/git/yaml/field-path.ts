@@ -1,18 +1,19 @@
 /**
- * The place of a value in a YAML or JSON file as people write it: `quotas.team-a.hard["limits.cpu"]`, `list[0].value`.
+ * Field paths: the place of a value in a YAML or JSON file in the notation of people:
+ * `quotas.team-a.hard["limits.cpu"]`, `list[0].value`.
  */
 
-/** The way to a value from the root of a document: keys of mappings and indexes of sequences. */
+/** The path to a value from the root of a document: keys of mappings and indexes of sequences. */
 export type Pointer = readonly (string | number)[];
 
-/** A field that cannot be read; the message names the column and what would be right. */
+/** An invalid field path; the message names the column and what would be valid. */
 export class FieldPathError extends Error {
   override readonly name = 'FieldPathError';
 }
 
-// What a key may have without brackets: everything but what the notation itself uses, and spaces.
+// A key without brackets: any character except spaces and those of the notation itself.
 const BARE = /[^.[\]"'\s]+/uy;
-// A sequence has no more than nine digits of items.
+// At most nine digits: no sequence has more items.
 const INDEX = /\[(0|[1-9][0-9]{0,8})\]/y;
 const DOUBLE_QUOTED = /\["((?:[^"\\]|\\.)*)"\]/suy;
 const SINGLE_QUOTED = /\['((?:[^'\\]|\\.)*)'\]/suy;
@@ -24,10 +25,10 @@ interface Step {
 }
 
 /**
- * Reads a field: keys with dots between them, a key with dots or spaces in brackets and quotes, an index in brackets. In
- * quotes a backslash makes the next character an ordinary one.
+ * Parses a field path: keys separated by dots, a key with dots or spaces in brackets and quotes, an index in brackets.
+ * In quotes a backslash escapes the next character.
  *
- * @throws {FieldPathError} when the text is no field.
+ * @throws {FieldPathError} when the text is not a field path.
  */
 export function parseField(text: string): Pointer {
   const steps: Step[] = [];
@@ -77,7 +78,9 @@ function problem(text: string, position: number, right: string): FieldPathError 
   return new FieldPathError(`the field ${JSON.stringify(text)} has ${found} at column ${position + 1}; ${right}`);
 }
 
-/** The field of a pointer, so that reading it gives the pointer back; the empty pointer has no field and gives ''. */
+/**
+ * Formats a pointer as a field path that parses back to the pointer; '' for the empty pointer, which has no field path.
+ */
 export function formatField(pointer: Pointer): string {
   return pointer
     .map((step, index) => {

@@ -1,4 +1,4 @@
-/** A new key in a mapping that stands in the text, in the indentation and the quotes of its neighbours. */
+/** Inserts a new key into a mapping in the text, with the indentation and the quotes of its neighbours. */
 import { isMap, isScalar, isSeq, type Node, type Pair, Scalar, type YAMLMap } from 'yaml';
 import type { Pointer } from './field-path.ts';
 import type { OpenDocument } from './document.ts';
@@ -8,16 +8,16 @@ import { keyLiteral, type LiteralStyle } from './literal.ts';
 import { pointerText } from './location.ts';
 import type { Splice } from './splice.ts';
 
-/** Where the indentation of a node is kept by the parser. */
+/** The parser stores a node's indentation in this token. */
 type BlockToken = { readonly type: string; readonly indent?: number } | undefined;
 
 /**
- * A pair in a mapping that has some, as one line of its own wherever the mapping is not written in one line.
+ * Inserts a pair into a mapping that has pairs, on a line of its own unless the mapping is written in one line.
  *
  * @param pointer of the new key.
  * @param value one line of YAML.
- * @param options.after the pair that must come before it; absent: the last one.
- * @param options.below lines of YAML below the key in place of the value, indented from the key's column.
+ * @param options.after the pair that must precede the new one; absent: the last pair.
+ * @param options.below lines of YAML below the key in place of the value, indented relative to the key's column.
  */
 export function insertedPair(
   open: OpenDocument,
@@ -53,7 +53,7 @@ export function insertedPair(
   };
 }
 
-/** A stretch of the text, by its offsets in the part of the stream, and what takes its place. */
+/** A range of the text, by its offsets in the part of the stream, and its replacement. */
 export interface TextChange {
   readonly start: number;
   readonly end: number;
@@ -69,12 +69,12 @@ export function indentOf(node: Node): number {
   return token.indent;
 }
 
-/** Lines with an indentation; empty ones stay empty. */
+/** Indents lines; empty lines stay empty. */
 export function indented(lines: readonly string[], columns: number): readonly string[] {
   return lines.map((line) => (line === '' ? '' : `${' '.repeat(columns)}${line}`));
 }
 
-/** @param added.fixed whether it must come after the pair at the index, and not just near it. */
+/** @param added.fixed whether the new pair must come after the pair at the index, or only somewhere near. */
 function blockChange(
   text: string,
   pairs: readonly Pair<Node, Node | null>[],
@@ -83,11 +83,12 @@ function blockChange(
 ): TextChange {
   const end = endOfPair(pairs[index]);
   const before = index > 0 && !added.fixed ? endOfPair(pairs[index - 1]) : end;
-  // In a file without a newline at its end a line before the last pair adds one line, a line after it changes two.
+  // In a file without a final newline, inserting before the last pair changes one line in the diff, inserting after it
+  // two.
   return insertedLines(text, nextLine(text, end) ?? nextLine(text, before), added.lines);
 }
 
-/** Whole lines at the start of a line, or at the end of a text without a newline there. */
+/** Inserts whole lines at the start of a line, or at the end of a text without a final newline. */
 export function insertedLines(text: string, at: number | undefined, lines: readonly string[]): TextChange {
   const eol = /\r?\n/.exec(text)?.[0] ?? '\n';
   if (at === undefined) {
@@ -96,7 +97,7 @@ export function insertedLines(text: string, at: number | undefined, lines: reado
   return { start: at, end: at, replacement: lines.map((line) => `${line}${eol}`).join('') };
 }
 
-/** The start of the line after an offset; undefined when the text ends before one. */
+/** The start of the line after an offset; undefined when there is none. */
 export function nextLine(text: string, offset: number): number | undefined {
   if (text[offset - 1] === '\n') {
     return offset;
@@ -105,7 +106,7 @@ export function nextLine(text: string, offset: number): number | undefined {
   return newline === -1 ? undefined : newline + 1;
 }
 
-/** Where the text of a node ends, without comments and blank lines after it. */
+/** The end of a node's text, without comments and blank lines after it. */
 export function endOfNode(node: Node | null | undefined): number {
   if ((isMap(node) || isSeq(node)) && node.flow !== true) {
     const last = node.items.at(-1) as Pair<Node, Node | null> | Node | undefined;
@@ -119,7 +120,7 @@ export function endOfNode(node: Node | null | undefined): number {
 function endOfPair(pair: Pair<Node, Node | null> | undefined): number {
   const value = pair?.value;
   const range = value?.range;
-  // A key without a value: its value stands nowhere, which may be some lines further down.
+  // The range of a missing value may start some lines further down, so the key's end is used.
   return range && (range[1] > range[0] || value?.anchor !== undefined) ? endOfNode(value) : endOfNode(pair?.key);
 }
 
@@ -138,7 +139,7 @@ function flowChange(
   const margin = text.slice(lineStart, keyStart);
   const end = endOfFlowPair(neighbour);
   if (/^[ \t]*$/.test(margin)) {
-    // The pairs stand on lines of their own: a line before the last one leaves every comma where it is.
+    // Each pair is on its own line: inserting before the last pair needs no change of a comma.
     const previous = index > 0 ? endOfFlowPair(pairs[index - 1]) : (map.range?.[0] ?? 0);
     const at = lineAfterComma(text, added.fixed ? end : previous) ?? (added.fixed ? undefined : lineStart);
     if (at !== undefined) {
@@ -148,13 +149,13 @@ function flowChange(
   return { start: end, end, replacement: `,${colon.slice(1)}${pair}` };
 }
 
-/** What stands between a key and its value: `:` and perhaps a space. */
+/** The text between a key and its value: `:` and perhaps a space. */
 function colonAfter(text: string, pair: Pair<Node, Node | null> | undefined): string {
   const found = text.slice(pair?.key.range?.[1], pair?.value?.range?.[0]);
   return found === ':' ? ':' : ': ';
 }
 
-/** The start of the next line, where nothing but a comma (or the bracket that opens) and a comment come before it. */
+/** The start of the next line, if only a comma (or an opening bracket) and a comment precede it. */
 function lineAfterComma(text: string, offset: number): number | undefined {
   const at = nextLine(text, offset);
   return at !== undefined && /^[ \t]*[,{][ \t]*(?:#[^\n]*)?\r?\n$/.test(text.slice(offset, at)) ? at : undefined;

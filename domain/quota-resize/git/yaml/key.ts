@@ -1,17 +1,20 @@
-/** The keys of mappings. */
+/** Helpers for the keys of mappings. */
 import { isScalar, type Node, type Pair, type YAMLMap } from 'yaml';
 
-/** Whether a pair is a merge (`<<: *defaults`). The library reads a plain `<<` as a symbol; a quoted one is an ordinary key. */
+/**
+ * Whether a pair is a merge (`<<: *defaults`). The library represents a plain `<<` as a symbol; a quoted one is an
+ * ordinary key.
+ */
 export function isMergeKey({ key }: Pair): boolean {
   return isScalar(key) && typeof key.value === 'symbol';
 }
 
-/** The pair of a mapping with this very key, quoted or not. Merge keys are not followed. */
+/** The pair of a mapping with exactly this key, quoted or not. Merges are not resolved. */
 export function pairOf(map: YAMLMap, key: string | number): Pair<Node, Node | null> | undefined {
   return (map.items as Pair<Node, Node | null>[]).find((pair) => keyText(pair.key) === String(key));
 }
 
-/** A key as JSON has it; undefined for a merge and for a key that is no single value. */
+/** A key as in JSON; undefined for a merge and for a key that is not a scalar. */
 export function keyText(key: unknown): string | undefined {
   if (!isScalar(key)) {
     return undefined;

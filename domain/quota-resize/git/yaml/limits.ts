@@ -1,4 +1,4 @@
-/** What a manifest file says of the limits of a ResourceQuota. */
+/** Reads the limits of a ResourceQuota from a manifest file. */
 import { isQuantity } from '../../../kernel/quantity.ts';
 import type { ResourceList } from '../../../kernel/resource-list.ts';
 import { type Leaf, partsOf, type QuotaObject, quotasIn } from './documents.ts';
@@ -11,10 +11,10 @@ interface QuotaName {
 }
 
 /**
- * What the file says today, as it is written (`2000m`, `1024Mi`), so that nobody writes below it and a new value can keep
- * its unit. A value that is no quantity is left out. Empty when the quota is not in the text (or there twice).
+ * The present limits as written in the file (`2000m`, `1024Mi`), so that nothing lower is written and a new value keeps
+ * the unit. Values that are not quantities are omitted. Empty when the quota is not in the text, or is there twice.
  *
- * @param resources the limits to read, under the names they are asked by; absent: every key of the file by its own name.
+ * @param resources the limits to read, under the requested names; absent: every key of the file by its own name.
  */
 export function valuesInGit(text: string, target: QuotaName, resources?: readonly string[]): ResourceList {
   const leaves = new Map((onlyQuota(text, target)?.hard ?? []).map((leaf): [string, Leaf] => [leaf.key, leaf]));
@@ -28,21 +28,21 @@ export function valuesInGit(text: string, target: QuotaName, resources?: readonl
   );
 }
 
-/** The one quota of the text by that name; undefined where there is none, or several are. */
+/** The only quota of the text with that name; undefined when there is none or more than one. */
 function onlyQuota(text: string, { namespace, name }: QuotaName): QuotaObject | undefined {
   const named = partsOf('', text)
-    // One file may have a thousand namespaces; only what may be the quota is parsed.
+    // A file may have a thousand namespaces; only parts that may contain the quota are parsed.
     .filter((part) => mayHold(part.text, name))
     .flatMap(({ documents }) => documents)
     .flatMap(quotasIn)
     .filter((quota) => quota.name === name && (quota.namespace ?? namespace) === namespace);
-  // Those that name the namespace rule out those that name none.
+  // Quotas that name the namespace are preferred over those that name none.
   const exact = named.filter((quota) => quota.namespace === namespace);
   const [quota, second] = exact.length > 0 ? exact : named;
   return second === undefined ? quota : undefined;
 }
 
-/** Escapes may hide a name. */
+/** Text with escapes may contain the name in another spelling. */
 function mayHold(text: string, name: string): boolean {
   return text.includes('\\') || text.includes(name);
 }

@@ -1,25 +1,25 @@
-/** How a value is written, so that every reader of YAML 1.1, YAML 1.2 and JSON reads the same. */
+/** Chooses the spelling of a value so that every YAML 1.1, YAML 1.2 and JSON reader reads the same. */
 import { isScalar, parseDocument, Scalar } from 'yaml';
 
-// Every YAML reader takes these for what they are, and Kubernetes takes the number or the string for the same quantity. A
+// Every YAML reader takes these for integers, and Kubernetes takes the number or the string for the same quantity. A
 // leading zero (octal in YAML 1.1), an exponent, and more digits than an int64 or a double holds must be quoted.
 const PLAIN_WHOLE = /^(?:0|[1-9][0-9]{0,17})$/;
 const PLAIN_FRACTION = /^(?:0|[1-9][0-9]{0,8})\.[0-9]{1,6}$/;
 const PLAIN_SUFFIXED = /^(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[numkMGTPE]|[KMGTPE]i)$/;
 // JSON numbers are doubles to most readers: 15 digits are always exact.
 const JSON_WHOLE = /^(?:0|[1-9][0-9]{0,14})$/;
-// Characters that mean nothing to YAML inside a word, in flow collections too.
+// Characters without a special meaning in YAML inside a word, even in flow collections.
 const WORD = /^[A-Za-z0-9](?:[A-Za-z0-9._/+-]*[A-Za-z0-9])?$/;
 
-/** How the values around are written. */
+/** The style of the surrounding values. */
 export interface LiteralStyle {
   readonly quote: '"' | "'" | '';
-  /** Whether a number may be written without quotes, so that readers take it for a number. */
+  /** Whether a number may be written without quotes, so that readers see a number. */
   readonly numbers: boolean;
   readonly json: boolean;
 }
 
-/** The style that a scalar is written in; that of what its anchor stands for, where it is an alias. */
+/** The style of a scalar; for an alias, the style of the scalar it refers to. */
 export function styleOf(node: unknown, json: boolean): LiteralStyle {
   if (!isScalar(node)) {
     return { quote: '', numbers: true, json };
@@ -29,7 +29,7 @@ export function styleOf(node: unknown, json: boolean): LiteralStyle {
   return { quote, numbers: type !== 'string', json };
 }
 
-/** A value as it is to stand in the text. */
+/** A value as written in the text. */
 export function literal(value: string, style: LiteralStyle): string {
   if (style.json) {
     return style.quote === '' && style.numbers && JSON_WHOLE.test(value) ? value : JSON.stringify(value);
@@ -40,17 +40,17 @@ export function literal(value: string, style: LiteralStyle): string {
   return style.quote === "'" && isPrintable(value) ? `'${value.replaceAll("'", "''")}'` : JSON.stringify(value);
 }
 
-/** A key as it is to stand in the text. */
+/** A key as written in the text. */
 export function keyLiteral(key: string, quote: LiteralStyle['quote'], json: boolean): string {
   return literal(key, { quote, numbers: false, json });
 }
 
-/** Whether a quantity means the same to every reader without quotes. */
+/** Whether every reader understands the unquoted text as the same quantity. */
 function readsPlain(text: string): boolean {
   return PLAIN_WHOLE.test(text) || PLAIN_FRACTION.test(text) || PLAIN_SUFFIXED.test(text);
 }
 
-/** Whether a text without quotes is a string to every reader. */
+/** Whether every reader understands the unquoted text as a string. */
 function readsAsWord(text: string): boolean {
   if (PLAIN_SUFFIXED.test(text)) {
     return true;

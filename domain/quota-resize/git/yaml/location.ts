@@ -1,4 +1,4 @@
-/** The way from the root of a document to a value, with what it crosses. */
+/** The location of a value in a document, and what lies on the way from the root to it. */
 import { type Alias, isAlias, isMap, isSeq, type Node, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
 import { formatField, type Pointer } from './field-path.ts';
 import { type Anchors, anchorsOf, mergedMaps } from './anchors.ts';
@@ -6,33 +6,33 @@ import type { OpenDocument } from './document.ts';
 import { ManifestEditError } from './error.ts';
 import { isMergeKey, keyText, pairOf } from './key.ts';
 
-/** A value comes from somewhere else in the document: its container is an alias, or a merge brings its key. */
+/** The value comes from another place in the document: its container is an alias, or a merge provides its key. */
 export type Borrowed =
   | { readonly kind: 'alias'; readonly alias: Alias; readonly depth: number }
   | {
       readonly kind: 'merge';
       readonly map: YAMLMap;
-      /** The merge that brings the key. */
+      /** The merge that provides the key. */
       readonly pair: Pair;
-      /** The last merge of the mapping, after which an own key wins to every reader. */
+      /** The last merge of the mapping; every reader lets a key after it override the merge. */
       readonly last: Pair;
       readonly depth: number;
     };
 
 export interface NodeLocation {
-  /** As it stands there, an alias too; null where a key has no value. */
+  /** The node as written, which may be an alias; null when a key has no value. */
   readonly node: Node | null;
-  /** The pair that holds it, where it is the value of a key. */
+  /** The pair that contains the node, if the node is the value of a key. */
   readonly pair?: Pair<Node, Node | null>;
   /** The collections on the way, from the root on. */
   readonly containers: readonly (YAMLMap | YAMLSeq)[];
   /** The pairs on the way, each with its mapping. */
   readonly pairs: readonly { readonly map: YAMLMap; readonly pair: Pair<Node, Node | null> }[];
-  /** The first step that leaves the document's own text; `depth` is the step's index in the pointer. */
+  /** The first step that leads through an alias or a merge; `depth` is the step's index in the pointer. */
   readonly borrowed?: Borrowed;
 }
 
-/** What stands at the pointer; undefined when nothing does. */
+/** The location of the node at the pointer; undefined when there is none. */
 export function locationAt({ document }: OpenDocument, pointer: Pointer): NodeLocation | undefined {
   const anchors = anchorsOf(document);
   const containers: (YAMLMap | YAMLSeq)[] = [];
@@ -66,7 +66,7 @@ export function locationAt({ document }: OpenDocument, pointer: Pointer): NodeLo
   return { ...location, containers, pairs, ...(borrowed === undefined ? {} : { borrowed }) };
 }
 
-/** The line of a place: its own, or that of the alias or the merge that brings it. From 1 on. */
+/** The line of a location: of the node itself, or of the alias or merge that provides it. From 1 on. */
 export function lineOfLocation({ parsed }: OpenDocument, { borrowed, node, pair }: NodeLocation): number {
   const own = node !== null && (node.range?.[1] ?? 0) > (node.range?.[0] ?? 0) ? node : (pair?.key ?? node);
   const at =
@@ -76,7 +76,7 @@ export function lineOfLocation({ parsed }: OpenDocument, { borrowed, node, pair 
 
 interface FoundPair {
   readonly pair: Pair<Node, Node | null>;
-  /** The `<<` of the mapping itself that brings the pair. */
+  /** The mapping's own `<<` that provides the pair. */
   readonly merge?: Pair;
 }
 
@@ -108,9 +108,9 @@ export function pointerText(pointer: Pointer): string {
 }
 
 /**
- * Refuses a change that other places of the document would feel.
+ * Rejects an edit that would also change other places of the document.
  *
- * @throws {ManifestEditError} when a node on the way (or the value) has an anchor that is used.
+ * @throws {ManifestEditError} when a node on the way (or the value) has an anchor with aliases.
  */
 export function rejectShared({ parsed, document }: OpenDocument, pointer: Pointer, nodes: readonly Node[]): void {
   const anchors = anchorsOf(document);
@@ -141,7 +141,7 @@ export function rejectAliased({ parsed }: OpenDocument, pointer: Pointer, alias:
 }
 
 /**
- * Refuses a key that stands before a `<<` which brings it too. YAML readers disagree about it: that of kubectl and of Helm
+ * Rejects a key before a `<<` that provides the same key. YAML readers disagree about it: that of kubectl and Helm
  * (sigs.k8s.io/yaml) takes the merged value, others the key's own.
  *
  * @throws {ManifestEditError} when there is such a key on the way.

@@ -1,23 +1,23 @@
-/** One document of a stream, without parsing the others. */
+/** Opens one document of a stream without parsing the others. */
 import { type OpenDocument, type ParsedPart, parsePart, problemsOf, type StreamPart, splitStream } from './document.ts';
 import { ManifestEditError } from './error.ts';
 
-/** The documents of a text; each part of the stream is parsed once, when somebody asks for a document of it. */
+/** The documents of a text; each part of the stream is parsed at most once, on first use. */
 export class OpenStream {
   readonly #parts: readonly StreamPart[];
   readonly #parsed = new Map<StreamPart, ParsedPart>();
   readonly #editable = new Set<OpenDocument['document']>();
 
-  /** @param linesBefore how many lines of a file come before the text, where it is a part of one. */
+  /** @param linesBefore how many lines of the file precede the text, when it is a part of one. */
   constructor(text: string, linesBefore = 0) {
     this.#parts = splitStream(text, linesBefore);
   }
 
   /**
-   * The document of a part, to be edited. No other part is parsed.
+   * The document of a part, for an edit. Other parts are not parsed.
    *
-   * @param partIndex which stretch between `---` lines, from 0 on.
-   * @param index which document of it, from 0 on.
+   * @param partIndex the index of the part between `---` lines, from 0 on.
+   * @param index the index of the document in the part, from 0 on.
    * @throws {ManifestEditError} when there is no such document, or it cannot be read.
    */
   documentOfPart(partIndex: number, index: number): OpenDocument {

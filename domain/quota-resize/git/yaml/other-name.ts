@@ -1,5 +1,5 @@
-// To ResourceQuota the short names mean requests. `pods` and `count/pods` are not the same: the second counts finished
-// pods too.
+// In a ResourceQuota the short names mean requests. `pods` and `count/pods` are different: the second includes finished
+// pods.
 const SHORT_NAMES: Readonly<Record<string, string>> = {
   'requests.cpu': 'cpu',
   'requests.memory': 'memory',
@@ -8,12 +8,15 @@ const SHORT_NAMES: Readonly<Record<string, string>> = {
 };
 const LONG_NAMES = Object.fromEntries(Object.entries(SHORT_NAMES).map(([long, short]) => [short, long]));
 
-/** The other key under which `spec.hard` may limit the same resource: `cpu` for `requests.cpu`, and the other way round. */
+/** The other key of `spec.hard` for the same resource: `cpu` for `requests.cpu`, and the other way round. */
 function otherNameOf(resource: string): string | undefined {
   return SHORT_NAMES[resource] ?? LONG_NAMES[resource];
 }
 
-/** The key of a file or a quota for a resource: its own, else its other name, where nobody asks for that one by itself. */
+/**
+ * The key in a file or a quota for a resource: its own name, or else its other name if that name is not requested
+ * itself.
+ */
 export function writtenKey(
   resource: string,
   asked: readonly string[],

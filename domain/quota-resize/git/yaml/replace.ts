@@ -1,4 +1,4 @@
-/** The change of the text that gives a single value another value. */
+/** Replaces a scalar value in the text. */
 import { isScalar, type Node } from 'yaml';
 import type { Pointer } from './field-path.ts';
 import { anchorsOf } from './anchors.ts';
@@ -19,8 +19,8 @@ import {
 import type { Splice } from './splice.ts';
 
 /**
- * @param options.numbers whether a text that is not quoted may turn into a number (`500m` into `1`), which is the same to
- *   Kubernetes where a quantity is read; absent: only where the value is no string now.
+ * @param options.numbers whether an unquoted string may become a number (`500m` into `1`), which is the same to
+ *   Kubernetes where it reads a quantity; absent: only if the present value is not a string.
  * @throws {ManifestEditError} when the value cannot be changed at this place alone.
  */
 export function scalarSplice(
@@ -52,7 +52,10 @@ export function scalarSplice(
   }
 }
 
-/** A key of the mapping itself, right after the merge that brings the value so far: an own key wins over the merge. */
+/**
+ * Adds a key to the mapping itself, directly after the merge that provides the present value: an own key overrides the
+ * merge.
+ */
 function overridden(
   open: OpenDocument,
   pointer: Pointer,
@@ -86,7 +89,7 @@ function replaced(
       'MultiLine',
     );
   }
-  // A string tag keeps what follows a string; any other tag may not fit the new text.
+  // A value after a string tag stays a string; any other tag may not fit the new text.
   if (isScalar(node) && node.tag !== undefined && node.tag !== 'tag:yaml.org,2002:str') {
     throw new ManifestEditError(
       `${pointerText(pointer)} at line ${line} has the tag ${node.tag}; take the tag away`,
@@ -108,7 +111,7 @@ function replaced(
   return { open, pointer, start, end, replacement: written, value: tagged ? JSON.stringify(value) : written };
 }
 
-/** Where the colon of a key ends. */
+/** The offset after the colon of a key. */
 function colonOf(text: string, key: Node | undefined): number | undefined {
   const end = key?.range?.[1];
   if (end === undefined) {

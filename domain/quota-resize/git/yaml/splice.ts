@@ -1,4 +1,4 @@
-/** Changes of a text at their places, and the proof that the result means what was intended and nothing else. */
+/** Applies edits to a text, and verifies that the result means what was intended and nothing else. */
 import { parseDocument } from 'yaml';
 import type { Pointer } from './field-path.ts';
 import { type OpenDocument, parsePart, splitStream } from './document.ts';
@@ -8,20 +8,21 @@ import { plainValue, sameValue, withValues } from './value.ts';
 
 export interface Splice {
   readonly open: OpenDocument;
-  /** What changes. */
+  /** The pointer of the changed value. */
   readonly pointer: Pointer;
-  /** Start and end in the part of the stream; equal for an insertion. */
+  /** Start and end offset in the part of the stream; equal for an insertion. */
   readonly start: number;
   readonly end: number;
   readonly replacement: string;
-  /** The YAML that stands at the pointer afterwards. */
+  /** The YAML at the pointer after the edit. */
   readonly value: string;
 }
 
 /**
- * The text with the splices in it.
+ * The text with the edits applied.
  *
- * @throws {ManifestEditError} when the result reads back as anything but the document with the new values at the pointers.
+ * @throws {ManifestEditError} when the result reads back as anything but the document with the new values at the
+ *   pointers.
  */
 export function spliced(text: string, splices: readonly Splice[]): string {
   const locations = splices

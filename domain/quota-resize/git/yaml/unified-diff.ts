@@ -1,19 +1,17 @@
-/**
- * The change of files as one unified diff that `git apply` takes, byte for byte as git prints it, but for the blob ids.
- */
+/** The change of files as one unified diff for `git apply`, byte for byte as git prints it except for the blob ids. */
 import { diffArrays } from 'diff';
 import type { FileEdit } from '../locate/location.ts';
 
-/** Lines of context around a change, as git shows them. */
+/** Lines of context around a change, as in git. */
 const CONTEXT = 3;
-// The shortest diff costs the square of the lines that differ. Beyond this many in one stretch without a line of its own
-// that both sides have, a simpler one is shown, which is as right and perhaps longer.
+// The shortest diff takes time in the square of the differing lines. For more differing lines in one range without a
+// line unique to both sides, a simpler diff is used, which is correct but may be longer.
 const MAX_EDIT_LENGTH = 1000;
 
 interface Change {
   readonly before: readonly string[];
   readonly after: readonly string[];
-  /** Where it begins on each side, in lines from 0 on. */
+  /** The start on each side, as a line index from 0. */
   readonly beforeAt: number;
   readonly afterAt: number;
 }
@@ -40,7 +38,7 @@ function fileDiff({ path, before, after }: FileEdit): string {
   return `${names}${created}--- ${from}\n+++ ${headerName(`b/${path}`)}\n${body}`;
 }
 
-/** Lines with their own line ends; only `\n` ends a line, as to git. */
+/** Splits a text into lines with their line ends; only `\n` ends a line, as in git. */
 function splitLines(text: string): readonly string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
@@ -85,7 +83,7 @@ function hunk(changes: readonly Change[], text: readonly string[]): string {
   return `@@ -${span(start, end - start)} +${span(afterStart, end - start + grown)} @@\n${body}`;
 }
 
-/** `start,count` as git prints it: a count of one is left out, and a side without lines starts at the line before. */
+/** `start,count` as git prints it: a count of one is omitted, and an empty side starts at the line before. */
 function span(start: number, count: number): string {
   const line = count === 0 ? start : start + 1;
   return count === 1 ? `${line}` : `${line},${count}`;
@@ -97,7 +95,7 @@ function printed(mark: ' ' | '-' | '+', lines: readonly string[]): string {
     .join('');
 }
 
-/** What differs, in the order of the text. */
+/** The changes in the order of the text. */
 function changesBetween(before: readonly string[], after: readonly string[]): readonly Change[] {
   const changes: Change[] = [];
   for (const { beforeAt, beforeEnd, afterAt, afterEnd } of stretches(before, after)) {
@@ -120,8 +118,8 @@ interface Stretch {
 }
 
 /**
- * The stretches between lines that are there once on each side and in the same order (a patience diff): small ones, in files
- * of any size, so that a few edits in a large file cost no more than reading it.
+ * Ranges between lines that are unique on each side and in the same order (patience diff). The ranges are small even in
+ * large files, so a few edits in a large file cost little more than reading it.
  */
 function stretches(before: readonly string[], after: readonly string[]): readonly Stretch[] {
   const found: Stretch[] = [];
@@ -138,7 +136,7 @@ function stretches(before: readonly string[], after: readonly string[]): readonl
   return found;
 }
 
-/** A stretch without the lines at its ends that are the same on both sides. */
+/** A range without the equal lines at both ends. */
 function trimmed(before: readonly string[], after: readonly string[], stretch: Stretch): Stretch {
   let { beforeAt, beforeEnd, afterAt, afterEnd } = stretch;
   while (beforeAt < beforeEnd && afterAt < afterEnd && before[beforeAt] === after[afterAt]) {
@@ -152,7 +150,7 @@ function trimmed(before: readonly string[], after: readonly string[], stretch: S
   return { beforeAt, beforeEnd, afterAt, afterEnd };
 }
 
-/** The longest run of lines that are there once on each side, in the order of both. */
+/** The longest common subsequence of lines that are unique on each side. */
 function commonUniqueLines(
   before: readonly string[],
   after: readonly string[],
@@ -181,7 +179,7 @@ function uniqueLines(lines: readonly string[]): ReadonlyMap<string, number> {
   return unique;
 }
 
-/** The longest run of pairs whose second numbers rise, by piles of cards (patience sorting). */
+/** The longest subsequence of pairs with increasing second numbers, by patience sorting. */
 function longestIncreasing(pairs: readonly (readonly [number, number])[]): readonly (readonly [number, number])[] {
   interface Card {
     readonly pair: readonly [number, number];
@@ -208,7 +206,7 @@ function longestIncreasing(pairs: readonly (readonly [number, number])[]): reado
   return run.reverse();
 }
 
-/** The shortest diff of a stretch; line by line, or all of it as one change, where that would cost too much. */
+/** The shortest diff of a range; line by line, or as one change, when the shortest would take too long. */
 function shortest(before: readonly string[], after: readonly string[]): readonly Change[] {
   const parts = diffArrays([...before], [...after], { maxEditLength: MAX_EDIT_LENGTH });
   if (parts === undefined) {
@@ -243,7 +241,7 @@ function shortest(before: readonly string[], after: readonly string[]): readonly
   return changes;
 }
 
-/** Each line that differs from the line in the same place. */
+/** Pairs the lines by position and returns those that differ. */
 function paired(before: readonly string[], after: readonly string[]): readonly Change[] {
   return before.flatMap((line, index) => {
     const other = after[index] ?? '';
@@ -263,7 +261,10 @@ const ESCAPES: Readonly<Record<number, string>> = {
   0x5c: '\\\\',
 };
 
-/** A name as git writes it (core.quotePath): in C's quotes when it has a quote, a backslash, a control or a non-ASCII byte. */
+/**
+ * A file name as git prints it (core.quotePath): quoted as in C when it has a quote, a backslash, a control or a
+ * non-ASCII byte.
+ */
 function quoted(name: string): string {
   if (/^[ !#-[\]-~]*$/.test(name)) {
     return name;
@@ -275,7 +276,10 @@ function quoted(name: string): string {
   return `"${bytes.join('')}"`;
 }
 
-/** In the `---` and `+++` lines git ends a name with spaces by a tab, since it would else be taken for a name and a date. */
+/**
+ * Git puts a tab after a name with spaces in the `---` and `+++` lines, because it would otherwise be parsed as a name
+ * and a date.
+ */
 function headerName(name: string): string {
   return `${quoted(name)}${name.includes(' ') ? '\t' : ''}`;
 }

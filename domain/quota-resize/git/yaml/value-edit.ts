@@ -1,31 +1,34 @@
-/** How one limit of a placed quota can be raised. JSON-safe. */
+/** How one limit of a located quota can be raised. JSON-safe. */
 import type { Pointer } from './field-path.ts';
 
-/** A document: of a file, or of a patch that is written in a kustomization. */
+/** A document of a file, or of an inline patch of a kustomization. */
 export interface DocumentLocation {
   readonly path: string;
-  /** Which stretch between `---` lines, from 0 on, and which document of it. */
+  /** The index of the part between `---` lines, and of the document in it, both from 0 on. */
   readonly part: number;
   readonly index: number;
-  /** Set for an inline patch: part, index and pointer of its text in the kustomization; those above are inside of it. */
+  /**
+   * Set for an inline patch: part, index and pointer of the patch's text in the kustomization; `part` and `index` are
+   * then relative to that text.
+   */
   readonly inline?: { readonly part: number; readonly index: number; readonly pointer: Pointer };
 }
 
 export type ValueEdit =
-  /** The value is written there, and nobody else uses that place. */
+  /** The value is written there, and no other quota uses the place. */
   | { readonly kind: 'replace'; readonly at: DocumentLocation; readonly pointer: Pointer }
-  /** A patch of the overlay takes the key as well; `pointer` is its spec.hard. */
+  /** A patch of the overlay can hold the key too; `pointer` is its spec.hard. */
   | { readonly kind: 'add'; readonly at: DocumentLocation; readonly pointer: Pointer; readonly key: string }
-  /** The overlay gets a patch, because the value is shared. */
+  /** The value is shared, so the overlay gets a new patch. */
   | {
       readonly kind: 'patch';
-      /** The overlay's kustomization file, and where its document is. */
+      /** The overlay's kustomization file and document. */
       readonly at: DocumentLocation;
       readonly name: string;
       readonly namespace?: string;
       readonly key: string;
     }
-  /** The value stands in a line of a template that is no expression. */
+  /** The value is a literal in a line of a template. */
   | { readonly kind: 'line'; readonly path: string; readonly line: number; readonly from: string }
-  /** It cannot be changed without changing something else; a phrase that says why, and what would be right. */
+  /** The value cannot be changed without changing something else; a phrase that says why and what would help. */
   | { readonly kind: 'none'; readonly message: string };

@@ -1,19 +1,19 @@
 /**
- * What a document means: plain values with aliases and merge keys resolved. Equal aliases give the same object, so that a
- * file full of aliases costs no more than its length (the library would count them and give up).
+ * The content of a document as plain values, with aliases and merges resolved. Equal aliases give the same object, so
+ * that a file full of aliases does not cost more than its length (the library would count aliases and give up).
  */
 import { type Document, isAlias, isMap, isScalar, isSeq, type YAMLMap } from 'yaml';
 import type { Pointer } from './field-path.ts';
 import { type Anchors, anchorsOf, mergedMaps } from './anchors.ts';
 import { isMergeKey, keyText } from './key.ts';
 
-/** Something in a document that has no value, by its offset. */
+/** A part of a document that has no value, by its offset. */
 export interface ValueProblem {
   readonly offset: number;
   readonly message: string;
 }
 
-/** The value of a document, and what in it has none (a null stands there). */
+/** The value of a document, and its parts without a value, which are null in it. */
 export function plainValue(document: Document.Parsed): {
   readonly value: unknown;
   readonly problems: readonly ValueProblem[];
@@ -75,7 +75,7 @@ class Reader {
         }
       }
     }
-    // Not an assignment in a loop: a key `__proto__` must stay an ordinary key.
+    // Assigning in a loop would treat a key `__proto__` specially.
     return Object.fromEntries(entries);
   }
 
@@ -86,7 +86,7 @@ class Reader {
   }
 }
 
-/** The value with others at the pointers; everything beside the ways to them is shared with it. */
+/** A copy of the value with replacements at the pointers; everything off the paths is shared with the original. */
 export function withValues(
   value: unknown,
   changes: readonly { readonly pointer: Pointer; readonly value: unknown }[],
@@ -95,7 +95,7 @@ export function withValues(
   return changes.reduce((sum, change) => replacedAt(sum, change.pointer, change.value, copies), value);
 }
 
-/** @param copies the collections that were copied already, which may be changed. */
+/** @param copies the collections that were already copied and may be changed. */
 function replacedAt(value: unknown, [step, ...rest]: Pointer, replacement: unknown, copies: Set<unknown>): unknown {
   if (step === undefined) {
     return replacement;
@@ -104,7 +104,7 @@ function replacedAt(value: unknown, [step, ...rest]: Pointer, replacement: unkno
   copies.add(copy);
   const below = Object.hasOwn(copy, step) ? (copy as Record<string | number, unknown>)[step] : undefined;
   const member = replacedAt(below, rest, replacement, copies);
-  // No assignment: a key `__proto__` must stay an ordinary key.
+  // An assignment would treat a key `__proto__` specially.
   Object.defineProperty(copy, step, { value: member, enumerable: true, writable: true, configurable: true });
   return copy;
 }
@@ -113,7 +113,7 @@ function copyOf(value: unknown): object {
   return Array.isArray(value) ? [...(value as unknown[])] : Object.fromEntries(Object.entries(value ?? {}));
 }
 
-/** Whether two plain values are the same, whatever the order of keys. Parts that are shared are compared once. */
+/** Whether two plain values are equal, ignoring the order of keys. Shared parts are compared once. */
 export function sameValue(before: unknown, after: unknown, compared = new Map<unknown, Set<unknown>>()): boolean {
   if (typeof before !== 'object' || typeof after !== 'object' || before === null || after === null) {
     return Object.is(before, after);
