@@ -116,7 +116,7 @@ describe.concurrent('a Deployment that two quotas refuse', SEVERAL_PHASES, () =>
     const carried = quotas.find((quota) => quota !== batchOwner) ?? quotas[1];
     await batchOwner.reaches('AwaitingMerge', 'NamespaceAutoMergeOff');
     const waiting = await carried.reaches('AwaitingMerge', 'RaisedWithOtherQuota');
-    expect(waiting.detail).toContain(`the pull request of quota ${batchOwner.target.quota} raises this quota as well`);
+    expect(waiting.detail).toContain(`the pull request of quota ${batchOwner.target.quota} raises this quota too`);
 
     await batchOwner.command('reject', { by: 'alice', reason: 'no budget' });
     await batchOwner.reaches('CoolingDown', 'PreviouslyRejected');
