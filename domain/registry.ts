@@ -7,7 +7,7 @@ import { lightsOutSettings } from './lights-out/settings.ts';
 import { quotaResizeSettings } from './quota-resize/settings.ts';
 import { quotaUsageSettings } from './quota-usage/settings.ts';
 
-/** The settings of every controller. A name without its own does not compile. */
+/** The settings of every controller. A controller without an entry does not compile. */
 export const controllerSettings = {
   'quota-resize': quotaResizeSettings,
   'github-budget': githubBudgetSettings,
@@ -21,8 +21,8 @@ type Together<Parts> = (Parts extends unknown ? (part: Parts) => void : never) e
   ? All
   : never;
 
-/** What all controllers together give to the configuration. */
+/** The combined configuration of all controllers. */
 export type ControllerConfig = Together<Union>;
 
-/** The Schedule that every cluster has. It also records whose name the cluster's is. */
+/** The Schedule that every cluster has. It also records which cluster owns the cluster name. */
 export const clusterSchedule = leaseGcSchedule;

@@ -1,4 +1,4 @@
-/** The settings of the quota resizer: its policy's lowest layer, its spans of time, GitHub and pull requests. */
+/** The settings of the quota resizer: its lowest policy layer, its intervals, GitHub and pull requests. */
 import { matching } from '../kernel/settings/forms.ts';
 import { defineSettings, type Settings, type SettingSources, type ValuesOf } from '../kernel/settings/setting.ts';
 import type { PolicyDefaults } from './policy/policy.ts';
@@ -58,16 +58,16 @@ export const quotaResizeSettings = defineSettings(
       sources.notices.push(`${where} wins over mode "propose": Headroom only observes.`);
     }
     return {
-      /** Absent while owner, repository or token are not set, which is enough for observing. */
+      /** Absent while owner, repository or token are not set; observing needs none of them. */
       github,
       webhooks,
       pullRequest,
       resize: { ...resize, mode: isProposing ? ('propose' as const) : ('observe' as const) },
       timings,
       kubernetes,
-      /** The repositories as far as they are named, also for a process that has no credential for them. */
+      /** The repositories that are named, even in a process without a credential for them. */
       gitOps: { apiUrl: githubValues.apiUrl, repositories: repositoriesOf(githubValues) },
-      /** Where a namespace's manifests are in the repository, unless an annotation says otherwise. */
+      /** The path of a namespace's manifests in the repository, unless an annotation overrides it. */
       gitPathTemplate: githubValues.pathTemplate,
       secrets: [
         ...(github === undefined ? [] : secretsOf(github.credential)),
@@ -77,7 +77,7 @@ export const quotaResizeSettings = defineSettings(
   },
 );
 
-/** The lowest layer of every quota's policy; the annotations of its namespace and its own go above it. */
+/** The lowest layer of every quota's policy; annotations of its namespace and of the quota override it. */
 export function policyDefaults({
   resize: { freezeUntil, ...settings },
   timings,

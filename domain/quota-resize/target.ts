@@ -1,6 +1,6 @@
 import type { QuotaTarget } from '../kernel/target.ts';
 
-/** Workflow id of the resize episode of one quota; Temporal runs at most one workflow with this id. */
+/** The workflow id of a quota's resize episode; Temporal runs at most one workflow with this id at a time. */
 export function quotaResizeId(target: QuotaTarget): string {
   return `quota-resize/${target.cluster}/${target.namespace}/${target.quota}`;
 }

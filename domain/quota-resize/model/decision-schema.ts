@@ -1,4 +1,4 @@
-/** The decision in a Lease's annotation, as this release writes it and as earlier ones wrote it. */
+/** The decision in a Lease's annotation, in the format of this release and of earlier ones. */
 import { z } from 'zod';
 import type { SourceCandidate } from '../git/locate/source-candidate.ts';
 import type {
@@ -15,7 +15,7 @@ import { type DecisionV1, upgradeDecision } from './upgrade-decision.ts';
 
 export const resourceList = z.record(z.string(), z.string());
 
-/** A field that is missing in a schema would be lost by reading: with this it does not compile. */
+/** A schema that lacks a field of the type would lose the field when reading; with this type it does not compile. */
 export type Fields<T> = { readonly [K in keyof Required<T>]: z.ZodType };
 
 const changes = z.array(
@@ -137,7 +137,7 @@ const decisionV1 = decision.omit({ approvalRequirement: true, source: true, batc
     .exactOptional(),
 }) satisfies z.ZodType<DecisionV1>;
 
-/** The annotation's value: the decision with the version that it was written in, read as the one of this release. */
+/** The annotation's value: a decision with the version of its format, converted to the type of this release. */
 export const writtenDecision = z.discriminatedUnion('v', [
   z.object({ v: z.literal(2), decision }),
   z.object({ v: z.literal(1), decision: decisionV1.transform(upgradeDecision) }),

@@ -3,28 +3,28 @@ import type { EpochMs } from '../../kernel/time.ts';
 import type { Placement } from './placement.ts';
 import type { SourceCandidate } from '../git/locate/source-candidate.ts';
 
-/** Why an approval by a person is needed. */
+/** Why a person has to approve. */
 export interface ApprovalRequirement {
   readonly reason: 'MaxStepExceeded' | 'RaiseFromZero' | 'ApprovalRequired';
   /** A sentence with the resource, the step and the limit of the policy. */
   readonly message: string;
-  /** Present where the approval is needed before there is a pull request, and not only before the merge. */
+  /** Present when the approval is required before the pull request is opened, and not only before the merge. */
   readonly before?: 'pull-request';
 }
 
-/** Why one resource is raised: a row of the table in the pull request. */
+/** Why one resource is raised; one row of the table in the pull request. */
 export interface LimitChange {
   readonly resource: string;
   readonly from: string;
   readonly to: string;
   readonly used: string;
-  /** Unmet demand counted for this resource; "0" where a threshold alone is the cause. */
+  /** Unmet demand for this resource; "0" when the threshold is the only reason. */
   readonly demand: string;
   /** In words, with the numbers: "used 10 of 10 is 100 %, threshold 80 %". */
   readonly reason: string;
 }
 
-/** An open pull request of a decision, as Headroom left it. */
+/** An open pull request of a decision, as Headroom last wrote it. */
 export interface PullRequestRef {
   readonly number: number;
   readonly url: string;
@@ -32,59 +32,62 @@ export interface PullRequestRef {
   readonly branch: string;
   readonly base: string;
   readonly path: string;
-  /** The commit that Headroom pushed; the merge is pinned to it. */
+  /** The commit that Headroom pushed; only this commit is merged. */
   readonly headSha: string;
   readonly openedAt: EpochMs;
-  /** When the head was pushed: `clean` needs a settle time from here on. */
+  /** When the head was pushed: the time after which `clean` counts is measured from here. */
   readonly pushedAt: EpochMs;
 }
 
-/** How the decided values came into the base branch. */
+/** How the decided values reached the base branch. */
 export interface Merge {
   readonly sha: string;
   readonly at: EpochMs;
   readonly by: string;
-  /** What the merged file says for the resources of the decision; people may have changed it. */
+  /** The merged limits for the resources of the decision, which people may have changed. */
   readonly limits: ResourceList;
 }
 
-/** What was decided, and why: the part of a decision that knows nothing of how far it has come. */
+/** What was decided and why; independent of the progress of the decision. */
 export interface DecisionFacts {
-  /** Eight hexadecimal digits; part of the branch, the commit and the Lease's holder. */
+  /** Eight hexadecimal digits; used in the branch, the commit and the Lease's holder. */
   readonly id: string;
   readonly quotaUid: string;
   readonly decidedAt: EpochMs;
   readonly changes: readonly LimitChange[];
-  /** Sentences: which workloads miss what, since when. */
+  /** Sentences: which workloads lack what, and since when. */
   readonly evidence: readonly string[];
-  /** A denial whose owner cannot be read is part of the need: it cannot be seen to have gone. */
+  /**
+   * Whether the demand includes a denial whose owner cannot be read, so that Headroom cannot see whether it still
+   * exists.
+   */
   readonly demandByMessage: boolean;
-  /** What the policy changed in the values, or what of the need is not believed: sentences. */
+  /** Sentences: how the policy changed the values, and which part of the requirement is contradicted. */
   readonly notes?: readonly string[];
-  /** Where the quota's status says something else than was counted: sentences. */
+  /** Sentences: where the quota's status differs from the counted usage. */
   readonly usageNotes?: readonly string[];
   readonly approvalRequirement: ApprovalRequirement | null;
-  /** Where it lives in Git: the pull request is opened there. Null in decisions of earlier versions. */
+  /** The quota's place in Git, where the pull request is opened. Null in decisions of earlier versions. */
   readonly source?: DecisionSource | null;
   /** Other quotas of the namespace that the same pull request raises for the same workloads. */
   readonly batchedQuotas?: readonly BatchedQuota[] | undefined;
-  /** Who approved it, once somebody did: approved writes go first. */
+  /** Who approved the decision: approved writes have a higher priority. */
   readonly approvedBy?: string | undefined;
 }
 
-/** The lock is held, and nothing is known to be on the forge. */
+/** A decision that holds the Lease and has no known pull request. */
 export interface LockedDecision extends DecisionFacts {
   readonly pullRequest: null;
   readonly merge: null;
 }
 
-/** It has a pull request, which may be closed by now. */
+/** A decision with a pull request, which may be closed by now. */
 export interface OpenDecision extends DecisionFacts {
   readonly pullRequest: PullRequestRef;
   readonly merge: null;
 }
 
-/** The values are in Git: through its pull request, or found there before there was one. */
+/** A decision whose values are in Git: merged with its pull request, or found there before there was one. */
 export interface MergedDecision extends DecisionFacts {
   readonly pullRequest: PullRequestRef | null;
   readonly merge: Merge;
@@ -93,40 +96,42 @@ export interface MergedDecision extends DecisionFacts {
 export type UnmergedDecision = LockedDecision | OpenDecision;
 
 /**
- * One decision to raise a quota: at most one pull request and one commit exist for it. Kept in the Lease before
- * anything is written to the forge, so that a terminated or reset workflow finds its own work again.
+ * One decision to raise a quota: it has at most one pull request with one commit. The decision is stored in the Lease
+ * before anything is written to the forge, so that a terminated or reset workflow finds its own work again.
  */
 export type Decision = UnmergedDecision | MergedDecision;
 
-/** Where a decision's quota was found in Git. */
+/** The place in Git where a decision's quota was found. */
 interface DecisionSource {
   /** `owner/name`. */
   readonly repository: string;
   readonly base: string;
-  /** How it was found, one sentence for the evidence. */
+  /** How the quota was found; one sentence for the evidence. */
   readonly how: string;
-  /** Absent in decisions of earlier versions: it is searched for then. */
+  /** Absent in decisions of earlier versions: the quota is then searched for again. */
   readonly placement?: Placement;
 }
 
-/** Another quota of the namespace that a decision raises as well; its Lease is locked for the decision. */
+/** Another quota of the namespace that a decision also raises; its Lease is locked for the decision. */
 export interface BatchedQuota {
   readonly quota: string;
   readonly quotaUid: string;
   readonly changes: readonly LimitChange[];
   readonly usageNotes?: readonly string[];
-  /** Whether its own policy wants a person to agree; whoever approves the pull request agrees to all of it. */
+  /**
+   * The approval that the batched quota's own policy requires; approving the pull request approves all of its quotas.
+   */
   readonly approvalRequirement: ApprovalRequirement | null;
-  /** Where to look for it in Git. */
+  /** The source candidates of the batched quota. */
   readonly candidates: readonly SourceCandidate[];
   /**
-   * Where it was found, in the repository and base of the decision. Absent before, and in decisions of earlier
+   * The placement in the decision's repository and base branch. Absent until it is known, and in decisions of earlier
    * versions.
    */
   readonly placement?: Placement;
 }
 
-/** A person's no: these values (or less) are not asked for again for a while. */
+/** A person's rejection: these values (or smaller ones) are not proposed again for a while. */
 export interface Rejection {
   readonly limits: ResourceList;
   readonly at: EpochMs;
@@ -134,15 +139,15 @@ export interface Rejection {
   readonly reason: string;
 }
 
-/** `merge.by` where nobody merged: the values were found in Git. */
+/** Value of `merge.by` when nobody merged: the values were found in Git. */
 export const FOUND_IN_GIT = 'git';
 
-/** The proposed value of every changed resource. */
+/** The proposed limit of each changed resource. */
 export function decidedLimits(decision: Pick<DecisionFacts, 'changes'>): ResourceList {
   return Object.fromEntries(decision.changes.map((change) => [change.resource, change.to]));
 }
 
-/** The decision without some of the quotas that it was to raise as well. */
+/** The decision without some of its batched quotas. */
 export function withoutBatchedQuotas<D extends Pick<DecisionFacts, 'batchedQuotas'>>(
   decision: D,
   leftOut: readonly string[],
@@ -152,8 +157,8 @@ export function withoutBatchedQuotas<D extends Pick<DecisionFacts, 'batchedQuota
 }
 
 /**
- * Every value that an approval of the decision is about: its own by resource, a batched quota's with the quota's name
- * before it.
+ * All values that an approval covers: the decision's own by resource, those of batched quotas prefixed with the quota's
+ * name.
  */
 export function approvedValues(decision: Pick<DecisionFacts, 'changes' | 'batchedQuotas'>): ResourceList {
   const others = (decision.batchedQuotas ?? []).flatMap(({ quota, changes }) =>
@@ -162,7 +167,7 @@ export function approvedValues(decision: Pick<DecisionFacts, 'changes' | 'batche
   return { ...decidedLimits(decision), ...Object.fromEntries(others) };
 }
 
-/** `headroom/<decision id>`, the Lease's holderIdentity. */
+/** The Lease's holderIdentity: `headroom/<decision id>`. */
 export function leaseHolder(decisionId: string): string {
   return `headroom/${decisionId}`;
 }

@@ -1,5 +1,5 @@
 /**
- * The Events that the resizer writes on a quota, each with its type. What blocks a decision is an Event as well: a Warning
+ * The Events that the resizer writes on a quota, with their types. A blocked decision is reported too, as a Warning
  * with the reason of the block.
  */
 export const eventTypes = {

@@ -1,6 +1,6 @@
 /**
- * The Lease of a quota: the lock of its decision and the memory that outlives a workflow run. Here is how it is named,
- * whose it is, and how its annotations are read and written; nothing here talks to a cluster.
+ * The Lease of a quota: the lock of its decision, and the memory that outlives a workflow run. This module defines its
+ * name, its ownership and its annotations; it does not access a cluster.
  */
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
@@ -14,7 +14,7 @@ const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by';
 const MANAGED_BY = 'namespace-resizer';
 const KIND_LABEL = 'headroom.io/kind';
 
-/** Finds every Lease of the resizer, and no other. */
+/** Selects all Leases of the resizer and no others. */
 export const leaseSelector = `${MANAGED_BY_LABEL}=${MANAGED_BY}`;
 
 const annotation = {
@@ -25,25 +25,27 @@ const annotation = {
   lastRecommendation: 'resizer.io/last-recommendation',
   rejections: 'resizer.io/refusals',
   decision: 'resizer.io/decision',
-  /** `<repository>:<path>`, a line each: on a quota's Lease the files that its decision locks, on a file's Lease that file. */
+  /**
+   * Lines of `<repository>:<path>`: on a quota's Lease the files that its decision locks, on a file's Lease that file.
+   */
   file: 'resizer.io/file',
-  /** The quota of the same namespace whose decision holds this Lease as well. */
+  /** The quota of the same namespace whose decision also holds this Lease. */
   carriedBy: 'resizer.io/carried-by',
 } as const;
 
-/** The longest name of an object whose name is a DNS subdomain. */
+/** Kubernetes' limit for object names that are DNS subdomains. */
 const MAX_NAME_LENGTH = 253;
 
-/** 64 bits: a cluster has far fewer than the 2³² Leases at which two would be likely to collide. */
+/** 64 bits: a collision becomes likely at 2³² Leases, far more than a cluster has. */
 const HASH_LENGTH = 16;
 
-/** What is kept of the people's answers; older ones have long lost their effect. */
+/** How many rejections are stored; older ones are no longer in force. */
 const MAX_REJECTIONS = 20;
 
-/** Annotations of one object share 256 KiB; the whole evidence is in the pull request. */
+/** The annotations of an object share 256 KiB; the complete evidence is in the pull request. */
 const MAX_EVIDENCE = 100;
 
-/** The part of a Lease that is looked at, in the shape of Kubernetes' own JSON. */
+/** The fields of a Lease that are used, in the shape of Kubernetes' JSON. */
 export interface LeaseObject {
   readonly metadata?:
     | {
@@ -55,15 +57,15 @@ export interface LeaseObject {
   readonly spec?: { readonly holderIdentity?: string | undefined } | undefined;
 }
 
-/** A file of a GitOps repository, `owner/name` and the path from its root: what one open pull request at a time changes. */
+/** A file of a GitOps repository, by `owner/name` and path. Only one open pull request at a time may change it. */
 export interface LockedFile {
   readonly repository: string;
   readonly path: string;
 }
 
-/** What a Lease remembers about its quota. */
+/** What a Lease stores about its quota. */
 export type LeaseMemory = Pick<LeaseRecord, 'lastModified' | 'lastRecommendation' | 'rejections' | 'decision'> & {
-  /** The annotations that cannot be read, by their names: they stay until something else takes their place. */
+  /** Annotations that cannot be parsed, by name: they are kept until they are overwritten. */
   readonly unread?: Readonly<Record<string, string>>;
 };
 
@@ -72,15 +74,15 @@ function hash(text: string): string {
 }
 
 /**
- * The names that a quota's Lease may have, in the order in which they are tried: `state-<namespace>-<quota>` where that
- * fits, then the same with a hash. The second is for a first that belongs to another quota ("team-a" with "b" and "team"
- * with "a-b" have the same first name) and for names that are too long.
+ * The possible names of a quota's Lease, in the order in which they are tried: `state-<namespace>-<quota>` if it is
+ * short enough, then the same with a hash. The second is used when the first belongs to another quota ("team-a" with
+ * "b" and "team" with "a-b" have the same first name) and for names that are too long.
  */
 export function leaseNames(target: Pick<QuotaTarget, 'namespace' | 'quota'>): readonly string[] {
   const { namespace, quota } = target;
   const plain = `state-${namespace}-${quota}`;
   const suffix = `-${hash(`${namespace}/${quota}`)}`;
-  // A name may not have a dot or a dash before another one's start, so a cut there is cleaned.
+  // A segment of an object name may not end with a dot or a dash, so the cut name is cleaned up.
   const head = plain.slice(0, MAX_NAME_LENGTH - suffix.length).replace(/[.-]+$/, '');
   return plain.length <= MAX_NAME_LENGTH ? [plain, head + suffix] : [head + suffix];
 }
@@ -95,7 +97,7 @@ export function fileKey(file: LockedFile): string {
   return `${file.repository}:${file.path}`;
 }
 
-/** The files that a Lease names. */
+/** The files that a Lease locks. */
 export function filesOfLease(lease: LeaseObject): readonly LockedFile[] {
   const keys = lease.metadata?.annotations?.[annotation.file]?.split('\n') ?? [];
   return keys.flatMap((key) => {
@@ -104,17 +106,17 @@ export function filesOfLease(lease: LeaseObject): readonly LockedFile[] {
   });
 }
 
-/** The quota of the same namespace whose decision holds this quota's Lease too; null when nobody else's does. */
+/** The quota of the same namespace whose decision also holds this quota's Lease; null when there is none. */
 export function carrierOfLease(lease: LeaseObject): string | null {
   return lease.spec?.holderIdentity ? (lease.metadata?.annotations?.[annotation.carriedBy] ?? null) : null;
 }
 
-/** Whether the Lease locks a file, and is not the memory of a quota. */
+/** Whether the Lease locks a file and is not the Lease of a quota. */
 export function isFileLease(lease: LeaseObject): boolean {
   return isManaged(lease) && lease.metadata?.labels?.[KIND_LABEL] === 'file';
 }
 
-/** The namespace and quota that a Lease's annotations name; null for one that has none, such as an earlier tool's. */
+/** The namespace and quota in a Lease's annotations; null when there are none, as with an earlier tool. */
 export function targetOfLease(lease: LeaseObject): Pick<QuotaTarget, 'namespace' | 'quota'> | null {
   const annotations = lease.metadata?.annotations;
   const namespace = annotations?.[annotation.targetNamespace];
@@ -123,8 +125,8 @@ export function targetOfLease(lease: LeaseObject): Pick<QuotaTarget, 'namespace'
 }
 
 /**
- * Whose a Lease is that was found under one of a quota's names. `legacy`: of the earlier tool, which named the target in
- * the name alone; it is taken over where that name fits.
+ * Who owns a Lease that was found under one of a quota's names. `legacy`: the earlier tool, which stored the target
+ * only in the name; such a Lease is taken over.
  */
 export function leaseRelation(lease: LeaseObject, target: QuotaTarget): 'own' | 'legacy' | 'other' {
   if (!isManaged(lease) || isFileLease(lease)) return 'other';
@@ -134,8 +136,8 @@ export function leaseRelation(lease: LeaseObject, target: QuotaTarget): 'own' | 
 }
 
 /**
- * Every namespace that the name of an earlier tool's Lease may mean: `state-team-a-compute` is compute in team-a,
- * or a-compute in team. Empty for a name of another form.
+ * All namespaces that the name of an earlier tool's Lease may refer to: `state-team-a-compute` is compute in team-a, or
+ * a-compute in team. Empty for a name in another format.
  */
 export function legacyNamespaces(name: string): readonly string[] {
   const rest = name.startsWith('state-') ? name.slice('state-'.length) : '';
@@ -143,12 +145,12 @@ export function legacyNamespaces(name: string): readonly string[] {
   return dashes.filter((dash) => dash > 0 && dash < rest.length - 1).map((dash) => rest.slice(0, dash));
 }
 
-/** The decision id of a holder `headroom/<decision id>`, or null. */
+/** The decision id in a holder `headroom/<decision id>`; null for any other holder. */
 export function decisionIdOf(holder: string | null): string | null {
   return /^headroom\/(.+)$/.exec(holder ?? '')?.[1] ?? null;
 }
 
-/** The pull request number of an earlier tool's holder `pr-<number>`, or null. */
+/** The pull request number in an earlier tool's holder `pr-<number>`; null for any other holder. */
 export function pullRequestNumberOf(holder: string | null): number | null {
   const digits = /^pr-([0-9]{1,15})$/.exec(holder ?? '')?.[1];
   return digits === undefined ? null : Number(digits);
@@ -160,12 +162,12 @@ export const quotaLeaseLabels: Readonly<Record<string, string>> = { [MANAGED_BY_
 /** The labels of a file's Lease. */
 export const fileLeaseLabels: Readonly<Record<string, string>> = { ...quotaLeaseLabels, [KIND_LABEL]: 'file' };
 
-/** The annotations of a file's Lease: the file, and the quota whose decision holds it. */
+/** The annotations of a file's Lease: the file, and the quota whose decision locks it. */
 export function fileLeaseAnnotations(target: QuotaTarget, file: LockedFile): Readonly<Record<string, string>> {
   return { ...targetAnnotations(target), [annotation.file]: fileKey(file) };
 }
 
-/** `annotations` with the files that the decision locks and the quota that carries this one, or without. */
+/** The annotations with the locked files and the carrying quota set, or removed when they are absent. */
 export function withLocks(
   annotations: Readonly<Record<string, string>>,
   files: readonly LockedFile[],
@@ -176,9 +178,9 @@ export function withLocks(
 }
 
 /**
- * `annotations` with the target and the memory written over them; what others wrote there stays.
+ * The annotations with the target and the memory written over them; annotations of others are kept.
  *
- * Times are RFC 3339 in UTC. The decision is wrapped with a version, so that a later release can tell.
+ * Times are RFC 3339 in UTC. The decision is stored with the version of its format, for later releases.
  */
 export function withMemory(
   annotations: Readonly<Record<string, string>>,
@@ -206,20 +208,23 @@ export function withMemory(
   return withValues({ ...annotations, ...targetAnnotations(target) }, Object.fromEntries(entries));
 }
 
-/** Whether the Lease has a decision that nobody here can read, such as one of a later release: somebody may be at work on it. */
+/**
+ * Whether the Lease has a decision that this release cannot parse, such as one of a later release, whose writer may be
+ * active.
+ */
 export function hasUnreadDecision({ unread }: LeaseMemory): boolean {
   return unread !== undefined && Object.hasOwn(unread, annotation.decision);
 }
 
-/** The memory once the decision is forgotten, also where its text cannot be read: for whoever holds the Lease. */
+/** The memory without the decision, even one that cannot be parsed; only for a holder of the Lease. */
 export function withoutDecision({ unread = {}, ...memory }: LeaseMemory): LeaseMemory {
   const { [annotation.decision]: _, ...others } = unread;
   return { ...memory, decision: null, unread: others };
 }
 
 /**
- * What a Lease says about its quota. An annotation that cannot be read counts as absent, and `problems` says which and
- * why: a person's slip of the hand must not stop a controller. A decision that cannot be read may be at work.
+ * What a Lease stores about its quota. An annotation that cannot be parsed counts as absent and is listed in
+ * `problems`, because a typo must not stop a controller. A decision that cannot be parsed may still be in progress.
  */
 export function readLeaseMemory(lease: LeaseObject): {
   readonly memory: LeaseMemory;
@@ -284,7 +289,7 @@ function rfc3339(at: EpochMs): string {
 
 const RFC3339 = /^(\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2})(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
 
-/** RFC 3339 with any offset and any number of decimals, of which milliseconds are kept. */
+/** RFC 3339 with any offset and any number of decimals; milliseconds are kept. */
 const instant = z.string().transform((text, context): EpochMs => {
   const [, seconds = '', fraction = '', offset = ''] = RFC3339.exec(text) ?? [];
   const at = Date.parse(`${seconds}${fraction.slice(0, 4)}${offset}`.toUpperCase());

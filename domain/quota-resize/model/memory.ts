@@ -3,51 +3,51 @@ import type { EpochMs } from '../../kernel/time.ts';
 import type { Decision, LockedDecision, MergedDecision, OpenDecision, Rejection } from './decision.ts';
 import type { Reason } from './verdict.ts';
 
-/** An operator's word, and who gave it. */
+/** An operator's command, and who gave it. */
 export interface OperatorWord {
   readonly by: string;
   readonly at: EpochMs;
   readonly reason: string;
 }
 
-/** An approval holds for exactly the limits and the head that it was given for. */
+/** An approval; valid only for the limits and the head that it was given for. */
 export interface Approval extends OperatorWord {
   readonly limits: ResourceList;
-  /** "" when it was given before there was a pull request. */
+  /** "" when the approval was given before the pull request existed. */
   readonly headSha: string;
 }
 
-/** A demand as it was last computed, and since when it has been the same. */
+/** The last computed demand, and since when it has been the same. */
 export interface SteadyDemand {
   readonly digest: string;
   readonly since: EpochMs;
   readonly firstSeen: EpochMs;
 }
 
-/** No decision in hand: demand is looked for, or the cooldown runs. */
+/** The episode has no decision: it waits for demand, or the cooldown runs. */
 export interface Idle {
   readonly kind: 'Idle';
   readonly demand: SteadyDemand | null;
-  /** Since when another quota of the namespace has the first word. */
+  /** Since when the quota has waited for the batch owner. */
   readonly yieldedSince: EpochMs | null;
 }
 
-/** What is remembered of a decision until it is merged or given up. */
+/** State that belongs to a decision until it is merged or given up. */
 interface Review {
   readonly approval: Approval | null;
   readonly rejection: OperatorWord | null;
-  /** The approval that is waited for, since when, and when people were last reminded of it. */
+  /** The approval that is waited for, since when, and when people were last reminded. */
   readonly awaiting: { readonly key: string; readonly since: EpochMs; readonly remindedAt: EpochMs } | null;
   /** Since when nothing has needed the decision. */
   readonly demandGoneSince: EpochMs | null;
   /**
-   * Why Headroom set out to close the pull request: found closed afterwards, it was not a person's rejection. Also
-   * where none is known of, because an attempt whose answer was lost may have opened it.
+   * Why Headroom began to close the pull request; a closed pull request is then no rejection by a person. Also set when
+   * no pull request is known, because the response to an attempt to open one may have been lost.
    */
   readonly closing: { readonly reason: Reason; readonly detail: string } | null;
 }
 
-/** The lock is held, and nothing is known to be on the forge. */
+/** The decision holds the Lease and has no known pull request. */
 export interface Locked extends Review {
   readonly kind: 'Locked';
   readonly decision: LockedDecision;
@@ -57,16 +57,17 @@ export interface Locked extends Review {
 export interface Open extends Review {
   readonly kind: 'Open';
   readonly decision: OpenDecision;
-  /** How often the pull request was updated because the demand grew. */
+  /** How often the pull request was updated with greater limits. */
   readonly updates: number;
 }
 
-/** The values are in Git, and the cluster has not followed yet. */
+/** The values are in Git, but the cluster does not show them yet. */
 export interface Merged {
   readonly kind: 'Merged';
   readonly decision: MergedDecision;
   /**
-   * Once people were warned that the sync is overdue; `checkedAt`: when Git was last read again, null for "at once".
+   * Set once people were warned that the sync is overdue; `checkedAt`: when Git was last read again, null to read it at
+   * once.
    */
   readonly overdue: { readonly warnedAt: EpochMs; readonly checkedAt: EpochMs | null } | null;
 }
@@ -74,15 +75,15 @@ export interface Merged {
 /** A decision that may still be changed, approved or given up. */
 export type Unmerged = Locked | Open;
 
-/** Where an episode stands, with what belongs to that state alone. */
+/** The state of an episode, with the data of that state alone. */
 export type ResizeState = Idle | Unmerged | Merged;
 
-/** What became of the last act that left no trace in the state. */
+/** The record of the last act that had no visible effect on the state. */
 export type Attempt =
   | { readonly kind: 'none' }
-  /** It was interrupted, or the forge had moved: it is repeated with growing distance. */
+  /** The act was interrupted, or the forge had changed: it is repeated with backoff. */
   | { readonly kind: 'tried'; readonly key: string; readonly count: number; readonly at: EpochMs }
-  /** It cannot be done until it is tried again, or is about another path or other values, which its key says. */
+  /** The act is blocked until its retry is due; an act with another key (other path or values) is not. */
   | {
       readonly kind: 'blocked';
       readonly key: string;
@@ -91,24 +92,29 @@ export type Attempt =
       readonly at: EpochMs;
     };
 
-/** What an episode remembers between two passes, and carries through continue-as-new. JSON only. */
+/** What an episode remembers between passes and carries through continue-as-new. JSON only. */
 export interface ResizeMemory<State extends ResizeState = ResizeState> {
   readonly version: 3;
   readonly state: State;
   readonly attempt: Attempt;
   readonly quotaUid: string | null;
-  /** The mode in force when the namespace and the quota were last there: their annotations go with them. */
+  /**
+   * The mode when the namespace and the quota last existed: once they are deleted, their annotations cannot be read.
+   */
   readonly mode: 'observe' | 'propose' | null;
-  /** The decision that this run finished last, so that a Lease that could not be cleaned does not bring it back. */
+  /**
+   * The decision that this run finished last, so that a Lease that could not be cleaned up does not bring the decision
+   * back.
+   */
   readonly finished: string | null;
   readonly lastRecommendation: { readonly limits: ResourceList; readonly at: EpochMs } | null;
-  /** What people said no to. */
+  /** Values that people rejected. */
   readonly rejections: readonly Rejection[];
-  /** The last change of ours: a merge, or the cluster having followed it. */
+  /** Headroom's last change: a merge, or the sync after it. */
   readonly lastChange: EpochMs | null;
-  /** A cooldown that began before this moment is over. */
+  /** A cooldown that began before this moment counts as over, by an operator's command. */
   readonly cooldownSkippedAt: EpochMs | null;
-  /** The Events and comments that were written already, by what they were about. */
+  /** Keys of the Events and comments that were already written. */
   readonly emitted: readonly string[];
 }
 
@@ -149,7 +155,7 @@ export function emptyMemory(): ResizeMemory<Idle> {
   };
 }
 
-/** The state of a decision that nothing else is remembered of: just locked, or found in the Lease. */
+/** The initial state of a decision that was just locked or found in the Lease. */
 export function stateOf(decision: LockedDecision): Locked;
 export function stateOf(decision: Decision): Unmerged | Merged;
 export function stateOf(decision: Decision): Unmerged | Merged {
@@ -160,12 +166,12 @@ export function stateOf(decision: Decision): Unmerged | Merged {
     : { kind: 'Open', decision, ...review, updates: 0 };
 }
 
-/** The decision in hand, if there is one. */
+/** The current decision, or null. */
 export function decisionOf({ state }: Pick<ResizeMemory, 'state'>): Decision | null {
   return state.kind === 'Idle' ? null : state.decision;
 }
 
-/** The approval of the decision in hand; it is spent with the merge. */
+/** The approval of the current decision; it ends with the merge. */
 export function approvalOf({ state }: Pick<ResizeMemory, 'state'>): Approval | null {
   return isUnmerged(state) ? state.approval : null;
 }
@@ -174,21 +180,21 @@ export function isUnmerged(state: ResizeState): state is Unmerged {
   return state.kind === 'Locked' || state.kind === 'Open';
 }
 
-/** The memory in another state; what the episode knows stays as it is. */
+/** The memory with another state; everything else stays the same. */
 export function inState<State extends ResizeState>(memory: ResizeMemory, state: State): ResizeMemory<State> {
   return { ...memory, state };
 }
 
-/** The state with another text of its decision: other values, another approval requirement. */
+/** The state with a changed decision: other values or another approval requirement. */
 export function withDecision<State extends Unmerged>(state: State, decision: State['decision']): State {
   return { ...state, decision };
 }
 
 /**
- * The memory, known to be in one of these states. No command and no observation changes the state while an act is under
- * way, so its outcome finds the state that it was decided in.
+ * The memory, checked to be in one of these states. Neither a command nor an observation changes the state during an
+ * act, so the outcome of an act finds the state in which it was decided.
  *
- * @throws Error when it is in another one, which is a mistake in the code.
+ * @throws Error when the memory is in another state, which is a bug.
  */
 export function requireState<Kind extends ResizeState['kind']>(
   memory: ResizeMemory,

@@ -10,63 +10,63 @@ import type { Placement } from './placement.ts';
 import type { SourceCandidate } from '../git/locate/source-candidate.ts';
 import type { ResizeTimings } from './timings.ts';
 
-/** The object that admission refused pods (or claims, or other objects) of. */
+/** The owner of pods (or claims, or other objects) that admission denied. */
 export interface WorkloadRef {
   readonly kind: string;
   readonly name: string;
-  /** Tells workloads apart; names do not (db-primary and db-replica share a prefix). */
+  /** Identifies the workload; names may not (db-primary and db-replica share a prefix). */
   readonly uid: string;
 }
 
-/** What one refused workload still misses of this quota. */
+/** What one denied workload still lacks of this quota. */
 export interface WorkloadDemand {
   readonly workload: WorkloadRef;
   /**
-   * `workload`: the owner's missing replicas × the charge of one. `message`: the denial's own numbers, where the owner
-   * cannot be read.
+   * `workload`: computed as the owner's missing replicas × the charge of one. `message`: taken from the denial, when
+   * the owner cannot be read.
    */
   readonly basis: 'workload' | 'message';
   /** How many pods (or objects) are missing; 1 for a message. */
   readonly missing: number;
-  /** How many of them are the surge of a rolling update, and needed only while it lasts. */
+  /** How many of the missing pods are the surge of a rolling update, needed only while it lasts. */
   readonly surge: number;
   /**
-   * How many more pods the rolling update is to replace after these; what they take beyond the old ones is in `total`.
+   * How many more pods the rolling update will replace afterwards; `total` includes what they need beyond the old pods.
    */
   readonly later?: number;
-  /** The charge of what is missing, only keys of this quota's spec.hard. */
+  /** The charge of everything missing; only keys of this quota's spec.hard. */
   readonly total: ResourceList;
-  /** When admission last refused it. */
+  /** When admission last denied the workload. */
   readonly lastSeen: EpochMs;
 }
 
-/** The Lease of a quota as it was read: the memory that outlives a workflow run. */
+/** The Lease of a quota as read: the memory that outlives a workflow run. */
 export interface LeaseRecord {
   readonly name: string;
-  /** `headroom/<decision id>`, `pr-N` of an earlier tool, anything of somebody else, or null when unlocked. */
+  /** `headroom/<decision id>`, `pr-N` of the earlier tool, any text of another holder, or null when unlocked. */
   readonly holder: string | null;
-  /** A `pr-N` holder whose pull request is closed: the lock of an earlier tool that may be taken over. */
+  /** The holder is `pr-N` and that pull request is closed: the earlier tool's lock may be taken over. */
   readonly holderIsAbandoned: boolean;
-  /** The quota of the namespace whose decision holds this Lease, because its pull request raises this quota as well. */
+  /** The quota of the namespace whose decision holds this Lease, because its pull request raises this quota too. */
   readonly carriedBy?: string | null;
-  /** `resizer.io/last-modified`: the last time that a change of ours was merged. */
+  /** `resizer.io/last-modified`: when a change by Headroom was last merged. */
   readonly lastModified: EpochMs | null;
   readonly lastRecommendation: { readonly limits: ResourceList; readonly at: EpochMs } | null;
   readonly rejections: readonly Rejection[];
-  /** The decision that holds the lock, or that was merged last and may still await its sync. */
+  /** The decision that holds the Lease, or the last merged one, which may still wait for its sync. */
   readonly decision: Decision | null;
   /**
-   * Whether there is a decision that cannot be read, such as one of a later release. Whoever wrote it may have a pull request,
-   * so the Lease counts as held, by another decision than any that is known.
+   * Whether the Lease has a decision that cannot be parsed, such as one of a later release. Its writer may have a pull
+   * request, so the Lease counts as held by somebody else.
    */
   readonly hasUnreadDecision?: boolean;
 }
 
 /**
- * Whether the lock is somebody else's, who may be at work: also whoever left a decision that cannot be read. A holder whose
- * pull request is closed has none.
+ * Whether somebody else holds the Lease and may be active; the writer of a decision that cannot be parsed counts as
+ * such. The earlier tool's holder with a closed pull request does not.
  *
- * @param decisionId the decision that may hold it; null where none is in hand.
+ * @param decisionId the decision that may hold the Lease; null when there is none.
  */
 export function isHeldByOthers(
   {
@@ -80,7 +80,7 @@ export function isHeldByOthers(
   return hasUnreadDecision || (holder !== null && !holderIsAbandoned);
 }
 
-/** One look at the cluster, taken at the start of every wake-up. */
+/** One observation of the cluster, made at the start of a pass. */
 export interface QuotaObservation {
   readonly namespace: 'present' | 'terminating' | 'gone';
   readonly quota: {
@@ -88,31 +88,32 @@ export interface QuotaObservation {
     /** spec.hard, canonical quantities. */
     readonly hard: ResourceList;
     /**
-     * status.used, only keys of spec.hard; absent while Kubernetes has not counted yet. In modes `audit` and `own` what
-     * was counted has taken its place.
+     * status.used, only keys of spec.hard; absent while Kubernetes has not counted yet. In the modes `audit` and `own`
+     * the counted usage replaces it.
      */
     readonly used: ResourceList;
   } | null;
-  /**
-   * From the configuration of the worker that looked: in `audit` and `own` the starters are asked what they counted.
-   */
+  /** From the configuration of the observing worker: in `audit` and `own` the usage comes from the starters. */
   readonly usage: UsageMode;
-  /** What they answered. Absent: nobody asked. */
+  /** The result of counting. Absent when the mode does not ask for it. */
   readonly counting?: Counting;
   readonly policy: ResizePolicy;
   readonly warnings: readonly PolicyWarning[];
-  /** From the configuration of the worker that looked. */
+  /** From the configuration of the observing worker. */
   readonly timings: ResizeTimings;
-  /** Of everything, the controller, the namespace or the quota; null when nothing is paused for it. */
+  /** The pause of everything, the controller, the namespace or the quota; null when none applies. */
   readonly pause: PauseInForce | null;
   readonly demand: readonly WorkloadDemand[];
-  /** In mode `off`: numbers of `status.used` that the objects of the namespace contradict; empty where they agree. */
+  /** In mode `off`: values of `status.used` that the objects of the namespace contradict; empty when they agree. */
   readonly contradictions: readonly UsageContradiction[];
-  /** Why nothing may be merged at the moment of the look, by a freeze or outside of every window; null when it may. */
+  /**
+   * Why nothing may be merged at the moment of the observation: a freeze, or no open merge window; null when merging is
+   * allowed.
+   */
   readonly mergeHold: MergeHold | null;
   /**
-   * Other quotas of the namespace that miss room for the same refused workloads. Before the counted numbers are in: all
-   * that count any of what was refused.
+   * Other quotas of the namespace that lack room for the same denied workloads. Before the counts are included: all
+   * quotas that count any of the denied objects.
    */
   readonly otherQuotas: readonly OtherQuota[];
   /** Where to look for the quota in Git, in order. */
@@ -120,22 +121,22 @@ export interface QuotaObservation {
   readonly lease: LeaseRecord;
 }
 
-/** `status.used` says one thing and the objects of the namespace another. */
+/** A resource whose `status.used` differs from the objects of the namespace. */
 export interface UsageContradiction {
   readonly resource: string;
-  /** What `status.used` says. */
+  /** The value in `status.used`. */
   readonly used: string;
-  /** What the objects that are there are charged. */
+  /** The charge of the existing objects. */
   readonly counted: string;
 }
 
-/** What a starter counted for a quota, in place of `status.used`. */
+/** The result of asking the starters to count the usage of a quota. */
 export type Counting =
   | {
       readonly kind: 'counted';
-      /** Where the quota's status says something else. */
+      /** Resources whose status differs from the count. */
       readonly differences: readonly UsageContradiction[];
-      /** What could not be counted: there `status.used` counts. */
+      /** Resources that could not be counted: `status.used` is used for them. */
       readonly unmeasured: readonly Unmeasured[];
     }
   /** `why`: a clause for people, such as "no starter answered within 20 s". */
@@ -143,13 +144,13 @@ export type Counting =
 
 export interface MergeHold {
   readonly reason: 'Frozen' | 'OutsideMergeWindow';
-  /** When merging is allowed again; null where nothing says so. */
+  /** When merging is allowed again; null when this is unknown. */
   readonly until: EpochMs | null;
   /** One sentence with the policy's layer and the moment. */
   readonly detail: string;
 }
 
-/** Another quota of the namespace with unmet demand, as much of it as a common pull request needs to know. */
+/** Another quota of the namespace with unmet demand: the data that a common pull request needs. */
 export interface OtherQuota {
   readonly name: string;
   readonly quota: NonNullable<QuotaObservation['quota']>;
@@ -161,7 +162,7 @@ export interface OtherQuota {
   readonly lease: LeaseRecord;
 }
 
-/** Where the quota lives in Git, and what Git says today. */
+/** The quota's place in Git, and its present limits there. */
 export type SourceObservation =
   | {
       readonly kind: 'found';
@@ -170,23 +171,23 @@ export type SourceObservation =
       readonly baseSha: string;
       readonly path: string;
       readonly line: number;
-      /** Every file that the edit changes. */
+      /** All files that the edit changes. */
       readonly paths: readonly string[];
-      /** The values of the asked resources in Git. */
+      /** The present limits of the requested resources in Git. */
       readonly limits: ResourceList;
-      /** How it was found, one sentence for the evidence. */
+      /** How the quota was found; one sentence for the evidence. */
       readonly how: string;
-      /** What is kept of it, so that it is not searched for again. */
+      /** Stored with the decision, so that the quota need not be searched for again. */
       readonly placement: Placement;
     }
   | {
       readonly kind: 'blocked';
       readonly reason: SourceProblem;
-      /** A sentence: what, where, and what would be right. */
+      /** A sentence: the problem, its place, and what would be right. */
       readonly message: string;
     };
 
-/** Why the quota cannot be placed in Git with certainty. */
+/** Why the quota cannot be located in Git with certainty. */
 export type SourceProblem =
   | 'FileNotFound'
   | 'FoundTwice'
@@ -195,13 +196,13 @@ export type SourceProblem =
   | 'RepositoryNotConfigured'
   | 'RepositoryNotFound';
 
-/** A pull request and the checks on its head, as the forge says now. */
+/** A pull request and the checks of its head, as the forge shows them now. */
 export interface PullRequestObservation {
   readonly number: number;
   readonly url: string;
   readonly state: 'open' | 'closed';
   readonly headSha: string;
-  /** Whether the head is the commit that Headroom pushed for this decision, and nothing else is on the branch. */
+  /** Whether the head is the commit that Headroom pushed for this decision and the branch has no other commits. */
   readonly headIsOurs: boolean;
   readonly mergeability: Mergeability;
   readonly checks: {
@@ -209,17 +210,17 @@ export interface PullRequestObservation {
     readonly pending: readonly string[];
     readonly failing: readonly string[];
   };
-  /** Whether the base branch requires checks, which makes `clean` a proof. */
+  /** Whether the base branch requires checks; then `clean` proves that they passed. */
   readonly hasRequiredChecks: boolean;
-  /** Whether the base branch is changed through a merge queue only; absent where it is not. */
+  /** Whether the base branch may only be changed through a merge queue; absent when not. */
   readonly mergeQueue?: boolean;
-  /** Who closed or merged it, where the forge says; otherwise "unknown". */
+  /** Who closed or merged the pull request, if the forge says so; otherwise "unknown". */
   readonly closedBy: string;
   readonly merge: {
     readonly sha: string;
     readonly at: EpochMs;
     readonly by: string;
-    /** What the merged file says for the resources of the decision; people may have changed it. */
+    /** The merged limits for the resources of the decision, which people may have changed. */
     readonly limits: ResourceList;
   } | null;
 }

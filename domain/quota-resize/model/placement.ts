@@ -1,18 +1,18 @@
 import type { SourceCandidate } from '../git/locate/source-candidate.ts';
 
-/** Where one value of a quota is raised. */
+/** The place where one value of a quota is raised. */
 export interface ValuePlacement {
-  /** The file that is changed: that of the value, or of the patch that goes before it. */
+  /** The changed file: the file of the value, or of a patch that overrides it. */
   readonly path: string;
-  /** The field of the document that is written there, or the line of a template. */
+  /** The field of the document, or the line of a template, that is written. */
   readonly field: string;
-  /** As the value was written when it was found. */
+  /** The value as written when it was found. */
   readonly text: string;
 }
 
-/** Where a quota was found in the repository and base of its decision, and by what. */
+/** Where and how a quota was found in its decision's repository and base branch. */
 export interface Placement {
-  /** What led there, and how many before it in their order did not. */
+  /** The candidate that led to the quota, and how many earlier candidates did not. */
   readonly candidate: SourceCandidate;
   readonly tried: number;
   /** By changed resource. */

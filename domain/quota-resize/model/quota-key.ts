@@ -1,10 +1,10 @@
-/** Which keys `spec.hard` of a ResourceQuota may have. */
+/** The keys that `spec.hard` of a ResourceQuota may have. */
 
-/** Those without a slash, from Kubernetes' documentation of resource quotas. */
+/** The keys without a slash, from Kubernetes' documentation of resource quotas. */
 export const plainQuotaKeys: readonly string[] = [
   'cpu',
   'memory',
-  // No key of a quota that counts; charts and policies name `requests.storage` by it.
+  // Not a key of a quota, but charts and policies use it for `requests.storage`.
   'storage',
   'ephemeral-storage',
   'pods',
@@ -30,7 +30,7 @@ const QUALIFIED_KEY =
   /^(?:count|[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)+)\/[A-Za-z0-9](?:[-._A-Za-z0-9]*[A-Za-z0-9])?$/;
 const HUGE_PAGES = /^(?:requests\.)?hugepages-[0-9]+[KMGT]i$/;
 
-/** Whether a text is a key of a quota, `storage` included. */
+/** Whether a text is a key of a quota, or `storage`. */
 export function isQuotaKey(text: string): boolean {
   return plainQuotaKeys.includes(text) || QUALIFIED_KEY.test(text) || HUGE_PAGES.test(text);
 }

@@ -1,4 +1,4 @@
-/** Decisions of version 1, from Leases and from carried memories, read as those of this release. */
+/** Converts decisions of version 1, from Leases and carried memories, to those of this release. */
 import type { SourceCandidate } from '../git/locate/source-candidate.ts';
 import type { BatchedQuota, Decision, DecisionFacts } from './decision.ts';
 import type { Placement } from './placement.ts';

@@ -1,4 +1,4 @@
-/** Memories of earlier releases, read as the one of this release. */
+/** Converts memories of earlier releases to the memory of this release. */
 import type { ResourceList } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { Rejection } from './decision.ts';
@@ -23,10 +23,10 @@ import {
 import { type DecisionV1, upgradeDecision } from './upgrade-decision.ts';
 import type { Reason } from './verdict.ts';
 
-/** Reasons that version 3 has under another name. */
+/** Reasons that have another name in version 3. */
 type ClosingV1 = { readonly reason: Reason | 'NeedGone'; readonly detail: string };
 
-/** Version 2: the states of version 3, with decisions of version 1. */
+/** Version 2: the states of version 3 with decisions of version 1. */
 type MemoryV2 = Partial<Omit<ResizeMemory, 'version' | 'state'>> & {
   readonly version: 2;
   readonly state: Idle | ReviewV2<Locked> | ReviewV2<Open> | WithDecisionV1<Merged>;
@@ -36,7 +36,10 @@ type WithDecisionV1<State> = Omit<State, 'decision'> & { readonly decision: Deci
 
 type ReviewV2<State> = Omit<WithDecisionV1<State>, 'closing'> & { readonly closing: ClosingV1 | null };
 
-/** Version 1: one record of fields, most of them null. Each may be missing in a run that was started before it was added. */
+/**
+ * Version 1: a single record, most of whose fields are null. Each may be missing in a run that was started before the
+ * field was added.
+ */
 interface MemoryV1 {
   readonly version: 1;
   readonly quotaUid?: string | null;
@@ -70,7 +73,7 @@ interface MemoryV1 {
 /**
  * Reads the memory of any earlier version, as a continued run receives it.
  *
- * @throws Error when it is of a version that this code does not know, which is a deployment going backwards.
+ * @throws Error for a version that this code does not know, which happens when a deployment is rolled back.
  */
 export function upgradeMemory(carried: { readonly version: number } | undefined): ResizeMemory {
   if (carried === undefined) return emptyMemory();

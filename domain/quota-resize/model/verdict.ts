@@ -12,7 +12,7 @@ import type {
 } from './decision.ts';
 import type { EventReason } from './event-reasons.ts';
 
-/** Where an episode stands; the value of the search attribute `HeadroomPhase`. */
+/** The phase of an episode; the value of the search attribute `HeadroomPhase`. */
 export type Phase =
   | 'Detecting'
   | 'Recommending'
@@ -27,7 +27,7 @@ export type Phase =
   | 'Paused'
   | 'Ended';
 
-/** Why a verdict is what it is: one word that is the same in details, Events, logs, metrics and tests. */
+/** The reason of a verdict: one word that is the same in details, Events, logs, metrics and tests. */
 export type Reason =
   // nothing to do
   | 'BelowThreshold'
@@ -93,26 +93,29 @@ export type Reason =
   | 'ForgeRejected'
   | 'MergeQueue'
   | 'NotMergeable'
-  // the cluster follows
+  // waiting for the cluster to show the merged limits
   | 'AlreadyInGit'
   | 'SyncPending'
   | 'SyncOverdue'
   | 'Synced';
 
-/** What ends a wait, besides an operator's command or a change of the quota, its namespace or its policy. */
+/** What ends a hold, besides an operator's command or a change of the quota, its namespace or its policy. */
 export interface Wait {
-  /** Look again at this moment, whatever happens. */
+  /** The latest moment of the next pass. */
   readonly until?: EpochMs;
-  /** Read on until this is different. */
+  /** What to watch: a change of it ends the wait. */
   readonly watch?: 'pullRequest' | 'sync' | 'resume';
-  /** New pressure before this moment is noted but wakes nobody; infinite where pressure has no say at all. */
+  /**
+   * Reconcile requests for new pressure before this moment are noted but do not end the wait; infinite when pressure
+   * never ends it.
+   */
   readonly quietUntil?: EpochMs;
 }
 
 interface StatusFields {
   readonly phase: Phase;
   readonly reason: Reason;
-  /** One sentence for people: what is so, and what it waits for. */
+  /** One sentence for people: the situation, and what is waited for. */
   readonly detail: string;
 }
 
@@ -120,17 +123,17 @@ type Rest = { readonly kind: 'hold'; readonly wait: Wait } | { readonly kind: 'e
 
 type Action =
   | { readonly kind: 'recommend'; readonly proposal: Proposal }
-  /** `announce`: the recommendation is news and is written first. */
+  /** `announce`: the recommendation is new and is written first. */
   | {
       readonly kind: 'propose';
       readonly proposal: Proposal;
       readonly announce: boolean;
-      /** Other quotas of the namespace that the same pull request is to raise. */
+      /** Other quotas of the namespace that the same pull request raises. */
       readonly batchedQuotas: readonly BatchedQuota[];
     }
-  /** The decision's limits as they are now, in the Lease; the forge is not touched. */
+  /** Writes changed limits of the decision to the Lease; nothing is written to the forge. */
   | { readonly kind: 'revise'; readonly decision: LockedDecision; readonly released?: readonly string[] }
-  /** A word to people, once for each `about`: an Event on the quota, and a comment where there is a pull request. */
+  /** Notifies people, once for each `about`: by an Event on the quota, and by a comment if there is a pull request. */
   | {
       readonly kind: 'notify';
       readonly decision: Decision | null;
@@ -139,12 +142,12 @@ type Action =
       readonly event: { readonly reason: EventReason; readonly message: string };
     }
   | { readonly kind: 'open'; readonly decision: UnmergedDecision }
-  /** The branch made anew with the decision's limits; opened if there is no pull request yet. */
+  /** Rebuilds the branch with the decision's limits; opens the pull request if there is none yet. */
   | {
       readonly kind: 'rebuild';
       readonly decision: UnmergedDecision;
       readonly why: string;
-      /** Quotas that the decision carried and carries no more: their Leases are unlocked. */
+      /** Batched quotas that the decision no longer raises: their Leases are released. */
       readonly released?: readonly string[];
     }
   | { readonly kind: 'merge'; readonly decision: OpenDecision }
@@ -154,47 +157,53 @@ type Action =
       readonly comment: string;
       readonly rejection: Rejection | null;
     }
-  /** Forget the decision and unlock its Lease, and leave the forge as it is. */
+  /** Drops the decision and releases its Lease; the forge is left as it is. */
   | { readonly kind: 'release'; readonly decision: UnmergedDecision; readonly rejection: Rejection | null }
-  /** A person merged the pull request; the branch is deleted where Headroom may write to the forge. */
+  /** A person merged the pull request; the branch is deleted if Headroom may write to the forge. */
   | { readonly kind: 'mergedByPerson'; readonly decision: MergedDecision; readonly deletesBranch: boolean }
-  /** A person closed the pull request, or one that an operator rejected is closed already. */
+  /**
+   * A person closed the pull request, or it was already closed when Headroom came to close it after an operator's
+   * rejection.
+   */
   | {
       readonly kind: 'closedByPerson';
       readonly decision: OpenDecision;
       readonly rejection: Rejection;
       readonly deletesBranch: boolean;
     }
-  /** The cluster shows what was merged: the cooldown begins. */
+  /** The cluster shows the merged limits: the cooldown begins. */
   | { readonly kind: 'synced'; readonly decision: MergedDecision }
-  /** Nobody waits any more for the cluster to show what was merged: the quota is gone, or its namespace opted out. */
+  /** Headroom stops waiting for the sync: the quota is gone, or its namespace opted out. */
   | { readonly kind: 'forget'; readonly decision: MergedDecision }
   | { readonly kind: 'warnSync'; readonly decision: MergedDecision; readonly warn: boolean };
 
-/** One thing to do, before it is known whether the same was tried a moment ago. */
+/** An act, before it is known whether the same act was tried a moment ago. */
 export type IntendedAct = StatusFields & Action;
 
-/** What the ladder of guards asks for. */
+/** What the guards ask for. */
 export type Intent = (StatusFields & Rest) | IntendedAct;
 
-/** One thing to do, and what a block of it would be about: with another path or other values it is tried at once. */
+/**
+ * An act with the key of its retry backoff: an act with another path or other values has another key and is tried at
+ * once.
+ */
 export type Act = IntendedAct & { readonly blockedKey: string };
 
-/** What to do now. An act is followed by a fresh pass. */
+/** What to do now. After an act the next pass begins at once. */
 export type Verdict = (StatusFields & Rest) | Act;
 
-/** A need turned into values, before it is placed in Git. */
+/** A requirement as proposed limits, before the quota's place in Git is known. */
 export interface Proposal {
   readonly changes: readonly LimitChange[];
   readonly evidence: readonly string[];
-  /** Sentences about what the proposal leaves out, by a maximum or because the quota's usage is contradicted. */
+  /** Sentences about what the proposal omits because of a maximum or contradicted usage. */
   readonly notes: readonly string[];
-  /** Sentences about resources whose status says something else than was counted. */
+  /** Sentences about resources whose status differs from the counted usage. */
   readonly usageNotes?: readonly string[];
-  /** Whether something was refused and is still missing, and not only a threshold reached. */
+  /** Whether something was denied and is still missing; false when only a threshold was reached. */
   readonly unmetDemand: boolean;
   readonly demandByMessage: boolean;
-  /** Nothing but the policy's minimum asks for it. */
+  /** Whether the policy's minimum is the only reason. */
   readonly belowMinimum?: boolean;
   readonly approvalRequirement: ApprovalRequirement | null;
 }

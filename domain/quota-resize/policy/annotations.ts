@@ -1,15 +1,15 @@
 /**
- * The annotations under `resizer.io/`: which there are, and what a name that is none of them was probably meant to be.
+ * The annotations under `resizer.io/`, and suggestions for unknown names that look like typos.
  *
- * Settings for one resource are named `<resource>-threshold`, `-increment`, `-min` and `-max`. A Kubernetes annotation has one
- * slash at most, and it stands after `resizer.io`; so in a resource's name the slash is written as an underscore:
- * `resizer.io/requests.nvidia.com_gpu-threshold` is about `requests.nvidia.com/gpu`.
+ * Settings for one resource are named `<resource>-threshold`, `-increment`, `-min` and `-max`. The key of a Kubernetes
+ * annotation has at most one slash, here the one after `resizer.io`, so a slash in a resource's name is written as an
+ * underscore: `resizer.io/requests.nvidia.com_gpu-threshold` is for `requests.nvidia.com/gpu`.
  */
 import { isQuotaKey, plainQuotaKeys } from '../model/quota-key.ts';
 
 export const ANNOTATION_PREFIX = 'resizer.io/';
 
-/** Each is one annotation, for all resources of the quota. */
+/** Settings with one annotation for all resources of the quota. */
 export const PLAIN_SETTINGS = [
   'enabled',
   'mode',
@@ -37,7 +37,7 @@ export type PlainSetting = (typeof PLAIN_SETTINGS)[number];
 const RESOURCE_SETTINGS = ['threshold', 'increment', 'min', 'max'] as const;
 type ResourceSetting = (typeof RESOURCE_SETTINGS)[number];
 
-// Of the headroom strategy, which keeps its annotations on the same objects. The threshold strategy passes them over.
+// Settings of the headroom strategy, which uses annotations on the same objects. The threshold strategy ignores them.
 const HEADROOM_SETTINGS = [
   'headroom',
   'tolerance',
@@ -50,11 +50,11 @@ const HEADROOM_SETTINGS = [
 
 const RESOURCE_SETTING = /^(.+)-(threshold|increment|headroom|min|max)$/;
 
-/** Each covers several keys of a quota; see `resourceFamily`. */
+/** Families: each covers several keys of a quota, see `resourceFamily`. */
 const FAMILIES = ['cpu', 'memory', 'storage', 'ephemeral-storage', 'pods'] as const;
 type ResourceFamily = (typeof FAMILIES)[number];
 
-/** What an annotation under the prefix sets. */
+/** The setting of an annotation under the prefix. */
 export type Setting =
   | { readonly kind: 'plain'; readonly name: PlainSetting }
   | { readonly kind: 'resource'; readonly name: ResourceSetting; readonly resource: string }
@@ -80,14 +80,17 @@ export function settingNamed(name: string): Setting {
   return closest === undefined ? { kind: 'unknown' } : { kind: 'unknown', closest };
 }
 
-/** The resource of an annotation: the first underscore is the slash, because what is left of it is a domain, which has none. */
+/**
+ * The resource in an annotation's name: the first underscore stands for the slash, because the part before it is a
+ * domain, which has no underscore.
+ */
 function resourceWritten(text: string): string {
   return text.includes('/') ? text : text.replace('_', '/');
 }
 
-/** The family whose settings cover a quota key, if there is one. */
+/** The family whose settings apply to a quota key, if there is one. */
 export function resourceFamily(resource: string): ResourceFamily | undefined {
-  // Of a storage class, and of whatever else Kubernetes qualifies claims by.
+  // Storage of a storage class, or of another qualifier for claims.
   if (resource.endsWith('/requests.storage')) {
     return 'storage';
   }
@@ -104,7 +107,7 @@ const KNOWN_NAMES = [
   ...[...RESOURCE_SETTINGS, 'headroom'].flatMap((setting) => plainQuotaKeys.map((key) => `${key}-${setting}`)),
 ];
 
-/** The known name that a name differs from by a typo or two: none for a short name that is just another word. */
+/** The known name that differs by one or two typos; none for a short name that may simply be another word. */
 function closestTo(name: string): string | undefined {
   const written = name.toLowerCase().replaceAll('_', '-');
   let best: string | undefined;
@@ -119,7 +122,9 @@ function closestTo(name: string): string | undefined {
   return best;
 }
 
-/** How many characters to add, drop, replace or swap with their neighbour (optimal string alignment). */
+/**
+ * The number of insertions, deletions, substitutions and swaps of neighbouring characters (optimal string alignment).
+ */
 function editDistance(a: string, b: string): number {
   let beforeLast: readonly number[] = [];
   let last: readonly number[] = Array.from({ length: b.length + 1 }, (_, column) => column);

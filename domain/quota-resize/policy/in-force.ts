@@ -1,6 +1,6 @@
 import type { PolicySource, ResizeMode, ResizePolicy } from './policy.ts';
 
-/** What a quota's policy lets Headroom do, and which layer says so. JSON-safe. */
+/** What a quota's policy allows Headroom to do, and which layer each setting comes from. JSON-safe. */
 export interface PolicyInForce {
   readonly mode: ResizeMode;
   readonly modeFrom: PolicySource;

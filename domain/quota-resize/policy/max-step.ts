@@ -1,6 +1,6 @@
-/** The largest raise that needs no approval, as a factor of the limit: a canonical decimal such as "2" or "1.5". */
+/** The largest raise without an approval, as a factor of the limit: a canonical decimal such as "2" or "1.5". */
 
-/** A factor above this is no bound at all. */
+/** A larger factor would not limit anything in practice. */
 export const MAX_STEP_FACTOR = 1000;
 
 /**

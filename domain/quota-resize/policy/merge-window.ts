@@ -1,6 +1,6 @@
 /**
- * When merging is allowed: freezes, and windows as cron and time zone. Only code outside of workflows may import this: the
- * cron library reads the zones of the platform.
+ * When merging is allowed: freezes, and windows by cron pattern and time zone. Workflow code must not import this
+ * module, because the cron library reads the time zones of the platform.
  */
 import { Cron } from 'croner';
 import { formatDuration, parseDuration } from '../../kernel/duration.ts';
@@ -15,18 +15,18 @@ export const WINDOWS_FORM =
 const WINDOW = /^(\S+(?:\s+\S+){4})\s+for\s+(\S+)(?:\s+in\s+(\S+))?$/i;
 
 const MINUTE_MS = 60_000;
-/** They are carried in the history of every look. */
+/** The windows are part of the history of every observation. */
 const MAX_WINDOWS = 20;
-/** A month: whoever means more means always. */
+/** A month; for a longer window `always` is the right setting. */
 const MAX_OPEN_MS = 31 * 86_400_000;
-/** Any moment before a leap day: a pattern that never comes from here on never comes at all. */
+/** Any moment before a leap day: a pattern without a match from here on never matches. */
 const SOME_MOMENT = new Date(Date.UTC(2024, 0, 1));
 
 /**
- * Reads `0 9 * * 1-5 for 8h in Europe/Berlin; …`; without a zone it is UTC. No window for `always`.
+ * Parses `0 9 * * 1-5 for 8h in Europe/Berlin; …`; without a zone it is UTC. `always` gives no window.
  *
- * @throws {WrongValue} that also says what exactly is wrong: the cron pattern, the duration, the zone, or a pattern that
- * never comes, such as the 30th of February.
+ * @throws {WrongValue} which names the exact problem: the cron pattern, the duration, the zone, or a pattern that never
+ *   matches, such as the 30th of February.
  */
 export function readMergeWindows(text: string): readonly MergeWindow[] {
   if (text.toLowerCase() === 'always') return [];
@@ -54,12 +54,12 @@ function durationOf(text: string): number {
   return duration;
 }
 
-/** The zone as it was written. An offset such as +02:00 is none: it would be wrong for half of the year. */
+/** Returns the zone as written. An offset such as +02:00 is rejected: it would be wrong for half of the year. */
 function knownZone(zone: string): string {
   try {
     if (/^[A-Za-z]/.test(zone) && new Intl.DateTimeFormat('en', { timeZone: zone }).format(0) !== '') return zone;
   } catch {
-    // Not one that the platform knows.
+    // The platform does not know the zone.
   }
   throw wrong(`"${zone}" is not an IANA time zone such as "Europe/Berlin" or "UTC"`);
 }
@@ -68,17 +68,17 @@ function wrong(reason: string): WrongValue {
   return new WrongValue(WINDOWS_FORM, reason);
 }
 
-/** A window as people write it. */
+/** A window in the notation of the setting. */
 export function formatWindow({ cron, duration, zone }: MergeWindow): string {
   return `${cron} for ${formatDuration(duration)} in ${zone}`;
 }
 
 /**
- * Why nothing may be merged at this moment; null when it may.
+ * Why nothing may be merged at this moment; null when merging is allowed.
  *
- * A window is open from the moment that its cron names, for its duration in real time, whatever the clocks do meanwhile. An
- * opening in the hour that is skipped in spring comes right after it; one in the hour that comes twice in autumn is the
- * first of the two.
+ * A window is open from the moment that its cron pattern names, for its duration in elapsed time, regardless of clock
+ * changes. An opening in the hour that is skipped in spring happens directly after it; one in the hour that is repeated
+ * in autumn happens in the first of the two.
  */
 export function mergeHold(policy: ResizePolicy, now: EpochMs): MergeHold | null {
   const { freezeUntil, mergeWindows } = policy;

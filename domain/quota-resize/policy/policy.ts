@@ -1,8 +1,9 @@
 /**
- * The policy of one quota, from three layers: the process's defaults, the namespace's annotations, the quota's annotations.
+ * The policy of one quota, from three layers: the process's defaults, the namespace's annotations, the quota's
+ * annotations.
  *
- * A later layer wins over an earlier one for the same setting. Between settings of different reach the most specific wins,
- * in whatever layer it stands: `requests.cpu-threshold` over `cpu-threshold` over `threshold`.
+ * A later layer overrides an earlier one for the same setting. Among settings of different scope the most specific one
+ * counts, whatever its layer: `requests.cpu-threshold` before `cpu-threshold` before `threshold`.
  */
 import type { Percent } from '../../kernel/percent.ts';
 import { compareQuantities, parseQuantity } from '../../kernel/quantity.ts';
@@ -11,19 +12,22 @@ import type { EpochMs } from '../../kernel/time.ts';
 import { factorRatio } from './max-step.ts';
 import { resourceFamily } from './annotations.ts';
 
-/** observe: recommend only. propose: open pull requests. */
+/** observe: only recommend. propose: open pull requests. */
 export type ResizeMode = 'observe' | 'propose';
 
-/** settle: unmet demand is raised so far that the threshold is not reached again at once. fill: just what is missing. */
+/**
+ * settle: unmet demand is raised far enough that the threshold is not reached again at once. fill: by exactly what is
+ * missing.
+ */
 export type Burst = 'settle' | 'fill';
 
-/** Before what a person has to approve every raise. */
+/** When a person has to approve every raise. */
 export type Approval = 'none' | 'before-pull-request' | 'before-merge';
 
 /** The lowest layer, from the configuration of the process. */
 export interface PolicyDefaults {
   readonly mode: ResizeMode;
-  /** Nothing is written to the forge, whatever the annotations say. */
+  /** Nothing is written to the forge, regardless of annotations. */
   readonly dryRun: boolean;
   readonly threshold: Percent;
   readonly increment: Percent;
@@ -42,15 +46,15 @@ export interface PolicyDefaults {
   readonly rejectionCooldown: number;
 }
 
-/** The object whose annotation says something. */
+/** The object with the annotation. */
 export type PolicyLayer = 'namespace' | 'quota';
 
-/** Where a setting comes from; default: the process. */
+/** The source of a setting; default: the process. */
 export type PolicySource = 'default' | PolicyLayer;
 
-/** A span in which merging is allowed. */
+/** A period in which merging is allowed. */
 export interface MergeWindow {
-  /** Five fields of cron: when it opens. */
+  /** When the window opens: a cron pattern with five fields. */
   readonly cron: string;
   /** How long it stays open, in milliseconds. */
   readonly duration: number;
@@ -58,76 +62,76 @@ export interface MergeWindow {
   readonly zone: string;
 }
 
-/** What holds for one quota. JSON-safe. */
+/** The settings in force for one quota. JSON-safe. */
 export interface ResizePolicy {
   readonly enabled: boolean;
   readonly mode: ResizeMode;
-  /** For resources that have none of their own; see `thresholdFor`. */
+  /** For resources without a threshold of their own; see `thresholdFor`. */
   readonly threshold: Percent;
   readonly increment: Percent;
   /** By family (`cpu`) or by quota key (`requests.cpu`). */
   readonly thresholds: Readonly<Record<string, Percent>>;
   readonly increments: Readonly<Record<string, Percent>>;
   readonly cooldownMinutes: number;
-  /** NamespaceOff: an annotation of the namespace or of the quota says so. */
+  /** NamespaceOff: switched off by an annotation of the namespace or of the quota. */
   readonly autoMerge: { readonly allowed: boolean; readonly reason: 'GlobalOff' | 'NamespaceOff' | 'On' };
   /** A canonical decimal, at least 1. */
   readonly maxStep: string;
   readonly burst: Burst;
-  /** By family (`cpu`) or by quota key: no limit is proposed below; see `minimumFor`. */
+  /** By family (`cpu`) or by quota key: the smallest limit to propose; see `minimumFor`. */
   readonly minimums: ResourceList;
-  /** As `minimums`: no limit is proposed above. */
+  /** Like `minimums`: the greatest limit to propose. */
   readonly maximums: ResourceList;
-  /** As `minimums`: proposed limits are rounded up to a multiple. */
+  /** Like `minimums`: proposed limits are rounded up to a multiple of it. */
   readonly steps: ResourceList;
   readonly approval: Approval;
-  /** Milliseconds between two reminders of a missing approval; null: nobody is reminded. */
+  /** Milliseconds between two reminders of a missing approval; null: no reminders. */
   readonly approvalReminder: number | null;
-  /** After so many milliseconds without an answer it is taken as a no; null: never. */
+  /** Milliseconds without an answer after which an approval counts as refused; null: never. */
   readonly approvalTimeout: number | null;
-  /** Nothing is merged before this moment: the latest that any layer says. */
+  /** Nothing is merged before this moment: the latest one of all layers. */
   readonly freezeUntil: EpochMs | null;
-  /** Merging is allowed in these windows only; none: always. */
+  /** Merging is allowed in these windows only; empty: always. */
   readonly mergeWindows: readonly MergeWindow[];
-  /** How long, in milliseconds, a person's no is respected. */
+  /** How long a rejection is respected, in milliseconds. */
   readonly rejectionCooldown: number;
-  /** Who is asked to review, as the forge names them: `alice`, `platform/quota-owners`. Null: CODEOWNERS decides. */
+  /** Requested reviewers by their names on the forge: `alice`, `platform/quota-owners`. Null: CODEOWNERS decides. */
   readonly reviewers: readonly string[] | null;
-  /** Where the quota lives in Git, as annotations say; `path` may have the fields of a path template. */
+  /** The quota's place in Git according to annotations; `path` may contain fields of a path template. */
   readonly git: {
     readonly repository?: string;
     readonly path?: string;
     readonly ref?: string;
     readonly field?: string;
   };
-  /** Where each setting came from, by the annotation's name without its prefix (`cooldown-minutes`, `cpu-threshold`). */
+  /** The source of each setting, by the annotation's name without its prefix (`cooldown-minutes`, `cpu-threshold`). */
   readonly sources: Readonly<Record<string, PolicySource>>;
 }
 
-/** An annotation that is not understood. */
+/** An annotation that is invalid. */
 export interface PolicyWarning {
-  /** With its prefix. */
+  /** The annotation's full name. */
   readonly key: string;
-  /** As it was written, shortened when it is long. */
+  /** The value as written, shortened when it is long. */
   readonly value: string;
   readonly layer: PolicyLayer;
-  /** What would be right, to follow "write". */
+  /** What would be valid, to follow "write". */
   readonly wanted: string;
-  /** All of it as a sentence. */
+  /** The complete warning as a sentence. */
   readonly message: string;
 }
 
-/** The share of the limit, in percent, from which on a resource is under pressure. */
+/** The percentage of the limit from which on a resource is under pressure. */
 export function thresholdFor(policy: ResizePolicy, resource: string): Percent {
   return mostSpecific(policy.thresholds, resource) ?? policy.threshold;
 }
 
-/** By how much of the limit, in percent, a resource is raised. */
+/** The percentage of the limit by which a resource is raised. */
 export function incrementFor(policy: ResizePolicy, resource: string): Percent {
   return mostSpecific(policy.increments, resource) ?? policy.increment;
 }
 
-/** The least limit to propose, a quantity; a minimum above the maximum is none. */
+/** The smallest limit to propose, a quantity; a minimum above the maximum is ignored. */
 export function minimumFor(policy: ResizePolicy, resource: string): string | undefined {
   const minimum = mostSpecific(policy.minimums, resource);
   const maximum = maximumFor(policy, resource);
@@ -140,12 +144,12 @@ export function maximumFor(policy: ResizePolicy, resource: string): string | und
   return mostSpecific(policy.maximums, resource);
 }
 
-/** What proposed limits are rounded up to a multiple of, a quantity. */
+/** The quantity of which proposed limits are multiples. */
 export function stepFor(policy: ResizePolicy, resource: string): string | undefined {
   return mostSpecific(policy.steps, resource);
 }
 
-/** The setting of a resource that is in force, by the annotation's name without its prefix, and where it comes from. */
+/** The setting that applies to a resource, by the annotation's name without its prefix, and its source. */
 export function settingFor(
   policy: ResizePolicy,
   setting: 'threshold' | 'increment' | 'min' | 'max',
@@ -181,9 +185,9 @@ export interface ExceededStep {
 }
 
 /**
- * The raises that go beyond the policy's largest step, and every raise from 0 (or from a limit that is not there).
+ * The raises that exceed the policy's largest step, and every raise from 0 (or from a missing limit).
  *
- * @param from the limits as they are. @param to the limits as proposed; a resource that is not raised is no step.
+ * @param from the present limits. @param to the proposed limits; a resource that is not raised is no step.
  * @throws {QuantityError} when one of the texts is not a quantity.
  */
 export function maxStepExceeded(policy: ResizePolicy, from: ResourceList, to: ResourceList): readonly ExceededStep[] {

@@ -1,4 +1,4 @@
-/** The policy of one quota out of its layers; see `policy.ts` for which one wins. */
+/** Computes the policy of one quota from its layers; see `policy.ts` for the precedence. */
 import { compareQuantities, parseQuantity } from '../../kernel/quantity.ts';
 import { readMergeWindows } from './merge-window.ts';
 import {
@@ -33,12 +33,12 @@ import {
 } from './values.ts';
 import { withoutUrlSecrets } from '../pull-request/shown-url.ts';
 
-/** Events hold 1024 characters; an annotation may hold 256 KiB. */
+/** An Event holds 1024 characters, but an annotation may hold 256 KiB. */
 const SHOWN_CHARACTERS = 80;
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** What the layers have set so far. */
+/** The settings of the layers so far. */
 interface Draft extends Writable<Omit<ResizePolicy, 'autoMerge' | ResourceValues | 'sources'>> {
   readonly thresholds: Map<string, string>;
   readonly increments: Map<string, string>;
@@ -51,12 +51,11 @@ interface Draft extends Writable<Omit<ResizePolicy, 'autoMerge' | ResourceValues
 type ResourceValues = 'thresholds' | 'increments' | 'minimums' | 'maximums';
 
 /**
- * The policy of a quota. An annotation that is not understood is a warning, and what the layer below says holds; nothing
- * here throws.
+ * The policy of a quota. An invalid annotation gives a warning and is ignored; nothing here throws.
  *
- * The mode may be raised or lowered by an annotation, so that a rollout goes namespace by namespace, unless the process
- * runs dry. Auto-merge may only be switched off: `true` neither overrides the global switch nor a `false` of another layer.
- * A freeze holds whichever layer says it.
+ * An annotation may change the mode in both directions, so that Headroom can be introduced namespace by namespace,
+ * except in a dry run of the process. Auto-merge may only be switched off: `true` overrides neither the global switch
+ * nor a `false` of another layer. A freeze of any layer holds.
  */
 export function resolvePolicy({
   defaults,
@@ -120,7 +119,7 @@ function applyLayer(
   annotations: Readonly<Record<string, string>>,
 ): readonly PolicyWarning[] {
   const warnings: PolicyWarning[] = [];
-  // Sorted, so that the same annotations give the same warnings in the same order.
+  // Sorted, so that the same annotations always give the warnings in the same order.
   for (const key of Object.keys(annotations).toSorted()) {
     if (!key.startsWith(ANNOTATION_PREFIX)) {
       continue;
@@ -147,9 +146,9 @@ function applyLayer(
 }
 
 /**
- * Sets one value; false when the annotation is right but changes nothing.
+ * Sets one value; false when the annotation is valid but changes nothing.
  *
- * @throws {WrongValue} saying what would be right.
+ * @throws {WrongValue} with what would be valid.
  */
 function applySetting(draft: Draft, setting: Extract<Setting, { kind: 'plain' | 'resource' }>, text: string): boolean {
   if (setting.kind === 'plain') return plainSettings[setting.name](draft, text);
@@ -170,7 +169,7 @@ function applySetting(draft: Draft, setting: Extract<Setting, { kind: 'plain' | 
   return true;
 }
 
-/** Takes the text of one annotation into the draft; false when it is right but changes nothing. */
+/** Reads the text of one annotation into the draft; false when it is valid but changes nothing. */
 type Reader = (draft: Draft, text: string) => boolean;
 
 const plainSettings: Readonly<Record<PlainSetting, Reader>> = {
@@ -219,7 +218,7 @@ function gitSettingReader(key: keyof Draft['git'], read: (text: string) => strin
   };
 }
 
-/** Minimums above their maximum, which `minimumFor` passes over. */
+/** Warnings about minimums above their maximum, which `minimumFor` ignores. */
 function contradictoryBounds(policy: ResizePolicy): readonly PolicyWarning[] {
   const resources = [...new Set([...Object.keys(policy.minimums), ...Object.keys(policy.maximums)])].toSorted();
   const seen = new Set<string>();
@@ -246,12 +245,12 @@ function resourceOf(name: string): string {
   return name.slice(0, name.lastIndexOf('-'));
 }
 
-/** The annotation of a setting; a resource's slash is written as an underscore. */
+/** The annotation of a setting; a slash in a resource's name becomes an underscore. */
 function annotationKey(name: string): string {
   return `${ANNOTATION_PREFIX}${name.replace('/', '_')}`;
 }
 
-/** A value as a warning may quote it: an address that was pasted in may have a password in it. */
+/** A value as quoted in a warning: a URL that was pasted in may contain a password. */
 function shown(value: string): string {
   const safe = withoutUrlSecrets(value);
   return safe.length > SHOWN_CHARACTERS ? `${safe.slice(0, SHOWN_CHARACTERS)}…` : safe;
@@ -259,7 +258,7 @@ function shown(value: string): string {
 
 function wrongValue(key: string, text: string, layer: PolicyLayer, error: WrongValue): PolicyWarning {
   const value = shown(text);
-  // The reason may quote the text.
+  // The reason may quote the value.
   const reason = error.reason === undefined || withoutUrlSecrets(text) === text ? '' : ` (${error.reason})`;
   const wanted = error.message.replace(reason, '');
   const message = `${key}: ${JSON.stringify(value)} on the ${layer} is not understood and ignored; write ${wanted}`;

@@ -1,6 +1,6 @@
 /**
- * What the values of the policy's settings look like. Each reader takes the text of an annotation (or of the process's
- * setting of the same meaning) without spaces around it, and throws `WrongValue` for what it does not take.
+ * Parsers for the values of the policy's settings. Each takes the trimmed text of an annotation (or of the process's
+ * setting of the same meaning) and throws `WrongValue` for an invalid one.
  */
 import { parseDuration } from '../../kernel/duration.ts';
 import { type Percent, parsePercent, percentRatio } from '../../kernel/percent.ts';
@@ -13,27 +13,27 @@ import { MAX_STEP_FACTOR, parseMaxStep } from './max-step.ts';
 import type { Approval, Burst, ResizeMode } from './policy.ts';
 import { isQuotaKey } from '../model/quota-key.ts';
 
-/** A value that a setting does not take; its message is what would be right, to follow "write". */
+/** An invalid value of a setting; the message says what would be valid, to follow "write". */
 export class WrongValue extends Error {
   override readonly name = 'WrongValue';
-  /** What exactly is wrong, where a value can be wrong in several ways. */
+  /** The exact problem, if a value can be wrong in several ways. */
   readonly reason: string | undefined;
 
   constructor(wanted: string, reason?: string) {
-    // A reason may quote the value, and an annotation may hold 256 KiB.
+    // The reason may quote the value, and an annotation may hold 256 KiB.
     const brief = reason === undefined || reason.length <= 300 ? reason : `${reason.slice(0, 300)}…`;
     super(brief === undefined ? wanted : `${wanted} (${brief})`);
     this.reason = brief;
   }
 }
 
-/** A year of weeks has no use as a rest; four weeks also keep every timer far from its limits. */
+/** Four weeks: a longer cooldown has no use, and timers stay far below their limits. */
 const MAX_COOLDOWN_MINUTES = 40_320;
 const MAX_INCREMENT = 1000;
 
 const SECOND_MS = 1_000;
 const DAY_MS = 86_400_000;
-/** Longer than any quarter: whoever means more means never. */
+/** Longer than any quarter; for a longer time `never` is the right setting. */
 const MAX_SPAN_MS = 92 * DAY_MS;
 const SPAN_FORM = 'such as "90m", "24h" or "7d", from 1s to 92d';
 
@@ -104,7 +104,7 @@ export function readSpanOrNever(text: string): number | null {
   return spanOf(text, SECOND_MS, SPAN_OR_NEVER_FORM);
 }
 
-/** Milliseconds; `0` is none at all. */
+/** Milliseconds; `0` disables the cooldown. */
 export function readRejectionCooldown(text: string): number {
   return spanOf(text, 0, 'a duration such as "90m", "24h" or "7d", up to 92d, or "0"');
 }
@@ -153,25 +153,25 @@ function positiveQuantity(text: string, wanted: string): string {
 }
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
-// RFC 3339, which allows a lower-case t and z; a moment without an offset would be somebody's local time.
+// RFC 3339, which allows a lower-case t and z; without an offset the moment would depend on the local time zone.
 const MOMENT = /^(\d{4}-\d{2}-\d{2})t(\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?)(z|[+-]\d{2}:\d{2})$/i;
 
-/** The moment that a freeze ends; a date is its first moment in UTC. */
+/** The end of a freeze; a date means its first moment in UTC. */
 export function readFreezeUntil(text: string): EpochMs {
   const [, date = text, time = '00:00:00', offset = 'Z'] = MOMENT.exec(text) ?? [];
   const day = DATE.test(date) ? Date.parse(`${date}T00:00:00Z`) : Number.NaN;
-  // A day that a month does not have would count as one of the next month.
+  // Date would read a day that does not exist as a day of the next month.
   if (Number.isNaN(day) || !new Date(day).toISOString().startsWith(date)) throw new WrongValue(FREEZE_FORM);
   const moment = Date.parse(`${date}T${time}${offset.toUpperCase()}`);
   if (Number.isNaN(moment)) throw new WrongValue(FREEZE_FORM);
   return moment;
 }
 
-// A user, or a team as `organisation/team`. GitHub's names are letters, digits and hyphens; a company's own users have an
+// A user, or a team as `organisation/team`. GitHub names have letters, digits and hyphens; managed users also have an
 // underscore, and a team's slug may have dots.
 const REVIEWER = /^@?([A-Za-z0-9][A-Za-z0-9_-]{0,99}(?:\/[A-Za-z0-9_][A-Za-z0-9._-]{0,99})?)$/;
 
-/** Users and teams without their `@`; nobody for `none`. */
+/** Users and teams without their `@`; empty for `none`. */
 export function readReviewers(text: string): readonly string[] {
   if (text.toLowerCase() === 'none') return [];
   const names = text.split(',').map((part) => REVIEWER.exec(part.trim())?.[1]);
@@ -193,7 +193,7 @@ export function readGitRepository(text: string): string {
 const GIT_PATH_FORM = 'a folder or a file from the repository\'s root, such as "clusters/prod/{{ .Namespace }}"';
 
 export function readGitPath(text: string): string {
-  // An address may hold a password, which a path that is taken as it is would carry into histories.
+  // A URL may contain a password, which would be stored in workflow histories with the path.
   if (text.includes('://')) throw new WrongValue(GIT_PATH_FORM, 'this is an address');
   try {
     return parsePathTemplate(text).text;
@@ -205,7 +205,7 @@ export function readGitPath(text: string): string {
   }
 }
 
-// git-check-ref-format, as far as a branch can be mistyped.
+// The rules of git-check-ref-format that matter for typos in a branch name.
 const BRANCH = /^(?![-/.])(?!.*(?:\.\.|\/\/|\/\.|@\{))[^\s~^:?*[\\]{1,255}(?<![/.])$/;
 
 export function readGitRef(text: string): string {

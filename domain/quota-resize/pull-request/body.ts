@@ -1,4 +1,4 @@
-/** What the description of a pull request can speak of: the names that its template is given. */
+/** The data of a pull request's description: the names that its template can use. */
 import type { ResourceList } from '../../kernel/resource-list.ts';
 import { quotaResizeId } from '../target.ts';
 import { type QuotaTarget, targetName } from '../../kernel/target.ts';
@@ -16,24 +16,24 @@ import {
   thresholdFor,
 } from '../policy/policy.ts';
 
-/** This many sentences of evidence stay far below what GitHub takes. */
+/** So many sentences of evidence stay far below GitHub's limit. */
 const EVIDENCE_SHOWN = 20;
 
-/** Where a value is from that no annotation says: the settings of the process, with its defaults. */
+/** The source of a value that no annotation sets: the settings of the process and their defaults. */
 const PROCESS = 'the installation';
 
-/** What one quota is raised by. */
+/** The raises of one quota. */
 export interface QuotaChanges {
   readonly quota: string;
-  /** `from` as Git says it. */
+  /** `from` is the value in Git. */
   readonly changes: readonly LimitChange[];
 }
 
-/** A quota that the pull request raises, as it was found in Git. */
+/** A quota that the pull request raises, with its place in Git. */
 export interface RaisedQuota extends QuotaChanges {
   /** How it was found, to follow "is". */
   readonly how: string;
-  /** Resources of the decision that Git holds at the proposed value or above already. */
+  /** Resources of the decision that Git already has at the proposed value or above. */
   readonly inGit: ResourceList;
 }
 
@@ -46,13 +46,13 @@ export interface BodyFacts {
   readonly policy: ResizePolicy;
   readonly repository: string;
   readonly base: string;
-  /** Every file that is changed. */
+  /** All changed files. */
   readonly paths: readonly string[];
-  /** The quota of the decision, then its batched quotas. */
+  /** The decision's own quota first, then its batched quotas. */
   readonly quotas: readonly RaisedQuota[];
   /** Batched quotas that this pull request cannot raise. */
   readonly leftOut: readonly { readonly quota: string; readonly why: string }[];
-  /** Where Temporal's UI is, with the namespace of the workflow; null where it is not known. */
+  /** The URL of the Temporal UI and the workflow's namespace; null when unknown. */
   readonly temporalUi: { readonly url: string; readonly namespace: string } | null;
 }
 
@@ -62,7 +62,10 @@ interface PolicyRow {
   readonly from: string;
 }
 
-/** The names of a description; every ForeignText is escaped where it stands, and shown as code by `{{code name}}`. */
+/**
+ * The names available to a description. Each ForeignText is escaped where it is used, and `{{code name}}` shows it as
+ * code.
+ */
 interface BodyContext {
   readonly id: string;
   readonly cluster: ForeignText;
@@ -80,18 +83,18 @@ interface BodyContext {
   readonly leftAlone: readonly Readonly<Record<'quota' | 'resource' | 'value', ForeignText>>[];
   readonly leftOut: readonly Readonly<Record<'quota' | 'why', ForeignText>>[];
   readonly evidence: readonly ForeignText[];
-  /** How many more sentences of evidence there are; 0 when all are shown. */
+  /** The number of sentences of evidence that are not shown. */
   readonly moreEvidence: number;
   readonly found: readonly Readonly<Record<'quota' | 'how', ForeignText>>[];
-  /** What the policy made of the need: capped by a maximum, or not acted on. */
+  /** How the policy changed the requirement: capped by a maximum, or not acted on. */
   readonly notes: readonly ForeignText[];
-  /** Why an approval is needed; null when none is, or it was given. */
+  /** Why an approval is required; null when none is, or when it was given. */
   readonly approval: ForeignText | null;
   readonly approvedBy: ForeignText | null;
   /** Sentences in Markdown. */
   readonly next: readonly string[];
   readonly policy: readonly PolicyRow[];
-  /** `team-a/compute`, after the name of a command. */
+  /** The argument `team-a/compute` for operator commands. */
   readonly commandArgument: string;
   readonly workflowId: string;
   readonly workflowUrl: string | null;
@@ -150,8 +153,8 @@ export function bodyContext(facts: BodyFacts): BodyContext {
 }
 
 /**
- * Where the status of a quota says something else than was counted; a batched quota's with its name, while it is
- * raised.
+ * Sentences about differences between status and counted usage; those of a batched quota name the quota and are
+ * included while it is raised.
  */
 function usageSentences({ decision, quotas }: BodyFacts): readonly string[] {
   const batchedQuotas = (decision.batchedQuotas ?? []).filter((one) => quotas.some(({ quota }) => quota === one.quota));
@@ -162,7 +165,7 @@ function usageSentences({ decision, quotas }: BodyFacts): readonly string[] {
 }
 
 function awaitedApproval({ decision: { approvalRequirement, approvedBy } }: BodyFacts): ForeignText | null {
-  // Also one that was asked for before the pull request: the need may have grown beyond what was approved.
+  // Includes an approval from before the pull request: the requirement may have grown since.
   return approvalRequirement === null || approvedBy !== undefined ? null : new ForeignText(approvalRequirement.message);
 }
 
@@ -210,7 +213,7 @@ function windowText({ cron, duration, zone }: ResizePolicy['mergeWindows'][numbe
   return `${cron} for ${formatSpan(duration)} (${zone})`;
 }
 
-/** The settings that bear on these resources, with the layer that each came from. */
+/** The settings that affect these resources, with the layer of each. */
 function policyRows(policy: ResizePolicy, resources: readonly string[]): readonly PolicyRow[] {
   const row = (name: string, value: string, source: PolicySource = policy.sources[name] ?? 'default'): PolicyRow => ({
     name,
@@ -244,7 +247,7 @@ function policyRows(policy: ResizePolicy, resources: readonly string[]): readonl
     ...(policy.mergeWindows.length === 0 ? [] : [row('merge-windows', policy.mergeWindows.map(windowText).join(', '))]),
     ...(policy.reviewers === null ? [] : [row('reviewers', policy.reviewers.join(', '))]),
   ];
-  // One threshold may hold for several resources.
+  // One threshold may apply to several resources.
   const seen = new Set<string>();
   return rows.filter((one) => {
     const key = `${one.name} ${escapeMarkdown(String(one.value))}`;
@@ -254,7 +257,7 @@ function policyRows(policy: ResizePolicy, resources: readonly string[]): readonl
   });
 }
 
-/** What templates are tried with: with everything that may be absent, and without. */
+/** Contexts for testing templates: with every optional part, and without. */
 export const bodySamples: readonly BodyContext[] = samples();
 
 function samples(): readonly BodyContext[] {

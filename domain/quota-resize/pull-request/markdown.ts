@@ -1,11 +1,11 @@
-/** Text from the cluster in GitHub's Markdown, so that it stays plain words wherever it stands. */
+/** Escapes text from the cluster for GitHub's Markdown, so that it stays plain text. */
 import { oneLine } from '../../kernel/sentence.ts';
 
 const SENTENCE_LENGTH = 600;
 
 /**
- * A text that may hold words from the cluster: escaped wherever it is put into Markdown, or shown as code. What stands
- * between two backticks in it is code.
+ * A text that may contain text from the cluster: it is escaped in Markdown, or shown as code. Parts between two
+ * backticks are shown as code.
  */
 export class ForeignText {
   readonly #raw: string;
@@ -18,26 +18,26 @@ export class ForeignText {
     return escapeMarkdown(this.#raw);
   }
 
-  /** As a code span, in which Markdown has no meaning. */
+  /** As a code span, in which Markdown syntax has no effect. */
   code(): string {
     return code(this.#raw);
   }
 }
 
 export function code(text: string): string {
-  // Names and quantities hold no backtick; a table cell must hold no bar.
+  // Names and quantities contain no backtick, and a table cell must not contain a bar.
   return `\`${oneLine(text).replaceAll('`', "'").replaceAll('|', '\\|')}\``;
 }
 
 /**
- * Text from the cluster (an Event's message, a workload's name) as plain words in Markdown: no markup, no HTML, no table
- * cell of its own, no mention that notifies somebody, no reference that links another issue, no address that becomes a link.
- * Only what stands between two backticks is shown as code, in which Markdown has no meaning.
+ * Escapes text from the cluster (an Event's message, a workload's name) to plain text in Markdown: no markup, no HTML,
+ * no table cell, no mention that notifies somebody, no reference to an issue, no link. Only text between two backticks
+ * is shown as code, in which Markdown syntax has no effect.
  */
 export function escapeMarkdown(text: string): string {
   const line = oneLine(text);
   const short = line.length > SENTENCE_LENGTH ? `${line.slice(0, SENTENCE_LENGTH)}…` : line;
-  // What stands at an odd place was between two backticks.
+  // Parts with an odd index were between two backticks.
   return short
     .split(/`([^`]+)`/)
     .map((part, index) => (index % 2 === 1 ? code(part) : escapeWords(part)))
@@ -51,7 +51,7 @@ function escapeWords(text: string): string {
       .replaceAll('<', '&lt;')
       .replaceAll('>', '&gt;')
       .replace(/[\\`*_{}[\]|~]/g, '\\$&')
-      // An empty comment parts the sign from its word, which Markdown escapes do not do for GitHub's own links.
+      // An empty comment separates the sign from its word: Markdown escapes do not prevent GitHub's own links.
       .replace(/[@#](?=\w)/g, '$&<!-- -->')
       .replace(/\b(https?|ftp):\/\//gi, '$1:<!-- -->//')
       .replace(/\bwww\./gi, 'www<!-- -->.')

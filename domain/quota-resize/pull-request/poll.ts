@@ -1,14 +1,16 @@
-/** How often an open pull request is asked for, and how much is asked, by how long nothing about it has changed. */
+/**
+ * How often an open pull request is polled, and how much is read each time, depending on how long it has not changed.
+ */
 import { pollDelay } from '../../kernel/poll-pace.ts';
 
 /** In milliseconds, from the worker's configuration. */
 export interface PullRequestPollTimings {
-  /** Between two looks at a pull request that has just changed. */
+  /** Interval of polls of a pull request that has just changed. */
   readonly checksPollMin: number;
-  /** Between two looks once nothing has changed for `checksPollRamp`. */
+  /** Interval of polls once nothing has changed for `checksPollRamp`. */
   readonly checksPollMax: number;
   readonly checksPollRamp: number;
-  /** Between two looks where webhooks tell of changes, after the first minute; absent where none do. */
+  /** Interval of polls where webhooks report changes, after the first minute; absent without webhooks. */
   readonly webhookPoll?: number | undefined;
 }
 
@@ -16,22 +18,22 @@ export interface PullRequestPoll {
   /** Milliseconds until the next pass. */
   readonly delay: number;
   /**
-   * Whether a look reads the checks as well, which are at least two requests more. A slow look is one request: what
-   * checks change for the merge shows in `mergeable_state`.
+   * Whether a poll reads the checks too, at least two more requests. A slow poll makes one request: what matters about
+   * checks for the merge is visible in `mergeable_state`.
    */
   readonly readsChecks: boolean;
 }
 
-/** the forge tells of a change within seconds; what it does not tell in this time is asked for once in a long while. */
-const WEBHOOK_PATIENCE_MS = 60_000;
 /**
- * the forge computes mergeability within seconds; one that takes longer than this is stuck, and asking does not help.
+ * The forge reports a change within seconds. A change that was not reported after this time is left to the slow poll.
  */
+const WEBHOOK_PATIENCE_MS = 60_000;
+/** The forge computes mergeability within seconds; if it takes longer than this, polling faster does not help. */
 const COMPUTING_MS = 300_000;
 
 /**
- * @param quietFor milliseconds since something about the pull request last changed.
- * @param computing whether the forge is still computing if it can be merged.
+ * @param quietFor milliseconds since the last change of the pull request.
+ * @param computing whether the forge is still computing the mergeability.
  */
 export function pullRequestPoll(
   timings: PullRequestPollTimings,

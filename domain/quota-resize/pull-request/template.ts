@@ -1,8 +1,8 @@
-/** Headroom's own words for a pull request, as Handlebars templates: an operator's take their place one by one. */
+/** Headroom's own texts for pull requests, as Handlebars templates; an operator may replace each of them. */
 
 /**
- * The description, in GitHub's Markdown: what changes and why, what happens next, what people can do, and the details folded.
- * Its names are in body.ts.
+ * The description in GitHub's Markdown: what changes and why, what happens next, what people can do, and folded
+ * details. Its names are defined in body.ts.
  */
 const BODY = `## Quota Resize Recommendation
 

@@ -1,11 +1,11 @@
 /**
- * Templates in which operators word what Headroom leaves in a repository: Handlebars, with what it is given and no more. A
- * name that is not there is an error and no empty text, prototypes are out of reach, and no function does anything but format.
+ * Handlebars templates with which operators customize the texts in a repository. A template sees only its context: an
+ * unknown name is an error and not an empty text, prototypes are not accessible, and the helpers only format.
  */
 import Handlebars from 'handlebars';
 import { code, ForeignText } from './markdown.ts';
 
-/** A template that cannot be used; the message says what is wrong, and what would be right. */
+/** An invalid template; the message says what is wrong and what would be valid. */
 export class TemplateError extends Error {
   override readonly name = 'TemplateError';
 }
@@ -20,18 +20,17 @@ environment.registerHelper('code', (value: unknown) =>
 
 const FUNCTIONS = ['code', 'if', 'unless', 'each', 'with'];
 
-/** What templates are tried with before they are used, so that a bad one is found when the process starts. */
+/** Contexts with which templates are tested, so that an invalid one is found at start. */
 export interface Samples<Context extends object> {
   readonly contexts: readonly Context[];
-  /** Throws TemplateError for a text that is not right. */
+  /** Throws TemplateError for an invalid result. */
   readonly check?: (render: TextTemplate<Context>) => void;
 }
 
 /**
- * Reads a template and renders it with every sample.
+ * Compiles a template and renders it with every sample.
  *
- * @throws {TemplateError} for bad syntax, a name that is not given, a function that does not exist, or a text that `check`
- *   refuses.
+ * @throws {TemplateError} for bad syntax, an unknown name or function, or a text that `check` rejects.
  */
 export function compileTemplate<Context extends object>(
   source: string,

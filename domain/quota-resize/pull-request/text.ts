@@ -1,6 +1,6 @@
 /**
- * The words and names that Headroom leaves in a repository: branch, commit, pull request and comments. Reviewers read
- * them, and Headroom finds its own work again by them.
+ * The texts and names that Headroom writes to a repository: branch, commit, pull request and comments. Reviewers read
+ * them, and Headroom recognizes its own work by them.
  */
 import { oneLine, truncate } from '../../kernel/sentence.ts';
 import { type QuotaTarget, targetName } from '../../kernel/target.ts';
@@ -16,20 +16,20 @@ const TITLE_LENGTH = 256;
 const BODY_LENGTH = 60_000;
 /** GitHub rejects a longer label. */
 const LABEL_LENGTH = 50;
-/** Git keeps a loose ref in a file named after the last part plus `.lock`, and file names end at 255 bytes. */
+/** Git stores a loose ref in a file named after the last part plus `.lock`, and file names are limited to 255 bytes. */
 const MAX_PART = 80;
 
-/** What a title, a commit message and labels may speak of. */
+/** The data of a title, a commit message and labels. */
 export interface ChangeFacts {
   readonly target: QuotaTarget;
   readonly decisionId: string;
   /** `owner/name`. */
   readonly repository: string;
-  /** The quota of the decision, then its batched quotas. */
+  /** The decision's own quota first, then its batched quotas. */
   readonly quotas: readonly QuotaChanges[];
 }
 
-/** The names that titles, commit messages and labels are given. */
+/** The names available to titles, commit messages and labels. */
 interface ChangeContext {
   readonly id: string;
   readonly cluster: string;
@@ -47,23 +47,23 @@ interface ChangeContext {
 
 type BranchContext = Readonly<Record<'id' | 'cluster' | 'namespace' | 'quota', string>>;
 
-/** The texts that operators may word themselves, as Handlebars templates. */
+/** The texts that operators may replace with Handlebars templates. */
 export interface TextTemplates {
   readonly title: string;
   readonly body: string;
-  /** The trailers by which Headroom knows its commits come after it. */
+  /** Without the trailers by which Headroom recognizes its commits; they are appended. */
   readonly commit: string;
   readonly branch: string;
   readonly labels: readonly string[];
 }
 
-/** Every text of a pull request, by the templates that are in force. */
+/** All texts of a pull request, by the templates in force. */
 export interface PullRequestTexts {
-  /** A legal ref name always. */
+  /** Always a legal ref name. */
   branch(target: QuotaTarget, decisionId: string): string;
   title(facts: ChangeFacts): string;
   commit(facts: ChangeFacts): string;
-  /** The squash commit of a merge: the pull request's number in the title, as the forge writes it itself. */
+  /** The squash commit of a merge; the title ends with the pull request's number, as the forge itself does it. */
   merge(facts: ChangeFacts, number: number): { readonly title: string; readonly message: string };
   labels(facts: ChangeFacts): readonly string[];
   /** The description in GitHub's Markdown. */
@@ -71,9 +71,9 @@ export interface PullRequestTexts {
 }
 
 /**
- * The texts by these templates, Headroom's own where there is none.
+ * The texts by these templates; Headroom's own where one is absent.
  *
- * @throws {TemplateError} for a template that cannot be used.
+ * @throws {TemplateError} for an invalid template.
  */
 export function pullRequestTexts(templates: Partial<TextTemplates> = {}): PullRequestTexts {
   const title = compileTitle(templates.title ?? builtInTemplates.title);
@@ -98,7 +98,7 @@ export function pullRequestTexts(templates: Partial<TextTemplates> = {}): PullRe
   };
 }
 
-/** Each throws TemplateError for a template that cannot be used, with the text of it that is wrong. */
+/** Checks of single templates; each throws TemplateError with the invalid part. */
 export const templateChecks: Readonly<
   Record<'title' | 'body' | 'commit' | 'branch' | 'label', (text: string) => void>
 > = {
@@ -192,15 +192,15 @@ function summary(changes: readonly Pick<LimitChange, 'resource' | 'from' | 'to'>
   return rest.length > 0 ? `${first} and ${rest.length} more` : (first ?? 'nothing');
 }
 
-/** What a branch template is given: every value is one part of a legal ref, and two names never give one part. */
+/** The context of a branch template: every value is a legal part of a ref, and different names give different parts. */
 function branchContext(target: QuotaTarget, decisionId: string): BranchContext {
   const { cluster, namespace, quota } = target;
   return { id: refPart(decisionId), cluster: refPart(cluster), namespace: refPart(namespace), quota: refPart(quota) };
 }
 
-/** Characters that git forbids are escaped as `_<hex>_`, and a part that is too long ends in a hash of itself. */
+/** Escapes characters that git forbids as `_<hex>_`; a part that is too long ends with a hash of the whole part. */
 function refPart(part: string): string {
-  // Underscores are escaped too (no Kubernetes name has one), so that two names never give one part.
+  // Underscores are escaped too (no Kubernetes name has one), so that different names give different parts.
   const escaped = part
     .replace(/[^A-Za-z0-9.-]/gu, escapeCharacter)
     // Git forbids a part that begins or ends with a dot, two dots in a row, and a part that ends with `.lock`.
@@ -213,7 +213,7 @@ function escapeCharacter(character: string): string {
   return `_${(character.codePointAt(0) ?? 0).toString(16)}_`;
 }
 
-/** FNV-1a over UTF-16 units, 32 bits in hexadecimal: it tells names apart and protects nothing. */
+/** FNV-1a over UTF-16 code units, 32 bits in hexadecimal; it distinguishes names and is not a security measure. */
 function fingerprint(text: string): string {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) {
@@ -222,7 +222,7 @@ function fingerprint(text: string): string {
   return (hash >>> 0).toString(16).padStart(8, '0');
 }
 
-/** Why git refuses a branch of this name, by the rules of `git check-ref-format`; null for a legal one. */
+/** Why git rejects a branch name, by the rules of `git check-ref-format`; null for a legal name. */
 function illegalBranch(name: string): string | null {
   // oxlint-disable-next-line no-control-regex -- git forbids them
   if (/[\s\u0000-\u001f\u007f~^:?*[\\]/.test(name)) return 'it has white space or one of ~ ^ : ? * [ \\';
@@ -245,18 +245,18 @@ function trailers({ decisionId, target, quotas }: ChangeFacts): string {
   ].join('\n');
 }
 
-/** The decision that a commit belongs to by its trailer; null for anybody else's commit. */
+/** The decision in a commit's trailer; null for anybody else's commit. */
 export function decisionOfCommit(message: string): string | null {
   const trailer = message.split(/\r?\n/).findLast((line) => line.startsWith('Headroom-Decision: '));
   return trailer === undefined ? null : trailer.slice('Headroom-Decision: '.length).trim();
 }
 
-/** A comment of Headroom, with a hidden marker by which it is not written twice. */
+/** A comment of Headroom, with a hidden marker that prevents writing it twice. */
 export function markedComment(decisionId: string, key: string, text: string): string {
   return `${escapeMarkdown(text)}\n\n${commentMarker(decisionId, key)}`;
 }
 
-/** The marker of one comment: `key` is a hash of what makes the comment another one. */
+/** The marker of one comment: `key` is a hash of the data that distinguishes comments. */
 export function commentMarker(decisionId: string, key: string): string {
   return `<!-- headroom:${decisionId}:${key} -->`;
 }

@@ -1,10 +1,10 @@
-/** The words that several sentences for people share. */
+/** Phrases that several sentences for people share. */
 import type { ResourceList } from '../../kernel/resource-list.ts';
 import type { DecisionFacts } from '../model/decision.ts';
 import type { QuotaObservation } from '../model/observation.ts';
 import type { Proposal } from '../model/verdict.ts';
 
-/** Why a Lease of somebody else stops the decision. */
+/** Why a Lease that somebody else holds blocks the decision. */
 export function leaseHeldDetail({ lease }: QuotaObservation): string {
   if (lease.hasUnreadDecision === true) {
     return `the Lease ${lease.name} has a decision that this release cannot read, so nothing is decided beside it. Headroom waits until a release that can read it has ended it, or until its annotation resizer.io/decision is deleted`;
@@ -17,7 +17,7 @@ export function summary(proposal: Pick<Proposal, 'changes'>): string {
   return proposal.changes.map((change) => `${change.resource} ${change.from} → ${change.to}`).join(', ');
 }
 
-/** The same of a whole decision: `requests.cpu 2 → 3; quota objects: pods 4 → 5`. */
+/** The summary of a whole decision: `requests.cpu 2 → 3; quota objects: pods 4 → 5`. */
 export function wholeSummary(decision: Pick<DecisionFacts, 'changes' | 'batchedQuotas'>): string {
   const others = (decision.batchedQuotas ?? []).map(({ quota, changes }) => `quota ${quota}: ${summary({ changes })}`);
   return [summary(decision), ...others].join('; ');

@@ -1,10 +1,10 @@
-/** Who Headroom is to GitHub, from the configuration: a token, or an App. */
+/** Headroom's credential for GitHub, from the configuration: a token or a GitHub App. */
 import type { Secret } from '../../kernel/settings/secret.ts';
 import { readSecretSetting } from '../../kernel/settings/secret-setting.ts';
 import type { SettingSources, ValuesOf, WrittenValue } from '../../kernel/settings/setting.ts';
 import { githubSettings } from './github.ts';
 
-/** Each value is read again from its file, if it comes from one, at every `reveal()`. */
+/** A value from a file is read again at every `reveal()`. */
 export type GitHubCredential =
   | { readonly kind: 'token'; readonly token: Secret }
   | { readonly kind: 'app'; readonly appId: Secret; readonly installationId: Secret; readonly privateKey: Secret };
@@ -14,12 +14,12 @@ type Named = 'token' | 'appId' | 'installationId' | 'privateKey';
 
 const APP: readonly Named[] = ['appId', 'installationId', 'privateKey'];
 
-/** Whether the user names any credential, complete or not. */
+/** Whether the configuration names any credential, complete or not. */
 export function namesCredential(written: SettingSources['written']): boolean {
   return (['token', ...APP] as const).some((name) => writtenAs(name, written).length > 0);
 }
 
-/** The credential; undefined where there is none, or one with a problem. */
+/** The credential; undefined when there is none or it has a problem. */
 export function readGitHubCredential(values: Values, sources: SettingSources): GitHubCredential | undefined {
   const { written, problems } = sources;
   const [token] = writtenAs('token', written);
@@ -47,7 +47,7 @@ export function readGitHubCredential(values: Values, sources: SettingSources): G
   return { kind: 'app', appId, installationId, privateKey };
 }
 
-/** What of a credential must be in no log; an App's numbers may. */
+/** The parts of a credential that must not be logged; an App's numeric ids may. */
 export function secretsOf(credential: GitHubCredential): readonly Secret[] {
   return [credential.kind === 'token' ? credential.token : credential.privateKey];
 }
@@ -56,7 +56,7 @@ function writtenAs(name: Named, written: SettingSources['written']): readonly Wr
   return [`github.${name}`, `github.${name}File`].flatMap((path) => written.get(path) ?? []);
 }
 
-/** A value that is in a setting or in the file that another one names. */
+/** A value from a setting, or from the file that another setting names. */
 function readSecret(name: Named, values: Values, sources: SettingSources): Secret | undefined {
   return readSecretSetting(
     { path: `github.${name}`, setting: githubSettings[name], value: values[name], file: values[`${name}File`] },

@@ -1,4 +1,4 @@
-/** Where the GitOps repositories are, and who Headroom is to GitHub. */
+/** Where the GitOps repositories are, and Headroom's identity on GitHub. */
 import type { z } from 'zod';
 import type { RepositoryName } from '../../kernel/forge.ts';
 import { readPrivateKey } from '../../kernel/rsa-private-key.ts';

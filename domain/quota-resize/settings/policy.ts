@@ -25,7 +25,7 @@ import {
   WrongValue,
 } from '../policy/values.ts';
 
-/** A type by the reader of the annotation with the same meaning. */
+/** A type that uses the parser of the annotation with the same meaning. */
 function asAnnotated<Output>(read: (text: string) => Output): z.ZodType<Output, string> {
   return explained(
     (written) => read(written.trim()),

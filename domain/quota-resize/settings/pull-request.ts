@@ -2,7 +2,7 @@ import { explained, splitList } from '../../kernel/settings/forms.ts';
 import type { Settings } from '../../kernel/settings/setting.ts';
 import { templateChecks } from '../pull-request/text.ts';
 
-/** A template that was tried out with samples, so that a bad one stops the process. */
+/** A template that was tested with samples, so that an invalid one stops the process at start. */
 function template(check: (written: string) => void) {
   return explained((written) => {
     check(written);

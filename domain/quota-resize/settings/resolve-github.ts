@@ -3,19 +3,19 @@ import type { RepositoryName } from '../../kernel/forge.ts';
 import type { githubSettings } from './github.ts';
 import { type GitHubCredential, namesCredential, readGitHubCredential } from './github-credential.ts';
 
-/** The GitOps repository and the right to use it. */
+/** The GitOps repository and the credential for it. */
 export interface GitHubTarget {
   readonly apiUrl: string;
   readonly owner: string;
   readonly repo: string;
   /** The repository's default branch when absent. */
   readonly baseBranch: string | undefined;
-  /** Every repository that may be changed; the first one is that of owner and repo. */
+  /** All repositories that may be changed; the first one is that of owner and repo. */
   readonly repositories: readonly RepositoryName[];
   readonly credential: GitHubCredential;
 }
 
-/** Every repository that may be changed; the first one is that of owner and repo, where they are given. */
+/** All repositories that may be changed; the first one is that of owner and repo, if they are set. */
 export function repositoriesOf({
   owner,
   repo,
@@ -25,7 +25,7 @@ export function repositoriesOf({
   return owner === undefined || repo === undefined ? repositories : [{ owner, repo, baseBranch }, ...repositories];
 }
 
-/** Only a worker writes to GitHub, and needs a repository and a credential as soon as it may propose. */
+/** Only a worker writes to GitHub; it needs a repository and a credential as soon as it may propose. */
 export function resolveGitHub(
   github: ValuesOf<typeof githubSettings>,
   isProposing: boolean,
@@ -36,12 +36,12 @@ export function resolveGitHub(
   const credential = readGitHubCredential(github, sources);
   const repositories = repositoriesOf(github);
   const [first] = repositories;
-  // A value that is there and wrong has its own problem already.
+  // A value that is present and invalid already has its own problem.
   const unnamed = [
     ...(written.has('github.owner') ? [] : ['GITHUB_OWNER']),
     ...(written.has('github.repo') ? [] : ['GITHUB_REPO']),
   ];
-  // The list alone is enough; half of the first repository's name is a slip.
+  // The list alone is sufficient, but only half of the first repository's name is a mistake.
   const isNamed = unnamed.length === 0 || (unnamed.length === 2 && written.has('github.repositories'));
   if (first !== undefined && isNamed && credential !== undefined) {
     const { owner, repo, baseBranch } = first;

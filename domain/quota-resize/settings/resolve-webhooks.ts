@@ -1,4 +1,4 @@
-/** Whether GitHub tells Headroom of changes, and how the starter knows that it is GitHub. */
+/** Whether GitHub reports changes by webhook, and how the starter verifies that a request is from GitHub. */
 import type { ListenAddress } from '../../kernel/settings/forms.ts';
 import { Secret } from '../../kernel/settings/secret.ts';
 import { readSecretSetting } from '../../kernel/settings/secret-setting.ts';
@@ -6,15 +6,15 @@ import type { SettingSources, ValuesOf } from '../../kernel/settings/setting.ts'
 import { webhookSettings } from './webhooks.ts';
 
 export interface Webhooks {
-  /** Milliseconds between two passes of a worker at a pull request where a starter is told; absent: nobody is. */
+  /** Milliseconds between a worker's polls of a pull request when a starter receives webhooks; absent: none does. */
   readonly pollMs: number | undefined;
-  /** Where this process takes webhooks; absent: it takes none. */
+  /** The address on which this process receives webhooks; absent: it receives none. */
   readonly address: ListenAddress | undefined;
-  /** One secret, or two while it is being replaced. There wherever `address` is. */
+  /** One secret, or two while it is being rotated. Present whenever `address` is. */
   readonly secrets: Secret<readonly string[]> | undefined;
 }
 
-/** Every secret in a text; an empty part is none. */
+/** The secrets in a text; empty parts are ignored. */
 function splitSecrets(text: string): readonly string[] {
   return text
     .split(/[,\n]/)
@@ -22,7 +22,7 @@ function splitSecrets(text: string): readonly string[] {
     .filter((part) => part !== '');
 }
 
-/** Only a starter takes webhooks, and needs their secret. */
+/** Only a starter receives webhooks and needs their secret. */
 export function resolveWebhooks(
   { enabled, poll, address, secret, secretFile }: ValuesOf<typeof webhookSettings>,
   sources: SettingSources,

@@ -3,8 +3,8 @@ import type { ResourceList } from '../../kernel/resource-list.ts';
 import type { ResizePolicy } from '../policy/policy.ts';
 
 /**
- * Whether a quota's own numbers are reason enough to start an episode: any resource at its threshold or below its minimum,
- * and not at its maximum. What was refused is known from Events; the episode looks at both afresh.
+ * Whether a quota's own numbers justify an episode: a resource is at its threshold or below its minimum, and not at its
+ * maximum. Denials are reported by Events instead; the episode then observes both.
  */
 export function isUnderPressure(
   quota: { readonly hard: ResourceList; readonly used: ResourceList },

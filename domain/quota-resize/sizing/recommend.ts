@@ -1,4 +1,4 @@
-/** The limits that a quota needs, by the threshold strategy. */
+/** Computes the limits that a quota requires, by the threshold strategy. */
 import { type Percent, percentRatio } from '../../kernel/percent.ts';
 import {
   addQuantities,
@@ -23,16 +23,16 @@ import {
 } from '../policy/policy.ts';
 import { roundLimitUp, roundLimitWithin, tidyUp } from './round.ts';
 
-/** What of a policy decides how far a limit is raised; the functions take a quota key. */
+/** The part of a policy that decides how far a limit is raised; the functions take a quota key. */
 export interface RaiseRules {
-  /** The share of the limit from which on it is raised. */
+  /** The percentage of the limit from which on it is raised. */
   readonly threshold: (resource: string) => Percent;
   /** The headroom that a raise adds. */
   readonly increment: (resource: string) => Percent;
   readonly burst: Burst;
-  /** No limit is proposed below. */
+  /** The smallest limit to propose. */
   readonly minimum: (resource: string) => string | undefined;
-  /** No limit is proposed above. */
+  /** The greatest limit to propose. */
   readonly maximum: (resource: string) => string | undefined;
   /** Proposed limits are multiples of it. */
   readonly step: (resource: string) => string | undefined;
@@ -53,55 +53,55 @@ export interface RecommendInput {
   /** The limits in force. */
   readonly hard: ResourceList;
   readonly used: ResourceList;
-  /** What was refused and is still missing, summed over the workloads. */
+  /** What was denied and is still missing, summed over the workloads. */
   readonly demand: ResourceList;
   readonly policy: RaiseRules;
-  /** The limits' texts in the manifest, for their units; `hard` where it is not known. */
+  /** The limits as written in the manifest, for their units; `hard` when unknown. */
   readonly written?: ResourceList;
 }
 
-/** minimum: the limit in force is below the policy's. */
+/** minimum: the present limit is below the policy's minimum. */
 type Cause = 'demand' | 'threshold' | 'minimum';
 
-/** A limit that asks to be raised, and how far it may be. Quantities are canonical unless it says otherwise. */
+/** A limit that has to be raised, and how far it may be. Quantities are canonical unless stated otherwise. */
 export interface Assessment {
   readonly resource: string;
   readonly current: string;
   readonly used: string;
-  /** The unmet demand for this resource; "0" where there is none. */
+  /** The unmet demand for this resource; "0" when there is none. */
   readonly demand: string;
   readonly causes: readonly Cause[];
-  /** What is asked for, in the manifest's unit, the maximum aside. */
+  /** The required limit in the manifest's unit, ignoring the maximum. */
   readonly wanted: string;
-  /** What is proposed, in the manifest's unit; null where the maximum allows no raise. */
+  /** The proposed limit in the manifest's unit; null when the maximum allows no raise. */
   readonly proposed: string | null;
-  /** The maximum that stands in the way, if one does. */
+  /** The maximum that limits the raise, if one does. */
   readonly cap: {
     readonly maximum: string;
-    /** How much of used + demand still does not fit; "0" where only headroom is cut. */
+    /** How much of used + demand still does not fit; "0" when only headroom is lost. */
     readonly lacking: string;
   } | null;
 }
 
-/** One limit to raise, with what led to it. */
+/** A limit to raise, with the reasons. */
 export type Raise = Assessment & { readonly proposed: string };
 
-/** The limits to raise, by resource name; empty when nothing is under pressure, or a maximum is in the way of all of it. */
+/** The limits to raise, by resource name; empty when nothing is under pressure, or maximums prevent all raises. */
 export function recommend(input: RecommendInput): readonly Raise[] {
   return assess(input).flatMap((one) => (one.proposed === null ? [] : [{ ...one, proposed: one.proposed }]));
 }
 
 /**
- * The limits that ask to be raised, by resource name.
+ * The limits that have to be raised, by resource name.
  *
- * - A threshold that is reached asks for hard × (1 + increment).
- * - Demand that does not fit asks for used + demand exactly (`fill`), or for so much that there is as much headroom as
- *   after any other raise and the threshold is not reached again at once (`settle`), as a round number. Demand that fits as
- *   it is (another quota was in the way, or room came free) asks for nothing.
- * - A limit below the policy's minimum asks for that.
+ * - A reached threshold requires hard × (1 + increment).
+ * - Demand that does not fit requires exactly used + demand (`fill`), or enough that there is as much headroom as after
+ *   any other raise and the threshold is not reached again at once (`settle`), as a round number. Demand that already
+ *   fits (another quota denied it, or room became free) requires nothing.
+ * - A limit below the policy's minimum requires the minimum.
  *
- * The result is at least the minimum, a multiple of the step (in the step's unit where the manifest's has no such multiple),
- * and never above the maximum.
+ * The result is at least the minimum, a multiple of the step (in the step's unit where the manifest's has no such
+ * multiple), and never above the maximum.
  */
 export function assess(input: RecommendInput): readonly Assessment[] {
   return resourceEntries(input.hard).flatMap(([resource, hard]): readonly Assessment[] => {
@@ -153,7 +153,7 @@ function quantityOrNull(text: string | undefined): Quantity | null {
   return text === undefined ? null : parseQuantity(text);
 }
 
-/** used ÷ hard ≥ threshold, exactly. A limit of zero is deliberate and is never reached. */
+/** used ÷ hard ≥ threshold, computed exactly. A limit of zero is deliberate and never counts as reached. */
 function reachesThreshold(used: Quantity, hard: Quantity, threshold: Percent): boolean {
   const { numerator, denominator } = percentRatio(threshold);
   return hard.nano > 0n && used.nano * denominator >= hard.nano * numerator;
@@ -165,15 +165,15 @@ function withIncrement(amount: Quantity, increment: Percent): Quantity {
 }
 
 /**
- * A multiple of the step as it is written: in the manifest's unit where it stays one, else in the step's. In a manifest that
- * counts in G, 12Gi are no whole number of G or M, and a step of 4Gi would be missed.
+ * Formats a multiple of the step: in the manifest's unit if it stays a multiple there, otherwise in the step's unit.
+ * Example: in a manifest that uses G, 12Gi is no whole number of G or M, so rounding would miss a step of 4Gi.
  */
 function inSteps(resource: string, multiple: Quantity, step: Quantity, written: string): string {
   const texts = [written, formatQuantity(step)].map((unit) => roundLimitUp(resource, multiple, unit));
   return texts.find((text) => parseQuantity(text).nano % step.nano === 0n) ?? texts[0] ?? '';
 }
 
-/** What the causes ask for, without a bound. */
+/** The limit that the causes require, without bounds. */
 function targetOf({
   resource,
   hard,
@@ -198,13 +198,15 @@ function targetOf({
   return causes.includes('threshold') ? withIncrement(hard, increment) : hard;
 }
 
-/** The smallest limit of which `used` is less than the threshold. */
+/** The smallest limit for which `used` is below the threshold. */
 function aboveThreshold(used: Quantity, threshold: Percent): Quantity {
   const { numerator, denominator } = percentRatio(threshold);
   return { nano: (used.nano * denominator) / numerator + 1n, format: used.format };
 }
 
-/** The largest limit that the maximum allows, in whole steps where those still are a raise; null where nothing is. */
+/**
+ * The largest limit that the maximum allows, in whole steps if that is still a raise; null when no raise is possible.
+ */
 function cappedAt(
   maximum: Quantity,
   about: {

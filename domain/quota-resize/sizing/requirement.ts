@@ -17,11 +17,11 @@ import { assessWith, unmetDemand } from '../demand/unmet-demand.ts';
 import type { Proposal } from '../model/verdict.ts';
 
 /**
- * What the quota needs, or null when nothing is under pressure, or everything that is may not be raised (`cappedRequirement`).
- * Usage that the objects of the namespace contradict counts with the number that asks for less, except where it was counted
- * from them.
+ * The quota's requirement; null when nothing is under pressure, or when everything under pressure may not be raised
+ * (`cappedRequirement`). Where the objects of the namespace contradict the usage, the smaller number is used, unless
+ * the usage was counted from them.
  *
- * @param since the last change of ours; see `unmetDemand`.
+ * @param since Headroom's last change; see `unmetDemand`.
  */
 export function computeRequirement(seen: QuotaObservation, since: EpochMs | null): Proposal | null {
   const { policy } = seen;
@@ -57,10 +57,12 @@ export function computeRequirement(seen: QuotaObservation, since: EpochMs | null
   };
 }
 
-/** A namespace may have thousands of refused Jobs; the numbers count all of them, and nobody reads that many sentences. */
+/**
+ * A namespace may have thousands of denied Jobs; the sum includes all of them, but nobody reads that many sentences.
+ */
 const MAX_EVIDENCE = 50;
 
-/** What a maximum of the policy keeps from being proposed, a sentence for each resource. */
+/** Sentences about resources that a maximum of the policy keeps from being raised. */
 export function cappedRequirement(observation: QuotaObservation, since: EpochMs | null): readonly string[] {
   return assessWith(observation, unmetDemand(observation, since), believedUsage(observation)).flatMap((one) => {
     if (one.cap === null) return [];
@@ -78,7 +80,7 @@ export function cappedRequirement(observation: QuotaObservation, since: EpochMs 
   });
 }
 
-/** Rewrites the proposed values in the unit that the manifest uses (`written`: the text of each resource in Git). */
+/** Converts the proposed values to the unit of the manifest (`written`: the text of each resource in Git). */
 export function asWritten(proposal: Proposal, written: ResourceList, policy: ResizePolicy): Proposal {
   const changes = proposal.changes.map((change) => {
     const text = written[change.resource];
@@ -94,7 +96,7 @@ export function asWritten(proposal: Proposal, written: ResourceList, policy: Res
   return { ...proposal, changes, approvalRequirement: approvalRequirementOf(policy, changes) };
 }
 
-/** The values of a need, as one comparable text. */
+/** The values of a requirement as one comparable text. */
 export function requirementDigest(proposal: Pick<Proposal, 'changes'>): string {
   return proposal.changes
     .map((change) => `${change.resource}=${change.to}`)
@@ -103,8 +105,8 @@ export function requirementDigest(proposal: Pick<Proposal, 'changes'>): string {
 }
 
 /**
- * Whether a need asks for so much more than `limits` that a decision for those is worth changing: a value at least one
- * increment greater, or any value greater where something refused is still missing.
+ * Whether a requirement exceeds `limits` so far that a decision for them should be changed: a value at least one
+ * increment greater, or any greater value while something denied is still missing.
  */
 export function outgrows(requirement: Proposal, limits: ResourceList, policy: ResizePolicy): boolean {
   return requirement.changes.some((change) => {
@@ -134,8 +136,8 @@ export function coveredBy(changes: readonly LimitChange[], limits: ResourceList)
 }
 
 /**
- * The larger of a decision's and a need's value for each resource: an update never takes back what was asked for. A value
- * that grows stays in the unit of the decision, which is the manifest's.
+ * The larger value of decision and requirement for each resource: an update never lowers a limit. A value that grows
+ * keeps the decision's unit, which is the manifest's.
  */
 export function mergeChanges(
   decided: readonly LimitChange[],
@@ -158,7 +160,7 @@ function reasonOf(raise: Raise, policy: ResizePolicy): string {
   const parts: string[] = [];
   if (causes.includes('demand')) {
     parts.push(`Workloads still need ${quantityText(resource, raise.demand)} that the quota denied.`);
-    // What is used is said once.
+    // The sentence about usage is part of the threshold's sentence.
     if (!causes.includes('threshold')) parts.push(`${usage}.`);
   }
   if (causes.includes('threshold')) {
@@ -183,7 +185,7 @@ function reasonOf(raise: Raise, policy: ResizePolicy): string {
 /** `resizer.io/cpu-max on the namespace` */
 function settingText(policy: ResizePolicy, setting: 'min' | 'max', resource: string): string {
   const { name, source } = settingFor(policy, setting, resource);
-  // The slash of a resource is an underscore in an annotation's name.
+  // A slash in the resource's name is an underscore in the annotation's name.
   const annotation = `${ANNOTATION_PREFIX}${name.replace('/', '_')}`;
   return source === 'default' ? annotation : `${annotation} on the ${source}`;
 }
@@ -217,7 +219,10 @@ function replicas(count: number): string {
   return `${count} ${count === 1 ? 'replica' : 'replicas'}`;
 }
 
-/** `requests.cpu 2 → 3600m: Usage is 2 of 2 CPU (100 %), and the threshold is 80 %.`, a line of the current details. */
+/**
+ * A line of the current details, such as `requests.cpu 2 → 3600m: Usage is 2 of 2 CPU (100 %), and the threshold is 80
+ * %.`
+ */
 export function describeChange(change: LimitChange): string {
   return `${change.resource} ${change.from} → ${change.to}: ${change.reason}`;
 }

@@ -1,4 +1,4 @@
-/** A limit as a person would write it: rounded up to the resource's natural step, in the unit of the manifest. */
+/** Rounds a limit as a person would: up to the resource's natural step, in the unit of the manifest. */
 import {
   ceilTo,
   compareQuantities,
@@ -19,7 +19,7 @@ const BYTES = /^(?:(?:requests|limits)\.)?(?:memory|storage|ephemeral-storage|hu
 type Nature = 'cpu' | 'bytes' | 'count';
 
 function natureOf(resource: string): Nature {
-  // A storage class's own limits: gold.storageclass.storage.k8s.io/requests.storage
+  // Limits of a storage class: gold.storageclass.storage.k8s.io/requests.storage
   const name = resource.replace(/^[^/]+\.storageclass\.storage\.k8s\.io\//, '');
   if (/^(?:(?:requests|limits)\.)?cpu$/.test(name)) {
     return 'cpu';
@@ -27,7 +27,10 @@ function natureOf(resource: string): Nature {
   return BYTES.test(name) ? 'bytes' : 'count';
 }
 
-/** Whether the resource comes in whole pieces: objects, ports and extended resources such as GPUs, unlike cpu and bytes. */
+/**
+ * Whether the resource is counted in whole pieces: objects, ports and extended resources such as GPUs, unlike cpu and
+ * bytes.
+ */
 export function isCountable(resource: string): boolean {
   return natureOf(resource) === 'count';
 }
@@ -36,14 +39,14 @@ function suffixOf(written: string): string {
   return written.trim().replace(/^[+-]?[0-9.]+/, '');
 }
 
-/** Whole cores where it comes out so, else milli-cores; milli-cores stay milli-cores. */
+/** Whole cores if possible, otherwise milli-cores; a limit in milli-cores stays in milli-cores. */
 function roundCpu(exact: Quantity, suffix: string): string {
   const milli = scaledValue(ceilTo(exact, parseQuantity('1m')), -3);
   const inMilli = suffix === 'm' || suffix === 'u' || suffix === 'n';
   return inMilli || milli % 1000n !== 0n ? `${milli}m` : `${milli / 1000n}`;
 }
 
-/** Huge pages are handed out whole. */
+/** Huge pages can only be used as a whole. */
 function wholePages(resource: string, exact: Quantity): Quantity {
   const page = /hugepages-(.+)$/.exec(resource)?.[1];
   if (page === undefined || !isQuantity(page) || parseQuantity(page).nano <= 0n) {
@@ -53,8 +56,8 @@ function wholePages(resource: string, exact: Quantity): Quantity {
 }
 
 /**
- * A whole number of `units[written]` where the amount is one, else rounded up to a whole number of the unit below. The
- * mega unit is fine enough for any limit: from there on it is rounded up in the unit itself.
+ * A whole number of `units[written]` if the amount is one, otherwise rounded up to a whole number of the next smaller
+ * unit. The mega unit is the smallest one used: an amount in it is rounded up.
  */
 function roundInUnits(exact: Quantity, units: readonly string[], written: number): string {
   const unit = units[written] ?? '';
@@ -81,16 +84,16 @@ function roundBytes(resource: string, exact: Quantity, suffix: string): string {
   if (/^[eE]/.test(suffix)) {
     return formatQuantity({ ...ceilTo(amount, parseQuantity('1M')), format: 'DecimalExponent' });
   }
-  // Plain bytes, or thousandths of them, are nobody's unit.
+  // Bytes and thousandths of bytes are too small to be useful units.
   return formatQuantity({ ...ceilTo(amount, parseQuantity('1Mi')), format: 'BinarySI' });
 }
 
 /**
- * The text to write for a limit of at least `exact`.
+ * The text for a limit of at least `exact`.
  *
- * Natural steps: a thousandth of a core; a mebibyte, or a megabyte where the manifest counts in decimal units; one
- * piece of anything else. The unit is that of `written`, the limit's text in the manifest ("2", "2000m", "10Gi", "10G");
- * in a unit that would need a fraction, the next smaller one: 10Gi raised by a fifth is 12Gi, and 1Gi is 1229Mi.
+ * Natural steps: a thousandth of a core; a mebibyte, or a megabyte in a manifest with decimal units; one piece of
+ * anything else. The unit is that of `written`, the limit's text in the manifest ("2", "2000m", "10Gi", "10G"), or the
+ * next smaller one if that avoids a fraction: 10Gi raised by a fifth is 12Gi, and 1Gi is 1229Mi.
  */
 export function roundLimitUp(resource: string, exact: Quantity, written: string): string {
   const suffix = suffixOf(written);
@@ -105,18 +108,19 @@ export function roundLimitUp(resource: string, exact: Quantity, written: string)
   return `${ceilTo(exact, one).nano / one.nano}`;
 }
 
-/** How much more than needed a tidy number may be: a twentieth of it. */
+/** A round number may exceed the requirement by at most a twentieth. */
 const TIDY_SHARE = 20n;
 
 const POWERS_OF_TEN = [12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0].map((exponent) => 10n ** BigInt(exponent));
 const POWERS_OF_TWO = Array.from({ length: 41 }, (_, index) => 2n ** BigInt(40 - index));
 
-/** The steps that make round numbers of a resource, the coarsest first, the natural one last. */
+/** Steps that make round numbers of a resource, the coarsest first, the natural step last. */
 function tidySteps(resource: string, suffix: string): readonly Quantity[] {
   const steps = (unit: string, factors: readonly bigint[]): readonly Quantity[] =>
     factors.map((factor) => multiplyByRatio(parseQuantity(unit), factor, 1n));
   const nature = natureOf(resource);
-  // Every piece may be dear, a GPU or a load balancer, and huge pages have a step of their own.
+  // No rounding for pieces, each of which may be expensive (a GPU, a load balancer), or for huge pages, which have
+  // their own step.
   if (nature === 'count' || /hugepages-/.test(resource)) {
     return [];
   }
@@ -128,8 +132,9 @@ function tidySteps(resource: string, suffix: string): readonly Quantity[] {
 }
 
 /**
- * A round number of at least `exact`: a multiple of the largest step (a power of ten of milli-cores or megabytes, a power of
- * two of mebibytes) that adds no more than a twentieth. 3751m is 3800m, 4.8Gi is 5Gi; pieces stay as they are.
+ * A round number of at least `exact`: a multiple of the largest step (a power of ten of milli-cores or megabytes, a
+ * power of two of mebibytes) that adds at most a twentieth. 3751m becomes 3800m, 4.8Gi becomes 5Gi; pieces are not
+ * rounded.
  *
  * @param written the limit's text in the manifest, for its family of units.
  */
@@ -142,7 +147,7 @@ export function tidyUp(resource: string, exact: Quantity, written: string): Quan
   );
 }
 
-/** The text to write for a limit of at least `exact` and never above `maximum`, which may need a finer unit. */
+/** The text for a limit of at least `exact` and at most `maximum`; the maximum may need a finer unit. */
 export function roundLimitWithin(resource: string, exact: Quantity, written: string, maximum: Quantity): string {
   const text = roundLimitUp(resource, exact, written);
   if (compareQuantities(parseQuantity(text), maximum) <= 0) {
