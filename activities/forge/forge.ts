@@ -1,7 +1,7 @@
 /**
- * What the resizer asks of the service that keeps a GitOps repository: its base branch and files, branches, pull requests
- * and checks, in the terms of this product. One repository each. Every method throws an `ApplicationFailure` for whatever it
- * does not name as an outcome.
+ * What the resizer needs from the service that hosts a GitOps repository: base branch and files, branches, pull
+ * requests and checks, in terms of this product. One object per repository. Every method throws an `ApplicationFailure`
+ * for a result that it does not return as an outcome.
  */
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import type { Mergeability } from '../../domain/kernel/forge.ts';
@@ -16,7 +16,7 @@ export interface BaseBranch {
 
 export interface MissingBase {
   readonly kind: 'missing';
-  /** A repository may be there and not be shown; one without any commit has no branch. */
+  /** A repository may exist and be hidden from the credential; a repository without commits has no branch. */
   readonly what: 'repository' | 'branch' | 'commit';
   /** A sentence: what is missing, and what would be right. */
   readonly message: string;
@@ -42,23 +42,23 @@ export interface Commit {
   readonly committedAt: EpochMs;
   /** The committer's account, where the forge knows one. */
   readonly committer: string | null;
-  /** The paths that it changes against its first parent (GitHub gives 300 at most). */
+  /** The paths changed against the first parent (GitHub lists at most 300). */
   readonly files: readonly string[];
 }
 
-/** A file as a commit is to have it. */
+/** The content of a file in a new commit. */
 export interface FileChange {
   readonly path: string;
-  /** Six digits, as the tree has it; a new file: 100644. */
+  /** Six digits, as in the tree; for a new file 100644. */
   readonly mode: string;
-  /** The file as it is; null: it is new. */
+  /** The blob of the present file; null for a new file. */
   readonly blobSha: string | null;
   readonly text: string;
 }
 
 export type CommitOutcome =
   | { readonly kind: 'committed'; readonly sha: string; readonly at: EpochMs }
-  /** The branch is not what it was taken for. */
+  /** The branch does not point to the expected commit. */
   | { readonly kind: 'conflict'; readonly message: string };
 
 export interface PullRequest {
@@ -76,10 +76,10 @@ export interface PullRequest {
   readonly mergedBy: string | null;
   readonly mergeSha: string | null;
   readonly mergeability: Mergeability;
-  /** How many commits it has. */
+  /** The number of commits of the pull request. */
   readonly commits: number;
   readonly labels: readonly string[];
-  /** Who was asked to review and has not answered yet, teams by their slug. */
+  /** Requested reviewers who have not reviewed yet; teams by their slug. */
   readonly requestedReviewers: readonly string[];
 }
 
@@ -89,25 +89,25 @@ export interface Checks {
   readonly failing: readonly string[];
 }
 
-/** How the branch stands to a base commit. */
+/** A branch compared with a base commit. */
 export interface Comparison {
-  /** Commits that the base has and the branch has not. */
+  /** Number of commits of the base that the branch lacks. */
   readonly behind: number;
-  /** Commits that the branch has and the base has not, oldest first (GitHub gives 250 at most). */
+  /** Commits of the branch that the base lacks, oldest first (GitHub lists at most 250). */
   readonly ahead: readonly { readonly sha: string; readonly message: string; readonly committedAt: EpochMs }[];
 }
 
 export type MergeOutcome =
   | { readonly kind: 'merged'; readonly sha: string }
-  /** The head is another one, or the forge is in the middle of something. */
+  /** The head has changed, or the forge is busy with another operation on it. */
   | { readonly kind: 'moved' }
-  /** With the forge's reason; `needsMergeQueue`: only a merge queue may change the base. */
+  /** The forge's reason; `needsMergeQueue`: the base may only be changed through a merge queue. */
   | { readonly kind: 'rejected'; readonly message: string; readonly needsMergeQueue: boolean };
-/** The rules of a branch that bear on a merge. */
+/** The rules of a branch that affect a merge. */
 export interface BranchRules {
-  /** It may only be changed after checks have passed. */
+  /** Changes require passed checks. */
   readonly requiresChecks: boolean;
-  /** It may only be changed through a merge queue. */
+  /** Changes require a merge queue. */
   readonly mergeQueue: boolean;
 }
 
@@ -130,21 +130,22 @@ export interface Forge {
 /** The base branch and its files. */
 export interface ForgeFiles {
   /**
-   * @param maxAgeMs how old an answer of before may be; 0, the default, asks again (for nothing of the limit when nothing
-   *   changed).
-   * @param ref the branch; absent: the configured one, or the repository's default.
+   * @param maxAgeMs how old a cached result may be; 0, the default, always asks (a conditional request, which costs no
+   *   rate limit when nothing changed).
+   * @param ref the branch; absent: the configured one, or the repository's default branch.
    */
   base(maxAgeMs?: number, ref?: string): Promise<BaseBranch | MissingBase>;
-  /** The base branches are known to have moved (by a merge) or to be gone. */
+  /** Must be called when the base branches have moved (by a merge) or were deleted. */
   forgetBase(): void;
-  /** Every entry at and below a path of a tree, with whole paths. */
+  /** All entries at and below a path of a tree, with full paths. */
   entriesBelow(treeSha: string, path: string): Promise<readonly TreeEntry[]>;
-  /** The text of a file by its blob; null when it is not UTF-8. A byte order mark stays in the text. */
+  /** The text of a file by its blob; null when it is not UTF-8. A byte order mark is kept. */
   fileText(sha: string): Promise<string | null>;
   /**
-   * The texts of files by their blobs, as `fileText`: those that are not cached in as few requests as possible.
+   * The texts of files by their blobs, as `fileText`; blobs that are not cached are read with as few requests as
+   * possible.
    *
-   * @param ahead files that may be asked for next: read along where there is something to read, and where they fit in.
+   * @param ahead files that may be needed next: they fill up a request that is made anyway.
    */
   fileTexts(files: readonly BlobEntry[], ahead?: readonly BlobEntry[]): Promise<ReadonlyMap<string, string | null>>;
   /** A file at a branch or commit; null when there is none. */
@@ -160,17 +161,19 @@ export interface ForgeBranches {
   move(branch: string, sha: string, force: boolean): Promise<'moved' | { readonly rejected: string }>;
   /** True when this call deleted it; false when there was nothing to delete. */
   delete(branch: string): Promise<boolean>;
-  /** How a branch or commit stands to a base commit; null when either does not exist. */
+  /** Compares a branch or commit with a base commit; null when either does not exist. */
   compare(base: string, head: string): Promise<Comparison | null>;
   commit(sha: string): Promise<Commit>;
-  /** Changed files on a branch whose tip is `parent`, in one commit; `conflict` when the branch is somewhere else. */
+  /**
+   * Commits changed files to a branch whose tip is `parent`, in one commit; `conflict` when the tip is another commit.
+   */
   commitFiles(input: {
     readonly branch: string;
     readonly parent: Pick<BaseBranch, 'sha' | 'treeSha'>;
     readonly files: readonly FileChange[];
     readonly message: string;
   }): Promise<CommitOutcome>;
-  /** A commit with changed files on top of another commit, on no branch yet. */
+  /** Creates a commit with changed files on top of another commit, without a branch. */
   commitOnto(input: {
     readonly parent: string;
     readonly parentTree: string;
@@ -181,7 +184,10 @@ export interface ForgeBranches {
 
 export interface ForgePullRequests {
   get(number: number): Promise<PullRequest>;
-  /** The number of the pull request of a branch of this repository, an open one first; null when there never was one. */
+  /**
+   * The number of the pull request of a branch of this repository, preferring an open one; null when there never was
+   * one.
+   */
   ofBranch(branch: string): Promise<number | null>;
   open(input: {
     readonly branch: string;
@@ -192,9 +198,9 @@ export interface ForgePullRequests {
   edit(number: number, change: { title?: string; body?: string; state?: 'closed' }): Promise<void>;
   addLabels(number: number, labels: readonly string[]): Promise<void>;
   /**
-   * Asks people, and teams (`org/team`), to review.
+   * Requests reviews from people and teams (`org/team`).
    *
-   * @returns the forge's words where it rejects them: nobody of the list is asked then.
+   * @returns the forge's message if it rejects the request; then nobody on the list was asked.
    */
   requestReviewers(number: number, names: readonly string[]): Promise<'requested' | { readonly rejected: string }>;
   /** Who has reviewed a pull request. */
@@ -205,15 +211,15 @@ export interface ForgePullRequests {
   filesOf(number: number): Promise<readonly string[]>;
   commentsOf(number: number): Promise<readonly string[]>;
   comment(number: number, body: string): Promise<void>;
-  /** Who closed a pull request; null where the forge does not say. */
+  /** Who closed a pull request; null when the forge does not say. */
   closedBy(number: number): Promise<string | null>;
-  /** The checks of a commit, of every kind that the forge has. */
+  /** All kinds of checks of a commit. */
   checks(sha: string): Promise<Checks>;
-  /** Squash merge, only if the head still is `headSha`. */
+  /** Squash merge, only if the head is still `headSha`. */
   merge(input: { number: number; headSha: string; title: string; message: string }): Promise<MergeOutcome>;
 }
 
-/** `quota-owners` of `platform/quota-owners`: only a team of the repository's own organisation can be asked. */
+/** `quota-owners` of `platform/quota-owners`: only teams of the repository's own organisation can be asked. */
 export function teamSlug(name: string): string {
   return name.slice(name.lastIndexOf('/') + 1);
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The SHA that git gives to a file with this text. */
+/** The SHA of the git blob with this text. */
 export function blobSha(text: string): string {
   const bytes = Buffer.from(text, 'utf8');
   return createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex');

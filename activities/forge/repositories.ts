@@ -1,6 +1,6 @@
 /**
- * The GitOps repositories that Headroom may change. All belong to one credential on one host, so they share its limits,
- * its pace and what is known of git's objects.
+ * The GitOps repositories that Headroom may change. All use one credential on one host, so they share its rate limits,
+ * its pace and the cached git objects.
  */
 import { failure } from '../kernel/failure.ts';
 import type { Forge } from './forge.ts';
@@ -9,18 +9,18 @@ export interface Repositories {
   /** `owner/name`, in the order of the configuration. */
   readonly names: readonly string[];
   /**
-   * A repository by its name, in whatever case: forges do not tell them apart.
+   * A repository by its name; the case is ignored, as by forges.
    *
-   * @throws {ApplicationFailure} InvalidInput, with the configured names, for one that is not on the list.
+   * @throws {ApplicationFailure} InvalidInput, with the configured names, for a name that is not on the list.
    */
   of(repository: string): Forge;
-  /** The first one; null where none is configured. */
+  /** The first repository; null when none is configured. */
   default(): Forge | null;
   /** The configured name of a repository; null for one that is not on the list. */
   nameOf(repository: string): string | null;
 }
 
-/** Where nothing is configured, which is right for observing. */
+/** Without configuration, which is sufficient for observing. */
 export const noRepositories: Repositories = {
   names: [],
   of: (repository) => {

@@ -1,25 +1,25 @@
 import type { WritePriority } from '../../domain/github-budget/write-priority.ts';
 
-/** One write to the forge that somebody wants to make. */
+/** A write to the forge that needs a permit. */
 export interface PermitAsk {
-  /** The same for every attempt at the same write, so that an attempt keeps its place in the queue. */
+  /** The same for every attempt of the same write, so that a retry keeps its place in the queue. */
   readonly id: string;
   readonly priority: WritePriority;
-  /** For whom: `team-a/compute`. */
+  /** The quota of the write: `team-a/compute`. */
   readonly target: string;
   readonly cluster: string;
-  /** What: "open pull request". */
+  /** The kind of write: "open pull request". */
   readonly write: string;
 }
 
-/** The budget of writes that every worker and cluster with the same credential shares. */
+/** The write budget that all workers and clusters with the same credential share. */
 export interface WritePermits {
   /**
-   * Returns when the write may be made now.
+   * Returns when the write may be made.
    *
-   * @throws {ApplicationFailure} WriteBudgetSpent, to be retried after the time it names, with the place in the queue.
+   * @throws {ApplicationFailure} WriteBudgetSpent with the place in the queue, to be retried after the delay it names.
    */
   acquire(ask: PermitAsk): Promise<void>;
-  /** The forge rejected a request for a limit: nobody writes for so many milliseconds. */
+  /** Reports that the forge rate-limited a request: nobody may write for so many milliseconds. */
   limited(waitMs: number, words: string): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /**
- * Asks one at a time for as many as want to know: whatever is asked while a question is under way goes into the next one.
+ * Combines questions into batches: questions that arrive while a batch is being answered form the next one.
  *
- * @param askAll answers in the order of the questions; when it throws, each of them fails with that error.
+ * @param askAll answers in the order of the questions; when it throws, all of them fail with that error.
  */
 export function inBatches<Question, Answer>(
   askAll: (questions: readonly Question[]) => Promise<readonly Answer[]>,
@@ -16,7 +16,7 @@ export function inBatches<Question, Answer>(
 
   async function run(): Promise<void> {
     running = true;
-    // Whoever asks in the same turn of the event loop is in the first question.
+    // Questions from the same turn of the event loop belong to the first batch.
     await Promise.resolve();
     while (pending.length > 0) {
       const batch = pending;

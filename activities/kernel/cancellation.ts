@@ -1,12 +1,12 @@
 import { asyncLocalStorage } from '@temporalio/activity';
 
-/** The reason that Temporal's SDK gives when the worker's grace is half over. */
+/** The cancellation reason of Temporal's SDK when half of the worker's shutdown grace time is over. */
 const WORKER_SHUTDOWN = 'WORKER_SHUTDOWN';
 
 /**
- * Ends the requests of the activity that runs now when nobody wants their answer any more; undefined outside of an
- * activity. A read ends at once. A write is let finish when people or the workflow cancel it, so that less has to be
- * looked for afterwards, and broken off when the worker shuts down and has waited for it.
+ * A signal that aborts requests of the running activity when it is cancelled; undefined outside of an activity. A read
+ * is aborted at once. A write is completed when people or the workflow cancel it, so that its outcome need not be
+ * looked for later, and aborted only when the worker's shutdown has waited for it.
  */
 export function requestCancellation(method: string): AbortSignal | undefined {
   const cancelled = asyncLocalStorage.getStore()?.cancellationSignal;
@@ -20,7 +20,7 @@ export function requestCancellation(method: string): AbortSignal | undefined {
   return stopping.signal;
 }
 
-/** Whether people or the workflow cancelled the activity that runs now: what it has not begun is not to be begun. */
+/** Whether people or the workflow cancelled the running activity, so that it must begin nothing new. */
 export function isInterrupted(): boolean {
   const cancelled = asyncLocalStorage.getStore()?.cancellationSignal;
   return cancelled?.aborted === true && !isShutdown(cancelled);

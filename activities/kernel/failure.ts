@@ -7,14 +7,14 @@ export interface FailureOptions {
   readonly nonRetryable?: boolean;
   /** Milliseconds; the activity's retry policy decides when absent. */
   readonly nextRetryDelayMs?: number | undefined;
-  /** Nothing is wrong: not counted and not logged as an error by the worker. */
+  /** Not an error: the worker neither counts nor logs it as one. */
   readonly benign?: boolean;
   readonly cause?: Error;
   /** JSON, for the workflow. */
   readonly details?: readonly unknown[];
 }
 
-/** A failure of this product's closed set; retryable unless `nonRetryable`. */
+/** A failure with a type of this product's closed set; retryable unless `nonRetryable`. */
 export function failure(options: FailureOptions): ApplicationFailure {
   const { type, message, nonRetryable = false, nextRetryDelayMs, benign = false, cause, details } = options;
   return ApplicationFailure.create({

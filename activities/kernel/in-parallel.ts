@@ -1,6 +1,6 @@
 /**
- * `work` for each item, at most `limit` at a time, results in the order of the items. The first error is thrown once the
- * work that is under way has ended; what is not begun by then is not begun.
+ * Calls `work` for each item, at most `limit` at a time; results are in the order of the items. After an error nothing
+ * new is started, and the first error is thrown once the running calls have ended.
  */
 export async function inParallel<T, R>(
   limit: number,

@@ -7,7 +7,7 @@ export interface PauseActivities {
    * @throws NotYet until then.
    */
   awaitResume(input: { readonly subject: PauseSubject }): Promise<void>;
-  /** Keeps a pause outside of the run that it was said to, or takes it away with null. It is written whatever is paused. */
+  /** Saves a pause in the ConfigMap, or deletes it when null. Allowed during any pause. */
   ensurePauseKept(input: {
     readonly scope: Extract<PauseScope, { kind: 'target' }>;
     readonly pause: Pause | null;

@@ -4,17 +4,17 @@ import { type PollPace, pollDelay } from '../../domain/kernel/poll-pace.ts';
 import { failure } from './failure.ts';
 
 /**
- * The failure of an activity that waits for something which is not there yet. It is no error: the activity is retried at
- * the pace given, without a line of history, a warning or a failure metric.
+ * The failure of an activity that waits for something. It is not an error: the activity is retried at the given pace,
+ * without history events, warnings or failure metrics.
  *
- * @param pace counted from the activity's first attempt; a number is the milliseconds until the next one.
+ * @param pace relative to the activity's first attempt; a number is the delay in milliseconds before the next attempt.
  */
 export function notYet(message: string, pace: PollPace | number): ApplicationFailure {
   const nextRetryDelayMs = typeof pace === 'number' ? pace : pollDelay(pace, elapsed());
   return failure({ type: 'NotYet', message, nextRetryDelayMs, benign: true });
 }
 
-/** Milliseconds since the activity was scheduled, whichever attempt this is. */
+/** Milliseconds since the activity was scheduled, over all attempts. */
 function elapsed(): number {
   const firstAsked = asyncLocalStorage.getStore()?.info.scheduledTimestampMs;
   return firstAsked === undefined ? 0 : Date.now() - firstAsked;

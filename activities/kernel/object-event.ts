@@ -7,10 +7,10 @@ import { isNamespaceTerminating, statusCode } from '../kubernetes/failure.ts';
 const MAX_MESSAGE_LENGTH = 1024;
 const MAX_NAME_LENGTH = 253;
 const COMPONENT = 'headroom';
-/** Where Kubernetes wants the Events on objects that are in no namespace. */
+/** The namespace for Events about cluster-scoped objects. */
 const NAMESPACE_OF_CLUSTER_SCOPED = 'default';
 
-/** Which object an Event is about; without a namespace it is one of the cluster itself. */
+/** The object of an Event; without a namespace the object is cluster-scoped. */
 interface ObjectReference {
   readonly apiVersion: string;
   readonly kind: string;
@@ -24,15 +24,15 @@ interface ObjectEvent {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
-  /** The same key is the same Event, however often it is written. */
+  /** Writes with the same key give one Event. */
   readonly key: string;
 }
 
 /**
- * Writes an Event on an object, under a name made of the object's UID, the reason and the key, so that writing it again
- * changes nothing.
+ * Writes an Event on an object. Its name is derived from the object's UID, the reason and the key, so that writing it
+ * again changes nothing.
  *
- * @returns false where it is not written, because its namespace is being deleted or gone and takes no Events.
+ * @returns false when the Event was not written because its namespace is being deleted or gone.
  */
 export async function ensureObjectEvent(
   { core }: Pick<Kubernetes, 'core'>,
@@ -61,14 +61,14 @@ export async function ensureObjectEvent(
     });
     return true;
   } catch (error) {
-    // The Event of an earlier attempt.
+    // An earlier attempt wrote the Event.
     if (statusCode(error) === 409) return true;
     if (statusCode(error) === 404 || isNamespaceTerminating(error)) return false;
     throw error;
   }
 }
 
-/** A short name for a text, the same each time. */
+/** A short name for a text, always the same for the same text. */
 export function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }

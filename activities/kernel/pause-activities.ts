@@ -5,13 +5,13 @@ import type { PauseActivities } from './interface.ts';
 import { notYet } from './not-yet.ts';
 import { JUST_READ_MS, type PauseOptions, readPauses, writePause } from './pause.ts';
 
-/** People who resume are watched by the process itself, so most attempts ask nobody. */
+/** The process watches the pauses itself, so most attempts make no request. */
 const PACE: PollPace = { first: 1_000, last: 15_000, ramp: 10 * 60_000 };
 
 export function createPauseActivities(options: PauseOptions, pace: PollPace = PACE): PauseActivities {
   return {
     awaitResume: withKubernetesFailures(async ({ subject }) => {
-      // Cheap while it is paused; the end of a pause is read for this answer.
+      // During a pause the cached state suffices; the end of a pause is confirmed by a fresh read.
       const pause = (await readPauses(options))(subject) ?? (await readPauses(options, JUST_READ_MS))(subject);
       if (pause !== null) throw notYet(pauseSentence(pause), pace);
     }),

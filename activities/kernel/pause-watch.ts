@@ -4,12 +4,14 @@ import type { Logger } from 'pino';
 import { PAUSE_EVERYTHING, PAUSES } from '../../domain/kernel/pause.ts';
 import type { PauseView } from './pause-view.ts';
 
-/** Before a watch that ended is opened again, in milliseconds; jittered, because every worker has one. */
+/** Delay before a watch is opened again, in milliseconds; with jitter, because every worker has a watch. */
 const RESTART_MS = 2_000;
-/** The API server ends a watch after so long, which shows a broken connection at the latest. */
+/** The API server ends a watch after this time, which reveals a broken connection at the latest. */
 const WATCH_SECONDS = 240;
 
-/** Watches both ConfigMaps until the signal is aborted, and tells the view of changes and of times without a watch. */
+/**
+ * Watches both ConfigMaps until the signal is aborted, and reports changes and interruptions of the watch to the view.
+ */
 export function watchPauses(
   view: PauseView,
   {
@@ -51,7 +53,7 @@ export function watchPauses(
       try {
         await watchOnce(name);
       } catch (error) {
-        // Every write reads the ConfigMaps meanwhile.
+        // Without a watch, every write reads the ConfigMaps.
         if (!signal.aborted) log.warn({ err: error, configMap: name }, 'the watch of the pauses ended');
       }
       setAlive(name, false);

@@ -1,4 +1,4 @@
-/** The pauses as activities read and write them: every `ensure…` asks before it writes. */
+/** How activities read and write pauses: every `ensure…` activity checks for one before it writes. */
 import { createHash } from 'node:crypto';
 import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import {
@@ -18,14 +18,14 @@ import { failure } from './failure.ts';
 
 export interface PauseOptions {
   readonly kubernetes: Pick<Kubernetes, 'core'>;
-  /** Where both ConfigMaps are. */
+  /** The namespace of both ConfigMaps. */
   readonly systemNamespace: string;
-  /** The process's own view of both; absent: they are read each time. */
+  /** The process's cached view of both ConfigMaps; absent: they are read each time. */
   readonly pauses?:
     | {
-        /** What was confirmed longer ago than so many milliseconds is read again. */
+        /** State that was confirmed longer ago, in milliseconds, is read again. */
         readonly read: (maxAgeMs?: number) => Promise<PauseConfigMaps>;
-        /** They were written by this process. */
+        /** Must be called after this process wrote them. */
         readonly changed: () => void;
       }
     | undefined;
@@ -48,27 +48,29 @@ export async function readPauseConfigMaps({ kubernetes, systemNamespace }: Pause
   };
 }
 
-/** What is no UTF-8 is kept apart by Kubernetes, in Base64: a pause all the same. */
+/** Kubernetes stores values that are not UTF-8 separately, in Base64; they count as pauses too. */
 function textsOf(binaryData: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const texts = Object.entries(binaryData).map(([key, data]) => [key, Buffer.from(data, 'base64').toString()]);
   return Object.fromEntries(texts) as Record<string, string>;
 }
 
-/** The pause of a subject, by what was read of all of them. */
+/** The pause of a subject, in the state that was read. */
 type PauseOf = (subject: PauseSubject) => PauseInForce | null;
 
-/** The pauses of this moment, to be asked for several subjects. */
+/** The present pauses, to check several subjects. */
 export async function readPauses(options: PauseOptions, maxAgeMs?: number): Promise<PauseOf> {
   const maps = await (options.pauses === undefined ? readPauseConfigMaps(options) : options.pauses.read(maxAgeMs));
   return (subject) => pauseOf(maps, subject, digest);
 }
 
-/** What was read for an answer that ends a wait or prevents a write, in milliseconds: a second serves many of them at once. */
+/**
+ * Maximum age in milliseconds of state that ends a wait or prevents a write: one read per second serves many of them.
+ */
 export const JUST_READ_MS = 1_000;
 
 /**
- * The same for what one subject is about. A pause of it is read just now: where two workers' views disagree, one would
- * go on writing what the other goes on preventing.
+ * The pauses for subjects in one place. If a pause is found, it is confirmed by a fresh read: with different views in
+ * two workers, one would keep writing what the other keeps preventing.
  */
 export async function readPausesFor(options: PauseOptions, subject: PauseSubject): Promise<PauseOf> {
   const pauseOf = await readPauses(options);
@@ -90,10 +92,10 @@ function digest(text: string): string {
 }
 
 /**
- * The check that every `ensure…` makes before it writes. When it cannot be made, nothing is written either.
+ * The check before every write of an `ensure…` activity. If the check fails, nothing is written.
  *
- * @returns a function that throws `Paused` or `GloballyPaused` (not retried), with the pause, while nothing may be written
- * for the subject; `what` is the subject in words.
+ * @returns a function that throws `Paused` or `GloballyPaused` (not retried), with the pause, while nothing may be
+ *   written for the subject; `what` is the subject in words.
  */
 export function createPauseGuard(options: PauseOptions): (subject: PauseSubject, what: string) => Promise<void> {
   return withKubernetesFailures(async (subject: PauseSubject, what: string) => {
@@ -118,8 +120,8 @@ export function createQuotaPauseGuard(
 }
 
 /**
- * Writes a pause of a target, a namespace or a controller, or takes it away with null. Each is a key of its own, so that
- * nobody's write undoes another's.
+ * Writes a pause of a target, a namespace or a controller, or deletes it when null. Each pause has its own key, so that
+ * concurrent writes do not conflict.
  */
 export async function writePause(
   { kubernetes, systemNamespace: namespace, pauses }: PauseOptions,
@@ -133,10 +135,10 @@ export async function writePause(
     setHeaderOptions('Content-Type', PatchStrategy.MergePatch),
   );
   try {
-    // Where there is no ConfigMap, there is no pause to take away.
+    // Without a ConfigMap there is no pause to delete.
     await (pause === null ? orNull(write) : write);
   } finally {
-    // Its answer may be lost, and it written all the same.
+    // The write may have succeeded even if its response was lost.
     pauses?.changed();
   }
 }

@@ -15,13 +15,13 @@ export interface QuotaEvent {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
-  /** The same key is the same Event, however often it is written. */
+  /** Writes with the same key give one Event. */
   readonly key: string;
 }
 
 /**
- * Writes an Event on the quota; writing it again changes nothing. A namespace that is being deleted or gone takes no Events,
- * which is logged and no error.
+ * Writes an Event on the quota; writing it again changes nothing. A namespace that is being deleted or gone accepts no
+ * Events, which is only logged.
  */
 export async function ensureQuotaEvent({ kubernetes, log }: QuotaEventOptions, input: QuotaEvent): Promise<void> {
   const { target, quotaUid, type, reason, message, key } = input;

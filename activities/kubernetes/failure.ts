@@ -8,11 +8,11 @@ import {
 import { failure } from '../kernel/failure.ts';
 
 /**
- * A missing permission is granted by a person, so asking more often only fills the API server's log; but one that has just
- * started refuses everybody for a moment, until it has read its roles.
+ * A person has to grant a missing permission, so frequent retries are useless; but an API server that has just started
+ * denies everything for a moment, until it has read its roles.
  */
 const FORBIDDEN_RETRY_MS = 10_000;
-/** A missing system namespace is made by a person as well. */
+/** A person has to create a missing system namespace too. */
 const NOT_FOUND_RETRY_MS = 60_000;
 
 /** The HTTP status of an error of the API server; undefined for every other error. */
@@ -20,7 +20,7 @@ export function statusCode(error: unknown): number | undefined {
   return error instanceof ApiException ? error.code : undefined;
 }
 
-/** The answer, or null where the object does not exist. */
+/** The response, or null when the object does not exist. */
 export async function orNull<T>(answer: Promise<T>): Promise<T | null> {
   try {
     return await answer;
@@ -30,7 +30,7 @@ export async function orNull<T>(answer: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Whether a write was refused because its namespace is being deleted. */
+/** Whether a write was denied because its namespace is being deleted. */
 export function isNamespaceTerminating(error: unknown): boolean {
   return (
     statusCode(error) === 403 &&
@@ -38,7 +38,7 @@ export function isNamespaceTerminating(error: unknown): boolean {
   );
 }
 
-/** Runs an activity with the API server's errors turned into failures that say who must move. */
+/** Runs an activity and converts the API server's errors to failures that say who has to act. */
 export function withKubernetesFailures<A extends unknown[], R>(
   activity: (...args: A) => Promise<R>,
 ): (...args: A) => Promise<R> {
@@ -54,13 +54,14 @@ export function withKubernetesFailures<A extends unknown[], R>(
 /**
  * The failure of a request to the API server.
  *
- * - no connection, a time-out, 5xx and 429: `KubernetesUnavailable`, retried (429 and 503 after the server's Retry-After);
- * - 401: `KubernetesUnavailable` too, since an expired token is replaced without us;
+ * - no connection, a timeout, 5xx and 429: `KubernetesUnavailable`, retried (429 and 503 after the server's
+ * Retry-After);
+ * - 401: `KubernetesUnavailable` too, because an expired token is replaced without our help;
  * - 403: `KubernetesForbidden`, retried every ten seconds, so that a corrected role takes effect;
- * - an object that changed under us (409) or a missing system namespace (404): retried;
- * - anything else that the server refuses: `InvalidInput`, not retried.
+ * - a conflict (409) or a missing system namespace (404): retried;
+ * - any other rejection by the server: `InvalidInput`, not retried.
  *
- * An error that is no answer of the API server is returned as it is.
+ * An error that is not a response of the API server is returned unchanged.
  */
 export function kubernetesFailure(error: unknown): unknown {
   if (!(error instanceof ApiException)) {
@@ -92,12 +93,12 @@ export function kubernetesFailure(error: unknown): unknown {
   return failure({ type: 'InvalidInput', message, nonRetryable: true, cause: error });
 }
 
-/** Retried, after `retryAfterMs` where the server or the case names a time. */
+/** Retried, after `retryAfterMs` if there is one. */
 function unavailable(message: string, cause: Error, retryAfterMs?: number): ApplicationFailure {
   return failure({ type: 'KubernetesUnavailable', message, cause, nextRetryDelayMs: retryAfterMs });
 }
 
-/** What the API server said to a request that it refused, in one line; undefined where it said nothing. */
+/** The API server's message about a rejected request, on one line; undefined when there is none. */
 export function apiMessage({ body }: ApiException<unknown>): string | undefined {
   return kubernetesMessage(body);
 }
@@ -112,12 +113,12 @@ function retryAfter(error: ApiException<unknown>): number | undefined {
   return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined;
 }
 
-/** fetch throws a TypeError for every broken connection, and the signal's own error for a time-out. */
+/** fetch throws a TypeError for a broken connection, and the signal's own error for a timeout. */
 function isConnectionError(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   if (error.name === 'TimeoutError' || error.name === 'AbortError') return true;
   if (error instanceof TypeError) return error.message === 'fetch failed' || error.message === 'terminated';
-  // A token file or an exec plugin that is away for a moment: an error of the operating system.
+  // An operating system error, such as a token file or an exec plugin that is temporarily missing.
   return 'syscall' in error;
 }
 

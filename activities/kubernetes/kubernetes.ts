@@ -27,8 +27,8 @@ export interface Kubernetes {
 }
 
 /**
- * The API clients of the current context. Time limits, kept connections and rotated credentials are the configuration's
- * own: give it one of the process, not one fresh from the client library.
+ * API clients for the current context. Timeouts, kept connections and rotated credentials come from the configuration:
+ * pass the process's one and not a new one of the client library.
  */
 export function connectKubernetes(config: KubeConfig): Kubernetes {
   return {

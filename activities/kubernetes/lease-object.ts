@@ -1,12 +1,12 @@
 /**
- * Reading and writing Leases of Headroom's own namespace. Every write carries the resourceVersion of what was read, so two
- * writers never overwrite each other.
+ * Reads and writes Leases in Headroom's namespace. Every write contains the resourceVersion that was read, so that no
+ * write overwrites another.
  */
 import { V1Lease, V1MicroTime, V1ObjectMeta } from '@kubernetes/client-node';
 import { orNull } from './failure.ts';
 import type { Kubernetes } from './kubernetes.ts';
 
-/** Where the Leases are. */
+/** The namespace of the Leases. */
 export interface LeaseNamespace {
   readonly kubernetes: Kubernetes;
   readonly systemNamespace: string;
@@ -14,7 +14,7 @@ export interface LeaseNamespace {
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** The holder of a Lease; none and an empty one are both unlocked. */
+/** The holder of a Lease; both a missing and an empty holder mean unlocked. */
 export function holderOf(lease: V1Lease): string | null {
   return lease.spec?.holderIdentity || null;
 }
@@ -26,7 +26,7 @@ export async function readLease(
   return await orNull(kubernetes.coordination.readNamespacedLease({ name, namespace: systemNamespace }));
 }
 
-/** @throws ApiException 409 when it exists. */
+/** @throws ApiException 409 when the Lease exists. */
 export async function createLease(
   { kubernetes, systemNamespace: namespace }: LeaseNamespace,
   {
@@ -42,7 +42,7 @@ export async function createLease(
 }
 
 /**
- * Writes a Lease that was read with another holder (null: unlocked), and with other annotations where they are given.
+ * Writes a Lease that was read, with a new holder (null: unlocked), and with new annotations if given.
  *
  * @throws ApiException 409 when the Lease changed since it was read.
  */
@@ -58,9 +58,7 @@ export async function replaceLease(
   await kubernetes.coordination.replaceNamespacedLease({ name, namespace, body });
 }
 
-/**
- * Deletes exactly the Lease that was read, or throws the API server's 409 when it changed since.
- */
+/** Deletes exactly the Lease that was read; throws the API server's 409 when it changed since. */
 export async function deleteLease({ kubernetes, systemNamespace }: LeaseNamespace, lease: V1Lease): Promise<void> {
   const { name = '', uid, resourceVersion } = lease.metadata ?? {};
   const preconditions = {
@@ -72,7 +70,7 @@ export async function deleteLease({ kubernetes, systemNamespace }: LeaseNamespac
   );
 }
 
-/** The spec of a Lease with this holder from now on. */
+/** The spec of a Lease that this holder acquires now. */
 function specWith(spec: V1Lease['spec'], holder: string | null): NonNullable<V1Lease['spec']> {
   const now = new V1MicroTime(Date.now());
   const { holderIdentity, acquireTime, ...rest } = spec ?? {};

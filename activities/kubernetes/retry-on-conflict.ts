@@ -1,14 +1,14 @@
 import { failure } from '../kernel/failure.ts';
 import { statusCode } from './failure.ts';
 
-/** A write that lost against another one reads again and tries again, this often in one attempt of an activity. */
+/** How often an attempt of an activity repeats a write after a conflict. */
 const WRITE_ATTEMPTS = 5;
 
 /**
- * Reads and writes an object until no other write came in between.
+ * Reads and writes an object until there is no conflict.
  *
  * @param what the object, for the message of the failure.
- * @throws {ApplicationFailure} KubernetesUnavailable when others were faster every time.
+ * @throws {ApplicationFailure} KubernetesUnavailable when all attempts had conflicts.
  */
 export async function retryOnConflict<T>(what: string, readAndWrite: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {

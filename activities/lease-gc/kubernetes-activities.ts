@@ -16,19 +16,19 @@ interface LeaseGcOptions {
   readonly kubernetes: Kubernetes;
   readonly systemNamespace: string;
   readonly pauses?: PauseOptions['pauses'];
-  /** The workflow ids of the quota resizes that run now. */
+  /** The workflow ids of all running quota resizes. */
   readonly runningQuotaResizes: () => Promise<ReadonlySet<string>>;
   readonly log: Pick<Logger, 'info'>;
 }
 
-/** The collection of old Leases. Paused with the rest of Headroom; then it collects nothing. */
+/** The garbage collection of Leases; during a pause it collects nothing. */
 export function createLeaseGcActivities(options: LeaseGcOptions): LeaseGcActivities {
   return { ensureOldLeasesCollected: withKubernetesFailures(({ cluster }) => collect(options, cluster)) };
 }
 
 async function collect(options: LeaseGcOptions, cluster: string): Promise<LeaseGcResult> {
   const { kubernetes, systemNamespace: namespace, log } = options;
-  // The Leases first: whatever is created after this list is not judged by the lists that follow.
+  // The Leases are listed first: what is created after this list is not evaluated against the later lists.
   const leases = await listAll((range) =>
     kubernetes.coordination.listNamespacedLease({ namespace, labelSelector: leaseSelector, ...range }),
   );
@@ -44,10 +44,11 @@ async function collect(options: LeaseGcOptions, cluster: string): Promise<LeaseG
     const name = lease.metadata?.name ?? '';
     const evaluation = evaluateLease(lease, lastWritten(lease), surroundings, Date.now());
     if (evaluation.kind === 'keep') continue;
-    // Asked for each, because a round may take long: a pause that came meanwhile holds from the next Lease on.
+    // Checked for each Lease, because a collection may take long and a pause must take effect during it.
     const pauseOf = await readPauses(options);
     if (pauseSubjectsOf(lease, cluster).some((subject) => pauseOf(subject) !== null)) continue;
-    // An unlocked Lease keeps its memory, also of the decision: whoever comes next finds its pull request.
+    // An unlocked Lease keeps its annotations, including the decision, so that the next workflow finds the pull
+    // request.
     const isGone = evaluation.kind === 'delete' || isFileLease(lease);
     if (!(await asRead(isGone ? deleteLease(options, lease) : replaceLease(options, lease, null)))) continue;
     (evaluation.kind === 'delete' ? deleted : unlocked).push(name);
@@ -59,7 +60,10 @@ async function collect(options: LeaseGcOptions, cluster: string): Promise<LeaseG
   return { kept: leases.length - deleted.length - unlocked.length, deleted, unlocked };
 }
 
-/** Whom a write of a Lease is for: whoever collects it, and the quotas whose lock and memory it is. */
+/**
+ * The pauses that apply to a write of a Lease: those of the garbage collection, and of the quotas whose lock and memory
+ * the Lease is.
+ */
 function pauseSubjectsOf(lease: V1Lease, cluster: string): readonly PauseSubject[] {
   const target = targetOfLease(lease);
   if (target === null) return [{ controller: 'lease-gc' }, { controller: 'quota-resize' }];
@@ -94,7 +98,7 @@ async function readSurroundings(
   };
 }
 
-/** Whether the write took place; it does not when the Lease has changed since it was read. */
+/** Whether the write succeeded; false when the Lease has changed since it was read. */
 async function asRead(write: Promise<void>): Promise<boolean> {
   try {
     await write;
@@ -108,6 +112,6 @@ async function asRead(write: Promise<void>): Promise<boolean> {
 
 function lastWritten(lease: V1Lease): number {
   const written = lease.spec?.renewTime ?? lease.metadata?.creationTimestamp;
-  // Unknown counts as just now, which keeps it.
+  // An unknown time counts as now, which keeps the Lease.
   return written === undefined ? Date.now() : new Date(written).getTime();
 }

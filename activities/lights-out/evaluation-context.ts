@@ -11,7 +11,7 @@ export interface ContextSettings {
   readonly gitopsManagers: readonly string[];
 }
 
-/** One for the process: observations of several schedules take turns, and list the same schedules. */
+/** One for the process: observations of several schedules list the same schedules. */
 const otherSchedules = new OtherSchedules();
 
 /** The other schedules among all that were listed. */
@@ -19,7 +19,7 @@ export function othersThan(schedule: string, objects: readonly unknown[]): reado
   return otherSchedules.read(schedule, objects);
 }
 
-/** What is in effect now; null for a schedule that is invalid or gone. */
+/** The state in effect now; null for a schedule that is invalid or gone. */
 export function inEffectOf(
   observeInput: Pick<ObserveScheduleInput, 'inEffect' | 'isApproved'>,
   own: ScheduleNow | null,
@@ -32,7 +32,7 @@ export function inEffectOf(
   return inEffectNow(observeInput.inEffect, { period: own.period, now, generation, isActive, createdAt, status });
 }
 
-/** @param own the schedule; null where it is gone. */
+/** @param own the schedule; null when it is gone. */
 export function evaluationContext(
   observeInput: ObserveScheduleInput,
   own: ScheduleNow | null,
@@ -48,7 +48,7 @@ export function evaluationContext(
     now,
     period: { state: inEffect?.state ?? 'Up', since: inEffect?.from ?? null },
     isRestoringAll: own === null || own.seen.isDeleting,
-    // Those that are over say since when it sleeps.
+    // Past overrides tell since when something sleeps.
     overrides: [...observeInput.overrides, ...(own?.seen.overrides ?? []), ...(own?.pastOverrides ?? [])],
     completedAt,
     ...settings,

@@ -6,7 +6,9 @@ import { writeSchedule } from './write-schedule.ts';
 
 type FinalizerInput = Parameters<LightsOutActivities['ensureFinalizer']>[0];
 
-/** Puts the finalizer on or takes it off, and leaves those of others. One that is being deleted takes no new ones. */
+/**
+ * Adds or removes the finalizer and keeps those of others. An object that is being deleted accepts no new finalizers.
+ */
 export async function ensureFinalizer(kubernetes: Kubernetes, input: FinalizerInput): Promise<void> {
   const { isPresent } = input;
   await writeSchedule(kubernetes, input, 'object', (object) => {

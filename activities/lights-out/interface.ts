@@ -10,32 +10,35 @@ import type { ScheduleStatus } from '../../domain/lights-out/schedule/schedule.t
 /** What an observation needs from the memory of the workflow. */
 export interface ObserveScheduleInput {
   readonly target: ScheduleTarget;
-  /** By command; those of annotations are read by the observation itself. */
+  /** Overrides by command; the observation reads those in annotations itself. */
   readonly overrides: readonly Override[];
-  /** What was in effect at the last observation; null before the first. */
+  /** The state in effect at the last observation; null before the first. */
   readonly inEffect: InEffect | null;
   readonly isApproved: boolean;
-  /** The last moment at which everything was as the schedule wants it; null where there was none yet. */
+  /** When everything was last as the schedule wants it; null when it never was. */
   readonly completedAt: EpochMs | null;
   readonly contested: Readonly<Record<string, EpochMs>>;
   readonly failing: readonly string[];
 }
 
-/** What is to be written, and what a second try needs to know to decide again. */
+/** The items to write, and the data for evaluating a changed workload again. */
 export interface Batch {
   readonly target: ScheduleTarget;
   readonly scheduleUid: string;
   readonly items: readonly PlanItem[];
-  /** What the plan was made with: a workload that changed since is evaluated again with the same. */
+  /** The input of the plan: a workload that changed since is evaluated again with the same input. */
   readonly observeInput: ObserveScheduleInput;
 }
 
 export interface ItemOutcome {
   /** `workloadName`. */
   readonly workload: string;
-  /** `done`: it is as the plan wants it, whoever wrote it. `skipped`: evaluated again, it is to be left, or is gone. */
+  /**
+   * `done`: the workload is as planned, whoever changed it. `skipped`: after a new evaluation it is to be left alone,
+   * or it is gone.
+   */
   readonly kind: 'done' | 'skipped' | 'failed';
-  /** What failed, or why it was left. */
+  /** Why it failed or was left alone. */
   readonly detail?: string;
 }
 
@@ -43,7 +46,7 @@ export interface BatchOutcome {
   readonly outcomes: readonly ItemOutcome[];
 }
 
-/** Whether the workloads of one priority are as far as those of the next may begin. */
+/** The wait for the workloads of one priority before the next priority begins. */
 export interface ReadinessWait {
   readonly target: ScheduleTarget;
   readonly direction: ScheduleState;
@@ -56,7 +59,7 @@ export interface ScheduleEvent {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
-  /** The same key is the same Event, however often it is written. */
+  /** Writes with the same key give one Event. */
   readonly key: string;
 }
 
@@ -65,32 +68,38 @@ export interface ScheduleStatusWrite {
   readonly scheduleUid: string;
   readonly observedGeneration: number;
   readonly ready: ReadyCondition;
-  /** Every field is written as it is here; one that is absent goes. `conditions` and `observedGeneration` are the activity's. */
+  /**
+   * Every given field is written and absent fields are removed; the activity sets `conditions` and
+   * `observedGeneration`.
+   */
   readonly status: Omit<ScheduleStatus, 'conditions' | 'observedGeneration'>;
 }
 
 export interface LightsOutActivities {
-  /** Reads the schedule, what it selects, and what other schedules own; computes the period and the plan. */
+  /**
+   * Reads the schedule, the selected objects, and the workloads of other schedules; computes the period and the plan.
+   */
   observeSchedule(observeInput: ObserveScheduleInput): Promise<LightsOutObservation>;
   /**
-   * Writes each item, several at once: one merge patch each (and one for each autoscaler), bound to the version that was
-   * seen. On a conflict the workload is read and evaluated again. One that fails is an outcome and holds up no other.
+   * Writes the items, several at once, each with one merge patch (and one per autoscaler) bound to the observed
+   * resourceVersion. After a conflict the workload is read and evaluated again. A failed item is an outcome and does
+   * not stop the others.
    * @throws GloballyPaused, not retried, while Headroom is paused in the cluster.
    */
   ensureScaled(batch: Batch): Promise<BatchOutcome>;
   /**
-   * Returns when every workload is ready (Up) or has no more pods than it is to have (Down), or is gone.
+   * Returns when every workload is ready (Up), has no more pods than planned (Down), or is gone.
    * @throws NotYet, retried, until then.
    */
   awaitScaled(wait: ReadinessWait): Promise<void>;
-  /** Puts the finalizer on, or takes it off. One that is gone, or another by UID, is left. */
+  /** Adds or removes the finalizer. A schedule that is gone or has another UID is left alone. */
   ensureFinalizer(input: {
     readonly target: ScheduleTarget;
     readonly scheduleUid: string;
     readonly isPresent: boolean;
   }): Promise<void>;
-  /** Writes the status where it differs. */
+  /** Writes the status if it differs. */
   ensureScheduleStatus(write: ScheduleStatusWrite): Promise<void>;
-  /** Writes an Event on the schedule, in the namespace default. */
+  /** Writes an Event on the schedule, in the namespace `default`. */
   ensureScheduleEvent(event: ScheduleEvent): Promise<void>;
 }

@@ -2,13 +2,16 @@ import { ApiException } from '@kubernetes/client-node';
 import { apiMessage } from '../kubernetes/failure.ts';
 import { SetBack } from './write-object.ts';
 
-/** Answers that say nothing of the object: the credentials are refused, too much is asked, the server is starting. */
+/**
+ * Responses that say nothing about the object: the credentials are rejected, the server limits requests, or it is
+ * starting.
+ */
 const OF_THE_SERVER = new Set([401, 429, 503]);
 
 /**
- * Why one workload could not be written, in the API server's own words; null where the error is about the server as a whole,
- * so that everything is to be tried again. An admission webhook answers with any code it likes, and what it denies is one
- * workload's matter.
+ * Why one workload could not be written, in the API server's words; null when the error concerns the whole server, so
+ * that everything is tried again. An admission webhook may respond with any code, and its denial concerns only one
+ * workload.
  */
 export function itemFailure(error: unknown): string | null {
   if (error instanceof ApiException) {
@@ -18,7 +21,8 @@ export function itemFailure(error: unknown): string | null {
     return message ?? `the Kubernetes API answered ${error.code} without a message`;
   }
   if (error instanceof SetBack) return error.message;
-  // One request may be slow because of a webhook; a server that is away does not even take the connection.
+  // A timeout of one request may be caused by a slow webhook; a server that is down does not accept the connection at
+  // all.
   if (error instanceof Error && error.name === 'TimeoutError') return 'the Kubernetes API did not answer in time';
   return null;
 }

@@ -16,12 +16,12 @@ import { ensureScheduleStatus } from './schedule-status.ts';
 
 export interface LightsOutOptions {
   readonly kubernetes: Kubernetes;
-  /** Where the pause ConfigMap lives. */
+  /** The namespace of the pause ConfigMaps. */
   readonly systemNamespace: string;
   readonly pauses?: PauseOptions['pauses'];
-  /** Never touched, whatever a schedule selects; beside Kubernetes' own. */
+  /** Namespaces that no schedule may touch, besides Kubernetes' own. */
   readonly protectedNamespaces: readonly string[];
-  /** Field managers whose writes are not a person's. */
+  /** Field managers that count as GitOps and not as a person. */
   readonly gitopsManagers: readonly string[];
   readonly timings: LightsOutTimings;
   readonly log: Pick<Logger, 'info' | 'warn'>;
@@ -30,8 +30,8 @@ export interface LightsOutOptions {
 }
 
 /**
- * The activities over one cluster. All throw the failures of `kubernetesFailure`. Everything that changes something looks at
- * the global pause before; the status alone is written all the same, because it is where a schedule says that it is paused.
+ * The activities for one cluster. All throw the failures of `kubernetesFailure`. Every activity that changes something
+ * checks the global pause first, except for the status, which reports the pause itself.
  */
 export function createLightsOutActivities(given: LightsOutOptions): LightsOutActivities {
   const options = { ...given, now: given.now ?? Date.now };

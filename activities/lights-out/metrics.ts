@@ -3,15 +3,15 @@ import type { MetricCounter } from '@temporalio/common';
 import type { ScheduleState, WorkloadType } from '../../domain/lights-out/schedule/names.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 
-/** Buckets of how long workloads are put to sleep or woken: those that dashboards of the first implementation know. */
+/** Histogram buckets for the duration of a scaling run: those that dashboards of the first implementation use. */
 const SCALING_SECONDS = [1, 5, 10, 30, 60, 120, 300, 600];
 
-/** The buckets of its histograms, for the endpoint of the process. */
+/** Histogram buckets for the metrics endpoint of the process. */
 export const scalingBuckets = { lightsout_scaling_duration: SCALING_SECONDS };
 
 type Direction = 'upscale' | 'downscale';
 
-/** What the writes of one batch count; nothing outside of an activity. */
+/** Metrics of the writes of one batch; without effect outside of an activity. */
 export interface ScalingMetrics {
   /** An object was written. */
   readonly operation: (
@@ -19,13 +19,13 @@ export interface ScalingMetrics {
     direction: ScheduleState,
   ) => void;
   readonly error: (workload: { readonly kind: WorkloadType; readonly namespace: string }) => void;
-  /** A workload is through, one way or another. */
+  /** A workload was processed, with any result. */
   readonly processed: (direction: ScheduleState, result: 'success' | 'failed' | 'skipped') => void;
 }
 
 /**
- * The counters of a schedule. The worker's endpoint adds `_total` to their names. The label `namespace` is the workload's; it
- * stands in the place of Temporal's own label of that name.
+ * The counters of a schedule. The worker's endpoint adds `_total` to their names. The label `namespace` is the
+ * workload's and replaces Temporal's label of that name.
  */
 export function scalingMetrics(schedule: string): ScalingMetrics {
   const operations = counter('lightsout_scaling_operations', 'Workloads that were put to sleep or woken.');
@@ -41,7 +41,7 @@ export function scalingMetrics(schedule: string): ScalingMetrics {
 
 /** When a schedule was last observed. */
 export function reconcileMetric(schedule: string, at: EpochMs): void {
-  // A gauge gets no unit added to its name on the worker's endpoint, so the name has it already.
+  // The worker's endpoint appends no unit to the name of a gauge, so the name contains it.
   asyncLocalStorage
     .getStore()
     ?.metricMeter.createGauge('lightsout_last_reconcile_timestamp_seconds', 'float')

@@ -22,8 +22,8 @@ export interface ObserveOptions extends ContextSettings {
 }
 
 /**
- * Observes the schedule and everything that it selects or ever put to sleep. What cannot be listed fails the observation as a whole: half
- * of the truth would leave workloads down, or give their annotations to another schedule.
+ * Observes the schedule and everything that it selects or ever put to sleep. If something cannot be listed, the whole
+ * observation fails: incomplete data would leave workloads asleep, or assign their annotations to another schedule.
  */
 export async function observeSchedule(
   options: ObserveOptions,
@@ -72,7 +72,8 @@ async function planNow(
     readonly now: EpochMs;
   },
 ): Promise<Plan> {
-  // The workloads first: whoever annotated one of them is in the list of schedules that follows, unless it is gone.
+  // Workloads are listed before schedules: a schedule that annotated one of them is then in the list, unless it was
+  // deleted.
   const { workloads, missing } = await listWorkloads(kubernetes);
   const [namespaces, schedules] = await Promise.all([listNamespaces(kubernetes), listSchedules(kubernetes)]);
   const others = othersThan(observeInput.target.schedule, schedules);
@@ -80,10 +81,10 @@ async function planNow(
   return planSchedule({ context, namespaces, workloads, missing, isPaused });
 }
 
-/** How soon a paused namespace is looked at again, in milliseconds. */
+/** How soon a paused namespace is observed again, in milliseconds. */
 const PAUSED_RECHECK_MS = 60_000;
 
-/** The paused namespaces in which something is to be done, as they are asked for. */
+/** Collects the paused namespaces that contain planned changes. */
 class PausedNamespaces {
   readonly #pauseOf: (subject: PauseSubject) => PauseInForce | null;
   readonly #asked = new Map<string, PauseInForce | null>();
@@ -96,13 +97,13 @@ class PausedNamespaces {
     const known = this.#asked.get(namespace);
     if (known !== undefined) return known !== null;
     const pause = this.#pauseOf({ controller: 'lights-out', namespace });
-    // A pause of more than the namespace holds for the schedule as a whole.
+    // A pause of a wider scope applies to the whole schedule.
     const own = pause?.scope === 'namespace' ? pause : null;
     this.#asked.set(namespace, own);
     return own !== null;
   }
 
-  /** The plan that says what is withheld, and why. */
+  /** The plan with notes on what is withheld and why. */
   noted(plan: Plan, at: EpochMs): Plan {
     const paused = [...this.#asked].flatMap(([namespace, pause]) => (pause === null ? [] : [{ namespace, pause }]));
     if (paused.length === 0) return plan;
@@ -127,7 +128,7 @@ function localMoments(own: ScheduleNow | null): LightsOutObservation['local'] {
   return { next: local(next?.at), nextUpscale: local(nextUpscale), nextDownscale: local(nextDownscale) };
 }
 
-/** The plan, and what is wrong with the schedule's own annotations. */
+/** The plan with notes on problems in the schedule's own annotations. */
 function withNotes(plan: Plan, schedule: string, problems: readonly string[]): Plan {
   if (problems.length === 0) return plan;
   const own = problems.map((detail) => ({ workload: `${KIND} ${schedule}`, reason: 'BadAnnotation' as const, detail }));

@@ -10,17 +10,17 @@ interface Version {
 }
 
 /**
- * The schedules of the last list, as others see them: each version is read once. Reading a thousand of them takes a second,
- * and every observation of every schedule lists them all.
+ * Caches the parsed schedules of the last list by version. Parsing a thousand takes a second, and every observation of
+ * every schedule lists all of them.
  */
 export class OtherSchedules {
-  /** By uid, which no two objects of any cluster share. */
+  /** By uid, which is unique across clusters. */
   #versions = new Map<string, Version>();
 
   /**
-   * All of the list but those of this name. What is not in the list any more is forgotten.
+   * All schedules of the list except the one with this name. Schedules that are no longer in the list are evicted.
    *
-   * @throws ZodError for what is no object of the API.
+   * @throws ZodError for an object that is not from the API.
    */
   read(except: string, objects: readonly unknown[]): readonly OtherSchedule[] {
     const listed = new Map<string, Version>();

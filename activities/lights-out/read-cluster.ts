@@ -19,10 +19,10 @@ import { type ListRange, WORKLOAD_API } from './workload-api.ts';
 
 /** The resource of LightsOutSchedules. */
 export const SCHEDULES = { group: GROUP, version: VERSION, plural: PLURAL } as const;
-/** KEDA's resource, as far as it is installed. */
+/** KEDA's resource, which may not be installed. */
 export const SCALED_OBJECTS = { group: 'keda.sh', version: 'v1alpha1', plural: 'scaledobjects' } as const;
 
-/** Every schedule of the cluster as it is written; none where their definition is not in the cluster. */
+/** All schedules of the cluster as written; none when their CustomResourceDefinition is missing. */
 export async function listSchedules({ custom }: Kubernetes): Promise<readonly unknown[]> {
   return await listCustom(
     (range) => custom.listClusterCustomObject({ ...SCHEDULES, ...range }),
@@ -30,7 +30,7 @@ export async function listSchedules({ custom }: Kubernetes): Promise<readonly un
   );
 }
 
-/** The schedule as it is written, or null where there is none of this name. */
+/** The schedule as written; null when there is none with this name. */
 export async function readScheduleObject({ custom }: Kubernetes, name: string): Promise<unknown> {
   return await orNull<unknown>(custom.getClusterCustomObject({ ...SCHEDULES, name }));
 }
@@ -43,8 +43,8 @@ export async function listNamespaces({ core }: Kubernetes): Promise<readonly Sco
 }
 
 /**
- * Every workload of the cluster, of each kind: those that a schedule annotated are found wherever they are now. All or nothing:
- * what cannot be listed fails the whole. `missing` is what their autoscalers would scale and is not there.
+ * All workloads of the cluster of every kind: a workload that a schedule annotated is found in any namespace. If one
+ * list fails, the call fails. `missing`: targets of autoscalers that do not exist.
  */
 export async function listWorkloads(
   kubernetes: Kubernetes,
@@ -61,7 +61,7 @@ export async function listWorkloads(
   return { workloads: withAutoscalers(found, scalers), missing: missingTargets(found, scalers) };
 }
 
-/** One workload as it is now, with its autoscalers; null where it is gone. */
+/** One workload with its autoscalers, read now; null when it is gone. */
 export async function readWorkload(
   kubernetes: Kubernetes,
   { kind, namespace, name }: Pick<Workload, 'kind' | 'namespace' | 'name'>,
@@ -95,9 +95,9 @@ async function listScalers({ autoscaling, custom }: Kubernetes, namespace?: stri
   return [...horizontal, ...keda].filter((one) => one !== null);
 }
 
-/** What is kept of an object: each page is converted as it comes, since a whole object is ten times as large. */
+/** Each page is converted at once, because a complete object is ten times as large as the part that is kept. */
 interface Page<T> {
-  /** `listAll` takes objects of the API, whose every field may be missing. */
+  /** `listAll` takes API objects, whose fields are all optional. */
   readonly metadata?: never;
   readonly kept: T;
 }
@@ -112,13 +112,13 @@ async function listKept<T>(
   return (await listAll<Page<T>>(page)).map(({ kept }) => kept);
 }
 
-/** A list as it comes over the wire, where the typed client has no type. */
+/** A raw list response, where the typed client has no type. */
 const rawList = z.object({
   metadata: z.object({ continue: z.string().optional() }).optional(),
   items: z.array(z.unknown()),
 });
 
-/** Every object of a resource that a CustomResourceDefinition defines; none where there is no such resource. */
+/** All objects of a custom resource; none when the resource is not defined. */
 async function listCustom<T>(
   page: (range: ListRange) => Promise<unknown>,
   convert: (object: unknown) => T,

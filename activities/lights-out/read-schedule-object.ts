@@ -10,21 +10,21 @@ import type { OtherSchedule } from '../../domain/lights-out/workload/evaluation.
 import { readSchedule } from '../../domain/lights-out/schedule/read-schedule.ts';
 import { type ScheduleSpec, scheduleSpec } from '../../domain/lights-out/schedule/schedule.ts';
 
-/** In the place of a spec that cannot be read, or is gone: it selects nothing. */
+/** Replaces a spec that is invalid or gone: it selects nothing. */
 export const NO_SPEC: ScheduleSpec = scheduleSpec.parse({ upscale: '0 0 * * *', downscale: '0 0 * * *' });
 
-/** One schedule as it was read, with what follows from it at a moment. */
+/** One schedule as read, with values computed for one moment. */
 export interface ScheduleNow {
   readonly seen: SeenSchedule;
-  /** What its crons and exceptions say; null where it is invalid. */
+  /** The period by crons and exceptions; null when the schedule is invalid. */
   readonly period: Period | null;
-  /** What is wrong with its annotations: that they do not hold, not that the schedule is invalid. */
+  /** Invalid annotations, which are ignored; the schedule itself stays valid. */
   readonly annotationProblems: readonly string[];
-  /** Of its annotations wake-until and sleep-until, those that are over. */
+  /** Overrides of its annotations wake-until and sleep-until that are over. */
   readonly pastOverrides: readonly Override[];
 }
 
-/** What every object of the API has, as far as a schedule needs it. */
+/** The metadata of an API object that a schedule needs. */
 const objectMetadata = z.object({
   metadata: z.object({
     name: z.string(),
@@ -40,7 +40,7 @@ const objectMetadata = z.object({
 });
 type Metadata = z.output<typeof objectMetadata>['metadata'];
 
-/** Metadata of a schedule as the API server answers it. @throws ZodError for what is no object of the API. */
+/** Metadata of a schedule as the API server returns it. @throws ZodError for an object that is not from the API. */
 export function scheduleMetadata(object: unknown): Metadata {
   return objectMetadata.parse(object).metadata;
 }
@@ -48,7 +48,7 @@ export function scheduleMetadata(object: unknown): Metadata {
 export function scheduleNow(object: unknown, now: EpochMs): ScheduleNow {
   const metadata = scheduleMetadata(object);
   const { spec, problems, status: written } = readSchedule(object);
-  // An observation stays in the history, and the plan names the namespaces as they are now.
+  // The observation is stored in the history, and the plan contains the present namespaces.
   const { namespaces: _named, ...status } = written;
   const period = spec === null ? null : periodAt(spec, now);
   const { overrides, problems: annotationProblems } = annotated(metadata, period, now);
@@ -71,7 +71,10 @@ export function scheduleNow(object: unknown, now: EpochMs): ScheduleNow {
   };
 }
 
-/** Another schedule, as far as it can own a workload. What it annotated is its own also while it is invalid. */
+/**
+ * Another schedule, as a possible owner of workloads. It keeps the workloads that it annotated even while it is
+ * invalid.
+ */
 export function otherSchedule(object: unknown): OtherSchedule {
   const { name, creationTimestamp, deletionTimestamp } = scheduleMetadata(object);
   const { spec, status } = readSchedule(object);
@@ -84,17 +87,17 @@ export function otherSchedule(object: unknown): OtherSchedule {
   };
 }
 
-/** The annotations wake-until and sleep-until, also those that are over. */
+/** The overrides of the annotations wake-until and sleep-until, including past ones. */
 function annotated(
   metadata: Metadata,
   period: Period | null,
   now: EpochMs,
 ): { readonly overrides: readonly Override[]; readonly problems: readonly string[] } {
-  // At the beginning of time none was over yet.
+  // The time 0 makes none of them count as past.
   const { wakeUntil, sleepUntil, problems } = overridesOf(metadata.annotations, 0);
   const one = (kind: Override['kind'], key: string, until: EpochMs | null): readonly Override[] => {
     if (until === null) return [];
-    // Clocks differ: what is written already has begun.
+    // The clocks may differ: an override that is already written has begun.
     const since = Math.min(annotationWrittenAt(metadata.managedFields, key) ?? period?.since ?? now, now);
     return [{ kind, namespace: null, since, until, by: 'annotation', reason: '' }];
   };

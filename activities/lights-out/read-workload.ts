@@ -41,10 +41,10 @@ export interface Scaler {
   readonly autoscaler: Autoscaler;
 }
 
-/** A workload as a list finds it: its autoscalers are other objects. */
+/** A workload without its autoscalers, which are separate objects. */
 export type LoneWorkload = Omit<Workload, 'autoscalers'>;
 
-/** What an autoscaler and its workload are joined by. */
+/** A key that is equal for an autoscaler's target and the workload. */
 export function targetKey(kind: string, namespace: string, name: string): string {
   return `${kind} ${namespace}/${name}`;
 }
@@ -58,8 +58,8 @@ export function withAutoscalers(workloads: readonly LoneWorkload[], scalers: rea
 }
 
 /**
- * What autoscalers with a schedule's annotations would scale, and is not there: as a workload without a UID and without replicas, so
- * that they are let go of as those of a workload are.
+ * Targets of annotated autoscalers that do not exist, as workloads without a UID and without replicas, so that the
+ * autoscalers are released like those of a workload.
  */
 export function missingTargets(workloads: readonly LoneWorkload[], scalers: readonly Scaler[]): readonly Workload[] {
   const present = new Set(workloads.map(({ kind, namespace, name }) => targetKey(kind, namespace, name)));
@@ -118,7 +118,7 @@ function replicasOf(
   };
 }
 
-/** Managed fields are read here and forgotten: they are most of an object. */
+/** Managed fields are evaluated here and not kept: they are most of an object's size. */
 function base(
   kind: WorkloadType,
   metadata: V1ObjectMeta = {},
@@ -140,13 +140,13 @@ function base(
   };
 }
 
-/** When people wrote that it is to sleep, where they did and it is known. */
+/** When a person put it to sleep by annotation, if known. */
 function sleepingSince({ annotations, managedFields }: V1ObjectMeta): Pick<Workload, 'sleepingSince'> {
   const at = annotations?.[SLEEP_UNTIL] === undefined ? null : annotationWrittenAt(managedFields, SLEEP_UNTIL);
   return at === null ? {} : { sleepingSince: at };
 }
 
-/** A change without a time of its own: it was made before its controller wrote the status. */
+/** For a change without a time: the latest time it can have, which is when its controller wrote the status. */
 function withLatest(changed: FieldChange | null, latest: number | null): FieldChange | null {
   return changed === null || changed.at !== null || latest === null ? changed : { ...changed, latest };
 }
@@ -162,8 +162,8 @@ export function namespaceOf({ metadata, status }: V1Namespace): ScopedNamespace 
 }
 
 /**
- * Null where it scales something else than a workload that schedules know, or belongs to a ScaledObject: KEDA makes such a one,
- * takes it away while it is paused, and writes it as it was whenever somebody changes it.
+ * Null when the target is not a workload that schedules know, or when it belongs to a ScaledObject: KEDA creates such
+ * an autoscaler, deletes it while paused, and reverts any change to it.
  */
 export function horizontalScalerOf({ metadata = {}, spec }: V2HorizontalPodAutoscaler): Scaler | null {
   const target = spec?.scaleTargetRef;
@@ -189,7 +189,7 @@ export function horizontalScalerOf({ metadata = {}, spec }: V2HorizontalPodAutos
   };
 }
 
-/** What is read of KEDA's object, which this client has no type for. */
+/** The fields that are read of KEDA's object, for which this client has no type. */
 const scaledObject = z.object({
   metadata: z.object({
     name: z.string(),
@@ -209,7 +209,7 @@ const scaledObject = z.object({
   }),
 });
 
-/** Null where it scales something else than a workload that schedules know, or cannot be read. */
+/** Null when the target is not a workload that schedules know, or when the object is invalid. */
 export function kedaScalerOf(object: unknown): Scaler | null {
   const read = scaledObject.safeParse(object);
   if (!read.success) return null;
@@ -232,7 +232,7 @@ export function kedaScalerOf(object: unknown): Scaler | null {
   };
 }
 
-/** What is known of who set them. */
+/** Who set the fields, as far as known. */
 function setBy(found: Readonly<Record<string, SetBy | null>>): Pick<Autoscaler, 'setBy'> {
   const existing = Object.entries(found).filter(([, one]) => one !== null);
   return existing.length === 0 ? {} : { setBy: Object.fromEntries(existing) };
@@ -242,7 +242,7 @@ function identityOf({ name, uid, resourceVersion }: Pick<V1ObjectMeta, 'name' | 
   return { name: name ?? '', uid: uid ?? '', resourceVersion: resourceVersion ?? '' };
 }
 
-/** The kind of workload that an autoscaler's target is; null where it is none, or one without replicas. */
+/** The kind of workload of an autoscaler's target; null when it is none, or one without replicas. */
 function scaledKind(apiVersion: string | undefined, kind: string): WorkloadType | null {
   const [group] = (apiVersion || 'apps/v1').split('/');
   const isMeant = (one: WorkloadType): boolean => one === kind && WORKLOAD_KINDS[one].resource.group === group;

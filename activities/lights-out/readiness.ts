@@ -10,15 +10,15 @@ import { type ReplicatedObject, WORKLOAD_API } from './workload-api.ts';
 
 type Awaited = ReadinessWait['items'][number];
 
-/** Pods start within seconds or take minutes: asked after 2 s at first, and every 15 s after five minutes. */
+/** Pods start within seconds or take minutes: polled after 2 s at first, and every 15 s after five minutes. */
 const PACE: PollPace = { first: 2_000, last: 15_000, ramp: 5 * 60_000 };
 const AT_ONCE = 10;
-/** Up to so many workloads of a namespace are read one by one; for more, the namespace is listed. */
+/** Up to this number the workloads of a namespace are read one by one; otherwise the namespace is listed. */
 const FEW = 5;
-/** Workloads that a message names. */
+/** How many workloads a message names. */
 const NAMED = 5;
 
-/** @throws NotYet, retried, until every workload is as far as those of the next priority may begin. */
+/** @throws NotYet, retried, until every workload allows the next priority to begin. */
 export async function awaitScaled(kubernetes: Kubernetes, { direction, items }: ReadinessWait): Promise<void> {
   const groups = [...Map.groupBy(items, ({ workload }) => `${workload.kind} ${workload.namespace}`).values()];
   const found = await inParallel(AT_ONCE, groups, async (group) => await readGroup(kubernetes, group));
@@ -34,8 +34,8 @@ export async function awaitScaled(kubernetes: Kubernetes, { direction, items }: 
 }
 
 /**
- * The items of one kind and namespace with their objects, undefined for one that is gone or created anew; none of a kind
- * without pods.
+ * The items of one kind and namespace with their objects, undefined for a workload that is gone or was created again;
+ * none for a kind without pods.
  */
 async function readGroup(
   kubernetes: Kubernetes,
@@ -55,8 +55,8 @@ async function readGroup(
 }
 
 /**
- * What is missing, in words; null where nothing is. Somebody may have scaled it since: what the object itself asks for by now
- * is then enough.
+ * What is missing, in words; null when nothing is. If somebody scaled the workload since, its present replicas are
+ * sufficient.
  */
 export function lackOf(
   { metadata, spec, status }: ReplicatedObject,

@@ -25,20 +25,20 @@ export interface ScaleOptions extends ContextSettings {
   readonly now: () => EpochMs;
 }
 
-/** Workloads that are written at the same time: enough for hundreds a minute behind slow webhooks, and no storm. */
+/** Workloads written in parallel: enough for hundreds a minute behind slow webhooks without a burst. */
 const AT_ONCE = 10;
-/** How often a workload that others write at the same time is evaluated again. */
+/** How often a workload is evaluated again after a conflict. */
 const ROUNDS = 5;
 
 /**
- * Writes what the plan wants. What fails is an outcome of its own; only where the API server as a whole is away, the batch
- * fails and is tried again: what was written by then is found as it should be.
+ * Writes the items of a plan. A failed item is an outcome; only when the whole API server is unavailable does the batch
+ * fail and is retried. The retry finds the items that were already written.
  */
 export async function ensureScaled(options: ScaleOptions, batch: Batch): Promise<BatchOutcome> {
   const metrics = scalingMetrics(batch.target.schedule);
   const surroundings = createSurroundings(options, batch);
   const outcomes = await inParallel(AT_ONCE, batch.items, async (item) => {
-    // What is not begun is left to the next pass, which observes what was done.
+    // Items that were not started are left to the next pass, which observes what was done.
     if (isInterrupted()) return null;
     try {
       return await ensureItem(options, { item, schedule: batch.target.schedule, metrics, surroundings });
@@ -71,7 +71,7 @@ async function ensureItem(
   const { namespace } = item.workload;
   let next = item;
   for (let round = 0; ; round += 1) {
-    // Before every write: a batch may take ten minutes, and a workload that others write at the same time several rounds.
+    // Checked before every write: a batch may take ten minutes, and conflicts may take several rounds.
     const pause = await readPause(options, { controller: 'lights-out', namespace, name: schedule });
     if (pause !== null) return outcome(item, 'skipped', pauseSentence(pause));
     if (await write(kubernetes, next)) {
@@ -98,8 +98,8 @@ async function ensureItem(
 }
 
 /**
- * A workload as it was before its ScaledObject was paused for this item. KEDA takes the replicas away at once, maybe before
- * the annotations are written: what it had by then is what it is to have again.
+ * A workload as it was before its ScaledObject was paused for this item. KEDA removes the replicas at once, maybe
+ * before the annotations are written, so the earlier number is the one to restore.
  */
 function beforePause(workload: Workload, { direction, writes }: PlanItem, from: number | null, schedule: string) {
   const { kind, replicas, autoscalers } = workload;
@@ -114,9 +114,9 @@ function beforePause(workload: Workload, { direction, writes }: PlanItem, from: 
   return isPaused ? { ...workload, replicas: from, changed: null } : workload;
 }
 
-/** False where something changed since it was seen, or is gone: then it is to be evaluated again. */
+/** False when something changed since the observation or is gone, so that the item has to be evaluated again. */
 async function write(kubernetes: Kubernetes, { workload, writes }: PlanItem): Promise<boolean> {
-  // One after the other: an autoscaler that is not held yet would put its workload up again.
+  // In sequence: an autoscaler that is not held yet would scale its workload up again.
   for (const change of writes) {
     try {
       await writeObject(kubernetes, workload.namespace, change);
@@ -129,7 +129,7 @@ async function write(kubernetes: Kubernetes, { workload, writes }: PlanItem): Pr
   return true;
 }
 
-/** What it means for the item that its workload needs no write: it may be so already, by an earlier attempt or by somebody else. */
+/** The outcome for a workload that needs no write: an earlier attempt or somebody else may already have done it. */
 function kept(
   item: PlanItem,
   workload: Workload,
@@ -150,7 +150,7 @@ function outcome({ workload }: PlanItem, kind: ItemOutcome['kind'], detail?: str
   return { workload: workloadName(workload), kind, ...(detail === undefined ? {} : { detail }) };
 }
 
-/** What a workload is evaluated by; a sentence where nothing is to be done for the schedule any more. */
+/** The input for evaluating a workload; a sentence when nothing is to be done for the schedule any more. */
 type Surroundings = (owner: string | null) => Promise<
   | {
       readonly context: EvaluationContext;
@@ -161,7 +161,7 @@ type Surroundings = (owner: string | null) => Promise<
 
 /**
  * Reads the schedule, the others and the namespaces once, when the first workload needs them. They are read again for a
- * workload with the annotation of a schedule that was not there then: it may have been made since, and is not to be taken for gone.
+ * workload annotated by an unknown schedule: it may have been created since and must not be treated as gone.
  */
 function createSurroundings({ kubernetes, now, ...settings }: ScaleOptions, batch: Batch): Surroundings {
   const { target, scheduleUid, observeInput } = batch;

@@ -9,10 +9,10 @@ import { writeSchedule } from './write-schedule.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The status as the API server has it: whatever an earlier release or another tool left in it. */
+/** The status on the API server, which may contain fields of an earlier release or another tool. */
 const writtenStatus = z.object({ status: z.record(z.string(), z.unknown()).default({}) });
 
-/** Writes the status of the schedule where it differs; one that is gone, or another by UID, is left. */
+/** Writes the status of the schedule if it differs; a schedule that is gone or has another UID is left alone. */
 export async function ensureScheduleStatus(
   kubernetes: Kubernetes,
   write: ScheduleStatusWrite,
@@ -24,10 +24,7 @@ export async function ensureScheduleStatus(
   });
 }
 
-/**
- * What is to be merged into the status as it is, or null where nothing is. Fields that a status of ours does not have are
- * left, as are conditions of other types.
- */
+/** The merge patch for the status; null when nothing changes. Unknown fields and conditions of other types are kept. */
 function statusPatch(
   present: Fields,
   { status, ready, observedGeneration }: Pick<ScheduleStatusWrite, 'status' | 'ready' | 'observedGeneration'>,
@@ -40,7 +37,7 @@ function statusPatch(
   return mergePatch(before, wanted);
 }
 
-/** The conditions with this one in its place; when it came to be so is kept while its status is the same. */
+/** The conditions with this one replaced; its lastTransitionTime is kept while its status is the same. */
 function conditionsWith(
   present: unknown,
   condition: Omit<Condition, 'lastTransitionTime'>,
@@ -54,7 +51,7 @@ function conditionsWith(
   return before === undefined ? [...list, next] : list.map((one) => (one === before ? next : one));
 }
 
-/** The merge patch (RFC 7386) that makes the one of the other; null where they are the same. */
+/** The merge patch (RFC 7386) from one to the other; null when they are equal. */
 function mergePatch(before: Fields, after: Fields): Fields | null {
   const patch: Record<string, unknown> = {};
   for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {

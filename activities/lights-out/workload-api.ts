@@ -1,4 +1,4 @@
-/** How workloads of each kind are read and listed. */
+/** How to read and list each kind of workload. */
 import type { V1ListMeta } from '@kubernetes/client-node';
 import type { WorkloadType } from '../../domain/lights-out/schedule/names.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
@@ -11,13 +11,13 @@ export interface ListRange {
   readonly _continue?: string;
 }
 
-/** Where an object is. */
+/** Identifies an object. */
 interface ObjectLocation {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** A workload with pods, as far as it says how many it has. */
+/** A workload with pods and their counts. */
 export interface ReplicatedObject {
   readonly metadata?: { readonly name?: string; readonly uid?: string; readonly generation?: number };
   readonly spec?: { readonly replicas?: number };
@@ -30,15 +30,15 @@ export interface ReplicatedObject {
 
 interface WorkloadApi {
   readonly read: (kubernetes: Kubernetes, location: ObjectLocation) => Promise<LoneWorkload>;
-  /** One page of those of all namespaces. */
+  /** One page of the list of all namespaces. */
   readonly page: (
     kubernetes: Kubernetes,
     range: ListRange,
   ) => Promise<{ readonly metadata: V1ListMeta | undefined; readonly items: readonly LoneWorkload[] }>;
-  /** How its pods are counted; null for a kind that has none of its own, and is ready as soon as it is written. */
+  /** How to count its pods; null for a kind without pods of its own, which is ready as soon as it is written. */
   readonly pods: {
     readonly read: (kubernetes: Kubernetes, location: ObjectLocation) => Promise<ReplicatedObject>;
-    /** All of one namespace. */
+    /** All workloads of one namespace. */
     readonly list: (kubernetes: Kubernetes, namespace: string) => Promise<readonly ReplicatedObject[]>;
   } | null;
 }

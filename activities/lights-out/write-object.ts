@@ -4,7 +4,7 @@ import type { ObjectChange } from '../../domain/lights-out/workload/evaluation.t
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { SCALED_OBJECTS } from './read-cluster.ts';
 
-/** What a merge patch of the API server goes by. */
+/** Makes the API server treat the body as a merge patch. */
 export const MERGE_PATCH = setHeaderOptions('Content-Type', PatchStrategy.MergePatch);
 
 interface PatchRequest {
@@ -26,16 +26,16 @@ const PATCHES: Readonly<
     await custom.patchNamespacedCustomObject({ ...SCALED_OBJECTS, ...request }, MERGE_PATCH),
 };
 
-/** The API server took what was written and stored something else: an admission webhook or policy holds it to its own. */
+/** The API server accepted the write but stored something else: an admission webhook or policy reverted it. */
 export class SetBack extends Error {
   override readonly name = 'SetBack';
 }
 
 /**
- * One merge patch, which takes effect only upon the very version that was seen: whoever wrote in between is answered with a
- * conflict (409), not overwritten.
+ * One merge patch, bound to the observed resourceVersion: after a concurrent write the API server responds with a
+ * conflict (409).
  *
- * @throws SetBack where the answer has something else in its spec than was written.
+ * @throws SetBack when the response has another spec than was written.
  */
 export async function writeObject(kubernetes: Kubernetes, namespace: string, change: ObjectChange): Promise<void> {
   const written = fieldsOf(change.patch['spec']);

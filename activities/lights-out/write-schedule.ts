@@ -8,14 +8,14 @@ import { scheduleMetadata } from './read-schedule-object.ts';
 import { MERGE_PATCH } from './write-object.ts';
 
 export interface ScheduleChange {
-  /** Under `metadata` of the patch, beside the version that it is bound to. */
+  /** Under `metadata` of the patch, beside the resourceVersion. */
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly status?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Merges into the schedule what is to be changed of it as it is now; null changes nothing. One that is gone, or another by
- * UID, is left.
+ * Computes a patch from the present schedule and merges it; null changes nothing. A schedule that is gone or has
+ * another UID is left alone.
  *
  * @param part the whole object, or its subresource.
  */
@@ -34,7 +34,7 @@ export async function writeSchedule(
     if (change === null) return;
     const body = { ...change, metadata: { ...change.metadata, uid, resourceVersion } };
     const request = { ...SCHEDULES, name, body, fieldManager: FIELD_MANAGER };
-    // Null: it was deleted meanwhile.
+    // Null: the schedule was deleted meanwhile.
     if (part === 'object') await orNull(kubernetes.custom.patchClusterCustomObject(request, MERGE_PATCH));
     else await orNull(kubernetes.custom.patchClusterCustomObjectStatus(request, MERGE_PATCH));
   });

@@ -7,7 +7,7 @@ import type { NamespaceView } from './namespace-view.ts';
 
 const DEFAULT_STORAGE_CLASS = 'storageclass.kubernetes.io/is-default-class';
 
-/** What of the cluster decides how pods and claims come out of admission. Each is asked for when it is needed, and once. */
+/** Defaults of the cluster that admission applies to pods and claims. Each is read at most once, when needed. */
 export class AdmissionDefaults {
   readonly #log: Pick<Logger, 'warn'>;
   readonly #view: NamespaceView;
@@ -18,7 +18,7 @@ export class AdmissionDefaults {
     this.#view = view;
   }
 
-  /** The class of a claim that names none: the newest of those that are marked as default, as admission chooses it. */
+  /** The class of a volume claim without one: the newest of those marked as default, as admission chooses it. */
   storageClass(): Promise<string | null> {
     return this.#once('storageclasses', async () => {
       const { storage } = this.#view.kubernetes;
@@ -31,7 +31,7 @@ export class AdmissionDefaults {
     });
   }
 
-  /** The class of a pod that names none: the global default; of several, the one of the least priority. */
+  /** The priority class of a pod without one: the global default; of several, the one with the lowest priority. */
   priorityClass(): Promise<string | null> {
     return this.#once('priorityclasses', async () => {
       const { scheduling } = this.#view.kubernetes;
@@ -43,7 +43,7 @@ export class AdmissionDefaults {
     });
   }
 
-  /** What a RuntimeClass adds to its pods. Null without the class, with which no pod is admitted anyway. */
+  /** What a RuntimeClass adds to its pods. Null when the class is missing; admission then rejects the pods anyway. */
   overheadOf(name: string): Promise<ResourceList | null> {
     return this.#once(`runtimeclasses/${name}`, async () => {
       const { node } = this.#view.kubernetes;
@@ -57,7 +57,7 @@ export class AdmissionDefaults {
     });
   }
 
-  /** What claims of devices are made of. Null without the template, without which no claim is made either. */
+  /** The spec of a ResourceClaimTemplate. Null when the template is missing; no claim is created then. */
   claimTemplate(name: string): Promise<Pick<ResourceClaim, 'spec'> | null> {
     return this.#once(`resourceclaimtemplates/${name}`, async () => {
       const { kubernetes, namespace } = this.#view;
@@ -80,7 +80,7 @@ export class AdmissionDefaults {
   }
 }
 
-/** What may be missing or forbidden: null, with a word about it. */
+/** Null for an object that is missing or forbidden, after logging it. */
 async function orNone<T>(read: Promise<T>, say: (code: number) => void): Promise<T | null> {
   try {
     return await read;

@@ -6,8 +6,8 @@ import { countedUsage, countsClaims, countsPods } from '../../domain/quota-usage
 import { NamespaceView } from './namespace-view.ts';
 
 /**
- * How long a contradiction must stand still before it is one: a pod is charged some moments before it can be listed, and a
- * deleted one is uncharged some moments after it is gone.
+ * How long a contradiction must persist: a pod is charged some moments before it is listed, and is still charged some
+ * moments after it was deleted.
  */
 const CONFIRM_AFTER_MS = 1000;
 
@@ -16,11 +16,11 @@ type Contradictions = ReadonlyMap<string, readonly UsageContradiction[]>;
 const NONE: Contradictions = new Map();
 
 /**
- * Where `status.used` of the quotas differs from what the pods and claims of the namespace are charged, by the quota's name.
- * Only what stood still counts: the same quotas before and after the objects were listed, and the same difference a
- * moment later. In a busy namespace there is nothing to say, and `status.used` is believed.
+ * Where `status.used` of the quotas differs from the charge of the namespace's pods and claims, by the quota's name.
+ * Only a stable difference counts: the same quotas before and after the objects were listed, and the same difference a
+ * moment later. In a namespace with constant changes nothing is reported and `status.used` is used.
  *
- * @param relist reads the namespace's quotas anew.
+ * @param relist reads the namespace's quotas again.
  */
 export async function readContradictions(
   view: NamespaceView,
@@ -48,7 +48,7 @@ async function compare(view: NamespaceView, quotas: readonly V1ResourceQuota[]):
   return new Map(found.filter(([, contradictions]) => contradictions.length > 0));
 }
 
-/** Whether each of the quotas is still what it was. */
+/** Whether none of the quotas has changed. */
 export function isSame(before: readonly V1ResourceQuota[], after: readonly V1ResourceQuota[]): boolean {
   const versions = new Map(after.map(({ metadata }) => [metadata?.uid, metadata?.resourceVersion]));
   return before.every(({ metadata }) => versions.get(metadata?.uid) === metadata?.resourceVersion);

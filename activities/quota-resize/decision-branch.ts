@@ -1,6 +1,4 @@
-/**
- * The branch of a decision: made with one commit on top of the base, found again, rebuilt, or discarded.
- */
+/** The branch of a decision: created with one commit on top of the base, found again, rebuilt, or deleted. */
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import type { Decision } from '../../domain/quota-resize/model/decision.ts';
 import type { ChangeFacts } from '../../domain/quota-resize/pull-request/text.ts';
@@ -10,7 +8,7 @@ import { failure } from '../kernel/failure.ts';
 import type { DecisionEdit } from './edit.ts';
 import { branchOf, type ForgeActivityDependencies, isOwnBranch, type Write } from './own-work.ts';
 
-/** One run of an activity on the pull request of a decision, in the repository that it is about. */
+/** One run of an activity on a decision's pull request, in its repository. */
 export interface PullRequestTask extends ForgeActivityDependencies {
   readonly target: QuotaTarget;
   readonly decision: Decision;
@@ -22,7 +20,7 @@ interface OwnCommit {
   readonly at: number;
 }
 
-/** The commit of the decision on its branch, made or found, or what stands in its way. */
+/** The decision's commit on its branch, created or found, or the reason why it cannot be created. */
 export async function ensureCommit(
   task: PullRequestTask,
   edit: DecisionEdit,
@@ -47,13 +45,13 @@ export async function ensureCommit(
     const found = await forge.pullRequests.ofBranch(branch);
     if (found !== null) return { found };
   }
-  // Someone was here before: an earlier attempt whose answer was lost, or one that still runs.
+  // The branch exists: from an earlier attempt whose response was lost, or one that is still running.
   const state = await forge.branches.compare(base.sha, branch);
   if (state === null) throw notThereYet(branch, forge.repository, 'it is gone');
   if (!isOwnBranch(state.ahead, decision)) return 'foreign';
   const [own] = state.ahead;
   if (own === undefined) {
-    // Only the branch was made, from this base or an older one.
+    // Only the branch was created, from this base or an older one.
     if (state.behind > 0) {
       await write('move branch', { branch, sha: base.sha }, () => forge.branches.move(branch, base.sha, false));
     }
@@ -62,11 +60,11 @@ export async function ensureCommit(
     throw notThereYet(branch, forge.repository, committed.message);
   }
   if (await holdsJust(task, own.sha, edit.files)) return { sha: own.sha, at: own.committedAt };
-  // The base has moved since that commit, or the decision has grown: the same branch, rebuilt.
+  // The base has moved since that commit, or the decision has grown: rebuild the branch.
   return rebuild(task, edit, branch, own.sha);
 }
 
-/** One commit on top of the base in place of our commit `expected`. */
+/** Replaces our commit `expected` by a new one on top of the base. */
 export async function rebuild(
   task: PullRequestTask,
   edit: DecisionEdit,
@@ -80,7 +78,7 @@ export async function rebuild(
   const commit = await write('commit onto base', { path, base: base.sha }, () =>
     forge.branches.commitOnto({ parent: base.sha, parentTree: base.treeSha, files: edit.files, message }),
   );
-  // GitHub has no "only if the branch still is": the look right before the write keeps the gap to one round trip.
+  // GitHub has no conditional branch update: checking right before the write limits the race to one round trip.
   const head = await forge.branches.head(branch);
   if (head === null) throw notThereYet(branch, forge.repository, 'it is gone');
   if (head !== expected) return 'foreign';
@@ -94,7 +92,7 @@ export async function rebuild(
   });
 }
 
-/** Whether a commit of ours changes exactly these files, to exactly these texts. */
+/** Whether our commit changes exactly these files to exactly these texts. */
 async function holdsJust({ forge }: PullRequestTask, sha: string, files: readonly FileChange[]): Promise<boolean> {
   const changed = (await forge.branches.commit(sha)).files;
   if (changed.length !== files.length || !files.every(({ path }) => changed.includes(path))) return false;
@@ -110,7 +108,7 @@ export async function isUpToDate(task: PullRequestTask, pull: PullRequest, edit:
   return holdsJust(task, pull.headSha, edit.files);
 }
 
-/** Deletes the branch of an attempt whose pull request will not be opened after all. */
+/** Deletes the branch of an attempt whose pull request will not be opened. */
 export async function discardBranch(
   { target, decision, forge, config, write }: PullRequestTask,
   base: string,
@@ -121,7 +119,7 @@ export async function discardBranch(
   await write('delete branch', { branch }, () => forge.branches.delete(branch));
 }
 
-/** What the decision asks for, whatever Git holds by now. */
+/** The changes of the decision, whatever Git contains by now. */
 export function decidedFacts(repository: string, target: QuotaTarget, decision: Decision): ChangeFacts {
   const own = { quota: target.quota, changes: decision.changes };
   return { target, decisionId: decision.id, repository, quotas: [own, ...(decision.batchedQuotas ?? [])] };

@@ -1,6 +1,6 @@
 /**
- * What Argo CD and Flux say about where an object comes from: from the marks that they leave on it to the repository, the
- * folder and the branch that they apply it from.
+ * Finds out from Argo CD and Flux where an object comes from: follows their labels and annotations to the repository,
+ * folder and branch.
  */
 import { ApiException, type V1ObjectMeta } from '@kubernetes/client-node';
 import { z } from 'zod';
@@ -9,22 +9,25 @@ import { parseRepositoryUrl } from '../forge/github/repository-url.ts';
 import { helmReleaseSource, readHelmRelease } from '../../domain/quota-resize/git/locate/helm-release-source.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 
-/** What an object's marks lead to. */
+/** The sources that an object's labels and annotations lead to. */
 export interface Deliveries {
   readonly sources: readonly AppliedSource[];
-  /** Marks that lead nowhere, as sentences. */
+  /** Labels and annotations that lead nowhere, as sentences. */
   readonly notes: readonly string[];
 }
 
 const NOTHING: Deliveries = { sources: [], notes: [] };
 
 const TRACKING_ID = 'argocd.argoproj.io/tracking-id';
-/** Where a tracking id is not used: by default the first, and the second where an installation is told so. */
+/** The labels used without a tracking id: the first is Argo CD's default, the second a common configuration. */
 const INSTANCE_LABELS = ['app.kubernetes.io/instance', 'argocd.argoproj.io/instance'] as const;
 const FLUX = 'kustomize.toolkit.fluxcd.io';
 const FLUX_HELM = 'helm.toolkit.fluxcd.io';
 
-/** Reads the Application that an object belongs to; one request where the object has a mark of Argo CD, else none. */
+/**
+ * Reads the Application of an object; one request if the object has a tracking annotation or label of Argo CD,
+ * otherwise none.
+ */
 export async function readArgoCd(
   { kubernetes, argocdNamespace }: { readonly kubernetes: Kubernetes; readonly argocdNamespace: string },
   object: V1ObjectMeta,
@@ -46,7 +49,7 @@ export async function readArgoCd(
   return sources === null ? unreadable('argocd', `Argo CD Application ${namespace}/${name}`) : { sources, notes: [] };
 }
 
-/** Addresses of one repository differ in protocol, in case and in `.git`. */
+/** URLs of one repository may differ in protocol, case and `.git`. */
 function repositoryOf(url: string): string {
   const address = parseRepositoryUrl(url);
   return address === null ? url : `${address.host}/${address.repository}`.toLowerCase();
@@ -61,7 +64,7 @@ function argoMark({
   const tracking = annotations?.[TRACKING_ID];
   if (tracking !== undefined) {
     const [instance = '', kind, of] = tracking.split(':');
-    // A copy of an object has the id of the original, which Argo CD passes over as well.
+    // A copy of an object has the tracking id of the original, which Argo CD ignores too.
     if (instance !== '' && kind === '/ResourceQuota' && of === `${namespace}/${name}`) {
       return { instance, learntFrom: `annotation ${TRACKING_ID}` };
     }
@@ -73,7 +76,7 @@ function argoMark({
   return null;
 }
 
-/** `<namespace>_<name>` where Applications may be in any namespace; neither part can have an underscore. */
+/** `<namespace>_<name>` where Applications may be in any namespace; neither part can contain an underscore. */
 function applicationNamed(instance: string, argocdNamespace: string): { namespace: string; name: string } {
   const [first = '', second] = instance.split('_', 2);
   return second === undefined ? { namespace: argocdNamespace, name: first } : { namespace: first, name: second };
@@ -99,7 +102,7 @@ const gitRepository = z.object({
   }),
 });
 
-/** Reads the Kustomization that an object belongs to and its GitRepository; no request for an object without the labels. */
+/** Reads the Kustomization of an object and its GitRepository; no request for an object without the labels. */
 export async function readFlux(
   kubernetes: Kubernetes,
   { labels }: V1ObjectMeta,
@@ -148,7 +151,7 @@ async function readGitRepository(
 }
 
 /**
- * Reads the HelmRelease that an object belongs to, what that is applied from itself, and the repository of its chart; no
+ * Reads the HelmRelease of an object, what the HelmRelease itself is applied from, and the repository of its chart; no
  * request for an object without the labels.
  */
 export async function readFluxHelm(kubernetes: Kubernetes, { labels }: V1ObjectMeta): Promise<Deliveries> {
@@ -182,11 +185,11 @@ export async function readFluxHelm(kubernetes: Kubernetes, { labels }: V1ObjectM
     },
     repositoryOf,
   );
-  // Nothing says where its values are: the search may find them.
+  // Nothing says where the values are; the search may find them.
   return { sources: source === null ? [] : [source], notes: own.notes };
 }
 
-/** An object of another form than any release of the tool has had. */
+/** An object with a shape that no known release of the tool has. */
 function unreadable(from: AppliedSource['from'], object: string): Deliveries {
   return {
     sources: [{ from, learntFrom: `the ${object}`, otherwise: 'it says in no known form where it applies from' }],
@@ -196,7 +199,7 @@ function unreadable(from: AppliedSource['from'], object: string): Deliveries {
 
 type FluxReference = NonNullable<z.infer<typeof gitRepository>['spec']['ref']>;
 
-/** In Flux's own order of precedence; without any it is the branch `master`. */
+/** In Flux's order of precedence; the default is the branch `master`. */
 function fluxRevision({ commit, name, semver, tag, branch }: FluxReference): { revision: string } {
   if (commit !== undefined) return { revision: commit };
   if (name !== undefined) return { revision: name };
@@ -205,7 +208,7 @@ function fluxRevision({ commit, name, semver, tag, branch }: FluxReference): { r
   return { revision: branch ?? 'master' };
 }
 
-/** The object; null where it is gone, 'unknownKind' where the cluster has no such kind. */
+/** The object; null when it is gone, 'unknownKind' when the cluster does not have the kind. */
 async function readCustom(
   { custom }: Kubernetes,
   request: Parameters<Kubernetes['custom']['getNamespacedCustomObject']>[0],
@@ -214,7 +217,7 @@ async function readCustom(
     return (await custom.getNamespacedCustomObject(request)) as unknown;
   } catch (error) {
     if (!(error instanceof ApiException) || error.code !== 404) throw error;
-    // Of an object the API server says which one is missing; of a kind it has never heard it says just "not found".
+    // For a missing object the API server names it; for an unknown kind it responds with just "not found".
     return String(error.body).includes(`"name":${JSON.stringify(request.name)}`) ? null : 'unknownKind';
   }
 }

@@ -17,26 +17,25 @@ import { readMissing } from './missing.ts';
 import type { NamespaceView } from './namespace-view.ts';
 import { readDenials } from './denials.ts';
 
-/** Owners that are read at the same time, so that one look at a namespace in trouble is no burst on the API server. */
+/** Owners read in parallel, so that a namespace with many denials causes no burst on the API server. */
 const OWNERS_AT_ONCE = 8;
 
 const STORAGE_CLASS_KEY = '.storageclass.storage.k8s.io/';
 
 type Log = Pick<Logger, 'warn'>;
 
-/** The part of a quota's surroundings that decides what its pods and claims are charged. */
+/** The defaults that decide what a quota's pods and claims are charged. */
 type Surroundings = Omit<ChargingQuota, 'name' | 'hard' | 'scopes'>;
 
-/** A refused workload, with what its owner misses where that could be read. */
+/** A denied workload, with what its owner lacks if the owner could be read. */
 interface ReadWorkload {
   readonly denied: DeniedWorkload;
   readonly missing: readonly Missing[] | 'unreadable';
 }
 
 /**
- * What the namespace's workloads were refused and still miss, counted for each of the quotas. Denials and owners are
- * read once, however many quotas there are. A workload that is gone, was made anew, or misses nothing any more has no
- * demand.
+ * What the namespace's workloads were denied and still lack, counted for each of the quotas. Denials and owners are
+ * read once for all quotas. A workload that is gone, was created again, or lacks nothing any more has no demand.
  *
  * @returns the demand by the quota's name.
  */
@@ -78,7 +77,7 @@ function partsOf(quota: V1ResourceQuota): Pick<ChargingQuota, 'name' | 'hard' | 
   return { name: quota.metadata?.name ?? '', hard, scopes: { scopes, scopeSelector } };
 }
 
-/** Defaults are read only where a quota tells objects apart by them. */
+/** Defaults are read only if a quota's scopes or resources depend on them. */
 async function readSurroundings(
   log: Log,
   view: NamespaceView,
@@ -101,7 +100,7 @@ async function readSurroundings(
   return { limitRanges, overheads, claimTemplates, defaultStorageClass, defaultPriorityClass };
 }
 
-/** The pod overheads of the RuntimeClasses that the missing pods name. */
+/** The pod overheads of the RuntimeClasses of the missing pods. */
 async function readOverheads(
   defaults: AdmissionDefaults,
   missing: readonly Missing[],
@@ -114,7 +113,7 @@ async function readOverheads(
   return overheads;
 }
 
-/** What the claims of missing pods are made of. */
+/** The resource claim templates of missing pods. */
 async function readClaimTemplates(
   defaults: AdmissionDefaults,
   missing: readonly Missing[],

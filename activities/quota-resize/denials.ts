@@ -5,17 +5,17 @@ import { eventLastSeen, parseAdmissionMessage, denialReasons } from '../../domai
 import type { WorkloadRef } from '../../domain/quota-resize/model/observation.ts';
 import type { NamespaceView } from './namespace-view.ts';
 
-/** A workload with what was refused of it. */
+/** A workload with its denials. */
 export interface SeenWorkload {
   readonly workload: WorkloadRef;
-  /** `apps/v1`: a Job of another API group is another kind. */
+  /** `apps/v1`; a Job of another API group is another kind. */
   readonly apiVersion: string;
   readonly denials: SeenDenial[];
 }
 
 /**
- * What quotas of the namespace refused, by workload: from Events (which live for an hour) and from the ReplicaFailure
- * condition of ReplicaSets and ReplicationControllers (which lives as long as the failure).
+ * What quotas of the namespace denied, by workload: from Events (which live for an hour) and from the ReplicaFailure
+ * condition of ReplicaSets and ReplicationControllers (which lasts as long as the failure).
  */
 export async function readDenials(view: NamespaceView): Promise<readonly SeenWorkload[]> {
   const [events, replicaSets, controllers] = await Promise.all([

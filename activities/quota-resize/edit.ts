@@ -1,4 +1,4 @@
-/** Everything that a decision changes in Git, at one commit of one base branch: one commit and one pull request. */
+/** All changes of a decision in Git, on one commit of one base branch: one commit and one pull request. */
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import type { ResourceList } from '../../domain/kernel/resource-list.ts';
 import { type Decision, decidedLimits, type LimitChange } from '../../domain/quota-resize/model/decision.ts';
@@ -13,26 +13,26 @@ import { recordedQuotaFile, type QuotaFile, type QuotaFileProblem, type SearchOp
 export interface DecisionEdit {
   readonly kind: 'edit';
   readonly tree: GitTree;
-  /** The changed file that says the values of the decision's own quota. */
+  /** The changed file with the values of the decision's own quota. */
   readonly path: string;
-  /** The values of the decision's resources in Git. */
+  /** The present values of the decision's resources in Git. */
   readonly limits: ResourceList;
-  /** None when Git holds all that the decision's own quota is to have. */
+  /** Empty when Git already has all values of the decision's own quota. */
   readonly files: readonly FileChange[];
   /** The decision's own quota, then the batched quotas that are raised with it. */
   readonly quotas: readonly RaisedQuota[];
   readonly leftOut: readonly { readonly quota: string; readonly why: string }[];
 }
 
-/** What a quota is raised by, and where that was found. */
+/** The raises of a quota, and where they apply. */
 interface Raised {
   readonly changes: readonly LimitChange[];
   readonly placement?: Placement | undefined;
 }
 
 /**
- * Places the decision's quota and its batched quotas, and edits them in memory. A batched quota that cannot go into the
- * same pull request is left out; its own episode sees to it.
+ * Locates the decision's quota and its batched quotas, and edits them in memory. A batched quota that cannot be part of
+ * the same pull request is left out; its own episode handles it.
  */
 export async function editDecision(
   repositories: Repositories,
@@ -78,7 +78,7 @@ function whyLeftOut(found: QuotaFile | QuotaFileProblem, tree: GitTree): string 
   return found.edits.length === 0 ? 'Git holds enough already' : null;
 }
 
-/** The changes that the pull request makes: those that Git does not hold yet, from Git's own values. */
+/** The changes that the pull request makes: those that Git does not have yet, starting from Git's values. */
 function raisedQuota(quota: string, changes: readonly LimitChange[], { raised, limits, how }: QuotaFile): RaisedQuota {
   return {
     quota,

@@ -1,6 +1,4 @@
-/**
- * The Lease of a file that an open pull request changes: one decision at a time may change it.
- */
+/** The Lease of a file that an open pull request changes: only one decision at a time may change it. */
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import {
   fileKey,
@@ -22,13 +20,13 @@ import {
 } from '../kubernetes/lease-object.ts';
 import { retryOnConflict } from '../kubernetes/retry-on-conflict.ts';
 
-/** `kept`: the holder had it before; `busy`: somebody else has it. */
+/** `kept`: the holder already had it; `busy`: another decision has it. */
 type LockOutcome =
   | { readonly kind: 'taken' }
   | { readonly kind: 'kept' }
   | { readonly kind: 'busy'; readonly by: string };
 
-/** Locks a file for the decision of a quota; `holder` is how the decision names itself in Leases. */
+/** Locks a file for the decision of a quota; `holder` is the decision's name in Leases. */
 async function lockFile(
   leases: LeaseNamespace,
   target: QuotaTarget,
@@ -50,7 +48,7 @@ async function lockFile(
     }
     const before = holderOf(lease);
     if (before === holder) return { kind: 'kept' };
-    // A quota has one decision at a time, so an earlier one's lock is left over from a run that was terminated.
+    // A quota has one decision at a time, so an earlier lock of its own is left over from a terminated run.
     const isOwn = lockedFor?.namespace === target.namespace && lockedFor.quota === target.quota;
     if (before !== null && !isOwn) {
       return { kind: 'busy', by: lockedFor === null ? before : `${lockedFor.namespace}/${lockedFor.quota}` };
@@ -61,8 +59,8 @@ async function lockFile(
 }
 
 /**
- * Locks files one after the other, or none of them: where one is busy, those that were taken here are free again, and those
- * that the holder had before stay its own.
+ * Locks all files or none: when one is busy, those that were locked here are released, and those that the holder had
+ * before stay locked.
  */
 export async function lockFiles(
   leases: LeaseNamespace,
@@ -74,7 +72,7 @@ export async function lockFiles(
   | { readonly kind: 'fileBusy'; readonly path: string; readonly by: string }
 > {
   const taken: LockedFile[] = [];
-  // Always in one order, so that two decisions with two files each cannot wait for each other.
+  // Always in the same order, so that two decisions with two files each cannot wait for each other.
   for (const file of files.toSorted((a, b) => (fileKey(a) < fileKey(b) ? -1 : 1))) {
     const lock = await lockFile(leases, target, holder, file);
     if (lock.kind === 'busy') {
@@ -86,7 +84,7 @@ export async function lockFiles(
   return { kind: 'locked', taken };
 }
 
-/** Unlocks the files that the holder has; others are left alone. */
+/** Unlocks the files that the holder has locked; others are left alone. */
 export async function unlockFiles(leases: LeaseNamespace, holder: string, files: readonly LockedFile[]): Promise<void> {
   for (const file of files) {
     const name = fileLeaseName(file);

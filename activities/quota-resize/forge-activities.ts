@@ -6,7 +6,7 @@ import { createPullRequestEndActivities } from './pull-request-end.ts';
 import { createPullRequestStateActivities } from './pull-request-state.ts';
 import { createSourceActivities } from './source.ts';
 
-/** The activities of the quota resizer that touch the GitOps repositories. */
+/** The activities of the quota resizer that access the GitOps repositories. */
 export type QuotaResizeForgeActivities = Pick<
   QuotaResizeActivities,
   | 'observeSource'
@@ -22,7 +22,7 @@ export type QuotaResizeForgeActivities = Pick<
 
 export type QuotaResizeForgeOptions = PullRequestDependencies;
 
-/** Without a repository only `observeSource` answers, with that reason. */
+/** Without a repository only `observeSource` returns a result, which says so. */
 export function createQuotaResizeForgeActivities(options: QuotaResizeForgeOptions): QuotaResizeForgeActivities {
   const { repositories } = options;
   const source = createSourceActivities(repositories);
@@ -39,7 +39,7 @@ export function createQuotaResizeForgeActivities(options: QuotaResizeForgeOption
   };
 }
 
-/** The activities on a pull request that is there, in the repository that the decision names. */
+/** The activities on an existing pull request, in the repository that the decision names. */
 function byRepository(
   options: PullRequestDependencies,
 ): (decision: Decision) => ReturnType<typeof createPullRequestEndActivities> {
@@ -47,7 +47,7 @@ function byRepository(
     createPullRequestEndActivities({ ...options, forge: repositoryOf(options.repositories, decision) });
 }
 
-/** A decision of a worker that had a repository, on one that has none. */
+/** For a worker without a repository that gets a decision from one that had it. */
 function withoutForge(): Omit<QuotaResizeForgeActivities, 'observeSource'> {
   const reject = (): Promise<never> => Promise.reject(noRepository());
   return {

@@ -1,6 +1,4 @@
-/**
- * A repository at one commit of its base branch, read only as far as somebody asks, with what is changed in it laid over.
- */
+/** A repository at one commit of its base branch, read lazily, with edits in memory on top. */
 import type { FileEdit, TreeSnapshot, MissingFiles } from '../../domain/quota-resize/git/locate/location.ts';
 import { type BaseBranch, type FileChange, type Forge, PLAIN_FILE, type TreeEntry } from '../forge/forge.ts';
 import { readAhead } from './read-ahead.ts';
@@ -10,7 +8,7 @@ interface Files {
   readonly paths: readonly string[];
 }
 
-/** By the cached listing of a tree: one of 25,000 files is indexed once for as long as it is kept. */
+/** Cached by the tree's listing: a tree of 25,000 files is indexed once. */
 const filesOfListing = new WeakMap<readonly TreeEntry[], Files>();
 
 function filesOf(listing: readonly TreeEntry[]): Files {
@@ -26,10 +24,10 @@ export class GitTree {
   readonly forge: Forge;
   readonly base: BaseBranch;
   readonly #entries: ReadonlyMap<string, TreeEntry>;
-  // Both stay the same objects as long as they can: whoever is asked keeps by them what was parsed.
+  // Both objects are replaced as rarely as possible: callers cache parsed results by their identity.
   #paths: readonly string[];
   readonly #texts = new Map<string, string | null>();
-  /** What files become, by path. */
+  /** New texts of edited files, by path. */
   readonly #edited = new Map<string, string>();
 
   private constructor(forge: Forge, base: BaseBranch, { entries, paths }: Files) {
@@ -53,9 +51,9 @@ export class GitTree {
   }
 
   /**
-   * Asks a question of the tree until it needs no more files.
+   * Repeats a question, reading the files that it needs, until it needs no more.
    *
-   * @param ask must come to the same answer for the same files.
+   * @param ask must be deterministic for the same files.
    */
   async answer<T extends { readonly kind: string }>(
     ask: (tree: TreeSnapshot) => T | MissingFiles,
@@ -71,7 +69,7 @@ export class GitTree {
     }
   }
 
-  /** Lays edits over the tree: what is asked afterwards sees them. */
+  /** Adds edits: later questions see them. */
   apply(edits: readonly FileEdit[]): void {
     for (const { path, after } of edits) {
       this.#edited.set(path, after);
@@ -81,7 +79,7 @@ export class GitTree {
     if (added.length > 0) this.#paths = [...this.#paths, ...added].toSorted();
   }
 
-  /** Every file that is not as Git has it. */
+  /** All files that differ from Git. */
   changes(): readonly FileChange[] {
     return [...this.#edited].map(([path, text]) => {
       const entry = this.#entries.get(path);
@@ -103,11 +101,11 @@ function isMissingFiles(answer: { readonly kind: string }): answer is MissingFil
   return answer.kind === 'missingFiles';
 }
 
-/** The trees that one look opened, so that all of it sees the same commits. */
+/** The trees opened by one observation, so that all of it sees the same commits. */
 export class GitTrees {
   readonly #opened = new Map<string, Promise<GitTree>>();
 
-  /** The tree of a base; the first one that was opened for that branch stays. */
+  /** The tree of a base; later calls for the same branch return the same tree. */
   async at(forge: Forge, base: BaseBranch): Promise<GitTree> {
     const key = `${forge.repository} ${base.name}`;
     const opened = this.#opened.get(key) ?? GitTree.open(forge, base);

@@ -14,11 +14,11 @@ import type { ResizePolicy } from '../../domain/quota-resize/policy/policy.ts';
 import type { SourceCandidate } from '../../domain/quota-resize/git/locate/source-candidate.ts';
 import type { QuotaEvent } from '../kernel/quota-event.ts';
 
-/** An Event on the quota: what a policy or a person must be told, or what blocks the decision. */
+/** An Event on the quota: information about the policy or the decision, or what blocks it. */
 export type ResizeEvent = QuotaEvent & { readonly reason: EventReason | BlockedReason };
 
 export type LeaseOutcome =
-  /** `batchedQuotas`: those whose Lease is locked too; others are in somebody else's hands. */
+  /** `batchedQuotas`: those whose Leases were locked too; the Leases of others are held by somebody else. */
   | { readonly kind: 'acquired'; readonly batchedQuotas: readonly string[] }
   | { readonly kind: 'held'; readonly by: string }
   /** Another quota's open pull request changes the same file. */
@@ -26,13 +26,13 @@ export type LeaseOutcome =
 
 export type PullRequestOutcome =
   /**
-   * `leftOut`: batched quotas that this pull request does not raise; their Leases need no lock. Absent: none, or not
-   * known.
+   * `leftOut`: batched quotas that this pull request does not raise, so that their Leases must be released. Absent:
+   * none, or unknown.
    */
   | { readonly kind: 'open'; readonly pullRequest: PullRequestRef; readonly leftOut?: readonly string[] }
-  /** Git came to hold the values in the meantime: there is nothing to open. */
+  /** Git has the values meanwhile: there is nothing to open. */
   | { readonly kind: 'alreadyInGit'; readonly sha: string; readonly limits: ResourceList }
-  /** The decision's pull request exists and is closed or merged already: observe it. */
+  /** The decision's pull request exists and is closed or merged: observe it. */
   | { readonly kind: 'completed'; readonly pullRequest: PullRequestRef }
   | {
       readonly kind: 'blocked';
@@ -48,73 +48,72 @@ export type MergeOutcome =
       readonly by: string;
       readonly limits: ResourceList;
     }
-  /** The head or the mergeability changed since it was looked at: observe again. */
+  /** The head or the mergeability changed since the observation: observe again. */
   | { readonly kind: 'moved' }
   | { readonly kind: 'blocked'; readonly reason: 'MergeQueue' | 'NotMergeable'; readonly message: string };
 
-/** Where to look for a quota that a decision raises: its own first, then its batched quotas. */
+/** The source candidates of a quota that a decision raises; the decision's own quota is first. */
 export interface QuotaCandidates {
   readonly quota: string;
   readonly candidates: readonly SourceCandidate[];
   /**
-   * The limits in force in the cluster, which tell two mappings of one values file apart. Absent: those of the
+   * The limits in force in the cluster, which distinguish two mappings of one values file. Absent: those of the
    * decision.
    */
   readonly current?: ResourceList;
 }
 
 /**
- * The activities of the quota resizer. `observe…` only reads; `await…` reads until something is different and then
- * returns, by failing with a retryable `NotYet`; `ensure…` writes, can be called twice, and looks for a write that
- * timed out before it tries again. Every `ensure…` checks the global pause first and fails with `GloballyPaused` when
- * it is set.
+ * The activities of the quota resizer. `observe…` only reads; `await…` polls by failing with a retryable `NotYet` and
+ * returns when something has changed; `ensure…` writes, is idempotent, and looks for a write that timed out before it
+ * tries again. Every `ensure…` checks the pauses first and fails with `GloballyPaused` or `Paused`.
  */
 export interface QuotaResizeActivities {
-  /** The quota, its namespace, the policy in force, what is refused and still missing, and the Lease. */
+  /** The quota, its namespace, the policy in force, what was denied and is still missing, and the Lease. */
   observeQuota(input: { target: QuotaTarget }): Promise<QuotaObservation>;
 
-  /** Finds the quota in Git and proves that the edit is possible, before anything is written. */
+  /** Locates the quota in Git and proves that the edit is possible, before anything is written. */
   observeSource(input: {
     target: QuotaTarget;
     limits: ResourceList;
     candidates: readonly SourceCandidate[];
-    /** The limits in force in the cluster, which tell two mappings of one values file apart. */
+    /** The limits in force in the cluster, which distinguish two mappings of one values file. */
     current?: ResourceList;
   }): Promise<SourceObservation>;
 
   observePullRequest(input: { target: QuotaTarget; decision: Decision }): Promise<PullRequestObservation>;
 
-  /** Returns when GitHub says something else than `known` about the pull request. */
+  /** Returns when GitHub shows a pull request that differs from `lastSeen`. */
   awaitPullRequestChange(input: {
     target: QuotaTarget;
     decision: Decision;
     lastSeen: PullRequestObservation;
-    /** Since when nothing has changed: the poll slows down from then on, whatever wakes the workflow meanwhile. */
+    /** Since when nothing has changed: polling slows down from then on, independent of wake-ups of the workflow. */
     quietSince: EpochMs;
   }): Promise<void>;
 
-  /** Returns when the cluster's spec.hard holds at least `limits`, or the quota is gone or another object. */
+  /** Returns when the cluster's spec.hard is at least `limits`, or the quota is gone or replaced. */
   awaitSync(input: { target: QuotaTarget; quotaUid: string; limits: ResourceList }): Promise<void>;
 
-  /** The JSON log line and the Event `QuotaResizeRecommended`, and in the Lease what was recommended when. */
+  /** Writes a JSON log line, the Event `QuotaResizeRecommended`, and in the Lease what was recommended when. */
   ensureRecommendation(input: {
     target: QuotaTarget;
     quotaUid: string;
     changes: readonly LimitChange[];
     evidence: readonly string[];
     /**
-     * What the policy changed about the need, and where the quota's status says something else than was counted: after
-     * the values in the Event, and a field of the log line.
+     * How the policy changed the requirement, and where the quota's status differs from the count: after the values in
+     * the Event, and a field of the log line.
      */
     notes?: readonly string[];
     mode: ResizePolicy['mode'];
     at: EpochMs;
   }): Promise<void>;
 
-  /** What a policy or a person must be told on the quota itself. */
+  /** Writes an Event for people on the quota. */
   ensureQuotaEvent(input: ResizeEvent): Promise<void>;
 
-  /** Takes the lock of the file and of the quota, and writes the decision down, before the first write to GitHub. */
+  /** Locks the files and the quota, and stores the decision, before the first write to GitHub. */
   ensureLeaseAcquired(input: {
     target: QuotaTarget;
     decision: Decision;
@@ -122,7 +121,8 @@ export interface QuotaResizeActivities {
   }): Promise<LeaseOutcome>;
 
   /**
-   * Unlocks the Leases of batched quotas that the decision's pull request does not raise; they are as if never locked.
+   * Unlocks the Leases of batched quotas that the decision's pull request does not raise, as if they had never been
+   * locked.
    */
   ensureBatchedQuotasReleased(input: {
     target: QuotaTarget;
@@ -130,19 +130,19 @@ export interface QuotaResizeActivities {
     quotas: readonly string[];
   }): Promise<void>;
 
-  /** Writes the decision as it is now (its pull request, its new limits) into the Lease that it holds. */
+  /** Stores the present decision (with its pull request or new limits) in the Lease that it holds. */
   ensureLeaseUpdated(input: { target: QuotaTarget; decision: Decision }): Promise<void>;
 
-  /** Unlocks the quota and the file. Keeps the Lease: a merge sets last-modified, a rejection is remembered. */
+  /** Unlocks the quota and the files. The Lease is kept: a merge sets last-modified, and a rejection is stored. */
   ensureLeaseReleased(input: { target: QuotaTarget; decision: Decision; rejection: Rejection | null }): Promise<void>;
 
   /**
-   * The cluster followed the merge: forgets the decision in the Lease and sets last-modified to `at`. Without a Lease,
-   * nothing.
+   * After the cluster showed the merged limits: removes the decision from the Lease and sets last-modified to `at`.
+   * Does nothing without a Lease.
    */
   ensureLeaseSynced(input: { target: QuotaTarget; decision: Decision; at: EpochMs }): Promise<void>;
 
-  /** Branch, commit and pull request of the decision, from one base commit; finds its own earlier work. */
+  /** Creates branch, commit and pull request of the decision from one base commit, or finds its own earlier ones. */
   ensurePullRequest(input: {
     target: QuotaTarget;
     decision: Decision;
@@ -151,25 +151,25 @@ export interface QuotaResizeActivities {
   }): Promise<PullRequestOutcome>;
 
   /**
-   * Rebuilds the branch from the base as it is now with the decision's limits, and its title and body, over our own
-   * commit only. A head that is not ours is left alone and reported as it is.
+   * Rebuilds the branch from the present base with the decision's limits, and the title and description, replacing only
+   * our own commit. A foreign head is left alone and returned.
    */
   ensurePullRequestRebuilt(input: {
     target: QuotaTarget;
     decision: Decision;
     policy: ResizePolicy;
     candidatesByQuota: readonly QuotaCandidates[];
-    /** Why, for the comment: the need grew, the base moved, a conflict. */
+    /** The reason, for the comment: the demand grew, the base moved, a conflict. */
     why: string;
   }): Promise<PullRequestOutcome>;
 
-  /** Squash merge pinned to `decision.pullRequest.headSha`; then the branch is deleted. */
+  /** Squash merge of exactly `decision.pullRequest.headSha`; then the branch is deleted. */
   ensureMerged(input: { target: QuotaTarget; decision: Decision }): Promise<MergeOutcome>;
 
-  /** One comment on the decision's pull request; `about` makes it one, however often it is asked for. */
+  /** Writes one comment on the decision's pull request; calls with the same `about` give one comment. */
   ensureComment(input: { target: QuotaTarget; decision: Decision; about: string; text: string }): Promise<void>;
 
-  /** Closes the pull request with a comment that says why, and deletes the branch if it holds only our commit. */
+  /** Closes the pull request with a comment that gives the reason, and deletes the branch if it has only our commit. */
   ensurePullRequestClosed(input: { target: QuotaTarget; decision: Decision; comment: string }): Promise<void>;
 
   /** Deletes the branch of a decision whose pull request a person merged or closed. */

@@ -15,7 +15,7 @@ import { observeQuota } from './observe-quota.ts';
 import { recommendationWriter } from './recommendation.ts';
 import { awaitSync } from './sync.ts';
 
-/** The activities of the quota resizer that touch the cluster. */
+/** The activities of the quota resizer that access the cluster. */
 type QuotaResizeKubernetesActivities = Pick<
   QuotaResizeActivities,
   | 'observeQuota'
@@ -32,26 +32,29 @@ type QuotaResizeKubernetesActivities = Pick<
 export interface QuotaResizeKubernetesOptions {
   readonly kubernetes: Kubernetes;
   readonly policyDefaults: PolicyDefaults;
-  /** Where the Leases and the pause ConfigMap live. */
+  /** The namespace of the Leases and the pause ConfigMaps. */
   readonly systemNamespace: string;
-  /** The process's own view of both pause ConfigMaps; null: they are read each time. */
+  /** The process's cached view of the pause ConfigMaps; null: they are read each time. */
   readonly pauses: NonNullable<PauseOptions['pauses']> | null;
-  /** Whether the pull request of an earlier tool's Lease holder `pr-N` is closed. Null: such a holder is respected. */
+  /**
+   * Whether the pull request of an earlier tool's Lease holder `pr-N` is closed. Null: such a holder always counts as
+   * active.
+   */
   readonly abandonedHolder: ((pullRequest: number) => Promise<boolean>) | null;
-  /** Who keeps the status of quotas true; `off`: Kubernetes alone. */
+  /** Who updates the status of quotas; `off`: only Kubernetes. */
   readonly usage: UsageMode;
-  /** How quotas are looked for in Git; null: they are not. */
+  /** Options for source candidates; null: there are none. */
   readonly candidates: CandidateOptions | null;
-  /** Milliseconds. `syncPoll` is how often the cluster is asked for a change at first. */
+  /** Milliseconds. `syncPoll` is the first polling interval for changes of the cluster. */
   readonly timings: ResizeTimings & { readonly syncPoll: number };
   readonly log: Pick<Logger, 'info' | 'warn'>;
 }
 
-/** What takes longer than this to come is asked for less and less often: ten minutes, the time a GitOps tool may need. */
+/** Polling slows down over this time: ten minutes, as long as a GitOps tool may need. */
 const POLL_RAMP_MS = 10 * 60_000;
 
 /**
- * The activities over one cluster. All throw the failures of `kubernetesFailure`; every `ensure…` looks at the global pause
+ * The activities for one cluster. All throw the failures of `kubernetesFailure`; every `ensure…` checks the pauses
  * before it writes.
  */
 export function createQuotaResizeKubernetesActivities(
@@ -89,7 +92,7 @@ export function createQuotaResizeKubernetesActivities(
   };
 }
 
-/** Only what a decision needs: an observation is kept in the history of every wake-up. */
+/** Only the timings that a decision needs, because every observation is stored in the history. */
 function resizeTimings(timings: ResizeTimings): ResizeTimings {
   const { demandSettle, settle, updateInterval, needGone } = timings;
   const { holdRetry, syncOverdue, recommendationRepeat } = timings;

@@ -33,12 +33,14 @@ import { lockFiles, unlockFiles } from './file-lock.ts';
 import type { LeaseOutcome } from './interface.ts';
 
 interface LeaseOptions extends LeaseNamespace {
-  /** Whether the pull request of an earlier tool's holder `pr-N` is closed. Null: such a holder is respected. */
+  /**
+   * Whether the pull request of an earlier tool's holder `pr-N` is closed. Null: such a holder always counts as active.
+   */
   readonly abandonedHolder: ((pullRequest: number) => Promise<boolean>) | null;
   readonly log: Pick<Logger, 'info' | 'warn'>;
 }
 
-/** A quota's Lease as it stands in the cluster; `lease` is null where there is none yet and `name` is free for it. */
+/** A quota's Lease in the cluster; `lease` is null when there is none yet and `name` is free. */
 interface Found {
   readonly name: string;
   readonly lease: V1Lease | null;
@@ -49,16 +51,16 @@ interface LeaseState {
   readonly memory: LeaseMemory;
   /** The files whose locks belong to the decision. */
   readonly files: readonly LockedFile[];
-  /** The quota whose decision holds this quota's Lease as well. */
+  /** The quota whose decision also holds this quota's Lease. */
   readonly carriedBy: string | null;
 }
 
-/** What a Lease says that nobody holds. */
+/** The state of a Lease that nobody holds. */
 const UNLOCKED: Omit<LeaseState, 'memory'> = { holder: null, files: [], carriedBy: null };
 
 /**
- * The Leases of quotas in Headroom's own namespace: lock and memory of each, with the locks of the files that it
- * changes.
+ * The Leases of quotas in Headroom's namespace: each is the lock and the memory of a quota; files have Leases of their
+ * own.
  */
 export class LeaseStore {
   readonly #options: LeaseOptions;
@@ -67,7 +69,7 @@ export class LeaseStore {
     this.#options = options;
   }
 
-  /** The quota's Lease; one that does not exist yet reads as an unlocked one without memory. */
+  /** The quota's Lease; a missing one is returned as unlocked and without memory. */
   async read(target: QuotaTarget): Promise<LeaseRecord> {
     const found = await this.#find(target);
     const { holder, carriedBy, memory } = this.#stateOf(found.lease);
@@ -83,9 +85,9 @@ export class LeaseStore {
   }
 
   /**
-   * Locks the files and then the quota for a decision, and writes the decision down; then its batched quotas, of which
-   * those in other hands are left out. A decision that holds them already keeps them. On `held` and `fileBusy` nothing
-   * is locked that was not before.
+   * Locks the files and then the quota for a decision, and stores the decision; then locks its batched quotas, leaving
+   * out those that somebody else holds. Locks that the decision already has are kept. On `held` and `fileBusy` no new
+   * lock remains.
    */
   async acquire(target: QuotaTarget, decision: Decision, files: readonly LockedFile[]): Promise<LeaseOutcome> {
     const ours = leaseHolder(decision.id);
@@ -111,14 +113,14 @@ export class LeaseStore {
       await unlockFiles(this.#options, ours, lock.taken);
       return { kind: 'held', by: heldBy };
     }
-    // The quota moved to another file since this decision first locked one.
+    // The quota may have moved to another file since this decision first locked one.
     const current = new Set(files.map(fileKey));
     const left = earlier.filter((file) => !current.has(fileKey(file)));
     await unlockFiles(this.#options, ours, left);
     return { kind: 'acquired', batchedQuotas: await this.#acquireBatchedQuotas(target, decision) };
   }
 
-  /** Locks the batched quotas' Leases; the decision is written again without those that are in other hands. */
+  /** Locks the Leases of batched quotas; the decision is stored again without those that somebody else holds. */
   async #acquireBatchedQuotas(target: QuotaTarget, decision: Decision): Promise<readonly string[]> {
     const ours = leaseHolder(decision.id);
     const quotas = (decision.batchedQuotas ?? []).map(({ quota }) => quota);
@@ -137,7 +139,7 @@ export class LeaseStore {
     return locked;
   }
 
-  /** Unlocks batched quotas that the decision does not raise after all. */
+  /** Unlocks batched quotas that the decision does not raise. */
   async releaseUnraised(target: QuotaTarget, decision: Decision, quotas: readonly string[]): Promise<void> {
     const ours = leaseHolder(decision.id);
     for (const quota of quotas) {
@@ -148,8 +150,8 @@ export class LeaseStore {
   }
 
   /**
-   * Unlocks the batched quotas of a decision that is merged or given up; a merge and a rejection are remembered for
-   * them too.
+   * Unlocks the batched quotas of a decision that was merged or given up; a merge or a rejection is stored in their
+   * Leases too.
    */
   async #releaseBatchedQuotas(target: QuotaTarget, decision: Decision, rejection: Rejection | null): Promise<void> {
     const ours = leaseHolder(decision.id);
@@ -163,7 +165,7 @@ export class LeaseStore {
   }
 
   /**
-   * Writes the decision into the Lease that it holds. A Lease that was unlocked or deleted under it is taken again.
+   * Stores the decision in the Lease that it holds. A Lease that was unlocked or deleted meanwhile is acquired again.
    *
    * @throws ApplicationFailure `InvalidInput` when somebody else holds the Lease.
    */
@@ -182,15 +184,16 @@ export class LeaseStore {
   }
 
   /**
-   * Unlocks the file and the quota where the decision holds them. A merge sets last-modified and stays in the Lease, so
-   * that its sync can be awaited by a later run; any other decision is forgotten; a rejection is remembered.
+   * Unlocks the files and the quota if the decision holds them. After a merge last-modified is set and the decision
+   * stays in the Lease, so that a later run can wait for its sync; any other decision is removed. A rejection is
+   * stored.
    */
   async release(target: QuotaTarget, decision: Decision, rejection: Rejection | null): Promise<void> {
     const ours = leaseHolder(decision.id);
     await this.#unlockFiles(target, decision);
     await this.#releaseBatchedQuotas(target, decision, rejection);
     await this.#changeExisting(target, (state) => {
-      // Garbage collection may have unlocked it in the meantime; the decision in it is still ours to end.
+      // Garbage collection may have unlocked the Lease meanwhile, but the decision in it is still this one.
       const unlockedOurs = state.holder === null && state.memory.decision?.id === decision.id;
       if (state.holder !== ours && !unlockedOurs) return null;
       const memory = memoryAfter(state.memory, decision, rejection);
@@ -199,8 +202,8 @@ export class LeaseStore {
   }
 
   /**
-   * The cluster followed the merge: the decision is forgotten and last-modified is at least `at`. Without a Lease,
-   * nothing.
+   * After the cluster showed the merged limits: the decision is removed, and last-modified is at least `at`. Does
+   * nothing without a Lease.
    */
   async synced(target: QuotaTarget, decision: Decision, at: EpochMs): Promise<void> {
     const ours = leaseHolder(decision.id);
@@ -219,7 +222,7 @@ export class LeaseStore {
     });
   }
 
-  /** Remembers what was recommended when, in a Lease that need not exist or be ours. */
+  /** Stores what was recommended when, in a Lease that need not exist or be held. */
   async rememberRecommendation(
     target: QuotaTarget,
     recommendation: NonNullable<LeaseMemory['lastRecommendation']>,
@@ -275,7 +278,7 @@ export class LeaseStore {
     try {
       return await abandonedHolder(number);
     } catch (error) {
-      // GitHub may be away; until it says otherwise the lock is respected.
+      // GitHub may be unavailable; until it answers, the lock counts as active.
       log.warn({ holder, error: String(error) }, 'cannot tell whether the pull request of a Lease holder is closed');
       return false;
     }
@@ -285,7 +288,7 @@ export class LeaseStore {
     await this.#change(target, (state, _name, exists) => (exists ? change(state) : null));
   }
 
-  /** Reads, lets `change` say how it should be (null: as it is), and writes; again when another write came first. */
+  /** Reads, calls `change` for the new state (null: unchanged), and writes; repeated after a conflict. */
   async #change(
     target: QuotaTarget,
     change: (state: LeaseState, name: string, exists: boolean) => LeaseState | null | Promise<LeaseState | null>,
@@ -307,9 +310,7 @@ export class LeaseStore {
     });
   }
 
-  /**
-   * The files that the Lease names, and the one that the decision knows of: after a crash either may be the only trace.
-   */
+  /** The files in the Lease and those of the decision: after a crash only one of them may know a file. */
   async #unlockFiles(target: QuotaTarget, decision: Decision): Promise<void> {
     const ours = leaseHolder(decision.id);
     const { lease } = await this.#find(target);
@@ -324,7 +325,7 @@ function describeHolder({ holder, memory }: LeaseState): string {
   return hasUnreadDecision(memory) ? 'a decision that this release cannot read' : (holder ?? 'nobody');
 }
 
-/** What a quota remembers of a decision that has come to its end: when it was merged, and that it was refused. */
+/** What a quota's Lease stores after a decision has ended: the time of a merge, or the rejection. */
 function memoryAfter(memory: LeaseMemory, { merge }: Decision, rejection: Rejection | null): LeaseMemory {
   return {
     ...memory,
@@ -333,7 +334,7 @@ function memoryAfter(memory: LeaseMemory, { merge }: Decision, rejection: Reject
   };
 }
 
-/** A run that was reset asks again with the decision as it first was: what came of it since is not forgotten. */
+/** A run that was reset sends the original decision again; the progress that was stored since is kept. */
 function withProgress(decision: Decision, recorded: Decision | null): Decision {
   if (recorded?.id !== decision.id) return decision;
   return {

@@ -18,7 +18,7 @@ import { listAll } from '../kubernetes/list.ts';
 import type { NamespaceView } from './namespace-view.ts';
 import type { SeenWorkload } from './denials.ts';
 
-/** What an owner misses now, and since when its template is what it is. */
+/** What an owner lacks now, and when its template last changed. */
 export interface OwnerState {
   readonly missing: readonly Missing[];
   readonly templateSince: EpochMs | null;
@@ -26,7 +26,7 @@ export interface OwnerState {
 
 const NOTHING: OwnerState = { missing: [], templateSince: null };
 
-/** What the owner misses now; nothing when it is gone; `unreadable` for a kind that is not known or not allowed. */
+/** What the owner lacks now; nothing when it is gone; `unreadable` for a kind that is unknown or forbidden. */
 export async function readMissing(
   log: Pick<Logger, 'warn'>,
   view: NamespaceView,
@@ -49,7 +49,7 @@ export async function readMissing(
 
 type OwnerReader = (view: NamespaceView, workload: WorkloadRef, lastSeen: EpochMs) => Promise<OwnerState>;
 
-/** How each kind of owner is read, by the apiVersion and kind that an Event names. */
+/** How to read each kind of owner, by the apiVersion and kind in an Event. */
 const readers: Readonly<Record<string, OwnerReader>> = {
   'apps/v1 ReplicaSet': async (view, workload) => {
     const owner = (await view.replicaSets()).find(isObject(workload));
@@ -58,7 +58,7 @@ const readers: Readonly<Record<string, OwnerReader>> = {
   'v1 ReplicationController': async (view, workload) => {
     const owner = (await view.replicationControllers()).find(isObject(workload));
     if (owner === undefined || owner.spec?.replicas === 0) return NOTHING;
-    // Its selector is the bare labels.
+    // A ReplicationController's selector is a plain map of labels.
     const pods = await readPods(view, { matchLabels: owner.spec?.selector ?? {} });
     return { missing: missingOfReplicated(owner, podsOf(pods, workload.uid)), templateSince: templateSince(owner) };
   },
@@ -98,7 +98,7 @@ const readers: Readonly<Record<string, OwnerReader>> = {
   },
 };
 
-/** A ReplicaSet alone, or in the rolling update of its Deployment. */
+/** A ReplicaSet on its own, or in the rolling update of its Deployment. */
 async function missingOfReplicaSet(view: NamespaceView, owner: V1ReplicaSet): Promise<OwnerState> {
   const uid = owner.metadata?.uid ?? '';
   const deployment = await readDeployment(view, owner);
@@ -116,7 +116,7 @@ async function missingOfReplicaSet(view: NamespaceView, owner: V1ReplicaSet): Pr
   return { missing: missingOfReplicated(owner, podsOf(pods, uid), { surge, rollout }), templateSince: since };
 }
 
-/** The Deployment that a ReplicaSet belongs to; null for one that stands alone or was left behind. */
+/** The Deployment that controls a ReplicaSet; null when there is none any more. */
 async function readDeployment(view: NamespaceView, replicaSet: V1ReplicaSet): Promise<V1Deployment | null> {
   const uid = deploymentUidOf(replicaSet);
   const name = replicaSet.metadata?.ownerReferences?.find((owner) => owner.uid === uid)?.name;
@@ -125,7 +125,7 @@ async function readDeployment(view: NamespaceView, replicaSet: V1ReplicaSet): Pr
   return deployment?.metadata?.uid === uid ? deployment : null;
 }
 
-/** The owner by its name, or null when it is gone or the name belongs to another object now. */
+/** The owner by its name; null when it is gone or the name belongs to another object now. */
 async function readOwner<T extends { metadata?: { uid?: string } }>(
   workload: WorkloadRef,
   read: (name: string) => Promise<T | null>,
@@ -139,8 +139,8 @@ function isObject(workload: WorkloadRef): (object: { metadata?: { uid?: string }
 }
 
 /**
- * The pods that a selector finds, as they are and not as an owner's status counts them: a status follows its pods by some
- * moments, and pods counted as missing that are there would be asked for twice.
+ * The pods of a selector. They are counted themselves, because an owner's status lags behind: a pod that it counts as
+ * missing but exists would be demanded twice.
  */
 async function readPods(
   { kubernetes, namespace }: NamespaceView,
@@ -154,7 +154,7 @@ function podsOf(pods: readonly V1Pod[], ownerUid: string): readonly V1Pod[] {
   return chargedPods(pods, ownerUid, Date.now());
 }
 
-/** A label selector as a list request writes it. */
+/** A label selector in the syntax of a list request. */
 function selectorText(selector: V1LabelSelector | undefined): string {
   const labels = Object.entries(selector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`);
   const expressions = (selector?.matchExpressions ?? []).map(({ key, operator, values = [] }) => {

@@ -5,7 +5,7 @@ import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { orNull } from '../kubernetes/failure.ts';
 import { listAll } from '../kubernetes/list.ts';
 
-/** What one look reads of a namespace: each list, and each Deployment, is asked for at most once. */
+/** What one observation reads of a namespace: each list and each Deployment is requested at most once. */
 export class NamespaceView {
   readonly kubernetes: Kubernetes;
   readonly namespace: string;
@@ -37,7 +37,7 @@ export class NamespaceView {
     );
   }
 
-  /** Null for one that is gone. */
+  /** Null for a Deployment that is gone. */
   deployment(name: string) {
     const { kubernetes, namespace } = this;
     return this.#once(`deployments/${name}`, () =>
@@ -50,7 +50,7 @@ export class NamespaceView {
     return this.#once('jobs', () => listAll((range) => kubernetes.batch.listNamespacedJob({ namespace, ...range })));
   }
 
-  /** Every pod of the namespace; what belongs to one owner is asked for by its labels instead. */
+  /** All pods of the namespace; the pods of one owner are requested by its labels instead. */
   pods() {
     const { kubernetes, namespace } = this;
     return this.#once('pods', () => listAll((range) => kubernetes.core.listNamespacedPod({ namespace, ...range })));
@@ -77,7 +77,7 @@ export class NamespaceView {
   }
 }
 
-/** The client calls the field `default` of Kubernetes `_default`. */
+/** The client renames the Kubernetes field `default` to `_default`. */
 function limitRangeOf({ spec }: V1LimitRange): LimitRange {
   const limits = (spec?.limits ?? []).map(({ type, _default, defaultRequest }) => ({
     type,

@@ -40,7 +40,7 @@ interface ObserveQuotaOptions {
   readonly log: Pick<Logger, 'warn'>;
 }
 
-/** Everything that a decision about a quota looks at in the cluster. Reads only. */
+/** Everything in the cluster that a decision about a quota depends on. Only reads. */
 export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTarget): Promise<QuotaObservation> {
   const { kubernetes, timings, leases, usage } = options;
   const [namespace, pauseOf, lease] = await Promise.all([
@@ -61,7 +61,7 @@ export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTa
       ? await observeNamespace(options, target, (quota) => policies(quota).policy)
       : { ...NOTHING, quota: await readQuota(kubernetes, target) };
   const { quota, demand, contradictions } = seen;
-  // A quota that may not be raised along is not to be proposed again and again by what was read before its pause.
+  // A fresh read: a paused other quota must not be proposed again and again because of a pause state from before.
   const pauseOfOther = seen.otherQuotas.length === 0 ? pauseOf : await readPauses(options, JUST_READ_MS);
   const { policy, warnings } = policies(quota);
   return {
@@ -90,13 +90,13 @@ async function candidatesOf(
   return candidates === null ? [] : await readCandidates(candidates, input);
 }
 
-/** Siblings whose Leases are read at the same time. */
+/** Other quotas whose Leases are read in parallel. */
 const OTHER_QUOTAS_AT_ONCE = 4;
 
-/** How often the pods of a rollout in full swing are counted again in one pass. */
+/** How often the demand is read again in one pass while a rolling update is running. */
 const DEMAND_READINGS = 3;
 
-/** A quota of the namespace with what it misses room for. */
+/** A quota of the namespace with the demand that it lacks room for. */
 interface SeenQuota {
   readonly object: V1ResourceQuota;
   readonly policy: ResizePolicy;
@@ -108,7 +108,7 @@ interface Surroundings {
   readonly quota: V1ResourceQuota | null;
   readonly demand: readonly WorkloadDemand[];
   readonly contradictions: readonly UsageContradiction[];
-  /** The other quotas that miss room for the same workloads, by name. */
+  /** The other quotas that lack room for the same workloads, by name. */
   readonly otherQuotas: readonly SeenQuota[];
 }
 
@@ -117,9 +117,9 @@ const NO_CONTRADICTIONS: ReadonlyMap<string, readonly UsageContradiction[]> = ne
 const NOTHING: Surroundings = { quota: null, demand: [], contradictions: [], otherQuotas: [] };
 
 /**
- * The quotas of the namespace with the demand that goes with what they have counted: pods that came in while the owners
- * were read are in `used` or missing, and not both. After some readings the last one is taken as it is, which asks for
- * too little and never for too much.
+ * The quotas of the namespace with demand that matches their usage: a pod created during the reading is either in
+ * `used` or missing, never both. After several readings the last one is used, which may demand too little but never too
+ * much.
  */
 async function observeNamespace(
   { kubernetes, log, usage }: ObserveQuotaOptions,
@@ -138,7 +138,7 @@ async function observeNamespace(
       return { object, policy: policyOf(object), demand, contradictions: [] };
     });
     const demand = demandOf.get(target.quota) ?? [];
-    // Where the status is not what counts, it does not tell who lacks room either: any demand may be one too much.
+    // In the modes with counted usage the status does not tell who lacks room, so any demand is kept for now.
     const isShort = ({ object, demand: missing }: Pick<SeenQuota, 'object' | 'demand'>): boolean =>
       usage === 'off' ? isExceeded(limitsOf(object), missing) : missing.length > 0;
     const otherQuotas = isShort({ object: quota, demand })
@@ -172,7 +172,7 @@ async function readOtherQuota(
   const target = { ...namespaceTarget, quota: name };
   const lease = await options.leases.read(target);
   const candidates = await candidatesOf(options, { target, quota: object, policy });
-  // What is paused is raised by nobody's pull request either.
+  // A paused quota is not raised by another quota's pull request either.
   const enabled = policy.enabled && pauseOf(quotaPauseSubject('quota-resize', target)) === null;
   return { name, quota: limitsOf(object), policy: { ...policy, enabled }, demand, contradictions, candidates, lease };
 }

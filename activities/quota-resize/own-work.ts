@@ -1,6 +1,4 @@
-/**
- * How Headroom finds what it did for a decision before, and tells it from what people did.
- */
+/** How Headroom finds its earlier work for a decision and distinguishes it from people's work. */
 import { createHash } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
@@ -24,21 +22,21 @@ import type { Repositories } from '../forge/repositories.ts';
 /** Throws the failure `GloballyPaused` or `Paused` while nothing may be written for a quota. */
 type Guard = (target: QuotaTarget) => Promise<void>;
 
-/** Throws the failure `PolicyChanged` where the policy does not allow the deed any more. */
+/** Throws the failure `PolicyChanged` when the policy does not allow the action any more. */
 type PolicyGuard = (target: QuotaTarget, action: GuardedAction) => Promise<void>;
 
-/** What the activities on pull requests work with. */
+/** Dependencies of the activities on pull requests. */
 export interface PullRequestDependencies {
   readonly repositories: Repositories;
   readonly guard: Guard;
   readonly policyGuard: PolicyGuard;
-  /** Null where nobody rations the writes to GitHub. */
+  /** Null when writes to GitHub are not limited by a budget. */
   readonly permits: WritePermits | null;
   readonly log: Logger;
   readonly config: GitHubActivityConfig;
 }
 
-/** The same for the pull requests of one repository. */
+/** The dependencies for pull requests of one repository. */
 export interface ForgeActivityDependencies extends Omit<PullRequestDependencies, 'repositories'> {
   readonly forge: Forge;
 }
@@ -46,19 +44,19 @@ export interface ForgeActivityDependencies extends Omit<PullRequestDependencies,
 export interface GitHubActivityConfig {
   readonly timings: PullRequestPollTimings;
   readonly texts: PullRequestTexts;
-  /** Where Temporal's UI is, and the namespace of the workflows; null where it is not known. */
+  /** The URL of the Temporal UI and the namespace of the workflows; null when unknown. */
   readonly temporalUi: { readonly url: string; readonly namespace: string } | null;
 }
 
-/** Does one write to GitHub: allowed by the guard and within the budget, and told in one line of the log. */
+/** Makes one write to GitHub: checked by the guard, within the budget, and logged in one line. */
 export type Write = <T>(what: string, fields: Record<string, unknown>, write: () => Promise<T>) => Promise<T>;
 
 /**
- * The writes of one run of an activity. The budget is asked before each, and the pauses before and after that, as it may
- * take long: those of the quota, and where its limits are proposed or merged those of every quota that is raised along.
- * Before the first write of such an action its policy is asked as well.
+ * The writes of one run of an activity. A permit is acquired before each, and pauses are checked before and after that,
+ * because waiting for a permit may take long: the quota's own pause, and for proposals and merges also those of all
+ * batched quotas. Before the first write of such an action its policy is checked too.
  *
- * @throws {ApplicationFailure} what the guard, the permits and the write itself throw.
+ * @throws {ApplicationFailure} of the guard, the permits and the write itself.
  */
 export function writesOf(
   { guard, policyGuard, permits, log, forge }: ForgeActivityDependencies,
@@ -73,7 +71,7 @@ export function writesOf(
     for (const { quota } of decision.batchedQuotas ?? []) await assertMayBeRaised(guard, { ...target, quota }, action);
   };
   return async (what, fields, write) => {
-    // Whoever is paused takes nobody's place in the queue.
+    // Checked before the permit, so that a paused quota takes no place in the queue.
     await assertUnpaused();
     await permits?.acquire({
       id: permitId(decision, what, fields),
@@ -97,7 +95,7 @@ export function writesOf(
       log.info({ ...line, write: what, ...fields, outcome, ms: Date.now() - started }, `GitHub: ${what}: ${outcome}`);
       return result;
     } catch (error) {
-      // Whether it happened is not known here: the next attempt looks.
+      // It is unknown whether the write took effect: the next attempt looks for it.
       log.warn(
         {
           ...line,
@@ -113,7 +111,7 @@ export function writesOf(
   };
 }
 
-/** A paused quota that is raised along is none that this episode waits for: it is decided anew without it. */
+/** The episode does not wait for a paused batched quota but decides again without it. */
 async function assertMayBeRaised(guard: Guard, other: QuotaTarget, action: GuardedAction): Promise<void> {
   try {
     await guard(other);
@@ -124,7 +122,7 @@ async function assertMayBeRaised(guard: Guard, other: QuotaTarget, action: Guard
   }
 }
 
-/** The same for every attempt at the same write: the budget keeps its place in the queue by it. */
+/** The same for every attempt of the same write, so that a retry keeps its place in the queue. */
 function permitId(decision: Decision, what: string, fields: Record<string, unknown>): string {
   const subject = createHash('sha256').update(JSON.stringify(fields)).digest('hex').slice(0, 12);
   return `${decision.id}/${what}/${subject}`;
@@ -137,10 +135,10 @@ function priorityOf(decision: Decision): WritePriority {
 }
 
 /**
- * A comment that is made once: one that this decision made about the same thing before, in a call whose answer was lost,
- * is found by its hidden marker.
+ * Writes a comment once: an earlier comment of this decision on the same subject, whose response was lost, is found by
+ * its hidden marker.
  *
- * @param about what tells this comment from the decision's others.
+ * @param about distinguishes the decision's comments.
  */
 export async function ensureComment(
   forge: Forge,
@@ -156,14 +154,14 @@ export async function ensureComment(
   );
 }
 
-/** The word for what a write came to: "exists" and "refused" changed nothing. */
+/** The outcome of a write for the log: "exists" and "refused" mean that nothing changed. */
 function outcomeOf(result: unknown): string {
   if (typeof result === 'string') return result;
   if (typeof result === 'object' && result !== null && 'kind' in result) return String(result.kind);
   return result === false ? 'nothing to do' : 'done';
 }
 
-/** The repository of a decision: of its pull request, else where its quota was found, else the first one. */
+/** The repository of a decision: of its pull request, otherwise where its quota was found, otherwise the first one. */
 export function repositoryOf(repositories: Repositories, decision: Decision): Forge {
   const recorded = decision.pullRequest;
   if (recorded !== null) {
@@ -175,7 +173,7 @@ export function repositoryOf(repositories: Repositories, decision: Decision): Fo
   return repositories.of(name);
 }
 
-/** The failure of a decision of a worker that had a repository, on one that has none. */
+/** The failure of a worker without a repository that gets a decision from one that had it. */
 export function noRepository(): Error {
   return failure({
     type: 'InvalidInput',
@@ -195,8 +193,8 @@ function elsewhere(decision: Decision, recorded: PullRequestRef, names: readonly
 /**
  * The decision's pull request.
  *
- * @throws {ApplicationFailure} InvalidInput when the decision has none, or has it in another repository: the same number
- *   is somebody else's pull request there.
+ * @throws {ApplicationFailure} InvalidInput when the decision has none, or has it in another repository, where the same
+ *   number is an unrelated pull request.
  */
 export function pullRequestRef(forge: Forge, decision: Decision): PullRequestRef {
   const recorded = decision.pullRequest;
@@ -211,7 +209,7 @@ export function pullRequestRef(forge: Forge, decision: Decision): PullRequestRef
   });
 }
 
-/** The branch of a decision, as it was made or as it would be. */
+/** The branch of a decision, existing or to be created. */
 export function branchOf(
   { config }: { readonly config: GitHubActivityConfig },
   target: QuotaTarget,
@@ -223,7 +221,7 @@ export function branchOf(
 /**
  * The number of the decision's pull request, open or not, by its record or by its branch; null when there is none.
  *
- * @throws {ApplicationFailure} InvalidInput when its record is of another repository.
+ * @throws {ApplicationFailure} InvalidInput when the record is of another repository.
  */
 export async function findPullRequest(
   { forge, config }: Pick<ForgeActivityDependencies, 'forge' | 'config'>,
@@ -235,8 +233,8 @@ export async function findPullRequest(
 }
 
 /**
- * Whether the pull request holds Headroom's commit and nothing else: its head is the recorded commit, or it is one
- * commit with the decision's trailer, made by the pull request's own author (`web-flow` is GitHub for an app).
+ * Whether the pull request contains only Headroom's commit: its head is the recorded commit, or it is a single commit
+ * with the decision's trailer, committed by the pull request's author (`web-flow` is GitHub on behalf of an App).
  */
 export async function headIsOurs(forge: Forge, pull: PullRequest, decision: Decision): Promise<boolean> {
   if (pull.headSha === decision.pullRequest?.headSha) return true;
@@ -250,9 +248,9 @@ export async function headIsOurs(forge: Forge, pull: PullRequest, decision: Deci
 }
 
 /**
- * The record of a pull request that was found, with our own commit in it even where people pushed others.
+ * The record of a pull request that was found; its head is our own commit even if people pushed others.
  *
- * @param ownPath picks the file of the decision's own quota where several are changed.
+ * @param ownPath picks the file of the decision's own quota when several are changed.
  */
 export async function recordOf(
   forge: Forge,
@@ -282,7 +280,10 @@ export async function recordOf(
   };
 }
 
-/** Whether a branch without a pull request holds only what Headroom put there: a commit of the base, or one of ours on it. */
+/**
+ * Whether a branch without a pull request contains only Headroom's work: a commit of the base, or our commit on top of
+ * it.
+ */
 export function isOwnBranch(ahead: readonly { readonly message: string }[], decision: Decision): boolean {
   return ahead.length === 0 || (ahead.length === 1 && decisionOfCommit(ahead[0]?.message ?? '') === decision.id);
 }

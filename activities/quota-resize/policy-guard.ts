@@ -6,14 +6,14 @@ import { failure } from '../kernel/failure.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { orNull, withKubernetesFailures } from '../kubernetes/failure.ts';
 
-/** What is about to be done: a branch and a pull request, or a merge. */
+/** The action to be checked: opening or updating a pull request, or a merge. */
 export type GuardedAction = 'propose' | 'merge';
 
 /**
- * Whether the policy of this very moment still allows a deed that was decided a while ago: GitHub's limits and the budget
- * may keep a write waiting for an hour, in which a namespace opts out, a freeze begins or a window closes.
+ * Checks that the present policy still allows an action that was decided earlier: because of rate limits and the budget
+ * a write may wait for an hour, in which a namespace may opt out, a freeze begin or a window close.
  *
- * @returns a function that throws `PolicyChanged` (not retried: the workflow looks afresh) where it does not.
+ * @returns a function that throws `PolicyChanged` (not retried: the workflow observes again) when it does not.
  */
 export function createPolicyGuard({
   kubernetes,
@@ -43,7 +43,7 @@ export function createPolicyGuard({
   });
 }
 
-/** The failure of an action that is not allowed any more, which the workflow decides anew about. */
+/** The failure of an action that is not allowed any more, after which the workflow decides again. */
 export function policyChanged(target: QuotaTarget, action: GuardedAction, why: string): Error {
   const what = action === 'merge' ? 'merged' : 'opened';
   return failure({

@@ -1,6 +1,4 @@
-/**
- * The ends of a pull request: merged, closed, and its branch cleared away.
- */
+/** How a pull request ends: merged or closed, and its branch deleted. */
 import { currentAttempt } from '../kernel/attempt.ts';
 import { failure } from '../kernel/failure.ts';
 import type { MergeOutcome as MergeAnswer, PullRequest } from '../forge/forge.ts';
@@ -60,7 +58,7 @@ export function createPullRequestEndActivities(
 async function ensureMerged(task: PullRequestTask): Promise<MergeOutcome> {
   const { target, decision, forge, config, write } = task;
   const { number, headSha, base } = pullRequestRef(forge, decision);
-  // A token with the right to bypass rules would merge past the queue: it is not even tried.
+  // A token with the right to bypass rules would merge past the queue, so the merge is not even tried.
   if ((await forge.branches.rules(base)).mergeQueue) {
     return { kind: 'blocked', reason: 'MergeQueue', message: mergeQueueMessage(task, number, base) };
   }
@@ -79,7 +77,7 @@ async function ensureMerged(task: PullRequestTask): Promise<MergeOutcome> {
   return merged ?? unmergedOutcome(task, pull, headSha, answer);
 }
 
-/** The merge of a pull request, whoever merged it; null while it is not merged. */
+/** The merge of a pull request by anybody; null while it is not merged. */
 async function mergedOutcome(task: PullRequestTask, pull: PullRequest): Promise<MergeOutcome | null> {
   const merge = await mergeOf(task.forge, task.target, task.decision, pull);
   if (merge === null) return null;
@@ -87,7 +85,7 @@ async function mergedOutcome(task: PullRequestTask, pull: PullRequest): Promise<
   return { kind: 'merged', ...merge };
 }
 
-/** What GitHub's answer to a merge means for a pull request that is not merged afterwards. */
+/** The outcome of GitHub's response to a merge when the pull request is not merged afterwards. */
 function unmergedOutcome(task: PullRequestTask, pull: PullRequest, headSha: string, answer: MergeAnswer): MergeOutcome {
   const { repository } = task.forge;
   const { number } = pull;
@@ -125,7 +123,7 @@ async function pullRequestOf(task: PullRequestTask): Promise<PullRequest | null>
   return number === null ? null : await task.forge.pullRequests.get(number);
 }
 
-/** Deletes the branch of a closed pull request if nothing on it is lost: it was merged as it is, or holds only our commit. */
+/** Deletes the branch of a closed pull request if nothing is lost: it was merged unchanged, or has only our commit. */
 async function deleteBranchOf({ forge, decision, write }: PullRequestTask, pull: PullRequest): Promise<void> {
   const head = await forge.branches.head(pull.headRef);
   if (head === null || head !== pull.headSha) return;
@@ -133,7 +131,7 @@ async function deleteBranchOf({ forge, decision, write }: PullRequestTask, pull:
   await write('delete branch', { branch: pull.headRef, sha: head }, () => forge.branches.delete(pull.headRef));
 }
 
-/** Deletes what an attempt left that never came to a pull request. */
+/** Deletes the branch of an attempt that never opened a pull request. */
 async function deleteBranchWithoutPullRequest(task: PullRequestTask): Promise<void> {
   const base = await task.forge.files.base(0, task.decision.source?.base);
   if (base.kind === 'branch') await discardBranch(task, base.sha);

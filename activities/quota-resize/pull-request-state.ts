@@ -1,6 +1,4 @@
-/**
- * Looking at a pull request, once or until something about it is different. Nothing is written.
- */
+/** Reads a pull request, once or repeatedly until something changes. Nothing is written. */
 import { type Decision, decidedLimits } from '../../domain/quota-resize/model/decision.ts';
 import { valuesInGit } from '../../domain/quota-resize/git/yaml/limits.ts';
 import type { PullRequestObservation } from '../../domain/quota-resize/model/observation.ts';
@@ -61,7 +59,7 @@ export function createPullRequestStateActivities({
   };
 }
 
-/** Who and what a merge was, with the limits that the merged file has. */
+/** The merge of a pull request: commit, person, and the limits in the merged file. */
 export async function mergeOf(
   forge: Forge,
   target: QuotaTarget,
@@ -77,7 +75,9 @@ export async function mergeOf(
   };
 }
 
-/** What the file says at a merge for the resources of the decision; nothing of a file that is gone or cannot be told. */
+/**
+ * The limits of the decision's resources in the merged file; empty when the file is gone or cannot be read as a quota.
+ */
 async function mergedLimits(forge: Forge, target: QuotaTarget, decision: Decision, sha: string): Promise<ResourceList> {
   const { path, headSha } = pullRequestRef(forge, decision);
   const file = await forge.files.fileAt(path, sha);
@@ -85,7 +85,7 @@ async function mergedLimits(forge: Forge, target: QuotaTarget, decision: Decisio
   const decided = decidedLimits(decision);
   const values = valuesInGit(file.text, { namespace: target.namespace, name: target.quota }, Object.keys(decided));
   if (Object.keys(values).length > 0) return values;
-  // A file of another form, such as a chart's values: it says what was decided where nobody has changed it.
+  // A file of another form, such as a chart's values: if nobody changed it since, it has the decided limits.
   return (await forge.files.fileAt(path, headSha))?.sha === file.sha ? decided : {};
 }
 

@@ -1,6 +1,6 @@
 /**
- * Opening the pull request of a decision and keeping it up to date, so that whatever call gets lost, there is one branch,
- * one commit and one pull request.
+ * Opens the pull request of a decision and keeps it up to date. Even if responses are lost, there is one branch, one
+ * commit and one pull request.
  */
 import { decidedLimits, type PullRequestRef } from '../../domain/quota-resize/model/decision.ts';
 import { currentAttempt } from '../kernel/attempt.ts';
@@ -31,11 +31,11 @@ import { recordedQuotaFile } from './quota-file.ts';
 import { requestReviews } from './reviewers.ts';
 
 /**
- * A decision older than this may have been worked on by an earlier run, so its pull request is looked for before
- * anything is written. A younger one is recognised by its branch alone, which saves a request.
+ * An older decision may have been processed by an earlier run, so its pull request is looked for before anything is
+ * written. A younger one is recognized by its branch alone, which saves a request.
  */
 const SURELY_NEW_MS = 30_000;
-/** How old the knowledge of the base may be for a new branch: `observeSource` looked a moment ago. */
+/** How old the cached base may be for a new branch: `observeSource` read it a moment ago. */
 const BASE_MAX_AGE_MS = 10_000;
 
 type EnsureInput = Parameters<QuotaResizeActivities['ensurePullRequest']>[0];
@@ -58,7 +58,7 @@ function taskOf(all: PullRequestDependencies, input: EnsureInput): Task {
   return inRepository({ ...all, ...input }, repositoryOf(all.repositories, input.decision));
 }
 
-/** The task where the quota is: a decision of an earlier version does not know it before. */
+/** The task in the quota's repository, which decisions of earlier versions do not name. */
 function inRepository(task: Omit<Task, 'forge' | 'write'>, forge: Forge): Task {
   const dependencies = { ...task, forge };
   return { ...dependencies, write: writesOf(dependencies, task.target, task.decision, 'propose') };
@@ -75,7 +75,7 @@ async function ensurePullRequest(task: Task): Promise<PullRequestOutcome> {
 
   const edit = await editDecision(task.repositories, task, { maxBaseAgeMs: BASE_MAX_AGE_MS, isFirstUse: true });
   if (edit.kind === 'blocked') {
-    // An earlier attempt, when the file could still be edited, may have left its branch.
+    // An earlier attempt may have created the branch when the file could still be edited.
     const base = mayExist ? await forge.files.base(BASE_MAX_AGE_MS, decision.source?.base) : null;
     if (base?.kind === 'branch') await discardBranch(task, base.sha);
     return edit;
@@ -158,7 +158,7 @@ async function ensurePullRequestRebuilt(task: Task, why: string): Promise<PullRe
   if (commit === 'foreign') return { kind: 'open', pullRequest: recorded };
 
   const { title, body } = textOf(task, edit);
-  // GitHub keeps the description with the line ends of whoever wrote it last.
+  // GitHub stores the description with the line ends of its last editor.
   if (pull.title !== title || pull.body.replaceAll('\r\n', '\n') !== body) {
     await task.write('edit pull request', { number, head: commit.sha }, () =>
       forge.pullRequests.edit(number, { title, body }),
@@ -173,18 +173,18 @@ async function ensurePullRequestRebuilt(task: Task, why: string): Promise<PullRe
   };
 }
 
-/** The outcome of a pull request that was there already. */
+/** The outcome for a pull request that already exists. */
 async function foundOutcome(task: Task, number: number): Promise<PullRequestOutcome> {
   const { forge, decision } = task;
   const pull = await forge.pullRequests.get(number);
   const pullRequest = await recordOf(forge, pull, decision, (paths) => ownPath(task, paths));
   if (pull.state !== 'open') return { kind: 'completed', pullRequest };
-  // Whoever opened it may not have come to the rest.
+  // The attempt that opened it may have been interrupted before it added labels and reviewers.
   if (decision.pullRequest === null) await addMetadata(task, pull, 'found');
   return { kind: 'open', pullRequest };
 }
 
-/** Of the files of a pull request, the one of the decision's own quota. */
+/** The file of the decision's own quota among a pull request's files. */
 async function ownPath(
   { repositories, target, decision, candidatesByQuota }: Task,
   paths: readonly string[],
@@ -199,7 +199,7 @@ async function ownPath(
   return found.kind === 'found' && paths.includes(found.changedPath) ? found.changedPath : (paths[0] ?? '');
 }
 
-/** Labels and reviewers, as far as the pull request has them not yet. */
+/** Adds the labels and reviewers that the pull request does not have yet. */
 async function addMetadata(task: Task, pull: PullRequest, age: 'new' | 'found'): Promise<void> {
   const { forge, config, target, decision, policy, write } = task;
   const { number } = pull;

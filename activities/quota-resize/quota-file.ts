@@ -1,6 +1,6 @@
 /**
- * From a quota to its place in the GitOps repositories, and to the files with the decided limits in them. The ways to look
- * are tried in order. Nothing is written here.
+ * Locates a quota in the GitOps repositories and edits its files in memory. The source candidates are tried in order.
+ * Nothing is written to the forge.
  */
 import { compareQuantities } from '../../domain/kernel/quantity.ts';
 import { quantityIn, type ResourceList } from '../../domain/kernel/resource-list.ts';
@@ -24,24 +24,24 @@ import type { Forge, MissingBase } from '../forge/forge.ts';
 import type { Repositories } from '../forge/repositories.ts';
 import { type GitTree, GitTrees } from './git-tree.ts';
 
-/** A quota in Git at one base commit, and what it becomes. */
+/** A quota in Git at one base commit, with its edits. */
 export interface QuotaFile {
   readonly kind: 'found';
-  /** With the edits laid over once they are applied. */
+  /** Contains the edits once they are applied. */
   readonly tree: GitTree;
   readonly placement: Placement;
-  /** The file of the object itself, and the line of its name. */
+  /** The file of the object, and the line of its name. */
   readonly path: string;
   readonly line: number;
-  /** The changed file that says the quota's values: an overlay's patch, where the object itself stays as it is. */
+  /** The changed file with the quota's values: for an overlay the patch, where the object itself stays unchanged. */
   readonly changedPath: string;
-  /** How it was found, one sentence. */
+  /** How it was found; one sentence. */
   readonly how: string;
-  /** The values of the asked resources in Git. */
+  /** The present values of the requested resources in Git. */
   readonly limits: ResourceList;
-  /** Those of the asked limits that are above Git's values. */
+  /** The requested limits that are above Git's values. */
   readonly raised: ResourceList;
-  /** The files with `raised` in them; none when there is nothing to raise. */
+  /** The files with `raised` applied; none when there is nothing to raise. */
   readonly edits: readonly FileEdit[];
 }
 
@@ -62,13 +62,16 @@ interface Search {
 
 export interface SearchOptions {
   readonly candidates: readonly SourceCandidate[];
-  /** The limits in force, by which one of several mappings in a values file is known. */
+  /** The limits in force, which identify one of several mappings in a values file. */
   readonly current?: ResourceList | undefined;
-  /** Those that an earlier search of the same task opened. */
+  /** Trees that an earlier search of the same task opened. */
   readonly trees?: GitTrees;
-  /** How old the knowledge of a base branch may be. */
+  /** How old the cached base branch may be. */
   readonly maxBaseAgeMs?: number;
-  /** Before a pull request is there: a second copy in another repository may have come since the quota was found. */
+  /**
+   * Before the pull request exists, all repositories are searched again: a second copy may have been added to another
+   * one.
+   */
   readonly isFirstUse?: boolean;
 }
 
@@ -80,10 +83,10 @@ interface RecordedPlacement {
 }
 
 /**
- * The quota at the place that its decision keeps, edited in memory; searched for only where it is not there any more, or
- * something that goes before what led there has been learnt since.
+ * The quota at its decision's placement, edited in memory. It is searched for again only when it is not there any more,
+ * or when a new candidate comes before the one that led to it.
  *
- * @param kept where it was found; null for a decision that does not say.
+ * @param recorded the placement; null for a decision without one.
  */
 export async function recordedQuotaFile(
   repositories: Repositories,
@@ -100,17 +103,20 @@ export async function recordedQuotaFile(
   return await findQuotaFile(repositories, target, limits, { ...options, current, trees });
 }
 
-/** Whether no other repository was asked when the place was found, and none would be asked again. */
+/** Whether only this repository was searched for the placement, and only this one would be searched again. */
 function isOfOneRepository({ names }: Repositories, { placement }: RecordedPlacement): boolean {
   return placement.candidate.repository !== undefined || names.length === 1;
 }
 
-/** The kept texts tell two mappings apart as the limits in force did, also where those have changed since. */
+/**
+ * The texts of the placement distinguish two mappings as the limits in force did then, even if those have changed
+ * since.
+ */
 function currentOf({ placement }: RecordedPlacement, { current }: SearchOptions): ResourceList {
   return { ...current, ...textsOf(placement) };
 }
 
-/** The quota at a kept place, by the question that it was found by; null where the answer is another one today. */
+/** The quota at a placement, by the candidate that it was found by; null when that gives another result now. */
 async function verify(
   repositories: Repositories,
   target: QuotaTarget,
@@ -131,9 +137,7 @@ async function verify(
   return edited(limits, tree, located.location, placement);
 }
 
-/**
- * Finds the quota and edits it in memory.
- */
+/** Locates the quota and edits it in memory. */
 export async function findQuotaFile(
   repositories: Repositories,
   target: QuotaTarget,
@@ -168,7 +172,7 @@ function wantedOf({ target, limits, current }: Pick<Search, 'target' | 'limits' 
   };
 }
 
-/** What the repository that a candidate names answers, or every one. */
+/** The results of a candidate in the repository that it names, or in all of them. */
 async function answersTo(search: Search, candidate: SourceCandidate): Promise<readonly RepositoryAnswer<GitTree>[]> {
   const { repositories } = search;
   const named = candidate.repository === undefined ? null : repositories.nameOf(candidate.repository);
@@ -197,7 +201,7 @@ function missing({ ref, learntFrom }: SourceCandidate, { what, message }: Missin
   return what === 'repository' ? notLocated('RepositoryNotFound', why) : { kind: 'noBranch', message: why };
 }
 
-/** The location with the edit that raises the quota there, where that is possible. */
+/** The location with its edits, if the quota can be raised there. */
 function edited(
   limits: ResourceList,
   tree: GitTree,
@@ -228,7 +232,7 @@ function changedPathOf(location: QuotaLocation, edits: readonly FileEdit[], rais
   return (changed ?? edits[0])?.path ?? location.path;
 }
 
-/** The asked limits that Git does not hold yet: what Git has above them is never lowered. */
+/** The requested limits that are above Git's: a higher value in Git is never lowered. */
 function above(limits: ResourceList, inGit: ResourceList): ResourceList {
   return Object.fromEntries(
     Object.entries(limits).filter(

@@ -1,21 +1,21 @@
 /**
- * The files that are likely to be asked for after others, so that they come with the same request. A guess that is wrong
- * costs some bytes; what is read is decided elsewhere.
+ * Guesses the files that will be needed after others, so that one request reads them together. A wrong guess only costs
+ * some bytes; it does not affect any result.
  */
 import { isKustomizationFile } from '../../domain/quota-resize/git/locate/kustomization.ts';
 import { isManifestFile } from '../../domain/quota-resize/git/locate/paths.ts';
 
-/** So many kustomizations are all read, to see who shares a base. */
+/** Up to this number of kustomizations all are read, to find out who shares a base. */
 const FEW_KUSTOMIZATIONS = 30;
 const MAX_AHEAD = 60;
-/** Where people keep what their overlays share. */
+/** Usual names of folders that overlays share. */
 const SHARED_FOLDER = /(?:^|\/)(?:bases?|components?|common|shared)\//i;
 
 const kustomizedOf = new WeakMap<readonly string[], readonly string[]>();
 
 /**
- * @param all every path of the tree.
- * @param asked what is about to be read.
+ * @param all all paths of the tree.
+ * @param asked the paths about to be read.
  */
 export function readAhead(all: readonly string[], asked: readonly string[]): readonly string[] {
   if (!asked.some(isKustomizationFile)) return [];
@@ -24,7 +24,7 @@ export function readAhead(all: readonly string[], asked: readonly string[]): rea
   return cached;
 }
 
-/** What kustomizations of a tree refer to, as far as names tell. */
+/** The files that kustomizations probably refer to, judged by their names. */
 function kustomized(all: readonly string[]): readonly string[] {
   const kustomizations = all.filter(isKustomizationFile);
   const shared = all.filter((path) => SHARED_FOLDER.test(path) && isManifestFile(path));

@@ -5,12 +5,12 @@ import { ensureQuotaEvent, type QuotaEventOptions } from '../kernel/quota-event.
 import type { QuotaResizeActivities } from './interface.ts';
 import type { LeaseStore } from './lease.ts';
 
-/** The recommendations whose log line this process wrote, so that a retried activity does not repeat it. */
+/** Remembers the recommendations that this process has logged, so that a retried activity does not log them again. */
 const MAX_REMEMBERED_LINES = 1000;
 
 /**
- * The writer of recommendations: an Event on the quota and a log line, each once for the same values and moment, and in
- * observe mode a note in the Lease that keeps the recommendation from being repeated.
+ * Writes recommendations: an Event on the quota and a log line, each once for the same values and moment, and in
+ * observe mode an entry in the Lease that prevents repetitions.
  */
 export function recommendationWriter(
   options: QuotaEventOptions & { readonly leases: LeaseStore },

@@ -1,14 +1,15 @@
 /**
- * Asking people to review. Without names of the policy nothing is asked: GitHub itself asks the code owners of the changed
+ * Requests reviews. Without reviewers in the policy nobody is asked: GitHub itself asks the code owners of the changed
  * files when a pull request opens.
  */
 import { type PullRequest, teamSlug } from '../forge/forge.ts';
 import type { ForgeActivityDependencies, Write } from './own-work.ts';
 
 /**
- * A name that the forge rejects (no collaborator, no such team) keeps nobody else from being asked, and fails nothing.
+ * A name that the forge rejects (no collaborator, no such team) is skipped; the others are still asked and nothing
+ * fails.
  *
- * @param age for one that was found, an earlier attempt may have asked and people may have answered.
+ * @param age for `found`, an earlier attempt may have asked and people may have reviewed.
  */
 export async function requestReviews(
   { forge, log, write }: Pick<ForgeActivityDependencies, 'forge' | 'log'> & { readonly write: Write },
@@ -16,9 +17,9 @@ export async function requestReviews(
   names: readonly string[],
   age: 'new' | 'found',
 ): Promise<void> {
-  // Nobody can review their own pull request; the whole list would be rejected.
+  // Authors cannot review their own pull request; GitHub would reject the whole list.
   const unasked = names.filter((name) => name !== user && !requestedReviewers.includes(teamSlug(name)));
-  // Whoever has answered is no longer among those who are asked.
+  // People who have reviewed are no longer in the list of requested reviewers.
   const answered = unasked.length === 0 || age === 'new' ? [] : await forge.pullRequests.reviewersOf(number);
   const reviewers = unasked.filter((name) => !hasAnswered(name, answered));
   if (reviewers.length === 0) return;
@@ -26,7 +27,7 @@ export async function requestReviews(
     write('request reviews', { number, reviewers: some }, () => forge.pullRequests.requestReviewers(number, some));
   const answer = await ask(reviewers);
   if (answer === 'requested') return;
-  // One wrong name has all of them rejected: the others are asked one by one.
+  // One invalid name makes GitHub reject the whole list, so the names are then tried one by one.
   const rejected = reviewers.length === 1 ? [{ name: reviewers[0], words: answer.rejected }] : [];
   for (const name of reviewers.length === 1 ? [] : reviewers) {
     const single = await ask([name]);
@@ -40,7 +41,7 @@ export async function requestReviews(
   }
 }
 
-/** For a team any member answers, and GitHub does not say here who is one: then somebody has looked at it in any case. */
+/** A team has reviewed if anybody has: GitHub does not tell here who is a member. */
 function hasAnswered(name: string, answered: readonly string[]): boolean {
   return name.includes('/') ? answered.length > 0 : answered.includes(name);
 }

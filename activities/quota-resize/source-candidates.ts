@@ -1,6 +1,6 @@
 /**
- * Where a quota may live in Git, in the order in which it is looked for: what annotations say, what Argo CD and Flux
- * apply, the configured path, and everything there is.
+ * The source candidates of a quota in the order of the search: annotations, Argo CD and Flux, the configured path, and
+ * every repository.
  */
 import type { V1ObjectMeta } from '@kubernetes/client-node';
 import type { QuotaTarget } from '../../domain/kernel/target.ts';
@@ -17,21 +17,21 @@ import { readArgoCd, readFlux, readFluxHelm } from './delivery.ts';
 
 export interface CandidateOptions {
   readonly kubernetes: Kubernetes;
-  /** The list of what may be changed; without any, Argo CD and Flux are not asked. */
+  /** The repositories that may be changed; without any, Argo CD and Flux are not read. */
   readonly repositories: Pick<Repositories, 'names' | 'nameOf'>;
-  /** Of GitHub: what is on another host cannot be changed. */
+  /** GitHub's API URL: repositories on another host cannot be changed. */
   readonly apiUrl: string;
   readonly pathTemplate: string;
   readonly argocdNamespace: string;
 }
 
-/** The settings that say how quotas are looked for in Git. */
+/** The settings for source candidates. */
 interface CandidateSettings {
   readonly gitPathTemplate: { readonly text: string };
   readonly kubernetes: { readonly argocdNamespace: string };
 }
 
-/** How quotas are looked for, by a process's configuration and what it is connected to. */
+/** The options for source candidates, from a process's configuration and its clients. */
 export function candidateOptions(
   { gitPathTemplate, kubernetes: { argocdNamespace } }: CandidateSettings,
   connected: Pick<CandidateOptions, 'kubernetes' | 'repositories' | 'apiUrl'>,
@@ -41,18 +41,19 @@ export function candidateOptions(
 
 export interface CandidateInput {
   readonly target: QuotaTarget;
-  /** The quota as the cluster has it. */
+  /** The quota from the cluster. */
   readonly quota: { readonly metadata?: V1ObjectMeta };
   readonly policy: ResizePolicy;
 }
 
-/** What an annotation says holds for every way to look. */
+/** Fields from annotations, which apply to every candidate. */
 type Narrowed = Pick<SourceCandidate, 'repository' | 'ref' | 'field'>;
 
 /**
- * The ways to find the quota in Git. Reads the objects of Argo CD and Flux that the quota's labels and annotations name.
+ * The source candidates of the quota. Reads the objects of Argo CD and Flux that the quota's labels and annotations
+ * name.
  *
- * @throws {ApiException} what the API server answers, but for kinds and objects that are not there.
+ * @throws {ApiException} for errors of the API server other than missing kinds and objects.
  */
 export async function readCandidates(
   options: CandidateOptions,
@@ -109,11 +110,11 @@ async function deliveredFrom(
     await readFluxHelm(options.kubernetes, object),
   ];
   const candidates = all.flatMap(({ sources }) => {
-    // A chart beside a repository is what the repository has the values for.
+    // A chart from elsewhere is ignored if another source of the object is a repository, which has its values.
     const inGit = sources.filter(({ otherwise }) => otherwise === undefined);
     return (inGit.length > 0 ? inGit : sources).map((source) => deliveredCandidate(options, source));
   });
-  // What an annotation says of the repository is said by a person, and more than what a tool says.
+  // A person's annotation about the repository overrides what a tool says.
   const matching = candidates.filter(
     (candidate) => narrowed.repository === undefined || candidate.repository === narrowed.repository,
   );
@@ -153,7 +154,7 @@ function deliveredCandidate({ repositories, apiUrl }: CandidateOptions, applied:
   };
 }
 
-/** The branch of a revision; without a name it is the default branch. */
+/** The branch of a revision; without a revision it is the default branch. */
 function branchOf(
   revision: string | undefined,
 ): { readonly kind: 'branch'; readonly name?: string } | { readonly kind: 'none'; readonly what: string } {

@@ -4,8 +4,8 @@ import type { QuotaResizeActivities } from './interface.ts';
 import { findQuotaFile } from './quota-file.ts';
 
 /**
- * Where the quota lives in Git, with proof that the edit is possible. Three requests when nothing is known yet and one
- * file is enough (the branch, its tree, the file), one that costs nothing of GitHub's limit when nothing changed.
+ * Locates the quota in Git and proves that the edit is possible. Takes three requests when nothing is cached and one
+ * file is enough (branch, tree, file), and one request without cost for the rate limit when nothing changed.
  */
 export function createSourceActivities(repositories: Repositories): Pick<QuotaResizeActivities, 'observeSource'> {
   return {

@@ -7,7 +7,7 @@ import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { hardOf, readQuota } from './observe-quota.ts';
 
 /**
- * Returns when spec.hard holds at least `limits`, by value, or when the quota is gone or another object.
+ * Returns when spec.hard is at least `limits`, by value, or when the quota is gone or replaced.
  *
  * @throws ApplicationFailure `NotYet` until then.
  */

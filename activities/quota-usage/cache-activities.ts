@@ -13,21 +13,23 @@ import type { CountedQuota, UsageCacheActivities, ObserveUsageInput } from './in
 
 export interface UsageCacheOptions {
   readonly cache: UsageCache;
-  /** The only cluster whose caches these are. */
+  /** The cluster of the caches. */
   readonly cluster: string;
   readonly policy: UsagePolicy;
 }
 
-/** How long an attempt waits for a cache that is behind, in milliseconds; then another starter may have the next attempt. */
+/**
+ * How long an attempt waits for a cache that is behind, in milliseconds; the next attempt may run on another starter.
+ */
 const BEHIND_MS = 5_000;
-/** After how long the next attempt comes. */
+/** Delay before the next attempt, in milliseconds. */
 const BEHIND_RETRY_MS = 500;
 /**
- * After so many attempts, about two minutes, what is there is counted: a version that no cache ever reaches is one of before
- * the cluster's data was restored.
+ * After so many attempts, about two minutes, the present state is counted: a resourceVersion that no cache reaches may
+ * be from before the cluster was restored from a backup.
  */
 const PATIENT_ATTEMPTS = 20;
-/** How long a count that differs from the status must stand still before others go by it, in milliseconds. */
+/** How long a count that differs from the status must persist before other controllers use it, in milliseconds. */
 const CONFIRM_AFTER_MS = 1_000;
 
 /** The activities that read a starter's informer caches. */
@@ -44,7 +46,7 @@ export function createUsageCacheActivities({ cache, cluster, policy }: UsageCach
       requireCluster(asked);
       const counted = await countAll(namespace);
       if (counted.every(isNamed)) return counted;
-      // A cache may be a moment ahead of the status, or behind it; what others act on must stand still.
+      // A cache may be slightly ahead of the status or behind it; numbers that others act on must be stable.
       await setTimeout(CONFIRM_AFTER_MS);
       const again = new Map((await countAll(namespace)).map((one) => [one.quota.uid, one]));
       return counted.flatMap(({ quota: { uid }, count }) => {
@@ -68,13 +70,13 @@ export function createUsageCacheActivities({ cache, cluster, policy }: UsageCach
     const isPatient = currentAttempt() < PATIENT_ATTEMPTS;
     const behind = isPatient ? await cache.observed(observed, signal) : [];
     if (behind.length > 0) throw notYet(`the cache of ${behind.join(', ')} is behind`, BEHIND_RETRY_MS);
-    // A conflict that moved nothing, such as a webhook's, is tried again as it is.
+    // A conflict without a change of the quota, such as a webhook's, is retried with the same version.
     if (not !== undefined) await cache.quotaMoved(namespace, name, not, signal);
     const quota = cache.quota(namespace, name);
     if (quota === null) return { quota, count: NOTHING, staleValues: [], policy, at: Date.now() };
     const counted = await cache.count(quota, signal);
     const staleValues = cache.staleValues(quota, counted);
-    // An audit compares with what is there, and tells a late status from a wrong one itself.
+    // An audit compares with the present caches, and itself distinguishes a late status from a wrong one.
     const count =
       policy.mode === 'own'
         ? withUnsettledCharges(counted, quota.status.used ?? {}, cache.unsettledCharges(quota).amounts)
@@ -82,7 +84,7 @@ export function createUsageCacheActivities({ cache, cluster, policy }: UsageCach
     return { quota, count, staleValues, policy, at: Date.now() };
   }
 
-  /** The task queue carries the cluster's name, so this is another's only by a mistake of hands. */
+  /** The task queue contains the cluster's name, so another cluster here means a manual mistake. */
   function requireCluster(asked: string): void {
     if (asked === cluster) return;
     const message = `these are the caches of the cluster ${cluster}, not of ${asked}`;
@@ -92,12 +94,12 @@ export function createUsageCacheActivities({ cache, cluster, policy }: UsageCach
 
 const NOTHING: UsageCount = { used: {}, unmeasured: [] };
 
-/** Whether the status says what was counted. */
+/** Whether the status equals the count. */
 function isNamed({ quota, count }: { readonly quota: CachedQuota; readonly count: UsageCount }): boolean {
   return equalLists(count.used, maskList(quota.status.used ?? {}, Object.keys(count.used)));
 }
 
-/** The numbers that are the same in both counts; the others cannot be relied on now. */
+/** The values that are equal in both counts; the others are not reliable now. */
 function steady(first: UsageCount, second: UsageCount): UsageCount {
   const moving = Object.keys(second.used).filter((key) => first.used[key] !== second.used[key]);
   if (moving.length === 0) return second;
@@ -106,7 +108,7 @@ function steady(first: UsageCount, second: UsageCount): UsageCount {
   return { used: maskList(second.used, remaining), unmeasured: [...second.unmeasured, { keys: moving, reason }] };
 }
 
-/** Ends the waiting of an attempt: when it has waited long enough, or nobody wants its answer any more. */
+/** Ends the waiting of an attempt: after the time limit, or when the activity is cancelled. */
 function limit(): AbortSignal {
   const cancelled = asyncLocalStorage.getStore()?.cancellationSignal;
   const late = AbortSignal.timeout(BEHIND_MS);

@@ -7,13 +7,13 @@ import type { QuotaEvent } from '../kernel/quota-event.ts';
 
 export interface ObserveUsageInput {
   readonly target: QuotaTarget;
-  /** The caches must have come as far as this: what the reconcile request saw. */
+  /** The resourceVersions that the caches must have reached: those that the reconcile request saw. */
   readonly observed: ObservedVersions;
-  /** The version of the quota that a write just failed against: the cache must have another one. */
+  /** The quota's version at which a write had a conflict: the cache must have a newer one. */
   readonly not?: string;
 }
 
-/** A quota of a namespace with what it really uses. */
+/** A quota of a namespace with its counted usage. */
 export interface CountedQuota {
   readonly quota: CachedQuota;
   readonly count: UsageCount;
@@ -22,35 +22,36 @@ export interface CountedQuota {
 /** Activities that read the informer caches of a starter; starters host them on the cluster's cache task queue. */
 export interface UsageCacheActivities {
   /**
-   * The quota and what its namespace uses, counted from the caches once they have come far enough.
-   * @throws NotYet, retried soon, by this or another starter, while the caches have not come far enough.
+   * The quota and its namespace's usage, counted from the caches once they have reached the observed versions.
+   * @throws NotYet, retried soon by this or another starter, while the caches have not.
    */
   observeUsage(observeInput: ObserveUsageInput): Promise<UsageObservation>;
   /**
-   * As `observeUsage`, and NotYet, retried at the pace given, while what is unmeasured or wrong is the same as before.
+   * Like `observeUsage`, but throws NotYet, retried at the given pace, while the unmeasured or wrong values are the
+   * same as before.
    */
   observeUsageChange(
     observeInput: ObserveUsageInput & { readonly since: string; readonly everyMs: number },
   ): Promise<UsageObservation>;
-  /** Every quota of a namespace with what was counted for it, from the caches as they are. */
+  /** All quotas of a namespace with their counted usage, from the caches as they are. */
   observeNamespaceUsage(input: {
     readonly cluster: string;
     readonly namespace: string;
   }): Promise<readonly CountedQuota[]>;
 }
 
-/** A status to be written, against the very version of the quota that it was counted for. */
+/** A status to write, bound to the version of the quota that it was counted for. */
 export interface UsageStatusWrite {
   readonly target: QuotaTarget;
   readonly quotaUid: string;
   readonly resourceVersion: string;
   readonly hard: ResourceList;
   readonly used: ResourceList;
-  /** What the status said when it was counted. */
+  /** The usage in the status when it was counted. */
   readonly usedBefore: ResourceList;
   /** By the clock of the starter that counted. */
   readonly countedAt: EpochMs;
-  /** Keys of the status that are to go. */
+  /** Keys to remove from the status. */
   readonly without: { readonly hard: readonly string[]; readonly used: readonly string[] };
 }
 
@@ -58,10 +59,10 @@ export type UsageStatusOutcome =
   | {
       readonly kind: 'written';
       readonly resourceVersion: string;
-      /** Admission had charged something since the count; what was written is both. */
+      /** Admission had charged something since the count; the written value includes both. */
       readonly isRebased: boolean;
     }
-  /** The quota is another one by now: count again. */
+  /** The quota has changed: count again. */
   | { readonly kind: 'conflict' }
   | { readonly kind: 'gone' };
 

@@ -16,7 +16,7 @@ export interface QuotaUsageOptions {
   readonly log: Pick<Logger, 'info'>;
 }
 
-/** Who wrote the status, in the quota's managed fields. */
+/** The field manager of the status in the quota's managed fields. */
 const FIELD_MANAGER = 'headroom';
 
 export function createQuotaUsageActivities(options: QuotaUsageOptions): QuotaUsageActivities {
@@ -33,15 +33,16 @@ export function createQuotaUsageActivities(options: QuotaUsageOptions): QuotaUsa
 }
 
 /**
- * How often a write is put upon a newer status before it is counted anew. Where objects are created all the time, admission
- * charges the quota more often than an episode counts and writes: without this a status would not fall while they are.
+ * How often a write is rebased on a newer status before the usage is counted again. Where objects are created all the
+ * time, admission changes the quota more often than an episode counts and writes; without rebasing the status would
+ * never fall then.
  */
 const REBASES = 5;
 
 /**
- * A count that is older, in milliseconds, is put upon nothing: whoever resets a run to between its count and its write lets a
- * write that was made already begin anew. A first attempt follows its count within a second; a starter's clock that is further
- * off than this costs a count more, and no wrong number.
+ * An older count, in milliseconds, is not rebased: after a reset of a run to between its count and its write, a write
+ * that was already made would be added again. A first attempt follows its count within a second. If a starter's clock
+ * is off by more than this, that costs another count but gives no wrong number.
  */
 const MAX_COUNT_AGE_MS = 10_000;
 
@@ -60,7 +61,7 @@ async function ensureUsageStatus(
         ? { kind: 'gone' }
         : { kind: 'written', resourceVersion: outcome.resourceVersion, isRebased: rebases > 0 };
     }
-    // What is in the way may be this very write by an attempt whose answer was lost, with charges upon it.
+    // The conflict may come from this very write, by an attempt whose response was lost, with later charges on top.
     const mayBeRepeated = currentAttempt() > 1 || Date.now() - write.countedAt > MAX_COUNT_AGE_MS;
     if (rebases === REBASES || mayBeRepeated) return { kind: 'conflict' };
     const now = await orNull(kubernetes.core.readNamespacedResourceQuota({ name, namespace }));
@@ -81,8 +82,8 @@ function surplus(present: ResourceList | undefined, wanted: ResourceList): reado
 }
 
 /**
- * A merge patch of the status alone, bound to a version: a whole object would take away labels that were set meanwhile, since
- * the status of a quota may carry metadata.
+ * A merge patch of the status alone, bound to a version: replacing the whole object would remove labels that were set
+ * meanwhile, because a quota's status update may carry metadata.
  */
 async function patchStatus(
   kubernetes: Kubernetes,

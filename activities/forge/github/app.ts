@@ -1,6 +1,6 @@
 /**
- * A GitHub App as the credential: its private key is exchanged for an installation token, which lives for an hour and is
- * replaced before it ends.
+ * A GitHub App as credential: its private key is exchanged for an installation token, which is valid for an hour and is
+ * replaced before it expires.
  */
 import { createAppAuth } from '@octokit/auth-app';
 import { RequestError } from '@octokit/request-error';
@@ -12,25 +12,28 @@ import { fetchWhole } from './fetch.ts';
 import { readPrivateKey } from '../../../domain/kernel/rsa-private-key.ts';
 
 export interface AppOptions {
-  /** The base of the REST API, of GitHub Enterprise too: the exchange goes there. */
+  /** The base URL of the REST API, for GitHub Enterprise too. */
   readonly apiUrl: string;
   /** The App's number or client id. */
   readonly appId: () => string;
   readonly installationId: () => string;
-  /** As `readPrivateKey` takes it. All three are asked at every exchange, so that they are replaced without a restart. */
+  /**
+   * In any form that `readPrivateKey` accepts. All three functions are called at every exchange, so that the values can
+   * be replaced without a restart.
+   */
   readonly privateKey: () => string;
-  /** How long an exchange may take. Default: 30,000. */
+  /** Time limit of an exchange in milliseconds. Default: 30,000. */
   readonly requestTimeoutMs?: number;
 }
 
-/** A token with less time left than this is replaced, because a request may queue before it is sent. */
+/** A token with less remaining time is replaced, because a request may wait in a queue before it is sent. */
 const RENEW_BEFORE_MS = 120_000;
-/** GitHub's own replicas may not know a token for a few seconds after it was made. */
+/** GitHub's replicas may not know a new token for a few seconds. */
 const REPLICATION_MS = 5_000;
-/** However the clocks differ, a token is not replaced sooner than this for its age. */
+/** The minimum time before a token is replaced, because the clocks may differ. */
 const SHORTEST_LIFE_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
-/** A line of a PEM is 64 characters; shorter ends are no secret by themselves. */
+/** A line of a PEM has 64 characters; a shorter last line is not secret by itself. */
 const SHORTEST_KEY_LINE = 32;
 
 const ADVICE =
@@ -41,7 +44,7 @@ interface InstallationToken {
   readonly obtainedAt: number;
   readonly expiresAt: number;
   readonly renewAt: number;
-  /** Of which installation. */
+  /** The installation of the token. */
   readonly of: string;
 }
 
@@ -64,7 +67,7 @@ class AppCredentials implements GitHubCredentials {
   readonly #request: Octokit['request'];
   #token: InstallationToken | null = null;
   #exchanging: Promise<InstallationToken> | null = null;
-  /** GitHub refused to give a token: the same values are not sent again for a while. */
+  /** The last rejected exchange: the same values are not sent again for a while. */
   #rejected: { readonly values: string; readonly failure: ApplicationFailure; readonly askAgainAt: number } | null =
     null;
 
@@ -77,7 +80,7 @@ class AppCredentials implements GitHubCredentials {
       baseUrl: options.apiUrl.replace(/\/+$/, ''),
       userAgent: 'headroom',
       log: silent,
-      // One exchange serves every activity that waits for it.
+      // One exchange serves all activities that wait for a token.
       request: { fetch: fetchWhole({ timeoutMs, endsWithActivity: false }) },
     });
     this.#request = octokit.request;
@@ -106,7 +109,7 @@ class AppCredentials implements GitHubCredentials {
     const now = Date.now();
     const age = now - token.obtainedAt;
     if (now < token.expiresAt && age < REPLICATION_MS) return REPLICATION_MS;
-    // A token as young as this was refused for another reason than its age; the next one would be as well.
+    // A token that is so new was rejected for another reason than its age, and the next one would be rejected too.
     if (now < token.expiresAt && age < REJECTED_REST_MS) return REJECTED_REST_MS;
     this.#token = null;
     return 0;
@@ -145,7 +148,7 @@ class AppCredentials implements GitHubCredentials {
     const now = Date.now();
     const isAnswer = error instanceof RequestError;
     const isUnauthorized = isAnswer && error.response !== undefined && error.status < 500 && error.status !== 408;
-    // Without an answer it may be the network; an error of another kind is about the key, which no retry mends.
+    // Without a response the network may be down; any other error is about the key, which a retry does not fix.
     if (isAnswer && (!isUnauthorized || rateLimitWait(error, now) !== undefined)) {
       return failureOf(error, `an installation token on ${this.host}`, now, (text) => this.redact(text));
     }
@@ -159,7 +162,7 @@ class AppCredentials implements GitHubCredentials {
     return failure;
   }
 
-  /** The values of now; whatever of them is secret is in no text from here on. */
+  /** The present values; the secret ones are redacted from all texts from here on. */
   #values(): AppValues {
     const { appId, installationId, privateKey } = this.#options;
     const values = { appId: appId().trim(), installationId: installationId().trim(), privateKey: privateKey() };

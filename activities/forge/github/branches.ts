@@ -24,22 +24,22 @@ export class GitHubBranches implements ForgeBranches {
   readonly #commits = new ObjectCache<Commit>(CACHED_COMMITS, () => 1);
   readonly #forgetBase: () => void;
 
-  /** @param forgetBase called where GitHub shows that what is cached of the base branch is old. */
+  /** @param forgetBase called when GitHub shows that the cached base branch is out of date. */
   constructor(repository: GitHubRepository, forgetBase: () => void) {
     this.#repository = repository;
     this.#forgetBase = forgetBase;
   }
 
   /**
-   * Whether the branch may only be changed after checks have passed, by its protection or by a ruleset, and whether only
-   * through a merge queue, which shows in the rules however it was switched on.
+   * Whether changes of the branch require passed checks, by its protection or a ruleset, and whether they require a
+   * merge queue, which the rules contain however it was enabled.
    */
   async rules(branch: string): Promise<BranchRules> {
     const [protection, rules] = await Promise.all([
       this.#repository.client.answer([404], (octokit) =>
         octokit.rest.repos.getBranch({ ...this.#repository.where, branch }),
       ),
-      // Forges without rulesets answer 404, and so does GitHub for a private repository on a plan without them.
+      // Forges without rulesets respond with 404, and so does GitHub for a private repository on a plan without them.
       this.#repository.client.answer([403, 404], (octokit) =>
         octokit.rest.repos.getBranchRules({ ...this.#repository.where, branch, per_page: 100 }),
       ),
@@ -57,7 +57,8 @@ export class GitHubBranches implements ForgeBranches {
     );
     if (answer.ok) return 'created';
     if (/already exists/i.test(answer.message)) return 'exists';
-    // The base commit may be gone since it was seen: whoever tries again sees the new one. A rule against the branch stays.
+    // The base commit may have been deleted since it was read; a retry sees the new one. A rule against the branch name
+    // remains a failure.
     this.#forgetBase();
     const gone = /object does not exist/i.test(answer.message);
     throw failure({
@@ -123,7 +124,9 @@ export class GitHubBranches implements ForgeBranches {
     });
   }
 
-  /** Changed files on a branch whose tip is `parent`, in one commit; `conflict` when the branch is somewhere else. */
+  /**
+   * Commits changed files to a branch whose tip is `parent`, in one commit; `conflict` when the tip is another commit.
+   */
   async commitFiles(input: {
     readonly branch: string;
     readonly parent: Pick<BaseBranch, 'sha' | 'treeSha'>;
@@ -135,7 +138,7 @@ export class GitHubBranches implements ForgeBranches {
     if (first === undefined) throw new Error('a commit without a file');
     if (others.length === 0) return this.#commitFile(input, first);
     if (files.every(({ mode }) => mode === PLAIN_FILE)) return this.#commitAtOnce(input);
-    // GraphQL knows no file modes.
+    // GraphQL does not support file modes.
     const commit = await this.commitOnto({ parent: parent.sha, parentTree: parent.treeSha, files, message });
     const moved = await this.move(branch, commit.sha, false);
     return moved === 'moved' ? { kind: 'committed', ...commit } : { kind: 'conflict', message: moved.rejected };
@@ -160,7 +163,10 @@ export class GitHubBranches implements ForgeBranches {
     return { kind: 'committed', sha: sha ?? '', at: moment(committer?.date) };
   }
 
-  /** REST takes one file a commit, or a request each for tree, commit and branch; GraphQL takes them all at once. */
+  /**
+   * Commits all files with one GraphQL request. REST would need one commit per file, or separate requests for tree,
+   * commit and branch.
+   */
   async #commitAtOnce({
     branch,
     parent,
@@ -179,7 +185,7 @@ export class GitHubBranches implements ForgeBranches {
     return { kind: 'committed', sha: oid, at: moment(committedDate) };
   }
 
-  /** A commit with changed files on top of another commit, on no branch yet. */
+  /** Creates a commit with changed files on top of another commit, without a branch. */
   async commitOnto(input: {
     readonly parent: string;
     readonly parentTree: string;

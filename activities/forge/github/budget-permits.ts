@@ -23,9 +23,9 @@ import { failure } from '../../kernel/failure.ts';
 
 export interface GitHubPermitsOptions {
   readonly client: Client;
-  /** Of GitHub: `api.github.com`. */
+  /** GitHub's host: `api.github.com`. */
   readonly host: string;
-  /** Names the credential that the writes are made with, and gives nothing of it away. */
+  /** Identifies the credential of the writes without revealing it. */
   readonly credentialId: string;
   readonly limits: BudgetLimits;
   readonly log: Logger;
@@ -42,25 +42,29 @@ type BudgetWorkflow = (input: { readonly limits: BudgetLimits }) => Promise<void
 /** The name of the workflow type in `workflows/github-budget`. */
 const WORKFLOW_TYPE = 'githubBudget';
 
-/** After how long another worker takes the task of one that was killed over it, in milliseconds; a task takes some ten. */
+/**
+ * Milliseconds after which another worker takes over the workflow task of a killed worker; a task normally takes about
+ * ten.
+ */
 const TASK_MS = 5_000;
-/** How long the budget may take to answer, in milliseconds: as long as two tasks that were lost. */
+/** How long to wait for an answer of the budget workflow, in milliseconds: enough for two lost tasks. */
 const ANSWER_MS = 15_000;
-/** The answers are looked for after so many milliseconds, and then after twice as many each time. */
+/** First delay in milliseconds before reading the answers; it doubles each time. */
 const FIRST_POLL_MS = 10;
 const LONGEST_POLL_MS = 250;
-/** Up to so many milliseconds are waited here: the activity would ask GitHub again for all that it knows by now. */
+/** Wait at most so many milliseconds inside the activity: a retry of the activity would repeat its GitHub reads. */
 const PATIENCE_MS = 5_000;
-/** Timers fire up to a millisecond early, which would cost another question. */
+/** Timers may fire up to a millisecond early, which would cost another question. */
 const TOO_EARLY_MS = 2;
-/** After how long a budget that did not answer is asked again, in milliseconds. */
+/** Retry delay in milliseconds after the budget workflow gave no answer. */
 const NO_ANSWER_RETRY_MS = 5_000;
 
 /**
- * The permits of one credential, from the workflow that all workers with this credential ask.
+ * Permits for the writes of one credential, from the workflow that all workers with the credential ask.
  *
- * A permit is good for one write, which must begin at once. Its time is measured here, from before the question was sent:
- * the grant cannot have been earlier, so no two clocks are compared, and an answer that comes too late is asked for again.
+ * A permit is for one write, which must begin at once. Its validity is measured in this process, from before the
+ * question was sent. The grant cannot be older, so no two clocks are compared; if the answer comes too late, a new
+ * permit is asked for.
  */
 export function createGitHubPermits(options: GitHubPermitsOptions): WritePermits {
   const { limits, log } = options;
@@ -71,7 +75,7 @@ export function createGitHubPermits(options: GitHubPermitsOptions): WritePermits
   };
 }
 
-/** Asks until a permit is granted in time, for as long as it is worth it to wait here. */
+/** Asks until a permit is granted in time, or until waiting in the activity is no longer worthwhile. */
 async function takePermit(
   budget: BudgetWorkflowClient,
   wanted: PermitAsk,
@@ -108,14 +112,14 @@ async function takePermit(
   }
 }
 
-/** Sends questions to the workflow of a budget, which it starts where there is none, and finds the answers. */
+/** Sends questions to a budget's workflow, which is started if necessary, and reads the answers. */
 class BudgetWorkflowClient {
   readonly workflowId: string;
   readonly #options: GitHubPermitsOptions;
-  /** Tells the answers to this process from those to others. Short, because the server warns of a memo of more than 2 KB. */
+  /** Identifies this process's answers in the memo. Short, because the server warns about memos above 2 KB. */
   readonly #from = randomUUID().slice(0, 8);
   #batches = 0;
-  /** One signal at a time, with all the questions that there are by then. */
+  /** One signal at a time, with all questions that have accumulated. */
   readonly #ask = inBatches<Ask, Sent>(async (asks) => await this.#askAll(asks));
 
   constructor(options: GitHubPermitsOptions) {
@@ -138,13 +142,13 @@ class BudgetWorkflowClient {
     }
   }
 
-  /** Tells the budget that GitHub limits this credential. */
+  /** Reports to the budget that GitHub rate-limits this credential. */
   async limited(waitMs: number, words: string): Promise<void> {
     const { client, log } = this.#options;
     try {
       await client.withDeadline(Date.now() + ANSWER_MS, async () => await this.#signal(LIMITED, { waitMs, words }));
     } catch (error) {
-      // Whoever calls is about to report GitHub's refusal, which matters more; the others will be refused, too.
+      // Only logged: the caller is about to report the rate limit itself, and other writers will be rate-limited too.
       log.warn(
         { budget: this.workflowId, waitMs, error: reasonOf(error) },
         'could not tell the others that GitHub limits',
@@ -175,7 +179,7 @@ class BudgetWorkflowClient {
     });
   }
 
-  /** Looks for the answers in the memo, which needs no worker and adds nothing to the history. */
+  /** Reads the answers from the memo, which needs no worker and adds nothing to the history. */
   async #answersTo(batch: number, giveUpAt: number): Promise<readonly Answer[]> {
     const handle = this.#options.client.workflow.getHandle(this.workflowId);
     for (let pauseMs = FIRST_POLL_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_POLL_MS)) {
@@ -188,7 +192,7 @@ class BudgetWorkflowClient {
   }
 }
 
-/** @throws {CancelledFailure} as soon as nobody wants the activity any more. */
+/** @throws {CancelledFailure} as soon as the activity is cancelled. */
 async function unlessCancelled<T>(answer: Promise<T>, workflowId: string): Promise<T> {
   const signal = asyncLocalStorage.getStore()?.cancellationSignal;
   if (signal === undefined) return await answer;

@@ -1,9 +1,6 @@
-/**
- * What GitHub said before, kept in the process: answers to ask for again with their ETag, and git objects, which never
- * change.
- */
+/** Caches of GitHub responses: those to request again with their ETag, and git objects, which never change. */
 
-/** A map that forgets what was not used for longest, once the weights of its entries exceed the limit. */
+/** A map that evicts the least recently used entries once the total weight exceeds the limit. */
 export class BoundedCache<V> {
   readonly #entries = new Map<string, { readonly value: V; readonly weight: number }>();
   readonly #limit: number;
@@ -26,7 +23,7 @@ export class BoundedCache<V> {
     this.#entries.set(key, { value, weight });
     this.#weight += weight;
     for (const oldest of this.#entries.keys()) {
-      // The newest stays, however heavy it is: it is about to be used.
+      // The newest entry stays, whatever its weight, because it is about to be used.
       if (this.#weight <= this.#limit || oldest === key) break;
       this.delete(oldest);
     }
@@ -38,7 +35,7 @@ export class BoundedCache<V> {
   }
 }
 
-/** Git objects by their SHA: loaded once, also when several ask at the same time. A failed load is not remembered. */
+/** A cache of git objects by their SHA. Concurrent requests for an object load it once; failed loads are not cached. */
 export class ObjectCache<V> {
   readonly #cache: BoundedCache<V>;
   readonly #loading = new Map<string, Promise<V>>();
@@ -51,11 +48,11 @@ export class ObjectCache<V> {
   }
 
   async get(key: string, load: () => Promise<V>): Promise<V> {
-    // A value may be null, which is known as well.
+    // A cached value may be null.
     const cached = this.#cache.get(key);
     if (cached !== undefined) return cached;
     const underway = this.#loading.get(key);
-    // Whoever loads it may be cancelled, which is nothing to those who wait along: they load it themselves then.
+    // The caller that loads the object may be cancelled; the others that wait for it then load it themselves.
     if (underway !== undefined) return underway.catch(() => this.get(key, load));
     const loading = load();
     this.#loading.set(key, loading);
@@ -68,15 +65,15 @@ export class ObjectCache<V> {
     }
   }
 
-  /** Whether a value is here, or on its way. */
+  /** Whether a value is cached or being loaded. */
   has(key: string): boolean {
     return this.#cache.get(key) !== undefined || this.#loading.has(key);
   }
 
   /**
-   * The values of the keys, those that are not known from one load.
+   * The values of the keys; missing ones are loaded together.
    *
-   * @param load is asked for the missing ones, if any, and may bring more, which is kept as well.
+   * @param load gets the missing keys, if any; it may return more values, which are cached too.
    */
   async getAll(
     keys: readonly string[],

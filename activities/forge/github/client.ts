@@ -1,6 +1,6 @@
 /**
- * One way to talk to GitHub: timeouts, retries, pace, limits, conditional requests and failures are decided here and
- * nowhere else.
+ * The only client for GitHub: timeouts, retries, pace, rate limits, conditional requests and failures are handled here
+ * and nowhere else.
  */
 import { retry } from '@octokit/plugin-retry';
 import { throttling } from '@octokit/plugin-throttling';
@@ -22,30 +22,33 @@ export interface GitHubOptions {
   readonly repo: string;
   /** The branch to change; absent or null: the repository's default branch. */
   readonly baseBranch?: string | null | undefined;
-  /** Asked at every request, so that a secret is replaced without a restart. */
+  /** Called at every request, so that a secret can be replaced without a restart. */
   readonly credentials: GitHubCredentials;
   readonly log: Logger;
-  /** How long one request may take, its answer read to the end. Default: 30,000. */
+  /** Time limit for one request in milliseconds, including reading the body. Default: 30,000. */
   readonly requestTimeoutMs?: number;
-  /** The least time between two writes of this process. Default: 1,000, GitHub's advice against its secondary limits. */
+  /**
+   * Minimum milliseconds between two writes of this process. Default: 1,000, GitHub's recommendation against secondary
+   * rate limits.
+   */
   readonly writeSpacingMs?: number;
-  /** How many writes may queue for their turn; one more fails as rate-limited and comes again. Default: 20. */
+  /** How many writes may wait in the queue; a further one fails as rate-limited and is retried. Default: 20. */
   readonly writeQueue?: number;
-  /** Told when GitHub refuses a request for a limit, with the milliseconds to wait and its words. */
+  /** Called when GitHub rate-limits a request, with the milliseconds to wait and GitHub's message. */
   readonly onLimited?: (waitMs: number, words: string) => void;
 }
 
-/** An answer that the caller has a use for although it is no success. */
+/** A response that is an error but is handled by the caller. */
 interface ErrorResponse<Status extends number> {
   readonly ok: false;
   readonly status: Status;
-  /** GitHub's own words. */
+  /** GitHub's message. */
   readonly message: string;
 }
 
 export type Answer<T, Status extends number> = { readonly ok: true; readonly data: T } | ErrorResponse<Status>;
 
-/** An answer of GraphQL that the caller has a use for although it is an error. */
+/** A GraphQL response that is an error but is handled by the caller. */
 export type GraphQlAnswer<T, Type extends string> =
   | { readonly ok: true; readonly data: T }
   | { readonly ok: false; readonly type: Type; readonly message: string };
@@ -62,41 +65,41 @@ const HeadroomOctokit = Octokit.plugin(retry, throttling);
 const REQUEST_TIMEOUT_MS = 30_000;
 const WRITE_SPACING_MS = 1000;
 const WRITE_QUEUE = 20;
-/** One pause before a read is tried again; everything longer is left to Temporal's own retries. */
+/** The pause before a read is tried again; longer pauses are left to Temporal's retries. */
 const READ_RETRY_PAUSE_MS = 500;
 const UNAUTHORIZED = 401;
 const LIMITED = 429;
-/** Answers kept for their ETag: a few for each of about a hundred open pull requests. */
+/** Number of responses cached for their ETag: a few for each of about a hundred open pull requests. */
 const KEPT_ANSWERS = 1000;
-/** Objects of git are cached by SHA elsewhere, and are too large to keep twice. */
+/** Git objects are cached by SHA elsewhere, and are too large to cache twice. */
 const NEVER_CONDITIONAL = /\/git\/(?:trees|blobs)\//;
 
-/** What all repositories of one credential share: the connection with its pace, its kept answers and GitHub's limits. */
+/** State shared by all repositories of one credential: connection, pace, cached responses and rate limits. */
 interface Connection {
   readonly octokit: Octokit;
   readonly graphQlUrl: string;
   readonly credentials: GitHubCredentials;
   readonly onLimited: (waitMs: number, words: string) => void;
-  /** Until when GitHub wants no requests, as it said in its last refusal. */
+  /** No requests may be sent before this moment, according to GitHub's last rate limit. */
   limitedUntil: number;
-  /** GitHub locks an account out for a while that goes on sending a credential it has refused. */
+  /** GitHub locks an account for a while if it keeps sending a rejected credential. */
   failed: { readonly authorization: string; readonly words: string; readonly askAgainAt: number } | null;
 }
 
-/** One repository on GitHub, as one credential sees it. */
+/** One repository on GitHub, accessed with one credential. */
 export class GitHubClient {
   readonly owner: string;
   readonly repo: string;
   readonly #connection: Connection;
 
-  /** @param options with a `connection` of another client for one more repository of the same credential. */
+  /** @param options with the `connection` of another client, for a further repository of the same credential. */
   constructor(options: GitHubOptions | (Pick<GitHubOptions, 'owner' | 'repo'> & { readonly connection: Connection })) {
     this.owner = options.owner;
     this.repo = options.repo;
     this.#connection = 'connection' in options ? options.connection : connect(options);
   }
 
-  /** The client of another repository: it shares the connection, the pace, the kept answers and the limits. */
+  /** The client of another repository, with the same connection, pace, cached responses and rate limits. */
   forRepository(owner: string, repo: string): GitHubClient {
     if (owner === this.owner && repo === this.repo) return this;
     return new GitHubClient({ owner, repo, connection: this.#connection });
@@ -106,13 +109,13 @@ export class GitHubClient {
     return `${this.owner}/${this.repo}`;
   }
 
-  /** Who this client is to GitHub, and where. */
+  /** The identity of this client's credential and its host. */
   get credentials(): Pick<GitHubCredentials, 'host' | 'id'> {
     return this.#connection.credentials;
   }
 
   /**
-   * The data of an answer.
+   * The data of a response.
    *
    * @throws {ApplicationFailure} ForgeRateLimited, ForgeUnauthorized, ForgeUnavailable or ForgeRejected.
    */
@@ -122,7 +125,7 @@ export class GitHubClient {
     });
   }
 
-  /** As `data`, but refusals with one of the statuses are given to the caller. */
+  /** Like `data`, but responses with one of the given error statuses are returned to the caller. */
   async answer<T, Status extends number>(statuses: readonly Status[], ask: Ask<T>): Promise<Answer<T, Status>> {
     return this.#send<Answer<T, Status>>(
       async (octokit) => ({ data: { ok: true, data: (await ask(octokit)).data } }),
@@ -148,9 +151,10 @@ export class GitHubClient {
   }
 
   /**
-   * The data of a query or mutation of GraphQL.
+   * The data of a GraphQL query or mutation.
    *
-   * @throws {ApplicationFailure} as `data`; an error in the answer is ForgeRejected, unless it is a limit or GitHub's trouble.
+   * @throws {ApplicationFailure} as `data`; an error in the response is ForgeRejected, unless it is a rate limit or a
+   *   problem of GitHub.
    */
   async graphql<T>(query: string, variables: Readonly<Record<string, unknown>> = {}): Promise<T> {
     const { data, errors } = await this.#query(query, variables);
@@ -158,7 +162,7 @@ export class GitHubClient {
     return data as T;
   }
 
-  /** As `graphql`, but errors of one of the types, such as `STALE_DATA`, are given to the caller. */
+  /** Like `graphql`, but errors of one of the given types, such as `STALE_DATA`, are returned to the caller. */
   async graphqlAnswer<T, Type extends string>(
     types: readonly Type[],
     query: string,
@@ -173,19 +177,19 @@ export class GitHubClient {
     throw graphQlFailure(errors, this.repository);
   }
 
-  /** Data without any error, or else null with errors, of which there is at least one. */
+  /** Returns data without errors, or null with at least one error. */
   async #query(
     query: string,
     variables: Readonly<Record<string, unknown>>,
   ): Promise<{ readonly data: unknown; readonly errors: readonly GraphQlError[] }> {
     const url = this.#connection.graphQlUrl;
     const { data = null, errors = [] } = await this.data<GraphQlBody>(async (octokit) => {
-      // By its plain address the throttling would know it for GraphQL, and then it takes its errors for its own.
+      // With its literal URL the throttling plugin would recognize GraphQL and handle its errors itself.
       const response: { data: GraphQlBody } = await octokit.request('POST {+graphQlUrl}', {
         graphQlUrl: url,
         query,
         variables,
-        // A query changes nothing, so it may be sent again like every other read.
+        // A query changes nothing, so it may be retried like every other read.
         request: { retries: isMutation(query) ? 0 : READ_RETRIES },
       });
       throwGraphQlLimit(response, { method: 'POST', url });
@@ -197,7 +201,7 @@ export class GitHubClient {
     return { data, errors: [{ message: 'the answer has neither data nor errors' }] };
   }
 
-  /** @param refused gets GitHub's refusals that are not about a limit, and throws those it has no use for. */
+  /** @param onFailure gets GitHub's errors that are not rate limits; it rethrows those it does not handle. */
   async #send<T>(ask: Ask<T>, onFailure: (error: RequestError) => T): Promise<T> {
     const connection = this.#connection;
     const rest = connection.limitedUntil - Date.now();
@@ -235,7 +239,7 @@ export class GitHubClient {
     }
   }
 
-  /** Notes that GitHub wants no requests for a while, where the failure says so. */
+  /** Records that GitHub wants no requests for a while, if the failure says so. */
   #limited(failure: Error, wait: number | undefined): Error {
     if (wait === undefined) return failure;
     this.#connection.limitedUntil = Math.max(this.#connection.limitedUntil, Date.now() + wait);
@@ -256,7 +260,8 @@ export class GitHubClient {
 function connect(options: GitHubOptions): Connection {
   const { log, credentials } = options;
   const apiUrl = options.apiUrl.replace(/\/+$/, '');
-  // The pace is one for all writes: the plugin's own groups would queue without an end, longer than an activity lasts.
+  // All writes share one pace: the plugin's own groups have unbounded queues, in which a write could wait longer than
+  // its activity lasts.
   const writes = new Bottleneck.Group({
     maxConcurrent: 1,
     minTime: options.writeSpacingMs ?? WRITE_SPACING_MS,
@@ -266,7 +271,7 @@ function connect(options: GitHubOptions): Connection {
   const octokit = new HeadroomOctokit({
     baseUrl: apiUrl,
     userAgent: 'headroom',
-    // Octokit's own lines are one for each request, and errors are told by whoever handles them.
+    // Octokit logs every request, and errors are logged where they are handled.
     log: {
       debug: () => {},
       info: (line: string) => log.trace(credentials.redact(line)),
@@ -281,7 +286,7 @@ function connect(options: GitHubOptions): Connection {
       id: `${apiUrl} ${credentials.id}`,
       write: writes,
       notifications: new Bottleneck.Group({ maxConcurrent: 1 }),
-      // Sleeping here would hold an activity slot for minutes; the refusal becomes a failure that names the time.
+      // Sleeping here would block an activity slot for minutes; the rate limit becomes a failure with a retry delay.
       onRateLimit: () => {},
       onSecondaryRateLimit: () => {},
     },
@@ -294,7 +299,7 @@ function connect(options: GitHubOptions): Connection {
     limitedUntil: 0,
     failed: null,
   };
-  // Each is the outermost when it is added: it sees a request once, with all its retries inside.
+  // A hook that is added later wraps the earlier ones: it sees each request once, with all retries inside.
   octokit.hook.wrap('request', conditionally(octokit));
   octokit.hook.wrap('request', authorized(connection));
   return connection;
@@ -304,11 +309,14 @@ type Endpoint = Required<Octokit['request']['endpoint']['DEFAULTS']>;
 type Response = Awaited<ReturnType<Octokit['request']>>;
 type Hook = (request: (options: Endpoint) => Promise<Response> | Response, options: Endpoint) => Promise<Response>;
 
-/** Puts the credential into a request, and sends it once more where it is refused and another one is there at once. */
+/**
+ * Adds the credential to a request, and sends the request once more if the credential is rejected and another one is
+ * available at once.
+ */
 function authorized(connection: Connection): Hook {
   return async (request, options) => {
     const { credentials } = connection;
-    // The hooks inside were given this very object, one for each request, so it is written to.
+    // The inner hooks got this same object, one per request, so it is modified in place.
     for (let renewed = false; ; renewed = true) {
       const authorization = await credentials.authorization();
       options.headers['authorization'] = authorization;
@@ -317,7 +325,7 @@ function authorized(connection: Connection): Hook {
       } catch (error) {
         if (!(error instanceof RequestError) || error.status !== UNAUTHORIZED) throw error;
         const rest = credentials.rejected(authorization);
-        // A refused request took no effect, so a write can be repeated as well.
+        // A rejected request had no effect, so even a write can be repeated.
         if (rest === 0 && !renewed) continue;
         const words = credentials.redact(error.message);
         connection.failed = { authorization, words, askAgainAt: Date.now() + rest };
@@ -327,13 +335,13 @@ function authorized(connection: Connection): Hook {
   };
 }
 
-/** Asks with the ETag of the answer before, and gives that answer again when nothing has changed. */
+/** Sends the ETag of the cached response, and returns that response when nothing has changed. */
 function conditionally(octokit: Octokit): Hook {
   const answers = new BoundedCache<{ readonly etag: string; readonly response: Response }>(KEPT_ANSWERS);
   return async (request, options) => {
-    // Without options of its own a request shares this object with all others, and the retries are counted in it.
+    // Requests without their own options would share this object, in which retries are counted.
     options.request = { ...options.request };
-    // A write whose answer was lost may have happened: it is looked for, never repeated blindly.
+    // A write whose response was lost may have taken effect: the caller looks for it and never repeats it blindly.
     if (options.method !== 'GET') {
       options.request['retries'] ??= 0;
       return request(options);
@@ -353,13 +361,16 @@ function conditionally(octokit: Octokit): Hook {
   };
 }
 
-/** Beside the REST API: `https://api.github.com/graphql`, or `https://HOST/api/graphql` for `https://HOST/api/v3`. */
+/**
+ * The GraphQL URL of a REST API: `https://api.github.com/graphql`, or `https://HOST/api/graphql` for
+ * `https://HOST/api/v3`.
+ */
 function graphQlUrlOf(apiUrl: string): string {
   return `${apiUrl.replace(/\/api\/v3$/, '/api')}/graphql`;
 }
 
 /**
- * GraphQL says in a good answer that a limit is reached; from here on it is one as for every other request.
+ * GraphQL reports a rate limit in a successful response; this turns it into the error that other requests get.
  *
  * @throws {RequestError}
  */
@@ -377,13 +388,13 @@ function isMutation(query: string): boolean {
   return /^\s*(?:#[^\n]*\n\s*)*mutation\b/.test(query);
 }
 
-/** How often a read is sent again. */
+/** How often a failed read is repeated. */
 const READ_RETRIES = 1;
-/** Statuses that a second try does not change; 429 would only be slept on. */
+/** Statuses for which a repetition is useless; for 429 the plugin would only sleep. */
 const FAILED_STATUSES = Array.from({ length: 100 }, (_, index) => 400 + index).filter((status) => status !== 408);
 /** Long enough for most of the queue to be written. */
 const QUEUE_FULL_WAIT_MS = 15_000;
 /** GitHub's largest. */
 const PAGE_SIZE = 100;
-/** 1,000 checks or comments on one pull request; what comes after is not looked at. */
+/** 1,000 checks or comments of one pull request; later pages are not read. */
 const MAX_PAGES = 10;

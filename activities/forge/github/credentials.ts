@@ -1,6 +1,6 @@
 /**
- * Who Headroom is to GitHub: the header of every request, what to do when GitHub refuses it, and how to keep it out of
- * every text. Here is the interface and the token; an App is in github-app.ts.
+ * Headroom's identity on GitHub: the header of every request, what to do when GitHub rejects it, and its redaction from
+ * texts. This file has the interface and the token; a GitHub App is in app.ts.
  */
 import { createHash } from 'node:crypto';
 
@@ -8,43 +8,47 @@ export interface GitHubCredentials {
   /** The host of the API, with its port where it has one: `api.github.com`. */
   readonly host: string;
   /**
-   * The stable name of this credential on its host, with nothing secret in it: every process with the same credential has
-   * the same name, which is what shares a budget. Asked anew at each use, because a rotated token has another name.
+   * A stable name of this credential on its host, without secrets. Processes with the same credential have the same
+   * name and therefore share a write budget. Computed at each use, because a rotated token has another name.
    */
   readonly id: string;
-  /** What a person should look at when GitHub refuses the credential, as the end of a sentence. */
+  /** What a person should check when GitHub rejects the credential, as the end of a sentence. */
   readonly advice: string;
   /**
-   * The value of the header `authorization`, valid for the next request.
+   * The value of the header `authorization` for the next request.
    *
-   * @throws {ApplicationFailure} ForgeUnauthorized, ForgeRateLimited or ForgeUnavailable where it has to be fetched.
+   * @throws {ApplicationFailure} ForgeUnauthorized, ForgeRateLimited or ForgeUnavailable if it has to be fetched.
    */
   authorization(): Promise<string>;
   /**
-   * Tells that GitHub answered 401 to this header.
+   * Reports that GitHub responded with 401 to this header.
    *
-   * @returns the milliseconds for which the same header must not be sent again; 0 when the next `authorization()` gives
-   *   another one, so that the request can be sent again at once.
+   * @returns the milliseconds for which the same header must not be sent again; 0 when the next `authorization()`
+   *   returns a different one, so that the request can be sent again at once.
    */
   rejected(authorization: string): number;
-  /** The text without any secret of this credential, also without those that it had before. */
+  /** The text without any present or former secret of this credential. */
   redact(text: string): string;
 }
 
-/** GitHub locks an account out for a while that goes on sending what it has refused; a refusal by mistake ends. */
+/**
+ * GitHub locks an account for a while if it keeps sending a rejected credential; a mistaken rejection ends by itself.
+ */
 export const REJECTED_REST_MS = 60_000;
 
-/** How many secrets are taken out of texts, former ones too: an answer that was slow may come after a rotation. */
+/** How many secrets are redacted, former ones included: a slow response may arrive after a rotation. */
 const REMEMBERED_SECRETS = 200;
 const HIDDEN = '[redacted]';
 
-/** Credentials by their form: JSON Web Tokens, and private keys in PEM, also with escaped line breaks. */
+/**
+ * Credentials recognizable by their format: JSON Web Tokens, and private keys in PEM, also with escaped line breaks.
+ */
 const SECRET_FORMS: readonly RegExp[] = [
   /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
   /(?<=-----BEGIN [A-Z ]*PRIVATE KEY-----)(?:\\+[nr]|\s)*[\w+/=]{16}[\s\S]*?(?:-----END|$)/g,
 ];
 
-/** The values that must be in no text: those of now, and the last ones before. */
+/** Remembers the values to redact: the present ones and the last ones before. */
 export class SecretCache {
   readonly #values: string[] = [];
 
@@ -56,7 +60,7 @@ export class SecretCache {
 
   redact(text: string): string {
     const byForm = SECRET_FORMS.reduce((clean, form) => clean.replace(form, HIDDEN), text);
-    // The longest first: a secret may be a part of another one.
+    // The longest first, because a secret may be part of another one.
     const values = this.#values.toSorted((a, b) => b.length - a.length);
     return values.reduce((clean, value) => clean.replaceAll(value, HIDDEN), byForm);
   }
@@ -67,15 +71,15 @@ export function hostOf(apiUrl: string): string {
   return new URL(apiUrl).host;
 }
 
-/** 48 bits of a hash of 256: they tell two secrets apart and say nothing about either. */
+/** 48 bits of a SHA-256 hash: enough to distinguish secrets without revealing them. */
 export function fingerprint(secret: string): string {
   return createHash('sha256').update(secret).digest('hex').slice(0, 12);
 }
 
 /**
- * A personal access token, or any other that GitHub takes as it is.
+ * A personal access token, or another token that GitHub accepts as it is.
  *
- * @param token asked at every request, so that it is replaced without a restart.
+ * @param token called at every request, so that it can be replaced without a restart.
  */
 export function tokenCredentials(options: {
   readonly apiUrl: string;
@@ -95,7 +99,7 @@ export function tokenCredentials(options: {
     advice:
       'check that it has not expired or been revoked and put a valid one in its place, no restart is needed where it is read from a file',
     authorization: () => Promise.resolve(`Bearer ${current()}`),
-    // Only the owner can replace it.
+    // Only a person can replace a token.
     rejected: (authorization) => (authorization === `Bearer ${current()}` ? REJECTED_REST_MS : 0),
     redact: (text) => {
       current();

@@ -1,19 +1,17 @@
-/**
- * What an HTTP exchange with GitHub that went wrong means, as a failure that says who must move next.
- */
+/** Converts a failed HTTP exchange with GitHub to a failure that says who has to act. */
 import { RequestError } from '@octokit/request-error';
 import { ApplicationFailure } from '@temporalio/common';
 import { formatSpan } from '../../../domain/kernel/time.ts';
 import { failure } from '../../kernel/failure.ts';
 
-/** GitHub's advice where a secondary limit names no time. */
+/** GitHub's recommendation for a secondary rate limit without a time. */
 const SECONDARY_LIMIT_WAIT_MS = 60_000;
-/** How often it is looked whether a refused credential was replaced; nothing is sent to GitHub for that. */
+/** How often to check whether a rejected credential was replaced; this sends nothing to GitHub. */
 const TOKEN_RETRY_MS = 5_000;
-/** Of an answer's own words. */
+/** The maximum length of a quoted response. */
 const SHOWN_CHARACTERS = 500;
 
-/** The failure while a limit of GitHub is in force; nothing was sent, or GitHub refused it. */
+/** The failure during a rate limit of GitHub: the request was rejected or not sent. */
 export function rateLimited(waitMs: number, message: string): ApplicationFailure {
   return failure({
     type: 'ForgeRateLimited',
@@ -24,11 +22,11 @@ export function rateLimited(waitMs: number, message: string): ApplicationFailure
 }
 
 /**
- * The failure for a credential that GitHub refused: until another one is in its place nothing more is sent.
+ * The failure for a credential that GitHub rejected; nothing more is sent until it is replaced.
  *
- * @param refused what it does not take, to follow "GitHub refuses": `the token for acme/gitops`.
- * @param words GitHub's own, without any secret.
- * @param advice what a person should look at.
+ * @param rejected what GitHub rejects: `the token for acme/gitops`.
+ * @param words GitHub's message, without secrets.
+ * @param advice what a person should check.
  */
 export function unauthorized(rejected: string, words: string, advice: string): ApplicationFailure {
   return failure({
@@ -39,8 +37,8 @@ export function unauthorized(rejected: string, words: string, advice: string): A
 }
 
 /**
- * How long GitHub asks to wait, in milliseconds, when the answer is about a limit; undefined for any other answer.
- * The time left is counted from the answer's own date, because the two clocks may differ.
+ * How many milliseconds GitHub asks to wait, if the response is a rate limit; undefined for any other response. The
+ * remaining time is computed from the response's own date, because the clocks may differ.
  */
 export function rateLimitWait(error: RequestError, now: number): number | undefined {
   if (error.status !== 403 && error.status !== 429) return undefined;
@@ -50,15 +48,15 @@ export function rateLimitWait(error: RequestError, now: number): number | undefi
   if (headers['x-ratelimit-remaining'] === '0') {
     const date = Date.parse(headers.date ?? '');
     const reset = Number(headers['x-ratelimit-reset']) * 1000;
-    // One second more, because both are cut to whole seconds.
+    // One second more, because both times are truncated to whole seconds.
     if (Number.isFinite(reset)) return Math.max(0, reset - (Number.isNaN(date) ? now : date)) + 1000;
   }
   return error.status === 429 || /rate limit/i.test(error.message) ? SECONDARY_LIMIT_WAIT_MS : undefined;
 }
 
-/** An error of GraphQL, which comes in an answer with status 200. */
+/** An error of GraphQL, which comes in a response with status 200. */
 export interface GraphQlError {
-  /** `STALE_DATA`, `NOT_FOUND`, …; some of GitHub's own troubles have none. */
+  /** `STALE_DATA`, `NOT_FOUND`, …; some internal errors of GitHub have none. */
   readonly type?: string;
   readonly message: string;
 }
@@ -66,7 +64,7 @@ export interface GraphQlError {
 /** The failure for errors of GraphQL that no code handles; `messages` are redacted already. */
 export function graphQlFailure(errors: readonly GraphQlError[], repository: string): ApplicationFailure {
   const words = errors.map(({ type, message }) => (type === undefined ? message : `${type}: ${message}`)).join('; ');
-  // GitHub's own troubles ("Something went wrong while executing your query") have no type, or one of these.
+  // GitHub's internal errors ("Something went wrong while executing your query") have no type, or one of these.
   const isTrouble = errors.every(({ type }) => type === undefined || GRAPHQL_TROUBLES.has(type));
   if (isTrouble) return failure({ type: 'ForgeUnavailable', message: `GitHub could not answer a query: ${words}` });
   return failure({
@@ -79,10 +77,10 @@ export function graphQlFailure(errors: readonly GraphQlError[], repository: stri
 const GRAPHQL_TROUBLES: ReadonlySet<string> = new Set(['INTERNAL', 'SERVICE_UNAVAILABLE', 'TIMEOUT']);
 
 /**
- * The failure for an answer that no code handles. Only GitHub's own words, the method and the path go into it: the
- * request's headers hold the token.
+ * The failure for a response that no caller handles. It contains only GitHub's message, the method and the path,
+ * because the request's headers contain the token.
  *
- * @param redact takes every secret out of a text, whoever put it there (an invalid header's error quotes the header).
+ * @param redact removes all secrets from a text (the error about an invalid header quotes the header).
  */
 export function failureOf(error: unknown, repository: string, now: number, redact: (text: string) => string): Error {
   if (error instanceof ApplicationFailure) return error;
@@ -111,14 +109,14 @@ export function failureOf(error: unknown, repository: string, now: number, redac
   });
 }
 
-/** On one line: what is no GitHub may answer with a whole page. */
+/** On one line: a proxy may respond with a whole HTML page. */
 function brief(words: string): string {
   const line = words.replace(/\s+/g, ' ').trim();
   return line.length > SHOWN_CHARACTERS ? `${line.slice(0, SHOWN_CHARACTERS)}…` : line;
 }
 
 function adviceOn(status: number, url: string): string {
-  // GraphQL says in a good answer that something is not there: at this address is no GraphQL.
+  // GraphQL reports missing objects in a successful response; a 404 means that there is no GraphQL at this URL.
   if (status === 404 && pathOf(url).endsWith('/graphql')) {
     return '; check GITHUB_API_URL: it is https://api.github.com, or https://HOST/api/v3 for GitHub Enterprise';
   }

@@ -1,18 +1,18 @@
 import { requestCancellation } from '../../kernel/cancellation.ts';
 
-/** Answers that have no body. */
+/** Responses without a body. */
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
 export interface WholeFetchOptions {
-  /** How long one request may take, its answer read to the end. */
+  /** Time limit for one request, including reading the body. */
   readonly timeoutMs: number;
-  /** Whether a request ends with the activity that made it; one whose answer serves several activities does not. */
+  /** Whether cancelling the activity aborts its request; a request that serves several activities is not aborted. */
   readonly endsWithActivity: boolean;
 }
 
 /**
- * fetch with a time limit over the whole answer. The body is read here, because Octokit takes a body that breaks off
- * for an empty success.
+ * fetch with a time limit for the whole response. The body is read here, because Octokit takes a broken body for an
+ * empty success.
  */
 export function fetchWhole({ timeoutMs, endsWithActivity }: WholeFetchOptions): typeof fetch {
   return async (input, init) => {

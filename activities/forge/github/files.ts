@@ -6,12 +6,12 @@ import type { BaseBranch, BlobEntry, ForgeFiles, MissingBase, TreeEntry } from '
 import { readBlobTexts, readDefaultBranch } from './graphql.ts';
 import type { GitHubRepository } from './repository.ts';
 
-/** Blobs in one query of GraphQL: far below its limits of nodes and of time. */
+/** Blobs per GraphQL query: far below the limits for nodes and time. */
 const MAX_QUERY_BLOBS = 100;
 const MAX_QUERY_BYTES = 2_000_000;
-/** GraphQL cuts off what is longer. */
+/** GraphQL truncates longer texts. */
 const MAX_GRAPHQL_BLOB_BYTES = 500_000;
-/** Files read at the same time; GitHub allows 100 requests at once for a whole account. */
+/** Files read in parallel; GitHub allows 100 concurrent requests per account. */
 const BLOBS_AT_ONCE = 8;
 
 export class GitHubFiles implements ForgeFiles {
@@ -30,12 +30,12 @@ export class GitHubFiles implements ForgeFiles {
     const name = asked === '' ? this.#defaultBranch : asked;
     const at = Date.now();
     const branch = name === undefined ? await this.#readDefaultBranch() : await this.#readBranch(name, ref);
-    // Of two that asked at the same time, the one that asked later knows better, whichever is answered first.
+    // Of two concurrent reads, the one that was sent later is more recent, whichever response arrives first.
     if (branch.kind === 'branch' && at >= (this.#bases.get(asked)?.at ?? 0)) this.#bases.set(asked, { at, branch });
     return branch;
   }
 
-  /** @param ref the same where somebody asked for this branch. */
+  /** @param ref equal to `name` if the caller asked for this branch. */
   async #readBranch(name: string, ref: string | undefined): Promise<BaseBranch | MissingBase> {
     const answer = await this.#repository.client.answer([404], (octokit) =>
       octokit.rest.repos.getBranch({ ...this.#repository.where, branch: name }),
@@ -65,7 +65,7 @@ export class GitHubFiles implements ForgeFiles {
     return { kind: 'branch', name: found.name, sha: found.target.oid, treeSha: found.target.tree.oid };
   }
 
-  /** The base branches are cached to have moved (by a merge) or to be gone. */
+  /** Must be called when the base branches have moved (by a merge) or were deleted. */
   forgetBase(): void {
     this.#bases.clear();
   }
@@ -78,13 +78,13 @@ export class GitHubFiles implements ForgeFiles {
     };
   }
 
-  /** Every entry at and below a path of a tree, with whole paths; folders too big for one answer are walked. */
+  /** All entries at and below a path of a tree, with full paths; folders too big for one response are walked. */
   async entriesBelow(treeSha: string, path: string): Promise<readonly TreeEntry[]> {
     const whole = await this.#tree(treeSha, true);
     if (whole !== null) {
       return path === '' ? whole : whole.filter((entry) => entry.path === path || entry.path.startsWith(`${path}/`));
     }
-    // The tree is truncated: step down to the path first, so that only what is below it is listed.
+    // The tree is truncated: go down to the path first, so that only entries below it are listed.
     let sha = treeSha;
     let prefix = '';
     for (const segment of path.split('/').filter((part) => part !== '')) {
@@ -110,7 +110,7 @@ export class GitHubFiles implements ForgeFiles {
     return found;
   }
 
-  /** @throws {ApplicationFailure} ForgeRejected for a folder of which GitHub does not list everything. */
+  /** @throws {ApplicationFailure} ForgeRejected for a folder that GitHub does not list completely. */
   async #children(sha: string, folder: string): Promise<readonly TreeEntry[]> {
     const children = await this.#tree(sha, false);
     if (children !== null) return children;
@@ -121,7 +121,7 @@ export class GitHubFiles implements ForgeFiles {
     });
   }
 
-  /** Null when GitHub had to leave entries out of the listing. */
+  /** Null when GitHub truncated the listing. */
   async #tree(sha: string, recursive: boolean): Promise<readonly TreeEntry[] | null> {
     return this.#repository.objects.trees.get(`${sha} ${recursive}`, async () => {
       const data = await this.#repository.client.data((octokit) =>
@@ -149,9 +149,10 @@ export class GitHubFiles implements ForgeFiles {
   }
 
   /**
-   * The texts of files by their blobs, as `fileText`: those that are not cached in as few requests as possible.
+   * The texts of files by their blobs, as `fileText`; blobs that are not cached are read with as few requests as
+   * possible.
    *
-   * @param ahead files that may be asked for next: read along where there is something to read, and where they fit in.
+   * @param ahead files that may be needed next: they fill up a request that is made anyway.
    */
   async fileTexts(
     files: readonly BlobEntry[],
@@ -169,14 +170,14 @@ export class GitHubFiles implements ForgeFiles {
     });
   }
 
-  /** What GraphQL gives of these blobs; nothing where a request for a single one is as good. */
+  /** The texts that GraphQL returns for these blobs; none when a REST request for a single blob does as well. */
   async #textsAtOnce(asked: readonly BlobEntry[], more: readonly BlobEntry[]): Promise<ReadonlyMap<string, string>> {
     const whole = asked.filter(({ size }) => (size ?? 0) <= MAX_GRAPHQL_BLOB_BYTES);
     if (whole.length === 0 || whole.length + more.length < 2) return new Map();
     const texts = new Map<string, string>();
     for (const shas of blobQueries(whole, more)) {
       const answer = await readBlobTexts(this.#repository.client, shas);
-      // A credential that GraphQL shows nothing to may still read by REST.
+      // A credential without access to GraphQL may still read by REST.
       if (!answer.ok) break;
       for (const [sha, text] of answer.data) texts.set(sha, text);
     }
@@ -190,13 +191,13 @@ export class GitHubFiles implements ForgeFiles {
     );
     if (!answer.ok || Array.isArray(answer.data) || answer.data.type !== 'file') return null;
     const { sha, content, encoding, size } = answer.data;
-    // GitHub leaves the content of a file above 1 MB out of this answer.
+    // GitHub omits the content of files above 1 MB.
     const here = encoding === 'base64' && (content !== '' || size === 0);
     return { sha, text: here ? decodeText(content) : await this.fileText(sha) };
   }
 }
 
-/** The blobs of each query; `more` only fills up the last one. */
+/** Splits the blobs into queries; `more` only fills up the last one. */
 function blobQueries(asked: readonly BlobEntry[], more: readonly BlobEntry[]): readonly (readonly string[])[] {
   const queries: string[][] = [];
   let current: string[] = [];

@@ -7,7 +7,7 @@ import { type GitHubRepositoryOptions, type GitObjects, gitHubRepository } from 
 /**
  * One repository on GitHub.
  *
- * @param shared the objects of another repository of the same credential.
+ * @param shared the git objects of another repository of the same credential.
  */
 export function createGitHubForge(options: GitHubRepositoryOptions, shared?: GitObjects): Forge {
   const repository = gitHubRepository(options, shared);

@@ -1,11 +1,11 @@
-/** What GitHub offers in one request in GraphQL only. */
+/** Requests that need GraphQL, because REST would take several. */
 import { blobSha } from '../git-blob.ts';
 import type { GitHubClient, GraphQlAnswer } from './client.ts';
 
-/** What a commit on a branch is made of; the names are GitHub's. */
+/** The input of a commit on a branch; the names are GitHub's. */
 interface CommitOnBranch {
   readonly branch: { readonly repositoryNameWithOwner: string; readonly branchName: string };
-  /** The commit is refused (STALE_DATA) when the branch is anywhere else. */
+  /** The commit is rejected (STALE_DATA) when the branch points to another commit. */
   readonly expectedHeadOid: string;
   readonly message: { readonly headline: string; readonly body: string };
   /** Contents in base64. */
@@ -39,7 +39,7 @@ export interface DefaultBranch {
 const DEFAULT_BRANCH =
   'query ($owner: String!, $name: String!) { repository(owner: $owner, name: $name) { defaultBranchRef { name target { oid ... on Commit { tree { oid } } } } } }';
 
-/** By REST it would be a request for the name and one for the tip. */
+/** With REST this takes two requests, one for the name and one for the tip. */
 export async function readDefaultBranch(
   client: GitHubClient,
 ): Promise<GraphQlAnswer<{ readonly repository: { readonly defaultBranchRef: DefaultBranch | null } }, 'NOT_FOUND'>> {
@@ -47,10 +47,10 @@ export async function readDefaultBranch(
 }
 
 /**
- * The texts of files by their blobs. By REST each is a request of its own.
+ * The texts of files by their blobs. With REST each takes a request.
  *
- * @returns only what came back whole: GraphQL cuts long texts off, has none of what it takes for binary, and makes UTF-8 of
- *   other encodings.
+ * @returns only complete texts: GraphQL truncates long ones, omits those it considers binary, and converts other
+ *   encodings to UTF-8.
  */
 export async function readBlobTexts(
   client: GitHubClient,

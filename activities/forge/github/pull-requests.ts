@@ -73,9 +73,9 @@ export class GitHubPullRequests implements ForgePullRequests {
   }
 
   /**
-   * Asks people, and teams (`org/team`), to review.
+   * Requests reviews from people and teams (`org/team`).
    *
-   * @returns GitHub's words where it rejects them: nobody of the list is asked then.
+   * @returns GitHub's message if it rejects the request; then nobody on the list was asked.
    */
   async requestReviewers(
     number: number,
@@ -142,7 +142,7 @@ export class GitHubPullRequests implements ForgePullRequests {
     return answer.ok ? loginOf(answer.data.closed_by) : null;
   }
 
-  /** Check runs and commit statuses of a commit: GitHub keeps them apart, and a repository may have either. */
+  /** Check runs and commit statuses of a commit: they are separate in GitHub, and a repository may use either. */
   async checks(sha: string): Promise<Checks> {
     const [runs, statuses] = await Promise.all([
       this.#repository.client.pages(
@@ -190,7 +190,7 @@ export class GitHubPullRequests implements ForgePullRequests {
     );
     this.#forgetBase();
     if (answer.ok) return { kind: 'merged', sha: answer.data.sha };
-    // 409: the head moved. 405: it may not be merged, which GitHub also says where the base moved under it.
+    // 409: the head moved. 405: not mergeable, which GitHub also returns when the base moved.
     if (answer.status === 409 || /base branch was modified/i.test(answer.message)) return { kind: 'moved' };
     return { kind: 'rejected', message: answer.message, needsMergeQueue: /merge queue/i.test(answer.message) };
   }

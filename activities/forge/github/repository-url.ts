@@ -1,4 +1,4 @@
-/** The address of a repository as Argo CD and Flux have it, and where that is. */
+/** Parses repository URLs of Argo CD and Flux. */
 
 export interface RepositoryAddress {
   /** In lower case, without a port. */
@@ -7,11 +7,11 @@ export interface RepositoryAddress {
   readonly repository: string;
 }
 
-/** `git@github.com:acme/gitops.git`: what is no URL has no slashes before the colon. */
+/** scp syntax, `git@github.com:acme/gitops.git`: not a URL, since no slashes follow the colon. */
 const SCP = /^(?:[^@/:]+@)?(\[[0-9a-f:.]+\]|[^/:@[\]]+):(?!\/)(.+)$/i;
 const SCHEMES: readonly string[] = ['https:', 'http:', 'ssh:', 'git:'];
 
-/** Reads `https://`, `ssh://` and scp addresses; null for a text that is none of them, or names no owner and repository. */
+/** Parses `https://`, `ssh://` and scp addresses; null for any other text, or one without owner and repository. */
 export function parseRepositoryUrl(text: string): RepositoryAddress | null {
   const written = text.trim();
   const scp = written.includes('://') ? null : SCP.exec(written);
@@ -30,7 +30,7 @@ function addressOf(host: string, path: string): RepositoryAddress | null {
   return { host: canonical(host), repository: `${owner}/${name}` };
 }
 
-/** GitHub takes SSH over the port of HTTPS at another name. */
+/** GitHub offers SSH over the HTTPS port under another host name. */
 function canonical(host: string): string {
   const lower = host.toLowerCase();
   return lower === 'ssh.github.com' ? 'github.com' : lower;
@@ -39,6 +39,6 @@ function canonical(host: string): string {
 /** The host of the repositories that a REST API serves: `github.com` for `https://api.github.com`. */
 export function hostOfRepositories(apiUrl: string): string {
   const { hostname, pathname } = new URL(apiUrl);
-  // An Enterprise Server has the API below its own host, everything else at a host of its own.
+  // An Enterprise Server has its API below its own host; other installations have a separate host for it.
   return pathname.startsWith('/api/') ? hostname : hostname.replace(/^api\./, '');
 }

@@ -1,25 +1,25 @@
-/** One repository of a credential, as what asks GitHub about it shares it. */
+/** State of one repository that the GitHub modules share. */
 import type { GitHubClient } from './client.ts';
 import { ObjectCache } from './cache.ts';
 import type { TreeEntry } from '../forge.ts';
 
-/** Entries of trees that are cached: a handful of repositories states of 20,000 files. */
+/** Maximum of cached tree entries: a handful of repository states with 20,000 files each. */
 const CACHED_TREE_ENTRIES = 400_000;
-/** Characters of files that are cached. */
+/** Maximum of cached characters of files. */
 const CACHED_FILE_CHARACTERS = 64 * 1024 * 1024;
-/** An entry of a cache costs something even when its value is empty. */
+/** The weight of a cache entry with an empty value. */
 const ENTRY_WEIGHT = 200;
 
 /** Trees and files by their SHA, which is the same in every repository. */
 export class GitObjects {
-  /** Null for a tree that GitHub cut off. */
+  /** Null for a tree that GitHub truncated. */
   readonly trees = new ObjectCache<readonly TreeEntry[] | null>(CACHED_TREE_ENTRIES, (tree) => (tree?.length ?? 0) + 1);
   /** Null for a file that is not UTF-8. */
   readonly blobs = new ObjectCache<string | null>(CACHED_FILE_CHARACTERS, (text) => (text?.length ?? 0) + ENTRY_WEIGHT);
 }
 
 export interface GitHubRepositoryOptions {
-  /** Of this repository. */
+  /** The client of this repository. */
   readonly client: GitHubClient;
   /** The branch to change; absent: the repository's default branch. */
   readonly baseBranch?: string | null | undefined;
@@ -35,7 +35,7 @@ export interface GitHubRepository {
   readonly objects: GitObjects;
 }
 
-/** @param shared the objects of another repository of the same credential. */
+/** @param shared the git objects of another repository of the same credential. */
 export function gitHubRepository(
   { client, baseBranch }: GitHubRepositoryOptions,
   shared: GitObjects = new GitObjects(),
