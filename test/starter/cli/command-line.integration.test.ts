@@ -264,7 +264,7 @@ describe.concurrent('headroom', () => {
     );
     await quota.reaches('CoolingDown', 'PreviouslyRejected');
     expect(await quota.shown(number)).toMatchObject({ state: 'closed', merged: false });
-    expect(await says('reconcile-now', 'rejected/compute')).toBe(`Looking again now, asked by ${me}.\n`);
+    expect(await says('reconcile-now', 'rejected/compute')).toBe(`Checking again now, as asked by ${me}.\n`);
   });
 
   it('explains a quota with the episode that runs, and what a greater need would do to its pull request', async () => {
