@@ -24,7 +24,8 @@ beforeAll(async () => {
   const coverages = await Promise.all(controllers.map(coverageFor));
   const decisions = coverages.flatMap(Object.values).flatMap(({ decision }) => decision ?? []);
   traced = await replayTraced(recorded, decisions);
-});
+  // The bundle and sixty replays: ten seconds alone, and ten times as long where a dozen others want the same cores.
+}, 180_000);
 
 /** The histories that cannot be replayed with changed workflows, and why. */
 async function failedWith(...changes: Change[]): Promise<Record<string, string>> {
