@@ -43,7 +43,7 @@ type ReadScope =
   | (Extract<PauseScope, { kind: 'controller' | 'target' }> & { readonly controller: ControllerName });
 
 /**
- * What a key of the ConfigMap stops; null for one that stops nothing, such as `namespace-team-a` or `controller_quotaresize`.
+ * What a key of the ConfigMap stops; null for one that stops nothing, such as `namespace-team-a` or a misspelt controller.
  * The name of a target that was too long for a key is not whole.
  */
 export function scopeOfPauseKey(key: string): ReadScope | null {
