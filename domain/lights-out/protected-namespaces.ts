@@ -1,6 +1,6 @@
 import { serviceNamespace } from './service-namespace.ts';
 
-/** What of the configuration names protected namespaces. */
+/** The settings that name protected namespaces. */
 interface ProtectedBy {
   readonly lightsOut: { readonly protectedNamespaces: readonly string[] };
   readonly kubernetes: { readonly systemNamespace: string };
@@ -8,8 +8,8 @@ interface ProtectedBy {
 }
 
 /**
- * Namespaces that no schedule touches, besides Kubernetes' own: those of the configuration, Headroom's, and Temporal's as far
- * as its address names one. Whoever puts Headroom or Temporal to sleep never wakes anything again.
+ * Namespaces that no schedule may touch, besides Kubernetes' own: those of the configuration, Headroom's, and
+ * Temporal's if its address contains one. If Headroom or Temporal were asleep, nothing would ever be woken again.
  */
 export function protectedNamespaces({ lightsOut, kubernetes, temporal }: ProtectedBy): readonly string[] {
   const ofTemporal = serviceNamespace(temporal.address);

@@ -1,7 +1,7 @@
 /**
- * The namespace of a Service that an address names, `temporal` for `frontend.temporal.svc.cluster.local:7233` and for
- * `frontend.temporal:7233`; null for an address of any other form. A public name of two parts looks the same as the second
- * form: its last part is then no namespace of the cluster, or one that is spared without need.
+ * The namespace of a Service in an address, `temporal` for `frontend.temporal.svc.cluster.local:7233` and for
+ * `frontend.temporal:7233`; null for any other form. A public host name of two parts looks like the second form; its
+ * last part is then protected without need.
  */
 export function serviceNamespace(address: string): string | null {
   const host = address.replace(/:\d+$/, '').replace(/\.$/, '');

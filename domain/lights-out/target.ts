@@ -4,7 +4,7 @@ export interface ScheduleTarget {
   readonly schedule: string;
 }
 
-/** Workflow id of a LightsOutSchedule, for as long as it exists. */
+/** The workflow id of a LightsOutSchedule, for as long as the object exists. */
 export function lightsOutId(target: ScheduleTarget): string {
   return `lights-out/${target.cluster}/${target.schedule}`;
 }

@@ -1,4 +1,4 @@
-/** What an operator may tell the workflow of a schedule. Pure, so that an update's validator can ask. */
+/** Operator commands for the workflow of a schedule. Pure, so that the update's validator can call it too. */
 import { oneLine } from '../../kernel/sentence.ts';
 import { DURATION_FORM, parseDuration } from '../../kernel/duration.ts';
 import { type EpochMs, formatInstant, formatSpan } from '../../kernel/time.ts';
@@ -10,13 +10,13 @@ import type { Override } from '../schedule/override.ts';
 /** Besides `pause` and `resume`. */
 export type CommandName = 'wake' | 'sleep' | 'cancel' | 'approve' | 'reconcileNow';
 
-/** `memory` is null where the command is refused; `message` answers whoever sent it. */
+/** `memory` is null when the command is rejected; `message` is the answer to its sender. */
 export interface CommandAnswer {
   readonly memory: LightsOutMemory | null;
   readonly message: string;
 }
 
-/** Longer than any holiday; whoever means more changes the schedule. */
+/** Longer than any holiday; for a longer time the schedule itself should be changed. */
 const LONGEST_OVERRIDE_MS = 31 * 86_400_000;
 const MAX_OVERRIDES = 100;
 const MAX_TEXT = 300;
@@ -52,7 +52,8 @@ export function applyCommand(
           `there is nothing to cancel${namespace === null ? '' : ` in ${namespace}`}: nobody woke it or put it to sleep by a command`,
         );
       }
-      // Who was awake until now is remembered for the night: what people did meanwhile was not against it.
+      // Past wake overrides are remembered for the night: what people scaled up while awake was not against the
+      // schedule.
       const woke = ended.filter((one) => one.kind === 'wake').map((one) => ({ ...one, until: now }));
       return {
         memory: { ...memory, overrides: [...remaining, ...woke] },
@@ -61,13 +62,13 @@ export function applyCommand(
     }
     case 'approve':
       if (memory.approved !== null) return reject(`already approved by ${memory.approved.by}`);
-      // Before the first observation it is not known.
+      // Before the first observation it is unknown whether the schedule requires approval.
       if (seen !== null && seen.schedule?.spec?.requireApproval !== true) {
         return reject('the schedule asks for no approval');
       }
       return { memory: { ...memory, approved: { by: input.by, at: now } }, message: `approved by ${input.by}` };
     case 'reconcileNow':
-      // What failed or was contested is tried at once as well.
+      // Failed and contested workloads are tried at once too.
       return { memory: { ...memory, retry: null, contested: {} }, message: 'looking again' };
   }
 }
@@ -106,7 +107,7 @@ function override(
   };
 }
 
-/** Why nothing happens for now all the same, as the end of a sentence. */
+/** Why the command has no effect yet, as the end of a sentence. */
 function notYet(memory: LightsOutMemory, seen: LightsOutObservation | null): string {
   const spec = seen?.schedule?.spec;
   const reasons = [
@@ -135,7 +136,7 @@ function inA(span: string, now: EpochMs): EpochMs | null {
   }
 }
 
-/** The input as people typed it: a field that is no text counts as missing. */
+/** The input as people typed it: a field that is not text counts as missing. */
 function readInput(raw: unknown): Read {
   const fields = typeof raw === 'object' && raw !== null ? (raw as Record<string, unknown>) : {};
   const text = (value: unknown) => (typeof value === 'string' ? oneLine(value).slice(0, MAX_TEXT) : '');

@@ -19,16 +19,16 @@ import { type Plan } from './plan.ts';
 import type { LightsOutPhase, LightsOutReason, LightsOutVerdict, LightsOutEvent } from './verdict.ts';
 import { workloadName } from '../workload/workload.ts';
 
-/** Everything is observed once a day at least: a timer may be as old as the zone data that it was computed with. */
+/** Everything is observed at least once a day: a timer may have been computed with outdated time zone data. */
 const LONGEST_WAIT_MS = 86_400_000;
-/** While Headroom is paused in the cluster: nothing is watched that would say when it ends. */
+/** Interval of checks during a global pause, whose end is not watched. */
 const GLOBAL_PAUSE_RECHECK_MS = 60_000;
-/** Events of one kind from one observation; the others are in the details. */
+/** Maximum of Events of one kind per observation; the details contain the others. */
 const EVENTS_AT_ONCE = 10;
 
 /**
- * What is to be done about a schedule. Pure; time is in the observation. The memory that comes back has taken in what was
- * seen: it is carried on whatever becomes of the verdict.
+ * Decides what to do about a schedule. Pure; the time is part of the observation. The returned memory includes the
+ * observation and must be kept whatever the verdict is.
  */
 export function decide(
   seen: LightsOutObservation,
@@ -42,8 +42,8 @@ function takeIn(seen: LightsOutObservation, before: LightsOutMemory): LightsOutM
   const { at, schedule, period, plan } = seen;
   const taken = schedule === null ? before : { ...takeOver(before, schedule.status), uid: schedule.uid };
   const inEffect = seen.inEffect ?? taken.inEffect;
-  // An override that kept something awake is remembered for the rest of the night: what people scaled up while it held is
-  // left alone.
+  // A past override that kept something awake is remembered for the rest of the night: what people scaled up during it
+  // is left alone.
   const overrides = taken.overrides.filter(
     ({ kind, until }) => until > at || (kind === 'wake' && until > (inEffect?.from ?? at)),
   );
@@ -55,7 +55,7 @@ function takeIn(seen: LightsOutObservation, before: LightsOutMemory): LightsOutM
     plan === null
       ? savingsAt(taken.savings, at, taken.savings.replicas)
       : savingsAt(taken.savings, at, plan.savedReplicas);
-  // What is no longer to be done has not failed any more.
+  // A workload that is no longer in the plan does not count as failing any more.
   const due = new Set(plan?.items.map(({ workload }) => workloadName(workload)));
   const isComplete = plan !== null && plan.total - (plan.withheld ?? 0) <= plan.items.length;
   const failing = isComplete
@@ -68,7 +68,7 @@ function takeIn(seen: LightsOutObservation, before: LightsOutMemory): LightsOutM
     savings,
     failing,
     retry: Object.keys(failing).length === 0 ? null : taken.retry,
-    // A night is over, and with it who was up in it.
+    // A new period begins without contested workloads.
     contested: isOtherPeriod ? {} : taken.contested,
   };
 }
@@ -101,7 +101,7 @@ function paused(
   };
 }
 
-/** A schedule that is being deleted: everything that it ever put to sleep is woken, and then the finalizer goes. */
+/** The schedule is being deleted: everything that it ever put to sleep is woken, then the finalizer is removed. */
 function deleting(
   seen: LightsOutObservation,
   memory: LightsOutMemory,
@@ -173,7 +173,7 @@ function restoring(
   };
 }
 
-/** An invalid schedule touches nothing, whatever it did before it became invalid. */
+/** An invalid schedule changes nothing, whatever it did before it became invalid. */
 function invalid({ problems, generation }: SeenSchedule, memory: LightsOutMemory): LightsOutVerdict {
   const listed = problems.map(({ field, message }) => `${field}: ${message}`).join('; ');
   const message = listed === '' ? 'the schedule cannot be read' : listed;
@@ -187,7 +187,7 @@ function invalid({ problems, generation }: SeenSchedule, memory: LightsOutMemory
   };
 }
 
-/** What a decision about a valid schedule starts from. */
+/** The input of a decision about a valid schedule. */
 interface Following {
   readonly seen: LightsOutObservation;
   readonly memory: LightsOutMemory;
@@ -240,7 +240,7 @@ function dryRun({ seen, memory, plan, facts }: Following): LightsOutVerdict {
   };
 }
 
-/** There is something to write: it waits for the end of a global pause, and for the finalizer. */
+/** There is something to write; the writes wait for the end of a global pause and for the finalizer. */
 function scaling(
   { seen, memory, schedule, period, plan, facts }: Following,
   items: readonly PlanItem[],
@@ -282,7 +282,10 @@ function awaitingApproval({ seen, memory, schedule, period, plan, facts }: Follo
   };
 }
 
-/** Nothing can be written now: everything is as it should be, but for what failed and waits for its next try. */
+/**
+ * Nothing can be written now: everything is as the schedule wants it, except for failed workloads that wait for their
+ * next try.
+ */
 function asScheduled({ seen, memory, period, plan, facts }: Following): LightsOutVerdict {
   const isFailing = Object.keys(memory.failing).length > 0;
   const detail = isFailing ? failureSentence(memory) : stateSentence(seen, plan);
@@ -298,12 +301,12 @@ function asScheduled({ seen, memory, period, plan, facts }: Following): LightsOu
   };
 }
 
-/** The condition Ready while nothing can be read: what was seen last may not be so any more. */
+/** The condition Ready while the cluster cannot be read: the last observation may be out of date. */
 export function unreadable(message: string): NonNullable<LightsOutVerdict['ready']> {
   return { status: 'Unknown', reason: 'ReadFailed', message };
 }
 
-/** What is to be done now: what failed waits for its next try, and is tried last then. */
+/** The items to write now: failed ones wait for their next try and then come last. */
 function due(items: readonly PlanItem[], memory: LightsOutMemory, now: EpochMs): readonly PlanItem[] {
   if (memory.retry === null || memory.retry.at <= now) return items;
   if (memory.retry.isMany) return [];
@@ -329,12 +332,12 @@ function readyOf(memory: LightsOutMemory, detail: string): NonNullable<LightsOut
     : { status: 'False', reason: 'ReconcileFailed', message: failureSentence(memory) };
 }
 
-/** Changes when others fail, not when the same fail again. */
+/** Changes when other workloads fail, but not when the same ones fail again. */
 function failingKey({ failing }: LightsOutMemory): string {
   return Object.keys(failing).toSorted().join(', ');
 }
 
-/** Reasons that become Events; the others are in the details only. */
+/** The reasons that are reported as Events; the others are only in the details. */
 const EVENT_OF: Readonly<
   Partial<Record<KeepReason, { readonly type: LightsOutEvent['type']; readonly reason: string }>>
 > = {

@@ -9,43 +9,51 @@ import type { LightsOutEvent } from './verdict.ts';
 
 export interface LightsOutMemory {
   readonly version: 2;
-  /** Of the schedule that all of this is about: another one of the same name begins afresh. */
+  /** The uid of the schedule that the memory is about; a new schedule of the same name begins with a new memory. */
   readonly uid: string | null;
-  /** What an earlier run left in the schedule's status has been taken over. */
+  /** Whether the overrides that an earlier run left in the schedule's status were taken over. */
   readonly isTakenOver: boolean;
-  /** The pause of the schedule as it was read last; it is kept outside of the run. */
+  /** The pause of the schedule at the last read; the ConfigMap is the source. */
   readonly paused: { readonly by: string; readonly reason: string; readonly at: EpochMs } | null;
-  /** By command. */
+  /** Overrides by command. */
   readonly overrides: readonly Override[];
   readonly approved: { readonly by: string; readonly at: EpochMs } | null;
   readonly inEffect: InEffect | null;
-  /** The last moment at which everything was as the schedule wants it, in which state, and when that state began by the crons. */
+  /** When everything was last as the schedule wants it, in which state, and when that state began by the crons. */
   readonly completed: {
     readonly state: ScheduleState;
     readonly since: EpochMs | null;
     readonly at: EpochMs;
   } | null;
-  /** By workload: how often GitOps scaled it up again in this period, and the earliest moment at which it is put to sleep again. */
+  /**
+   * By workload: how often GitOps scaled it up again in this period, and when it may be put to sleep again at the
+   * earliest.
+   */
   readonly contested: Readonly<Record<string, { readonly times: number; readonly until: EpochMs }>>;
-  /** By workload: why it could not be written. */
+  /** By workload: the error of its last write. */
   readonly failing: Readonly<Record<string, string>>;
-  /** `isMany`: more failed than are remembered by name, so nothing is written before the next try. */
+  /** `isMany`: more workloads failed than are remembered by name, so nothing is written before the next try. */
   readonly retry: { readonly times: number; readonly at: EpochMs; readonly isMany: boolean } | null;
   readonly savings: Savings;
   readonly lastUpscale: EpochMs | null;
   readonly lastDownscale: EpochMs | null;
-  /** What is being done, from the first write until nothing is left to do. */
+  /** The current scaling run, from the first write until nothing is left to do. */
   readonly run: ScalingRun | null;
-  /** Between two batches: when the next of the same direction may begin. */
+  /** When the next batch of the same direction may begin. */
   readonly nextBatchAt: EpochMs | null;
   readonly batchDirection: ScheduleState | null;
-  /** What was written of a priority in this run: those of the next begin when it is ready, however often that is begun anew. */
+  /**
+   * The workloads of the current priority that were written in this run: the next priority begins when they are ready,
+   * even if the plan is made again meanwhile.
+   */
   readonly stage: Stage | null;
-  /** Priorities that were waited for in vain, in words. */
+  /** Priorities whose readiness timeout passed, as sentences. */
   readonly unready: readonly string[];
-  /** Keys of the Events that were written about what is so now: none of them is written again. */
+  /** Keys of the Events about conditions that still hold: they are not written again. */
   readonly emitted: readonly string[];
-  /** Events about what was done: no later observation leads to them, so they stay here until they are written. */
+  /**
+   * Events about completed actions: no later observation produces them again, so they are kept until they are written.
+   */
   readonly pendingEvents: readonly LightsOutEvent[];
 }
 
@@ -53,10 +61,10 @@ export interface ScalingRun {
   readonly startedAt: EpochMs;
   readonly up: number;
   readonly down: number;
-  /** Whether any of that was for a transition, and not for a scope that changed or somebody else's write. */
+  /** Whether a transition caused some of the writes, and not a changed scope or another writer. */
   readonly isUpscale: boolean;
   readonly isDownscale: boolean;
-  /** Read again before the write, and then left as they are, or gone. */
+  /** Items that were evaluated again before the write and then left alone, or that are gone. */
   readonly skipped: number;
   readonly total: number;
   readonly namespaces: readonly string[];
@@ -65,13 +73,13 @@ export interface ScalingRun {
 export interface Stage {
   readonly direction: ScheduleState;
   readonly priority: number;
-  /** At most `PLAN_LIMIT`, the last ones. */
+  /** At most `PLAN_LIMIT`, the most recent ones. */
   readonly items: readonly Pick<PlanItem, 'workload' | 'to'>[];
-  /** Null while it is still being written. */
+  /** Null while the priority is still being written. */
   readonly waitingSince: EpochMs | null;
 }
 
-/** Replicas that did not run, times how long: a sum up to `at`, and what it grows by from then on. */
+/** Replicas × time that did not run: the sum until `at`, and the number of replicas that increases it afterwards. */
 export interface Savings {
   readonly replicaMs: number;
   readonly replicas: number;
@@ -102,12 +110,12 @@ export const freshMemory: LightsOutMemory = {
   pendingEvents: [],
 };
 
-/** What is known of a schedule that took the place of another one of the same name: that it is paused, and no more. */
+/** The memory for a new schedule with the name of an earlier one: only the pause is kept. */
 export function memoryOfAnother({ paused }: LightsOutMemory): LightsOutMemory {
   return { ...freshMemory, paused };
 }
 
-/** Version 1 had other names for three fields. Everything may be missing, as it grew by and by. */
+/** Version 1 had other names for three fields. Any field may be missing, because they were added over time. */
 interface MemoryVersion1 extends Partial<Omit<LightsOutMemory, 'version' | 'completed' | 'emitted' | 'pendingEvents'>> {
   readonly version: 1;
   readonly settled?: LightsOutMemory['completed'];
@@ -116,9 +124,9 @@ interface MemoryVersion1 extends Partial<Omit<LightsOutMemory, 'version' | 'comp
 }
 
 /**
- * The memory of a run before, from whichever release; what an older version lacks is as in a fresh one.
+ * The memory of a run of any earlier release; missing fields get their initial values.
  *
- * @throws Error when it is of a version that this code does not know, which is a deployment going backwards.
+ * @throws Error for a version that this code does not know, which happens when a deployment is rolled back.
  */
 export function upgradeMemory(carried: LightsOutMemory | MemoryVersion1 | undefined): LightsOutMemory {
   if (carried === undefined) return freshMemory;
@@ -131,10 +139,10 @@ export function upgradeMemory(carried: LightsOutMemory | MemoryVersion1 | undefi
   return { ...freshMemory, ...rest, completed: settled, emitted: told, pendingEvents: untold };
 }
 
-/** Of Events that cannot be written for days, the last so many are kept. */
+/** How many Events are kept when they cannot be written for days. */
 const MAX_PENDING_EVENTS = 20;
 
-/** With Events that are to be written, and are kept until they are. */
+/** The memory with further Events, which are kept until they are written. */
 export function withPendingEvents(memory: LightsOutMemory, events: readonly LightsOutEvent[]): LightsOutMemory {
   return events.length === 0
     ? memory
@@ -143,7 +151,7 @@ export function withPendingEvents(memory: LightsOutMemory, events: readonly Ligh
 
 const MS_PER_HOUR = 3_600_000;
 
-/** The sum as of a moment, with what grows it from then on. */
+/** The sum up to a moment, and the replicas that increase it from then on. */
 export function savingsAt(savings: Savings, now: EpochMs, replicas: number): Savings {
   const elapsed = savings.at === null ? 0 : Math.max(0, now - savings.at);
   return { replicaMs: savings.replicaMs + savings.replicas * elapsed, replicas: Math.max(0, replicas), at: now };
@@ -155,8 +163,8 @@ export function replicaHours({ replicaMs }: Savings): string {
 }
 
 /**
- * Takes over what the status says of a run before this one, which was terminated, or of which the history is gone. Only
- * once: from then on the memory is the truth and the status its picture.
+ * Takes over overrides and progress from the status, written by a run that was terminated or whose history is gone.
+ * Only once: afterwards the memory is the source and the status a copy.
  */
 export function takeOver(memory: LightsOutMemory, status: ScheduleStatus): LightsOutMemory {
   if (memory.isTakenOver) return memory;
@@ -176,7 +184,8 @@ export function takeOver(memory: LightsOutMemory, status: ScheduleStatus): Light
   return {
     ...memory,
     isTakenOver: true,
-    // The status has no field for it: what was put to sleep in this night counts as complete unless it was still in progress.
+    // The status has no field for this: what was put to sleep in this night counts as complete unless it was still in
+    // progress.
     completed:
       memory.completed ??
       (status.state !== 'Down' ||
@@ -186,7 +195,7 @@ export function takeOver(memory: LightsOutMemory, status: ScheduleStatus): Light
       status.scalingProgress !== undefined
         ? null
         : { state: 'Down', since: null, at: downscaled }),
-    // Commands that this run took before its first observation are newer.
+    // Commands before the first observation of this run are more recent than the status.
     overrides: [
       ...overrides.filter((old) => memory.overrides.every(({ namespace }) => namespace !== old.namespace)),
       ...memory.overrides,

@@ -9,15 +9,18 @@ import type { ScheduleProblem } from '../schedule/schedule-problem.ts';
 
 /** Durations that the worker's configuration sets, in milliseconds. */
 export interface LightsOutTimings {
-  /** After the first failure of a workload; twice as long each time. */
+  /** Backoff after the first failure of a workload; it doubles each time. */
   readonly retryMin: number;
   readonly retryMax: number;
-  /** How long a workload that GitOps scaled up again is left alone after it was put to sleep again; twice as long each time. */
+  /**
+   * How long a workload that GitOps scaled up again is left alone before it is put to sleep again; it doubles each
+   * time.
+   */
   readonly contestedMin: number;
   readonly contestedMax: number;
 }
 
-/** A schedule as it was found. */
+/** A schedule as observed. */
 export interface SeenSchedule {
   readonly uid: string;
   readonly generation: number;
@@ -25,27 +28,30 @@ export interface SeenSchedule {
   readonly createdAt: EpochMs;
   readonly isDeleting: boolean;
   readonly hasFinalizer: boolean;
-  /** Null where it is invalid: `problems` says why. */
+  /** Null when the schedule is invalid; `problems` gives the reasons. */
   readonly spec: ScheduleSpec | null;
   readonly problems: readonly ScheduleProblem[];
-  /** Of its annotations wake-until and sleep-until, as far as they can be read and are not over. */
+  /** Overrides from its annotations wake-until and sleep-until that are valid and not over. */
   readonly overrides: readonly Override[];
   readonly status: ScheduleStatus;
 }
 
-/** A schedule and everything in its scope at one moment. Moments were computed by the activity, so that a replay agrees. */
+/**
+ * A schedule and everything in its scope at one moment. The activity computes all moments, so that replays are
+ * deterministic.
+ */
 export interface LightsOutObservation {
   readonly at: EpochMs;
   readonly timings: LightsOutTimings;
-  /** Null: it does not exist (any more). */
+  /** Null: the schedule does not exist (any more). */
   readonly schedule: SeenSchedule | null;
-  /** Null where the schedule is invalid or gone. */
+  /** Null when the schedule is invalid or gone. */
   readonly period: Period | null;
-  /** Null with the period. */
+  /** Null when `period` is null. */
   readonly inEffect: InEffect | null;
   /**
-   * Moments of the period as people of the schedule's zone read them (`formatMoment` of moment.ts, which a workflow must not
-   * call); null where there is no such moment.
+   * Moments of the period formatted in the schedule's zone (with `formatMoment` of moment.ts, which a workflow must not
+   * call); null when there is no such moment.
    */
   readonly local: {
     readonly next: string | null;
@@ -53,15 +59,15 @@ export interface LightsOutObservation {
     readonly nextDownscale: string | null;
   };
   /**
-   * What is to be done. Of an invalid schedule: nothing. Of one that is deleted or gone: to restore all that it put down.
-   * Null only where there is a schedule that cannot be read.
+   * What is to be done. For an invalid schedule: nothing. For a schedule that is deleted or gone: restore everything
+   * that it put to sleep. Null only for a schedule that cannot be read.
    */
   readonly plan: Plan | null;
-  /** Who paused Headroom in this cluster, or this controller, in words; null when nobody did. */
+  /** The pause of everything in this cluster or of this controller, in words; null when there is none. */
   readonly globalPause: string | null;
   /** The pause of the schedule itself. */
   readonly paused: Pause | null;
 }
 
-/** The condition Ready as a verdict has it; the activity fills in when it changed. */
+/** The condition Ready in a verdict; the activity adds lastTransitionTime. */
 export type ReadyCondition = Pick<Condition, 'status' | 'reason' | 'message'>;

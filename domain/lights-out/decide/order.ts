@@ -1,16 +1,16 @@
-/** In which order the steps of a plan are done, and in which portions. */
+/** The order and the batches in which the items of a plan are written. */
 import type { ScheduleState } from '../schedule/names.ts';
 import type { PlanItem } from '../workload/evaluation.ts';
 import { workloadName } from '../workload/workload.ts';
 
-/** Restores go first: what runs again is what people wait for. */
+/** Workloads are woken first, because people wait for them. */
 const DIRECTIONS: Readonly<Record<ScheduleState, number>> = { Up: 0, Down: 1 };
 
 function compareTexts(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Up begins with the greatest priority, down with the least. */
+/** Waking begins with the greatest priority, putting to sleep with the least. */
 function compareSteps(a: PlanItem, b: PlanItem): number {
   return (
     DIRECTIONS[a.direction] - DIRECTIONS[b.direction] ||
@@ -18,7 +18,7 @@ function compareSteps(a: PlanItem, b: PlanItem): number {
   );
 }
 
-/** Items of one step, one of each namespace in turn, so that none has to wait for the whole of another. */
+/** Interleaves the namespaces within one step, so that none has to wait for all workloads of another. */
 function inTurns(items: readonly PlanItem[]): readonly PlanItem[] {
   const seen = new Map<string, number>();
   return items
@@ -33,8 +33,8 @@ function inTurns(items: readonly PlanItem[]): readonly PlanItem[] {
 }
 
 /**
- * The items of a plan as they are to be done: restores before the others, by priority, and within one priority spread over
- * the namespaces. Those that failed before (by `workloadName`) come last of all, so that they hold up nothing.
+ * The items in the order of writing: waking first, then by priority, and interleaved over the namespaces within a
+ * priority. Items that failed before (by `workloadName`) come last, so that they delay nothing.
  */
 export function inOrder(items: readonly PlanItem[], failing: readonly string[] = []): readonly PlanItem[] {
   const failed = new Set(failing);
@@ -44,7 +44,7 @@ export function inOrder(items: readonly PlanItem[], failing: readonly string[] =
   );
 }
 
-/** An ordered plan, split wherever the priority or the direction changes: each part begins when the one before is ready. */
+/** An ordered plan, split where the priority or the direction changes: a part begins when the previous one is ready. */
 export function stepsOf(items: readonly PlanItem[]): readonly (readonly PlanItem[])[] {
   const steps: PlanItem[][] = [];
   for (const item of items) {
@@ -56,7 +56,7 @@ export function stepsOf(items: readonly PlanItem[]): readonly (readonly PlanItem
   return steps;
 }
 
-/** The items in portions of a size, the last of which may be smaller. Null: all at once. */
+/** Splits the items into batches of a size; the last one may be smaller. Null: one batch. */
 export function batchesOf<T>(items: readonly T[], size: number | null): readonly (readonly T[])[] {
   if (items.length === 0) return [];
   if (size === null || size < 1) return [items];

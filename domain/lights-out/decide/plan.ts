@@ -1,4 +1,4 @@
-/** What a schedule wants of every workload, and in which order it is done. */
+/** Computes what a schedule wants of every workload, and the order of the writes. */
 import type { EpochMs } from '../../kernel/time.ts';
 import { annotationProblems, overridesOf } from '../workload/annotations.ts';
 import { evaluate } from '../workload/evaluate.ts';
@@ -11,29 +11,38 @@ import { isInScope, namespacesInScope } from '../schedule/scope.ts';
 import type { KeepReason, EvaluationContext, PlanItem } from '../workload/evaluation.ts';
 import { type ScopedNamespace, type Workload, workloadName } from '../workload/workload.ts';
 
-/** What was found, and what is to be done first. */
+/** The findings of an observation and the writes that come first. */
 export interface Plan {
   /** Namespaces in scope, sorted. */
   readonly namespaces: readonly string[];
-  /** In the order in which they are to be done; at most `PLAN_LIMIT`, and `PLAN_LENGTH` together. */
+  /** In the order of writing; at most `PLAN_LIMIT` items with `PLAN_LENGTH` characters. */
   readonly items: readonly PlanItem[];
-  /** All that are to be done, those beyond the limit and the withheld ones included. */
+  /** The number of all items, including those beyond the limit and the withheld ones. */
   readonly total: number;
-  /** Of those, what a pause of their namespaces withholds: it is in `items` when that is over. Absent where nothing is. */
+  /**
+   * How many of them a pause of their namespace withholds; they are in `items` when the pause is over. Absent when
+   * there are none.
+   */
   readonly withheld?: number;
   readonly stats: Readonly<WorkloadStats>;
-  /** Replicas that do not run now because of this schedule. */
+  /** Replicas that do not run because of this schedule. */
   readonly savedReplicas: number;
-  /** What is left as it is for a reason worth saying, sorted; at most `NOTES_LIMIT`. */
+  /** Workloads that are left alone for a reason worth reporting, sorted; at most `NOTES_LIMIT`. */
   readonly notes: readonly { readonly workload: string; readonly reason: KeepReason; readonly detail: string }[];
   readonly notesTotal: number;
-  /** The earliest moment at which some workload is to be evaluated again; null where there is none. */
+  /** The earliest moment at which a workload has to be evaluated again; null when there is none. */
   readonly until: EpochMs | null;
 }
 
-/** Items of one observation: each is some 650 bytes of history, 1,000 with a ScaledObject, and 2,300 with the longest names. */
+/**
+ * Maximum of items in one observation: each takes some 650 bytes of history, 1,000 with a ScaledObject, and 2,300 with
+ * the longest names.
+ */
 export const PLAN_LIMIT = 1_000;
-/** Characters of the items of one observation, as JSON: Temporal takes no answer of an activity that is longer than two megabytes. */
+/**
+ * Maximum of characters of the items in one observation, as JSON: Temporal rejects activity results above two
+ * megabytes.
+ */
 export const PLAN_LENGTH = 1_000_000;
 export const NOTES_LIMIT = 50;
 
@@ -41,7 +50,7 @@ export interface PlanInput {
   readonly context: EvaluationContext;
   readonly namespaces: readonly ScopedNamespace[];
   readonly workloads: readonly Workload[];
-  /** What autoscalers with a schedule's annotations would scale, and is not there: without a UID, and with none but those autoscalers. */
+  /** Targets of annotated autoscalers that do not exist: without a UID and with only those autoscalers. */
   readonly missing?: readonly Workload[];
   /** Whether a namespace is paused. */
   readonly isPaused?: (namespace: string) => boolean;
@@ -56,7 +65,7 @@ const NO_STATS: WorkloadStats = {
   cronjobsSuspended: 0,
 };
 
-/** Whether a workload that the schedule put down is down, at the level that the schedule keeps or below. */
+/** Whether a workload that the schedule put to sleep has at most the replicas that the schedule keeps. */
 function isDown(workload: Workload, spec: ScheduleSpec): boolean {
   const savedState = savedStateOf(workload);
   if (!isScaledDown(savedState, workload.kind)) return false;
@@ -64,21 +73,21 @@ function isDown(workload: Workload, spec: ScheduleSpec): boolean {
   return workload.replicas <= Math.min(originalReplicas(savedState), spec.downscaleReplicas);
 }
 
-/** Replicas that a workload would have if it had not been put down, beyond the pods that it still has. */
+/** The replicas that a workload would have if it had not been put to sleep, beyond its present ones. */
 function savedOf(workload: Workload): number {
   const savedState = savedStateOf(workload);
   if (workload.replicas === null || !isScaledDown(savedState, workload.kind)) return 0;
-  // By spec.replicas: pods take a moment to end, and that alone leads to no further observation.
+  // By spec.replicas: pods take a moment to terminate, and their end alone causes no new observation.
   return Math.max(0, originalReplicas(savedState) - workload.replicas);
 }
 
-/** The moments of an object's annotations at which something else will hold. */
+/** The moments at which an object's annotations expire. */
 function expiriesOf({ annotations }: Workload | ScopedNamespace, now: EpochMs): readonly EpochMs[] {
   const { wakeUntil, sleepUntil } = overridesOf(annotations, now);
   return [wakeUntil, sleepUntil].filter((at) => at !== null);
 }
 
-/** Evaluates every workload, and puts what is to be done in order. */
+/** Evaluates every workload and orders the items. */
 export function planSchedule({
   context,
   namespaces,
@@ -130,10 +139,10 @@ export function planSchedule({
   }
   for (const workload of missing) {
     const evaluation = evaluate(workload, byName.get(workload.namespace) ?? null, context);
-    // There is nothing to hold down.
+    // A target that does not exist cannot be put to sleep, only released.
     if (evaluation.kind === 'change' && evaluation.item.direction === 'Up') items.push(evaluation.item);
   }
-  // Before the cut: what may not be written must not take the places of what may.
+  // Before the limit is applied: items that may not be written must not displace others.
   const allowed = items.filter(({ workload }) => !isPaused(workload.namespace));
   const withheld = items.length - allowed.length;
   const until = moments.reduce<EpochMs | null>((first, at) => (first === null || at < first ? at : first), null);
@@ -152,7 +161,7 @@ export function planSchedule({
   };
 }
 
-/** Long names and autoscalers make an item several times as long. The rest is found by the next observation. */
+/** Long names and autoscalers make an item several times as long. The next observation finds the rest. */
 function asManyAsFit(items: readonly PlanItem[]): readonly PlanItem[] {
   const fit: PlanItem[] = [];
   let length = 0;

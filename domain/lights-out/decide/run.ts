@@ -1,4 +1,4 @@
-/** What becomes of the memory while workloads are written, and when nothing is left to be written. */
+/** Updates the memory while workloads are written and when a scaling run ends. */
 import type { EpochMs } from '../../kernel/time.ts';
 import { type LightsOutMemory, savingsAt, type ScalingRun, type Stage } from './memory.ts';
 import type { LightsOutObservation, LightsOutTimings } from './observation.ts';
@@ -7,20 +7,20 @@ import { PLAN_LIMIT } from './plan.ts';
 import type { LightsOutEvent } from './verdict.ts';
 import { workloadName } from '../workload/workload.ts';
 
-/** What one write of a batch came to. */
+/** The result of writing one item of a batch. */
 export interface Outcome {
   readonly workload: string;
   readonly kind: 'done' | 'skipped' | 'failed';
   readonly detail?: string;
 }
 
-/** Failures that are remembered by name. Where there are more, everything waits for the next try. */
+/** How many failed workloads are remembered by name. With more, everything waits for the next try. */
 const REMEMBERED = 100;
-/** What is contested is carried everywhere; beyond this, it is put to sleep as often as it is noticed. */
+/** How many contested workloads are remembered; beyond that a workload is put to sleep whenever it is noticed. */
 const CONTESTED = 1_000;
 const MESSAGE_LENGTH = 300;
 
-/** The run that is under way, or a new one, with what is left to be done. */
+/** The memory with the current scaling run, or a new one, and how much is left to do. */
 export function withRun(memory: LightsOutMemory, left: number, now: EpochMs): LightsOutMemory {
   const run = memory.run ?? freshRun(now, 0);
   const unready = memory.run === null ? [] : memory.unready;
@@ -89,12 +89,15 @@ export function afterBatch(
   };
 }
 
-/** The workload is as it should be, and its autoscalers are not: somebody changed one in the night, and it is held again. */
+/**
+ * Whether only the autoscalers of a sleeping workload are written: somebody changed one in the night, and it is held
+ * again.
+ */
 function isOfScalersAlone({ workload, writes }: PlanItem): boolean {
   return writes.length > 0 && writes.every(({ kind }) => kind !== workload.kind);
 }
 
-/** A batch is of one direction and one priority. */
+/** A batch has one direction and one priority. */
 function stageWith(stage: Stage | null, batch: readonly PlanItem[]): Stage | null {
   const [first] = batch;
   if (first === undefined) return stage;
@@ -104,7 +107,7 @@ function stageWith(stage: Stage | null, batch: readonly PlanItem[]): Stage | nul
   return { direction, priority, items, waitingSince: null };
 }
 
-/** Several batches of one try fail at about the same time, which counts once. */
+/** Several batches of one try fail at about the same time, which counts as one failure. */
 function nextRetry(
   { retry }: LightsOutMemory,
   now: EpochMs,
@@ -116,17 +119,17 @@ function nextRetry(
   return { times, at: now + Math.min(retryMin * 2 ** (times - 1), retryMax), isMany };
 }
 
-/** What a run came to, once nothing is left that could be done now. */
+/** The result of a scaling run, once nothing is left that can be done now. */
 export interface FinishedRun {
   readonly direction: 'upscale' | 'downscale';
   readonly seconds: number;
 }
 
 /**
- * The memory when nothing more is done now: the run is over. With the Events that say what was done.
+ * The memory at the end of a scaling run, with the Events that report it.
  *
- * @param isAsDecided nothing is left to do of what was decided, as far as it could be written. What a pause of its
- * namespace withholds is not as the schedule wants it all the same.
+ * @param isAsDecided nothing of the decision is left that could be written. Workloads that a pause of their namespace
+ *   withholds still differ from what the schedule wants.
  */
 export function completeRun(
   memory: LightsOutMemory,
@@ -144,7 +147,7 @@ export function completeRun(
     isAsWanted &&
     failed === 0 &&
     period !== null &&
-    // Unknown where a run before this one was terminated.
+    // Unknown when the previous run was terminated.
     completed !== null &&
     completed.since !== null &&
     (completed.state !== period.state || completed.since !== period.since);

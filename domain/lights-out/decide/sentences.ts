@@ -1,4 +1,4 @@
-/** What people read about a schedule in details, conditions and Events. */
+/** Sentences about a schedule in details, conditions and Events. */
 import { atMost } from '../../kernel/sentence.ts';
 import { formatInstant } from '../../kernel/time.ts';
 import type { PlanItem } from '../workload/evaluation.ts';
@@ -9,7 +9,7 @@ import type { LightsOutMemory } from './memory.ts';
 import type { LightsOutObservation } from './observation.ts';
 import type { Plan } from './plan.ts';
 
-/** Workloads that are named in a list for people. */
+/** How many workloads a list for people names. */
 const NAMED = 20;
 
 export function failureSentence({ failing, retry }: LightsOutMemory): string {
@@ -38,7 +38,7 @@ export function withheldSentence(withheld: number): string {
   return `${counted(withheld, 'workload')} ${wait} for the end of the pause of ${whose}`;
 }
 
-/** What people see below the first sentence. */
+/** The lines below the first sentence of the details. */
 export function factsOf(
   { at: now, schedule, period, local, plan, globalPause }: LightsOutObservation,
   memory: LightsOutMemory,
@@ -91,7 +91,7 @@ export function shortList(entries: readonly string[], named = NAMED): string {
   return rest <= 0 ? entries.join('; ') : `${entries.slice(0, named).join('; ')}; and ${rest} more`;
 }
 
-/** @param total where the entries are only some of them. */
+/** @param total the number of all entries if `entries` has only some of them. */
 export function shortFacts(entries: readonly string[], total?: number): readonly string[] {
   return atMost(entries, NAMED, (rest) => `and ${rest} more`, total);
 }

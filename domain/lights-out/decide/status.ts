@@ -3,10 +3,13 @@ import { type LightsOutMemory, replicaHours } from './memory.ts';
 import type { LightsOutObservation } from './observation.ts';
 import type { ScheduleStatus } from '../schedule/schedule.ts';
 
-/** Names that fit into a status without making every read of it slow. */
+/** How many names a status lists without becoming slow to read. */
 const NAMED_NAMESPACES = 1_000;
 
-/** The status of a schedule by an observation, without what the writer adds: conditions and the generation. */
+/**
+ * The status of a schedule after an observation, without the fields that the writer adds: conditions and the
+ * generation.
+ */
 export function statusOf(
   { at, schedule, period, inEffect, plan }: LightsOutObservation,
   memory: LightsOutMemory,

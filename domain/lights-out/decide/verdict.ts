@@ -2,7 +2,7 @@ import type { EpochMs } from '../../kernel/time.ts';
 import type { ReadyCondition } from './observation.ts';
 import type { PlanItem } from '../workload/evaluation.ts';
 
-/** Where the workflow of a schedule stands; the value of the search attribute `HeadroomPhase`. */
+/** The phase of a schedule's workflow; the value of the search attribute `HeadroomPhase`. */
 export type LightsOutPhase =
   | 'Starting'
   | 'Up'
@@ -17,7 +17,7 @@ export type LightsOutPhase =
   | 'CleaningUp'
   | 'Ended';
 
-/** Why a verdict is what it is: one word that is the same in details, the condition Ready, logs and tests. */
+/** The reason of a verdict: one word that is the same in details, the condition Ready, logs and tests. */
 export type LightsOutReason =
   | 'FirstObservation'
   | 'AsScheduled'
@@ -34,12 +34,12 @@ export type LightsOutReason =
   | 'CleanupFailed'
   | 'ReadFailed';
 
-/** An Event that is due. */
+/** An Event to be written. */
 export interface LightsOutEvent {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;
-  /** Of the same key one Event is written, for as long as it stays true. */
+  /** For one key, one Event is written for as long as its condition holds. */
   readonly key: string;
 }
 
@@ -50,7 +50,7 @@ interface VerdictStatus {
   readonly detail: string;
   /** Further sentences for the details. */
   readonly facts: readonly string[];
-  /** Null where there is no schedule to say it on. */
+  /** Null when there is no schedule to report on. */
   readonly ready: ReadyCondition | null;
   readonly events: readonly LightsOutEvent[];
 }
@@ -58,7 +58,7 @@ interface VerdictStatus {
 export type LightsOutVerdict = VerdictStatus &
   (
     | { readonly kind: 'end' }
-    /** The finalizer goes on before the first write, and off after the last. */
+    /** The finalizer is added before the first write and removed after the last. */
     | { readonly kind: 'finalizer'; readonly isPresent: boolean }
     | { readonly kind: 'scale'; readonly items: readonly PlanItem[] }
     | { readonly kind: 'wait'; readonly until: EpochMs | null }

@@ -1,6 +1,6 @@
 /**
- * The state that two crons make by their history: up since the last firing of one, down since that of the other, which
- * wins where they fire together.
+ * The state by the history of two crons: up since the last run of the one, down since the last run of the other, which
+ * counts when both run at the same time.
  */
 import type { EpochMs } from '../../kernel/time.ts';
 import { type Cron5, isDayOf, parseCron, runAfter, runAtOrBefore } from './cron.ts';
@@ -12,21 +12,27 @@ export interface CronPair {
   readonly up: Cron5;
   readonly down: Cron5;
   readonly zone: string;
-  /** `up` at the times of day at which `down` does not fire on any day. */
+  /** `up` restricted to the times of day at which `down` never runs. */
   readonly upApart: readonly Cron5[];
-  /** The clocks move both crons alike: see `isFixed`. */
+  /** Whether clock changes affect both crons alike: see `isFixed`. */
   readonly moveAlike: boolean;
-  /** There may be days on which `up` fires and `down` does not, or not at the same moments although they name the same times. */
+  /**
+   * Whether there may be days on which `up` runs and `down` does not, or at other moments although their times of day
+   * are equal.
+   */
   readonly mayHaveOwnDays: boolean;
 }
 
-/** History begins here: a state that has held for longer counts as begun then. Fixed, so that it does not move with the clock. */
+/**
+ * The start of the computed history: a state that has held for longer counts as begun then. A constant, so that results
+ * do not change with the current time.
+ */
 export const HISTORY_BEGINS: EpochMs = Date.UTC(2000, 0, 1);
 
 /**
- * Reads both patterns.
+ * Parses both patterns.
  *
- * @throws {CronProblem} for a pattern that is not understood
+ * @throws {CronProblem} for an invalid pattern
  */
 export function cronPair(upscale: string, downscale: string, zone: string): CronPair {
   const [up, down] = [parseCron(upscale), parseCron(downscale)];
@@ -45,7 +51,9 @@ function without(all: readonly number[], others: readonly number[]): readonly nu
   return all.filter((value) => !others.includes(value));
 }
 
-/** The times of day of `up` that are not among those of `down`, as patterns: other minutes, or the same minutes at other hours. */
+/**
+ * The times of day of `up` that `down` does not have, as patterns: other minutes, or the same minutes at other hours.
+ */
 function apartOf(up: Cron5, down: Cron5): readonly Cron5[] {
   const minutes = without(up.minutes, down.minutes);
   const shared = without(up.minutes, minutes);
@@ -62,20 +70,20 @@ function sameDays(up: Cron5, down: Cron5): boolean {
   return daysOf(up) === daysOf(down);
 }
 
-/** Whether `up` can fire without `down` on this day also at the times of day that both of them name. */
+/** Whether `up` may run without `down` on this day, even at times of day that both have. */
 function isOwnDay({ up, down, zone, moveAlike }: CronPair, day: Day): boolean {
   return isDayOf(up, day) && (!isDayOf(down, day) || (!moveAlike && changesClocks(zone, day)));
 }
 
-/** Whether the clocks may change on a day, in whatever zone it is. */
+/** Whether a clock change is possible on a day, in any zone. */
 function changesClocks(zone: string, day: Day): boolean {
   return offsetAt(zone, (day - 1) * DAY_MS) !== offsetAt(zone, (day + 2) * DAY_MS);
 }
 
 /**
- * The first moment after another at which `up` fires and `down` does not; null when there is none until `until`.
+ * The first moment after another at which `up` runs and `down` does not; null when there is none until `until`.
  *
- * Not one firing after the other: two crons that fire together every minute would take hours for ten years.
+ * It does not step through the runs: for two crons that run together every minute, ten years would take hours.
  */
 function nextWake(pair: CronPair, after: EpochMs, until: EpochMs): EpochMs | null {
   const { up, down, zone, upApart } = pair;
@@ -98,7 +106,7 @@ function nextWake(pair: CronPair, after: EpochMs, until: EpochMs): EpochMs | nul
   }
 }
 
-/** The last moment at or before another at which `up` fired and `down` did not; null when there is none since `since`. */
+/** The last moment at or before another at which `up` ran and `down` did not; null when there is none since `since`. */
 function previousWake(pair: CronPair, at: EpochMs, since: EpochMs): EpochMs | null {
   const { up, down, zone, upApart } = pair;
   const previousOnOwnDay = (from: EpochMs, atLeast: EpochMs): EpochMs => {
@@ -120,15 +128,15 @@ function previousWake(pair: CronPair, at: EpochMs, since: EpochMs): EpochMs | nu
   }
 }
 
-/** The state that the crons make at a moment. */
+/** The state by the crons at a moment. */
 export function cronStateAt({ up, down, zone }: CronPair, at: EpochMs): ScheduleState {
   const [wake, sleep] = [runAtOrBefore(up, zone, at), runAtOrBefore(down, zone, at)];
-  // Nothing is put down before anything says so.
+  // Nothing is put to sleep before the first run of a cron.
   if (wake === null) return sleep === null ? 'Up' : 'Down';
   return sleep === null || wake > sleep ? 'Up' : 'Down';
 }
 
-/** When the state that the crons make at a moment began; null where neither ever fires. */
+/** When the state by the crons at a moment began; null when neither cron ever runs. */
 export function cronStateSince(pair: CronPair, at: EpochMs): EpochMs | null {
   const { up, down, zone } = pair;
   const lastSleep = runAtOrBefore(down, zone, at);
@@ -139,9 +147,9 @@ export function cronStateSince(pair: CronPair, at: EpochMs): EpochMs | null {
 }
 
 /**
- * When the crons change the state that they make at a moment, after it and not after `until`; null when they do not.
+ * When the state by the crons next changes, after `after` and not after `until`; null when it does not.
  *
- * @param state the one that they make at `after`
+ * @param state the state at `after`
  */
 export function nextCronChange(pair: CronPair, state: ScheduleState, after: EpochMs, until: EpochMs): EpochMs | null {
   if (state === 'Down') return nextWake(pair, after, until);

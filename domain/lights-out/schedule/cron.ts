@@ -1,15 +1,15 @@
 /**
- * The cron patterns of a schedule: which are understood, and when they fire. Only code outside of workflows may import
- * this: the cron library reads the zones of the platform, so what it says is recorded.
+ * The cron patterns of a schedule: their syntax and their runs. Workflow code must not import this module, because the
+ * cron library reads the time zones of the platform; its results are recorded by activities.
  */
 import { Cron } from 'croner';
 import type { EpochMs } from '../../kernel/time.ts';
 import { type Day, isKnownZone, partsOf } from './local-day.ts';
 
-/** A cron pattern that cannot be used; the message is a sentence with what is wrong and what would be right. */
+/** An invalid cron pattern; the message is a sentence with the problem and what would be right. */
 export class CronProblem extends RangeError {}
 
-/** A pattern as it was read. All lists ascend and have at least one member. */
+/** A parsed pattern. All lists are ascending and not empty. */
 export interface Cron5 {
   readonly minutes: readonly number[];
   readonly hours: readonly number[];
@@ -17,13 +17,16 @@ export interface Cron5 {
   readonly months: readonly number[];
   /** Sunday is 0. */
   readonly weekdays: readonly number[];
-  /** The day of the month, or of the week, is open (`*`), so the other one decides; where both are named, either is enough. */
+  /**
+   * Whether the day of the month, or of the week, is open (`*`), so that the other one decides; if both are given, one
+   * match is enough.
+   */
   readonly isAnyDay: boolean;
   readonly isAnyWeekday: boolean;
   /**
-   * The hours are named, not open (`*`, every other one, or all of them). Then a time that the clocks skip in spring comes when
-   * they have skipped it, and one that comes twice in autumn counts the first time. An open hour is skipped with the clocks,
-   * and comes twice with them.
+   * Whether hours are given and not open (`*`, every other hour, or all of them). With given hours, a time that is
+   * skipped in spring runs directly after the gap, and a time that is repeated in autumn runs the first time only. With
+   * open hours, runs are skipped and repeated with the clock.
    */
   readonly isFixed: boolean;
 }
@@ -35,7 +38,7 @@ interface FieldRule {
   readonly name: string;
   readonly min: number;
   readonly max: number;
-  /** In the order of their numbers, from `min` on. */
+  /** Names of the values, in order from `min` on. */
   readonly words: readonly string[];
   readonly advice: string;
 }
@@ -55,16 +58,16 @@ const WEEKDAY = ruleOf('day of week', 0, 6, WEEKDAYS, 'numbers from 0 (Sunday) t
 
 interface Field {
   readonly values: readonly number[];
-  /** A part of it is `*` or `?`, in steps of one. */
+  /** Whether a part is `*` or `?` in steps of one. */
   readonly isOpen: boolean;
-  /** A part of it begins with `*` or `?`, in whatever steps. */
+  /** Whether a part begins with `*` or `?`, in any steps. */
   readonly hasStar: boolean;
 }
 
 /**
- * Reads a pattern of five fields: `*` and `?`, numbers, names of three letters, ranges, lists, and steps (`8/2` is from 8 to
- * the end). The dialect is the one that clusters with such schedules have; its quirks `1,,3` and `*-5` (which is `*`)
- * are kept, so that what works there works here.
+ * Parses a pattern of five fields: `*` and `?`, numbers, names of three letters, ranges, lists, and steps (`8/2` means
+ * from 8 to the end). It is the dialect of clusters that already use such schedules; its quirks `1,,3` and `*-5` (which
+ * means `*`) are kept for compatibility.
  *
  * @throws {CronProblem} for everything else: macros, a time zone in the pattern, L, W, #, the 7th day, seconds.
  */
@@ -150,7 +153,7 @@ function valueOf(part: string, text: string, rule: FieldRule): number {
   return value;
 }
 
-/** The name of three letters of a value, in capitals. */
+/** The three-letter name of a value, in capitals. */
 function wordOf(value: number, { min, words }: FieldRule): string {
   return words[value - min]?.toUpperCase() ?? `${value}`;
 }
@@ -163,7 +166,7 @@ function problem(text: string, { name }: FieldRule, what: string): CronProblem {
   return new CronProblem(`the ${name} "${text}" ${what}`);
 }
 
-/** Whether a pattern names this day. */
+/** Whether a pattern matches this day. */
 export function isDayOf(cron: Cron5, day: Day): boolean {
   const { month, date, weekday } = partsOf(day);
   if (!cron.months.includes(month)) return false;
@@ -171,18 +174,20 @@ export function isDayOf(cron: Cron5, day: Day): boolean {
   return cron.isAnyDay || cron.isAnyWeekday ? byDate && byWeekday : byDate || byWeekday;
 }
 
-/** Of each month, in a leap year. */
+/** Days of each month in a leap year. */
 const MONTH_DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** The 30th of February and the like. Said without looking for it: the library would search centuries. */
+/**
+ * Recognizes days that never exist, such as the 30th of February, because the library would search centuries for them.
+ */
 function neverComes({ days: [first = 32], months, isAnyDay, isAnyWeekday }: Cron5): boolean {
   return isAnyWeekday && !isAnyDay && months.every((month) => first > (MONTH_DAYS[month - 1] ?? 0));
 }
 
-/** How many patterns are kept ready: one takes some 100 kB, and a cluster has a few dozen schedules. */
+/** How many compiled patterns are cached: one takes some 100 kB, and a cluster has a few dozen schedules. */
 const KEPT = 100;
 
-/** What was made for a key, made once; the one that was not asked for the longest goes. */
+/** The value for a key, created at most once; the least recently used entry is evicted. */
 function kept<Made>(all: Map<string, Made>, key: string, make: () => Made): Made {
   const made = all.get(key) ?? make();
   all.delete(key);
@@ -198,7 +203,7 @@ const compiled = new Map<string, Cron>();
 function compile(cron: Cron5, zone: string): Cron {
   const pattern = [
     cron.minutes.join(','),
-    // The library takes an hour with a step for an open one.
+    // The library treats an hour with a step as open.
     cron.hours.map((hour) => (cron.isFixed ? `${hour}` : `${hour}-${hour}/1`)).join(','),
     cron.isAnyDay ? '*' : cron.days.join(','),
     cron.months.join(','),
@@ -208,39 +213,39 @@ function compile(cron: Cron5, zone: string): Cron {
   return kept(compiled, `${zone} ${pattern}`, () => new Cron(pattern, options));
 }
 
-/** The last firing at or before a moment, which counts from the beginning of its second; null when it never comes. */
+/** The last run at or before a moment, with a precision of one second; null when there is none. */
 export function runAtOrBefore(cron: Cron5, zone: string, at: EpochMs): EpochMs | null {
   if (neverComes(cron)) return null;
-  // The library looks strictly before, and ignores what is less than a second.
+  // The library searches strictly before the given moment and ignores fractions of a second.
   const [run] = compile(cron, zone).previousRuns(1, new Date(Math.floor(at / 1000) * 1000 + 1));
   return run?.getTime() ?? null;
 }
 
-/** The first firing after a moment; null when it never comes. */
+/** The first run after a moment; null when there is none. */
 export function runAfter(cron: Cron5, zone: string, after: EpochMs): EpochMs | null {
   if (neverComes(cron)) return null;
   return compile(cron, zone).nextRun(new Date(after))?.getTime() ?? null;
 }
 
 /**
- * The last firing of a pattern at or before a moment, which counts from the beginning of its second; null when it never comes.
+ * The last run of a pattern at or before a moment, with a precision of one second; null when there is none.
  *
  * @param zone an IANA time zone, such as Europe/Berlin
- * @throws {CronProblem} for a pattern that is not understood
+ * @throws {CronProblem} for an invalid pattern
  */
 export function previousRun(cron: string, zone: string, at: EpochMs): EpochMs | null {
   return runAtOrBefore(parseCron(cron), zone, at);
 }
 
-/** The first firing of a pattern after a moment; else as `previousRun`. */
+/** The first run of a pattern after a moment; otherwise like `previousRun`. */
 export function nextRun(cron: string, zone: string, after: EpochMs): EpochMs | null {
   return runAfter(parseCron(cron), zone, after);
 }
 
-/** Any moment before a leap day: a pattern that never comes from here on never comes at all. */
+/** Any moment before a leap day: a pattern without a run from here on never runs. */
 const SOME_MOMENT = Date.UTC(2024, 0, 1);
 
-/** What is wrong with a pattern, in one sentence; null when it is understood and comes again and again. */
+/** The problem of a pattern, in one sentence; null when it is valid and runs again and again. */
 export function cronProblem(text: string, zone: string): string | null {
   try {
     const cron = parseCron(text);
@@ -252,7 +257,10 @@ export function cronProblem(text: string, zone: string): string | null {
   }
 }
 
-/** What is wrong with a time zone, in one sentence; null when it is known. An offset is none: it is wrong for half of the year. */
+/**
+ * The problem of a time zone, in one sentence; null when it is known. An offset is rejected: it would be wrong for half
+ * of the year.
+ */
 export function zoneProblem(zone: string): string | null {
   return isKnownZone(zone) ? null : `"${zone}" is not an IANA time zone such as "Europe/Berlin" or "UTC"`;
 }

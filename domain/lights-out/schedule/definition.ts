@@ -1,10 +1,13 @@
-/** The CustomResourceDefinition of LightsOutSchedules: the type of schedule.ts in Kubernetes' words, with the rules that CEL can say. */
+/**
+ * The CustomResourceDefinition of LightsOutSchedules, generated from the type in schedule.ts, with the validation rules
+ * that CEL can express.
+ */
 import { z } from 'zod';
 import { GROUP, KIND, PLURAL, VERSION } from './names.ts';
 import { LONGEST_GRACE, LONGEST_WAIT, NO_NAMESPACES } from './problems.ts';
 import { scheduleSpec, scheduleStatus } from './schedule.ts';
 
-/** A part of a JSON schema, as zod writes it and as Kubernetes takes it. */
+/** A part of a JSON schema, as zod generates it and Kubernetes accepts it. */
 interface Schema {
   readonly [keyword: string]: unknown;
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -12,19 +15,21 @@ interface Schema {
 }
 
 interface Rule {
-  /** CEL; `self` is the value that the rule stands at. */
+  /** A CEL expression; `self` is the value at the rule's place. */
   readonly rule: string;
-  /** What would be right: the API server itself says where, and what is there. */
+  /** What would be right; the API server adds the place and the value. */
   readonly message: string;
 }
 
-/** Keywords that zod writes and a structural schema does not take. */
+/** Keywords that zod generates and a structural schema does not allow. */
 const UNSUPPORTED_KEYWORDS: ReadonlySet<string> = new Set(['$schema', 'propertyNames']);
 
 const HAS_ZONE = String.raw`self.matches(r'^\s*(?i:CRON_)?(?i:TZ)=')`;
 const IS_MACRO = String.raw`self.matches(r'^\s*@')`;
 
-/** A pattern of five fields, roughly: which moments it means, and whether it ever fires, is for the room and its webhook. */
+/**
+ * A rough pattern of five fields: the exact check, and whether it ever runs, is left to the controller and its webhook.
+ */
 const CRON_RULES: readonly Rule[] = [
   {
     rule: `!${HAS_ZONE}`,
@@ -66,13 +71,13 @@ const EXCEPTION_RULES: readonly Rule[] = [
     message: 'expected from and to in the same form: both with a year (2026-12-24), or both without (12-24)',
   },
   {
-    // Without a year, 12-24 to 01-02 is the turn of the year.
+    // Without a year, 12-24 to 01-02 spans the turn of the year.
     rule: '!has(self.to) || size(self.to) != size(self.from) || size(self.from) == 5 || self.to >= self.from',
     message: 'expected a last day that is not before the first one',
   },
 ];
 
-/** More than eight digits may be more than CEL's durations hold, which would be an error in place of an answer. */
+/** More than eight digits may exceed CEL's durations, which would be an evaluation error instead of a rejection. */
 function upTo(longest: string): readonly Rule[] {
   return [
     {
@@ -82,7 +87,7 @@ function upTo(longest: string): readonly Rule[] {
   ];
 }
 
-/** CEL's costs are estimated from these. Far above what anybody writes. */
+/** CEL estimates costs from these bounds; they are far above any real value. */
 const DURATION_BOUNDS = { maxLength: 32 };
 const DAY_BOUNDS = { maxLength: 10 };
 
@@ -97,7 +102,7 @@ const SPEC_RULES: readonly Rule[] = [
   },
 ];
 
-/** What Kubernetes is told besides, by path. */
+/** Additions for Kubernetes, by path. */
 const ADDITIONS: Readonly<Record<string, Schema>> = {
   spec: { description: 'What is to happen, and when.', 'x-kubernetes-validations': SPEC_RULES },
   'spec.upscale': { 'x-kubernetes-validations': CRON_RULES },
@@ -126,7 +131,7 @@ const ADDITIONS: Readonly<Record<string, Schema>> = {
   ]),
 };
 
-/** A selector is one value to whoever merges objects, as it is in Kubernetes' own types. */
+/** A merge treats a selector as one value, as in Kubernetes' own types. */
 function selectorAdditions(path: string): Readonly<Record<string, Schema>> {
   return {
     [path]: { 'x-kubernetes-map-type': 'atomic' },
@@ -140,7 +145,7 @@ function momentsOf(paths: readonly string[]): Readonly<Record<string, Schema>> {
   return Object.fromEntries(paths.map((path) => [path, { format: 'date-time' }]));
 }
 
-/** zod bounds every integer by what a double can hold exactly; Kubernetes' integers need no such words. */
+/** zod limits every integer to what a double holds exactly; Kubernetes' integers need no such bounds. */
 function isSafetyBound(keyword: string, value: unknown): boolean {
   return (
     (keyword === 'maximum' && value === Number.MAX_SAFE_INTEGER) ||
@@ -148,7 +153,7 @@ function isSafetyBound(keyword: string, value: unknown): boolean {
   );
 }
 
-/** zod's schema as Kubernetes takes it, with what is added at each path. */
+/** Converts zod's schema to a structural schema, with the additions at each path. */
 function structural(schema: Schema, path: string, added: Set<string>): Schema {
   const { properties, items, ...keywords } = schema;
   const kept = Object.entries(keywords).filter(
@@ -170,10 +175,10 @@ function structural(schema: Schema, path: string, added: Set<string>): Schema {
   };
 }
 
-/** Both parts of an object. @throws Error when something is to be added where there is no field. */
+/** The schemas of spec and status. @throws Error for an addition at a path without a field. */
 function partSchemas(): Readonly<Record<'spec' | 'status', Schema>> {
   const added = new Set<string>();
-  // What people write, not what is read: a field with a default need not be there.
+  // The schema of the input: a field with a default is optional.
   const read = (type: z.ZodType): Schema => z.toJSONSchema(type, { io: 'input' }) as Schema;
   const parts = {
     spec: structural(read(scheduleSpec), 'spec', added),
@@ -184,7 +189,9 @@ function partSchemas(): Readonly<Record<'spec' | 'status', Schema>> {
   return parts;
 }
 
-/** The columns of `kubectl get`, those of the first implementation among them under their names; with 1 only `-o wide`. */
+/**
+ * The columns of `kubectl get`; those of the first implementation keep their names. Priority 1: only with `-o wide`.
+ */
 const COLUMNS: readonly (readonly [name: string, path: string, type: string, priority: 0 | 1])[] = [
   ['State', '.status.state', 'string', 0],
   ['Upscale', '.spec.upscale', 'string', 0],
@@ -192,14 +199,14 @@ const COLUMNS: readonly (readonly [name: string, path: string, type: string, pri
   ['Timezone', '.spec.timezone', 'string', 1],
   ['Suspended', '.spec.suspend', 'boolean', 0],
   ['Ready', '.status.conditions[?(@.type=="Ready")].status', 'string', 0],
-  // As texts: a date is shown by its age, and these are yet to come.
+  // As strings: kubectl shows a date as its age, but these are in the future.
   ['Next up', '.status.nextUpscaleTime', 'string', 1],
   ['Next down', '.status.nextDownscaleTime', 'string', 1],
   ['Saved', '.status.savedReplicaHours', 'string', 0],
   ['Age', '.metadata.creationTimestamp', 'date', 0],
 ];
 
-/** The object that `deploy/lights-out/crd.yaml` holds: apiextensions.k8s.io/v1. */
+/** The object in `deploy/lights-out/crd.yaml`: apiextensions.k8s.io/v1. */
 export function lightsOutDefinition(): object {
   const { spec, status } = partSchemas();
   return {

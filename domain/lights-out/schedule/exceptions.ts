@@ -1,6 +1,6 @@
 /**
- * Holidays and one-off exceptions: a state that is forced on local days. Only code outside of workflows may import this:
- * when a day begins is the platform's knowledge.
+ * Holidays and one-off exceptions: a state that is forced on local days. Workflow code must not import this module,
+ * because the beginning of a day depends on the platform's time zones.
  */
 import type { EpochMs } from '../../kernel/time.ts';
 import { type Day, dayOf, localDay, partsOf, startOfDay } from './local-day.ts';
@@ -8,17 +8,17 @@ import type { ScheduleState } from './names.ts';
 import type { ScheduleProblem } from './schedule-problem.ts';
 import type { ScheduleException } from './schedule.ts';
 
-/** What is forced at a moment. */
+/** The forced state at a moment. */
 interface Forced {
   readonly state: ScheduleState;
-  /** The reason of the exception, or its dates where it has none. */
+  /** The reason of the exception, or its dates if it has none. */
   readonly label: string;
 }
 
-/** The exceptions of a schedule, read. */
+/** The parsed exceptions of a schedule. */
 export interface Exceptions {
   readonly zone: string;
-  /** The first that covers a day counts. */
+  /** For each day the first matching exception counts. */
   readonly all: readonly ReadException[];
 }
 
@@ -29,7 +29,7 @@ interface MonthDay {
 
 interface ReadException extends Forced {
   readonly covers: (day: Day) => boolean;
-  /** Every day on which it begins, or is over, in a year that is near this one. */
+  /** Every day in or near a year on which the exception begins or is over. */
   readonly edgesNear: (year: number) => readonly Day[];
 }
 
@@ -40,10 +40,10 @@ interface ReadDate extends MonthDay {
   readonly year: number | null;
 }
 
-/** A year that has all days. */
+/** A year that has all dates. */
 const LEAP_YEAR = 2024;
 
-/** A date that exists; null for everything else. */
+/** Parses a date; null when it does not exist. */
 function readDate(text: string): ReadDate | null {
   const [, year, month, date] = DATE.exec(text) ?? [];
   const read = { year: year === undefined ? null : Number(year), month: Number(month), date: Number(date) };
@@ -52,7 +52,9 @@ function readDate(text: string): ReadDate | null {
   return found.year === inYear && found.month === read.month && found.date === read.date ? read : null;
 }
 
-/** What is wrong with exceptions that have the form of the schema: days that do not exist, mixed forms, ranges that run backwards. */
+/**
+ * The problems of exceptions that match the schema: dates that do not exist, mixed forms, ranges that run backwards.
+ */
 export function exceptionProblems(exceptions: readonly ScheduleException[]): readonly ScheduleProblem[] {
   return exceptions.flatMap(({ from, to }, index) => {
     const at = (end: 'from' | 'to', message: string) => ({ field: `spec.exceptions[${index}].${end}`, message });
@@ -80,9 +82,9 @@ function numberOf({ year, month, date }: ReadDate): number {
 }
 
 /**
- * Reads the exceptions of a schedule in its time zone.
+ * Parses the exceptions of a schedule in its time zone.
  *
- * @throws {RangeError} where `exceptionProblems` finds something
+ * @throws {RangeError} if `exceptionProblems` reports a problem
  */
 export function readExceptions(exceptions: readonly ScheduleException[], zone: string): Exceptions {
   return { zone, all: exceptions.map(readException) };
@@ -103,7 +105,8 @@ function readException({ from, to = from, state, reason }: ScheduleException): R
     const at = numberOf({ ...partsOf(day), year: null });
     return begin <= end ? begin <= at && at <= end : begin <= at || at <= end;
   };
-  // A range may hold from one year to the next, and a leap day is years away. Where it is missing, its edges are those of 1 March.
+  // A range may span two years, and the next leap day may be years away. In other years a range at 29 February has its
+  // edge on 1 March.
   const edgesIn = (year: number): readonly Day[] => [
     dayOf(year, first.month, first.date),
     Math.min(dayOf(year, last.month, last.date) + 1, dayOf(year, last.month + 1, 1)),
@@ -111,14 +114,14 @@ function readException({ from, to = from, state, reason }: ScheduleException): R
   return { state, label, covers, edgesNear: (year) => [year - 1, year, year + 1].flatMap(edgesIn) };
 }
 
-/** What an exception forces at a moment; null where none holds. */
+/** The state that an exception forces at a moment; null when none applies. */
 export function forcedAt({ all, zone }: Exceptions, at: EpochMs): Forced | null {
   if (all.length === 0) return null;
   const day = localDay(zone, at);
   return all.find(({ covers }) => covers(day)) ?? null;
 }
 
-/** Whether an exception that forces this state covers a moment, also where another one comes before it. */
+/** Whether an exception that forces this state covers a moment, even if another one takes precedence. */
 export function isCovered({ all, zone }: Exceptions, at: EpochMs, state: ScheduleState): boolean {
   const asked = withState(all, state);
   if (asked.length === 0) return false;
@@ -127,9 +130,9 @@ export function isCovered({ all, zone }: Exceptions, at: EpochMs, state: Schedul
 }
 
 /**
- * The first moment after another at which an exception may begin or be over; null when there is none any more.
+ * The first moment after another at which an exception may begin or end; null when there is none.
  *
- * @param state only exceptions that force this one
+ * @param state only exceptions that force this state
  */
 export function nextEdge({ all, zone }: Exceptions, after: EpochMs, state?: ScheduleState): EpochMs | null {
   const asked = withState(all, state);
@@ -143,7 +146,7 @@ export function nextEdge({ all, zone }: Exceptions, after: EpochMs, state?: Sche
   return next === Infinity ? null : startOfDay(zone, next);
 }
 
-/** The last moment at or before another at which an exception may have begun or been over; else as `nextEdge`. */
+/** The last moment at or before another at which an exception may have begun or ended; otherwise like `nextEdge`. */
 export function previousEdge({ all, zone }: Exceptions, at: EpochMs, state?: ScheduleState): EpochMs | null {
   const asked = withState(all, state);
   if (asked.length === 0) return null;

@@ -1,24 +1,25 @@
-/** Since when the state of a schedule has held for its workloads, which is not always what its crons say. */
+/** Since when the state of a schedule has applied to its workloads, which may be later than its crons say. */
 import type { EpochMs } from '../../kernel/time.ts';
 import type { ScheduleState } from './names.ts';
 import type { Period } from './period.ts';
 import type { ScheduleStatus } from './schedule.ts';
 
 /**
- * The state that a schedule is in, and from when on it was in effect: what people did to workloads before that was not done
- * against it. A schedule that is made, edited, resumed or approved in the middle of a night begins there.
+ * The state of a schedule and the moment from which on it applied: what people did to workloads before that moment was
+ * not against it. A schedule that is created, edited, resumed or approved in the middle of a night applies from then
+ * on.
  */
 export interface InEffect {
   readonly state: ScheduleState;
-  /** When the crons say that it began. */
+  /** When the state began by the crons. */
   readonly since: EpochMs | null;
   readonly from: EpochMs;
   readonly generation: number;
-  /** Not suspended, no dry run, and approved where that is asked for. */
+  /** Not suspended, no dry run, and approved if required. */
   readonly isActive: boolean;
 }
 
-/** What is in effect now, given what was in effect at the last observation (null before the first). */
+/** The state in effect now, given the state at the last observation (null before the first). */
 export function inEffectNow(
   before: InEffect | null,
   {
@@ -44,11 +45,11 @@ export function inEffectNow(
   if (state === before.state && (since === before.since || generation !== before.generation)) {
     return { ...current, from: before.from };
   }
-  // A transition counts from its own moment, however late it is noticed; an edit has none.
+  // A transition applies from its own moment, however late it is noticed; an edit applies from now on.
   return { ...current, from: generation === before.generation ? Math.max(since ?? now, before.from) : now };
 }
 
-/** What the status says of a run before this one, which was terminated. */
+/** The moment according to the status of an earlier run that was terminated. */
 function heldSince(
   { state, stateSince }: Pick<ScheduleStatus, 'state' | 'stateSince'>,
   now: ScheduleState,

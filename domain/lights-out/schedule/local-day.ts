@@ -1,17 +1,22 @@
-/** Calendar days, and when they begin in a time zone. Only code outside of workflows may import this: zones are the platform's. */
+/**
+ * Calendar days and their beginning in a time zone. Workflow code must not import this module, because time zones are
+ * the platform's.
+ */
 import type { EpochMs } from '../../kernel/time.ts';
 
-/** A day of the calendar, wherever: the days since 1970-01-01. */
+/** A calendar day, independent of a zone: days since 1970-01-01. */
 export type Day = number;
 
 export const DAY_MS = 86_400_000;
 
-/** A day by its date; the month from 1 on. One that does not exist, such as 02-30, is the one so many days after the first. */
+/**
+ * A day by its date; the month counts from 1. A date that does not exist, such as 02-30, overflows into the next month.
+ */
 export function dayOf(year: number, month: number, date: number): Day {
   return Date.UTC(year, month - 1, date) / DAY_MS;
 }
 
-/** The date of a day: the month from 1 on, Sunday is 0. */
+/** The date of a day: the month counts from 1, Sunday is 0. */
 export function partsOf(day: Day): {
   readonly year: number;
   readonly month: number;
@@ -25,7 +30,7 @@ export function partsOf(day: Day): {
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /**
- * What writes the offset of a zone.
+ * A formatter for the offset of a zone.
  *
  * @throws {RangeError} for a zone that the platform does not know
  */
@@ -40,14 +45,14 @@ function formatOf(zone: string): Intl.DateTimeFormat {
 /** Whether the platform knows this IANA time zone. */
 export function isKnownZone(zone: string): boolean {
   try {
-    // The platform takes offsets too, which are no zones.
+    // The platform also accepts offsets, which are not zones.
     return /^[A-Za-z]/.test(zone) && formatOf(zone) instanceof Intl.DateTimeFormat;
   } catch {
     return false;
   }
 }
 
-/** How far the clock of a zone is ahead of UTC, in milliseconds. */
+/** The offset of a zone from UTC at a moment, in milliseconds. */
 export function offsetAt(zone: string, at: EpochMs): number {
   // "6/1/2026, GMT+02:00", and "GMT" alone for UTC.
   const [, sign, hours, minutes, seconds = 0] =
@@ -58,8 +63,8 @@ export function offsetAt(zone: string, at: EpochMs): number {
 }
 
 /**
- * The first moment of a day in a zone: its midnight, the first one where there are two; where the clocks skip midnight, the
- * moment at which they have. A day that a zone skips whole is over when it begins.
+ * The first moment of a day in a zone: its midnight, the first one if there are two; if the clocks skip midnight, the
+ * moment after the gap. A day that a zone skips completely ends at its beginning.
  */
 export function startOfDay(zone: string, day: Day): EpochMs {
   const midnight = day * DAY_MS;
@@ -76,7 +81,7 @@ export function startOfDay(zone: string, day: Day): EpochMs {
   return high;
 }
 
-/** The day that it is in a zone; once one has begun, it stays until the next begins, even where the clocks go back over midnight. */
+/** The local day in a zone. It only moves forward, even if the clocks go back over midnight. */
 export function localDay(zone: string, at: EpochMs): Day {
   const day = Math.floor((at + offsetAt(zone, at)) / DAY_MS);
   return startOfDay(zone, day + 1) <= at ? day + 1 : day;

@@ -1,8 +1,8 @@
 import type { EpochMs } from '../../kernel/time.ts';
 
 /**
- * `Mon 2026-11-23 06:00 +01:00`: a moment as people of that zone read it. It reads the zones of the platform, so a workflow
- * must not call it: what it says may change with them.
+ * Formats a moment in a zone: `Mon 2026-11-23 06:00 +01:00`. A workflow must not call it, because it reads the
+ * platform's time zones and the result may change with them.
  */
 export function formatMoment(at: EpochMs, zone: string): string {
   const parts = new Intl.DateTimeFormat('en-GB', {

@@ -1,33 +1,36 @@
-/** The names by which a LightsOutSchedule and its annotations are known in a cluster: those of its first implementation. */
+/** The names of a LightsOutSchedule and its annotations in a cluster, compatible with the first implementation. */
 export const GROUP = 'lightsout.techsupport.mk';
 export const VERSION = 'v1alpha1';
 export const KIND = 'LightsOutSchedule';
 export const PLURAL = 'lightsoutschedules';
 
-/** Keeps a deleted schedule until everything that it put down is restored. */
+/** Keeps a deleted schedule until everything that it put to sleep is restored. */
 export const FINALIZER = `${GROUP}/cleanup`;
 
-/** Annotation and label of a workload: how many replicas it had, in decimal digits. */
+/** Annotation and label of a sleeping workload: its number of replicas before, in decimal digits. */
 export const ORIGINAL_REPLICAS = `${GROUP}/original-replicas`;
-/** On a CronJob: `lightsout` where the schedule suspended it; `user` is an earlier tool's word for "was suspended already". */
+/**
+ * On a CronJob: `lightsout` if the schedule suspended it; `user` is an earlier tool's value for "was suspended
+ * already".
+ */
 export const ORIGINAL_SUSPEND = `${GROUP}/original-suspend`;
-/** Annotation (and label, there cut to what a label takes): the name of the schedule that put it down. */
+/** Annotation (and label, shortened to a label's length): the name of the schedule that put it to sleep. */
 export const MANAGED_BY = `${GROUP}/managed-by`;
-/** On what is put down: when, RFC 3339. An earlier tool did not write it. */
+/** Annotation: since when it is asleep, RFC 3339. An earlier tool did not write it. */
 export const DOWN_SINCE = `${GROUP}/down-since`;
-/** On a HorizontalPodAutoscaler: its minReplicas and maxReplicas before, as `1-10`. */
+/** On a HorizontalPodAutoscaler: its earlier minReplicas and maxReplicas, as `1-10`. */
 export const ORIGINAL_BOUNDS = `${GROUP}/original-bounds`;
 
-/** On a schedule, a Namespace or a workload, by people: up or down until this moment (RFC 3339), whatever the crons say. */
+/** On a schedule, a Namespace or a workload, set by people: awake (or asleep) until this moment, RFC 3339. */
 export const WAKE_UNTIL = `${GROUP}/wake-until`;
 export const SLEEP_UNTIL = `${GROUP}/sleep-until`;
-/** On a workload, by people: an integer, 0 where absent. The greater one is up earlier and down later. */
+/** On a workload, set by people: an integer, default 0. Greater numbers wake earlier and go to sleep later. */
 export const PRIORITY = `${GROUP}/priority`;
 
-/** KEDA's own annotation: holds a ScaledObject's target at so many replicas. */
+/** KEDA's annotation that fixes the replicas of a ScaledObject's target. */
 export const KEDA_PAUSED_REPLICAS = 'autoscaling.keda.sh/paused-replicas';
 
-/** Who Headroom is in the managed fields of what it puts down. */
+/** Headroom's field manager in the managed fields of workloads that it scales. */
 export const FIELD_MANAGER = 'headroom-lights-out';
 
 export const workloadTypes = ['Deployment', 'StatefulSet', 'CronJob'] as const;

@@ -1,4 +1,6 @@
-/** Whether two schedules may want the same workloads, by their specs alone, not by the objects in the cluster. */
+/**
+ * Whether two schedules may select the same workloads, judged by their specs alone and not by objects in the cluster.
+ */
 import type { LabelSelector, ScheduleSpec } from './schedule.ts';
 import { isEmptySelector } from './selector.ts';
 
@@ -6,23 +8,22 @@ type Selection = Pick<ScheduleSpec, 'namespaceSelector' | 'namespaces'>;
 type Scope = Selection & Pick<ScheduleSpec, 'excludeNamespaces' | 'workloadTypes'>;
 
 /**
- * Whether two schedules may select the same namespace. Symmetric. Two selectors may, whatever they say; a selector and
- * a name may not, because nobody knows here which labels the namespace has, unless the selector is empty, which selects
- * everything.
+ * Whether two schedules may select the same namespace. Symmetric. Two selectors always may. A selector and a name may
+ * not, because the labels of the namespace are unknown here, except for an empty selector, which selects everything.
  */
 export function schedulesOverlap(a: Selection, b: Selection): boolean {
   if (a.namespaceSelector !== undefined && b.namespaceSelector !== undefined) return true;
   return a.namespaces.some((name) => b.namespaces.includes(name)) || holdsNamesOf(a, b) || holdsNamesOf(b, a);
 }
 
-/** Whether one selects everything, and the other names something. */
+/** Whether one selects everything and the other names a namespace. */
 function holdsNamesOf(a: Selection, b: Selection): boolean {
   return a.namespaceSelector !== undefined && isEmptySelector(a.namespaceSelector) && b.namespaces.length > 0;
 }
 
 /**
- * Whether to warn that both may want the same workload: they overlap, and neither exclusions, nor kinds of
- * workloads, nor labels that no namespace can have at once keep them apart. Symmetric.
+ * Whether to warn that both may select the same workload: they overlap, and are separated neither by exclusions, nor by
+ * kinds of workloads, nor by contradicting labels. Symmetric.
  */
 export function mayClash(a: Scope, b: Scope): boolean {
   if (!meet(a.workloadTypes, b.workloadTypes)) return false;
@@ -38,12 +39,12 @@ export function mayClash(a: Scope, b: Scope): boolean {
   return schedulesOverlap(selection(a), selection(b));
 }
 
-/** No kind named is all of them. */
+/** An empty list of kinds means all kinds. */
 function meet(a: Scope['workloadTypes'], b: Scope['workloadTypes']): boolean {
   return a.length === 0 || b.length === 0 || a.some((type) => b.includes(type));
 }
 
-/** Whether some label must have one value here and another there. */
+/** Whether a label is required to have different values. */
 function contradict(a: LabelSelector, b: LabelSelector): boolean {
   const others = required(b);
   return required(a).some(([key, values]) =>
@@ -51,7 +52,7 @@ function contradict(a: LabelSelector, b: LabelSelector): boolean {
   );
 }
 
-/** The labels that must have one of some values. */
+/** The labels that are required to have one of some values. */
 function required({
   matchLabels = {},
   matchExpressions = [],

@@ -1,9 +1,9 @@
 import type { EpochMs } from '../../kernel/time.ts';
 
-/** Up or down until a moment, because people say so, whatever the crons say. */
+/** A person's wish that something is awake or asleep until a moment, whatever the crons say. */
 export interface Override {
   readonly kind: 'wake' | 'sleep';
-  /** Only there; null: everywhere in the schedule's scope. */
+  /** The only namespace of the override; null: the schedule's whole scope. */
   readonly namespace: string | null;
   readonly since: EpochMs;
   readonly until: EpochMs;

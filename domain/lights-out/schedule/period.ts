@@ -1,6 +1,6 @@
 /**
- * When a schedule is up and when it is down, from the history of its two crons, and from its exceptions. Only code outside of
- * workflows may import more than the types of this: what it says depends on the platform's time zones, and is recorded.
+ * When a schedule is up and when it is down, by its two crons and its exceptions. Workflow code may import only the
+ * types, because the results depend on the platform's time zones and are recorded by activities.
  */
 import type { EpochMs } from '../../kernel/time.ts';
 import { cronProblem, runAfter, zoneProblem } from './cron.ts';
@@ -26,10 +26,10 @@ import type { ScheduleState } from './names.ts';
 import type { ScheduleProblem } from './schedule-problem.ts';
 import type { ScheduleSpec } from './schedule.ts';
 
-/** What the period is computed from. */
+/** The input of a period. */
 export type Timing = Pick<ScheduleSpec, 'upscale' | 'downscale' | 'timezone' | 'exceptions'>;
 
-/** A change of state at a moment. `exception` has the reason of the exception that makes it, or its dates. */
+/** A change of state at a moment. `exception` is the reason or the dates of the exception that causes it. */
 export interface Transition {
   readonly at: EpochMs;
   readonly state: ScheduleState;
@@ -38,21 +38,21 @@ export interface Transition {
 
 export interface Period {
   readonly state: ScheduleState;
-  /** When the state began; null where neither cron has ever fired. */
+  /** When the state began; null when neither cron has ever run. */
   readonly since: EpochMs | null;
-  /** Of the exception that holds now: its reason, or its dates. */
+  /** The reason or the dates of the exception in force. */
   readonly exception: string | null;
   /** The next change of state; null when there is none within ten years. */
   readonly next: Transition | null;
-  /** The next moments that the crons themselves name. */
+  /** The next runs of the crons themselves. */
   readonly nextUpscale: EpochMs | null;
   readonly nextDownscale: EpochMs | null;
 }
 
-/** How far ahead a change of state is looked for: two leap days of a pattern may be eight years apart. */
+/** How far ahead a change of state is searched for: leap days may be eight years apart. */
 const HORIZON_MS = 3653 * DAY_MS;
 
-/** The most changes of one answer of `transitions`: one every ten minutes for two weeks. */
+/** The maximum of changes in one result of `transitions`: one every ten minutes for two weeks. */
 export const MAX_TRANSITIONS = 2_016;
 
 interface ReadTiming {
@@ -66,7 +66,7 @@ function read({ upscale, downscale, timezone, exceptions }: Timing): ReadTiming 
   return { pair: cronPair(upscale, downscale, timezone), exceptions: readExceptions(exceptions, timezone) };
 }
 
-/** What is wrong with the crons, the time zone and the exceptions of a schedule; empty when all of it can be used. */
+/** The problems of a schedule's crons, time zone and exceptions; empty when all are valid. */
 export function timingProblems({ upscale, downscale, timezone, exceptions }: Timing): readonly ScheduleProblem[] {
   const problems = [
     { field: 'spec.upscale', message: cronProblem(upscale, timezone) },
@@ -80,12 +80,12 @@ export function timingProblems({ upscale, downscale, timezone, exceptions }: Tim
 }
 
 /**
- * The state of a schedule at a moment, when it began and when it ends. The state is the effective one: an exception on the
- * local day, else the crons, so it begins where either of them changed it, and not where one took over from the other.
+ * The state of a schedule at a moment, when it began and when it ends. An exception on the local day overrides the
+ * crons. The state therefore begins where the effective state changed, and not where an exception and the crons agree.
  *
- * The beginning is looked for back to `HISTORY_BEGINS`.
+ * The beginning is searched for back to `HISTORY_BEGINS`.
  *
- * @throws {RangeError} for a schedule of which `timingProblems` finds something wrong, other than that a cron never comes
+ * @throws {RangeError} for a schedule with `timingProblems`, other than a cron that never runs
  */
 export function periodAt(timing: Timing, now: EpochMs): Period {
   const { pair, exceptions } = read(timing);
@@ -103,8 +103,8 @@ export function periodAt(timing: Timing, now: EpochMs): Period {
 }
 
 /**
- * The changes of state after a moment and not after `until`, in order, at most the first `MAX_TRANSITIONS`. A firing that
- * changes nothing is none, and neither is an exception that forces what the crons say anyway.
+ * The changes of state after a moment and until `until`, in order, at most the first `MAX_TRANSITIONS`. Runs and
+ * exceptions that do not change the state are not included.
  *
  * @throws {RangeError} as `periodAt`
  */
@@ -124,7 +124,8 @@ function* changes({ pair, exceptions }: ReadTiming, after: EpochMs, until: Epoch
   let forced = forcedAt(exceptions, after);
   let state = forced?.state ?? byCron;
   for (let from = after; ; ) {
-    // The state holds as long as an exception forces it, and as long as the crons make it and none may force the other.
+    // The state lasts while an exception forces it, or while the crons agree with it and no exception can force the
+    // other one.
     const other = otherThan(state);
     const forcedUntil = forced === null ? from : (nextEdge(exceptions, from) ?? Infinity);
     const isMade = byCron === state && !isCovered(exceptions, from, other);

@@ -1,46 +1,51 @@
-/** What a schedule would do from one moment to another: its changes of state, how long each holds, and where clocks change. */
+/** What a schedule will do between two moments: its changes of state, their durations, and clock changes. */
 import type { EpochMs } from '../../kernel/time.ts';
 import { type Exceptions, forcedAt, nextEdge, readExceptions } from './exceptions.ts';
 import { offsetAt } from './local-day.ts';
 import { MAX_TRANSITIONS, type Period, periodAt, type Timing, type Transition, transitions } from './period.ts';
 
-/** Clocks of a zone go forward or back: from `at` on, the offset is another one. Offsets are minutes east of UTC. */
+/** A clock change of a zone: from `at` on it has another offset. Offsets are minutes east of UTC. */
 export interface ClockChange {
   readonly at: EpochMs;
   readonly before: number;
   readonly after: number;
 }
 
-/** A stretch of time in one state. */
+/** A period of time in one state. */
 interface PreviewRow extends Transition {
   /** `at` in the schedule's zone: `2026-03-29T07:00:00+02:00`. */
   readonly local: string;
-  /** Milliseconds until the next change, also where that is after the preview; null where none is within ten years. */
+  /**
+   * Milliseconds until the next change, even after the end of the preview; null when there is none within ten years.
+   */
   readonly lasts: number | null;
-  /** Every exception that holds in it: one that forces what holds anyway begins no row, and keeps the next from beginning. */
+  /**
+   * All exceptions in force during the row: an exception that agrees with the state begins no row but may delay the
+   * next.
+   */
   readonly exceptions: readonly string[];
-  /** Changes of the clocks after the row before, up to the beginning of this one. */
+  /** Clock changes since the previous row. */
   readonly clockChanges: readonly ClockChange[];
 }
 
 export interface Preview {
   readonly from: EpochMs;
-  /** As asked for, or the last change where there are more than one answer has. */
+  /** As requested, or the last included change if there were more than the maximum. */
   readonly until: EpochMs;
   readonly isCut: boolean;
-  /** What holds at `from`, and the exceptions of that state from then on. */
+  /** The period at `from`, and the exceptions in force from then on. */
   readonly period: Period;
   readonly exceptions: readonly string[];
   /** Changes of state after `from` and before `until`. */
   readonly rows: readonly PreviewRow[];
   /** After the last row. */
   readonly clockChanges: readonly ClockChange[];
-  /** Milliseconds of the preview that are down, and their share of it, from 0 to 1. */
+  /** Milliseconds of the preview in state Down, and their share from 0 to 1. */
   readonly down: number;
   readonly downShare: number;
 }
 
-/** It reads the zones of the platform, so a workflow must not call it. `from` is before `to`. */
+/** A workflow must not call it, because it reads the platform's time zones. `from` must be before `to`. */
 export function previewOf(timing: Timing, from: EpochMs, to: EpochMs): Preview {
   const zone = timing.timezone;
   const period = periodAt(timing, from);
@@ -77,7 +82,7 @@ export function previewOf(timing: Timing, from: EpochMs, to: EpochMs): Preview {
   };
 }
 
-/** What the exceptions that hold from one moment to another are called, each once. */
+/** The labels of the exceptions in force between two moments, without repetitions. */
 function exceptionsIn(exceptions: Exceptions, from: EpochMs, until: EpochMs): readonly string[] {
   const labels = new Set<string>();
   for (let at: EpochMs | null = from; at !== null && at < until; at = nextEdge(exceptions, at)) {
@@ -95,10 +100,10 @@ function downTime(changes: readonly Pick<Transition, 'state' | 'at'>[], until: E
 }
 
 const MS_PER_MINUTE = 60_000;
-/** No zone has changed its clocks there and back within a day. */
+/** Search step: no zone changes its clocks twice within a day. */
 const STEP_MS = 86_400_000;
 
-/** Every change of a zone's clocks after `from`, up to `until`. */
+/** All clock changes of a zone after `from` and until `until`. */
 function clockChanges(zone: string, from: EpochMs, until: EpochMs): readonly ClockChange[] {
   const changes: ClockChange[] = [];
   let [start, before] = [from, minutesEast(zone, from)];
@@ -111,7 +116,7 @@ function clockChanges(zone: string, from: EpochMs, until: EpochMs): readonly Clo
   return changes;
 }
 
-/** The first minute after `start` with this offset, which `end` has: zones change theirs at a whole minute. */
+/** The first minute after `start` with the offset that `end` has: zones change at whole minutes. */
 function firstWith(zone: string, offset: number, start: EpochMs, end: EpochMs): EpochMs {
   let low = Math.floor(start / MS_PER_MINUTE);
   let high = Math.ceil(end / MS_PER_MINUTE);
@@ -131,7 +136,7 @@ function localTime(at: EpochMs, offset: number): string {
   return `${new Date(at + offset * MS_PER_MINUTE).toISOString().slice(0, 19)}${formatOffset(offset)}`;
 }
 
-/** `+02:00`, of minutes east of UTC. */
+/** `+02:00` for minutes east of UTC. */
 export function formatOffset(offset: number): string {
   const two = (amount: number): string => String(Math.floor(amount)).padStart(2, '0');
   const size = Math.abs(offset);

@@ -1,20 +1,26 @@
-/** What is wrong with a schedule whose fields are of the right types. Whoever reads a schedule asks the same: Kubernetes' own rules are in definition.ts. */
+/**
+ * Semantic validation of a schedule that matches the schema; used by every reader of schedules. The rules for
+ * Kubernetes are in definition.ts.
+ */
 import { parseDuration } from '../../kernel/duration.ts';
 import type { ScheduleProblem } from './schedule-problem.ts';
 import { timingProblems } from './period.ts';
 import type { RateLimit, ScheduleSpec } from './schedule.ts';
 import { selectorProblems } from './selector.ts';
 
-/** The longest spans that make sense: a batch that waits longer is not done by the next transition. */
+/**
+ * The longest delay between batches that makes sense: with a longer one, scaling would not finish before the next
+ * transition.
+ */
 export const LONGEST_WAIT = '24h';
-/** Longer than any sleep between two transitions of a week. */
+/** Longer than any sleep in a weekly schedule. */
 export const LONGEST_GRACE = '168h';
 
-/** Where nothing would be selected. */
+/** The problem of a schedule that selects nothing. */
 export const NO_NAMESPACES =
   'selects no namespace: expected names in namespaces, or a namespaceSelector (an empty one, {}, selects all)';
 
-/** Everything that keeps a schedule from being followed; empty where it is fine. Never throws. */
+/** Everything that makes a schedule invalid; empty when it is valid. Never throws. */
 export function scheduleProblems(spec: ScheduleSpec): readonly ScheduleProblem[] {
   const { upscaleRateLimit, downscaleRateLimit, priorities, namespaceSelector, excludeLabels } = spec;
   return [

@@ -1,4 +1,4 @@
-/** A LightsOutSchedule as it is found in a cluster or a file, read by one rule wherever it is looked at. */
+/** Reads a LightsOutSchedule from a cluster or a file with the same rules everywhere. */
 import { truncate } from '../../kernel/sentence.ts';
 import { isRecord } from '../../kernel/record.ts';
 import { z } from 'zod';
@@ -10,15 +10,15 @@ import { type ScheduleSpec, type ScheduleStatus, scheduleSpec, scheduleStatus } 
 export { scheduleWarnings } from './warnings.ts';
 
 export interface ReadSchedule {
-  /** Null where there are problems. */
+  /** Null when there are problems. */
   readonly spec: ScheduleSpec | null;
   readonly problems: readonly ScheduleProblem[];
   readonly status: ScheduleStatus;
 }
 
 /**
- * Reads a whole object, of which anything may be missing. Fields that are not known are ignored. A status that cannot be
- * read, such as another tool's, is read as far as it goes. Never throws.
+ * Reads a complete object, any part of which may be missing. Unknown fields are ignored. Of a status with invalid
+ * fields, such as another tool's, the valid fields are read. Never throws.
  */
 export function readSchedule(object: unknown): ReadSchedule {
   const whole = withoutNulls(object);
@@ -35,7 +35,7 @@ function readSpec(written: unknown): { spec: ScheduleSpec | null; problems: read
   return { spec: data, problems: scheduleProblems(data) };
 }
 
-/** An empty time zone is none: so it was to the first implementation, and so it is to the webhook. */
+/** An empty time zone counts as absent, as in the first implementation and the webhook. */
 function withDefaultZone(written: unknown): unknown {
   if (!isRecord(written) || written['timezone'] !== '') return written;
   const { timezone: _, ...rest } = written;
@@ -46,7 +46,7 @@ function readStatus(written: unknown): ScheduleStatus {
   return readable(scheduleStatus, written) ?? {};
 }
 
-/** What of a value its type takes; undefined where that is nothing. */
+/** The valid part of a value by its type; undefined when there is none. */
 function readable<T>(type: z.core.$ZodType<T>, value: unknown): T | undefined;
 function readable(type: unknown, value: unknown): unknown {
   if (value === undefined || !(type instanceof z.ZodType)) return undefined;
@@ -63,7 +63,7 @@ function readable(type: unknown, value: unknown): unknown {
   return undefined;
 }
 
-/** What is right for a field, by its name: the end of a sentence that begins with "expected". */
+/** What is valid for a field, by its name: the end of a sentence that begins with "expected". */
 const FORMS: Readonly<Record<string, string>> = {
   upscale: 'a cron pattern of five fields, such as "0 6 * * 1-5"',
   downscale: 'a cron pattern of five fields, such as "0 18 * * 1-5"',
@@ -113,7 +113,7 @@ function expectation(issue: z.core.$ZodIssue): string {
 
 const SIZES: Readonly<Record<string, string>> = { string: ' characters', array: ' entries' };
 
-/** `spec.exceptions[2].to`; a name that is none in a path, such as a label's, in quotes. */
+/** `spec.exceptions[2].to`; a name that is not a plain path element, such as a label, is quoted. */
 function fieldOf(path: readonly PropertyKey[]): string {
   const parts = path.map((part) => {
     if (typeof part === 'number') return `[${part}]`;
@@ -129,14 +129,14 @@ function valueAt(written: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-/** Enough to find it by. */
+/** Enough characters to recognize the value. */
 const MAX_SHOWN = 80;
 
 function shown(value: unknown): string {
   return truncate(JSON.stringify(value) ?? String(value), MAX_SHOWN);
 }
 
-/** A null in a file is as absent: the API server takes it away. */
+/** A null in a file counts as absent, as in the API server. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isRecord(value)) return value;

@@ -1,4 +1,4 @@
-/** What is wrong with a schedule: where, and what would be right. */
+/** A problem of a schedule: its place, and what would be right. */
 export interface ScheduleProblem {
   /** `spec.upscale`, `spec.exceptions[2].to`. */
   readonly field: string;

@@ -1,4 +1,4 @@
-/** A LightsOutSchedule as people write it: the one type from which the CRD, the webhooks and the room itself read. */
+/** The type of a LightsOutSchedule, from which the CRD, the webhooks and the controller are derived. */
 import { z } from 'zod';
 import { workloadTypes } from './names.ts';
 
@@ -105,7 +105,7 @@ export const scheduleSpec = z.object({
 });
 export type ScheduleSpec = z.output<typeof scheduleSpec>;
 
-/** Wake or sleep until a moment, as an operator asked for it; RFC 3339 in status, epoch in memory. */
+/** A wake or sleep override that an operator asked for; RFC 3339 in the status, epoch milliseconds in memory. */
 const override = z.object({
   kind: z.enum(['wake', 'sleep']),
   namespace: z.string().optional().describe('Only there; absent: everywhere.'),
@@ -127,7 +127,10 @@ export type Condition = z.infer<typeof condition>;
 
 const count = z.int().min(0);
 
-/** `status` of a LightsOutSchedule. Everything may be missing: a schedule begins without one. Moments are RFC 3339. */
+/**
+ * `status` of a LightsOutSchedule. Every field may be missing, because a schedule is created without a status. Moments
+ * are RFC 3339.
+ */
 export const scheduleStatus = z.object({
   state: z.enum(['Up', 'Down', 'Unknown']).optional().describe('What the schedule says now.'),
   stateSince: z.string().optional().describe('Since when that has held for the workloads.'),
@@ -165,5 +168,5 @@ export const scheduleStatus = z.object({
 });
 export type ScheduleStatus = z.infer<typeof scheduleStatus>;
 
-/** How many workloads of each kind are in scope, and how many of them are asleep. */
+/** For each kind of workload, how many are in scope and how many of them are asleep. */
 export type WorkloadStats = Record<keyof NonNullable<ScheduleStatus['workloadStats']>, number>;

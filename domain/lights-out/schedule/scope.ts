@@ -3,13 +3,16 @@ import type { ScheduleSpec } from './schedule.ts';
 import { isEmptySelector, matchesSelector } from './selector.ts';
 import type { ScopedNamespace, Workload } from '../workload/workload.ts';
 
-/** Kubernetes' own, which no schedule ever touches. */
+/** Kubernetes' own namespaces, which no schedule touches. */
 export const SYSTEM_NAMESPACES: readonly string[] = ['kube-system', 'kube-public', 'kube-node-lease'];
 
 type NamespaceScope = Pick<ScheduleSpec, 'namespaceSelector' | 'namespaces' | 'excludeNamespaces'>;
 type Scope = NamespaceScope & Pick<ScheduleSpec, 'workloadTypes' | 'excludeLabels'>;
 
-/** Whether a schedule selects the namespace, by its labels or by its name. One that is being deleted is selected by none. */
+/**
+ * Whether a schedule selects the namespace, by its labels or by its name. A namespace that is being deleted is never
+ * selected.
+ */
 export function holdsNamespace(
   spec: NamespaceScope,
   { name, labels, isDeleting }: ScopedNamespace,
@@ -32,7 +35,7 @@ export function namespacesInScope(
     .toSorted();
 }
 
-/** Whether a schedule selects the workload. `namespace` is the workload's own; null: there is no such namespace. */
+/** Whether a schedule selects the workload. `namespace` is the workload's namespace; null when it does not exist. */
 export function isInScope(
   { kind, labels }: Pick<Workload, 'kind' | 'labels'>,
   namespace: ScopedNamespace | null,

@@ -1,4 +1,4 @@
-/** Kubernetes' label selectors: what they match, and when two of them are the same. */
+/** Kubernetes' label selectors: matching and comparison. */
 import type { ScheduleProblem } from './schedule-problem.ts';
 import type { LabelSelector } from './schedule.ts';
 
@@ -11,7 +11,7 @@ function matchesRequirement({ key, operator, values = [] }: Requirement, labels:
     case 'In':
       return value !== undefined && values.includes(value);
     case 'NotIn':
-      // As Kubernetes has it, an object without the label is in no list of values. Without values the selector is invalid.
+      // As in Kubernetes, an object without the label matches NotIn. Without values the selector is invalid.
       return values.length > 0 && (value === undefined || !values.includes(value));
     case 'Exists':
       return value !== undefined;
@@ -20,12 +20,18 @@ function matchesRequirement({ key, operator, values = [] }: Requirement, labels:
   }
 }
 
-/** Whether it says nothing. What that means is for who asks: every namespace is selected, and no workload is excluded. */
+/**
+ * Whether a selector is empty. Its meaning depends on the field: all namespaces are selected, but no workload is
+ * excluded.
+ */
 export function isEmptySelector(selector: LabelSelector | null | undefined): boolean {
   return Object.keys(selector?.matchLabels ?? {}).length === 0 && (selector?.matchExpressions ?? []).length === 0;
 }
 
-/** Whether every part of the selector holds: Kubernetes' rule, by which an empty one matches everything and an absent one nothing. */
+/**
+ * Whether all parts of the selector match, by Kubernetes' rules: an empty selector matches everything, an absent one
+ * nothing.
+ */
 export function matchesSelector(selector: LabelSelector | null | undefined, labels: Labels): boolean {
   if (selector === null || selector === undefined) return false;
   return (
@@ -35,7 +41,7 @@ export function matchesSelector(selector: LabelSelector | null | undefined, labe
   );
 }
 
-/** What Kubernetes would refuse in a selector: In and NotIn need values, Exists and DoesNotExist take none. */
+/** What Kubernetes would reject in a selector: In and NotIn need values, Exists and DoesNotExist take none. */
 export function selectorProblems(
   selector: LabelSelector | null | undefined,
   field: string,

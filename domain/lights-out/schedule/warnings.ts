@@ -1,4 +1,4 @@
-/** What is allowed in a schedule, and most likely not meant. */
+/** Warnings about valid schedules that are probably not intended. */
 import { listText } from '../../kernel/sentence.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import { mayClash } from './overlap.ts';
@@ -6,24 +6,24 @@ import type { RateLimit, ScheduleException, ScheduleSpec } from './schedule.ts';
 import { SYSTEM_NAMESPACES } from './scope.ts';
 import { isEmptySelector } from './selector.ts';
 
-/** What is known around a schedule; what is absent is not warned of. */
+/** The surroundings of a schedule; there are no warnings about absent parts. */
 export interface WarningContext {
-  /** For exceptions that are over. */
+  /** For warnings about past exceptions. */
   readonly now?: EpochMs;
-  /** Never touched, beside the system's: the setting of the same name. */
+  /** Protected namespaces besides the system's: the setting of the same name. */
   readonly protectedNamespaces?: readonly string[];
 }
 
-/** Names in one sentence: kubectl shows a warning on one line, and the API server cuts it at 256 characters. */
+/** Names per sentence: kubectl shows a warning on one line, and the API server truncates it at 256 characters. */
 const MAX_NAMES = 3;
 
-/** No time zone is further behind UTC. */
+/** The largest offset of a time zone behind UTC. */
 const FURTHEST_BEHIND_MS = 12 * 3_600_000;
 
 /**
- * One sentence each, for kubectl to show when a schedule is applied.
+ * Warnings that kubectl shows when a schedule is applied, one sentence each.
  *
- * @param others every other schedule of the cluster.
+ * @param others all other schedules of the cluster.
  */
 export function scheduleWarnings(
   spec: ScheduleSpec,
@@ -85,7 +85,7 @@ function delayWarnings(field: string, limit: RateLimit | undefined): readonly st
     : [];
 }
 
-/** Those of one year that are over in every time zone. */
+/** Exceptions for a single year that are over in every time zone. */
 function pastWarnings(exceptions: readonly ScheduleException[], now: EpochMs): readonly string[] {
   const today = new Date(now - FURTHEST_BEHIND_MS).toISOString().slice(0, 'yyyy-mm-dd'.length);
   const past = exceptions

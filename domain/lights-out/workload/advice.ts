@@ -1,8 +1,11 @@
-/** How a field is kept out of Git, so that a GitOps engine does not put up at night what a schedule put down. */
+/**
+ * Advice on keeping a field out of Git, so that a GitOps engine does not scale up at night what a schedule put to
+ * sleep.
+ */
 
 /**
- * What to do about a manager that puts workloads up again: one sentence without its full stop. Argo CD and Flux are known by
- * the names that their controllers have in managed fields; for any other manager it is general.
+ * Advice about a manager that scales workloads up again: one sentence without its full stop. Argo CD and Flux are
+ * recognized by their controllers' names in managed fields; for any other manager the advice is general.
  */
 export function excludeAdvice(manager: string): string {
   if (/argo/i.test(manager)) {

@@ -1,4 +1,4 @@
-/** What people write on a schedule, a Namespace or a workload: how long it is awake or asleep, and its priority. */
+/** Annotations of people on a schedule, a Namespace or a workload: overrides and priority. */
 import { truncate } from '../../kernel/sentence.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import { PRIORITY, SLEEP_UNTIL, WAKE_UNTIL } from '../schedule/names.ts';
@@ -13,7 +13,7 @@ const SHOWN_LENGTH = 60;
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** The moment of an RFC 3339 text; null where it is none: without a zone, or a day that no calendar has. */
+/** The moment of an RFC 3339 text; null when it is invalid: without a zone, or with a day that does not exist. */
 export function readMoment(text: string): EpochMs | null {
   const [, day = '', time = '', zone = ''] = MOMENT.exec(text.trim()) ?? [];
   const at = Date.parse(`${day}T${time}${zone.toUpperCase()}`);
@@ -22,19 +22,19 @@ export function readMoment(text: string): EpochMs | null {
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day) ? at : null;
 }
 
-/** An integer within a million, as the priorities of a schedule are; null for any other text. */
+/** An integer with an absolute value of at most a million, as a schedule's priorities; null for any other text. */
 export function readPriority(text: string): number | null {
   const value = /^[+-]?\d{1,7}$/.test(text.trim()) ? Number(text) : Number.NaN;
   return Math.abs(value) <= PRIORITY_LIMIT ? value : null;
 }
 
 export interface AnnotatedOverrides {
-  /** Until when it is awake or asleep; null where nothing says so, or no longer. */
+  /** The end of the override; null when there is none or it is over. */
   readonly wakeUntil: EpochMs | null;
   readonly sleepUntil: EpochMs | null;
-  /** When it was awake last, where that is over and the annotation still says so. */
+  /** The end of the last wake override if it is over and its annotation is still there. */
   readonly wokeUntil: EpochMs | null;
-  /** Of annotations that cannot be read: a sentence each. */
+  /** A sentence for each invalid annotation. */
   readonly problems: readonly string[];
 }
 
@@ -42,7 +42,7 @@ function problem(key: string, value: string, expected: string): string {
   return `the annotation ${key} is ${JSON.stringify(truncate(value, SHOWN_LENGTH))}, and is ignored: expected ${expected}`;
 }
 
-/** What an object's annotations say about its being awake or asleep at a moment. One that cannot be read counts as absent. */
+/** The overrides of an object's annotations at a moment. Invalid annotations count as absent. */
 export function overridesOf(annotations: Annotations, now: EpochMs): AnnotatedOverrides {
   const moments = [WAKE_UNTIL, SLEEP_UNTIL].map((key) => {
     const text = annotations[key];
@@ -59,7 +59,7 @@ export function overridesOf(annotations: Annotations, now: EpochMs): AnnotatedOv
   };
 }
 
-/** Every annotation of a workload that cannot be read, its priority included: a sentence each. */
+/** A sentence for each invalid annotation of a workload, including its priority. */
 export function annotationProblems(annotations: Annotations, now: EpochMs): readonly string[] {
   const text = annotations[PRIORITY];
   const isBad = text !== undefined && readPriority(text) === null;

@@ -1,14 +1,14 @@
 /**
- * Autoscalers of a workload that is put down. KEDA is paused before the workload is put down and until it is up
- * again. A HorizontalPodAutoscaler leaves a workload without replicas alone; only above that, and where it may scale from
- * none, its bounds are lowered; where replicas are kept, after it is down and until it is woken. Each state is in the
- * autoscaler's own annotations, so that a plan that was cut off is taken up where it ended.
+ * Autoscalers of a sleeping workload. KEDA is paused before the workload is scaled down and until it is up again. A
+ * HorizontalPodAutoscaler ignores a workload without replicas; its bounds are lowered only if replicas are kept or if
+ * it may scale from zero. If replicas are kept, that happens after the workload is down and lasts until it is woken.
+ * The state of each autoscaler is in its own annotations, so that an interrupted plan can be continued.
  *
  * - free: without annotations of a schedule;
- * - held: with the owner's annotations and what it was before, or paused;
- * - resumed: with the owner's annotations alone. A person wants the workload up although it is night, and the autoscaler is to do
- *   its work again, which would be undone if what it does then were taken for a machine's. One that is held, and that a person
- *   changed since, counts as resumed: it is left until the morning.
+ * - held: with the owner's annotations and its earlier state, or paused;
+ * - resumed: with the owner's annotations alone. A person wants the workload up during the night, so the autoscaler
+ * works again, and what it does must not be reverted as a machine's change. A held autoscaler that a person changed
+ * since counts as resumed: it is left alone until the morning.
  */
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { readMoment } from './annotations.ts';
@@ -27,10 +27,10 @@ export interface AutoscalerContext {
   readonly now: EpochMs;
 }
 
-/** How far down its workload is, and since when that is to be so. */
+/** The replicas at which autoscalers hold a sleeping workload, and since when. */
 export interface Held {
   readonly level: number;
-  /** Null where it is not known. */
+  /** Null when unknown. */
   readonly since: EpochMs | null;
 }
 
@@ -44,7 +44,7 @@ function boundsOf(text: string | undefined): Bounds | null {
   return min === undefined || max === undefined ? null : { minReplicas: Number(min), maxReplicas: Number(max) };
 }
 
-/** Between which numbers an autoscaler may choose so that the workload stays at the level. */
+/** The bounds that keep a workload at the given number of replicas. */
 function boundsAt({ minReplicas, maxReplicas }: Bounds, level: number): Bounds {
   return level === 0
     ? { minReplicas: Math.max(minReplicas, 1), maxReplicas }
@@ -55,7 +55,7 @@ function isSame(a: Bounds, b: Bounds): boolean {
   return a.minReplicas === b.minReplicas && a.maxReplicas === b.maxReplicas;
 }
 
-/** Whether it carries annotations that the schedule may take off. */
+/** Whether it has annotations that the schedule may remove. */
 function isAnnotated({ annotations }: Autoscaler, { schedule, others }: AutoscalerContext): boolean {
   const owner = annotations[MANAGED_BY];
   return owner !== undefined && (owner === schedule || !others.some(({ name }) => name === owner));
@@ -73,7 +73,7 @@ function change(autoscaler: Autoscaler, savedState: MetadataPatch, spec?: Partia
   return [{ kind, name, uid, resourceVersion, patch }];
 }
 
-/** Those that are the schedule's to hold: KEDA has a HorizontalPodAutoscaler of its own, and one that is held by people stays so. */
+/** The autoscalers that the schedule may hold: not a HorizontalPodAutoscaler of KEDA, nor one that people paused. */
 function ownOf({ autoscalers }: Pick<Workload, 'autoscalers'>, context: AutoscalerContext): readonly Autoscaler[] {
   const hasKeda = autoscalers.some(({ kind }) => kind === 'ScaledObject');
   return autoscalers.filter((one) => {
@@ -83,7 +83,7 @@ function ownOf({ autoscalers }: Pick<Workload, 'autoscalers'>, context: Autoscal
   });
 }
 
-/** Whether a person had one of them resumed, or changed it, in the period that began at `since`. */
+/** Whether one of them was resumed for a person, or changed by one, in the period that began at `since`. */
 export function isResumed(workload: Pick<Workload, 'autoscalers'>, held: Held, context: AutoscalerContext): boolean {
   return workload.autoscalers.some((one) => {
     if (!isAnnotated(one, context)) return false;
@@ -91,7 +91,7 @@ export function isResumed(workload: Pick<Workload, 'autoscalers'>, held: Held, c
   });
 }
 
-/** Who changed one that is held, where that was a person; null where nobody did. */
+/** The person who changed a held autoscaler; null when nobody did. */
 export function changedByPerson(
   { autoscalers }: Pick<Workload, 'autoscalers'>,
   held: Held,
@@ -100,7 +100,7 @@ export function changedByPerson(
   return autoscalers.map((one) => personOf(one, held, context)).find((manager) => manager !== null) ?? null;
 }
 
-/** Whether it was annotated in the period that it is now. */
+/** Whether it was annotated in the current period. */
 function isOfNow({ annotations }: Autoscaler, { since }: Held): boolean {
   const marked = readMoment(annotations[DOWN_SINCE] ?? '');
   return since === null || marked === null || marked >= wholeSecond(since);
@@ -110,14 +110,14 @@ function personOf(one: Autoscaler, held: Held, context: AutoscalerContext): stri
   const marked = readMoment(one.annotations[DOWN_SINCE] ?? '');
   if (!isHeld(one) || !isAnnotated(one, context) || marked === null || !isOfNow(one, held)) return null;
   const changes = changedFields(one, held.level).map((field) => one.setBy?.[field]);
-  // By whom it was set before it was held is another matter: a bound that was right is not written.
+  // A change before it was held does not count: a bound that was already right is not written.
   const person = changes.find(
     (by) => by !== undefined && by.at > marked && managerClass(by.manager, context.gitopsManagers) === 'person',
   );
   return person?.manager ?? null;
 }
 
-/** The fields of a held autoscaler that differ from what they have to be at this level of replicas. */
+/** The fields of a held autoscaler that differ from what this number of replicas requires. */
 function changedFields(one: Autoscaler, level: number): readonly ('minReplicas' | 'maxReplicas' | 'paused')[] {
   if (one.kind === 'ScaledObject') return one.annotations[KEDA_PAUSED_REPLICAS] === `${level}` ? [] : ['paused'];
   const original = boundsOf(one.annotations[ORIGINAL_BOUNDS]);
@@ -126,7 +126,7 @@ function changedFields(one: Autoscaler, level: number): readonly ('minReplicas' 
   return (['minReplicas', 'maxReplicas'] as const).filter((field) => one[field] !== wanted[field]);
 }
 
-/** What holds the autoscalers of a workload at a level of replicas; nothing where they are held already. */
+/** The writes that hold a workload's autoscalers at a number of replicas; none if they are held already. */
 export function holdAutoscalers(
   workload: Pick<Workload, 'autoscalers'>,
   level: number,
@@ -148,7 +148,7 @@ export function holdAutoscalers(
   });
 }
 
-/** Whether somebody gave one of them its old bounds back while it is held: GitOps does, where Git has them. */
+/** Whether somebody restored the bounds of a held autoscaler, as GitOps does when Git contains them. */
 export function areReset(workload: Pick<Workload, 'autoscalers'>, level: number, context: AutoscalerContext): boolean {
   return ownOf(workload, context).some((one) => {
     if (one.kind === 'ScaledObject') return false;
@@ -166,7 +166,9 @@ function withAnnotation(savedState: MetadataPatch, key: string, value: string): 
   return { ...savedState, annotations: { [key]: value, ...savedState.annotations } };
 }
 
-/** What an autoscaler was before it was held, where its bounds differ from that. A person's greater maximum stays. */
+/**
+ * The bounds of an autoscaler before it was held, if its present ones differ. A greater maximum set by a person stays.
+ */
 function boundsBefore(one: Autoscaler): Bounds | undefined {
   if (one.kind === 'ScaledObject') return undefined;
   const original = boundsOf(one.annotations[ORIGINAL_BOUNDS]);
@@ -175,7 +177,7 @@ function boundsBefore(one: Autoscaler): Bounds | undefined {
   return isSame(bounds, one) ? undefined : bounds;
 }
 
-/** What lets autoscalers work again while the schedule still owns the workload, because a person put that up. */
+/** The writes that let autoscalers work again after a person scaled up a workload that the schedule still owns. */
 export function resumeAutoscalers(
   workload: Pick<Workload, 'autoscalers'>,
   held: Held,
@@ -190,7 +192,7 @@ export function resumeAutoscalers(
   });
 }
 
-/** What takes every annotation of the schedule off the autoscalers, and makes them what they were. */
+/** The writes that remove all annotations of the schedule from the autoscalers and restore their earlier state. */
 export function releaseAutoscalers(
   workload: Pick<Workload, 'autoscalers'>,
   context: AutoscalerContext,

@@ -1,4 +1,4 @@
-/** Whether a workload is to be up or down: annotations and overrides go before the crons. */
+/** Whether a workload should be up or down: annotations and overrides take precedence over the crons. */
 import type { EpochMs } from '../../kernel/time.ts';
 import { type AnnotatedOverrides, overridesOf } from './annotations.ts';
 import type { ScheduleState } from '../schedule/names.ts';
@@ -9,31 +9,34 @@ import type { ScopedNamespace, Workload } from './workload.ts';
 export interface Desired {
   readonly state: ScheduleState;
   /**
-   * When this state began for the workload; null where that is not known, because an annotation says so and nothing says when
-   * it was written. What people did since then is respected, what they did before is not.
+   * When this state began for the workload; null when unknown, because an annotation causes it and nothing says when it
+   * was written. What people did since then is respected.
    */
   readonly since: EpochMs | null;
-  /** Whether everything was asleep at one moment since then. */
+  /** Whether everything was asleep at some moment since then. */
   readonly isCompleted: boolean;
 }
 
-/** The second in which a moment is, as Kubernetes writes moments. */
+/** The moment truncated to seconds, as Kubernetes writes moments. */
 export function wholeSecond(at: EpochMs): EpochMs {
   return Math.floor(at / 1000) * 1000;
 }
 
-/** Overrides of one level: the workload, its namespace, or the schedule. The most specific level that has any counts. */
+/**
+ * The overrides of one level: the workload, its namespace, or the schedule. Only the most specific level with overrides
+ * counts.
+ */
 interface Level {
   readonly isAwake: boolean;
-  /** The beginnings of what puts it to sleep; null: not known. */
+  /** The beginnings of its sleep overrides; null when unknown. */
   readonly asleepSince: readonly (EpochMs | null)[];
-  /** One of them is that of an annotation, of which the API server keeps the second alone. */
+  /** Whether one of them comes from an annotation, whose time the API server stores in seconds only. */
   readonly isRounded: boolean;
-  /** When earlier overrides that kept it awake ended. */
+  /** The ends of earlier wake overrides. */
   readonly wokeUntil: readonly EpochMs[];
 }
 
-/** The annotations of an object, and when that to sleep was written. */
+/** The annotations of an object, and when its sleep annotation was written. */
 interface Annotated {
   readonly annotations: Readonly<Record<string, string>>;
   readonly sleepingSince?: EpochMs;
@@ -42,7 +45,7 @@ interface Annotated {
 function levelOf(object: Annotated | null, overrides: readonly Override[], now: EpochMs): Level {
   const annotated: AnnotatedOverrides | null = object === null ? null : overridesOf(object.annotations, now);
   const isAsleep = annotated !== null && annotated.sleepUntil !== null;
-  // Clocks differ: what is written already has begun.
+  // The clocks may differ: an override that is already written has begun.
   const asleepSince = object?.sleepingSince === undefined ? null : Math.min(object.sleepingSince, now);
   const held = overrides.filter(({ until }) => until > now);
   const over = overrides.filter(({ kind, until }) => kind === 'wake' && until <= now).map(({ until }) => until);
@@ -57,14 +60,14 @@ function levelOf(object: Annotated | null, overrides: readonly Override[], now: 
   };
 }
 
-/** The latest of several moments; null where one of them is not known. */
+/** The latest of several moments; null when one of them is unknown. */
 function latest(moments: readonly (EpochMs | null)[]): EpochMs | null {
   return moments.includes(null) ? null : Math.max(...moments.map(Number));
 }
 
 /**
- * What is to become of a workload: by its own annotations, then those of its namespace and the overrides for that, then the
- * overrides for the whole schedule, then the crons and exceptions. On one level, to be awake goes before to be asleep.
+ * The desired state of a workload: by its own annotations, then those of its namespace and overrides for it, then
+ * overrides for the whole schedule, then crons and exceptions. On one level, awake takes precedence over asleep.
  */
 export function desiredOf(
   workload: Pick<Workload, 'annotations' | 'sleepingSince'>,
@@ -86,7 +89,7 @@ export function desiredOf(
   ];
   const isCompleted = (since: EpochMs | null, isRounded: boolean): boolean =>
     completedAt !== null && since !== null && completedAt >= since + (isRounded ? 1000 : 0);
-  // Whatever was awake until a moment went to sleep again then, although the schedule's own period is older.
+  // Something that was awake until a moment went to sleep again then, later than the schedule's own period began.
   const woke: EpochMs[] = [];
   for (const { isAwake, asleepSince, isRounded, wokeUntil } of levels) {
     woke.push(...wokeUntil);

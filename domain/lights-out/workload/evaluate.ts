@@ -1,6 +1,6 @@
 /**
- * What becomes of one workload now. What people want goes before the schedule, and what the schedule took it gives back, once:
- * it is the annotations on a workload that say whether there is anything to give back.
+ * Decides what happens to one workload now. People's changes take precedence over the schedule. What the schedule
+ * changed is restored exactly once: the annotations on a workload say whether there is anything to restore.
  */
 import { truncate } from '../../kernel/sentence.ts';
 import { parseDuration } from '../../kernel/duration.ts';
@@ -37,19 +37,22 @@ import { isInScope } from '../schedule/scope.ts';
 import { type ScopedNamespace, type Workload, workloadName } from './workload.ts';
 
 const NAME_LENGTH = 60;
-/** Who a HorizontalPodAutoscaler is in managed fields: a part of its binary, but for those who run it apart. */
+/**
+ * The field managers of the HorizontalPodAutoscaler: normally a part of kube-controller-manager, sometimes run
+ * separately.
+ */
 const SCALERS: ReadonlySet<string> = new Set(['kube-controller-manager', 'horizontal-pod-autoscaler']);
 
 /**
- * What is to be done to a workload, or why it is left. `namespace` is the workload's own; null where it is not listed, as when
- * it is gone: what was put down in it is only restored.
+ * What to do to a workload, or why it is left alone. `namespace` is the workload's namespace; null when it is not
+ * listed, for example because it is gone: then a sleeping workload is only restored.
  */
 export function evaluate(
   workload: Workload,
   namespace: ScopedNamespace | null,
   context: EvaluationContext,
 ): Evaluation {
-  // What is being deleted with its namespace never runs again.
+  // An object that is deleted with its namespace never runs again.
   if (workload.isDeleting || namespace?.isDeleting === true) return keep('Deleting');
   const isOurs = annotatedOwner(workload, context) === context.schedule;
   if (context.isRestoringAll) return restored(workload, context, 'ScheduleDeleted', isOurs, false);
@@ -76,8 +79,8 @@ function isFailing(workload: Workload, { failing }: EvaluationContext): boolean 
 }
 
 /**
- * A workload that is to be up, as far as this schedule is concerned. `isOurs`: its annotations may be taken off. `isOwner`: those of
- * a schedule that does not exist, on its autoscalers, may be as well.
+ * Restores a workload that should be up as far as this schedule is concerned. `isOurs`: its annotations may be removed.
+ * `isOwner`: on its autoscalers, annotations of a schedule that does not exist may be removed too.
  */
 function restored(
   workload: Workload,
@@ -103,7 +106,7 @@ function restored(
   });
 }
 
-/** What wakes a workload that carries annotations; null where it is to stay as it is. Nothing ever loses pods by being woken. */
+/** The spec that wakes an annotated workload; null when it stays unchanged. Waking never reduces replicas. */
 function wakes(workload: Workload): { readonly replicas?: number; readonly suspend?: boolean } | null {
   const savedState = savedStateOf(workload);
   if (!isScaledDown(savedState, workload.kind)) return null;
@@ -114,13 +117,13 @@ function wakes(workload: Workload): { readonly replicas?: number; readonly suspe
   return replicas === workload.replicas ? null : { replicas };
 }
 
-/** Whether somebody known suspended a CronJob after the schedule had done so: it stays suspended. */
+/** Whether somebody suspended a CronJob after the schedule had done so: it then stays suspended. */
 function isSuspendedAgain({ changed }: Workload, { since }: SavedState): boolean {
   if (changed === null || changed.at === null || since === null) return false;
   return managerClass(changed.manager, []) !== 'ours' && changed.at > since;
 }
 
-/** A workload that is the schedule's own and is to be down. */
+/** A workload that the schedule owns and that should be asleep. */
 interface Case {
   readonly workload: Workload;
   readonly context: EvaluationContext;
@@ -142,13 +145,13 @@ function scaleDown(one: Case): Evaluation {
   return workload.replicas < level && wasOurs ? downAs(one, 'DownTo') : atLevel(one, level);
 }
 
-/** How many replicas a workload keeps while it is down. */
+/** How many replicas a workload keeps while asleep. */
 function levelOf({ workload, context, savedState }: Case): number {
   const original = savedState.original === null ? (workload.replicas ?? 0) : originalReplicas(savedState);
   return Math.min(original, context.spec.downscaleReplicas);
 }
 
-/** At which level its autoscalers are to hold it, and since when. */
+/** At which number of replicas its autoscalers hold it, and since when. */
 function heldOf(one: Case): Held {
   return { level: levelOf(one), since: one.desired.since };
 }
@@ -158,8 +161,8 @@ function classOfChange({ workload, context }: Case): ManagerClass {
 }
 
 /**
- * Whether Kubernetes' autoscaler put it up from none, which it does only after somebody else has: a workload without replicas
- * it leaves alone. Who that was, the managed fields do not say any more.
+ * Whether the HorizontalPodAutoscaler changed the replicas after somebody else had scaled up from zero: it ignores a
+ * workload without replicas. The managed fields do not show any more who that was.
  */
 function isAnswered(one: Case): boolean {
   const { autoscalers, changed } = one.workload;
@@ -168,7 +171,7 @@ function isAnswered(one: Case): boolean {
   return isPlain && autoscalers.some((each) => each.kind === 'HorizontalPodAutoscaler' && each.minReplicas > 0);
 }
 
-/** Unmarked, with no more replicas than the schedule keeps: only its autoscalers must not put it up. */
+/** Not annotated, with no more replicas than the schedule keeps: only its autoscalers must not scale it up. */
 function atRest(one: Case): Evaluation {
   const { workload, context, desired } = one;
   const left = keep('AtRest');
@@ -181,7 +184,7 @@ function atRest(one: Case): Evaluation {
     : change(workload, context, { direction: 'Down', reason: 'Down', autoscalers });
 }
 
-/** Annotated, and as far down as it is to be: annotations that do not name this schedule are made to, and its autoscalers are held. */
+/** Annotated and at its sleeping level: completes the annotations and holds the autoscalers. */
 function atLevel(one: Case, level: number): Evaluation {
   const { workload, context, desired } = one;
   const savedState = missingOwnerMetadata(one);
@@ -201,21 +204,23 @@ function atLevel(one: Case, level: number): Evaluation {
   return change(workload, context, { direction: 'Down', reason: 'Down', savedState, autoscalers });
 }
 
-/** The name of the schedule on a workload that carries another, or not all of it: without it nothing would find it again. */
+/**
+ * The owner annotations that are missing or name another schedule; without them the workload would not be found again.
+ */
 function missingOwnerMetadata({ context: { schedule }, savedState }: Case): MetadataPatch {
   return savedState.managedBy === schedule && savedState.label === labelValue(schedule) ? {} : ownerMetadata(schedule);
 }
 
-/** Annotated, but up: somebody put it up while it was to be down. */
+/** Annotated, but up: somebody scaled it up while it should be asleep. */
 function scaledUpAgain(one: Case): Evaluation {
   const { workload, context, desired } = one;
   const { changed } = workload;
   const by = isAnswered(one) ? 'person' : classOfChange(one);
   if (by === 'person') {
-    // A change of an earlier night, after which the morning was missed: what was set then is what it is to have.
+    // A change from an earlier night whose morning was missed: the replicas set then are those to restore.
     const at = changed?.at ?? changed?.latest ?? null;
     const isOld = at !== null && desired.since !== null && at < wholeSecond(desired.since);
-    // Of one that something keeps up, a status that is written since says nothing of when it was scaled.
+    // If something keeps it up, a later status does not tell when it was scaled.
     const isKeptUp = changed?.at == null && isFailing(workload, context);
     return isOld || isKeptUp ? downAnew(one, 'Down') : kept(one, true);
   }
@@ -224,7 +229,7 @@ function scaledUpAgain(one: Case): Evaluation {
   return contestedBy(one, changed?.manager ?? 'somebody', 'put it up') ?? downAs(one, 'DownAgain');
 }
 
-/** Unmarked, and up. */
+/** Not annotated, and up. */
 function scaledUp(one: Case): Evaluation {
   const { workload, context, desired } = one;
   const { changed } = workload;
@@ -242,7 +247,10 @@ function scaledUp(one: Case): Evaluation {
   return contestedBy(one, changed.manager, 'put it up') ?? downAnew(one, 'DownAgain');
 }
 
-/** Whether it was made while it was to be down already. Moments of creation are whole seconds: that of the transition is before. */
+/**
+ * Whether it was created while it should already be asleep. Creation times are whole seconds, so the second of the
+ * transition counts as before.
+ */
 function isCreatedSince({ workload, desired }: Case): boolean {
   return desired.since !== null && workload.createdAt > desired.since;
 }
@@ -253,25 +261,26 @@ function isCreatedByPerson(one: Case): boolean {
   return managerClass(workload.createdBy, context.gitopsManagers) === 'person';
 }
 
-/** Whether a person made an unmarked workload what it is while it was to be down already. */
+/** Whether a person set the present replicas of a workload without annotations while it should already be asleep. */
 function isPersons(one: Case): boolean {
   const { workload, desired } = one;
   const { changed } = workload;
   if (isCreatedByPerson(one)) return true;
   if (desired.since === null || changed === null || classOfChange(one) !== 'person') return false;
   if (changed.at !== null) return changed.at > desired.since && (desired.isCompleted || changed.isOnlyIt);
-  // It does not say when. Everything was down once, so it was since then, unless it came into the scope as it is.
+  // The change has no time. If everything was asleep once in this period, the change came later, unless the workload
+  // entered the scope in this state.
   return desired.isCompleted && (changed.latest === undefined || changed.latest > desired.since);
 }
 
-/** Until when a workload is left because it is new; null where it is not. */
+/** Until when a new workload is left alone; null when the grace period does not apply. */
 function graceUntil(one: Case): EpochMs | null {
   const { workload, context } = one;
   const until = workload.createdAt + parseDuration(context.spec.newWorkloadGrace);
   return isCreatedSince(one) && until > context.now ? until : null;
 }
 
-/** What a person put up, with its autoscalers: it is left until the schedule wakes it. */
+/** A workload that a person scaled up is left alone, with its autoscalers, until the schedule wakes it. */
 function kept(one: Case, isChange: boolean): Evaluation {
   const { workload, context } = one;
   const autoscalers = isChange ? resumeAutoscalers(workload, heldOf(one), context) : [];
@@ -296,7 +305,7 @@ function replicasOf(count: number): string {
   return count === 1 ? '1 replica' : `${count} replicas`;
 }
 
-/** The evaluation of a workload that is scaled up again and again, before the moment at which it is put to sleep again; null for any other. */
+/** The evaluation of a contested workload before it may be put to sleep again; null for any other. */
 function contestedBy({ workload, context }: Case, manager: string, what: string): Evaluation | null {
   const name = workloadName(workload);
   const until = Object.hasOwn(context.contested, name) ? context.contested[name] : undefined;
@@ -305,12 +314,12 @@ function contestedBy({ workload, context }: Case, manager: string, what: string)
   return keep('Contested', detail, until);
 }
 
-/** Down once more, with the annotations that it has. */
+/** Puts it to sleep again with its present annotations. */
 function downAs(one: Case, reason: ChangeReason): Evaluation {
   return down(one, reason, levelOf(one), missingOwnerMetadata(one));
 }
 
-/** Down with new annotations: what it is now is what it is to be again. */
+/** Puts it to sleep with new annotations: its present state is the one to restore. */
 function downAnew(one: Case, reason: ChangeReason): Evaluation {
   const { workload, context, savedState } = one;
   const { schedule, now } = context;

@@ -1,4 +1,4 @@
-/** What a workload is evaluated by, and what comes of it. */
+/** The input and the result of the evaluation of a workload. */
 import type { EpochMs } from '../../kernel/time.ts';
 import type { ScheduleState } from '../schedule/names.ts';
 import type { Override } from '../schedule/override.ts';
@@ -6,53 +6,56 @@ import type { Period } from '../schedule/period.ts';
 import type { ScheduleSpec } from '../schedule/schedule.ts';
 import type { Autoscaler, Workload } from './workload.ts';
 
-/** Another schedule of the cluster, as far as it can own a workload. */
+/** Another schedule of the cluster, as a possible owner of a workload. */
 export interface OtherSchedule {
   readonly name: string;
   readonly createdAt: EpochMs;
   readonly spec: ScheduleSpec;
-  /** It puts nothing down: suspended, a dry run, not approved, invalid, or being deleted. What it annotated is its own all the same. */
+  /**
+   * Whether it puts nothing to sleep: suspended, a dry run, not approved, invalid, or being deleted. It still owns what
+   * it annotated.
+   */
   readonly isIdle: boolean;
 }
 
-/** What is the same for every workload in one observation. */
+/** The input that all workloads of one observation share. */
 export interface EvaluationContext {
   readonly schedule: string;
   readonly createdAt: EpochMs;
   readonly spec: ScheduleSpec;
   readonly now: EpochMs;
   readonly period: Pick<Period, 'state' | 'since'>;
-  /** The schedule is being deleted, or gone: everything that it put down is restored, whatever else holds. */
+  /** The schedule is being deleted or gone: everything that it put to sleep is restored unconditionally. */
   readonly isRestoringAll: boolean;
-  /** Of people, by command and by the schedule's own annotations; those that are over may be among them. */
+  /** Overrides by command and by the schedule's own annotations; past ones may be included. */
   readonly overrides: readonly Override[];
   /**
-   * A moment at which everything was as it should be; null where that is not known. Where it is in the night, or in the sleep,
-   * that holds now, what is up was put up by somebody since. Before that, a workload whose managed fields changed for another
-   * reason (a new image) is not taken for one that was scaled.
+   * A moment at which everything was as the schedule wants it; null when unknown. If it is in the current night, a
+   * workload that is up now was scaled up by somebody since. Before such a moment, a workload whose managed fields
+   * changed for another reason (a new image) is not treated as scaled.
    */
   readonly completedAt: EpochMs | null;
-  /** Never touched, whatever the schedule selects. */
+  /** Namespaces that are never touched, whatever the schedule selects. */
   readonly protectedNamespaces: readonly string[];
-  /** Managers whose writes are not people's: GitOps engines put up what Git says. */
+  /** Field managers that are not people: GitOps engines scale to what Git says. */
   readonly gitopsManagers: readonly string[];
   readonly others: readonly OtherSchedule[];
-  /** By `workloadName`: those that are scaled up again and again, and the earliest moment at which each is put to sleep again. */
+  /** By `workloadName`: contested workloads, and when each may be put to sleep again at the earliest. */
   readonly contested: Readonly<Record<string, EpochMs>>;
-  /** By `workloadName`: tried last, because they failed before. */
+  /** By `workloadName`: workloads that failed before and are written last. */
   readonly failing: readonly string[];
 }
 
-/** Why a workload is left as it is. */
+/** Why a workload is left alone. */
 export type KeepReason =
   /** As the schedule wants it. */
   | 'AsDesired'
-  /** It had no more replicas than the schedule keeps. */
+  /** It has no more replicas than the schedule keeps. */
   | 'AtRest'
   | 'SuspendedByUser'
   /** Scaled up or created during the night, by a person or an unknown manager: left until the next transition. */
   | 'ChangedByPerson'
-  /** Scaled up again by GitOps, and put to sleep again later. */
+  /** Scaled up again by GitOps, and to be put to sleep again later. */
   | 'Contested'
   | 'Grace'
   | 'OwnedByOther'
@@ -62,22 +65,22 @@ export type KeepReason =
   /** The annotation wake-until or sleep-until, of the workload or its namespace, cannot be read. */
   | 'BadAnnotation';
 
-/** What is done to a workload. */
+/** Why a workload is changed. */
 export type ChangeReason =
   | 'Down'
-  /** GitOps had put it up again. */
+  /** GitOps had scaled it up again. */
   | 'DownAgain'
   /** The schedule keeps another number of replicas now. */
   | 'DownTo'
   | 'Up'
-  /** It left the scope while down. */
+  /** It left the schedule's scope while asleep. */
   | 'LeftScope'
   /** The schedule is being deleted, or gone. */
   | 'ScheduleDeleted'
-  /** Its annotations say something else than what it is: it is up, and the annotations go. */
+  /** It is up although its annotations say asleep; the annotations are removed. */
   | 'Released';
 
-/** How an object is to be written: a merge patch against the version that was seen. */
+/** A write of an object: a merge patch bound to the observed resourceVersion. */
 export interface ObjectChange {
   readonly kind: Workload['kind'] | Autoscaler['kind'];
   readonly name: string;
@@ -87,17 +90,17 @@ export interface ObjectChange {
   readonly patch: Readonly<Record<string, unknown>>;
 }
 
-/** One step of a plan: a workload with the autoscalers that go with it, written in this order. */
+/** One item of a plan: a workload and its autoscalers, with their writes in order. */
 export interface PlanItem {
   readonly workload: Pick<Workload, 'kind' | 'namespace' | 'name' | 'uid'>;
   readonly direction: ScheduleState;
   readonly reason: ChangeReason;
-  /** Replicas that it has now, and is to have; null for a CronJob. */
+  /** The present and the planned replicas; null for a CronJob. */
   readonly from: number | null;
   readonly to: number | null;
   readonly priority: number;
   readonly writes: readonly ObjectChange[];
-  /** Who had put it up, for `DownAgain`. */
+  /** Who had scaled it up, for `DownAgain`. */
   readonly manager?: string;
 }
 
@@ -106,8 +109,8 @@ export type Evaluation =
   | {
       readonly kind: 'keep';
       readonly reason: KeepReason;
-      /** One sentence for people, where there is something to say. */
+      /** One sentence for people, if there is something to report. */
       readonly detail?: string;
-      /** When it is to be evaluated again at the latest. */
+      /** When it has to be evaluated again at the latest. */
       readonly until?: EpochMs;
     };

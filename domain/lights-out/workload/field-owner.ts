@@ -1,4 +1,4 @@
-/** Who set a field of an object, and who made the object, as its managed fields have it. */
+/** Who set a field of an object, and who created the object, by its managed fields. */
 import * as z from 'zod';
 import type { EpochMs } from '../../kernel/time.ts';
 import { readMoment } from './annotations.ts';
@@ -9,7 +9,7 @@ export { managerClass } from './manager.ts';
 
 const fields = z.record(z.string(), z.unknown());
 
-/** The parts of an entry of `metadata.managedFields` that matter; the rest of the object is its own affair. */
+/** The parts of an entry of `metadata.managedFields` that are used. */
 const managedField = z.object({
   manager: z.string().nullish(),
   time: z.union([z.string(), z.date()]).nullish(),
@@ -33,7 +33,7 @@ interface Entry {
   readonly annotations: readonly string[];
 }
 
-/** Entries that cannot be read are left out: nobody is known to have written them. */
+/** Invalid entries are ignored, as if nobody had written them. */
 function entriesOf(managedFields: unknown): readonly Entry[] {
   const list = Array.isArray(managedFields) ? managedFields : [];
   return list.flatMap((raw: unknown) => {
@@ -48,9 +48,9 @@ function entriesOf(managedFields: unknown): readonly Entry[] {
 }
 
 /**
- * Who last set `spec.replicas` or `spec.suspend`. Several managers may own the field together, by having applied the same
- * value: the newest entry counts, and of two of the same second the one that is not Headroom's. An entry without a time is
- * the oldest. Null where nobody is said to own the field.
+ * Who last set `spec.replicas` or `spec.suspend`. Several managers may own the field if they applied the same value:
+ * the newest entry counts, and of two in the same second the one that is not Headroom's. An entry without a time counts
+ * as the oldest. Null when nobody owns the field.
  */
 export function fieldChange(managedFields: unknown, path: 'replicas' | 'suspend'): FieldChange | null {
   const key = `f:${path}`;
@@ -66,7 +66,10 @@ export function fieldChange(managedFields: unknown, path: 'replicas' | 'suspend'
   return { manager: newest.manager, at: newest.at, isOnlyIt };
 }
 
-/** Who last set a field of the spec (`minReplicas`), or an annotation by its name; null where that, or when, is not said. */
+/**
+ * Who last set a field of the spec (`minReplicas`), or an annotation; null when the managed fields do not say who or
+ * when.
+ */
 export function lastSetBy(managedFields: unknown, of: 'spec' | 'annotations', name: string): SetBy | null {
   let newest: SetBy | null = null;
   for (const { manager, at, owned, annotations } of entriesOf(managedFields)) {
@@ -79,7 +82,7 @@ export function lastSetBy(managedFields: unknown, of: 'spec' | 'annotations', na
   return newest;
 }
 
-/** When an annotation was written, at the latest; null where it is not said. */
+/** The latest time at which an annotation can have been written; null when unknown. */
 export function annotationWrittenAt(managedFields: unknown, name: string): EpochMs | null {
   const times = entriesOf(managedFields).flatMap(({ at, annotations }) =>
     at === null || !annotations.includes(`f:${name}`) ? [] : [at],
@@ -87,7 +90,7 @@ export function annotationWrittenAt(managedFields: unknown, name: string): Epoch
   return times.length === 0 ? null : Math.max(...times);
 }
 
-/** When somebody last wrote a status; null where it is not said. */
+/** When somebody last wrote the status; null when unknown. */
 export function statusWrittenAt(managedFields: unknown): EpochMs | null {
   const times = entriesOf(managedFields).flatMap(({ at, subresource }) =>
     at === null || subresource !== 'status' ? [] : [at],
@@ -96,8 +99,8 @@ export function statusWrittenAt(managedFields: unknown): EpochMs | null {
 }
 
 /**
- * Who made the object: the manager of its oldest entry that says anything of the spec; of several of one second the one that
- * says most. Headroom makes no workloads. Null where it is not said.
+ * Who created the object: the manager of its oldest entry for the spec; of several in one second the one with the most
+ * fields. Headroom creates no workloads. Null when unknown.
  */
 export function createdBy(managedFields: unknown): string | null {
   const [oldest] = entriesOf(managedFields)

@@ -1,18 +1,18 @@
 /**
- * What one kind of workload differs in from the others. Whatever depends on the kind asks here or in a table of the same
- * form, so that a kind that is added to `workloadTypes` does not compile until each of them has it.
+ * How the kinds of workloads differ. Everything that depends on the kind uses this table or one of the same type, so
+ * that a kind added to `workloadTypes` does not compile until each table has it.
  */
 import { type WorkloadType, workloadTypes } from '../schedule/names.ts';
 import type { ScheduleStatus, WorkloadStats } from '../schedule/schedule.ts';
 
 export interface WorkloadKind {
-  /** By what the API server serves it, and the roles name it. */
+  /** The API resource, also used in the generated roles. */
   readonly resource: { readonly group: string; readonly version: string; readonly resource: string };
-  /** The field of its spec that puts it to sleep. What has replicas can also have autoscalers. */
+  /** The spec field that puts it to sleep. Kinds with replicas can have autoscalers. */
   readonly field: 'replicas' | 'suspend';
-  /** Whether `kubectl rollout undo` gives it the annotations that it had in an older revision. */
+  /** Whether `kubectl rollout undo` restores the annotations of an older revision. */
   readonly hasRevisionAnnotations: boolean;
-  /** The fields of the schedule's status that count it: those in scope, and those asleep. */
+  /** The fields of the schedule's status with its counts: in scope, and asleep. */
   readonly counters: { readonly managed: keyof WorkloadStats; readonly asleep: keyof WorkloadStats };
 }
 
@@ -37,7 +37,7 @@ export const WORKLOAD_KINDS: Readonly<Record<WorkloadType, WorkloadKind>> = {
   },
 };
 
-/** The resources of all kinds, by API group, as the roles name them. */
+/** The resources of all kinds by API group, for the roles. */
 export function workloadResources(): readonly { readonly group: string; readonly resources: readonly string[] }[] {
   const all = workloadTypes.map((kind) => WORKLOAD_KINDS[kind].resource);
   return [...Map.groupBy(all, ({ group }) => group)].map(([group, of]) => ({
@@ -46,15 +46,15 @@ export function workloadResources(): readonly { readonly group: string; readonly
   }));
 }
 
-/** Whether workloads of the kind are put to sleep by their replicas, and not by a switch. */
+/** Whether workloads of the kind are put to sleep by their replicas and not by `suspend`. */
 export function hasReplicas(kind: WorkloadType): boolean {
   return WORKLOAD_KINDS[kind].field === 'replicas';
 }
 
-/** As a status has them: any may be missing. */
+/** As in a status: any field may be missing. */
 type StatusStats = NonNullable<ScheduleStatus['workloadStats']>;
 
-/** How many workloads of each kind are in scope, or asleep. */
+/** The number of workloads of each kind that are in scope, or asleep. */
 export function countsByKind(
   stats: StatusStats,
   which: keyof WorkloadKind['counters'],
@@ -62,7 +62,7 @@ export function countsByKind(
   return workloadTypes.map((kind) => ({ kind, count: stats[WORKLOAD_KINDS[kind].counters[which]] }));
 }
 
-/** How many workloads of all kinds together are in scope, or asleep. */
+/** The number of workloads of all kinds that are in scope, or asleep. */
 export function totalOf(stats: StatusStats, which: keyof WorkloadKind['counters']): number {
   return countsByKind(stats, which).reduce((sum, { count = 0 }) => sum + count, 0);
 }

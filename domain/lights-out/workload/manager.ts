@@ -1,9 +1,9 @@
-/** What kind of manager a name in managed fields stands for. */
+/** Classifies the names of managers in managed fields. */
 import { FIELD_MANAGER } from '../schedule/names.ts';
 
 export type ManagerClass = 'ours' | 'gitops' | 'machine' | 'person';
 
-/** Controllers that set replicas without anybody's having asked for it. */
+/** Controllers that change replicas without a person's request. */
 const MACHINES: ReadonlySet<string> = new Set([
   'kube-controller-manager',
   'keda',
@@ -13,7 +13,7 @@ const MACHINES: ReadonlySet<string> = new Set([
 ]);
 const MACHINE_PREFIX = 'vpa-';
 
-/** What kind a manager is of. One that is not known, or not said, counts as a person: what people do is respected. */
+/** The class of a manager. An unknown one counts as a person, because people's changes are respected. */
 export function managerClass(manager: string | null, gitopsManagers: readonly string[]): ManagerClass {
   if (manager === null) return 'person';
   if (manager === FIELD_MANAGER) return 'ours';

@@ -1,4 +1,4 @@
-/** Which schedule a workload belongs to, where several select it: exactly one. */
+/** Which schedule owns a workload that several of them select: always exactly one. */
 import { isStale, labelValue, savedStateOf } from './saved-state.ts';
 import type { OtherSchedule, EvaluationContext } from './evaluation.ts';
 import { isInScope } from '../schedule/scope.ts';
@@ -7,8 +7,8 @@ import type { ScopedNamespace, Workload } from './workload.ts';
 type Ownership = Pick<EvaluationContext, 'schedule' | 'createdAt' | 'spec' | 'others' | 'protectedNamespaces'>;
 
 /**
- * The schedule that the annotations name, whether or not there is such a schedule; null where they name none. A label speaks only
- * for an annotation that was taken away.
+ * The schedule in the annotations, whether or not it exists; null when they name none. The label counts only if the
+ * annotation was removed.
  */
 export function annotatedOwner(
   workload: Workload,
@@ -20,9 +20,9 @@ export function annotatedOwner(
 }
 
 /**
- * The owner of a workload that is in the scope of the context's schedule: the schedule that put it down, for as long as that
- * exists; else the oldest of those that select it and put anything down at all. The schedule itself counts as one of them,
- * so that a dry run lists what it would do.
+ * The owner of a workload in the scope of the context's schedule: the schedule that put it to sleep, as long as it
+ * exists; otherwise the oldest schedule that selects it and is not idle. The context's schedule never counts as idle
+ * here, so that a dry run lists what it would do.
  */
 export function ownerOf(workload: Workload, namespace: ScopedNamespace, context: Ownership): string {
   const marked = annotatedOwner(workload, context);

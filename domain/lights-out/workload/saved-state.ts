@@ -1,4 +1,4 @@
-/** The annotations of a workload that was put down: whose it is, what it was, since when; as they are read, and as patches. */
+/** The annotations of a sleeping workload: its schedule, its earlier state, and since when; parsed, and as patches. */
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { readMoment } from './annotations.ts';
 import { DOWN_SINCE, MANAGED_BY, ORIGINAL_REPLICAS, ORIGINAL_SUSPEND } from '../schedule/names.ts';
@@ -11,10 +11,10 @@ const LABEL_LENGTH = 63;
 const HASH_LENGTH = 16;
 const MAX_REPLICAS = 2_147_483_647;
 
-/** What Headroom writes for a CronJob that it suspended itself. */
+/** The annotation's value for a CronJob that Headroom suspended. */
 export const SUSPENDED_BY_US = 'lightsout';
 
-/** FNV-1a of 64 bits: it tells the names of a cluster apart, and runs where there is no cryptography. */
+/** 64-bit FNV-1a: it distinguishes names and needs no cryptography library, which a workflow does not have. */
 function hash(text: string): string {
   let value = 0xcbf29ce484222325n;
   for (const byte of new TextEncoder().encode(text)) {
@@ -23,13 +23,13 @@ function hash(text: string): string {
   return value.toString(16).padStart(HASH_LENGTH, '0');
 }
 
-/** The name of a schedule as the value of a label: a name of more than 63 characters is cut, and ends in its hash. */
+/** A schedule's name as a label value: more than 63 characters are cut, and the end becomes a hash of the name. */
 export function labelValue(schedule: string): string {
   if (schedule.length <= LABEL_LENGTH) return schedule;
   return `${schedule.slice(0, LABEL_LENGTH - HASH_LENGTH - 1)}-${hash(schedule)}`;
 }
 
-/** What metadata is read and written: a merge patch in which null takes a key away. */
+/** Metadata of a merge patch; null removes a key. */
 export interface MetadataPatch {
   readonly annotations?: Readonly<Record<string, string | null>>;
   readonly labels?: Readonly<Record<string, string | null>>;
@@ -41,13 +41,13 @@ interface WithMetadata {
 }
 
 export interface SavedState {
-  /** Whose it is, by the annotation. */
+  /** The owner by the annotation. */
   readonly managedBy: string | null;
-  /** The same by the label, as `labelValue` has it. */
+  /** The owner by the label, in the form of `labelValue`. */
   readonly label: string | null;
-  /** The value of original-replicas, or of original-suspend on a CronJob; null where that is stale. */
+  /** The value of original-replicas, or of original-suspend on a CronJob; null when it is stale. */
   readonly original: string | null;
-  /** Null also where an earlier tool put it down. */
+  /** Null if an earlier tool put it to sleep. */
   readonly since: EpochMs | null;
 }
 
@@ -58,9 +58,9 @@ function originalKey(kind: Workload['kind']): string {
 type AnnotatedWorkload = WithMetadata & Pick<Workload, 'kind' | 'replicas'>;
 
 /**
- * Whether annotations alone say that it was put down, on a workload that has replicas and may have got its annotations back
- * from an older revision. Headroom's own annotations, with the time in them: it never writes them without the label, where
- * another tool may.
+ * Whether annotations without the label are left over: a workload with replicas may have got annotations back from an
+ * older revision. Only annotations with a time count as stale, because Headroom writes those and always with the label;
+ * other tools may omit it.
  */
 export function isStale({ kind, labels, annotations, replicas }: AnnotatedWorkload): boolean {
   const isOurs = annotations[DOWN_SINCE] !== undefined;
@@ -69,36 +69,39 @@ export function isStale({ kind, labels, annotations, replicas }: AnnotatedWorklo
 }
 
 /**
- * The annotations as they are. `kubectl rollout undo` gives a Deployment the annotations of its older ReplicaSet, and leaves its
- * labels: by night they may all be gone, and a label says how many replicas it had; by day they may be back without any label,
- * and say nothing of one that has replicas.
+ * The saved state of a workload. `kubectl rollout undo` replaces a Deployment's annotations by those of an older
+ * ReplicaSet and keeps its labels. At night the annotations may therefore be gone, and a label has the replicas; by day
+ * they may be back without a label, and mean nothing if the workload has replicas.
  */
 export function savedStateOf({ kind, annotations, labels, replicas }: AnnotatedWorkload): SavedState {
   const label = labels[MANAGED_BY] || null;
   const annotated = annotations[originalKey(kind)];
-  // A label alone may have been left by a tool that knows only the other annotations.
+  // A label without the annotations may be left over from a tool that knows only the annotations.
   const labelled = hasReplicas(kind) && label !== null ? labels[ORIGINAL_REPLICAS] : null;
   return {
     managedBy: annotations[MANAGED_BY] || null,
     label,
-    // An empty annotation means that it was put to sleep, and that its replicas before are unknown.
+    // An empty annotation means asleep with unknown earlier replicas.
     original: isStale({ kind, annotations, labels, replicas }) ? null : annotated || labelled || (annotated ?? null),
     since: readMoment(annotations[DOWN_SINCE] ?? ''),
   };
 }
 
-/** Whether it was put down: Headroom's annotation, or that of the tool before it, says what it was. */
+/** Whether it was put to sleep, by Headroom's annotations or those of the tool before it. */
 export function isScaledDown({ original }: SavedState, kind: Workload['kind']): boolean {
   return hasReplicas(kind) ? original !== null : original === SUSPENDED_BY_US;
 }
 
-/** How many replicas it had. What is no number of replicas counts as 1, so that something runs again. */
+/** The replicas before it was put to sleep. An invalid number counts as 1, so that something runs again. */
 export function originalReplicas({ original }: SavedState): number {
   const value = original !== null && /^\+?\d+$/.test(original) ? Number(original) : 1;
   return value <= MAX_REPLICAS ? value : 1;
 }
 
-/** The annotations of what is put down now. `original` is the number of replicas before, or `lightsout` for a CronJob. */
+/**
+ * The annotations for a workload that is put to sleep now. `original` is its present number of replicas, or `lightsout`
+ * for a CronJob.
+ */
 export function scaledDownMetadata(
   kind: Workload['kind'],
   original: string,
@@ -112,12 +115,12 @@ export function scaledDownMetadata(
   };
 }
 
-/** The annotations that say whose it is. */
+/** The annotations that name the owner. */
 export function ownerMetadata(schedule: string): Required<MetadataPatch> {
   return { annotations: { [MANAGED_BY]: schedule }, labels: { [MANAGED_BY]: labelValue(schedule) } };
 }
 
-/** Takes the given annotations and labels off, those that are there. */
+/** Removes the given annotations and labels if they are there. */
 export function without(object: WithMetadata, annotations: readonly string[], labels = [MANAGED_BY]): MetadataPatch {
   const [ofAnnotations, ofLabels] = [
     annotations.filter((key) => object.annotations[key] !== undefined),
@@ -129,7 +132,7 @@ export function without(object: WithMetadata, annotations: readonly string[], la
   };
 }
 
-/** Takes every annotation off a workload. */
+/** Removes all saved state from a workload. */
 export function withoutSavedState(workload: Pick<Workload, 'kind' | 'annotations' | 'labels'>): MetadataPatch {
   const keys = [originalKey(workload.kind), MANAGED_BY, DOWN_SINCE];
   return without(workload, keys, [MANAGED_BY, ORIGINAL_REPLICAS]);

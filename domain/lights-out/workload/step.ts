@@ -1,4 +1,4 @@
-/** How the evaluation of a workload is put: left as it is, or one step with its writes in order. */
+/** Builds the evaluation of a workload: left alone, or one item with its writes in order. */
 import type { EpochMs } from '../../kernel/time.ts';
 import { readPriority } from './annotations.ts';
 import type { ChangeReason, Evaluation, KeepReason, ObjectChange, EvaluationContext, PlanItem } from './evaluation.ts';
@@ -10,7 +10,7 @@ import type { Workload } from './workload.ts';
 
 const DETAIL_LENGTH = 300;
 
-/** The order of a workload: its own annotation, else the first rule that matches its labels, else 0. */
+/** The priority of a workload: its own annotation, otherwise the first rule that matches its labels, otherwise 0. */
 export function priorityOf(
   workload: Pick<Workload, 'annotations' | 'labels'>,
   spec: Pick<ScheduleSpec, 'priorities'>,
@@ -20,7 +20,7 @@ export function priorityOf(
   return own ?? rule?.priority ?? 0;
 }
 
-/** A workload that is left as it is. */
+/** Leaves a workload alone. */
 export function keep(reason: KeepReason, detail?: string, until?: EpochMs): Evaluation {
   return {
     kind: 'keep',
@@ -33,7 +33,7 @@ export function keep(reason: KeepReason, detail?: string, until?: EpochMs): Eval
 interface Change {
   readonly direction: ScheduleState;
   readonly reason: ChangeReason;
-  /** Replicas afterwards; absent: as they are. */
+  /** The planned replicas; absent: unchanged. */
   readonly to?: number;
   readonly savedState?: MetadataPatch;
   readonly spec?: { readonly replicas?: number; readonly suspend?: boolean };
@@ -42,9 +42,10 @@ interface Change {
 }
 
 /**
- * The writes of a step, in order. Autoscalers are held before their workload goes down, and work again once it is up: they
- * would put it up again, or take it down. Lowered bounds do that by themselves where replicas are kept, and maybe before the
- * annotations say how many there were; so they follow the workload down, and go before it on the way up.
+ * The writes of an item, in order. Autoscalers are held before their workload goes down and released once it is up,
+ * because they would revert it. Lowered bounds scale the workload themselves if replicas are kept, maybe before the
+ * annotations contain the earlier number; so they are written after the workload on the way down and before it on the
+ * way up.
  */
 function inTurn(
   direction: ScheduleState,
@@ -58,7 +59,7 @@ function inTurn(
   return direction === 'Up' ? [...bound, ...own, ...others] : [...others, ...own, ...bound];
 }
 
-/** A step of the plan. */
+/** An item of the plan. */
 export function change(workload: Workload, { spec: schedule }: EvaluationContext, step: Change): Evaluation {
   const { direction, reason, savedState = {}, spec, autoscalers = [], manager } = step;
   const { kind, namespace, name, uid, resourceVersion, replicas } = workload;

@@ -4,11 +4,14 @@ import type { WorkloadType } from '../schedule/names.ts';
 /** Who last set the field that matters (`spec.replicas`, `spec.suspend`), by the object's managed fields. */
 export interface FieldChange {
   readonly manager: string;
-  /** Whole seconds; null where the entry does not say, as that of `kubectl scale`: the API server gives those of `/scale` none. */
+  /** Whole seconds; null when the entry has no time, as after `kubectl scale`: the API server omits it for `/scale`. */
   readonly at: EpochMs | null;
-  /** Of one that does not say: not later than this, because the controller has looked at it since. Absent: not known. */
+  /** For an entry without a time: an upper bound, because the controller has seen the object since. Absent: unknown. */
   readonly latest?: EpochMs;
-  /** Through `/scale`, or by an entry that owns nothing else of the spec: surely this field is what was changed. */
+  /**
+   * Changed through `/scale`, or by an entry that owns nothing else of the spec: this field is certainly what was
+   * changed.
+   */
   readonly isOnlyIt: boolean;
 }
 
@@ -25,7 +28,7 @@ export type Autoscaler = {
   readonly resourceVersion: string;
   readonly annotations: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
-  /** Of what it is held by: its bounds, or KEDA's annotation. Absent where the managed fields do not say it. */
+  /** For the fields that hold it: its bounds, or KEDA's annotation. Absent when the managed fields do not tell. */
   readonly setBy?: Readonly<Partial<Record<'minReplicas' | 'maxReplicas' | 'paused', SetBy>>>;
 } & (
   | { readonly kind: 'HorizontalPodAutoscaler'; readonly minReplicas: number; readonly maxReplicas: number }
@@ -33,7 +36,7 @@ export type Autoscaler = {
   | { readonly kind: 'ScaledObject' }
 );
 
-/** What a schedule needs to know of a workload. */
+/** The data of a workload that a schedule needs. */
 export interface Workload {
   readonly kind: WorkloadType;
   readonly namespace: string;
@@ -43,34 +46,37 @@ export interface Workload {
   readonly createdAt: EpochMs;
   readonly isDeleting: boolean;
   readonly labels: Readonly<Record<string, string>>;
-  /** Those of the schedule and its people only. */
+  /** Only annotations of schedules and of people for them. */
   readonly annotations: Readonly<Record<string, string>>;
   /** Absent counts as 1, as Kubernetes itself has it; null for a CronJob. */
   readonly replicas: number | null;
-  /** Of a CronJob; false for the others. */
+  /** For a CronJob; false for the others. */
   readonly isSuspended: boolean;
-  /** Replicas that are ready, and that exist, by the status; 0 for a CronJob. */
+  /** Ready and existing replicas by the status; 0 for a CronJob. */
   readonly ready: number;
   readonly present: number;
   readonly changed: FieldChange | null;
-  /** Who made the object: the manager of its oldest entry; null where it is not said. */
+  /** Who created the object, by its oldest entry in the managed fields; null when unknown. */
   readonly createdBy: string | null;
   readonly autoscalers: readonly Autoscaler[];
-  /** When its annotation sleep-until was written, at the latest; absent where there is none, or nothing says it. Whole seconds. */
+  /**
+   * The latest time at which its annotation sleep-until can have been written; absent when there is none or the time is
+   * unknown. Whole seconds.
+   */
   readonly sleepingSince?: EpochMs;
 }
 
-/** A Namespace as far as scope and overrides go. */
+/** The data of a Namespace that scope and overrides need. */
 export interface ScopedNamespace {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   readonly isDeleting: boolean;
-  /** As that of a workload. */
+  /** Like that of a workload. */
   readonly sleepingSince?: EpochMs;
 }
 
-/** `Deployment team-a/web`, in messages and as the key of what is remembered of a workload. */
+/** `Deployment team-a/web`, for messages and as the key of a remembered workload. */
 export function workloadName({ kind, namespace, name }: Pick<Workload, 'kind' | 'namespace' | 'name'>): string {
   return `${kind} ${namespace}/${name}`;
 }
