@@ -85,7 +85,7 @@ const allowed: Readonly<Record<string, string>> = {
   'activities/quota-resize/imports-the-arithmetic-of-usage.ts': from('../../domain/quota-usage/mode.ts'),
   'activities/quota-resize/imports-its-own.ts': `${from('../../domain/quota-resize/model/lease.ts')}${from('./lease.ts', 'other')}`,
   'activities/lease-gc/imports-the-leases.ts': from('../../domain/quota-resize/model/lease.ts'),
-  'activities/forge/imports-the-budget.ts': from('../../domain/github-budget/urgency.ts'),
+  'activities/forge/imports-the-budget.ts': from('../../domain/github-budget/write-priority.ts'),
   'workflows/quota-resize/imports-the-count-as-a-type.ts':
     "import type { thing } from '../../activities/quota-usage/interface.ts';\nexport type Thing = typeof thing;\n",
   'worker/imports-controllers.ts': from('./quota-usage/controller.ts'),

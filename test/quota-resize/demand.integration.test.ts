@@ -52,7 +52,7 @@ describe.concurrent('a burst', SEVERAL_PHASES, () => {
     await looksThrough(quota);
     const { phase, detail } = await quota.status();
     expect(phase).toBe('CoolingDown');
-    expect(detail).not.toContain('pressure');
+    expect(detail).not.toContain('still needs more');
   });
 
   it('is raised for exactly where the policy says fill', async () => {

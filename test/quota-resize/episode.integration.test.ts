@@ -160,7 +160,7 @@ describe.concurrent('an episode', SEVERAL_PHASES, () => {
     expect(await quota.command('reconcileNow', { by: 'alice' })).toBe('checking again now, as asked by alice');
     const pressed = await eventually('the pressure shows', async () => {
       const seen = await quota.status();
-      return seen.detail.includes('pressure') && seen;
+      return seen.detail.includes('still needs more') && seen;
     });
     expect(pressed).toMatchObject({
       phase: 'CoolingDown',

@@ -31,7 +31,7 @@ describe.concurrent('observer mode, the default', SEVERAL_PHASES, () => {
     await refusedUnseen(quota, 4, () => quota.deploy('web', 6, { cpu: '500m' }));
     const resting = await quota.reaches('CoolingDown', 'CoolingDown');
     expect(resting.detail).toMatch(
-      /^cooling down until 20.*Z; pressure in this time holds \(requests\.cpu 2 → 3800m\)$/,
+      /^cooling down until 20.*Z\. The quota still needs more, and Headroom acts after the cooldown \(requests\.cpu 2 → 3800m\)$/,
     );
     const message =
       'requests.cpu should be raised from 2 to 3800m. Workloads still need 1 CPU that the quota denied. Usage is 2 of 2 CPU (100 %), and the threshold is 80 %.';

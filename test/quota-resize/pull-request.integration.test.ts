@@ -130,7 +130,7 @@ describe.concurrent('a pull request', SEVERAL_PHASES, () => {
     }
     expect(todo).not.toContain('headroom approve');
     expect(body).toContain(
-      `[\`quota-resize/test/shown/compute\`](${UI}/namespaces/default/workflows/quota-resize%2Ftest%2Fshown%2Fcompute)`,
+      `[\`quota-resize/test/shown/compute\`](${UI}/namespaces/${stack.temporal.namespace}/workflows/quota-resize%2Ftest%2Fshown%2Fcompute)`,
     );
     expect(await stack.forge.readFile((await quota.shown(number)).head.ref, quota.path)).toContain(`"${to}" # see`);
   });

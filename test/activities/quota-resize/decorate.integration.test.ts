@@ -106,7 +106,7 @@ describe('the budget of writes', () => {
     ]);
     expect(budget.asked[0]).toEqual(budget.asked[1]);
     expect(new Set(budget.asked.map(({ id }) => id)).size).toBe(3);
-    expect(budget.asked[0]).toMatchObject({ target: 'team-a/compute', cluster: 'prod', urgency: 'threshold' });
+    expect(budget.asked[0]).toMatchObject({ target: 'team-a/compute', cluster: 'prod', priority: 'threshold' });
     expect(budget.asked.every(({ id }) => id.startsWith(`${decision.id}/`))).toBe(true);
   });
 
