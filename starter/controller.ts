@@ -23,7 +23,7 @@ export interface StarterContext {
 export interface RunningController {
   /** What must be listed and connected before the process is ready, by the name for people. */
   readonly informers: Readonly<Record<string, Informer<KubernetesObject>>>;
-  /** How many reconcile requests wait to be sent. */
+  /** How many reconcile requests are waiting to be sent. */
   readonly waitingRequests: () => number;
   /** What the API server asks before it stores an object of the controller's, where that is to be served. */
   readonly admission?: AdmissionWebhooks | undefined;

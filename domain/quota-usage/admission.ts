@@ -1,4 +1,4 @@
-/** Whether a quota would let an object in, as the API server's ResourceQuota admission decides it. */
+/** Whether a quota admits an object, decided as by the API server's ResourceQuota admission. */
 import { groupResourceName } from '../kernel/group-resource.ts';
 import { formatQuantity } from '../kernel/quantity.ts';
 import {
@@ -16,7 +16,7 @@ import type { CountedObject, Evaluator, UsageContext } from './evaluator.ts';
 import type { Pod } from './pod.ts';
 import { type QuotaScopes, requirementsOf } from './scopes.ts';
 
-/** A quota as admission sees it: what it limits is what its status says, not its spec. */
+/** A quota as admission uses it: the limits are those of its status, not of its spec. */
 export interface AdmittingQuota {
   readonly name: string;
   readonly spec?: QuotaScopes | undefined;
@@ -24,7 +24,7 @@ export interface AdmittingQuota {
 }
 
 export type Admission =
-  /** `used` is what the quota counts then. */
+  /** `used` is the quota's usage including the object. */
   | { readonly allowed: true; readonly used: ResourceList }
   /** The message is admission's own, after `… is forbidden: `. */
   | { readonly allowed: false; readonly message: string };
@@ -41,10 +41,10 @@ function denied(message: string): Admission {
 }
 
 /**
- * Whether the quota admits the object. An object that the quota does not count is always admitted, and one that adds nothing
- * to it as well.
+ * Whether the quota admits the object. An object that the quota does not count, or that adds nothing to it, is always
+ * admitted.
  *
- * @param before of an update, what the object was: only the difference is charged.
+ * @param before for an update, the object before: only the difference is charged.
  */
 export function admit(
   quota: AdmittingQuota,

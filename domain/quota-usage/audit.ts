@@ -1,37 +1,37 @@
-/** Tells a status that is late from one that is wrong. */
+/** Distinguishes a late status from a wrong one. */
 import { formatQuantity, parseQuantity } from '../kernel/quantity.ts';
 import { equalLists, type ResourceList } from '../kernel/resource-list.ts';
 import type { EpochMs } from '../kernel/time.ts';
 import type { CachedQuota, StaleValue } from './observation.ts';
 
-/** An amount that was counted. Amounts of the memory are written in one way only, so that equal ones are equal texts. */
+/** A counted amount, in canonical form, so that equal amounts are equal texts. */
 interface Counted {
   readonly amount: string;
   readonly lastTrueAt: EpochMs;
 }
 
-/** A number that the status said while it was not true. */
+/** A value of the status that differed from the count. */
 interface FalseNumber {
-  /** Null for no number. */
+  /** Null when the status had no value. */
   readonly amount: string | null;
   /** When it was first seen. */
   readonly from: EpochMs;
-  /** When it was last true before that; `from` where nobody knows. */
+  /** When the value was last right before that; `from` when unknown. */
   readonly trueAt: EpochMs;
 }
 
-/** What was true of a quota lately, and what its status said meanwhile, by resource. JSON only. */
+/** Recently counted amounts and differing values of a quota's status, by resource. JSON only. */
 export interface AuditMemory {
-  /** The latest first: the first one was counted at the last audit. */
+  /** The latest first: the first one is from the last audit. */
   readonly counts: Readonly<Record<string, readonly Counted[]>>;
-  /** The untrue numbers since the status was last true, the oldest first; none while it is true. */
+  /** The differing values since the status was last right, the oldest first; empty while it is right. */
   readonly falseNumbers: Readonly<Record<string, readonly FalseNumber[]>>;
   readonly staleValues: readonly StaleValue[];
 }
 
 export const emptyAudit: AuditMemory = { counts: {}, falseNumbers: {}, staleValues: [] };
 
-/** So many amounts, and so many untrue numbers, are remembered of each resource. */
+/** How many amounts, and how many differing values, are remembered per resource. */
 const REMEMBERED = 64;
 
 interface AuditInput {
@@ -39,8 +39,8 @@ interface AuditInput {
   readonly status: { readonly used?: ResourceList | undefined };
   readonly now: EpochMs;
   /**
-   * Milliseconds: what was true, or said, longer ago is forgotten. More than the time after which a number is wrong, by as much
-   * as a controller may be late and still be recognised as that.
+   * Milliseconds after which old entries are forgotten. Greater than the time after which a value counts as wrong, by
+   * the lag at which a controller is still recognized as late.
    */
   readonly keepMs: number;
 }
@@ -49,14 +49,17 @@ function comparable(text: string): string {
   return formatQuantity({ nano: parseQuantity(text).nano, format: 'DecimalSI' });
 }
 
-/** The amount that was counted last time was true until now: had it moved in between, there would have been a count. */
+/** The last counted amount was right until now: if it had changed in between, there would have been another count. */
 function remembered(before: readonly Counted[], amount: string, { now, keepMs }: AuditInput): readonly Counted[] {
   const ended = before.map((one, at) => (at === 0 ? { ...one, lastTrueAt: now } : one));
   const others = ended.filter((one) => one.amount !== amount && now - one.lastTrueAt <= keepMs);
   return [{ amount, lastTrueAt: now }, ...others].slice(0, REMEMBERED);
 }
 
-/** What the status has said since it was last true, with what it says now. A number that comes true later was early, not wrong. */
+/**
+ * The values of the status since it was last right, including the present one. A value that becomes right later was
+ * early and not wrong.
+ */
 function falseSinceTrue(
   before: readonly FalseNumber[],
   shown: string | null,
@@ -84,16 +87,16 @@ function isSome(
 }
 
 /**
- * Takes in a count and a status at a moment; to be called whenever either of them changed, and now and then.
+ * Adds a count and a status at a moment; must be called when either of them changed, and periodically.
  *
- * Every status is untrue for a while after a change; one that was true a little earlier is late, and one that becomes true a
- * little later, because admission charges an object before it is there, is early. So an staleValue is as old as the last moment
- * when anything that the status said since was true: a controller that lags by less than `after` is never wrong for
- * `after`, and a status that stands still is, once its number has not been true for so long.
+ * Every status differs from the count for a while after a change. A status that was right a little earlier is late; one
+ * that becomes right a little later is early, because admission charges an object before it exists. The age of a stale
+ * value is therefore the time since any value of the status since then was right. A controller that lags by less than
+ * `after` is never reported, and a status that does not move is reported once its value has been wrong for `after`.
  *
- * Whatever is forgotten, by age or number, counts from when the status was seen to say it, which is never earlier: forgetting
- * may call a wrong number late, never a late one wrong. A resource that is not counted now is forgotten altogether, because
- * nobody sees what is true of it meanwhile.
+ * A forgotten entry counts from when the status was observed, which is never earlier. Forgetting may therefore report a
+ * wrong value late, but never a late value as wrong. A resource that cannot be counted now is forgotten completely,
+ * because its right value is unknown meanwhile.
  */
 export function audit(memory: AuditMemory, input: AuditInput): AuditMemory {
   const { counted, status } = input;
@@ -118,7 +121,7 @@ export function audit(memory: AuditMemory, input: AuditInput): AuditMemory {
   return { counts: Object.fromEntries(counts), falseNumbers: Object.fromEntries(falseNumbers), staleValues };
 }
 
-/** The staleValues that are `afterMs` old or older: those that are wrong, and not only late. */
+/** The stale values that are at least `afterMs` old: wrong, and not only late. */
 export function wrongFor(memory: AuditMemory, now: EpochMs, afterMs: number): readonly StaleValue[] {
   return memory.staleValues.filter(({ since }) => now - since >= afterMs);
 }
@@ -127,8 +130,8 @@ export function wrongFor(memory: AuditMemory, now: EpochMs, afterMs: number): re
 export const LIMITS = 'hard';
 
 /**
- * The audit of a quota: its numbers, and as one more its limits, which admission goes by. Limits of the status that are not
- * the spec's, or numbers for what the spec does not limit any more, are one staleValue together.
+ * The audit of a quota: its values, and as one more entry the limits in its status, which admission uses. Limits that
+ * differ from the spec, and values for resources that the spec does not limit, are one stale value together.
  */
 export function auditQuota(
   memory: AuditMemory,

@@ -1,9 +1,9 @@
-/** How full a limit is, drawn in text. Ratios are of whole numbers, so that only what is full looks full. */
+/** Draws how full a limit is, as text. Ratios are computed exactly, so that only a full limit looks full. */
 import { parseQuantity } from '../kernel/quantity.ts';
 
 const FULL = '█';
 const FREE = '░';
-/** The last column of what is beyond its limit. */
+/** The last column of a bar above its limit. */
 const BEYOND = '▶';
 
 /** One cell for each column of `width` (at least 1), rounded down: `█████░░░░░`; `█████████▶` above the limit. */
@@ -15,8 +15,8 @@ export function bar(used: string, hard: string, width: number): string {
 }
 
 /**
- * `48 %`, rounded down up to the limit and up above it, so that 100 % is exactly full. Of a limit of 0 there is no ratio: `–`
- * while nothing is used, `over 0` beyond that.
+ * `48 %`, rounded down up to the limit and rounded up above it, so that only an exactly full limit shows 100 %. A limit
+ * of 0 has no ratio: `–` while nothing is used, otherwise `over 0`.
  */
 export function percentUsed(used: string, hard: string): string {
   const [part, whole] = [parseQuantity(used).nano, parseQuantity(hard).nano];

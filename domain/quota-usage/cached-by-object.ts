@@ -1,8 +1,8 @@
-/** Results that are cached for as long as the object that they are about exists, and no longer. */
+/** Caches results for as long as the object that they are about exists. */
 
 /**
- * The function with its results cached, by the object's identity: for objects that are never changed, only replaced, as
- * those of an informer's cache are. The function must depend on nothing but the object.
+ * The function with results cached by the object's identity. The objects must never be changed, only replaced, as in an
+ * informer's cache; the function must depend on the object alone.
  */
 export function cachedByObject<Subject extends object, Result extends object>(
   resultOf: (subject: Subject) => Result,

@@ -1,4 +1,4 @@
-/** What a quota's namespace uses, as Kubernetes 1.35 works it out (CalculateUsage of `pkg/quota/v1`). */
+/** The usage of a quota's namespace, computed as by Kubernetes 1.35 (CalculateUsage of `pkg/quota/v1`). */
 import { type GroupResource, groupResourceName } from '../kernel/group-resource.ts';
 import { addQuantities, type Quantity, quantityOf } from '../kernel/quantity.ts';
 import { amountsIn, type ResourceList, resourceList } from '../kernel/resource-list.ts';
@@ -6,14 +6,14 @@ import type { CountedObject, Evaluator, MatchContext, UsageContext } from './eva
 import { cachedByObject } from './cached-by-object.ts';
 import { type CountingQuota, type QuotaScopes, requirementsOf } from './scopes.ts';
 
-/** Resources of a quota that could not be counted, and why, in words for people. */
+/** Resources of a quota that could not be counted, with the reason for people. */
 export interface Unmeasured {
   readonly keys: readonly string[];
   /** `the cache of pods is not filled yet`. */
   readonly reason: string;
 }
 
-/** What a quota's namespace uses of the resources that the quota limits. */
+/** The usage of the resources that a quota limits. */
 export interface UsageCount {
   /** Every resource of `hard` that could be counted. */
   readonly used: ResourceList;
@@ -21,14 +21,14 @@ export interface UsageCount {
 }
 
 /**
- * The objects of one resource in a namespace (of the cluster, where they have none), or why they are not known. A resource
- * that the cluster does not have has no objects: that is known.
+ * The objects of one resource in a namespace (of the cluster for cluster-scoped ones), or why they are unknown. A
+ * resource that the cluster does not have has no objects.
  */
 export type ObjectsOf = (
   resource: GroupResource,
 ) => { readonly objects: readonly CountedObject[] } | { readonly unavailable: string };
 
-/** A charge as numbers. The charges of objects are kept, so each text is read once and not for every count. */
+/** A charge as numbers. Charges are cached per object, so each text is parsed once and not for every count. */
 const amountsOf = cachedByObject((charge: ResourceList) => [...amountsIn(charge)]);
 
 function matches(evaluator: Evaluator, quota: QuotaScopes): (object: CountedObject) => boolean {
@@ -36,7 +36,7 @@ function matches(evaluator: Evaluator, quota: QuotaScopes): (object: CountedObje
   return (object) => requirements.every((requirement) => evaluator.matchesScope(requirement, object));
 }
 
-/** Those of the names for which the evaluator must know what it reads besides its own objects. */
+/** The names for which the evaluator reads other objects besides its own. */
 function namesThatRead(evaluator: Evaluator, names: readonly string[], context: MatchContext): readonly string[] {
   if (evaluator.reads.length === 0) {
     return [];
@@ -47,7 +47,7 @@ function namesThatRead(evaluator: Evaluator, names: readonly string[], context: 
     : names.filter((name) => needsReads(name, context));
 }
 
-/** The names that cannot be counted because something that the evaluator reads is not known, and why. */
+/** The names that cannot be counted because other objects that the evaluator reads are unknown, with the reason. */
 function unreadable(
   evaluator: Evaluator,
   names: readonly string[],
@@ -66,13 +66,13 @@ function unreadable(
     return undefined;
   }
   const own = objectsOf(evaluator.resource);
-  // Where there is nothing to charge, nobody has to know what it would be charged.
+  // Without objects there is no charge, so nothing else needs to be known.
   return 'objects' in own && own.objects.length === 0 ? undefined : { keys, reason: failed };
 }
 
 /**
- * The usage of every resource of the quota's `hard` that some evaluator knows, zero where nothing is charged. What could not
- * be counted is left out with the reason, once, and says nothing about the rest; what no evaluator knows is in neither.
+ * The usage of every resource in the quota's `hard` that an evaluator knows, zero without charges. What could not be
+ * counted is omitted with its reason and does not affect the rest; resources without an evaluator are in neither list.
  */
 export function calculateUsage(
   quota: CountingQuota,
@@ -108,7 +108,7 @@ export function calculateUsage(
   return { used: resourceList(sums), unmeasured };
 }
 
-/** What one object is charged to the quota; nothing outside of its scopes. */
+/** The charge of one object; empty outside of the quota's scopes. */
 export function chargeOf(
   quota: CountingQuota,
   object: CountedObject,
@@ -136,8 +136,8 @@ function addCharges(
 }
 
 /**
- * Everything that has to be known to count these names of a quota's `hard`: the resources themselves, and what their
- * charges, or even whether they are charged, are read from.
+ * Everything that must be known to count these names of a quota's `hard`: the resources themselves, and those that
+ * their charges or scopes depend on.
  */
 export function resourcesToCount(
   names: readonly string[],

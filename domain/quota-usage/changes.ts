@@ -1,4 +1,4 @@
-/** Which changes of an object may change what a quota counts, and when it changes by itself. */
+/** Which changes of an object can change a quota's usage, and when usage changes without one. */
 import { type GroupResource, groupResourceName } from '../kernel/group-resource.ts';
 import { equalLists } from '../kernel/resource-list.ts';
 import type { EpochMs } from '../kernel/time.ts';
@@ -14,7 +14,7 @@ interface DeviceClass {
   readonly spec?: { readonly extendedResourceName?: string | undefined } | undefined;
 }
 
-/** Kubernetes tells an object of resources that is there and empty from one that is not there. */
+/** Kubernetes distinguishes empty resources from absent ones. */
 function runsWithOther(before: ContainerStatus, after: ContainerStatus): boolean {
   const [was, is] = [before.resources, after.resources];
   if (was === undefined || is === undefined) {
@@ -40,8 +40,8 @@ function podReplenishes(before: Pod, after: Pod, now: EpochMs): boolean {
 }
 
 /**
- * Kubernetes' own filter of updates (DefaultUpdateFilter), for clusters whose admission charges the rest: whether an update
- * may free what a quota counts. A resource that is only counted is never freed by an update.
+ * Kubernetes' own filter of updates (DefaultUpdateFilter), for clusters whose admission charges increases: whether an
+ * update may reduce a quota's usage. Updates never do for resources that are only counted.
  */
 export function replenishes(
   resource: GroupResource,
@@ -55,8 +55,8 @@ export function replenishes(
     case 'services':
       return quotaServiceType(before as Service) !== quotaServiceType(after as Service);
     case 'persistentvolumeclaims':
-      // Kubernetes compares where two copies of the allocated storage lie in memory, not what they are, and those always
-      // differ: every update of a claim counts. It does no harm, as claims change seldom.
+      // Kubernetes compares the pointers of the allocated storage and not the values, and those always differ, so every
+      // update of a claim counts. That is harmless, because claims rarely change.
       return true;
     default:
       return false;
@@ -69,7 +69,7 @@ function podChangesUsage(before: Pod, after: Pod, now: EpochMs): boolean {
   return (
     was.some((trait, index) => trait !== is[index]) ||
     !equalLists(cachedPodCharge(before, now), cachedPodCharge(after, now)) ||
-    // The claim that it names is not charged what the pod is.
+    // A claim that the pod names is charged only what the pod itself is not.
     claimOf(before) !== claimOf(after)
   );
 }
@@ -90,8 +90,8 @@ function changesCharge(resource: GroupResource, before: CountedObject, after: Co
 }
 
 /**
- * Whether an update may change any quota's usage, up or down: what `replenishes` says, or another charge, or another scope. A
- * device class is not counted itself, but it changes what the claims of every namespace are counted as.
+ * Whether an update may change any quota's usage, in either direction: by `replenishes`, by another charge, or by
+ * another scope. A device class is not counted itself but affects the claims of all namespaces.
  */
 export function changesUsage(
   resource: GroupResource,
@@ -103,8 +103,8 @@ export function changesUsage(
 }
 
 /**
- * The first moment at which the object is charged no more without anybody changing it: a pod that is stuck in its deletion.
- * Null when there is none; it may be past.
+ * When the object stops being charged without a change: a pod that is stuck in its deletion. Null when never; may be in
+ * the past.
  */
 export function chargeEndsAt(resource: GroupResource, object: CountedObject): EpochMs | null {
   if (groupResourceName(resource) !== 'pods') {
@@ -112,6 +112,6 @@ export function chargeEndsAt(resource: GroupResource, object: CountedObject): Ep
   }
   const pod = object as Pod;
   const stuckFrom = stuckInDeletionFrom(pod);
-  // A pod that has ended is not charged before that moment either.
+  // A pod that has terminated is not charged before that moment either.
   return stuckFrom !== null && isCharged(pod, stuckFrom - 1) ? stuckFrom : null;
 }

@@ -1,20 +1,23 @@
-/** Makes few recounts of the many changes of one namespace: at once where it is quiet, ever less often while it is busy. */
+/**
+ * Coalesces the changes of a namespace into few recounts: at once while it is quiet, less and less often while it is
+ * busy.
+ */
 import type { EpochMs } from '../kernel/time.ts';
 
 export interface CoalesceLimits {
-  /** Milliseconds: the first recount after a change waits this long for others that come with it. */
+  /** Milliseconds: debounce of the first recount after a change. */
   readonly debounceMs: number;
-  /** Milliseconds: how long a change waits that admission has most likely charged already (an object that came). */
+  /** Milliseconds: debounce of a change that admission has probably charged already (a new object). */
   readonly chargedDebounceMs: number;
-  /** Milliseconds: the longest gap between two recounts of a namespace however busy it is. */
+  /** Milliseconds: the longest interval between two recounts of a busy namespace. */
   readonly maxGapMs: number;
 }
 
-/** What is known of one namespace. JSON only. */
+/** The state of one namespace. JSON only. */
 export interface CoalesceState {
-  /** When it is to be recounted; null while no change waits for it. */
+  /** When the next recount is due; null without a pending change. */
   readonly dueAt: EpochMs | null;
-  /** Milliseconds: how long after the last recount the next one may be at the earliest. */
+  /** Milliseconds: the minimum interval between the last recount and the next. */
   readonly gapMs: number;
   readonly lastRecountAt: EpochMs | null;
   /** Changes since the last recount. */
@@ -23,18 +26,18 @@ export interface CoalesceState {
 
 export const idleState: CoalesceState = { dueAt: null, gapMs: 0, lastRecountAt: null, changesSince: 0 };
 
-/** A change: `moved` frees or moves usage, `charged` was most likely charged by admission, `urgent` is not held back. */
+/** A change: `moved` may free or move usage, `charged` was probably charged by admission, `urgent` is not delayed. */
 export type ChangeKind = 'moved' | 'charged' | 'urgent';
 
-/** The gap after a recount of a quiet namespace. A second change is not noticeably late by it, and it is what doubles. */
+/** The interval after a recount of a quiet namespace: too short to be noticed, and the value that is doubled. */
 const SHORTEST_GAP_MS = 100;
 /**
- * A namespace with more than one change in so many milliseconds since its last recount is busy. A controller that moves a
- * pod every second or two is not; a rollout or a batch of jobs is.
+ * A namespace is busy with more than one change per so many milliseconds since its last recount. A controller that
+ * changes a pod every second or two does not make it busy; a rolling update or a batch of jobs does.
  */
 const BUSY_MS_PER_CHANGE = 500;
 
-/** The settings may have changed since the gap was found. */
+/** The settings may have changed since the interval was computed. */
 function gapOf(state: CoalesceState, limits: CoalesceLimits): number {
   return Math.min(state.gapMs, limits.maxGapMs);
 }
@@ -45,8 +48,8 @@ function debounceOf(kind: Exclude<ChangeKind, 'urgent'>, limits: CoalesceLimits)
 }
 
 /**
- * A change at `now`. It is due when it has settled and the gap since the last recount is over, and never later than a change
- * before it: what comes in between comes along.
+ * Adds a change at `now`. The recount is due after the debounce and the interval since the last recount, and never
+ * later than before: changes in between join the pending recount.
  */
 export function noteChange(
   before: CoalesceState,
@@ -56,7 +59,7 @@ export function noteChange(
 ): CoalesceState {
   const state = isForgettable(before, now, limits) ? idleState : before;
   const gap = gapOf(state, limits);
-  // A clock that was set back must not hold a namespace for longer than its gap.
+  // If the clock was set back, a namespace must not wait for longer than its interval.
   const held = state.lastRecountAt === null ? 0 : Math.min(gap, state.lastRecountAt + gap - now);
   const due = kind === 'urgent' ? now : now + Math.max(debounceOf(kind, limits), held);
   return {
@@ -67,8 +70,8 @@ export function noteChange(
 }
 
 /**
- * The namespace was recounted at `now`. The gap doubles while it is busy and halves when it is not, so a recount is late by
- * about as long as the namespace has been busy, `maxGapMs` at most.
+ * Records a recount at `now`. The interval doubles while the namespace is busy and halves when it is not, so a recount
+ * is delayed by about the time that the namespace has been busy, and by `maxGapMs` at most.
  */
 export function noteRecount(state: CoalesceState, now: EpochMs, limits: CoalesceLimits): CoalesceState {
   const elapsed = state.lastRecountAt === null ? Number.POSITIVE_INFINITY : now - state.lastRecountAt;
@@ -83,8 +86,8 @@ export function noteRecount(state: CoalesceState, now: EpochMs, limits: Coalesce
 }
 
 /**
- * Whether the state says nothing that an idle one does not, so that it can be forgotten: no change waits, and none came for a
- * whole gap after one was allowed to be counted again.
+ * Whether the state equals an initial one, so that it can be dropped: no change is pending, and none came for a whole
+ * interval after a recount was possible.
  */
 export function isForgettable(state: CoalesceState, now: EpochMs, limits: CoalesceLimits): boolean {
   if (state.dueAt !== null) return false;

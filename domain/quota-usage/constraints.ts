@@ -1,7 +1,7 @@
-/** What a pod must say of itself before a quota lets it in. */
+/** What a pod must specify before a quota admits it. */
 import { isPodLevelResource, type Pod, type ResourceRequirements } from './pod.ts';
 
-/** The resources that every container must state when a quota limits them. Kubernetes adds no more to these. */
+/** Resources that every container must specify when a quota limits them; the list is Kubernetes' own. */
 const STATED = ['cpu', 'limits.cpu', 'limits.memory', 'memory', 'requests.cpu', 'requests.memory'] as const;
 
 function states({ requests, limits }: ResourceRequirements, name: (typeof STATED)[number]): boolean {
@@ -16,8 +16,8 @@ function statesPodLevel(resources: ResourceRequirements | undefined): boolean {
 }
 
 /**
- * What the pod leaves open although one of these names of a quota's `hard` asks for it, in admission's words: `must specify
- * cpu for: app; limits.memory for: app,init`. Null when it leaves open nothing.
+ * What the pod does not specify although one of these names of a quota's `hard` requires it, in admission's words:
+ * `must specify cpu for: app; limits.memory for: app,init`. Null when nothing is missing.
  */
 export function podConstraints(required: readonly string[], pod: Pod): string | null {
   if (statesPodLevel(pod.spec?.resources)) {

@@ -7,21 +7,21 @@ import type { UsageObservation } from './observation.ts';
 import { desiredStatus } from './status.ts';
 import type { Reported, UsageVerdict } from './verdict.ts';
 
-/** What a usage episode carries from pass to pass, and through continue-as-new. */
+/** What a usage episode remembers between passes and through continue-as-new. */
 export interface UsageMemory {
   readonly version: 1;
-  /** Audit: what was told as wrong last; null when nothing is wrong as far as the quota's Events say. */
+  /** Audit: what was last reported as wrong; null when the quota's Events report nothing wrong. */
   readonly reported: Reported | null;
 }
 
 export const freshMemory: UsageMemory = { version: 1, reported: null };
 
-/** The memory of a run before, from whichever release; what an older version lacks is as in a fresh one. */
+/** The memory of a run of any earlier release; missing fields get their initial values. */
 export function upgradeMemory(carried: UsageMemory | undefined): UsageMemory {
   return { ...freshMemory, ...carried, version: 1 };
 }
 
-/** What is to be done about a quota's status. Pure; time is in the observation. */
+/** Decides what to do about a quota's status. Pure; the time is part of the observation. */
 export function decide(seen: UsageObservation, memory: UsageMemory): UsageVerdict {
   if (seen.quota === null) {
     return { kind: 'end', phase: 'Ended', reason: 'QuotaGone', detail: 'The quota no longer exists.' };
@@ -54,14 +54,14 @@ function decideAudit(
   memory: UsageMemory,
 ): UsageVerdict {
   const { auditAfterMs } = seen.policy;
-  // What was told of an earlier quota of this name says nothing about this one.
+  // A report about an earlier quota of the same name does not apply.
   const reported = memory.reported?.quotaUid === quota.uid ? memory.reported : null;
   const wrong = seen.staleValues.filter(({ since }) => seen.at - since >= auditAfterMs);
   if (wrong.length > 0) {
     const resources = wrong.map(({ resource }) => resource).toSorted();
     const message = wrong.map((one) => staleValueSentence(one, seen.at)).join(' ');
     const status = { phase: 'Wrong', reason: 'UsageWrong', detail: message } as const;
-    // The numbers may move all the time; what is told again is only that others are wrong.
+    // Reported again only if other resources are wrong, because the numbers may change all the time.
     if (JSON.stringify(reported?.resources) === JSON.stringify(resources)) return { kind: 'await', ...status };
     const since = Math.min(...wrong.map((one) => one.since));
     const key = `${quota.uid} ${resources.join(' ')} ${since}`;
@@ -73,7 +73,7 @@ function decideAudit(
     const detail = `${seen.staleValues.map((one) => staleValueSentence(one, seen.at)).join(' ')} Headroom reports this if it is still so at ${formatInstant(until)}.`;
     return { kind: 'await', phase: 'Late', reason: 'StatusLate', detail, until };
   }
-  // What was told as wrong is not true because nobody can count it now.
+  // A reported error is not over while the resource cannot be counted.
   if (reported !== null && seen.count.unmeasured.length > 0) {
     return { kind: 'await', phase: 'Blocked', reason: 'Unmeasured', detail: unmeasuredSentence(seen) };
   }
@@ -100,7 +100,7 @@ function unmeasuredSentence({ count }: UsageObservation): string {
   return `The status keeps its numbers for what Headroom cannot count now: ${parts.join('; ')}.`;
 }
 
-/** What an observation says that a wait for a change compares; the moment and the count alone are no change. */
+/** The part of an observation that a wait for changes compares; the moment and the count alone do not matter. */
 export function fingerprint(seen: UsageObservation): string {
   const { quota, count, staleValues } = seen;
   return JSON.stringify([

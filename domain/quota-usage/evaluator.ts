@@ -1,4 +1,4 @@
-/** What knows how the objects of one resource are charged to a quota, as Kubernetes' quota evaluators do. */
+/** How the objects of one resource are charged to a quota, as by Kubernetes' quota evaluators. */
 import type { GroupResource } from '../kernel/group-resource.ts';
 import type { ResourceList } from '../kernel/resource-list.ts';
 import type { EpochMs } from '../kernel/time.ts';
@@ -11,8 +11,8 @@ export interface UsageContext {
   /** The extended resource that each device class stands for, by the class's name; null where it stands for none. */
   readonly deviceClasses: ReadonlyMap<string, string | null>;
   /**
-   * Whether the cluster counts the devices of claims as extended resources too: the API server's feature gate
-   * DRAExtendedResource. Absent when nobody knows: then a device class that stands for one is the proof, because without
+   * Whether the cluster also counts devices of claims as extended resources: the API server's feature gate
+   * DRAExtendedResource. Absent when unknown: then a device class with an extended resource proves it, because without
    * the gate the API server drops that field.
    */
   readonly extendedClaims?: boolean | undefined;
@@ -38,16 +38,16 @@ export interface CountedObject {
 
 export interface Evaluator {
   readonly resource: GroupResource;
-  /** What its charges are computed from besides its own objects: deviceclasses, and pods, for resource claims. */
+  /** Other resources that its charges depend on: for resource claims, device classes and pods. */
   readonly reads: readonly GroupResource[];
-  /** Whether what it reads has a part in this name; absent: in every name. */
+  /** Whether a name depends on the resources in `reads`; absent: every name does. */
   readonly needsReads?: (name: string, context: MatchContext) => boolean;
-  /** Those of the names of a quota's `hard` that it counts. */
+  /** Which of the names in a quota's `hard` it counts. */
   readonly matchingResources: (names: readonly string[], context: MatchContext) => readonly string[];
   readonly matchesScope: (requirement: ScopeRequirement, object: CountedObject) => boolean;
   /**
-   * What one object is charged, under every name. The answer is kept for as long as the object is, so an object must not
-   * be changed but replaced, as informers do.
+   * The charge of one object under every name. Results are cached per object, so objects must not be changed but
+   * replaced, as informers do.
    */
   readonly usage: (object: CountedObject, context: UsageContext) => ResourceList;
 }

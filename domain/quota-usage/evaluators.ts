@@ -1,4 +1,4 @@
-/** How Kubernetes 1.35 counts each resource of the API for quotas, after the evaluators of `pkg/quota/v1`. */
+/** How Kubernetes 1.35 counts each API resource for quotas, after the evaluators of `pkg/quota/v1`. */
 import { type GroupResource, groupResourceName } from '../kernel/group-resource.ts';
 import { type Claim, claimCharge, isClaimResource } from './volume-claim-charge.ts';
 import { deviceCharge, isDeviceResource, mayStandForDevices, type ResourceClaim } from './resource-claim-charge.ts';
@@ -16,7 +16,7 @@ const deviceClasses: GroupResource = { group: 'resource.k8s.io', resource: 'devi
 const cachedServiceCharge = cachedByObject((service: Service) => serviceCharge(service));
 const cachedVolumeClaimCharge = cachedByObject((claim: Claim) => claimCharge(claim));
 
-/** A quota with any scope counts none of them. */
+/** A quota with any scope counts none of these objects. */
 const matchesNoScope = () => false;
 
 export const podEvaluator: Evaluator = {
@@ -65,7 +65,7 @@ function objectCountEvaluator(resource: GroupResource): Evaluator {
   };
 }
 
-/** Those with rules of their own, and the counts that have an older name besides. */
+/** Resources with rules of their own, and those whose count has an older name too. */
 export const staticEvaluators: readonly Evaluator[] = [
   podEvaluator,
   serviceEvaluator,
@@ -84,8 +84,8 @@ export function evaluatorFor(resource: GroupResource): Evaluator {
 }
 
 /**
- * The static ones, whether their resources are known or not, and an object count for every other resource that is known.
- * Build it anew when what is known changes, not for every count.
+ * The static evaluators, and an object count for every other known resource. Build the list when the known resources
+ * change, not for every count.
  */
 export function evaluatorsFor(existing: readonly GroupResource[]): readonly Evaluator[] {
   return [...new Set([...staticEvaluators, ...existing.map((resource) => evaluatorFor(resource))])];

@@ -1,4 +1,4 @@
-/** What the API server adds to the resources of a pod on its way in: its own defaults, then those of the LimitRanges. */
+/** What the API server adds to a pod's resources at admission: its own defaults, then those of the LimitRanges. */
 import { maskList, type ResourceList } from '../kernel/resource-list.ts';
 import { type Container, isPodLevelResource, type PodSpec, type ResourceRequirements } from './pod.ts';
 import { podLimits, podRequests } from './pod-charge.ts';
@@ -18,7 +18,7 @@ export interface LimitRange {
     | undefined;
 }
 
-/** A container that states a limit and no request asks for its limit. */
+/** A container with a limit and no request requests its limit. */
 function withRequestsFromLimits(container: Container): Container {
   const { requests, limits } = container.resources ?? {};
   return limits === undefined
@@ -26,7 +26,7 @@ function withRequestsFromLimits(container: Container): Container {
     : { ...container, resources: { ...container.resources, requests: { ...limits, ...requests } } };
 }
 
-/** Pod-level defaults of Kubernetes 1.34 and later, for a pod that states some resources of its own. */
+/** Pod-level defaults of Kubernetes 1.34 and later, for a pod with resources of its own. */
 function withPodLevelDefaults(spec: PodSpec): PodSpec {
   const stated = spec.resources;
   if (stated === undefined || Object.keys({ ...stated.requests, ...stated.limits }).length === 0) {
@@ -45,7 +45,7 @@ function withPodLevelDefaults(spec: PodSpec): PodSpec {
   if (Object.keys(limits).length === 0) {
     return spec;
   }
-  // Huge pages cannot be overcommitted: their request is their limit, never the containers' sum.
+  // Huge pages cannot be overcommitted: their request is the pod's limit, never the containers' sum.
   const overcommittable = maskList(
     ofContainers,
     Object.keys(ofContainers).filter((name) => isPodLevelResource(name) && !name.startsWith('hugepages-')),
@@ -67,12 +67,12 @@ function withContainerDefaults(container: Container, defaults: ResourceRequireme
   };
 }
 
-/** The defaults for a container of several LimitRanges: of each resource, the first one's. */
+/** The container defaults of several LimitRanges: for each resource, the first one. */
 function containerDefaults(limitRanges: readonly LimitRange[]): ResourceRequirements {
   let requests: ResourceList = {};
   let limits: ResourceList = {};
   for (const limitRange of limitRanges) {
-    // Within one LimitRange a later item wins, between them an earlier one: a value once set is not replaced.
+    // Within one LimitRange a later item overrides an earlier one; across LimitRanges the first value stays.
     const items = (limitRange.spec?.limits ?? []).filter((item) => item.type === 'Container');
     requests = { ...Object.assign({}, ...items.map((item) => item.defaultRequest)), ...requests };
     limits = { ...Object.assign({}, ...items.map((item) => item.default)), ...limits };
@@ -90,7 +90,7 @@ function mapContainers(spec: PodSpec, change: (container: Container) => Containe
 
 /**
  * A pod template's spec as the API server would store the pod: requests default to limits, pod-level resources to those
- * of the containers, and the namespace's LimitRanges fill in what is still missing.
+ * of the containers, and the namespace's LimitRanges fill in the rest.
  */
 export function withDefaults(spec: PodSpec, limitRanges: readonly LimitRange[]): PodSpec {
   const defaulted = withPodLevelDefaults(mapContainers(spec, withRequestsFromLimits));

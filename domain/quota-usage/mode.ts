@@ -1,6 +1,7 @@
 /**
- * Who keeps the status of a cluster's ResourceQuotas true: `off` leaves it to Kubernetes' own controller, `own` is for
- * clusters whose controller manager runs without it, `audit` writes nothing and reports what stays wrong.
+ * Who updates the status of a cluster's ResourceQuotas: `off` leaves it to Kubernetes' controller, `own` is for
+ * clusters whose controller manager runs without that controller, `audit` writes nothing and reports values that stay
+ * wrong.
  */
 export const usageModes = ['off', 'own', 'audit'] as const;
 

@@ -1,10 +1,10 @@
-/** Which resources can be watched for quotas, and which of them anybody needs. */
+/** Which resources can be watched for quotas, and which of them are needed. */
 import { type GroupResource, groupResourceName } from '../kernel/group-resource.ts';
 import { resourcesToCount } from './calculate.ts';
 import type { Evaluator, MatchContext } from './evaluator.ts';
 import type { CountingQuota } from './scopes.ts';
 
-/** A resource as discovery tells it, in the version that the server prefers. */
+/** A resource from API discovery, in the server's preferred version. */
 export interface DiscoveredResource extends GroupResource {
   readonly version: string;
   readonly namespaced: boolean;
@@ -16,7 +16,7 @@ export type Discovery =
   | {
       readonly kind: 'discovered';
       readonly resources: readonly DiscoveredResource[];
-      /** The group-versions that could not be asked: "metrics.k8s.io/v1beta1", "v1" of the core group. */
+      /** The group-versions whose discovery failed: "metrics.k8s.io/v1beta1", "v1" for the core group. */
       readonly failed: readonly string[];
     }
   | { readonly kind: 'failed'; readonly reason: string };
@@ -26,10 +26,10 @@ export interface Monitored extends GroupResource {
   readonly version: string;
 }
 
-/** Objects that nobody can create, list, watch and delete are not counted, as in Kubernetes' GetQuotableResources. */
+/** Resources without these verbs are not counted, as in Kubernetes' GetQuotableResources. */
 const NEEDED_VERBS = ['create', 'list', 'watch', 'delete'];
 
-/** Never counted, whatever their verbs: what is not stored, and events. Kubernetes' default for quotas. */
+/** Never counted, whatever their verbs: resources that are not stored, and events. Kubernetes' default for quotas. */
 const IGNORED: ReadonlySet<string> = new Set([
   'bindings',
   'componentstatuses',
@@ -46,7 +46,7 @@ const IGNORED: ReadonlySet<string> = new Set([
 function isQuotable(one: DiscoveredResource): boolean {
   return (
     one.namespaced &&
-    // "pods/status": a part of an object.
+    // "pods/status" is a subresource.
     !one.resource.includes('/') &&
     NEEDED_VERBS.every((verb) => one.verbs.includes(verb)) &&
     !IGNORED.has(groupResourceName(one))
@@ -58,10 +58,10 @@ function groupVersion({ group, version }: Monitored): string {
 }
 
 /**
- * What can be monitored after a round of discovery: one version of each resource, sorted by name.
+ * The resources that can be watched after a round of discovery: one version of each, sorted by name.
  *
- * What was known of a group-version that could not be asked stays, in the version that it had. A round that failed, or that
- * found nothing to count, changes nothing: a cluster without pods is a server in trouble.
+ * For a group-version whose discovery failed, the earlier result and version are kept. A round that failed, or found
+ * nothing to count, changes nothing: a cluster without pods is a server with a problem.
  */
 export function nextMonitors(previous: readonly Monitored[], round: Discovery): readonly Monitored[] {
   const found = round.kind === 'discovered' ? round.resources.filter(isQuotable) : [];
@@ -76,8 +76,8 @@ export function nextMonitors(previous: readonly Monitored[], round: Discovery): 
 }
 
 /**
- * The resources that have to be watched to count these quotas; sorted by name. It names what their evaluators ask for;
- * whether the cluster serves it is the caller's to see.
+ * The resources that have to be watched to count these quotas, sorted by name, according to the evaluators; the caller
+ * checks whether the cluster has them.
  */
 export function neededResources(
   specs: Iterable<CountingQuota>,

@@ -1,8 +1,8 @@
-/** What an object of any kind is charged for being there. */
+/** What an object of any kind is charged for its existence. */
 import { type GroupResource, groupResourceName } from '../kernel/group-resource.ts';
 import type { ResourceList } from '../kernel/resource-list.ts';
 
-/** Core resources that quotas counted by their bare name before `count/` existed. */
+/** Core resources whose bare name quotas counted before `count/` existed. */
 export const legacyCountResources = ['configmaps', 'replicationcontrollers', 'resourcequotas', 'secrets'] as const;
 
 const LEGACY_COUNTS: ReadonlySet<string> = new Set(legacyCountResources);
@@ -15,7 +15,7 @@ export function objectCountNames(resource: GroupResource): readonly string[] {
 
 /**
  * The charge for one object of a resource and its API group ("" is the core group): `count/jobs.batch` for a Job,
- * `count/secrets` and `secrets` for a Secret. Pods, claims and services have charges of their own besides.
+ * `count/secrets` and `secrets` for a Secret. Pods, claims and services have further charges.
  */
 export function objectCharge(resource: string, group: string): ResourceList {
   return Object.fromEntries(objectCountNames({ resource, group }).map((name) => [name, '1']));

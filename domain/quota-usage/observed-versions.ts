@@ -1,4 +1,4 @@
-/** How far caches have come, by resource. */
+/** The resourceVersions that caches have reached. */
 import { isAtLeast } from '../kernel/resource-version.ts';
 import type { ObservedVersions } from './observation.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What one pod is charged by a ResourceQuota, as Kubernetes 1.35 counts it (component-helpers `resource` and the pod
- * evaluator of `pkg/quota/v1`).
+ * What a ResourceQuota charges for one pod, as in Kubernetes 1.35 (component-helpers `resource` and the pod evaluator
+ * of `pkg/quota/v1`).
  */
 import {
   addAmounts,
@@ -16,9 +16,9 @@ import { type Container, type ContainerStatus, isPodLevelResource, isSidecar, ty
 
 /** What to leave out of a pod's requests and limits; a quota leaves out nothing. */
 export interface PodResourcesOptions {
-  /** Count what the node actually runs during an in-place resize. Default true. */
+  /** Include what the node runs during an in-place resize. Default true. */
   readonly status?: boolean;
-  /** Let the pod's own `resources` stand in for its containers'. Default true. */
+  /** Let the pod-level `resources` replace the containers'. Default true. */
   readonly podLevel?: boolean;
   /** Add the RuntimeClass's overhead. Default true. */
   readonly overhead?: boolean;
@@ -35,25 +35,25 @@ function isResizeInfeasible(pod: Pod): boolean {
   return pod.status?.conditions?.find((condition) => condition.type === 'PodResizePending')?.reason === 'Infeasible';
 }
 
-/** What a running container counts with: during an in-place resize, the most of what is wanted and what is in use. */
+/** A running container's resources: during an in-place resize, the maximum of the wanted and the present ones. */
 function effectiveResources(pod: Pod, container: Container, side: Side): Amounts {
   const wanted = container.resources?.[side];
   const named = (one: ContainerStatus) => one.name === container.name;
-  // A container has one status; of two of a name, Kubernetes takes the last.
+  // If two statuses have the container's name, Kubernetes takes the last one.
   const status = pod.status?.initContainerStatuses?.findLast(named) ?? pod.status?.containerStatuses?.findLast(named);
   if (status?.resources === undefined) {
     return amountsIn(wanted);
   }
   const actuated = status.resources[side];
   const allocated = side === 'requests' ? status.allocatedResources : undefined;
-  // What cannot be had is not counted.
+  // An infeasible resize is not counted.
   const counted = isResizeInfeasible(pod) ? [actuated, allocated] : [wanted, actuated, allocated];
   return counted.reduce<Amounts>((max, list) => (list === undefined ? max : maxAmounts(max, amountsIn(list))), NOTHING);
 }
 
 /**
  * max(Σ containers + Σ sidecars, max over init container i of (i + the sidecars before it)): init containers run one
- * after the other, each beside the sidecars that have started by then.
+ * after the other, each together with the sidecars started before.
  */
 function containerResources(pod: Pod, side: Side, status: boolean): Amounts {
   const inUse = (container: Container) =>
@@ -70,14 +70,14 @@ function containerResources(pod: Pod, side: Side, status: boolean): Amounts {
       sidecars = addAmounts(sidecars, inUse(init));
       starting = maxAmounts(starting, sidecars);
     } else {
-      // Of a step that runs to its end only the spec counts; it cannot be resized.
+      // An init container that runs to completion counts by its spec: it cannot be resized.
       starting = maxAmounts(starting, addAmounts(amountsIn(init.resources?.[side]), sidecars));
     }
   }
   return maxAmounts(running, starting);
 }
 
-/** The pod's own resources in place of the sum of its containers', where it states them. */
+/** The pod-level resources, where set, in place of the sum of the containers'. */
 function podResources(pod: Pod, side: Side, { status = true, podLevel = true }: PodResourcesOptions): Amounts {
   const ofContainers = containerResources(pod, side, status);
   const ofPod = podLevel ? amountsIn(pod.spec?.resources?.[side]) : NOTHING;
@@ -100,14 +100,14 @@ export function podRequests(pod: Pod, options: PodResourcesOptions = {}): Resour
   return resourceList(requestsOf(pod, options));
 }
 
-/** The limits of a pod by resource name. Overhead adds to a limit that is set, and makes none of its own. */
+/** The limits of a pod by resource name. Overhead increases an existing limit but does not create one. */
 export function podLimits(pod: Pod, options: PodResourcesOptions = {}): ResourceList {
   return resourceList(limitsOf(pod, options));
 }
 
 /**
- * Whether a resource is an extended one, such as `nvidia.com/gpu`: a quota counts those as `requests.<name>` only.
- * Device classes are the one exception among the names of kubernetes.io.
+ * Whether a resource is an extended one, such as `nvidia.com/gpu`: quotas count those only as `requests.<name>`. Device
+ * classes are the only extended resources with a kubernetes.io name.
  */
 function isExtended(resource: string): boolean {
   if (resource.startsWith(DEVICE_CLASS_PREFIX)) {
@@ -137,7 +137,7 @@ function renamed(list: ResourceList, names: (resource: string) => readonly strin
   );
 }
 
-/** Every name under which a quota may count the same charge as under this one: `cpu` is `requests.cpu`. */
+/** All names under which a quota may count the same charge: `cpu` and `requests.cpu`. */
 export function namesOfCharge(name: string): readonly string[] {
   const bare = name.replace(/^requests\./, '');
   const names = namesOfRequest(bare);
@@ -145,7 +145,7 @@ export function namesOfCharge(name: string): readonly string[] {
 }
 
 /**
- * Whether a name of a quota's `hard` is that of an extended resource: `requests.nvidia.com/gpu`, or a device class as one,
+ * Whether a name in a quota's `hard` is an extended resource: `requests.nvidia.com/gpu`, or a device class such as
  * `requests.deviceclass.resource.kubernetes.io/<class>`. Pods are charged under it, and resource claims may be.
  */
 export function isExtendedQuotaName(name: string): boolean {
@@ -163,7 +163,7 @@ export function isPodCompute(name: string): boolean {
   );
 }
 
-/** Whether the pod still holds what it was given: it has not ended, and is not stuck in its deletion. */
+/** Whether the pod is still charged: it has not terminated and is not stuck in its deletion. */
 export function isCharged(pod: Pod, now: EpochMs): boolean {
   if (pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded') {
     return false;
@@ -173,9 +173,9 @@ export function isCharged(pod: Pod, now: EpochMs): boolean {
 }
 
 /**
- * The first moment at which a pod that is being deleted counts as stuck: its node is lost, and it shall not keep others from
- * starting. Null while nobody has deleted it. The deletion timestamp is already a grace period after the deletion itself;
- * Kubernetes waits for another one.
+ * When a pod that is being deleted counts as stuck, so that it does not prevent others from starting when its node is
+ * lost. Null for a pod that was not deleted. The deletion timestamp already includes one grace period; Kubernetes waits
+ * for another one.
  */
 export function stuckInDeletionFrom(pod: Pod): EpochMs | null {
   const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata ?? {};
@@ -186,10 +186,10 @@ export function stuckInDeletionFrom(pod: Pod): EpochMs | null {
 }
 
 /**
- * What a pod is charged, under every name that a quota may count it by (`cpu` and `requests.cpu` are the same charge
- * twice). Mask it with the keys of a quota's `hard`. A pod that has ended is charged `count/pods` only.
+ * The charge of a pod under every name that a quota may use (`cpu` and `requests.cpu` are the same charge). Mask it
+ * with the keys of a quota's `hard`. A terminated pod is charged only `count/pods`.
  *
- * A pod that is only a template is charged as it will be created: pass it through `withDefaults` first.
+ * For a pod template, call `withDefaults` first, so that it is charged like the pod that will be created.
  */
 export function podCharge(pod: Pod, now: EpochMs): ResourceList {
   const stored: ResourceList = { 'count/pods': '1' };
@@ -201,10 +201,12 @@ export function podCharge(pod: Pod, now: EpochMs): ResourceList {
   return { ...stored, pods: '1', ...requests, ...limits };
 }
 
-/** The charge of a pod that no passing of time changes. */
+/** The part of a pod's charge that does not depend on time. */
 const timelessCharge = cachedByObject((pod: Pod) => podCharge(pod, 0));
 
-/** As `podCharge`, worked out once for each pod object, as a namespace of thousands is counted again and again. */
+/**
+ * Like `podCharge`, but cached per pod object, because namespaces with thousands of pods are counted again and again.
+ */
 export function cachedPodCharge(pod: Pod, now: EpochMs): ResourceList {
   return stuckInDeletionFrom(pod) === null ? timelessCharge(pod) : podCharge(pod, now);
 }

@@ -1,6 +1,6 @@
 /**
- * The parts of a pod, a claim and a LimitRange that decide what a ResourceQuota counts, in the shape of Kubernetes'
- * own JSON, so that an object from any client fits as it is.
+ * The fields of a pod, a claim and a LimitRange that affect a ResourceQuota, in the shape of Kubernetes' JSON, so that
+ * an object from any client can be passed.
  */
 import type { ResourceList } from '../kernel/resource-list.ts';
 
@@ -31,7 +31,7 @@ interface PodAffinityTerms {
 export interface PodSpec {
   readonly containers?: readonly Container[];
   readonly initContainers?: readonly Container[] | undefined;
-  /** Resources of the whole pod; they stand in for the sum of its containers' where they are set. */
+  /** Pod-level resources; where set, they replace the sum of the containers'. */
   readonly resources?: ResourceRequirements | undefined;
   readonly overhead?: ResourceList | undefined;
   readonly activeDeadlineSeconds?: number | undefined;
@@ -46,9 +46,9 @@ export interface PodSpec {
 
 export interface ContainerStatus {
   readonly name?: string;
-  /** What the node runs the container with now. */
+  /** The resources that the container runs with now. */
   readonly resources?: ResourceRequirements | undefined;
-  /** What the node has set aside for it. */
+  /** The resources that the node has reserved. */
   readonly allocatedResources?: ResourceList | undefined;
 }
 
@@ -81,7 +81,7 @@ export function isPodLevelResource(name: string): boolean {
   return name === 'cpu' || name === 'memory' || name.startsWith('hugepages-');
 }
 
-/** A sidecar runs as long as the pod, so it counts like a container and not like a step before them. */
+/** A sidecar runs as long as the pod, so it counts like a container and not like an init container. */
 export function isSidecar(initContainer: Container): boolean {
   return initContainer.restartPolicy === 'Always';
 }

@@ -1,17 +1,17 @@
-/** A count, put upon a status that admission has gone on charging since. */
+/** Rebases a count on a status that admission has charged since. */
 import { addLists, equalLists, negativeKeys, type ResourceList, subtractLists } from '../kernel/resource-list.ts';
 
 /**
- * What the status should say when it is not what it was counted against any more: what admission has charged meanwhile, and
- * what the count found to be different. Null when not only admission has written since, which adds to numbers and never
- * makes one: then the difference may be in the status already, and has to be counted anew.
+ * The right status after the status changed since the count: the new charges of admission plus the corrections of the
+ * count. Null when not only admission has written since: admission increases values and never creates one, so otherwise
+ * the correction may already be in the status and the usage has to be counted again.
  *
- * An object that the count had seen already, and whose charge had not been seen, is in both and counts twice until the next
- * count; one whose charge was there before the object is missing in both, as it is in any count.
+ * An object that was counted before its charge was seen is counted twice until the next count; an object whose charge
+ * came first is missing, as in any count.
  *
- * @param counted what the status was to say.
- * @param before what it said when that was counted.
- * @param now what it says.
+ * @param counted the right usage by the count.
+ * @param before the usage in the status at the time of the count.
+ * @param now the present usage in the status.
  */
 export function rebase(counted: ResourceList, before: ResourceList, now: ResourceList): ResourceList | null {
   const isSameKeys =

@@ -1,6 +1,6 @@
 /**
- * What admission has added to a quota's status lately. It charges a quota before it stores the object, and the watch of the
- * objects tells of it later still: until then a count that lacks the object is no reason to take the charge back.
+ * Recent charges of admission. Admission charges a quota before it stores the object, and the watch reports the object
+ * even later: until then a count without the object is no reason to revert the charge.
  */
 import { compareQuantities, addQuantities, parseQuantity, subtractQuantities } from '../kernel/quantity.ts';
 import {
@@ -17,19 +17,19 @@ import type { WatchConnection } from '../kernel/watch-connection.ts';
 import type { UsageCount } from './calculate.ts';
 
 /**
- * Milliseconds for which a charge stands although its object was not counted. Kubernetes' service level objectives give a
- * call that changes something one second at the 99th percentile; the watch of the objects gets as long again behind the
- * quota's own. A charge for an object that was never made is taken back that much later.
+ * Milliseconds for which a charge holds although its object was not counted. Kubernetes' service level objectives allow
+ * one second for a write at the 99th percentile; the same again is allowed for the watch. A charge for an object that
+ * was never created is reverted that much later.
  */
 export const CHARGE_GRACE_MS = 2_000;
 
-/** Milliseconds: charges of one such span are remembered as one, so that a thousand in a second are ten. */
+/** Milliseconds: charges within one such span are combined, so that a thousand per second need ten entries. */
 const SPAN_MS = 100;
 
 interface Charge {
-  /** The end of the span in which the status rose. */
+  /** The end of the span in which the status increased. */
   readonly at: EpochMs;
-  /** By how much, by resource; none is zero. */
+  /** The increase by resource; none is zero. */
   readonly amounts: ResourceList;
 }
 
@@ -37,10 +37,11 @@ interface Charge {
 export type RecentCharges = readonly Charge[];
 
 /**
- * Takes in a status at a moment. Whoever raised it: what another starter has counted and written may not be in these caches
- * yet either.
+ * Adds a status at a moment. Increases by any writer count: what another starter has counted and written may not be in
+ * these caches yet either.
  *
- * @param before what the status said until now; null for a quota that was not known, whose status may have risen just now.
+ * @param before the earlier usage in the status; null for a quota that was unknown, whose status may have increased
+ *   just now.
  * @param keepMs how long charges are remembered.
  */
 export function noteStatus(
@@ -60,8 +61,8 @@ export function noteStatus(
 }
 
 /**
- * An object came that the quota counts: it settles the oldest charges, as far as it is charged itself. Of what is charged all
- * the time only what is under way stands then. One that comes before its charge is told of settles nothing for it.
+ * Removes a new object's charge from the oldest charges, so that under constant load only charges in progress remain.
+ * An object that arrives before its charge is reported removes nothing.
  */
 export function noteArrival(charges: RecentCharges, charge: ResourceList): RecentCharges {
   let rest = charge;
@@ -73,7 +74,7 @@ export function noteArrival(charges: RecentCharges, charge: ResourceList): Recen
   return left.filter(({ amounts }) => Object.keys(amounts).length > 0);
 }
 
-/** By how much each amount has risen; only what has. */
+/** The increase of each amount; only positive ones. */
 function increase(before: ResourceList, now: ResourceList): ResourceList {
   return resourceList(
     Object.entries(now).flatMap(([resource, text]) => {
@@ -84,8 +85,8 @@ function increase(before: ResourceList, now: ResourceList): ResourceList {
 }
 
 /**
- * The moment after which a charge may not be in the caches yet. A watch that is interrupted tells nothing of what came since
- * it last was connected, and gets as long as any other to tell it when it is connected again.
+ * The moment after which charges may not be in the caches yet. An interrupted watch reports nothing since it was last
+ * connected; once connected again it gets the same grace time as any other.
  */
 export function unsettledSince(connections: readonly WatchConnection[], now: EpochMs): EpochMs {
   const reportedUntil = connections.map(({ connectedSince, lastConnectedAt }) =>
@@ -94,10 +95,10 @@ export function unsettledSince(connections: readonly WatchConnection[], now: Epo
   return Math.min(now, ...reportedUntil) - CHARGE_GRACE_MS;
 }
 
-/** What a quota was charged lately that may not be in the caches yet. */
+/** Charges of a quota that may not be in the caches yet. */
 export interface UnsettledCharges {
   readonly amounts: ResourceList;
-  /** When it is worth while to count again, because less of it is; null while there is none. */
+  /** When counting again is worthwhile because some of them are settled; null when there are none. */
   readonly countAgainAt: EpochMs | null;
 }
 
@@ -107,14 +108,14 @@ export function unsettledCharges(charges: RecentCharges, since: EpochMs, now: Ep
   const [oldest] = unsettled;
   if (oldest === undefined) return { amounts: {}, countAgainAt: null };
   const amounts = unsettled.map((one) => one.amounts).reduce(addLists);
-  // Later where a watch is interrupted, for as long as it is.
+  // Later while a watch is interrupted.
   const graceEndsAt = oldest.at + CHARGE_GRACE_MS;
   return { amounts, countAgainAt: graceEndsAt > now ? graceEndsAt : now + CHARGE_GRACE_MS };
 }
 
 /**
- * The count with what may be missing in it, as far as the status says more than was counted: what was freed besides is freed,
- * and a status that has not risen lately is not held up.
+ * The count plus charges that may be missing in it, as far as the status is above the count. Freed usage is thus not
+ * delayed, nor is a status that has not increased recently.
  */
 export function withUnsettledCharges(count: UsageCount, status: ResourceList, unsettled: ResourceList): UsageCount {
   const used = Object.entries(count.used).map(([resource, text]) => {

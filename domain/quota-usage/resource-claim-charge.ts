@@ -1,6 +1,6 @@
 /**
- * What one resource claim (dynamic resource allocation) is charged by a ResourceQuota, as Kubernetes 1.35 counts it: the
- * devices that it may get, by their class, and under the names of the extended resources that the classes stand for.
+ * What a ResourceQuota charges for one resource claim (dynamic resource allocation), as in Kubernetes 1.35: the devices
+ * it may get, by class, and under the names of the extended resources of the classes.
  */
 import { quantityOf, subtractQuantities } from '../kernel/quantity.ts';
 import { quantityIn, type ResourceList, resourceList } from '../kernel/resource-list.ts';
@@ -41,7 +41,7 @@ export interface ResourceClaim {
               readonly requests?:
                 | readonly {
                     readonly exactly?: DeviceAsk | undefined;
-                    /** The scheduler takes the first of them that it finds. */
+                    /** The scheduler takes the first one that is available. */
                     readonly firstAvailable?: readonly DeviceAsk[] | undefined;
                   }[]
                 | undefined;
@@ -54,13 +54,13 @@ export interface ResourceClaim {
 const CLAIM_COUNT = 'count/resourceclaims.resource.k8s.io';
 const CLASS_SUFFIX = '.deviceclass.resource.k8s.io/devices';
 
-/** A claim cannot be given more devices than this (AllocationResultsMaxSize), which is what "all of them" is charged. */
+/** A claim cannot get more devices than this (AllocationResultsMaxSize), so "all of them" is charged as this number. */
 const MOST_DEVICES = 32;
 
-/** The scheduler marks the claims that it makes for a pod's extended resources with it. */
+/** The scheduler annotates the claims that it creates for a pod's extended resources with it. */
 const EXTENDED_CLAIM_ANNOTATION = 'resource.kubernetes.io/extended-resource-claim';
 
-/** Whether the cluster charges claims as extended resources too, as far as that can be known. */
+/** Whether the cluster charges claims as extended resources too, as far as known. */
 function countsAsExtended({ extendedClaims, deviceClasses }: MatchContext): boolean {
   return extendedClaims ?? [...deviceClasses.values()].some((resource) => resource !== null);
 }
@@ -91,7 +91,7 @@ function devicesOf({ allocationMode = 'ExactCount', count = 1 }: DeviceAsk): num
     case 'All':
       return MOST_DEVICES;
     default:
-      // A mode of a later Kubernetes. Nobody can say what it comes to.
+      // A mode of a later Kubernetes, whose charge is unknown.
       return 0;
   }
 }
@@ -140,7 +140,7 @@ function extendedDevices(
       extended.set(`requests.${DEVICE_CLASS_PREFIX}${name}`, count);
       const resource = deviceClasses.get(name) ?? null;
       if (resource !== null) {
-        // Two classes of one name in one claim: Kubernetes counts one of the two, by chance. Here it is the larger.
+        // Two classes with the same name in one claim: Kubernetes counts a random one; here the larger one counts.
         const key = `requests.${resource}`;
         extended.set(key, Math.max(extended.get(key) ?? 0, count));
       }
@@ -150,8 +150,8 @@ function extendedDevices(
 }
 
 /**
- * What a claim is charged, under every name that a quota may count it by. Of a claim that was made for a pod's extended
- * resources, the pod is charged a part already: the claim is charged the rest.
+ * The charge of a claim under every name that a quota may use. For a claim that was created for a pod's extended
+ * resources, only the part that the pod is not charged.
  */
 export function deviceCharge(claim: ResourceClaim, context: UsageContext): ResourceList {
   const devices = devicesByClass(claim);
@@ -168,7 +168,7 @@ export function deviceCharge(claim: ResourceClaim, context: UsageContext): Resou
   return { ...charge, ...resourceList(extended) };
 }
 
-/** Whether a change of the claim may change what it is charged; its spec never changes. */
+/** Whether a change of the claim may change its charge; its spec never changes. */
 export function changesDevices(before: ResourceClaim, after: ResourceClaim): boolean {
   const deciding = ({ metadata, spec }: ResourceClaim) =>
     JSON.stringify([

@@ -1,4 +1,4 @@
-/** Which objects a ResourceQuota counts at all: its `scopes` and its `scopeSelector`, both of which must match. */
+/** Which objects a ResourceQuota counts: its `scopes` and its `scopeSelector`, both of which must match. */
 import { parseQuantity } from '../kernel/quantity.ts';
 import type { ResourceList } from '../kernel/resource-list.ts';
 import type { Claim } from './volume-claim-charge.ts';
@@ -23,7 +23,7 @@ export interface CountingQuota extends QuotaScopes {
   readonly hard?: ResourceList | undefined;
 }
 
-/** Every condition of the quota, those of `scopes` in the form of the others. */
+/** All conditions of the quota; `scopes` are converted to the form of the selector. */
 export function requirementsOf(quota: QuotaScopes): readonly ScopeRequirement[] {
   const named = (quota.scopes ?? []).map((scopeName) => ({ scopeName, operator: 'Exists' }));
   return [...named, ...(quota.scopeSelector?.matchExpressions ?? [])];
@@ -54,7 +54,9 @@ function asksForCompute(resources: ResourceRequirements | undefined): boolean {
   return [resources?.requests, resources?.limits].some((list) => Object.entries(list ?? {}).some(isPositiveCompute));
 }
 
-/** A pod is best effort when nothing in it asks for cpu or memory; the class it was given at creation goes first. */
+/**
+ * A pod is best effort when none of its containers requests cpu or memory; the class in its status takes precedence.
+ */
 function isBestEffort(pod: Pod): boolean {
   const given = pod.status?.qosClass;
   if (given !== undefined && given !== '') {
@@ -71,7 +73,7 @@ export function isTerminating(pod: Pod): boolean {
   return (pod.spec?.activeDeadlineSeconds ?? -1) >= 0;
 }
 
-/** Whether a term of the pod's (anti-)affinity looks at pods of other namespaces. */
+/** Whether a term of the pod's (anti-)affinity refers to pods of other namespaces. */
 function crossesNamespaces(affinity: PodSpec['affinity']): boolean {
   const terms = [affinity?.podAffinity, affinity?.podAntiAffinity].flatMap((one) => [
     ...(one?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
@@ -80,7 +82,7 @@ function crossesNamespaces(affinity: PodSpec['affinity']): boolean {
   return terms.some((term) => (term.namespaces ?? []).length > 0 || term.namespaceSelector !== undefined);
 }
 
-/** Whether a pod satisfies one condition of a quota. A scope that is not about pods matches none. */
+/** Whether a pod satisfies one condition of a quota. A scope that is not for pods never matches. */
 export function podMatchesScope(requirement: ScopeRequirement, pod: Pod): boolean {
   switch (requirement.scopeName) {
     case 'Terminating':
@@ -108,8 +110,8 @@ export function podInScopes(quota: QuotaScopes, pod: Pod): boolean {
 }
 
 /**
- * All that the scopes of a quota look at in a pod, for telling whether a change may move it from one quota to another. The
- * class of quality of service is looked at in full, although it is given once and for all when the pod is created.
+ * Everything in a pod that the scopes of a quota depend on, to detect changes. The class of quality of service is
+ * included although it does not change after creation.
  */
 export function podScopeTraits(pod: Pod): readonly (boolean | string)[] {
   return [
@@ -125,7 +127,7 @@ export function claimMatchesScope(requirement: ScopeRequirement, claim: Claim): 
   if (requirement.scopeName !== 'VolumeAttributesClass') {
     return false;
   }
-  // A volume on its way from one class to another is counted as of both.
+  // A volume that is changing its class counts for both.
   const classes = [
     claim.spec?.volumeAttributesClassName,
     claim.status?.currentVolumeAttributesClassName,
@@ -139,7 +141,9 @@ export function claimInScopes(quota: QuotaScopes, claim: Claim): boolean {
   return requirementsOf(quota).every((requirement) => claimMatchesScope(requirement, claim));
 }
 
-/** Whether a quota counts objects other than pods and claims: they match no scope, so only a quota without one does. */
+/**
+ * Whether a quota counts objects other than pods and claims: they match no scope, so only a quota without scopes does.
+ */
 export function countsOtherObjects(quota: QuotaScopes): boolean {
   return requirementsOf(quota).length === 0;
 }

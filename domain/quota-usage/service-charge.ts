@@ -16,15 +16,15 @@ export interface Service {
 
 export const serviceResources = ['count/services', 'services', 'services.nodeports', 'services.loadbalancers'] as const;
 
-/** The type of a service as far as quotas tell types apart: what has no ports on the nodes is all the same to them. */
+/** The type of a service as far as quotas distinguish types; null for any type without node ports. */
 export function quotaServiceType(service: Service): 'NodePort' | 'LoadBalancer' | null {
   const type = service.spec?.type;
   return type === 'NodePort' || type === 'LoadBalancer' ? type : null;
 }
 
 /**
- * How many ports of the nodes the service takes. By intent: when it is charged, the ports are not allocated yet. A load
- * balancer that does without is charged those that its spec names all the same.
+ * How many node ports the service will take, by its spec, because they are not allocated yet when it is charged. A load
+ * balancer without node ports is still charged those that its spec names.
  */
 function nodePortsOf(service: Service): number {
   const ports = service.spec?.ports ?? [];

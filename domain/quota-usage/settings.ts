@@ -31,7 +31,7 @@ const usageSettings = {
   workers: {
     type: integerBetween(1, 1_000),
     expected: 'a number from 1 to 1000',
-    // As many as Kubernetes' own controller has for its two queues.
+    // The same number as Kubernetes' own controller for its two queues.
     description: 'How many counts a starter makes at once.',
     env: 'HEADROOM_USAGE_WORKERS',
     flag: '--usage-workers',

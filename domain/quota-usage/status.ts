@@ -1,4 +1,4 @@
-/** What the status of a ResourceQuota should say, and whether it is in a hurry. */
+/** The right status of a ResourceQuota, and whether it is urgent. */
 import { formatQuantity, parseQuantity } from '../kernel/quantity.ts';
 import { equalLists, type ResourceList } from '../kernel/resource-list.ts';
 import type { UsageCount } from './calculate.ts';
@@ -9,13 +9,13 @@ import type { CachedQuota } from './observation.ts';
 export interface DesiredStatus {
   readonly hard: ResourceList;
   readonly used: ResourceList;
-  /** Keys that the present status has and this one has not. */
+  /** Keys of the present status that have to be removed. */
   readonly without: { readonly hard: readonly string[]; readonly used: readonly string[] };
-  /** Whether the present status says the same: then nothing is written. */
+  /** Whether the present status is already equal, so that nothing is written. */
   readonly isWritten: boolean;
 }
 
-/** The list as Kubernetes prints it, keys sorted: it repeats an amount that nobody calculated with as it was written. */
+/** The list as Kubernetes prints it, keys sorted: an amount without arithmetic stays as it was written. */
 function asPrinted(entries: Iterable<readonly [string, string]>): ResourceList {
   const printed = [...entries].map(([resource, text]) => {
     const amount = parseQuantity(text);
@@ -31,14 +31,13 @@ function keysBeyond(present: ResourceList, wanted: ResourceList): readonly strin
 }
 
 /**
- * The status after a count, as in Kubernetes' syncResourceQuota: `hard` from the spec, `used` from the count, the old number
- * where there is no new one, and no key that the spec does not limit.
+ * The status after a count, as in Kubernetes' syncResourceQuota: `hard` from the spec, `used` from the count, the old
+ * value where there is no new one, and no key that the spec does not limit.
  *
- * A part that is absent says the same as an empty one. The API server leaves empty maps out, so a quota that limits nothing,
- * or nothing that anybody can count, shows no `used` however often it is written; Kubernetes' own controller takes that
- * for a difference and writes it again at every resync.
+ * An absent part equals an empty one, because the API server omits empty maps. A quota without limits that can be
+ * counted never shows `used`; Kubernetes' controller takes that for a difference and writes it again at every resync.
  *
- * @throws {QuantityError} when an amount is no quantity, which the API server lets nobody write.
+ * @throws {QuantityError} when an amount is not a quantity, which the API server does not allow.
  */
 export function desiredStatus(quota: CachedQuota, count: UsageCount): DesiredStatus {
   const present = { hard: quota.status.hard ?? {}, used: quota.status.used ?? {} };
@@ -54,9 +53,9 @@ export function desiredStatus(quota: CachedQuota, count: UsageCount): DesiredSta
 }
 
 /**
- * Whether admission waits for this status: it goes by other limits than the spec's, or refuses what a limit without a number
- * is about. Such quotas go first, as in Kubernetes' addQuota. A limit that no evaluator knows never gets a number and is no
- * reason to hurry.
+ * Whether admission waits for this status: it uses other limits than the spec's, or denies objects because a limit has
+ * no value yet. Such quotas go first, as in Kubernetes' addQuota. A limit without an evaluator never gets a value and
+ * is not urgent.
  */
 export function isUrgent(
   { spec, status }: Pick<CachedQuota, 'spec' | 'status'>,

@@ -1,6 +1,6 @@
 import type { QuotaTarget } from '../kernel/target.ts';
 
-/** Workflow id of the usage episode of one quota: from a change to a true status. */
+/** The workflow id of a quota's usage episode: from a change to a correct status. */
 export function quotaUsageId(target: QuotaTarget): string {
   return `quota-usage/${target.cluster}/${target.namespace}/${target.quota}`;
 }

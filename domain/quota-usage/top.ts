@@ -1,10 +1,10 @@
-/** Which workloads use most of a quota's resource. */
+/** The workloads with the highest usage of a quota's resource. */
 import { addQuantities, compareQuantities, formatQuantity, type Quantity, quantityOf } from '../kernel/quantity.ts';
 import { quantityIn, type ResourceList } from '../kernel/resource-list.ts';
 
-/** What an object of a workload is charged. A workload may have many. */
+/** The charge of one object of a workload, which may have many. */
 export interface WorkloadCharge {
-  /** `Deployment/web`; the same text is the same workload. */
+  /** `Deployment/web`; equal texts are the same workload. */
   readonly workload: string;
   readonly charge: ResourceList;
 }
@@ -31,7 +31,7 @@ function sum(amounts: readonly Quantity[]): Quantity {
   return amounts.reduce(addQuantities, ZERO);
 }
 
-/** The `most` workloads that are charged most of a resource. Those that are charged nothing of it are left out. */
+/** The `most` workloads with the largest charge of a resource. Workloads without a charge are omitted. */
 export function topUsage(charges: Iterable<WorkloadCharge>, resource: string, most: number): TopUsage {
   const amounts = new Map<string, Quantity>();
   for (const { workload, charge } of charges) {

@@ -21,8 +21,8 @@ export function countsPods(quota: CountingQuota): boolean {
 }
 
 /**
- * The usage of every resource of the quota that pods or claims alone are charged for. Extended resources and devices are
- * left out: resource claims may be charged under the same names.
+ * The usage of every resource in the quota that only pods or claims are charged for. Extended resources and devices are
+ * omitted: resource claims may be charged under the same names.
  */
 export function countedUsage(
   quota: CountingQuota,

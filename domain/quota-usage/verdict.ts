@@ -1,10 +1,10 @@
 import type { EpochMs } from '../kernel/time.ts';
 import type { DesiredStatus } from './status.ts';
 
-/** Where a usage episode stands; the value of the search attribute `HeadroomPhase`. */
+/** The phase of a usage episode; the value of the search attribute `HeadroomPhase`. */
 export type UsagePhase = 'Counting' | 'Blocked' | 'Late' | 'Wrong' | 'Paused' | 'Ended';
 
-/** Why a verdict is what it is: one word that is the same in details, Events, logs and tests. */
+/** The reason of a verdict: one word that is the same in details, Events, logs and tests. */
 export type UsageReason =
   | 'UsageTrue'
   | 'UsageChanged'
@@ -17,12 +17,12 @@ export type UsageReason =
   | 'GloballyPaused'
   | 'WriteFailed';
 
-/** Audit: what was told on a quota as wrong. */
+/** Audit: what was reported as wrong on a quota. */
 export interface Reported {
   readonly quotaUid: string;
   /** The resources that are wrong, sorted. */
   readonly resources: readonly string[];
-  /** Of the Event. */
+  /** The key of the Event. */
   readonly key: string;
 }
 
@@ -37,12 +37,12 @@ export type UsageVerdict = StatusFields &
   (
     | {
         readonly kind: 'end';
-        /** Audit: what was reported as wrong is true again, which is told on the quota. */
+        /** Audit: set when a reported status is right again; the message of the Event about that. */
         readonly event?: string;
       }
     | { readonly kind: 'write'; readonly status: DesiredStatus }
-    /** Nothing to do until what was seen changes, or a reconcile request, or the moment. */
+    /** Nothing to do until the observed state changes, a reconcile request arrives, or the moment is reached. */
     | { readonly kind: 'await'; readonly until?: EpochMs }
-    /** Audit: tell it on the quota, then wait until it changes. */
+    /** Audit: report it by an Event on the quota, then wait until it changes. */
     | { readonly kind: 'report'; readonly reported: Reported; readonly message: string }
   );

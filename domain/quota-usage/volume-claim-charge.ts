@@ -27,10 +27,10 @@ export interface Claim {
     | undefined;
 }
 
-/** The annotation that named the storage class before there was a field for it; it still goes first. */
+/** The annotation for the storage class before there was a field; it still takes precedence. */
 const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
 
-/** A quota counts by class under `<class>` + this + what it counts for all classes. */
+/** Per-class keys are `<class>` + this suffix + the key for all classes. */
 const CLASS_SUFFIX = '.storageclass.storage.k8s.io/';
 
 /** Whether claims are charged under this name, of whatever storage class. */
@@ -45,7 +45,7 @@ function storageClassOf(claim: Claim): string {
   return claim.metadata?.annotations?.[CLASS_ANNOTATION] ?? claim.spec?.storageClassName ?? '';
 }
 
-/** Whole bytes: what is asked for, or what an expansion has already been given where that is more. */
+/** Whole bytes: the request, or the allocated storage after an expansion if that is more. */
 function storageOf(claim: Claim): string | undefined {
   const requested = claim.spec?.resources?.requests?.['storage'];
   if (requested === undefined) {
@@ -56,8 +56,8 @@ function storageOf(claim: Claim): string | undefined {
 }
 
 /**
- * What a claim is charged, under every name that a quota may count it by. A claim of no named class is charged to no
- * class: the caller fills in the cluster's default class first, as admission does.
+ * The charge of a claim under every name that a quota may use. A claim without a class is charged to no class: the
+ * caller fills in the default class first, as admission does.
  */
 export function claimCharge(claim: Claim): ResourceList {
   const storageClass = storageClassOf(claim);

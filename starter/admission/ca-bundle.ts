@@ -18,10 +18,10 @@ interface Configurations {
 }
 
 /**
- * A function that makes both webhook configurations trust a bundle of certificates in PEM. A configuration that is not
- * there, or may not be touched, is said once and tried again at every call: who applied it may have put a bundle in it.
+ * Returns a function that makes both webhook configurations trust a PEM bundle. A configuration that is missing or
+ * forbidden is logged once and tried again at every call, because a person may have set its bundle.
  *
- * The function throws what the API server or the network says otherwise.
+ * The function throws other errors of the API server or the network.
  */
 export function createBundleWriter({
   webhooks: { name, component },
@@ -89,7 +89,7 @@ async function ensureBundle(
     webhook.clientConfig.caBundle === wanted
       ? []
       : [
-          // Whoever changes the list meanwhile changes what the index means.
+          // The index would be wrong after a concurrent change of the list.
           { op: 'test', path: `/webhooks/${index}/name`, value: webhook.name },
           { op: 'add', path: `/webhooks/${index}/clientConfig/caBundle`, value: wanted },
         ],

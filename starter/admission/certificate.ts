@@ -26,7 +26,8 @@ export interface PairNames {
 }
 
 /**
- * The pair, once it is sure that a server can be given it: both can be read, they belong together, and it is not over.
+ * The pair, checked that a server can use it: both parts are valid, they belong together, and the certificate has not
+ * expired.
  *
  * @throws {CertificateError}
  */
@@ -41,7 +42,7 @@ export function checkPair({ certificate, key }: Pair, names: PairNames, now: Epo
     );
   }
   try {
-    // Also reads what follows the certificate, and refuses a key that is too weak for the machine's policy.
+    // Also parses the rest of the chain, and rejects a key that is too weak for the machine's policy.
     createSecureContext({ cert: certificate, key });
   } catch (error) {
     throw new CertificateError(`${names.certificate} with ${names.key} cannot be used: ${reasonOf(error)}`);

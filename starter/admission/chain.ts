@@ -1,4 +1,4 @@
-/** What a starter keeps of its own certificate authority: what it is, and when which part is renewed. */
+/** The starter's own certificate authority: its parts, and when each is renewed. */
 import type { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { EpochMs } from '../../domain/kernel/time.ts';
@@ -14,7 +14,7 @@ import {
 /** All in PEM. */
 export interface Chain {
   readonly server: Pair;
-  /** The authority that signs, and after it older ones that are not over: whoever trusts these trusts the server. */
+  /** The signing authority, followed by older ones that have not expired: clients that trust these trust the server. */
   readonly authorities: string;
   /** The key of the first authority. */
   readonly authorityKey: string;
@@ -28,7 +28,7 @@ export interface CheckedChain {
 
 export type ChainReview =
   | { readonly kind: 'good'; readonly chain: CheckedChain }
-  /** Another chain has to be kept; `why` is for the log, such as "it is not for x". */
+  /** A new chain has to be stored; `why` is for the log, such as "it is not for x". */
   | { readonly kind: 'renew'; readonly why: string; readonly next: Chain & CheckedChain };
 
 /** What makes the parts of a chain. */
@@ -40,11 +40,10 @@ export interface Issuer {
 const SERVER_NAMES = { certificate: 'tls.crt', key: 'tls.key' };
 
 /**
- * Looks whether a chain is good for a host, and makes what it lacks. A part is renewed when a third of its life is left.
+ * Checks whether a chain is valid for a host, and renews parts when a third of their lifetime is left.
  *
- * Whoever calls the server has to trust a new authority before something is signed by it. So the authority alone is
- * renewed as long as the server's certificate is good, and signs from the next renewal of that on; older authorities are
- * trusted until they are over.
+ * Clients must trust a new authority before it signs anything. While the server's certificate is valid, only the
+ * authority is renewed, and it signs from the next renewal on. Older authorities stay trusted until they expire.
  */
 export async function reviewChain(
   kept: Chain | null,
@@ -85,7 +84,7 @@ function trustedAuthorities(bundle: string, now: EpochMs): readonly Trusted[] {
   });
 }
 
-/** The first authority, where the kept key is its key. */
+/** The first authority, if the stored key belongs to it. */
 function signingAuthority(
   [first]: readonly Trusted[],
   key: string,
@@ -95,7 +94,7 @@ function signingAuthority(
   return { pair: { certificate: `${first.pem}\n`, key }, certificate: first.certificate };
 }
 
-/** The server's certificate, or why it is not good. */
+/** The server's certificate, or why it is not valid. */
 function serverOf(
   server: Pair,
   { host, now, trusted }: { readonly host: string; readonly now: EpochMs; readonly trusted: readonly Trusted[] },
@@ -121,7 +120,7 @@ function isValid({ validFromDate, validToDate }: X509Certificate, now: EpochMs):
   return validFromDate.getTime() <= now && now < validToDate.getTime();
 }
 
-/** Whether only a third of the life is left. */
+/** Whether only a third of the lifetime is left. */
 function isDue({ validFromDate, validToDate }: X509Certificate, now: EpochMs): boolean {
   const life = validToDate.getTime() - validFromDate.getTime();
   return validToDate.getTime() - now <= life / 3;

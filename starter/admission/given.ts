@@ -1,4 +1,4 @@
-/** The certificate that somebody else keeps in a folder: cert-manager through a mounted Secret, or a person. */
+/** A certificate in a folder that somebody else maintains: cert-manager through a mounted Secret, or a person. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -6,7 +6,7 @@ import type { EpochMs } from '../../domain/kernel/time.ts';
 import { CertificateError, checkPair, type Pair } from './certificate.ts';
 import type { CertificateSource } from './keep.ts';
 
-/** kubelet brings a changed Secret by swapping links, of which a watch on the files themselves hears nothing. */
+/** kubelet updates a Secret by swapping symbolic links, which a watch on the files does not notice. */
 const CHECK_EVERY_MS = 30_000;
 
 export interface GivenCertificateOptions {
@@ -34,7 +34,7 @@ export function givenCertificate(options: GivenCertificateOptions): CertificateS
         try {
           return checkPair(pair, names, now());
         } catch (error) {
-          // Between the reading of the two files they may have been swapped for new ones: what is read twice is meant.
+          // The files may be replaced between reading one and the other, so both are read twice and must be equal.
           const again = await readFolder();
           if (isDeepStrictEqual(again, pair)) throw error;
           pair = again;

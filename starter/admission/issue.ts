@@ -1,5 +1,5 @@
 /** Makes certificates: an authority of one's own, and a certificate of a server that it vouches for. */
-// The library reads its own decorators through it, and so it comes first.
+// Must be imported first: the library reads its own decorators with it.
 import 'reflect-metadata';
 import { createPrivateKey, randomBytes, webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';

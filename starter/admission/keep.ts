@@ -1,4 +1,4 @@
-/** Keeps a server's certificate the one that its source has. */
+/** Keeps a server's certificate equal to that of its source. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatInstant } from '../../domain/kernel/time.ts';
 import { untilAvailable } from '../../platform/process/availability.ts';
@@ -18,17 +18,17 @@ export interface CertificateSource {
 
 export interface KeepOptions {
   readonly source: CertificateSource;
-  /** Told of the first certificate and of every other one. */
+  /** Called with the first certificate and every later one. */
   readonly use: (certificate: ServerCertificate) => void;
-  /** Told why there is no certificate yet; `undefined` once there is one. */
+  /** Called with the reason why there is no certificate yet; `undefined` once there is one. */
   readonly onWait: (reason: string | undefined) => void;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
 
 /**
- * Waits for a certificate, and looks for another one until the process stops. A look that fails is said in the log,
- * once for each reason, and the certificate that was there goes on.
+ * Waits for a certificate, and checks for a new one until the process stops. A failed check is logged once per reason,
+ * and the present certificate stays in use.
  */
 export async function keepCertificate({ source, use, onWait, log, signal }: KeepOptions): Promise<void> {
   try {

@@ -7,7 +7,7 @@ const KIND = 'AdmissionReview';
 
 const operations = ['CREATE', 'UPDATE', 'DELETE', 'CONNECT'] as const;
 
-/** As much of an object as every answer depends on; whether it is of its kind is for the domain to say. */
+/** The fields that every review needs; the domain checks the rest. */
 const reviewedObject = z.looseObject({
   metadata: z.looseObject({ name: z.string().optional(), deletionTimestamp: z.string().optional() }).optional(),
   spec: z.unknown().optional(),
@@ -84,8 +84,8 @@ export function objectName({ name, object }: AdmissionRequest): string {
 }
 
 /**
- * The new spec, where it is somebody's to answer for. Undefined for an object that is going, and for an update of
- * something else: a finalizer comes off an object that was let in while no webhook answered.
+ * The new spec if it has to be validated. Undefined for an object that is being deleted and for an update of anything
+ * else, so that a finalizer can be removed from an invalid object that was admitted without a webhook.
  */
 export function changedSpec({ operation, subResource, object, oldObject }: AdmissionRequest): unknown {
   if (operation !== 'CREATE' && operation !== 'UPDATE') return undefined;

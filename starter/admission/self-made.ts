@@ -1,4 +1,4 @@
-/** The certificate that the starters make for themselves, keep in a Secret and renew. */
+/** The certificate that the starters create, store in a Secret and renew. */
 import { CoreV1Api, type KubeConfig, type V1Secret } from '@kubernetes/client-node';
 import { orNull, statusCode } from '../../activities/kubernetes/failure.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
@@ -9,9 +9,9 @@ import { type Chain, type CheckedChain, reviewChain } from './chain.ts';
 import type { CertificateSource } from './keep.ts';
 import { type AdmissionWebhooks, tlsSecretName } from './webhooks.ts';
 
-/** Long before a renewal matters, and soon enough for a host that has changed. */
+/** Long before a renewal is urgent, and soon enough after a change of the host. */
 const CHECK_EVERY_MS = 60_000;
-/** Each conflict is another starter's renewal, and the next pass finds its result. */
+/** A conflict means that another starter renewed the certificate; the next pass finds its result. */
 const MAX_CONFLICTS = 5;
 
 export interface SelfMadeCertificateOptions {
@@ -28,8 +28,8 @@ export interface SelfMadeCertificateOptions {
 }
 
 /**
- * A certificate whose Secret every starter looks at: the first makes it, whoever comes when a part is due renews it,
- * and the others take it over. Before a certificate is handed out, the API server is told whom to trust.
+ * A certificate in a Secret that all starters share: the first one creates it, any one renews it when due, and the
+ * others take it over. Before a certificate is used, the API server is configured to trust it.
  */
 export function selfMadeCertificate(options: SelfMadeCertificateOptions): CertificateSource {
   const { webhooks, kubeConfig, systemNamespace, host, log, everyMs = CHECK_EVERY_MS, now = Date.now } = options;
@@ -38,21 +38,21 @@ export function selfMadeCertificate(options: SelfMadeCertificateOptions): Certif
   const where = { name: secretName, namespace: systemNamespace };
   const writeBundle = createBundleWriter({ webhooks, kubeConfig, log });
 
-  /** The chain of the Secret, which is made or renewed where it has to be. */
+  /** The chain in the Secret; created or renewed if necessary. */
   const ensureChain = async (): Promise<CheckedChain> => {
     for (let conflicts = 0; ; conflicts += 1) {
       const secret = await orNull(core.readNamespacedSecret(where));
       const review = await reviewChain(secret === null ? null : chainOf(secret), {
         host,
         now: now(),
-        // The library takes 20 MB and is needed once in two months, by one of the starters.
+        // The library takes 20 MB and is needed once in two months by one of the starters.
         issuer: async () => await import('./issue.ts'),
       });
       if (review.kind === 'good') return review.chain;
       try {
         await write(secret, review.next);
         log.info({ secret: secretName, host }, `the Secret ${secretName} was renewed for ${host}: ${review.why}`);
-        // What else is due has to wait for the next pass: by then the API server trusts the authority that signs it.
+        // Further renewals wait for the next pass, when the API server trusts the new authority.
         return review.next;
       } catch (error) {
         // Another starter was faster, or the Secret was deleted meanwhile.

@@ -9,11 +9,11 @@ import type { Pair } from './certificate.ts';
 import { MalformedReview, objectName, readReview, reviewOf } from './review.ts';
 import type { AdmissionWebhooks } from './webhooks.ts';
 
-/** A review holds the object twice, and the API server itself takes no more than 3 MB of one. */
+/** A review contains the object twice, and the API server limits objects to 3 MB. */
 const BODY_LIMIT = 3 * 1024 * 1024;
 /** The API server waits for ten seconds, unless its configuration says otherwise. */
 const REQUEST_TIMEOUT_MS = 10_000;
-/** Longer than the API server keeps a connection that it does not use: it closes, and never meets a closed one. */
+/** Longer than the API server keeps an idle connection, so that it never uses one that was closed here. */
 const KEEP_ALIVE_MS = 120_000;
 
 export interface AdmissionServerOptions {
@@ -29,7 +29,7 @@ export interface AdmissionServer extends ListeningServer {
 }
 
 /**
- * Serves a POST of each path that has a review with TLS, and nothing else.
+ * Serves reviews as POST requests with TLS, one path each.
  *
  * @throws the system's error when the address cannot be listened on.
  */
@@ -45,14 +45,14 @@ export async function serveAdmission(options: AdmissionServerOptions): Promise<A
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: true,
-    // What is worth a line is said below.
+    // Errors worth logging are logged below.
     logger: false,
   });
   // Beside JSON it would take plain text.
   server.removeContentTypeParser('text/plain');
   const connections = openConnections(server.server);
   const reject = (reply: FastifyReply, status: number, message: string) => {
-    // Nobody may make a time series by sending something.
+    // The operation of an invalid request is not used as a label, because clients could create time series with it.
     requests.inc({ webhooks, operation: 'none', allowed: 'false' });
     log.debug({ status }, `a request to the admission webhooks was refused: ${message}`);
     return reply.code(status).send({ message });
@@ -93,7 +93,10 @@ export async function serveAdmission(options: AdmissionServerOptions): Promise<A
   };
 }
 
-/** Connections from their first byte on: the server itself knows them only once TLS is agreed on, and waits for the others. */
+/**
+ * Tracks connections from their first byte on: the server itself knows them only after the TLS handshake, and would
+ * wait for the others at shutdown.
+ */
 function openConnections(server: Server): { readonly end: () => void } {
   const open = new Set<Socket>();
   server.on('connection', (socket: Socket) => {

@@ -49,8 +49,8 @@ export function createAdmissionMetrics(metrics: Registry): AdmissionMetrics {
 }
 
 /**
- * Serves the webhooks of a controller. It listens when this resolves, and can be called as soon as it has a certificate, which
- * the readiness says.
+ * Serves the webhooks of a controller. When this resolves, the server listens; it can be called once it has a
+ * certificate, which the readiness reports.
  *
  * @throws the system's error when the address cannot be listened on.
  */
@@ -80,7 +80,7 @@ export interface RunAdmissionOptions {
   readonly log: Log;
   /** Ends the looks at the certificate; the server itself is closed. */
   readonly signal: AbortSignal;
-  /** Told of an error that no look at the certificate may end with. */
+  /** Called with an error that is not expected from a certificate check. */
   readonly fail: (error: unknown) => void;
   readonly now?: () => EpochMs;
 }

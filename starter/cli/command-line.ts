@@ -44,21 +44,21 @@ export function createCommandLine(): Command {
       tools,
     );
     if (controller.explain === undefined) continue;
-    // Without a name of a controller it is the one that people know best.
+    // Without a controller's name, explain is about the first controller.
     controller.explain(explain.command(name, { isDefault: name === controllerNames[0] }), tools);
   }
   pointToHelp(program, 'headroom');
   return program;
 }
 
-/** What is wrong with a value says which value it is: commander's own words before it say the same again. */
+/** Commander repeats the invalid value in front of a message that already names it. */
 function withoutRepetition(message: string): string {
   return message
     .replace(/^error: command-argument value '.*' is invalid for argument '[^']*'\. /s, 'error: ')
     .replace(/^error: option '(\S+)[^']*' argument '.*' is invalid\. /s, 'error: $1: ');
 }
 
-/** A wrong call is answered with the help that says what is right. */
+/** A wrong usage prints the help of its command. */
 function pointToHelp(command: Command, path: string): void {
   command.showHelpAfterError(
     command.commands.length > 0 ? `(${path} --help lists the commands)` : `(${path} --help says what it takes)`,
@@ -123,7 +123,7 @@ function configSources(
   };
 }
 
-/** What a person can mend is one sentence on standard error, not a stack. */
+/** An error that the user can fix is printed as one sentence on standard error, without a stack. */
 async function sayingFailures(command: () => void | Promise<void>): Promise<void> {
   try {
     await command();

@@ -13,15 +13,15 @@ const SYSTEM_NAMESPACE = 'kubernetes.systemNamespace';
 interface ConfirmedCluster {
   /** With the namespace that the workers look into. */
   readonly config: Config;
-  /** What could not be made sure of, a sentence each. */
+  /** Things that could not be verified, a sentence each. */
   readonly notes: readonly string[];
 }
 
 /**
- * The configuration with which a command finds what the workers of the cluster read, whatever the environment of the command
- * says. Temporal knows both the workers and the cluster; without it the command goes by its own settings, and says so.
+ * The configuration with which a command uses the same objects as the cluster's workers, whatever its environment says.
+ * Temporal knows the workers and the cluster; without Temporal the command uses its own settings and says so.
  *
- * @throws {CommandFailed} where the kubeconfig leads to another cluster than the one that has the name.
+ * @throws {CommandFailed} when the kubeconfig leads to another cluster than the one with the name.
  */
 export async function confirmedCluster(config: Config, sources: ConfigSources): Promise<ConfirmedCluster> {
   const { workers, recordedUid } = await askTemporal(config);

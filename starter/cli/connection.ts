@@ -11,9 +11,9 @@ export class TemporalUnreachable extends Error {
 }
 
 /**
- * Runs one command with a client, and closes the connection again.
+ * Runs one command with a client, and closes the connection afterwards.
  *
- * @throws {TemporalUnreachable} at once, instead of waiting as the long-running processes do.
+ * @throws {TemporalUnreachable} at once, without the retries of long-running processes.
  */
 export async function withClient<T>({ temporal }: Config, run: (client: Client) => Promise<T>): Promise<T> {
   let connection: Connection;

@@ -9,13 +9,13 @@ import type { SharedOptions } from './shared.ts';
 export interface CommandLineController {
   /** What its commands `headroom <controller> …` are about. Without it they are commands of `headroom` itself. */
   readonly group?: string;
-  /** What one of its workflows is about. Absent where people have nothing to name. */
+  /** The kind of target of its workflows. Absent when users cannot name one. */
   readonly target?: TargetForm;
   /** Asks a workflow where it is. */
   readonly status?: StatusCommand;
   /** What people may tell a workflow; besides pause and resume, which every target has. */
   readonly operatorCommands?: readonly OperatorCommand[];
-  /** How all that it does is paused, where no ConfigMap does that: what is wrong with the argument. */
+  /** Why its pause is not in a ConfigMap: the error for such an argument. */
   readonly pausedOtherwise?: string;
   /** Adds what is its own, to its group or to `headroom`. */
   readonly addCommands?: (parent: Command, tools: CommandTools) => void;
@@ -33,9 +33,9 @@ export interface TargetForm {
   /** What a right name is, as the end of "… is not": `<namespace>/<quota>, such as team-a/compute`. */
   readonly expected: string;
   readonly workflowId: (cluster: string, target: string) => string;
-  /** Why no workflow runs for it. */
+  /** The error for a target without a running workflow. */
   readonly whyNothingRuns: (config: Config, target: string) => Error | Promise<Error>;
-  /** Looks whether there is such a thing, before it is paused. @throws {UnknownName} where there is none. */
+  /** Checks that a target exists before it is paused. @throws {UnknownName} when it does not. */
   readonly assertExists?: (config: Config, target: string) => Promise<void>;
 }
 
@@ -73,7 +73,7 @@ export interface OperatorCommand {
 
 export interface CommandTools {
   /**
-   * Runs a command with the configuration; what a person can mend is one sentence on standard error.
+   * Runs a command with the configuration; an error that the user can fix is printed as one sentence on standard error.
    *
    * @param argv settings as flags, besides those that all commands have.
    */

@@ -1,4 +1,4 @@
-/** The pauses in their ConfigMap, written with the rights of whoever gives the command. */
+/** The pauses in their ConfigMap, written with the user's permissions. */
 import { keyOf, readPauseConfigMaps, writePause } from '../../activities/kernel/pause.ts';
 import { type Pause, PAUSES } from '../../domain/kernel/pause.ts';
 import { type PauseConfigMaps, upgradePause } from '../../domain/kernel/stored-pause.ts';
@@ -15,7 +15,7 @@ export async function readPauses(config: Config): Promise<PauseConfigMaps> {
   return await withPauses(config, async (options) => await readPauseConfigMaps(options));
 }
 
-/** Keeps a pause. @returns the one that was there before and still holds; null where there was none. */
+/** Saves a pause. @returns an existing pause, which then stays in force; null when there was none. */
 export async function keepPause(config: Config, scope: Scope, pause: Pause): Promise<Pause | null> {
   return await withPauses(config, async (options) => {
     const { pauses } = await readPauseConfigMaps(options);
@@ -42,7 +42,7 @@ interface Options {
   readonly systemNamespace: string;
 }
 
-/** Whoever pauses first at the same time may have created it. */
+/** A concurrent first pause may have created it. */
 async function ensureConfigMap({ kubernetes, systemNamespace }: Options): Promise<void> {
   const body = { metadata: { name: PAUSES } };
   try {

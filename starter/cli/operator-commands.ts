@@ -117,7 +117,7 @@ async function tell(
   else console.log(withRelativeTimes(sentence(answer), Date.now()));
 }
 
-/** Asks the workflow of a target; that none runs, that it refuses, or that no worker answers is a sentence. */
+/** Calls the workflow of a target; a missing workflow, a rejection and a missing worker become sentences. */
 async function withWorkflow<T>(
   config: Config,
   target: TargetForm,

@@ -162,7 +162,7 @@ async function write(
   for (const note of notes) console.error(note);
 }
 
-/** A name that is written wrongly would pause nothing, and nobody would notice. */
+/** A misspelled name would pause nothing, unnoticed. */
 async function assertExists(config: Config, scope: WrittenScope): Promise<void> {
   if (scope.kind === 'target') await controllers[scope.controller].target?.assertExists?.(config, scope.name);
   if (scope.kind !== 'namespace') return;
@@ -170,7 +170,7 @@ async function assertExists(config: Config, scope: WrittenScope): Promise<void> 
   await quotas.assertExists(config, { namespace: scope.namespace, quota: null });
 }
 
-/** What runs for a target is to end what is under way, and to show it at once; the pause holds without it. */
+/** Wakes the target's workflow, so that it stops its work and shows the pause at once; the pause holds without it. */
 async function wake(config: Config, { controller, name }: TargetScope): Promise<void> {
   const id = controllers[controller].target?.workflowId(config.kubernetes.clusterName, name);
   if (id === undefined) return;

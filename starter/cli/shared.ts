@@ -19,10 +19,13 @@ export interface SharedOptions {
   readonly output: 'text' | 'json';
 }
 
-/** A command cannot do what it is asked to; the message is for whoever asked. */
+/** The command failed; the message is for the user. */
 export class CommandFailed extends Error {}
 
-/** Whether Temporal itself said no, or nothing: a namespace that does not exist, a right that is missing, a broken line. */
+/**
+ * Whether Temporal itself reported an error: a namespace that does not exist, a missing permission, a broken
+ * connection.
+ */
 export function isTemporalAnswer(error: unknown): error is Error {
   return isGrpcServiceError(error) || error instanceof ServiceError || error instanceof NamespaceNotFoundError;
 }
@@ -38,15 +41,15 @@ export function fail(message: string, code: number): void {
 }
 
 /**
- * gRPC codes of a question that no worker took up: DEADLINE_EXCEEDED, which the server that gave up in the same moment may
- * call CANCELLED, and FAILED_PRECONDITION where none polls at all.
+ * gRPC codes of a call that no worker answered: DEADLINE_EXCEEDED, which the server may report as CANCELLED when it
+ * gives up at the same moment, and FAILED_PRECONDITION when no worker polls.
  */
 const UNANSWERED: readonly number[] = [1, 4, 9];
 
-/** How long a worker may take to answer: longer than any activity task, and a person waits for it. */
+/** How long a worker may take to answer: longer than any workflow task, and acceptable for a waiting person. */
 export const ANSWER_MS = 10_000;
 
-/** Whether nobody answered a question in time, or nobody is there to. */
+/** Whether no worker answered in time, or none polls. */
 export function isUnanswered(error: unknown): boolean {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   return (
@@ -56,9 +59,9 @@ export function isUnanswered(error: unknown): boolean {
 }
 
 /**
- * Asks a workflow; that none runs, that it refuses, or that no worker answers is a sentence.
+ * Calls a workflow; a missing workflow, a rejection and a missing worker become sentences.
  *
- * @param noneRuns what is to be thrown where there is no such workflow.
+ * @param noneRuns creates the error for a missing workflow.
  * @throws {CommandFailed}
  */
 export async function answered<T>(

@@ -1,4 +1,4 @@
 import { nothingToWatch, type StarterController } from '../controller.ts';
 
-/** Whoever asks for a permit starts its workflow. */
+/** The first question for a permit starts the workflow. */
 export const githubBudgetController: StarterController = nothingToWatch;

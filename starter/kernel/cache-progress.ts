@@ -1,6 +1,6 @@
 import { isAtLeast } from '../../domain/kernel/resource-version.ts';
 
-/** How far a cache has come, and who waits for it to come further. */
+/** The progress of a cache, and who waits for it. */
 export class CacheProgress {
   #version = '';
   #ended = false;
@@ -36,7 +36,7 @@ export class CacheProgress {
     });
   }
 
-  /** Nothing more will come. */
+  /** Ends all waits: the cache will not progress any more. */
   end(): void {
     this.#ended = true;
     for (const waiting of this.#waiting) waiting.resolve(false);

@@ -1,9 +1,9 @@
 import { isGrpcServiceError } from '@temporalio/client';
 
-/** gRPC's INVALID_ARGUMENT: Temporal says so of a workflow that has reached its limit of signals, among others. */
+/** gRPC's INVALID_ARGUMENT: among others, Temporal returns it for a workflow that has reached its limit of signals. */
 const INVALID_ARGUMENT = 3;
 
-/** Whether Temporal would refuse the same reconcile request for ever, and not because it is away. */
+/** Whether Temporal would reject the same reconcile request for ever, and not only because it is unavailable. */
 export function isHopelessRequest(error: unknown): boolean {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (!isGrpcServiceError(cause)) return false;

@@ -8,13 +8,13 @@ import { CacheProgress } from './cache-progress.ts';
 import { askingForMetadata, ReportingWatch } from './reporting-watch.ts';
 
 /**
- * A watch is renewed after so long without a byte, in milliseconds. Bookmarks come about once a minute, so a connection that
- * is silent for longer than two of them is most likely half open, and what it should tell is missing in the cache.
+ * A watch without any data for so many milliseconds is reconnected. Bookmarks arrive about once a minute, so a
+ * connection that is silent for longer than two of them is probably half open, and the cache misses its events.
  */
 const WATCH_IDLE_MS = 150_000;
 const FIRST_RESTART_MS = 500;
 const LONGEST_RESTART_MS = 10_000;
-/** What is forbidden stays so until a person changes a role. */
+/** A missing permission is granted only by a person, so retries can be rare. */
 const LONGEST_FORBIDDEN_MS = 60_000;
 
 export interface InformerOptions<T extends KubernetesObject> {
@@ -33,7 +33,7 @@ export interface InformerOptions<T extends KubernetesObject> {
    * for itself: `listPage` is not used then.
    */
   readonly metadataOnly?: boolean;
-  /** What is kept of an object. It is applied before the object is cached, told or compared. */
+  /** Reduces an object before it is cached, compared or passed to listeners. */
   readonly shape?: (object: T) => T;
   /** `previous` is absent for an object that was not in the cache. */
   readonly onChange: (object: T, previous: T | undefined) => void;
@@ -48,7 +48,7 @@ export interface Informer<T extends KubernetesObject> {
   /** Everything that is known now. */
   list(namespace?: string): readonly T[];
   get(name: string, namespace?: string): T | undefined;
-  /** Seconds since the watch last was known to be alive; 0 while it is connected. */
+  /** Seconds since the watch was last known to work; 0 while it is connected. */
   staleSeconds(): number;
   /** Since when the watch is connected, and when it last was before that. */
   connection(): WatchConnection;
@@ -56,22 +56,22 @@ export interface Informer<T extends KubernetesObject> {
   isSynced(): boolean;
   /** Why the watch is broken, in words; null while it is connected, and until the first attempt has failed. */
   trouble(): string | null;
-  /** How far the cache has come: the version of its last list, event or bookmark; "" before the first list. */
+  /** The version that the cache has reached: that of its last list, event or bookmark; "" before the first list. */
   resourceVersion(): string;
   /**
-   * Whether the cache has come as far as this resourceVersion: resolves as soon as it has, and with false when the signal
-   * is aborted or the informer stopped. Any list or bookmark will do for a version that cannot be compared.
+   * Whether the cache has reached this resourceVersion: resolves as soon as it has, or with false when the signal is
+   * aborted or the informer stopped. For a version that cannot be compared, any list or bookmark suffices.
    */
   observed(resourceVersion: string, signal: AbortSignal): Promise<boolean>;
-  /** Lists everything anew and tells what is different, in case something was lost on the way. */
+  /** Lists everything again and reports differences, in case an event was lost. */
   relist(): void;
   stop(): Promise<void>;
 }
 
 /**
- * Lists and watches a resource, and keeps doing so: client-node's informer stops for good at any error but 410, so it is
- * restarted with growing, jittered pauses, and says what it waits for. Resolves after the first attempt, whatever came of
- * it.
+ * Lists and watches a resource for as long as the process runs. client-node's informer stops at any error but 410, so
+ * it is restarted with exponential backoff and jitter, and the reason is logged. Resolves after the first attempt,
+ * successful or not.
  */
 export async function startInformer<T extends KubernetesObject>(
   kubeConfig: KubeConfig,
@@ -208,7 +208,7 @@ class RestartingInformer<T extends KubernetesObject> implements Informer<T> {
       // Page by page, so that not even the list as a whole is ever held in full.
       return { ...page, items: page.items.map((object) => this.#shape(object)) };
     });
-    // A watch takes a moment to be opened; what has just been listed is not stale meanwhile.
+    // Opening a watch takes a moment, in which a fresh list does not count as stale.
     this.#lastAlive = Date.now();
     return answer;
   }
@@ -221,7 +221,7 @@ class RestartingInformer<T extends KubernetesObject> implements Informer<T> {
 
   #onEnd(): void {
     if (this.#aliveSince === null) return;
-    // A watch that held for a while ended for a reason of its own: begin with short pauses again.
+    // A watch that had worked for a while failed for a new reason, so the backoff starts again.
     if (Date.now() - this.#aliveSince > LONGEST_RESTART_MS) this.#pauseMs = FIRST_RESTART_MS;
     this.#lastAlive = Date.now();
     this.#aliveSince = null;
@@ -256,7 +256,7 @@ class RestartingInformer<T extends KubernetesObject> implements Informer<T> {
     const { name, onState } = this.#options;
     try {
       const { code, reason } = failureOf(error);
-      // Once for each reason: a watch that is forbidden for good would fill the log.
+      // Logged once per reason: a watch that stays forbidden would fill the log.
       const level = reason === this.#trouble ? 'debug' : 'warn';
       this.#log[level]({ resource: name, reason }, `waiting for Kubernetes to watch ${name}`);
       this.#trouble = reason;
@@ -275,7 +275,7 @@ class RestartingInformer<T extends KubernetesObject> implements Informer<T> {
     return this.#options.shape?.(object) ?? object;
   }
 
-  /** What a listener throws must end neither the watch nor the process; the resync comes to the object again. */
+  /** An error of a listener must end neither the watch nor the process; the resync visits the object again. */
   #notify(listener: () => void): void {
     try {
       listener();

@@ -1,10 +1,12 @@
 import { type KubeConfig, type KubernetesObject, type RequestContext, Watch } from '@kubernetes/client-node';
 
-/** The same access, whose watches are of the objects' metadata. The library's watch takes its headers from nowhere else. */
+/**
+ * The same configuration, but its watches request metadata only. The library's watch takes headers from nowhere else.
+ */
 export function askingForMetadata(kubeConfig: KubeConfig): KubeConfig {
   return Object.create(kubeConfig, {
     applySecurityAuthentication: {
-      // Called on the original: what is private to a class is not on an object that merely inherits from it.
+      // Called on the original object: private members do not exist on an object that only inherits from it.
       value: async (request: RequestContext): Promise<void> => {
         await kubeConfig.applySecurityAuthentication(request);
         request.setHeaderParam('Accept', 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1');
@@ -14,27 +16,29 @@ export function askingForMetadata(kubeConfig: KubeConfig): KubeConfig {
 }
 
 export interface WatchReports {
-  /** The API server has answered and goes on answering; `connect` of the library comes before. */
+  /** Called when the API server has responded, unlike the library's `connect`, which comes before. */
   readonly onAlive: () => void;
-  /** The connection is over, whatever ended it; the library opens the next one now or, after an error, never. */
+  /**
+   * Called when the connection has ended for any reason; the library opens the next one now or, after an error, never.
+   */
   readonly onEnd: () => void;
   /** The cache holds everything up to this version. */
   readonly onProgress: (resourceVersion: string) => void;
   readonly shape: (object: KubernetesObject) => KubernetesObject;
-  /** Nothing is watched, told or begun again afterwards. */
+  /** After an abort nothing is watched, reported or restarted. */
   readonly signal: AbortSignal;
 }
 
-/** What ends a watch so that the library lists anew: the code that it does so for. */
+/** Ends a watch with the error code for which the library lists again. */
 class ListAnew extends Error {
   override readonly name = 'ListAnew';
   readonly statusCode = 410;
 }
 
 /**
- * client-node begins a watch again without awaiting it, so what fails before the request is made (credentials that cannot
- * be read at the moment) would be a rejection that nobody handles; here it ends the watch like any other error. It also
- * drops what its callback throws, and tells nobody how far it has come.
+ * client-node restarts a watch without awaiting it, so an error before the request (such as unreadable credentials)
+ * would be an unhandled rejection; this class ends the watch with it instead. client-node also ignores errors of its
+ * callback, and does not report progress; this class does.
  */
 export class ReportingWatch extends Watch {
   readonly #reports: WatchReports;
@@ -76,7 +80,7 @@ export class ReportingWatch extends Watch {
     }
     this.#end = end;
     const deliver = (phase: string, object: KubernetesObject, event: unknown): void => {
-      // Lines of an ended watch may still be in its buffer.
+      // The buffer of an ended watch may still contain lines.
       if (ended || signal.aborted) return;
       try {
         const isObject = phase === 'ADDED' || phase === 'MODIFIED' || phase === 'DELETED';
@@ -88,7 +92,7 @@ export class ReportingWatch extends Watch {
     };
     try {
       const controller = await super.watch(path, query, deliver, end);
-      // Ended while it was being opened, when nobody could abort it yet.
+      // The watch was ended while it was being opened and could not be aborted yet.
       if (ended || signal.aborted) controller.abort();
       else onAlive();
       return controller;

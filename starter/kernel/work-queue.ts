@@ -2,20 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { priorities } from '../../domain/kernel/priority.ts';
 import type { Log } from '../../platform/log/log.ts';
 
-/** One workflow to be woken, or started if need be. */
+/** A request to wake one workflow, or to start it. */
 export interface QueuedRequest {
   /**
-   * Of the workflow, and of the kind of reconcile request where there are several; reconcile requests for the same id
-   * become one.
+   * Identifies the workflow, and the kind of request where there are several; requests with the same id are coalesced.
    */
   readonly id: string;
-  /** Starts the workflow when none runs; otherwise a workflow that does not run is left alone. */
+  /** Whether to start the workflow when none runs; otherwise nothing happens then. */
   readonly starts: boolean;
-  /** Wakes the workflow whatever it waits for, which a mere start does not; what does not start always wakes. */
+  /** Whether to wake a running workflow. A mere start does not; a request without `starts` always does. */
   readonly signals?: boolean;
   readonly cause: string;
   readonly resourceVersion: string;
-  /** A longer gap than the queue's own after this reconcile request, in milliseconds. */
+  /** A longer minimum interval than the queue's own after this request, in milliseconds. */
   readonly gapMs?: number;
   /** One of `priorities`, by default routine; those of a smaller number go first. */
   readonly priority?: number;
@@ -23,17 +22,11 @@ export interface QueuedRequest {
 
 export interface WorkQueueOptions<H extends QueuedRequest> {
   readonly send: (request: H) => Promise<void>;
-  /**
-   * Whether sending this reconcile request again can only fail again: it is dropped, so that it does not hold up the
-   * others.
-   */
+  /** Whether sending the request again would always fail: it is then dropped, so that it does not delay others. */
   readonly isHopeless?: (error: unknown) => boolean;
-  /** Reconcile requests a second, at most; after a restart every quota under pressure is asked to reconcile at once. */
+  /** Maximum of requests per second; after a restart all quotas under pressure need a request at once. */
   readonly perSecond: number;
-  /**
-   * A workflow that was asked to reconcile is not requested again for this long, in milliseconds; the last reconcile
-   * request of the span is kept.
-   */
+  /** Minimum milliseconds between two requests to the same workflow; later ones are delayed and coalesced. */
   readonly gapMs: number;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -53,27 +46,21 @@ const realClock: Clock = {
   sleep: async (ms, signal) => await sleep(ms, undefined, { signal }).catch(() => {}),
 };
 
-/**
- * How many reconcile requests are under way at once: a single client sends about 200 a second, one at a time it would
- * be 30.
- */
+/** How many requests are sent in parallel: a client sends about 200 a second, but one at a time only 30. */
 const CONCURRENCY = 8;
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 15_000;
 
 /**
- * Sends reconcile requests, coalesced by workflow, rate-limited, and kept while Temporal is away. Losing one would do
- * no harm (a resync requests it again), but a burst must not become a stampede.
+ * Sends reconcile requests, coalesced by workflow, rate-limited, and retained while Temporal is unavailable. A lost
+ * request does no harm, because a resync makes it again; a burst would.
  */
 export class WorkQueue<H extends QueuedRequest> {
   readonly #options: WorkQueueOptions<H>;
   /** By priority, smaller numbers first; within one, the oldest first. */
   readonly #waiting = new Map<number, Map<string, H>>();
   readonly #notBefore = new Map<string, number>();
-  /**
-   * The workflows whose reconcile request is being sent, perhaps for long: a further one waits and is coalesced until
-   * it got through.
-   */
+  /** Workflows whose request is being sent: a further request waits and is coalesced until then. */
   readonly #sending = new Set<string>();
   readonly #clock: Clock;
   #wake: (() => void) | null = null;
@@ -87,8 +74,8 @@ export class WorkQueue<H extends QueuedRequest> {
   }
 
   /**
-   * Notes a reconcile request. Of several for one workflow the newest cause counts; it is started, and woken, if one of
-   * them says so, and it goes as early as the most urgent of them.
+   * Adds a request. Of several for one workflow the newest cause counts; the workflow is started or woken if one of
+   * them says so, with the most urgent priority of them.
    */
   add(request: H): void {
     const pending = this.#waitingFor(request.id);
@@ -108,12 +95,12 @@ export class WorkQueue<H extends QueuedRequest> {
     return this.#sent;
   }
 
-  /** Why reconcile requests are not getting through, while they are not. */
+  /** Why requests cannot be sent at the moment. */
   get trouble(): string | null {
     return this.#failing ? this.#lastReason : null;
   }
 
-  /** Sends until the signal; then returns when what is under way has ended. */
+  /** Sends until the signal is aborted; then returns when running sends have ended. */
   async run(): Promise<void> {
     const { signal } = this.#options;
     const stopped = new Promise<void>((resolve) => {
@@ -184,7 +171,7 @@ export class WorkQueue<H extends QueuedRequest> {
     return this.#queueOf(priority);
   }
 
-  /** Until a reconcile request is added or got through, one that waits for its gap is due, or the signal. */
+  /** Waits until a request is added or was sent, a delayed one is due, or the signal is aborted. */
   async #idle(): Promise<void> {
     const { signal } = this.#options;
     const now = this.#clock.now();

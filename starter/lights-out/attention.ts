@@ -1,4 +1,4 @@
-/** When the workflow of a schedule has a reason to look at its workloads. */
+/** When a change is a reason to wake a schedule's workflow. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Scaler } from '../../activities/lights-out/read-workload.ts';
 import { SLEEP_UNTIL, WAKE_UNTIL } from '../../domain/lights-out/schedule/names.ts';
@@ -7,17 +7,17 @@ import type { ScopedNamespace, Workload } from '../../domain/lights-out/workload
 import type { WatchedSchedule } from './schedule-registry.ts';
 
 /**
- * Why to look, in words, after what was evaluated `before` is evaluated `after` by the same context; null where there is no
- * reason. What is to be written is one whenever it is found, what is left alone only when that is news.
+ * Why to wake the workflow, in words, for a workload whose evaluation changed; null without a reason. A required write
+ * is always a reason; a workload that is left alone only if that is new.
  *
- * @param isDryRun what would be written is news as well: it is all that a dry run reports.
+ * @param isDryRun a planned write must be new as well, because a dry run only reports it.
  */
 export function attention(before: () => Evaluation | null, after: Evaluation | null, isDryRun: boolean): string | null {
   if (after?.kind === 'change') return !isDryRun && isRest(before(), after) ? null : after.item.reason;
   const was = before();
   if (was?.kind === 'change') {
     if (isDryRun) return 'nothing is to be done with it any more';
-    // Most often the workflow's own write.
+    // Most often this is the workflow's own write.
     if (after?.reason === 'AsDesired') return null;
   }
   const [noteBefore, note] = [noteOf(was), noteOf(after)];
@@ -25,8 +25,8 @@ export function attention(before: () => Evaluation | null, after: Evaluation | n
 }
 
 /**
- * The same after an autoscaler of the workload changed. That nothing is left to be written is no news: it was the workflow,
- * which observes again by itself when it has written.
+ * Like `attention`, after a change of a workload's autoscaler. If no write is left, the workflow itself made the change
+ * and observes again anyway.
  */
 export function scalerAttention(before: Evaluation | null, after: Evaluation | null, isDryRun: boolean): string | null {
   const isDone = before?.kind === 'change' && after?.kind === 'keep';
@@ -34,8 +34,8 @@ export function scalerAttention(before: Evaluation | null, after: Evaluation | n
 }
 
 /**
- * Whether what is to be written is the rest of what was to be written before: a workload and its autoscalers are written one
- * after the other, and come here one by one.
+ * Whether the required writes are the rest of the earlier ones: a workload and its autoscalers are written one after
+ * the other and are reported separately.
  */
 function isRest(before: Evaluation | null, after: Extract<Evaluation, { kind: 'change' }>): boolean {
   if (before?.kind !== 'change') return false;
@@ -43,7 +43,7 @@ function isRest(before: Evaluation | null, after: Extract<Evaluation, { kind: 'c
   return are.length < were.length && are.every((write) => were.some((one) => isDeepStrictEqual(one, write)));
 }
 
-/** What is worth telling of a workload that is left alone, with what changes it; null where there is nothing. */
+/** The report-worthy part of why a workload is left alone; null when there is none. */
 function noteOf(evaluation: Evaluation | null): string | null {
   if (evaluation?.kind !== 'keep') return null;
   const { reason, detail, until } = evaluation;
@@ -56,8 +56,8 @@ function noteOf(evaluation: Evaluation | null): string | null {
 }
 
 /**
- * Whether people say something else of how long it is awake or asleep. That is news also where nothing is to be done now:
- * something will be when it ends.
+ * Whether people changed an override. That is a reason even without a write now, because there will be one when the
+ * override ends.
  */
 export function isOtherWish(before: Annotated | undefined, after: Annotated): boolean {
   return [WAKE_UNTIL, SLEEP_UNTIL].some((key) => before?.annotations[key] !== after.annotations[key]);
@@ -65,18 +65,18 @@ export function isOtherWish(before: Annotated | undefined, after: Annotated): bo
 
 type Annotated = Pick<Workload | ScopedNamespace, 'annotations'>;
 
-/** Whether more than the status of the object changed: what pods come and go is nobody's wish. */
+/** Whether more than the status of the object changed: pods that come and go are not a person's change. */
 export function isOtherWorkload(before: Workload, after: Workload): boolean {
   return wishesOf(before) !== wishesOf(after);
 }
 
 function wishesOf({ uid, isDeleting, labels, annotations, replicas, isSuspended, changed }: Workload): string {
-  // Of a change without a time, the latest possible time changes with every status that its controller writes.
+  // For a change without a time, the latest possible time moves with every status update.
   const { manager, at, isOnlyIt } = changed ?? {};
   return JSON.stringify([uid, isDeleting, labels, annotations, replicas, isSuspended, manager, at, isOnlyIt]);
 }
 
-/** Whether more than the status of the autoscaler changed: the numbers by which it scales come every few seconds. */
+/** Whether more than the status of the autoscaler changed: its metrics change every few seconds. */
 export function isOtherScaler(before: Scaler | undefined, after: Scaler | undefined): boolean {
   const wishes = (one: Scaler | undefined): unknown =>
     one && { ...one, autoscaler: { ...one.autoscaler, resourceVersion: '' } };
@@ -87,7 +87,7 @@ export function isOtherNamespace(before: ScopedNamespace, after: ScopedNamespace
   return JSON.stringify(before) !== JSON.stringify(after);
 }
 
-/** What changed of the schedule itself, in words; null for its status, its finalizers and everybody else's annotations. */
+/** What changed in the schedule, in words; null for its status, its finalizers and foreign annotations. */
 export function scheduleNews(before: WatchedSchedule | undefined, after: WatchedSchedule): string | null {
   if (before === undefined) return 'the schedule is there';
   if (before.uid !== after.uid) return 'the schedule was made anew';

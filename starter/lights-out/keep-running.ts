@@ -23,12 +23,12 @@ export interface KeepRunningOptions {
 const SOON_MS = 1_000;
 
 /**
- * Sees to it that schedules and workflows belong together, with one query each time of what runs:
+ * Keeps schedules and workflows consistent, with one query of the running workflows each time:
  *
- * - The workflow of every schedule runs, also of one that has nothing to do: somebody may have terminated it, and without it
- *   no command arrives, no transition is in time, and no deletion ends.
- * - The workflow of a schedule that is gone gets a reconcile request: no watch reports what was deleted while it was not connected, and a schedule that
- *   never put anything to sleep has no finalizer that would wait for it. This is asked at the start as well.
+ * - Every schedule has a running workflow, even if there is nothing to do: somebody may have terminated it, and without
+ * it commands, transitions and deletions would not be handled.
+ * - The workflow of a deleted schedule gets a reconcile request: a watch reports no deletion that happened while it was
+ * disconnected, and a schedule that never put anything to sleep has no finalizer. This is also checked at start.
  *
  * Resolves after the signal; never rejects.
  */
@@ -48,18 +48,18 @@ export async function keepRunning({
   for (;;) {
     await sleep(pauseMs, undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
-    // Before the question: one that is made while it is answered has a reconcile request of its own.
+    // Read before the query: a schedule created during the query has a reconcile request of its own.
     const seen = schedules();
     try {
       const running = await runningSchedules(client, cluster);
       if (isFailing) log.info('Temporal says again which schedules have a workflow');
       isFailing = false;
-      // At the start each schedule that is listed is asked to reconcile anyway.
+      // At start every listed schedule gets a reconcile request anyway.
       const missing = isFirst ? [] : seen.filter(({ name }) => !running.has(name));
       for (const { name: schedule, resourceVersion } of missing) {
         request(startRequest({ cluster, schedule }, 'its workflow does not run', resourceVersion));
       }
-      // After it: whichever of the workflows has a schedule by then is among these.
+      // Read after the query, so that schedules created meanwhile are included.
       const there = existing();
       if (there === null) continue;
       isFirst = false;
@@ -74,8 +74,8 @@ export async function keepRunning({
       }
       isFailing = true;
       isFirst = false;
-      // What was deleted while nobody watched waits for the first answer; ever longer, as Temporal may be away for a
-      // night.
+      // Deletions that nobody watched wait for the first answer; the backoff grows, because Temporal may be unavailable
+      // for long.
       pauseMs = Math.min(pauseMs * 2, everyMs);
     }
   }
@@ -84,7 +84,7 @@ export async function keepRunning({
 /** The schedules whose workflow runs in the cluster. */
 async function runningSchedules(client: Client, cluster: string): Promise<ReadonlySet<string>> {
   const prefix = lightsOutId({ cluster, schedule: '' });
-  // What Temporal itself knows from the start: a workflow gives itself Headroom's attributes when a worker comes to it.
+  // Fields that Temporal knows from the start: a workflow sets Headroom's search attributes only when a worker runs it.
   const query = `WorkflowType = 'lightsOut' AND TaskQueue = '${taskQueue(cluster)}' AND ExecutionStatus = 'Running'`;
   const running = new Set<string>();
   for await (const { workflowId } of client.workflow.list({ query })) {

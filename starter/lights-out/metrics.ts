@@ -3,7 +3,7 @@ import { countsByKind } from '../../domain/lights-out/workload/kinds.ts';
 import type { ScheduleRegistry, WatchedSchedule } from './schedule-registry.ts';
 
 /**
- * The metrics of the schedules, from their objects as they are when the endpoint is read. A schedule that is gone takes its series
+ * The metrics of the schedules, read from the cached objects at each scrape. The series of a deleted schedule disappear
  * with it.
  */
 export function registerScheduleMetrics(

@@ -12,8 +12,8 @@ import type { lightsOut } from '../../workflows/lights-out/workflow.ts';
 import type { QueuedRequest } from '../kernel/work-queue.ts';
 
 /**
- * What the reconcile request is about: that the schedule itself changed, or that something in its scope did. `start`:
- * nothing; it is only to run.
+ * The subject of the request: the schedule itself changed, or something in its scope did. `start`: only make sure that
+ * the workflow runs.
  */
 type ScheduleRequestKind = 'schedule' | 'workloads' | 'start';
 
@@ -23,11 +23,11 @@ export interface QueuedScheduleRequest extends QueuedRequest {
 }
 
 /**
- * The shortest time between two reconcile requests about the workloads of a schedule, in milliseconds. What GitOps puts
- * up every few seconds, or a rollout of hundreds of workloads, is one look in this span.
+ * Minimum milliseconds between two requests about the workloads of a schedule: repeated changes by GitOps, or a rollout
+ * of hundreds of workloads, cause one observation in this time.
  */
 const WORKLOADS_GAP_MS = 10_000;
-/** Of a dry run, in milliseconds: nothing is done, only the list of what would be done becomes another. */
+/** For a dry run, in milliseconds: only the list of planned changes is updated. */
 const DRY_RUN_GAP_MS = 60_000;
 
 /** A reconcile request that a schedule appeared, changed or is gone. */
@@ -43,13 +43,13 @@ export function workloadsRequest(
   target: ScheduleTarget,
   { cause, resourceVersion, isDryRun }: ScheduleRequest & { readonly isDryRun: boolean },
 ): QueuedScheduleRequest {
-  // Beside the schedule's own reconcile requests, so that neither kind takes the place of the other in the queue.
+  // Separate from the schedule's own requests, so that neither kind replaces the other in the queue.
   const id = `${lightsOutId(target)} (workloads)`;
   const gapMs = isDryRun ? DRY_RUN_GAP_MS : WORKLOADS_GAP_MS;
   return { id, target, about: 'workloads', starts: true, cause, resourceVersion, gapMs };
 }
 
-/** A reconcile request that the workflow of a schedule is to run; one that runs does not notice it. */
+/** A request that makes sure that a schedule's workflow runs; a running workflow does not notice it. */
 export function startRequest(target: ScheduleTarget, cause: string, resourceVersion: string): QueuedScheduleRequest {
   const id = `${lightsOutId(target)} (start)`;
   return { id, target, about: 'start', starts: true, cause, resourceVersion };

@@ -30,7 +30,7 @@ async function gc(client: Client, config: Config, now: boolean, { output }: Shar
   const cluster = config.kubernetes.clusterName;
   if (now) {
     const handle = await client.workflow.start<typeof leaseGc>('leaseGc', {
-      // One round at a time: a second request joins the one that runs.
+      // One collection at a time: a second request joins the running one.
       workflowId: `${leaseGcId(cluster)}/now`,
       workflowIdConflictPolicy: 'USE_EXISTING',
       taskQueue: taskQueue(cluster),

@@ -2,13 +2,13 @@
 import { lightsOutId } from '../../../domain/lights-out/target.ts';
 import type { TargetForm } from '../controller.ts';
 
-// The client of Kubernetes takes its time to load, which a command that does not need it does not wait for.
+// The Kubernetes client takes long to load, so commands that do not need it do not load it.
 const schedules = async () => await import('./schedules.ts');
 
 export const scheduleTarget: TargetForm = {
   argument: 'schedule',
   description: 'the LightsOutSchedule',
-  // Whether there is one, and which was meant, is for the cluster to say.
+  // Whether the name exists is checked in the cluster.
   isTarget: (text) => text !== '' && !/[\s/]/.test(text),
   expected: 'the name of a schedule, such as dev-nights',
   workflowId: (cluster, schedule) => lightsOutId({ cluster, schedule }),

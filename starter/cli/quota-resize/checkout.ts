@@ -9,7 +9,7 @@ import { mattersToScan } from '../../../domain/quota-resize/git/locate/inventory
 
 /** A larger file is no manifest that people write; GitHub does not show it either. */
 const MAX_BYTES = 5 * 1024 * 1024;
-/** git's own rule for "binary": a zero byte among the first 8,000. */
+/** git's own rule for binary files: a zero byte among the first 8,000. */
 const BINARY_PREFIX = 8_000;
 
 /** The folder cannot be read; the message says why. */
@@ -22,7 +22,7 @@ export interface Checkout {
   /** The way from the top of the git work tree to the root, with a slash at its end; empty at the top, and without git. */
   readonly prefix: string;
   readonly paths: readonly string[];
-  /** The texts that a scan starts with; `answered` adds what it asks for. */
+  /** The texts read so far; `answered` adds those that it needs. */
   readonly texts: Map<string, string | null>;
 }
 
@@ -53,7 +53,7 @@ export function readCheckout(folder: string): Checkout {
   return { root, prefix: prefixOf(root), paths: files, texts };
 }
 
-/** Asks until the answer needs no further file. */
+/** Repeats a question, reading the files that it needs, until it needs no more. */
 export function answered<T extends { readonly kind: string }>(
   { root, paths, texts }: Checkout,
   ask: (tree: TreeSnapshot) => T | MissingFiles,
@@ -69,7 +69,7 @@ export function answered<T extends { readonly kind: string }>(
   }
 }
 
-/** Where the command was given: npm runs a script in the folder of its package, and says where it was called. */
+/** The folder in which the command was called: npm runs a script in the folder of its package. */
 function startedIn(): string {
   const { INIT_CWD: called, npm_package_json: packageFile } = process.env;
   const cwd = process.cwd();
@@ -104,10 +104,10 @@ function prefixOf(root: string): string {
   }
 }
 
-/** What git has or would take of the folder; undefined where it is no work tree, or there is no git. */
+/** The files that git tracks or would add; undefined without a work tree or without git. */
 function trackedPaths(root: string): readonly string[] | undefined {
   try {
-    // No file system monitor: a checkout must not get to run a program of its own.
+    // No file system monitor: a checkout must not be able to run a program.
     const args = ['-c', 'core.fsmonitor=false', 'ls-files', '-z', '--cached', '--others', '--exclude-standard'];
     const output = execFileSync('git', args, { cwd: root, maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'ignore'] });
     return [

@@ -127,7 +127,7 @@ function plan(checkout: Checkout, sources: CheckoutSources, options: PlanOptions
     options.increment === undefined
       ? planOne(checkout, sources, options.namespace ?? '', options.quota ?? '', options.set ?? {})
       : planAll(checkout, sources.scan(), options.increment);
-  // git apply counts paths from the top of the work tree, wherever in it is run.
+  // git apply resolves paths from the top of the work tree, wherever it is run.
   process.stdout.write(unifiedDiff(edits.map((edit) => ({ ...edit, path: `${checkout.prefix}${edit.path}` }))));
   if (options.write === true) {
     writeAll(checkout.root, edits);
@@ -235,7 +235,7 @@ interface ChangingTree {
   readonly changed: Set<string>;
 }
 
-/** Makes the raises all at once; where one of them is in the way, each half by itself, down to the one. Tells the problems. */
+/** Makes all raises at once; if that fails, bisects to find the one that fails. Returns the problems. */
 function raiseTogether(tree: ChangingTree, raises: readonly Raise[]): readonly string[] {
   const together = [...Map.groupBy(raises, ({ location }) => location)].map(([location, ofLocation]) => ({
     location,
@@ -256,7 +256,7 @@ function raiseTogether(tree: ChangingTree, raises: readonly Raise[]): readonly s
   return [...raiseTogether(tree, raises.slice(0, half)), ...raiseTogether(tree, raises.slice(half))];
 }
 
-/** Each limit raised as the product does it; one of 0 is deliberate and stays. */
+/** Each limit raised by the increment as the worker would; a limit of 0 is deliberate and stays. */
 function raised({ values }: QuotaLocation, increment: Percent): ResourceList {
   const { numerator, denominator } = percentRatio(increment);
   return Object.fromEntries(
@@ -268,7 +268,7 @@ function raised({ values }: QuotaLocation, increment: Percent): ResourceList {
   );
 }
 
-/** Each file whole or not at all: a reader never sees half of one. */
+/** Each file is replaced atomically, so that a reader never sees half of one. */
 function writeAll(root: string, edits: readonly FileEdit[]): void {
   const written: { readonly temporary: string; readonly file: string }[] = [];
   try {

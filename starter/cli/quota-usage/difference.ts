@@ -74,9 +74,9 @@ function compare(
 /** When to look again, in milliseconds. */
 export interface Patience {
   readonly everyMs: number;
-  /** A difference that stood still for so long is not late, but wrong. */
+  /** A difference that persisted for so long is wrong and not late. */
   readonly stillForMs: number;
-  /** After so long it is given up on what does not stand still. */
+  /** After so long, differences that keep changing are given up. */
   readonly atMostMs: number;
 }
 
@@ -89,10 +89,11 @@ interface Watched {
 }
 
 /**
- * Looks again at every quota with a difference until each of its differences is gone or stood still: a pod is charged
- * some moments before it can be listed, and uncharged some moments after it is gone.
+ * Checks every quota with a difference again until each difference is gone or persisted: a pod is charged some moments
+ * before it is listed, and is still charged some moments after it was deleted.
  *
- * @param first what the first pass found. @param again looks at these quotas once more; one that is gone is left out.
+ * @param first the result of the first check. @param again checks these quotas once more; a quota that is gone is
+ *   omitted.
  */
 export async function confirm(
   first: readonly CountSnapshot[],

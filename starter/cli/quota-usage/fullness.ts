@@ -10,7 +10,7 @@ export interface ResourceUsage {
   readonly hard: string;
   /** used ÷ hard in percent with two decimals, rounded down; null of a limit of 0, and while nothing was counted. */
   readonly percent: number | null;
-  /** The limit that admission goes by where it is not `hard`, because the status has not followed the spec yet. */
+  /** The limit that admission uses if it is not `hard`, because the status has not followed the spec yet. */
   readonly enforced: string | null;
 }
 

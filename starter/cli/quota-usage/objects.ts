@@ -96,7 +96,7 @@ export class CountedObjects {
     } catch (error) {
       const code = statusCode(error);
       if (code === 403) return { unavailable: `you may not list ${name}` };
-      // Its CustomResourceDefinition was deleted meanwhile, and its objects with it.
+      // The CustomResourceDefinition was deleted meanwhile, and its objects with it.
       if (code === 404) return { objects: NONE };
       throw error;
     }

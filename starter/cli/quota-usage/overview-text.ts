@@ -4,7 +4,7 @@ import { fullness, type QuotaUsage, type ResourceUsage } from './fullness.ts';
 import type { Overview } from './report.ts';
 import { type Colour, coloured, type Terminal, wrapped } from '../terminal.ts';
 
-/** From here on a quota is worth a look; the resizer's own default. */
+/** From this percentage on a quota deserves attention; the resizer's default threshold. */
 const NEARLY_FULL = 80;
 
 /** @param allResources a row for each limit, and not for the fullest of each quota alone. */

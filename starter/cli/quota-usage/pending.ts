@@ -39,7 +39,7 @@ export interface MissingWorkload extends Workload {
 
 type NextAnswer =
   | { readonly allowed: true }
-  | { readonly allowed: false /** Every quota that refuses it. */; readonly answers: readonly QuotaAnswer[] };
+  | { readonly allowed: false /** All quotas that deny it. */; readonly answers: readonly QuotaAnswer[] };
 
 interface QuotaAnswer {
   readonly quota: string;

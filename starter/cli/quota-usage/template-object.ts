@@ -79,7 +79,7 @@ export class Templates {
   }
 }
 
-/** Null where whoever asks may not read it: then the object is judged without it. */
+/** Null when the user has no permission: the object is then evaluated without it. */
 async function orNothing<T>(answer: Promise<T>): Promise<T | null> {
   try {
     return await answer;

@@ -42,7 +42,7 @@ export interface Between {
   readonly statefulSets: readonly ClaimingSet[];
 }
 
-/** No chain of owners is longer: a claim of a pod of a Job of a CronJob. */
+/** Longer than any real chain of owners: a claim of a pod of a Job of a CronJob. */
 const LONGEST_CHAIN = 8;
 
 /**

@@ -11,7 +11,7 @@ import { nothingElse, readWhatIf, type WhatIf } from './what-if.ts';
 /** Settings whose flags this command takes: what the worker would be started with. */
 const GROUPS: readonly string[] = ['kubernetes', 'temporal', 'github', 'resize'];
 const OF_ALL_COMMANDS: readonly string[] = ['kubernetes.clusterName', 'kubernetes.kubeconfig', 'kubernetes.context'];
-/** Beyond them: it decides whose numbers a worker goes by. */
+/** Also accepted: the usage mode, because it decides which numbers a worker uses. */
 const USAGE_MODE = 'quotaUsage.mode';
 
 export function defineExplain(quotaResize: Command, { run, shared }: CommandTools): void {

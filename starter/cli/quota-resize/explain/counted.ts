@@ -1,4 +1,4 @@
-/** What a namespace uses, counted by the command itself where an episode would ask a starter for it. */
+/** Counts a namespace's usage in the command itself, where an episode would ask a starter. */
 import { listAll } from '../../../../activities/kubernetes/list.ts';
 import type { CountedQuota } from '../../../../activities/quota-usage/interface.ts';
 import type { QuotaTarget } from '../../../../domain/kernel/target.ts';
@@ -24,9 +24,10 @@ export async function countNamespace(
 }
 
 /**
- * The look with the counts in place of `status.used`, as an episode sees it.
+ * The observation with counts in place of `status.used`, as in an episode.
  *
- * @param troubles is added what whoever asks may not read: an episode goes by the count where the answer goes by the status.
+ * @param troubles gets a sentence for each thing that the user may not read: there the result uses the status although
+ *   an episode would use the count.
  */
 export function observationWithCounts(
   observation: QuotaObservation,

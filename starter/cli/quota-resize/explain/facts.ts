@@ -74,7 +74,7 @@ export interface ResourceFacts {
   readonly why: string;
 }
 
-/** What happens at a moment, if nothing else changes until then. */
+/** A step at a moment, provided that nothing changes until then. */
 interface Step {
   /** RFC 3339. */
   readonly at: string;
@@ -88,7 +88,7 @@ export interface Explanation {
   readonly target: QuotaTarget;
   /** When it was looked at, RFC 3339. */
   readonly at: string;
-  /** What was supposed, null for what is. */
+  /** The assumptions of `--what-if`; null without any. */
   readonly whatIf: { readonly used: ResourceList; readonly replicas: readonly ScaledWorkload[] } | null;
   readonly resources: readonly ResourceFacts[];
   /** Whose numbers `used` are: in modes `audit` and `own` they are counted from the objects. */
@@ -197,11 +197,11 @@ function episodeOf({ phase, reason, detail, since }: ResizeStatus): NonNullable<
   return { phase, reason, detail: withoutLinks(detail), since };
 }
 
-/** Waits that end by themselves, so that what comes after them can be told. */
+/** Holds that end by themselves, after which the next step can be computed. */
 const PASSING: readonly string[] = ['DemandDebouncing', 'CoolingDown'];
 const MOST_STEPS = 5;
 
-/** What the state machine does now, and after each wait that ends by itself. */
+/** What the state machine does now, and after each hold that ends by itself. */
 function foresee(
   observation: QuotaObservation,
   memory: ResizeMemory,
@@ -230,19 +230,19 @@ function foresee(
   }
 }
 
-/** The memory and the moment with which it goes on by itself; null where it acts, ends, or waits for something else. */
+/** The memory and the moment of the next step; null when the state machine acts, ends, or waits for something else. */
 function goesOn(
   verdict: Verdict,
   memory: ResizeMemory,
   at: EpochMs,
 ): { readonly memory: ResizeMemory; readonly at: EpochMs } | null {
-  // People are told once, and then it goes on at once.
+  // After the one notification, the episode continues at once.
   if (verdict.kind === 'notify') return { memory: emitted(memory, verdict.about), at };
   const until = verdict.kind === 'hold' && PASSING.includes(verdict.reason) ? verdict.wait.until : undefined;
   return until === undefined || until <= at ? null : { memory, at: until };
 }
 
-/** A pull request is open: what becomes of it is for GitHub and people to say, which are not asked here. */
+/** A pull request is open: the result depends on GitHub and people, which are not queried here. */
 function inReview(
   pullRequest: { readonly number: number; readonly url: string },
   decided: ResourceList,

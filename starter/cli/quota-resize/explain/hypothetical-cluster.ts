@@ -1,7 +1,7 @@
 /**
- * A cluster in which workloads have other replicas than they have: what is read of it is as it would be if somebody had
- * scaled them, and the quota had refused what does not fit. The same observation then counts the same demand as it would
- * for real. Nothing is written anywhere.
+ * A cluster in which workloads have other numbers of replicas: reads return what they would return if somebody had
+ * scaled the workloads and the quota had denied what does not fit. The observation then computes the same demand as in
+ * reality. Nothing is written.
  */
 import type {
   CoreV1Event,
@@ -69,10 +69,10 @@ interface Differences {
 /**
  * The cluster with other replicas in the target's namespace.
  *
- * A Deployment is scaled through its newest ReplicaSet. Fewer replicas take their newest pods away, with what they are
- * charged.
+ * A Deployment is scaled through its newest ReplicaSet. With fewer replicas, the newest pods and their charges are
+ * removed.
  *
- * @throws {CommandFailed} when a name is no workload, or several.
+ * @throws {CommandFailed} when a name matches no workload, or several.
  */
 export async function withReplicas(
   kubernetes: Kubernetes,
@@ -92,7 +92,10 @@ export async function withReplicas(
   return { kubernetes: differing(kubernetes, target, differences, gone, now), scaled, gone };
 }
 
-/** Reads Deployments and StatefulSets by name: an operator, like the worker, may be allowed to get them and not to list them. */
+/**
+ * Reads Deployments and StatefulSets by name, because an operator, like the worker, may have permission to get but not
+ * to list them.
+ */
 async function readNamespace(
   { core, apps }: Kubernetes,
   namespace: string,
@@ -115,7 +118,7 @@ function candidatesOf(
 ): readonly Candidate[] {
   const ofKind = (kind: ScalableKind, workloads: readonly (Workload | null)[]): readonly Candidate[] =>
     workloads.flatMap((workload) => (workload === null ? [] : [{ kind, workload }]));
-  // The ReplicaSets of a Deployment have the replicas that it gives them.
+  // A Deployment sets the replicas of its ReplicaSets.
   const isFree = ({ metadata }: V1ReplicaSet): boolean =>
     !(metadata?.ownerReferences ?? []).some((owner) => owner.controller === true);
   return [
@@ -280,7 +283,10 @@ function differing(
 
 const DENIED = 'FailedCreate';
 
-/** What admission would say of the next pod. Its numbers are those of one pod at least; the owner says how many miss. */
+/**
+ * The denial that admission would return for the next pod. It has at least one pod's numbers; the owner tells how many
+ * are missing.
+ */
 function denialEvent(involvedObject: Differences['denied'][number], target: QuotaTarget, now: EpochMs): CoreV1Event {
   const { namespace, quota } = target;
   const message = `Error creating: pods "${involvedObject.name}-" is forbidden: exceeded quota: ${quota}, requested: pods=1, used: pods=0, limited: pods=0`;

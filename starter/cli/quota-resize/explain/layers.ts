@@ -54,7 +54,7 @@ const BUILT_IN: From = { layer: 'built-in', name: 'built-in default' };
  */
 export function fromOf(setting: string, source: PolicySource, provenance: Provenance): From {
   if (source !== 'default') return { layer: source, name: `${ANNOTATION_PREFIX}${setting.replace('/', '_')}` };
-  // A process that runs dry observes, whatever its mode is.
+  // In a dry run the process observes, whatever its mode is.
   const path =
     setting === 'mode' && provenance.resize.dryRun ? 'resize.dryRun' : PROCESS_SETTINGS[setting as PlainSetting];
   return path === undefined ? BUILT_IN : fromOfProcess(path, provenance);

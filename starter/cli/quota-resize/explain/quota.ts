@@ -54,7 +54,7 @@ export async function explainQuota(
   });
 }
 
-/** The same look that an episode takes, at the cluster as it is or as it would be. */
+/** The same observation as an episode makes, of the cluster as it is or as assumed. */
 async function observe(
   config: Config,
   cluster: CountingCluster,
@@ -151,7 +151,7 @@ function episodeUnknown(reason: string): EpisodeAnswer {
   return { status: null, episodeUnknown: `${reason} (what an episode remembers is taken from the Lease alone)` };
 }
 
-/** The status of the episode that runs; null when none does. A query is answered for one that is over as well. */
+/** The status of the running episode; null when none runs. A query would also answer for one that has ended. */
 async function running(client: Client, target: QuotaTarget): Promise<ResizeStatus | null> {
   const handle = client.workflow.getHandle(quotaResizeId(target));
   try {

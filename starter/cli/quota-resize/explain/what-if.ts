@@ -66,7 +66,7 @@ function readReplicas(text: string, value: string): WantedReplicas {
 }
 
 /**
- * The look as it would be with other usage. Usage that is supposed contradicts nothing, and nobody has to count it.
+ * The observation with other usage. Assumed usage contradicts nothing and is not counted.
  *
  * @throws {CommandFailed} for a resource that the quota has no limit for.
  */
