@@ -1,4 +1,7 @@
-/** The process that watches a cluster, counts from what it has seen, and starts and wakes workflows. It writes nothing to the cluster. */
+/**
+ * The process that watches a cluster, counts from its caches, and starts and wakes workflows. It writes nothing to the
+ * cluster.
+ */
 import type { KubeConfig } from '@kubernetes/client-node';
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import { requestCancellation } from '../activities/kernel/cancellation.ts';
@@ -12,8 +15,8 @@ import { CountedUsage } from './kernel/counted-usage.ts';
 import { controllers } from './registry.ts';
 
 /**
- * How often the lag of the event loop is measured. Every ten milliseconds, as prom-client has it, is three quarters of what a
- * starter at rest takes of a processor.
+ * How often the event loop's lag is measured. prom-client's default of ten milliseconds takes three quarters of the CPU
+ * time of an idle starter.
  */
 const EVENT_LOOP_SAMPLE_MS = 50;
 

@@ -1,6 +1,6 @@
 import type { Access } from '../platform/kubernetes/access.ts';
 
-/** What the worker may do whatever it runs. */
+/** The permissions that every worker needs. */
 export const workerAccess: Access = {
   component: '',
   about:

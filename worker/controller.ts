@@ -7,25 +7,25 @@ import type { Log } from '../platform/log/log.ts';
 import type { Access, CustomResource } from '../platform/kubernetes/access.ts';
 import type { HistogramBuckets, OwnWorkerOptions } from '../platform/temporal/worker-connection.ts';
 
-/** What a controller may use to build its activities: the ways to the world, and the configuration. */
+/** What a controller can use to build its activities: clients and configuration. */
 export interface ControllerContext {
   readonly config: Config;
   readonly kubeConfig: KubeConfig;
   readonly temporal: Client;
-  /** What nobody may write for, as this process knows it. */
+  /** The process's cached view of the pauses. */
   readonly pauses: PauseView;
   readonly log: Log;
 }
 
-/** What every Temporal worker of the process has in common. */
+/** What all Temporal workers of the process share. */
 export interface WorkerEnvironment {
-  /** A worker of this process in the namespace of Temporal that it is for; waits while Temporal is away. */
+  /** Creates a worker in the right Temporal namespace; waits while Temporal is unavailable. */
   readonly createWorker: (options: Omit<OwnWorkerOptions, 'identity'>) => Promise<Worker>;
-  /** Milliseconds: after so long what is under way is given up when the process stops. */
+  /** Milliseconds after which running activities are abandoned when the process stops. */
   readonly shutdownForceTime: number;
 }
 
-/** What a Temporal worker needs that runs workflows. */
+/** What a Temporal worker with workflows needs. */
 export interface WorkflowEnvironment extends WorkerEnvironment {
   readonly workflowBundle: NonNullable<WorkerOptions['workflowBundle']>;
 }
@@ -36,7 +36,7 @@ export interface WorkerController {
   readonly workflowTypes: readonly string[];
   /** What its activities may do in the cluster, besides what every worker may. */
   readonly access: readonly Access[];
-  /** What it defines for people to write. */
+  /** Custom resources that it defines. */
   readonly customResources?: readonly CustomResource[];
   /** Whether this process runs its activities. */
   readonly isEnabled: (config: Config) => boolean;
@@ -45,8 +45,8 @@ export interface WorkerController {
   /** The buckets of the histograms that its activities fill. */
   readonly histogramBuckets?: HistogramBuckets;
   /**
-   * One more worker, for workflows that do not belong to one cluster and have a task queue of their own. It ends after all
-   * others: activities that are still under way may need its workflows.
+   * A further worker, for workflows that are shared by clusters and have their own task queue. It stops after all
+   * others, because running activities may need its workflows.
    */
   readonly createSharedWorker?: (environment: WorkflowEnvironment) => Promise<Worker>;
 }

@@ -50,7 +50,7 @@ async function run(headroom: HeadroomProcess<Config>): Promise<void> {
     await createWorkflowWorker(cluster, config, workflows),
     ...(await createActivityWorkers(cluster, config, activities, environment)),
   ];
-  // Stopped first the last ones: activities that are still under way may need the workflows of the shared workers.
+  // The shared workers stop last: running activities may need their workflows.
   const running = [...keepRunning('shared workers', shared), ...keepRunning('workers', ofCluster)];
   const workers = [...shared, ...ofCluster].map(({ name }) => name);
   log.info({ cluster, taskQueue: taskQueue(cluster), workers }, 'the worker is running');
@@ -60,7 +60,7 @@ async function run(headroom: HeadroomProcess<Config>): Promise<void> {
   await Promise.race(running);
   if (!signal.aborted) stop('the worker ended by itself', new Error('the worker ended by itself'));
 
-  /** Runs workers until the process stops; then all of them stop at the same time. */
+  /** Runs workers until the process stops; then all stop at the same time. */
   function keepRunning(step: string, workers: readonly NamedWorker[]): readonly Promise<void>[] {
     for (const { name, worker } of workers) {
       readiness.watch(name, () => {

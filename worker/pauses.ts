@@ -8,7 +8,7 @@ import { scopeOfPauseKey } from '../domain/kernel/stored-pause.ts';
 import type { Config } from './config.ts';
 import type { Log } from '../platform/log/log.ts';
 
-/** The pauses as this process knows them, watched until the signal is aborted. */
+/** The process's cached view of the pauses, watched until the signal is aborted. */
 export function openPauseView({
   config,
   kubeConfig,

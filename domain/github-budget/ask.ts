@@ -1,47 +1,50 @@
-/** What is said between those who write to GitHub and the budget. Names and forms are fixed: histories hold them. */
+/**
+ * The messages between writers to GitHub and the budget workflow. Names and formats must not change, because workflow
+ * histories contain them.
+ */
 import type { BudgetLimits } from './limits.ts';
 import { type WritePriority, writePriorities } from './write-priority.ts';
 
-/** The signal by which permits are asked for: `Questions`. */
+/** The signal that asks for permits: `Questions`. */
 export const ASKED = 'permitsAsked';
 
-/** The key of the budget's memo that has the `Answers` to what one asker asked last. */
+/** The key in the budget's memo with the latest `Answers` for one asking process. */
 export function answersKey(from: string): string {
   return `answers to ${from}`;
 }
 
-/** The signal that GitHub refused a request for one of its limits: `Limited`. */
+/** The signal that GitHub rate-limited a request: `Limited`. */
 export const LIMITED = 'limited';
 
-/** One write to GitHub that somebody wants to make. */
+/** One write to GitHub that needs a permit. */
 export interface Ask {
-  /** Names the write: the same in every attempt at it, so that an attempt that comes back has its place in the queue still. */
+  /** Identifies the write: the same in every attempt, so that a retry keeps its place in the queue. */
   readonly id: string;
   /**
-   * Names this attempt's question: the same while one caller goes on asking for one use. It is how a permit that never
-   * reached its asker is told from one that may have been used: only the former is given again.
+   * Identifies the question of one attempt: the same while one caller keeps asking for one use. It distinguishes a
+   * permit that never reached its caller, which is given again, from one that may have been used.
    */
   readonly call: string;
   readonly priority: WritePriority;
-  /** For whom: `team-a/compute`. */
+  /** The quota of the write: `team-a/compute`. */
   readonly target: string;
   readonly cluster: string;
-  /** What: "open pull request". */
+  /** The kind of write: "open pull request". */
   readonly write: string;
 }
 
-/** What is asked at one moment, by one or by several. */
+/** Questions that arrive together, from one process or several. */
 export interface Asked {
   readonly asks: readonly Ask[];
-  /** As the asker is configured; the newest ones hold for all. */
+  /** As configured in the asking process; the latest ones apply to all. */
   readonly limits: BudgetLimits;
 }
 
-/** What one process asks at one moment. At least one question. */
+/** The questions of one process at one moment; at least one. */
 export interface Questions extends Asked {
-  /** Names the asker, so that it finds its answers. */
+  /** Identifies the process, so that it finds its answers. */
   readonly from: string;
-  /** Counts the questions of the asker. */
+  /** The sequence number of the process's questions. */
   readonly batch: number;
 }
 
@@ -49,13 +52,16 @@ export type Answer =
   | { readonly granted: true }
   | {
       readonly granted: false;
-      /** From 1 on, by urgency and then by arrival. */
+      /** From 1 on, by priority and then by arrival. */
       readonly position: number;
-      /** How many wait. */
+      /** The length of the queue. */
       readonly of: number;
-      /** Milliseconds until it is worth asking again. A span and not a moment: clocks of two machines differ. */
+      /**
+       * Milliseconds after which asking again is worthwhile. A span and not a moment, because the clocks of two
+       * machines differ.
+       */
       readonly waitMs: number;
-      /** Why nobody gets a permit, where it is not only a matter of the place. */
+      /** Why nobody gets a permit, when the reason is not only the queue. */
       readonly because?: string;
     };
 
@@ -67,11 +73,11 @@ export interface Answers {
 
 export interface Limited {
   readonly waitMs: number;
-  /** GitHub's own words. */
+  /** GitHub's message. */
   readonly words: string;
 }
 
-/** Whether what came over the wire is questions; a signal cannot be refused, so anything else is left alone. */
+/** Whether a signal's payload is valid; a signal cannot be rejected, so an invalid one is ignored. */
 export function isQuestions(raw: unknown): raw is Questions {
   const { from, batch, asks, limits } = fieldsOf(raw);
   return (
@@ -90,7 +96,7 @@ function isAsk(raw: unknown): raw is Ask {
   return isText && writePriorities.some((priority) => priority === ask['priority']);
 }
 
-/** Whether what people or an activity sent says for how long GitHub limits. */
+/** Whether a payload says for how long GitHub limits requests. */
 export function isLimited(raw: unknown): raw is Limited {
   const { waitMs, words } = fieldsOf(raw);
   return isAboveZero(waitMs) && typeof words === 'string';

@@ -4,12 +4,12 @@ import type { Answer, Ask, Asked, Limited } from './ask.ts';
 import { type BudgetLimits, longestSpan, spanOf } from './limits.ts';
 import { type WritePriority, writePriorities } from './write-priority.ts';
 
-/** Somebody who waits for a permit. */
+/** A writer that waits for a permit. */
 interface Waiting extends Omit<Ask, 'call'> {
   readonly since: EpochMs;
   /** The order of arrival: several may arrive in one millisecond. */
   readonly arrival: number;
-  /** Who has not asked again by then is gone, and so is the place. */
+  /** A writer that has not asked again by then loses its place. */
   readonly askBy: EpochMs;
 }
 
@@ -27,9 +27,9 @@ export interface BudgetState {
   /** In the order of their turn. */
   readonly queue: readonly Waiting[];
   readonly arrivals: number;
-  /** GitHub wants no writes until then. */
+  /** No writes before this moment, because of GitHub's rate limit. */
   readonly limited: { readonly until: EpochMs; readonly words: string } | null;
-  /** An operator wants no writes. */
+  /** An operator's pause of all writes. */
   readonly paused: { readonly by: string; readonly reason: string; readonly at: EpochMs } | null;
 }
 
@@ -39,18 +39,18 @@ export interface BudgetStateV1 extends Omit<BudgetState, 'version' | 'queue'> {
   readonly queue: readonly (Omit<Waiting, 'priority'> & { readonly urgency: WritePriority })[];
 }
 
-/** Nobody is sent away for longer, so that a limit that was raised and a pause that is over are noticed, in milliseconds. */
+/** The longest wait in milliseconds before asking again, so that a raised limit or the end of a pause is noticed. */
 const LONGEST_WAIT_MS = 600_000;
-/** How often those who wait look whether a pause is over, in milliseconds. */
+/** How soon to ask again during a pause, in milliseconds. */
 const PAUSED_WAIT_MS = 30_000;
 /**
- * How much later than it was told somebody may come, in milliseconds: the activity of a killed worker begins anew after its
- * heartbeat timeout of 10 s.
+ * How late a writer may ask again, in milliseconds: the activity of a killed worker is retried after its heartbeat
+ * timeout of 10 s.
  */
 const LATENESS_MS = 30_000;
-/** Characters; every answer repeats them. */
+/** Characters of GitHub's message that are kept; every answer repeats them. */
 const LONGEST_WORDS = 200;
-/** The carried state must stay far below 2 MB, at about 300 bytes each. */
+/** Keeps the carried state far below 2 MB, at about 300 bytes per entry. */
 const LONGEST_QUEUE = 2_000;
 
 export function freshBudget(limits: BudgetLimits): BudgetState {
@@ -58,9 +58,10 @@ export function freshBudget(limits: BudgetLimits): BudgetState {
 }
 
 /**
- * The carried state of any earlier version as the current one.
+ * Converts the carried state of any earlier version.
  *
- * @throws Error for the state of a later one: the workflow task fails, and a worker of the newer release takes it.
+ * @throws Error for the state of a later version: the workflow task fails, and a worker of the newer release takes it
+ *   over.
  */
 export function upgradeBudget(carried: BudgetState | BudgetStateV1): BudgetState {
   if (carried.version === 2) return carried;
@@ -75,9 +76,9 @@ export function upgradeBudget(carried: BudgetState | BudgetStateV1): BudgetState
 }
 
 /**
- * Answers questions for permits. All of them are queued first, so that of those who ask together the most urgent go first;
- * then everybody who asks gets a permit for whom, and for everybody before whom, there is one. Whoever is told to wait
- * comes again; who does not is forgotten.
+ * Answers questions for permits. All questions are queued first, so that the most urgent of those that arrive together
+ * go first. A question is granted if there are enough permits for it and for everybody before it. A writer that is told
+ * to wait asks again; one that does not is removed.
  *
  * @returns an answer for each question, in the order of the questions.
  */
@@ -118,7 +119,7 @@ export function grantPermits(
   const because = held === null ? {} : { because: held };
   const answers = asks.map(({ id, call }): Answer => {
     if (granted.has(call)) return { granted: true };
-    // Another attempt at the same write asked at the same moment, and it has the permit.
+    // Another attempt at the same write asked at the same moment and got the permit.
     const { position, waitMs } = waits.get(id) ?? { position: queue.length + 1, waitMs: limits.validMs };
     return { granted: false, position, of: Math.max(position, queue.length), waitMs, ...because };
   });
@@ -126,8 +127,8 @@ export function grantPermits(
 }
 
 /**
- * The permit of the same call once more, counted from now on: it has not reached its asker in time. Being within every
- * span still, it adds to none. Null when there is none.
+ * Gives the permit of the same call again, valid from now on, because it did not reach its caller in time. It still
+ * counts in every window, so the number of permits does not change. Null when there is none.
  */
 function givenAgain(state: BudgetState, { call }: Ask, now: EpochMs): BudgetState | null {
   const given = state.grants.find((grant) => grant.call === call && now - grant.at <= state.limits.validMs);
@@ -135,7 +136,9 @@ function givenAgain(state: BudgetState, { call }: Ask, now: EpochMs): BudgetStat
   return { ...state, grants: [...state.grants.filter((grant) => grant !== given), { at: now, call }] };
 }
 
-/** GitHub refused a request for a limit: nobody writes for so long. A shorter time than the one already known changes nothing. */
+/**
+ * Records a rate limit of GitHub: nobody writes during it. A limit that ends earlier than a known one changes nothing.
+ */
 export function limit(before: BudgetState, { waitMs, words }: Limited, now: EpochMs): BudgetState {
   const state = pruned(before, now);
   const until = now + Math.max(0, waitMs);
@@ -155,7 +158,10 @@ export function resume(state: BudgetState): BudgetState {
   return { ...state, paused: null };
 }
 
-/** The state without what time has taken away: permits that count no longer, askers that are gone, a limit that is over. */
+/**
+ * The state without expired entries: permits that no longer count, writers that did not ask again, a limit that is
+ * over.
+ */
 export function pruned(state: BudgetState, now: EpochMs): BudgetState {
   const oldest = now - longestSpan(state.limits);
   return {
@@ -167,10 +173,10 @@ export function pruned(state: BudgetState, now: EpochMs): BudgetState {
 }
 
 /**
- * When the next `count` permits can be given, the first one first. A pause is left out, because nobody knows its end.
+ * When the next `count` permits can be given, in order. A pause is ignored, because its end is unknown.
  *
- * The rule: a permit of the moment g is used in [g, g + valid]. Were more than `most` used within `ms`, then the first and
- * the last of them would have been given within ms + valid. So at most `most` are given in any such span.
+ * The rule: a permit given at the moment g is used in [g, g + valid]. If more than `most` were used within `ms`, the
+ * first and the last of them would have been given within ms + valid. So at most `most` are given in any such span.
  */
 export function turns({ grants, limits, limited }: BudgetState, now: EpochMs, count: number): readonly EpochMs[] {
   const given = grants.map(({ at }) => at);
@@ -201,8 +207,8 @@ function reasonToHold({ paused, limited }: BudgetState): string | null {
 }
 
 /**
- * The state with the asker in its place: by urgency, then by arrival. One that was there keeps its arrival, also when it has
- * become more urgent. The queue may be one too long afterwards.
+ * The state with the question in the queue: by priority, then by arrival. A known writer keeps its arrival, even if it
+ * became more urgent. The queue may then be one entry too long.
  */
 function enqueued(state: BudgetState, { id, priority, target, cluster, write }: Ask, now: EpochMs): BudgetState {
   const existing = state.queue.find((other) => other.id === id);

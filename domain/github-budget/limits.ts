@@ -1,4 +1,4 @@
-/** How many writes in which spans: what GitHub allows, or less. */
+/** Write limits: GitHub's own, or lower ones. */
 
 /** At most `most` writes in any span of `ms` milliseconds. */
 export interface Window {
@@ -11,35 +11,35 @@ export interface BudgetLimits {
   /** From the shortest span to the longest; at least one. */
   readonly windows: readonly Window[];
   /**
-   * Milliseconds in which a permit must have been used, counted from the question that was answered with it. The windows
-   * make room for it: a permit counts in a window from its grant until this long after its span.
+   * Milliseconds in which a permit must be used, counted from its question. The windows allow for it: a permit counts
+   * in a window from its grant until this long after the window's length.
    */
   readonly validMs: number;
-  /** Milliseconds in which it must be in its asker's hands; the rest is for the way from there to GitHub. */
+  /** Milliseconds in which the permit must reach its caller; the rest is for the request to GitHub. */
   readonly takenWithinMs: number;
 }
 
-/** So many writes of a process may queue for their turn once they have their permit. */
+/** How many writes of a process may wait in its queue after getting a permit. */
 const QUEUED_WRITES = 20;
 
 export interface WriteLimits {
   readonly perMinute: number;
   readonly perHour: number;
-  /** What "a minute" is, in milliseconds: another span is for tests. An hour is sixty of them. */
+  /** The length of "a minute" in milliseconds; other values are for tests. An hour is sixty of them. */
   readonly minuteMs?: number;
   /** The least time between two writes of a process, in milliseconds. */
   readonly spacingMs?: number;
 }
 
 /**
- * GitHub allows 80 content-creating requests a minute and 500 an hour, over all clients of a user or an app. It asks for a
- * second between two of them.
+ * GitHub allows 80 content-creating requests a minute and 500 an hour, over all clients of a user or an app, and
+ * recommends a second between two of them.
  */
 export const GITHUB_WRITES: WriteLimits = { perMinute: 80, perHour: 500, spacingMs: 1_000 };
 
 /**
- * The limits of a budget. A permit is valid for a sixth of a minute (10 s), half of it for a worker that is slow and half for
- * a request that takes long to arrive, and for the time in which its write may queue in the process (20 s).
+ * The limits of a budget. A permit is valid for a sixth of a minute (10 s: half for a slow worker, half for a slow
+ * request), plus the time for which its write may wait in the process's queue (20 s).
  */
 export function budgetLimits({ perMinute, perHour, minuteMs = 60_000, spacingMs = 0 }: WriteLimits): BudgetLimits {
   const takenWithinMs = Math.ceil(minuteMs / 12);
@@ -53,7 +53,7 @@ export function budgetLimits({ perMinute, perHour, minuteMs = 60_000, spacingMs 
   };
 }
 
-/** For how long a grant counts in a window: a permit that is used as late as possible is still within its span until then. */
+/** How long a grant counts in a window: a permit that is used as late as possible is still in the window until then. */
 export function spanOf({ ms }: Window, { validMs }: BudgetLimits): number {
   return ms + validMs;
 }

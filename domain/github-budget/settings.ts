@@ -31,7 +31,7 @@ const budgetSettings = {
 const timingSettings = {
   githubWriteSpacing: timing(
     'github-write-spacing',
-    // GitHub's advice against its secondary limits: at least a second between two writes.
+    // GitHub recommends at least a second between two writes to avoid its secondary rate limits.
     '1s',
     'The least time between two writes of a worker to GitHub.',
     '0',
@@ -43,7 +43,7 @@ export const githubBudgetSettings = defineSettings(
   { githubBudget: budgetSettings, timings: timingSettings },
   [],
   ({ githubBudget, timings }) => ({
-    /** How many writes to GitHub are allowed; as every worker with the same credential is to have it. */
+    /** The limit of writes to GitHub, equal for every worker with the same credential. */
     githubBudget: budgetLimits({
       perMinute: githubBudget.writesPerMinute,
       perHour: githubBudget.writesPerHour,

@@ -1,4 +1,4 @@
-/** What people see of a budget, and when that changes without anybody asking. */
+/** The status of a budget for people, and when it changes without a message. */
 import { type EpochMs, formatInstant, formatSpan } from '../kernel/time.ts';
 import { type BudgetState, turns, used } from './budget.ts';
 import { longestSpan, shortestSpan } from './limits.ts';
@@ -8,7 +8,7 @@ export type BudgetPhase = 'Idle' | 'Granting' | 'Waiting' | 'Limited' | 'Paused'
 
 export type BudgetReason = 'NoWrites' | 'PermitsLeft' | 'PermitsUsedUp' | 'LimitedByGitHub' | 'PausedByOperator';
 
-/** So many of those who wait are in the details by name; the query `status` has them all. */
+/** How many waiting writers the details name; the query `status` has all. */
 const SHOWN = 50;
 
 export interface BudgetSummary {
@@ -18,7 +18,7 @@ export interface BudgetSummary {
   readonly facts: readonly string[];
 }
 
-/** @param state settled at `now`. */
+/** @param state pruned at `now`. */
 export function summaryOf(state: BudgetState, now: EpochMs): BudgetSummary {
   const facts = [...usage(state, now), ...queueLines(state, now)];
   const waiting =
@@ -50,15 +50,15 @@ const WAITING = { phase: 'Waiting', reason: 'PermitsUsedUp' } as const;
 const GRANTING = { phase: 'Granting', reason: 'PermitsLeft' } as const;
 const IDLE = { phase: 'Idle', reason: 'NoWrites' } as const;
 
-/** Whether the budget can be forgotten: no permit counts any more, nobody waits, and nothing is forbidden. */
+/** Whether the workflow can end: no permit counts any more, nobody waits, and there is neither a limit nor a pause. */
 export function isOver({ grants, queue, limited, paused }: BudgetState): boolean {
   return grants.length === 0 && queue.length === 0 && limited === null && paused === null;
 }
 
 /**
- * When the standing changes next if nobody asks, or null when only a message changes it.
+ * When the status next changes without a message; null when only a message changes it.
  *
- * @param state settled at `now`.
+ * @param state pruned at `now`.
  */
 export function nextChange(state: BudgetState, now: EpochMs): EpochMs | null {
   const lastGrant = state.grants.at(-1)?.at;
@@ -70,7 +70,7 @@ export function nextChange(state: BudgetState, now: EpochMs): EpochMs | null {
   return moments.length === 0 ? null : Math.min(...moments);
 }
 
-/** From when on no permit counts in the shortest window. */
+/** The moment from which on no permit counts in the shortest window. */
 function idleSince({ grants, limits }: BudgetState): EpochMs {
   const lastGrant = grants.at(-1)?.at;
   return lastGrant === undefined ? 0 : lastGrant + shortestSpan(limits);

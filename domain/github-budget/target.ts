@@ -1,9 +1,6 @@
 const GITHUB_BUDGET = 'github-budget/';
 
-/**
- * Workflow id of the budget of writes to GitHub of one credential. It names no cluster, because several may share the
- * credential.
- */
+/** The workflow id of one credential's write budget. It names no cluster, because several may share the credential. */
 export function githubBudgetId({
   host,
   credentialId,
@@ -20,7 +17,7 @@ export function githubBudgetTarget(workflowId: string): string {
 }
 
 /**
- * Task queue of the budgets of writes to GitHub. Workers of every cluster poll it, for workflows only: a budget must not
- * stop with the cluster whose worker happened to start it.
+ * The task queue of the write budgets. Workers of every cluster poll it, for workflows only: a budget must not depend
+ * on the cluster whose worker happened to start it.
  */
 export const githubBudgetTaskQueue = 'headroom-github';

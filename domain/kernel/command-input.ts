@@ -1,24 +1,24 @@
-/** What comes with an operator's command, whichever workflow it is sent to. */
+/** The input of an operator command, for every workflow. */
 import { oneLine } from './sentence.ts';
 
-/** Every field may be missing: people type it into a form. */
+/** Every field may be missing, because people fill in a form. */
 export interface CommandInput {
-  /** Who sends it; "unknown" when it is not said. */
+  /** The sender; default "unknown". */
   readonly by?: string;
   readonly reason?: string;
-  /** Of `approve`: the head that was looked at, from its first seven digits on; another one by then is not approved. */
+  /** For `approve`: the head that the person saw, at least its first seven digits; a different head is not approved. */
   readonly head?: string;
 }
 
 /** A command's input as it was read. */
 export type ReadInput = Required<Omit<CommandInput, 'head'>> & Pick<CommandInput, 'head'>;
 
-/** Longer than any name or reason; details and comments hold a few of them. */
+/** Longer than any real name or reason; details and comments contain a few of them. */
 const MAX_TEXT = 500;
 
 /**
- * Reads what came with a command. Anything that is not an object with texts is taken as nothing said, because a signal that
- * people type must never fail a workflow.
+ * Reads a command's input. Anything that is not an object with texts counts as empty, because a signal typed by a
+ * person must never fail a workflow.
  */
 export function readCommandInput(raw: unknown): ReadInput {
   const fields = typeof raw === 'object' && raw !== null ? (raw as Record<string, unknown>) : {};
@@ -29,7 +29,7 @@ export function readCommandInput(raw: unknown): ReadInput {
   return head === '' ? read : { ...read, head };
 }
 
-/** What people type becomes part of a sentence in the details: one line, and not a novel. */
+/** Typed text becomes part of a sentence in the details, so it is limited to one line of moderate length. */
 function shortLine(text: string): string {
   return oneLine(text).slice(0, MAX_TEXT);
 }

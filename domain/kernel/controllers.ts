@@ -1,4 +1,4 @@
-/** Every controller of Headroom. A new one is a name here; the compiler then lists what else it needs. */
+/** The controllers of Headroom. For a new name here, the compiler lists everything that is missing. */
 export const controllerNames = ['quota-resize', 'quota-usage', 'lights-out', 'lease-gc', 'github-budget'] as const;
 
 export type ControllerName = (typeof controllerNames)[number];

@@ -6,10 +6,10 @@ const PART = /([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d)/g;
 export const DURATION_FORM = 'a duration such as "500ms", "15s", "10m" or "1h30m"';
 
 /**
- * Milliseconds of a duration in Go's notation: one or more numbers with a unit (`ms`, `s`, `m`, `h`), and `0`. Beyond Go's
- * units there is `d`, which is always 24 hours.
+ * Milliseconds of a duration in Go's notation: one or more numbers with a unit (`ms`, `s`, `m`, `h`), or `0`. In
+ * addition to Go's units, `d` is 24 hours.
  *
- * @throws {RangeError} for any other text, a number without a unit included.
+ * @throws {RangeError} for any other text, including a number without a unit.
  */
 export function parseDuration(text: string): number {
   if (text === '0') return 0;
@@ -21,7 +21,7 @@ export function parseDuration(text: string): number {
   return Math.round(ms);
 }
 
-/** A duration as `parseDuration` reads it, in its largest whole unit up to hours: `8h`, `90m`, `0`. */
+/** Formats a duration for `parseDuration`, in its largest whole unit up to hours: `8h`, `90m`, `0`. */
 export function formatDuration(ms: number): string {
   if (ms === 0) return '0';
   const unit = (['h', 'm', 's'] as const).find((name) => ms % MS_PER_UNIT[name] === 0) ?? 'ms';

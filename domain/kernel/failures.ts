@@ -1,9 +1,9 @@
 /**
- * Every failure an activity may throw, by who must move next. Workflows see them as `ApplicationFailure.type`.
+ * The failures of activities, by who has to act. Workflows see them as `ApplicationFailure.type`.
  *
- * - waiting: nothing is wrong, the world is not there yet; retried after the time that the thrower names.
+ * - waiting: not an error, something is not there yet; retried after the time in the failure.
  * - transient: an error of the network or of a server; retried by the activity's retry policy.
- * - stalled: a person must act; not retried, the workflow shows it and holds.
+ * - stalled: a person has to act; not retried, the workflow reports it and waits.
  */
 export const failureTypes = {
   NotYet: 'waiting',
@@ -11,7 +11,7 @@ export const failureTypes = {
   GloballyPaused: 'stalled',
   /** The target, its namespace or the controller is paused. */
   Paused: 'stalled',
-  /** The policy forbids now what it allowed when it was decided; the workflow looks afresh at once. */
+  /** The policy no longer allows what was decided; the workflow observes again at once. */
   PolicyChanged: 'stalled',
   ForgeRateLimited: 'waiting',
   WriteBudgetSpent: 'waiting',

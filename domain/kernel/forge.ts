@@ -1,4 +1,4 @@
-/** What a service that keeps Git repositories has, in this product's own terms. */
+/** Terms for services that host Git repositories. */
 
 export interface RepositoryName {
   readonly owner: string;
@@ -7,20 +7,20 @@ export interface RepositoryName {
   readonly baseBranch?: string | undefined;
 }
 
-/** Whether an open pull request can be merged; each forge's own words are read into these by its adapter. */
+/** Whether an open pull request can be merged; each forge's adapter maps the forge's own states to these. */
 export type Mergeability =
-  /** Nothing that the forge knows of is in the way. */
+  /** The forge knows of no obstacle. */
   | 'clean'
   /** The forge does not know yet. */
   | 'computing'
   | 'draft'
   /** The base changed the same lines. */
   | 'conflict'
-  /** The base moved on and must be contained before a merge. */
+  /** The base moved, and the branch must contain it before a merge. */
   | 'behind'
-  /** A rule of the base is in the way: a review, a required check, a merge queue. */
+  /** A rule of the base prevents the merge: a review, a required check, a merge queue. */
   | 'blocked'
   /** A check that is not required has not passed. */
   | 'unstable'
-  /** The forge says something that this version does not know. */
+  /** A state of the forge that this version does not know. */
   | 'unrecognised';

@@ -1,4 +1,4 @@
-/** A resource of the Kubernetes API without its version, as quotas and discovery name it. */
+/** A resource of the Kubernetes API without its version, as named by quotas and discovery. */
 
 export interface GroupResource {
   /** "" is the core group. */
@@ -7,7 +7,7 @@ export interface GroupResource {
   readonly resource: string;
 }
 
-/** `deployments.apps`, and `pods` for the core group; it tells one resource from every other. */
+/** `deployments.apps`, and `pods` for the core group; unique for each resource. */
 export function groupResourceName({ group, resource }: GroupResource): string {
   return group === '' ? resource : `${resource}.${group}`;
 }

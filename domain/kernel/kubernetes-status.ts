@@ -1,25 +1,25 @@
 import { oneLine } from './sentence.ts';
 
-/** The `Status` object that the API server answers an error with. */
+/** The `Status` object in an error response of the API server. */
 export interface KubernetesStatus {
   readonly message?: string;
   readonly reason?: string;
   readonly details?: { readonly causes?: readonly { readonly reason?: string }[] };
 }
 
-/** What is in the body of an answer that is an error; empty where nothing can be read. */
+/** The status in the body of an error response; empty when it cannot be parsed. */
 export function readKubernetesStatus(body: unknown): KubernetesStatus {
   if (typeof body !== 'string') return {};
   try {
     const status: unknown = JSON.parse(body);
     return typeof status === 'object' && status !== null ? status : {};
   } catch {
-    // A proxy in between answers with text or HTML.
+    // A proxy may respond with text or HTML.
     return { message: body.slice(0, 200).trim() };
   }
 }
 
-/** The message of the API server in one line; undefined where it gave none. */
+/** The message of the API server on one line; undefined when there is none. */
 export function kubernetesMessage(body: unknown): string | undefined {
   const { message } = readKubernetesStatus(body);
   const line = typeof message === 'string' ? oneLine(message) : '';

@@ -14,18 +14,20 @@ import type { ReadInput } from './command-input.ts';
 import { type Pause, type PauseInForce, PAUSES, pauseSentence } from './pause.ts';
 import type { EpochMs } from './time.ts';
 
-/** How long what a process has read of the pauses counts as confirmed, in milliseconds. */
+/** How long a read of the pauses counts as confirmed, in milliseconds. */
 export const PAUSES_CONFIRMED_MS = 30_000;
 
 export type PauseState =
-  /** Neither this run nor one before it has read anything. */
+  /** Neither this run nor an earlier one has read the ConfigMaps. */
   | { readonly kind: 'Unread' }
-  /** As it was read or kept last. */
+  /** As last read or saved. */
   | { readonly kind: 'Known'; readonly pause: PauseInForce | null; readonly at: EpochMs }
-  /** An operator's word to this run, which is not kept outside of it yet; `before` is what held until then. */
+  /**
+   * An operator's command to this run that is not saved in the ConfigMap yet; `before` is the pause before the command.
+   */
   | { readonly kind: 'Unkept'; readonly pause: Pause | null; readonly before: PauseInForce | null };
 
-/** The pause that holds. One that ends does so when its end is kept. */
+/** The pause in force. A resumed pause stays in force until the resume is saved. */
 export function pauseInForce(state: PauseState): PauseInForce | null {
   switch (state.kind) {
     case 'Unread':
@@ -39,7 +41,7 @@ export function pauseInForce(state: PauseState): PauseInForce | null {
   }
 }
 
-/** What a `pause` or `resume` that is sent to a workflow comes to. */
+/** The answer to a `pause` or `resume` command. */
 export type PauseAnswer =
   | { readonly kind: 'accepted'; readonly state: PauseState; readonly message: string }
   | { readonly kind: 'rejected'; readonly message: string };
@@ -69,21 +71,21 @@ export function pauseCommand(
   if (before !== null && before.scope !== 'target') {
     return { kind: 'rejected', message: `${pauseSentence(before)}, which resume of one target does not end` };
   }
-  // Before anything was read there may be a pause: to take away one that is not there changes nothing.
+  // Before the first read there may be a pause; deleting one that does not exist changes nothing.
   return accepted(null, `resumed by ${by}`);
 }
 
-/** The state when what was said is kept. What else holds is found by the next observation or write. */
+/** The state after the command was saved. A pause of a wider scope is found by the next observation or write. */
 export function afterKeeping({ pause }: Extract<PauseState, { kind: 'Unkept' }>, now: EpochMs): PauseState {
   const known = pause === null ? null : ({ scope: 'target', kept: `ConfigMap ${PAUSES}`, ...pause } as const);
   return { kind: 'Known', pause: known, at: now };
 }
 
 /**
- * The state after a reading. A worker may have read the ConfigMaps up to 30 s before it answers by them: an answer without
- * a pause ends none that became known less than that before the question.
+ * The state after a read. A worker may use a read of the ConfigMaps that is up to 30 s old, so a result without a pause
+ * does not end a pause that became known less than 30 s before the question.
  *
- * @param askedAt when the question was asked; infinite where the answer was read for it.
+ * @param askedAt when the question was asked; infinite when the ConfigMaps were read for it.
  */
 export function afterReading(
   state: PauseState,

@@ -1,41 +1,48 @@
-/** Pauses: what Headroom may not write for, who said so, and why. Workflows import this, so it reads nothing: see stored-pause.ts. */
+/**
+ * Pauses: what Headroom must not write to, who said so, and why. Workflows import this module, so it has no parsers:
+ * see stored-pause.ts.
+ */
 import type { ControllerName } from './controllers.ts';
 import { type EpochMs, formatInstant } from './time.ts';
 
-/** Its existence, even empty, stops everything. People create and delete it; Headroom only reads it. */
+/**
+ * The existence of this ConfigMap, even empty, stops everything. People create and delete it; Headroom only reads it.
+ */
 export const PAUSE_EVERYTHING = 'headroom-pause';
-/** Each of its keys is a pause of one target, a namespace or a controller. */
+/** Each key of this ConfigMap is a pause of one target, a namespace or a controller. */
 export const PAUSES = 'headroom-pauses';
 
-/** An operator's word to write nothing. */
+/** An operator's command to write nothing. */
 export interface Pause {
   readonly by: string;
   readonly reason: string;
-  /** Null where it was not said, or cannot be read. */
+  /** Null when the time is absent or invalid. */
   readonly at: EpochMs | null;
 }
 
-/** What a pause holds for. */
+/** The scope of a pause. */
 export type PauseScope =
   | { readonly kind: 'everything' }
   | { readonly kind: 'controller'; readonly controller: string }
   | { readonly kind: 'namespace'; readonly namespace: string }
-  /** `name` is `<namespace>/<quota>`, or the name of what is in no namespace. */
+  /** `name` is `<namespace>/<quota>`, or the name of a cluster-scoped target. */
   | { readonly kind: 'target'; readonly controller: string; readonly name: string };
 
-/** What somebody wants to write for. */
+/** The subject of a write. */
 export interface PauseSubject {
   readonly controller: ControllerName;
-  /** Absent for what is in no namespace. */
+  /** Absent for a cluster-scoped subject. */
   readonly namespace?: string;
-  /** `<namespace>/<quota>`, or the name of what is in no namespace; absent for what concerns no single target. */
+  /**
+   * `<namespace>/<quota>`, or the name of a cluster-scoped target; absent for a write that concerns no single target.
+   */
   readonly name?: string;
 }
 
-/** A pause that holds for a subject, and what it was said for. */
+/** A pause that applies to a subject, with its scope. */
 export interface PauseInForce extends Pause {
   readonly scope: PauseScope['kind'];
-  /** For people: `ConfigMap headroom-pauses, key namespace_team-a`. */
+  /** Where the pause is stored, for people: `ConfigMap headroom-pauses, key namespace_team-a`. */
   readonly kept: string;
 }
 

@@ -1,15 +1,15 @@
 /**
- * A percentage as a policy states it ("80", "12.5%"), kept as the exact decimal that was written: a canonical text such
- * as "80" or "12.5", so that it crosses a Temporal payload unchanged.
+ * A percentage in a policy ("80", "12.5%") as the exact decimal that was written: a canonical text such as "80" or
+ * "12.5", which crosses Temporal payloads unchanged.
  */
 export type Percent = string;
 
 const PERCENT = /^([0-9]{1,9})(?:\.([0-9]{1,9}))?%?$/;
 
 /**
- * Reads "90", "90%" or "12.5%" (percent in each of them: "0.5" is half a percent).
+ * Parses "90", "90%" or "12.5%"; "0.5" is half a percent.
  *
- * @throws {RangeError} for any other text; the message says what would be right.
+ * @throws {RangeError} for any other text; the message says what would be valid.
  */
 export function parsePercent(text: string): Percent {
   const match = PERCENT.exec(text.trim());

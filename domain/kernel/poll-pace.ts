@@ -1,4 +1,4 @@
-/** How fast an awaited thing is asked for: often at first, and more slowly while it takes long. */
+/** The pace of polling: fast at first, slower over time. */
 export interface PollPace {
   /** Milliseconds between the first questions. */
   readonly first: number;

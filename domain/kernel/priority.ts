@@ -1,14 +1,14 @@
 /**
- * Temporal's priority keys of what Headroom starts; of two tasks that wait, the one with the smaller key goes first. A workflow
- * execution keeps its key, and an activity may have another one.
+ * Temporal's priority keys for workflows and activities; a smaller key is served first. A workflow execution keeps its
+ * key; an activity may have another one.
  */
 export const priorities = {
   /** A person started it and waits for it. */
   person: 1,
-  /** A quota that admission cannot judge yet. */
+  /** A quota whose usage admission does not know yet. */
   urgent: 2,
   /** Everything else, such as an episode. */
   routine: 3,
-  /** What a resync found, which nobody has noticed so far. */
+  /** Found by a resync, so nobody has noticed it yet. */
   resync: 4,
 } as const;

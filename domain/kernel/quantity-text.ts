@@ -1,9 +1,9 @@
-/** Amounts as people read them: with their unit, so that nobody has to know what a resource of a quota is counted in. */
+/** Amounts for people, with their unit. */
 import { listText } from './sentence.ts';
 import { formatQuantity, parseQuantity, type Quantity } from './quantity.ts';
 import { type ResourceList, resourceEntries } from './resource-list.ts';
 
-/** What a resource is counted in. */
+/** The unit in which a resource is counted. */
 interface Unit {
   readonly one: string;
   readonly many: string;
@@ -25,7 +25,7 @@ const COUNTED: Readonly<Record<string, readonly [one: string, many: string]>> = 
   resourcequotas: ['ResourceQuota', 'ResourceQuotas'],
 };
 
-/** `3.6 CPU`, `4Gi memory`, `1 pod`: an amount of a resource of a quota, with its unit. */
+/** `3.6 CPU`, `4Gi memory`, `1 pod`: an amount of a quota's resource, with its unit. */
 export function quantityText(resource: string, quantity: string): string {
   const unit = unitOf(resource);
   const amount = amountText(unit, parseQuantity(quantity));
@@ -37,7 +37,7 @@ export function shareText(resource: string, part: string, whole: string): string
   return `${amountText(unitOf(resource), parseQuantity(part))} of ${quantityText(resource, whole)}`;
 }
 
-/** `1 CPU (requests.cpu) and 2 pods`: several amounts, with the resource's name where the unit does not tell it. */
+/** `1 CPU (requests.cpu) and 2 pods`: several amounts; the resource's name is added where the unit is ambiguous. */
 export function amountsText(amounts: ResourceList): string {
   const parts = resourceEntries(amounts).map(([resource]) => {
     const text = quantityText(resource, amounts[resource] ?? '0');
@@ -53,7 +53,7 @@ function unitOf(resource: string): Unit {
     const kind = resource.slice('count/'.length);
     return { one: `${kind} object`, many: `${kind} objects`, isBytes: false };
   }
-  // Of a storage class: `fast.storageclass.storage.k8s.io/requests.storage`.
+  // A limit of a storage class: `fast.storageclass.storage.k8s.io/requests.storage`.
   const isOfClass = resource.includes('.storageclass.storage.k8s.io/');
   const name = (isOfClass ? resource.slice(resource.lastIndexOf('/') + 1) : resource).replace(
     /^(?:requests|limits)\./,
@@ -76,10 +76,12 @@ function decimalText(nano: bigint): string {
   return `${nano < 0n ? '-' : ''}${magnitude / NANOS}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** The longest text that is read at a glance, such as `1500Mi` and `123456k`. */
+/** The longest text that is easy to read, such as `1500Mi` and `123456k`. */
 const READABLE = 7;
 
-/** With Kubernetes' suffixes; what has no short text (1288490189 bytes) is rounded and says so: `about 1.2Gi`. */
+/**
+ * With Kubernetes' suffixes. An amount without a short text (1288490189 bytes) is rounded and marked: `about 1.2Gi`.
+ */
 function bytesText({ nano }: Quantity): string {
   const texts = (['BinarySI', 'DecimalSI'] as const).map((format) => formatQuantity({ nano, format }));
   const [shortest = ''] = texts.toSorted((a, b) => a.length - b.length);

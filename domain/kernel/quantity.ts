@@ -97,8 +97,8 @@ function fitsInt64(scale: Scale, whole: string, fraction: string): boolean {
 }
 
 /**
- * Whether Kubernetes goes on printing the text that such a number was read from: it does when the number looks
- * canonical at a glance (ParseQuantity in apimachinery).
+ * Whether Kubernetes prints such a number as it was written, because it looks canonical at a glance (ParseQuantity in
+ * apimachinery).
  */
 function keepsSpelling(scale: Scale, whole: string, fraction: string): boolean {
   if (scale.base === 2) {

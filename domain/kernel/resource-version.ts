@@ -1,8 +1,8 @@
 const DIGITS = /^[0-9]+$/;
 
 /**
- * Whether a cache at version `a` has seen what happened at `b`. Kubernetes 1.35 guarantees that the resourceVersions of one
- * resource are decimal numbers that grow; of an API server that has others nothing can be said, so nothing is waited for.
+ * Whether a cache at version `a` has seen what happened at `b`. Kubernetes 1.35 guarantees that the resourceVersions of
+ * one resource are increasing decimal numbers. Other versions cannot be compared, so nothing waits for them.
  */
 export function isAtLeast(a: string, b: string): boolean {
   if (!DIGITS.test(a) || !DIGITS.test(b)) return true;

@@ -17,7 +17,7 @@ export function readPrivateKey(text: string): string {
   try {
     key = createPrivateKey(pem);
   } catch {
-    // OpenSSL's own words name routines, and nobody can promise what else.
+    // OpenSSL's messages name internal routines and might quote parts of the key.
     throw new Error('it is cut off or damaged');
   }
   if (key.asymmetricKeyType !== 'rsa') throw new Error(`it is a key of type ${key.asymmetricKeyType}, and not RSA`);

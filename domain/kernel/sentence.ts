@@ -1,6 +1,6 @@
 /**
- * A text as a sentence of its own: with a capital letter and a full stop. A name that is written as it is (`requests.cpu`,
- * `web-1`) and a resource with its number (`pods 10`) keep their small letter.
+ * Turns a text into a sentence: with a capital letter and a full stop. A literal name (`requests.cpu`, `web-1`) and a
+ * resource with its number (`pods 10`) keep their small letter.
  */
 export function sentence(text: string): string {
   const trimmed = text.trim();
@@ -10,13 +10,13 @@ export function sentence(text: string): string {
   return begun === '' || /[.!?:…]$/.test(begun) ? begun : `${begun}.`;
 }
 
-/** A text without line breaks: what people or others wrote becomes part of a sentence of ours. */
+/** Removes line breaks, because text of people or other programs becomes part of our sentences. */
 export function oneLine(text: string): string {
   // oxlint-disable-next-line no-control-regex -- control characters are what is taken out
   return text.replace(/[\s\u0000-\u001f\u007f]+/g, ' ').trim();
 }
 
-/** A text of at most so many characters, with an ellipsis where something is missing. */
+/** A text of at most so many characters, with an ellipsis if it was cut. */
 export function truncate(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
 }

@@ -1,4 +1,4 @@
-/** Pauses as two ConfigMaps keep them. */
+/** The format of pauses in two ConfigMaps. */
 import { z } from 'zod';
 import {
   type Pause,
@@ -19,9 +19,9 @@ export interface PauseConfigMaps {
 }
 
 /**
- * The key of a pause in the ConfigMap: `target_<controller>_team-a_compute`, `namespace_team-a`, `controller_<controller>`. No
- * name of Kubernetes has an underscore, so the parts cannot run into each other. A key has at most 253 characters, fewer than
- * a target's names may have; a longer one ends in a hash.
+ * The key of a pause in the ConfigMap: `target_<controller>_team-a_compute`, `namespace_team-a`,
+ * `controller_<controller>`. Kubernetes names have no underscore, so the parts are unambiguous. A key has at most 253
+ * characters; a longer one ends in a hash.
  *
  * @param digest of a text, in hexadecimal digits.
  */
@@ -43,8 +43,8 @@ type ReadScope =
   | (Extract<PauseScope, { kind: 'controller' | 'target' }> & { readonly controller: ControllerName });
 
 /**
- * What a key of the ConfigMap stops; null for one that stops nothing, such as `namespace-team-a` or a misspelt controller.
- * The name of a target that was too long for a key is not whole.
+ * The scope of a key of the ConfigMap; null for a key that stops nothing, such as `namespace-team-a` or a misspelled
+ * controller. The name of a target in a shortened key is not complete.
  */
 export function scopeOfPauseKey(key: string): ReadScope | null {
   const [, kind, rest = ''] = /^(controller|namespace|target)_(.+)$/s.exec(key) ?? [];
@@ -75,7 +75,7 @@ const storedPause = z.object({
   at: z.iso.datetime({ offset: true }).nullable().catch(null),
 });
 
-/** Reads the value of a key as any version wrote it. Whatever people typed in its place is a pause all the same. */
+/** Parses the value of a key in the format of any version. Any other value, which people may type, is a pause too. */
 export function upgradePause(text: string): Pause {
   let value: unknown;
   try {
@@ -95,8 +95,8 @@ export function storePause({ by, reason, at }: Pause): string {
 }
 
 /**
- * The pause that holds for a subject, the widest first; null where there is none. It is everything's while the ConfigMap
- * `headroom-pause` exists, unless its key `paused` is "false".
+ * The pause that applies to a subject, the widest scope first; null when there is none. Everything is paused while the
+ * ConfigMap `headroom-pause` exists, unless its key `paused` is "false".
  */
 export function pauseOf(
   { everything, pauses }: PauseConfigMaps,

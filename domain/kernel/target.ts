@@ -1,6 +1,6 @@
 /**
- * Targets and task queues that more than one process must agree on. The workflow ids are in `target.ts` of each controller:
- * nobody else builds these strings, so that an id is always the same lock.
+ * Targets and task queues that several processes must agree on. The workflow ids are built only in `target.ts` of each
+ * controller, so that the same target always has the same id.
  */
 
 import type { ControllerName } from './controllers.ts';
@@ -12,13 +12,15 @@ export interface QuotaTarget {
   readonly quota: string;
 }
 
-/** Task queue of a cluster's workflows. It carries the cluster's name so that no cluster runs another's. */
+/**
+ * The task queue of a cluster's workflows. It contains the cluster's name, so that no cluster runs another's workflows.
+ */
 export function taskQueue(cluster: string): string {
   return `headroom/${cluster}`;
 }
 
 /**
- * Task queue of the activities of one controller, beside that of a cluster's workflows. Each has slots of its own, so that
+ * The task queue of one controller's activities, besides that of a cluster's workflows. Each has its own slots, so that
  * a backlog of one controller delays no other.
  */
 export function activityTaskQueue(workflowTaskQueue: string, controller: ControllerName): string {
@@ -30,7 +32,7 @@ export function cacheTaskQueue(cluster: string): string {
   return `headroom-cache/${cluster}`;
 }
 
-/** What a controller wants to write for when it is about a quota. */
+/** The pause subject of a write about a quota. */
 export function quotaPauseSubject(
   controller: ControllerName,
   target: QuotaTarget,

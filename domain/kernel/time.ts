@@ -23,10 +23,10 @@ export function fromNow(at: EpochMs, now: EpochMs): string {
   return at < now ? `${formatSpan(now - at)} ago` : `in ${formatSpan(at - now)}`;
 }
 
-/** As `formatInstant` writes them, but for those that say already how far away they are. */
+/** Instants as `formatInstant` writes them, except for those already followed by their relative time. */
 const INSTANT = /\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z(?! \((?:in )?\d)/g;
 
-/** A text with how far away each exact moment in it is: `until 2026-11-20T11:15:00Z (in 58 min)`. */
+/** Adds the relative time to each instant in a text: `until 2026-11-20T11:15:00Z (in 58 min)`. */
 export function withRelativeTimes(text: string, now: EpochMs): string {
   return text.replaceAll(INSTANT, (instant) => `${instant} (${fromNow(Date.parse(instant), now)})`);
 }

@@ -9,7 +9,7 @@ import {
   targetOfLease,
 } from '../quota-resize/model/lease.ts';
 
-/** What is so in the cluster and in Temporal, read after the Leases were. */
+/** The state of the cluster and of Temporal, read after the Leases. */
 export interface Surroundings {
   readonly cluster: string;
   readonly namespaces: ReadonlySet<string>;
@@ -19,23 +19,23 @@ export interface Surroundings {
   readonly running: ReadonlySet<string>;
 }
 
-/** What to do with a Lease, and why in a sentence. `unlock` takes its holder away; a file's Lease is nothing without one. */
+/** What to do with a Lease, and why, as a sentence. `unlock` removes the holder; a file's Lease is deleted instead. */
 type LeaseEvaluation =
   | { readonly kind: 'keep' }
   | { readonly kind: 'delete'; readonly why: string }
   | { readonly kind: 'unlock'; readonly why: string };
 
-/** A workflow that has just begun is in no list of running ones yet. */
+/** A workflow that has just started may not be in the list of running ones yet. */
 const UNLOCK_GRACE_MS = 10 * 60_000;
 
-/** A GitOps tool may delete a quota and create it again; its cooldown and refusals should outlive that. */
+/** A GitOps tool may delete a quota and create it again; its cooldown and rejections should survive that. */
 const QUOTA_GONE_GRACE_MS = 24 * 60 * 60_000;
 
 const keep: LeaseEvaluation = { kind: 'keep' };
 
 /**
- * Whether a Lease is old. The annotations say whose it is; an earlier tool's Lease has only its name, and goes when no
- * reading of that names a living namespace.
+ * Evaluates whether a Lease can be collected. The annotations name its target; an earlier tool's Lease has only its
+ * name, and is deleted when no interpretation of the name is an existing namespace.
  *
  * @param lastWritten when the Lease was last written.
  */
@@ -53,8 +53,8 @@ export function evaluateLease(
     return { kind: 'delete', why: `none of the namespaces ${readings.join(', ')} exists` };
   }
   const { namespace, quota } = target;
-  // A workflow that runs still needs it, also to say goodbye to a quota that is gone. The lock of a quota that another one's
-  // pull request raises is that one's; its own workflow only waits for it.
+  // A running workflow still needs it, also to end the decision of a deleted quota. The lock of a batched quota belongs
+  // to the batch owner's workflow; the quota's own workflow only waits for it.
   const carrier = carrierOfLease(lease);
   const owner = { cluster, namespace, quota: carrier ?? quota };
   if (running.has(quotaResizeId(owner))) return keep;

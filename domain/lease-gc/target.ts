@@ -1,4 +1,4 @@
-/** Id of the Schedule (and of the workflows it starts) that collects old Leases of a cluster. */
+/** The id of the Schedule (and the prefix of its workflows' ids) that collects a cluster's old Leases. */
 export function leaseGcId(cluster: string): string {
   return `lease-gc/${cluster}`;
 }

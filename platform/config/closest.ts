@@ -1,6 +1,6 @@
 /**
- * The known name nearest to what was written, for "did you mean": at most a third of its letters may differ, and upper
- * and lower case and the separators `-`, `_` and `.` count as the same.
+ * The most similar known name, for "did you mean": at most a third of its letters may differ, and case and the
+ * separators `-`, `_` and `.` are ignored.
  */
 export function closest(written: string, names: readonly string[]): string | undefined {
   let best: string | undefined;

@@ -3,21 +3,21 @@ import { closest } from './closest.ts';
 import type { ConfigProblem, Setting, WrittenValue } from '../../domain/kernel/settings/setting.ts';
 import { configFileSetting, type SettingEntry } from './settings.ts';
 
-/** What a command line says: the text of each setting by its flag, and what is wrong with it. */
+/** The result of parsing a command line: the text of each setting by its flag, and the problems. */
 interface CommandLine {
   readonly values: ReadonlyMap<string, WrittenValue>;
   readonly problems: readonly ConfigProblem[];
 }
 
 /**
- * Reads `--flag value` and `--flag=value`; a switch alone means true. Given twice, the last one counts. What follows an
- * unknown flag is never shown: it may be a secret.
+ * Parses `--flag value` and `--flag=value`; a switch alone means true. If a flag is given twice, the last value counts.
+ * The value of an unknown flag is never shown: it may be a secret.
  */
 export function readCommandLine(argv: readonly string[], settingEntries: readonly SettingEntry[]): CommandLine {
   const existing = new Map<string, Setting>([[configFileSetting.flag, configFileSetting]]);
   for (const { setting } of settingEntries) if (setting.flag !== undefined) existing.set(setting.flag, setting);
-  // Without types the parser leaves a value that stands apart from its flag as a word of its own, so that a flag without
-  // its value does not swallow the next flag.
+  // Without types the parser returns a separate value as a word of its own, so that a flag without a value does not
+  // swallow the next flag.
   const { tokens } = parseArgs({ args: [...argv], strict: false, allowPositionals: true, tokens: true });
 
   const values = new Map<string, WrittenValue>();
@@ -31,7 +31,7 @@ export function readCommandLine(argv: readonly string[], settingEntries: readonl
     const flag = token.rawName;
     const setting = existing.get(flag);
     const next = tokens[at + 1];
-    // A switch takes a value only with "=", so that a word behind it is reported instead of dropped.
+    // A switch takes a value only with "=", so that a word after it is reported and not dropped.
     const apart = token.value === undefined && next?.kind === 'positional' && setting?.isSwitch !== true;
     if (apart) at += 1;
     const text = apart ? next.value : token.value;

@@ -3,7 +3,7 @@ import { closest } from './closest.ts';
 import type { ConfigProblem, WrittenValue } from '../../domain/kernel/settings/setting.ts';
 import type { SettingEntry } from './settings.ts';
 
-/** What a configuration file says: the text of each setting by its path, and what is wrong with the file. */
+/** The result of parsing a configuration file: the text of each setting by its path, and the problems. */
 interface ConfigFileContent {
   readonly values: ReadonlyMap<string, WrittenValue>;
   readonly problems: readonly ConfigProblem[];

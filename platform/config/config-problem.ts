@@ -2,8 +2,8 @@ import type { ConfigProblem } from '../../domain/kernel/settings/setting.ts';
 import { scrub } from '../log/redaction.ts';
 
 /**
- * The configuration is not usable; the message has all its problems, one a line. Nothing with the form of a credential
- * is in it, even where a token was written into the wrong variable.
+ * The configuration is invalid; the message lists all problems, one per line. Texts that look like credentials are
+ * removed, in case a token was written into the wrong variable.
  */
 export class ConfigError extends Error {
   readonly problems: readonly ConfigProblem[];

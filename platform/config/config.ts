@@ -22,37 +22,37 @@ import {
   type PlatformValues,
 } from './settings.ts';
 
-/** Where the configuration comes from; a process passes its own environment and arguments. */
+/** The sources of the configuration; a process passes its own environment and arguments. */
 export interface ConfigSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The arguments after the program's own name. */
   readonly argv: readonly string[];
-  /** Which program it is for: what another one needs is not asked for. Default: the worker. */
+  /** The program; settings that only other programs require are optional. Default: the worker. */
   readonly program?: ProgramName;
   /**
-   * What a worker reported, by path. Where it is given, the settings that workers report have these values, below the
-   * flags; the environment and the file of this process do not count for them.
+   * The settings that a worker reported, by path. If given, they take precedence over this process's environment and
+   * file, but not over its flags.
    */
   readonly reported?: ReadonlyMap<string, ReportedSetting>;
   /** @throws the file system's error when the file cannot be read. */
   readonly readFile?: (path: string) => string;
 }
 
-/** Where a value was written, without the value: it may be a secret. */
+/** Where a value was written, without the value, which may be a secret. */
 type Origin = Pick<WrittenValue, 'where' | 'layer'> & Partial<Pick<ReportedSetting, 'reportedBy'>>;
 
-/** What every process is configured with: true values, durations in milliseconds. */
+/** The configuration of every process: parsed values, durations in milliseconds. */
 export interface PlatformConfig extends Omit<PlatformValues, 'temporal'> {
   readonly temporal: TemporalTarget;
-  /** Where Temporal's UI is, with the namespace of the workflows; null where nobody said it. */
+  /** The URL of the Temporal UI and the namespace of the workflows; null when not configured. */
   readonly temporalUi: { readonly url: string; readonly namespace: string } | null;
-  /** Every secret that this process was given, to be kept out of its log. */
+  /** All secrets of this process, which are redacted from its log. */
   readonly secrets: readonly Secret<string | readonly string[]>[];
-  /** Where each setting was written, by its path; a setting that nobody wrote has its default and is not here. */
+  /** Where each setting was written, by its path; settings with their default value are absent. */
   readonly origins: ReadonlyMap<string, Origin>;
   /** The settings that decisions depend on, by path, as this process reports them. There is no secret among them. */
   readonly reported: ReadonlyMap<string, WrittenValue>;
-  /** What an operator should know about this configuration: sentences to log at the start. */
+  /** Notices about this configuration, sentences that are logged at start. */
   readonly notices: readonly string[];
 }
 
@@ -75,7 +75,7 @@ export function settingTitles(controllers: ControllerSettings): Readonly<Record<
 const ownDefinition: SettingsDefinition = {
   groups: platformSettings,
   titles: platformTitles,
-  // Where the Leases and the pauses are.
+  // The namespace of the Leases and the pauses.
   reported: ['kubernetes.systemNamespace'],
   resolve: () => ({}),
 };
@@ -128,7 +128,7 @@ function originOf({ text: _text, ...origin }: WrittenValue): Origin {
   return origin;
 }
 
-/** What holds for a setting, as a user would write it; nothing where it is absent. */
+/** The value of a setting in text form; undefined when it is absent. */
 function effective(
   { path, setting }: SettingEntry,
   written: Written,
@@ -139,7 +139,7 @@ function effective(
   return value === undefined ? [] : [[path, value]];
 }
 
-/** Both configurations: a group that both have has the keys of both, and lists follow each other. */
+/** Merges two configurations: groups of both have the keys of both, and lists are concatenated. */
 function joined(first: object, second: object): object {
   const all: Record<string, unknown> = { ...first };
   for (const [name, value] of Object.entries(second)) {
@@ -199,8 +199,8 @@ function readNamedFile(
 }
 
 /**
- * Every setting's value. One with a problem is left out, so the result is only true when no problem was added; the
- * checks that come after look at what is there, so that all problems are reported at once.
+ * The values of all settings. Invalid ones are omitted and reported; later checks use the valid ones, so that all
+ * problems are reported at once.
  */
 function readValues(
   written: Written,
@@ -241,7 +241,7 @@ function badValue(
 ): ConfigProblem {
   const shown =
     setting.secret === true ? 'the value' : JSON.stringify(text.length > 120 ? `${text.slice(0, 120)}…` : text);
-  // A parser of our own says what exactly is wrong; the table says what would be right.
+  // A custom parser says what exactly is wrong; the table says what would be valid.
   const reason = issues.find((issue) => issue.code === 'custom' && issue.message !== NO_REASON)?.message;
   return {
     where: choice === undefined ? 'default' : `${choice.where} (${choice.layer})`,
@@ -250,8 +250,8 @@ function badValue(
 }
 
 /**
- * Variables that begin with HEADROOM_ and are nearly a setting's. No error: in a pod, Kubernetes itself sets variables
- * such as HEADROOM_WORKER_SERVICE_HOST for a Service with that name.
+ * Variables that begin with HEADROOM_ and resemble a setting's. Not an error: in a pod, Kubernetes sets variables such
+ * as HEADROOM_WORKER_SERVICE_HOST for a Service.
  */
 function misspelledVariables(env: ConfigSources['env'], settingEntries: readonly SettingEntry[]): string[] {
   const existing = [configFileSetting.env, ...settingEntries.map(({ setting }) => setting.env)];

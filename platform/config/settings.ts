@@ -158,7 +158,7 @@ export const platformSettings = {
     maxCachedWorkflows: {
       type: integerBetween(0, 100_000),
       expected: 'a number from 0 to 100000',
-      // A cached workflow was measured at 331 KB: 500 of them are 165 MB.
+      // A cached workflow was measured at 331 KB: 500 of them take 165 MB.
       description: 'How many workflows stay in memory between their tasks, at about a third of a megabyte each.',
       env: 'HEADROOM_MAX_CACHED_WORKFLOWS',
       flag: '--max-cached-workflows',
@@ -173,7 +173,7 @@ export const platformSettings = {
       default: '100',
     },
     maxConcurrentWorkflowTasks: {
-      // The SDK refuses 1 while workflows are cached: one slot would never be free for a task that is not sticky.
+      // The SDK rejects 1 while workflows are cached: no slot would be left for a task that is not sticky.
       type: integerBetween(2, 10_000),
       expected: 'a number from 2 to 10000',
       description: 'How many workflow tasks run at once.',

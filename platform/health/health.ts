@@ -3,19 +3,22 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { ListenAddress } from '../../domain/kernel/settings/forms.ts';
 
-/** Whether one thing that the process needs is there, and if not, why. */
+/** Whether something that the process needs is available, and if not, why. */
 export type ConditionStatus = { readonly ready: true } | { readonly ready: false; readonly reason: string };
 
-/** What a process needs before it is ready, by name. It is ready when every condition is, and there is at least one. */
+/**
+ * The conditions for the readiness of a process, by name. The process is ready when there is at least one condition and
+ * all are ready.
+ */
 export class Readiness {
   readonly #conditions = new Map<string, () => ConditionStatus>();
 
-  /** States a condition; stated again, it is replaced. */
+  /** Sets a condition, replacing an earlier status. */
   set(name: string, status: ConditionStatus): void {
     this.#conditions.set(name, () => status);
   }
 
-  /** A condition that is looked at whenever somebody asks. */
+  /** A condition that is evaluated at each request. */
   watch(name: string, check: () => ConditionStatus): void {
     this.#conditions.set(name, check);
   }
@@ -104,8 +107,8 @@ async function sendMetrics(response: ServerResponse, metrics: Registry): Promise
 }
 
 /**
- * The address as `host:port` with a real port, for a server that cannot say which free one it took, such as that of
- * Temporal's SDK. Between the asking and the taking another process may take it; that server then fails to start.
+ * The address as `host:port` with a real port, for a server that does not report its port, such as that of Temporal's
+ * SDK. Another process may take the port in between; that server then fails to start.
  */
 export async function concreteAddress({ host, port }: ListenAddress): Promise<string> {
   if (port !== 0) return `${formatHost(host)}:${port}`;

@@ -1,4 +1,4 @@
-/** What the processes may do in a cluster. `npm run manifests` writes the roles of deploy/ from it. */
+/** The permissions of the processes in a cluster. `npm run manifests` generates the roles in deploy/ from them. */
 
 /** A rule of a role. */
 export interface AccessRule {
@@ -10,11 +10,11 @@ export interface AccessRule {
   readonly verbs: readonly string[];
 }
 
-/** What a controller needs of one process, beside what every controller does. */
+/** Permissions of one process that a controller needs in addition to the common ones. */
 export interface Access {
   /** The folder of deploy/ whose manifest grants it; '' for what is always granted. */
   readonly component: string;
-  /** What whoever applies it should know, above the roles. */
+  /** A comment above the roles for the person who applies them. */
   readonly about?: string;
   /** In all namespaces. */
   readonly everywhere?: readonly AccessRule[];

@@ -2,24 +2,24 @@ import { type RequestContext, ResponseContext } from '@kubernetes/client-node';
 import { Agent, request } from 'undici';
 
 /**
- * Milliseconds for which a connection that nobody uses is kept, in place of undici's four seconds: a reconcile pass asks for
- * several things at once, and the next one comes some seconds later. A handshake costs both sides more than the request.
- * The API server closes such a connection after 90 s, load balancers after 60 s at the earliest.
+ * Milliseconds for which idle connections are kept, in place of undici's four seconds: a reconcile pass sends several
+ * requests at once, and the next pass comes some seconds later. A TLS handshake costs both sides more than a request.
+ * The API server closes idle connections after 90 s, load balancers after 60 s at the earliest.
  */
 const KEPT_IDLE_MS = 20_000;
 
-/** What the API server's audit log and `managedFields` call whoever names no field manager. */
+/** The name in the API server's audit log, and in `managedFields` where no field manager is given. */
 const USER_AGENT = 'headroom';
 
-/** Connections of the process's own, with these options of TLS and TCP. */
+/** A connection pool with these TLS and TCP options. */
 export function keepingAgent(connect: object): Agent {
   return new Agent({ connect, keepAliveTimeout: KEPT_IDLE_MS });
 }
 
 /**
- * Sends a request of the generated clients without `fetch`, which takes three times as long for the same answer.
+ * Sends a request of the generated clients without `fetch`, which takes three times as long.
  *
- * @throws TypeError `fetch failed` with its cause for a connection that broke, as fetch does; the signal's reason.
+ * @throws TypeError `fetch failed` with its cause for a broken connection, as fetch does; the signal's reason.
  */
 export async function sendRequest(context: RequestContext): Promise<ResponseContext> {
   const dispatcher = context.getDispatcher();
@@ -37,13 +37,13 @@ export async function sendRequest(context: RequestContext): Promise<ResponseCont
   const flat = Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]);
   return new ResponseContext(statusCode, Object.fromEntries(flat) as Record<string, string>, {
     text: async () => await asFetchFails(body.text()),
-    // What streams goes through a Watch.
+    // Streaming responses use a Watch.
     stream: () => null,
     binary: async () => Buffer.from(await asFetchFails(body.arrayBuffer())),
   });
 }
 
-/** While a connection is being opened, undici's request does not look at its signal; it is not sent after it either. */
+/** While a connection is being opened, undici ignores the signal; the request is not sent after an abort either. */
 async function untilAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = new Promise<never>((_resolve, reject) => {
     const fail = (): void => reject(signal.reason);

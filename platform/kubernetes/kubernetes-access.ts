@@ -23,28 +23,28 @@ import { untilAvailable, type WaitOptions, watchAvailability } from '../process/
 
 const SERVICE_ACCOUNT_TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/token';
 
-/** What decides which cluster is used, and how. */
+/** The options that select the cluster and its access. */
 export interface KubernetesAccess {
   /** One path, or several joined as in `KUBECONFIG`. */
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
   /** How long one request may take, answer included, in milliseconds; watches have their own. */
   readonly requestTimeoutMs: number;
-  /** What else ends a request with this method, sent at this moment. Absent: nothing does. */
+  /** Another reason to abort a request with this method. Absent: there is none. */
   readonly requestCancellation?: RequestCancellation;
 }
 
 export type RequestCancellation = (method: string) => AbortSignal | undefined;
 
-/** There is no cluster to talk to; the message names what was tried. */
+/** No cluster is configured; the message lists what was tried. */
 export class KubernetesAccessError extends Error {
   override readonly name = 'KubernetesAccessError';
 }
 
 /**
- * The access to the cluster: the given kubeconfig, else the pod's service account, and never a guess such as
- * `localhost:8080`. Its API clients give up after the request timeout, keep their connections, read rotated tokens, and
- * try once more with a fresh credential when the API server refuses the one they have.
+ * The access to the cluster: the given kubeconfig, otherwise the pod's service account, and never a guess such as
+ * `localhost:8080`. Its API clients have timeouts, keep connections, read rotated tokens, and retry once with a new
+ * credential when the API server rejects the present one.
  *
  * @throws {KubernetesAccessError} when there is no usable configuration.
  */
@@ -89,8 +89,8 @@ function readAccess(access: KubernetesAccess, env: Readonly<Record<string, strin
 }
 
 /**
- * The UID of the namespace `kube-system`, which tells one cluster from every other, once the API server answers and
- * lets us read it; until then it says what it waits for and tries again.
+ * The UID of the namespace `kube-system`, which identifies a cluster, once the API server responds and permits reading
+ * it; until then the reason is logged and the request repeated.
  *
  * @throws the signal's reason when the process stops first.
  */
@@ -98,7 +98,7 @@ export async function waitForKubernetes(kubeConfig: KubeConfig, options: WaitOpt
   return await untilAvailable(nameOf(kubeConfig), clusterUid(kubeConfig), kubernetesReason, options);
 }
 
-/** Goes on looking whether the API server answers and accepts the credentials, for the readiness of the process. */
+/** Keeps checking that the API server responds and accepts the credentials, for the readiness of the process. */
 export async function watchKubernetes(kubeConfig: KubeConfig, options: WaitOptions): Promise<void> {
   await watchAvailability(nameOf(kubeConfig), clusterUid(kubeConfig), kubernetesReason, options);
 }
@@ -118,7 +118,7 @@ function clusterUid(kubeConfig: KubeConfig): () => Promise<string> {
 
 /** One line from an error of the Kubernetes client: the API server's own words, or what the network said. */
 function kubernetesReason(error: unknown): string {
-  // The client throws the server's words of a 401 away.
+  // The client discards the server's message of a 401.
   if (error instanceof ApiException && error.code === UNAUTHORIZED) {
     return '401 Unauthorized: it does not accept the credentials, which are read again each time';
   }
@@ -162,7 +162,9 @@ const usersWithTokenFile = z.object({
     .nullish(),
 });
 
-/** `tokenFile` of a kubeconfig's user outranks its `token`; the client knows it only as an auth provider of its own. */
+/**
+ * `tokenFile` of a kubeconfig's user takes precedence over `token`; the client supports it only as an auth provider.
+ */
 function useTokenFiles(kubeConfig: KubeConfig, file: string): void {
   const { users } = usersWithTokenFile.parse(parse(readFileSync(file, 'utf8')));
   for (const { name, user } of users ?? []) {
@@ -181,9 +183,9 @@ type RequestLimits = Pick<KubernetesAccess, 'requestTimeoutMs' | 'requestCancell
 type DispatcherOptions = ReturnType<KubeConfig['createDispatcherOptions']>;
 
 /**
- * A KubeConfig whose credentials are renewed and whose connections are kept. The client of the library reads a kubeconfig
- * once and a token file once a minute, keeps a credential from a plugin until the expiry it came with, and opens a new
- * connection for every request, because it makes a dispatcher for each.
+ * A KubeConfig with renewed credentials and kept connections. The library reads a kubeconfig only once and a token file
+ * once a minute, keeps a plugin's credential until it expires, and opens a new connection for every request, because it
+ * creates a dispatcher for each.
  */
 class RenewingKubeConfig extends KubeConfig {
   readonly #read: () => KubeConfig;
@@ -197,12 +199,12 @@ class RenewingKubeConfig extends KubeConfig {
     this.#limits = limits;
   }
 
-  /** Reads everything again, and forgets every credential that the library's authenticators keep. */
+  /** Reads everything again, and drops all credentials that the library's authenticators cache. */
   reload(): void {
     const fresh = this.#read();
     const before = { context: this.getCurrentContext(), cluster: this.getCurrentCluster() };
     if (before.cluster !== null) {
-      // The file's current context may be another one by now; this process began with its cluster and stays with it.
+      // The file's current context may have changed; this process stays with its cluster.
       fresh.setCurrentContext(before.context);
       const server = fresh.getCurrentCluster()?.server;
       if (server !== before.cluster.server) {
@@ -217,15 +219,15 @@ class RenewingKubeConfig extends KubeConfig {
       contexts: fresh.getContexts(),
       currentContext: fresh.getCurrentContext(),
     });
-    // Private to the library, and the only place where a plugin's refused credential can be dropped.
+    // Private in the library, and the only place where a plugin's rejected credential can be dropped.
     type WithAuthenticators = { authenticators: unknown };
     (this as unknown as WithAuthenticators).authenticators = (fresh as unknown as WithAuthenticators).authenticators;
   }
 
   /**
-   * One connection for each request that is under way, as HTTP/1.1 has it. Over HTTP/2 all of them share one, and when the
-   * API server died on a busy machine, the library was seen to go on with the dead one: watches stayed "connected" and new
-   * requests timed out one after the other, for a minute and more, also when the server was back (ADR 22).
+   * One connection per concurrent request (HTTP/1.1). With HTTP/2 all requests share one connection, and when the API
+   * server was killed on a busy machine, the library kept using the dead one: watches stayed "connected" and new
+   * requests timed out one after the other, for a minute and more, even when the server was back (ADR 22).
    */
   override createDispatcherOptions(...given: Parameters<KubeConfig['createDispatcherOptions']>): DispatcherOptions {
     const options = super.createDispatcherOptions(...given);
@@ -258,7 +260,7 @@ class RenewingKubeConfig extends KubeConfig {
     await this.applyToHTTPSOptions(options);
     const { ca, cert, key: privateKey, rejectUnauthorized, servername } = options;
     const hash = createHash('sha256').update(JSON.stringify([rejectUnauthorized, servername]));
-    // As bytes: this is done for each request, and as JSON a certificate is a list of thousands of numbers.
+    // Hashed as bytes, because this runs for each request and a certificate in JSON is a list of thousands of numbers.
     for (const part of [ca, cert, privateKey].flat()) hash.update('|').update(bytesOf(part));
     const key = hash.digest('hex');
     if (this.#dispatcher?.key === key) {
@@ -273,7 +275,7 @@ class RenewingKubeConfig extends KubeConfig {
       if (given.type === 'agent') context.setDispatcher(keepingAgent(given.connect));
       this.#dispatcher = { key, value: context.getDispatcher() };
     }
-    // A token file may end in a line break, which no header may hold.
+    // A token file may end in a line break, which a header must not contain.
     const authorization = context.getHeaders()['Authorization'];
     if (authorization !== undefined) context.setHeaderParam('Authorization', authorization.trim());
   }
@@ -284,12 +286,15 @@ function bytesOf(part: NonNullable<RequestOptions['ca' | 'key']>[0] | undefined)
   return typeof part === 'string' || ArrayBuffer.isView(part) ? part : JSON.stringify(part);
 }
 
-/** An option of the connections of undici, which the library's type does not name. */
+/** An option of undici that the library's type does not include. */
 const HTTP_1 = { allowH2: false };
 
 const UNAUTHORIZED = 401;
 
-/** Sends requests with a time limit; a refused credential is renewed and the request sent once more. */
+/**
+ * Sends requests with a time limit; after a rejected credential, the credential is renewed and the request repeated
+ * once.
+ */
 class RenewingHttp implements HttpLibrary {
   readonly #kubeConfig: RenewingKubeConfig;
   readonly #limits: RequestLimits;
@@ -317,10 +322,10 @@ class RenewingHttp implements HttpLibrary {
       this.#kubeConfig.reload();
       await this.#kubeConfig.applySecurityAuthentication(request);
     } catch {
-      // The refusal itself says more than a kubeconfig that is just being written.
+      // The rejection is more useful than an error about a kubeconfig that is just being written.
       return response;
     }
-    // The same credential would be refused again. A refused request took no effect, so it can be repeated.
+    // The same credential would be rejected again. A rejected request had no effect, so it can be repeated.
     if (request.getHeaders()['Authorization'] === rejected) return response;
     await response.body.text();
     return await sendRequest(request);

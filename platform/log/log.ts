@@ -9,18 +9,18 @@ export interface LogOptions {
   /** The program: the field `name` of every line. */
   readonly name: string;
   readonly level: pino.Level;
-  /** Values that must never be in a line, whatever their form and wherever they come from. */
+  /** Values that must never be logged, in any form and from any source. */
   readonly secrets?: readonly Secret<string | readonly string[]>[];
   /** Standard output when absent. */
   readonly destination?: pino.DestinationStream;
 }
 
-// A shorter text is no credential, and replacing it everywhere would tear ordinary words.
+// A shorter text is not a credential, and redacting it would damage ordinary words.
 const SHORTEST_SECRET = 8;
 
 /**
- * A log of JSON lines: `time` (ISO 8601, UTC), `level` in words, `name`, the fields, `msg`. Credentials are taken out by
- * the name of their field, by their form, and by their value.
+ * A log of JSON lines: `time` (ISO 8601, UTC), `level` in words, `name`, the fields, `msg`. Credentials are redacted by
+ * the name of their field, by their format, and by their value.
  */
 export function createLog({ name, level, secrets = [], destination }: LogOptions): Log {
   const options: pino.LoggerOptions = {
@@ -36,7 +36,7 @@ export function createLog({ name, level, secrets = [], destination }: LogOptions
     },
     hooks: { streamWrite: (line) => withoutValues(scrub(line), secrets) },
   };
-  // Synchronous, so that the lines before a crash or an exit are written: they are the ones that somebody will look for.
+  // Synchronous, so that the last lines before a crash or an exit are written.
   return pino(options, destination ?? pino.destination({ dest: 1, sync: true }));
 }
 
@@ -44,7 +44,7 @@ function withoutValues(line: string, secrets: readonly Secret<string | readonly 
   let clean = line;
   for (const value of secrets.flatMap((secret) => secret.reveal())) {
     if (value.length < SHORTEST_SECRET) continue;
-    // In a line of JSON a value may stand with its quotes and line breaks escaped.
+    // In a JSON line, quotes and line breaks of a value may be escaped.
     for (const form of [value, JSON.stringify(value).slice(1, -1)]) clean = clean.replaceAll(form, '[redacted]');
   }
   return clean;
@@ -58,7 +58,10 @@ const PINO_LEVELS: Readonly<Record<LogLevel, pino.Level>> = {
   ERROR: 'error',
 };
 
-/** Where the core warns of each retry of each poll, ten lines a second, while a server is away that is waited for anyway. */
+/**
+ * The SDK's core logs each retry of each poll here, ten lines a second, while an unavailable server is already being
+ * waited for.
+ */
 const CORE_RETRIES = 'temporalio_client::retry';
 
 /** What Temporal's SDK, its native core, workflows and activities log, as lines of the given log. */
@@ -66,7 +69,7 @@ export function temporalLogger(log: Log): TemporalLogger {
   const write = (level: LogLevel, message: string, meta: LogMetadata = {}): void => {
     const { error, ...fields } = meta;
     const isRetry = level === 'WARN' && fields['target'] === CORE_RETRIES;
-    // Errors stand in `err` in every line, as pino and everything that reads its lines expect.
+    // All lines have errors in `err`, as pino and its tools expect.
     log[isRetry ? 'debug' : PINO_LEVELS[level]](
       error === undefined ? fields : { ...fields, err: error as unknown },
       message,

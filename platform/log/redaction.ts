@@ -2,31 +2,31 @@ import pino from 'pino';
 
 const HIDDEN = '[redacted]';
 
-/** Names of fields that carry credentials, wherever they appear in a log line. `tokenFile`, a path, is not one. */
+/** Names of fields with credentials, anywhere in a log line. `tokenFile`, a path, is not one. */
 const SECRET_FIELD =
   /^(?:proxy-)?authorization$|^(?:set-)?cookie$|token$|api-?_?key$|password$|passphrase$|private-?_?key$|^client-?_?key(?:-?_?data)?$|secret$/i;
 
-/** Credentials by their form: bearer and basic headers, GitHub's tokens, JSON Web Tokens, private keys, users in an address. */
+/** Formats of credentials: bearer and basic headers, GitHub's tokens, JSON Web Tokens, private keys, users in a URL. */
 const SECRET_VALUES: readonly (readonly [RegExp, string])[] = [
   [/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, `$1 ${HIDDEN}`],
   [/\b(?:gh[pousr]_\w{16,}(?:\.[\w-]+)*|github_pat_\w{16,})/g, HIDDEN],
   [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, HIDDEN],
-  // In JSON, line breaks are written as \n. A key that is cut off is hidden to the end of its text.
+  // In JSON, line breaks are written as \n. A truncated key is hidden to the end of its text.
   [/(-----BEGIN [A-Z ]*PRIVATE KEY-----)(?:\\+[nr]|\s)*[\w+/=]{16}[\s\S]*?(?:-----END|(?=")|$)/g, `$1${HIDDEN}`],
   [/(:\/\/)[^\s/@"\\]+@/g, `$1${HIDDEN}@`],
 ];
 
-/** How deep a logged object is followed; below it stands the type's name. */
+/** How deep a logged object is copied; deeper levels show only the type's name. */
 const MAX_DEPTH = 8;
 
-/** The text without anything that has the form of a credential. */
+/** Redacts everything that has the format of a credential. */
 export function scrub(text: string): string {
   return SECRET_VALUES.reduce((scrubbed, [form, replacement]) => scrubbed.replace(form, replacement), text);
 }
 
 /**
- * A copy of a log line's fields for JSON: credentials by their field's name are replaced, errors become their type,
- * message, stack and fields, bigints their digits, and an object that contains itself ends there.
+ * A copy of a log line's fields for JSON: credentials are redacted by the field's name, errors become their type,
+ * message, stack and fields, bigints become texts, and circular references are cut.
  */
 export function redactFields(fields: Record<string, unknown>): Record<string, unknown> {
   return copyFields(fields, [], 0);

@@ -5,23 +5,26 @@ export interface WaitOptions {
   readonly log: Log;
   /** Ends the wait; it then throws the signal's reason. */
   readonly signal: AbortSignal;
-  /** Told of every failed attempt, and of the success with `undefined`: for the readiness of the process. */
+  /**
+   * Called after every failed attempt with the reason, and after the success with `undefined`; for the readiness of the
+   * process.
+   */
   readonly onWait?: (reason: string | undefined) => void;
 }
 
 const FIRST_PAUSE_MS = 250;
-// Long enough not to burden a server that comes back, short enough that nobody waits for us then.
+// Long enough not to burden a server that comes back, short enough that nobody notices the delay.
 const LONGEST_PAUSE_MS = 5_000;
 const LOG_EVERY_MS = 10_000;
-/** Between two looks at a server that was there: two for each of a probe's usual ten seconds. */
+/** Interval of checks: two per period of ten seconds of a usual probe. */
 const CHECK_EVERY_MS = 5_000;
 
 /**
- * Tries until it succeeds or the process stops, with growing pauses. The first failure, then one line every ten seconds,
- * and every new reason says what is awaited and why.
+ * Repeats an attempt with exponential backoff until it succeeds or the process stops. The first failure, then one line
+ * every ten seconds, and every new reason are logged.
  *
- * @param what the server and where it is: "Temporal at localhost:7233".
- * @param reasonOf one line from the error of an attempt.
+ * @param what the server and its address: "Temporal at localhost:7233".
+ * @param reasonOf returns one line for an error.
  */
 export async function untilAvailable<T>(
   what: string,
@@ -48,14 +51,14 @@ export async function untilAvailable<T>(
         lastLine = { at: Date.now(), reason };
       }
     }
-    // Between a half and the whole pause, so that many processes do not come back in step.
+    // Jitter between a half and the whole backoff, so that many processes do not retry at the same time.
     await sleep(pause * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 }
 
 /**
- * Looks every few seconds whether a server that was there still is, and says what the process waits for while it is not,
- * until the process stops. Never rejects.
+ * Checks every few seconds that a server is still available, and logs the reason while it is not, until the process
+ * stops. Never rejects.
  */
 export async function watchAvailability<T>(
   what: string,

@@ -1,11 +1,11 @@
-/** With what a process of Headroom ends, so that whoever started it can tell why. */
+/** The exit codes of Headroom's processes. */
 export const exitCodes = {
-  /** Asked to stop, and everything came to an end in time. */
+  /** Stopped on request, in time. */
   stopped: 0,
-  /** An error that nothing could handle; it was logged. */
+  /** An unhandled error, which was logged. */
   failed: 1,
-  /** The configuration is not usable, or names what does not exist; starting it again does not help. */
+  /** The configuration is invalid or names something that does not exist; a restart does not help. */
   configuration: 2,
-  /** Asked to stop, and something did not end within the grace. */
+  /** Stopped on request, but something did not end within the grace time. */
   graceExceeded: 3,
 } as const;

@@ -22,21 +22,21 @@ import { mapStackTraces } from './stack-traces.ts';
 import { installShutdown, type Shutdown } from './shutdown.ts';
 import { connectClient, watchTemporal } from '../temporal/temporal.ts';
 
-/** What every process of Headroom has from its start. */
+/** What every Headroom process provides from its start. */
 export interface HeadroomProcess<Config extends PlatformConfig = PlatformConfig> extends Shutdown {
   readonly config: Config;
   readonly cluster: string;
   readonly log: Log;
   readonly readiness: Readiness;
-  /** How this process is named in Temporal's histories. */
+  /** The identity of this process in Temporal's histories. */
   readonly identity: string;
 }
 
 /**
- * Runs a process: configuration, log and shutdown in the same way for all. What only a person can mend (a bad
- * configuration, a cluster's name that is taken) ends it with 2 and one sentence, any other error with 1.
+ * Runs a process with common configuration, log and shutdown. An error that only a person can fix (an invalid
+ * configuration, a cluster name that is taken) ends it with exit code 2 and one sentence, any other error with 1.
  *
- * @param controllers the settings of every controller that it runs.
+ * @param controllers the settings of all controllers that it runs.
  */
 export function runProcess<Values extends object>(
   program: 'worker' | 'starter',
@@ -52,7 +52,7 @@ export function runProcess<Values extends object>(
     secrets: config.secrets,
   });
   const shutdown = installShutdown({ log, graceMs: config.process.shutdownGrace });
-  // In a pod the process id is always the same, and the host's name is the pod's.
+  // In a pod the process id is always the same, but the host name is the pod's name.
   const identity = `headroom-${program}@${cluster}/${hostname()}/${process.pid}`;
   for (const notice of config.notices) log.warn(notice);
   run({ ...shutdown, config, cluster, log, readiness: new Readiness(), identity }).catch((error: unknown) => {
@@ -70,17 +70,18 @@ export function runProcess<Values extends object>(
 }
 
 export interface ConnectOptions {
-  /** The Schedule that records whose name the cluster's is. */
+  /** The Schedule that records which cluster owns the cluster name. */
   readonly schedule: ClusterSchedule;
-  /** What ends the requests of an activity that nobody waits for any more. */
+  /** Aborts requests of an activity that was cancelled. */
   readonly requestCancellation: RequestCancellation;
 }
 
 /**
- * Connects to the cluster and to Temporal, however long that takes, and makes sure that they belong together: the name of
- * the cluster is this cluster's. From then on the readiness of the process says when one of them is away.
+ * Connects to the cluster and to Temporal, waiting as long as necessary, and verifies that the cluster name belongs to
+ * this cluster. Afterwards the readiness of the process reports when one of them is unavailable.
  *
- * @throws {ClusterNameTaken} {@link KubernetesAccessError} {@link SearchAttributesError} for what waiting does not mend.
+ * @throws {ClusterNameTaken} {@link KubernetesAccessError} {@link SearchAttributesError} for problems that waiting does
+ *   not solve.
  */
 export async function connectProcess(
   headroom: HeadroomProcess,

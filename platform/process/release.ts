@@ -1,4 +1,4 @@
 import manifest from '../../package.json' with { type: 'json' };
 
-/** The release that this program is of, such as 0.1.0. */
+/** The release of this program, such as 0.1.0. */
 export const release: string = manifest.version;

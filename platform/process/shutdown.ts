@@ -4,29 +4,30 @@ import type { Log } from '../log/log.ts';
 
 export interface ShutdownOptions {
   readonly log: Log;
-  /** How long all steps together may take, in milliseconds. */
+  /** The time limit for all steps together, in milliseconds. */
   readonly graceMs: number;
 }
 
-/** The one way in which a process ends. */
+/** The shutdown of a process. */
 export interface Shutdown {
-  /** Aborted as soon as the process is to stop. */
+  /** Aborted as soon as the process begins to stop. */
   readonly signal: AbortSignal;
-  /** Adds a step. Steps run one after the other, the last one added first: what was built on others goes before them. */
+  /** Adds a step. Steps run in sequence, the last added first: parts that depend on others stop before them. */
   readonly onStop: (name: string, step: () => Promise<void> | void) => void;
-  /** Begins to stop, for a reason other than a signal. An error makes the exit code 1. */
+  /** Begins to stop for a reason other than a signal. With an error the exit code is 1. */
   readonly stop: (reason: string, error?: unknown) => void;
 }
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
-// Ctrl-C reaches every process of the terminal's group, and npm hands it on to its child as well: one wish, two signals.
+// Ctrl-C sends a signal to all processes of the terminal's group, and npm forwards it to its child as well: two signals
+// for one request.
 const SAME_WISH_MS = 500;
 
 /**
- * Takes over SIGTERM, SIGINT and errors that nothing handled. The first one ends the process in order: the signal is
- * aborted, the steps run, and the exit code is 0, 1 after an error (a failed step counts), or 3 when the grace was not
- * enough. A second signal, unless it comes with the first, ends it at once, with 128 + its number.
+ * Handles SIGTERM, SIGINT and unhandled errors. The first one stops the process in order: the signal is aborted, the
+ * steps run, and the exit code is 0, 1 after an error (including a failed step), or 3 when the grace time was not
+ * enough. A second signal, unless it directly follows the first, ends the process at once with 128 + its number.
  */
 export function installShutdown({ log, graceMs }: ShutdownOptions): Shutdown {
   const controller = new AbortController();
@@ -76,10 +77,10 @@ export function installShutdown({ log, graceMs }: ShutdownOptions): Shutdown {
       stop(name);
     });
   }
-  // Node turns an unhandled rejection into an uncaught exception, so it comes here, too.
+  // Node turns an unhandled rejection into an uncaught exception, so this handles both.
   process.on('uncaughtException', (error) => {
     const { reason } = controller.signal;
-    // Whatever was waiting when the process was told to stop ends with this reason; that is no failure.
+    // Waits that end because the process stops are no failure.
     if (controller.signal.aborted && (error === reason || error.cause === reason)) return;
     stop('an error that nothing handled', error);
   });

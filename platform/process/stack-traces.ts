@@ -3,9 +3,9 @@ import { SourceMap, type SourceMapPayload } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /**
- * Has the stacks of errors name the lines of the sources where this program is a bundle: its source map is read when the first
- * stack is asked for. With `--enable-source-maps` Node measures the ten megabytes of a program at every start, and pino's
- * look at its callers has it read the whole map, together a fifth of a start.
+ * Makes stacks of errors refer to source lines when this program is a bundle; the source map is read when the first
+ * stack is needed. Node's `--enable-source-maps` scans the ten megabytes of a program at every start, and pino's look
+ * at its callers makes it read the whole map; together that is a fifth of the start time.
  */
 export function mapStackTraces(): void {
   const program = import.meta.filename;
@@ -20,7 +20,7 @@ function readMap(program: string): SourceMap | null {
   try {
     return new SourceMap(JSON.parse(readFileSync(`${program}.map`, 'utf8')) as SourceMapPayload);
   } catch {
-    // Not bundled, or shipped without its map: the lines are those of the file that runs.
+    // Without a bundle or its map, the lines are those of the running file.
     return null;
   }
 }
@@ -29,7 +29,7 @@ function heading(error: Error): string {
   try {
     return Error.prototype.toString.call(error);
   } catch {
-    // Whoever threw it made it so that it cannot be read.
+    // A thrown value may be impossible to convert to text.
     return '<error>';
   }
 }

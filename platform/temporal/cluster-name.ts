@@ -8,7 +8,7 @@ import {
 import type { ClusterSchedule } from '../../domain/kernel/schedule.ts';
 import { taskQueue } from '../../domain/kernel/target.ts';
 
-/** The name of this cluster is taken by another cluster. */
+/** Another cluster owns the name of this cluster. */
 export class ClusterNameTaken extends Error {
   override readonly name = 'ClusterNameTaken';
 }
@@ -16,11 +16,11 @@ export class ClusterNameTaken extends Error {
 const UID_MEMO = 'kubeSystemUid';
 
 /**
- * Creates or updates a Schedule that every cluster has, which also records whose name this is: a
- * process that is pointed at another cluster under the same name would run that one's activities.
+ * Creates or updates a Schedule that every cluster has and that records which cluster owns the name: a process with the
+ * same name on another cluster would run the wrong cluster's activities.
  *
- * @param uid the UID of the namespace `kube-system`, which tells one cluster from every other.
- * @throws {ClusterNameTaken} when the name is recorded for another cluster.
+ * @param uid the UID of the namespace `kube-system`, which identifies a cluster.
+ * @throws {ClusterNameTaken} when another cluster owns the name.
  * @throws the client's error when Temporal cannot be reached.
  */
 export async function reserveClusterName(
@@ -32,7 +32,7 @@ export async function reserveClusterName(
   const action = {
     type: 'startWorkflow',
     workflowType,
-    // Temporal appends the moment of the run to the id.
+    // Temporal appends the time of the run to the id.
     workflowId: scheduleId,
     taskQueue: taskQueue(cluster),
     args: [{ cluster }],
@@ -58,7 +58,7 @@ export async function reserveClusterName(
     found.spec.intervals[0]?.every === everyMs &&
     found.action.workflowType === workflowType &&
     found.action.taskQueue === action.taskQueue;
-  // The workers' reports are in the memo of its action. An update without need could drop one that comes at the same moment.
+  // The memo of its action has the workers' reports; an unnecessary update could drop a concurrent report.
   if (isSame) return;
   await handle.update((previous) => {
     const { memo } = previous.action;
@@ -67,7 +67,7 @@ export async function reserveClusterName(
 }
 
 /**
- * The UID that the name of a cluster is recorded with; null where it is not recorded.
+ * The UID of the cluster that owns the name; null when it is not recorded.
  *
  * @throws the client's error when Temporal cannot be reached.
  */

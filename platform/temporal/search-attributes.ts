@@ -14,19 +14,18 @@ const PERMISSION_DENIED = 7;
 const UNIMPLEMENTED = 12;
 const UNAUTHENTICATED = 16;
 
-// The servers' own caches of a namespace were seen to follow within seconds; a cluster may need longer.
+// The servers' namespace caches were seen to update within seconds; a large Temporal cluster may need longer.
 const VISIBLE_WITHIN_MS = 60_000;
 const CHECK_EVERY_MS = 500;
 
-/** A workflow that sets an unknown search attribute is retried for ever, so nothing may start without them. */
+/** Startup must fail without the search attributes: a workflow that sets an unknown one is retried for ever. */
 export class SearchAttributesError extends Error {
   override readonly name = 'SearchAttributesError';
 }
 
 /**
- * Registers the search attributes that the namespace does not have, and returns when workflows can use them. Calling it
- * again, also from two processes at once, changes nothing. Where they may be neither listed nor created (Temporal Cloud),
- * it is enough that they exist.
+ * Registers missing search attributes of the namespace, and returns when workflows can use them. Idempotent, even for
+ * concurrent processes. If they may be neither listed nor created (Temporal Cloud), it only checks that they exist.
  *
  * @throws {SearchAttributesError} when one is missing and may not be created, or has another type; the message has the
  *   command for an administrator.
@@ -55,7 +54,7 @@ export async function ensureSearchAttributes(
   } catch (error) {
     if (!isGrpcServiceError(error)) throw error;
     const code: number = error.code;
-    // Another process was faster: what counts is that they are there.
+    // Another process was faster, which is fine.
     if (code !== ALREADY_EXISTS) throw new SearchAttributesError(missingMessage(namespace, missing, error.details));
   }
 
@@ -67,7 +66,7 @@ export async function ensureSearchAttributes(
   }
 }
 
-/** The type of each registered search attribute, or undefined where listing them is not permitted. */
+/** The types of the registered search attributes; undefined when listing them is not permitted. */
 async function registeredTypes(client: Client, namespace: string): Promise<Record<string, number> | undefined> {
   try {
     const { customAttributes } = await client.connection.operatorService.listSearchAttributes({ namespace });
@@ -80,7 +79,7 @@ async function registeredTypes(client: Client, namespace: string): Promise<Recor
   }
 }
 
-/** Whether the server understands a question about each of them. */
+/** Whether the server accepts a query with each of them. */
 async function areUsable(client: Client): Promise<boolean> {
   try {
     await client.workflow.count(SEARCH_ATTRIBUTES.map((name) => `${name} = 'none'`).join(' AND '));

@@ -13,11 +13,12 @@ export interface TemporalTarget {
 }
 
 /**
- * Temporal's target from Temporal's own environment configuration (its variables and the profiles of its TOML file),
- * with Headroom's flags above it and Headroom's file between the variables and the profile. Certificates are read here.
+ * Temporal's address and credentials from Temporal's own environment configuration (its variables and the profiles of
+ * its TOML file). Headroom's flags take precedence over it; Headroom's file comes between the variables and the
+ * profile. Certificates are read here.
  *
  * @param settings the temporal group, as far as its values are valid.
- * @param problems gets what is wrong; then there is no target.
+ * @param problems receives the problems; then there is no result.
  */
 export function resolveTemporal(
   settings: PlatformValues['temporal'],
@@ -34,7 +35,7 @@ export function resolveTemporal(
   try {
     const profile = loadClientConfigProfile({
       overrideEnvVars: temporalEnvironment(settings, written, env),
-      // A key that Temporal's file format does not know would otherwise be dropped without a word.
+      // Without this, keys that Temporal's file format does not know are silently ignored.
       configFileStrict: true,
     });
     if ((profile.tls?.clientCert === undefined) !== (profile.tls?.clientKey === undefined)) {
@@ -56,7 +57,7 @@ export function resolveTemporal(
   }
 }
 
-/** The variables that the library reads: ours where we know better, and none that is empty. */
+/** The variables for the library: Headroom's settings where given, and no empty ones. */
 function temporalEnvironment(
   settings: PlatformValues['temporal'],
   written: ReadonlyMap<string, WrittenValue>,
@@ -64,7 +65,7 @@ function temporalEnvironment(
 ): Record<string, string> {
   const variables: Record<string, string> = {};
   for (const [name, text] of Object.entries(env)) {
-    // An empty GRPC_META variable is the library's way to take a header of the profile off.
+    // An empty GRPC_META variable makes the library remove a header of the profile.
     if (text !== undefined && (text !== '' || name.startsWith('TEMPORAL_GRPC_META_'))) variables[name] = text;
   }
   for (const [key, setting] of Object.entries(platformSettings.temporal)) {
@@ -77,7 +78,7 @@ function temporalEnvironment(
   return variables;
 }
 
-/** Combinations that the library drops or that it names by other names than the user knows. */
+/** Combinations that the library ignores, or reports under names that the user does not know. */
 function checkTls(
   written: ReadonlyMap<string, WrittenValue>,
   env: Readonly<Record<string, string | undefined>>,
@@ -103,7 +104,7 @@ function checkTls(
   }
 }
 
-/** The files are read by the library, which takes a missing configuration file for an empty one. */
+/** Checks the files, because the library treats a missing configuration file as an empty one. */
 function checkReadable(
   settings: PlatformValues['temporal'],
   written: ReadonlyMap<string, WrittenValue>,
@@ -123,7 +124,7 @@ function checkReadable(
   }
 }
 
-/** A TOML error goes on with an excerpt of the file, which may hold the API key. */
+/** A TOML error quotes a part of the file, which may contain the API key. */
 function firstLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';
 }

@@ -14,13 +14,13 @@ const NOT_FOUND = 5;
 const PERMISSION_DENIED = 7;
 const UNAUTHENTICATED = 16;
 
-// The channel tries again by itself within an attempt and says why only at its end, so attempts are short.
+// Within an attempt the channel retries by itself and reports the reason only at the end, so attempts are short.
 const CONNECT_MS = 3_000;
 const REQUEST_MS = 10_000;
-/** A server that was there answers at once, or readiness should say so. */
+/** An available server responds within this time; otherwise the process is not ready. */
 const CHECK_MS = 3_000;
 
-/** What a client's connection to the target needs, with a limit on the first connect in milliseconds. */
+/** The options for a client's connection, with a time limit for the first connect in milliseconds. */
 export function clientConnectionOptions(target: TemporalTarget, connectTimeoutMs: number): ConnectionOptions {
   const { address, tls, apiKey, metadata } = target.connection.reveal();
   return {
@@ -33,8 +33,8 @@ export function clientConnectionOptions(target: TemporalTarget, connectTimeoutMs
 }
 
 /**
- * A client of the target's namespace, once Temporal answers and the namespace exists; until then it says what it waits
- * for and tries again. Close it with `client.connection.close()`.
+ * A client of the namespace, once Temporal responds and the namespace exists; until then the reason is logged and the
+ * attempt repeated. Close it with `client.connection.close()`.
  *
  * @throws the signal's reason when the process stops first.
  */
@@ -60,7 +60,7 @@ export async function connectClient(
   );
 }
 
-/** Goes on looking whether Temporal answers, for the readiness of the process. */
+/** Keeps checking that Temporal responds, for the readiness of the process. */
 export async function watchTemporal(target: TemporalTarget, client: Client, options: WaitOptions): Promise<void> {
   await watchAvailability(
     `Temporal at ${target.address}`,
@@ -70,7 +70,7 @@ export async function watchTemporal(target: TemporalTarget, client: Client, opti
   );
 }
 
-/** @throws what Temporal answers where the namespace is not there or cannot be asked about. */
+/** @throws Temporal's error when the namespace does not exist or cannot be read. */
 export async function requireNamespace(
   connection: ConnectionLike,
   namespace: string,
@@ -81,7 +81,7 @@ export async function requireNamespace(
       connection.workflowService.describeNamespace({ namespace }),
     );
   } catch (error) {
-    // A key that may run workflows need not be one that may describe the namespace.
+    // An API key that may run workflows may lack the permission to describe the namespace.
     if (grpcCode(error) === PERMISSION_DENIED) return;
     throw error;
   }
@@ -96,12 +96,12 @@ function grpcCode(error: unknown): number | undefined {
 export function temporalReason(error: unknown, namespace: string): string {
   const code = grpcCode(error);
   if (code === NOT_FOUND) return `the namespace "${namespace}" does not exist: create it, or set TEMPORAL_NAMESPACE`;
-  // Until its deadline the client tries again by itself; the message then is about the last of its filters.
+  // Until its deadline the client retries by itself, and its message is only about the last filter.
   if (code === DEADLINE_EXCEEDED) return 'it did not answer in time';
   if (code === UNAUTHENTICATED) return 'it does not accept the API key or the certificate';
   const message = error instanceof Error ? error.message : String(error);
   if (message.startsWith('Failed to connect before the deadline')) return `no connection within ${CONNECT_MS / 1000} s`;
-  // The core prints its nested errors; the innermost one, in quotes, is what happened.
+  // The core prints nested errors; the innermost one, in quotes, is the cause.
   if (/^tonic::|: Status \{/.test(message))
     return (
       message

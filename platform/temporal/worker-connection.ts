@@ -1,6 +1,6 @@
 /**
- * What runs activities or workflows needs of Temporal's SDK. Apart from the client's part: the worker of the SDK has a native
- * part of 30 MB, which a process that only asks Temporal does without.
+ * The worker's part of Temporal's SDK, separate from the client's, because it has a native library of 30 MB, which a
+ * process that is only a client does not need.
  */
 import { NativeConnection, type RuntimeOptions, TransportError, Worker, type WorkerOptions } from '@temporalio/worker';
 import { type Log, temporalLogger } from '../log/log.ts';
@@ -9,8 +9,8 @@ import { requireNamespace, temporalReason } from './temporal.ts';
 import type { TemporalTarget } from './temporal-profile.ts';
 
 /**
- * The connection of a process's workers, once Temporal answers and the namespace exists; until then it says what it waits for
- * and tries again. `Runtime.install(runtimeOptions(…))` must have been called before.
+ * The connection of a process's workers, once Temporal responds and the namespace exists; until then the reason is
+ * logged and the attempt repeated. Requires `Runtime.install(runtimeOptions(…))`.
  *
  * @throws the signal's reason when the process stops first.
  */
@@ -35,7 +35,7 @@ async function connect(target: TemporalTarget): Promise<NativeConnection> {
   return connection;
 }
 
-/** The options of a worker, but for those that all workers of a process have from their connection. */
+/** The options of one worker, without those that all workers of a process share. */
 export type OwnWorkerOptions = Omit<WorkerOptions, 'connection' | 'namespace'>;
 
 /** What workers of a process are made with. */
@@ -43,7 +43,7 @@ export class WorkerConnection {
   readonly #target: TemporalTarget;
   readonly #wait: WaitOptions;
   #connection: NativeConnection;
-  /** Those that no further worker is made with; workers that were made before may use them. */
+  /** Connections without new workers; earlier workers may still use them. */
   readonly #replaced: NativeConnection[] = [];
 
   constructor(target: TemporalTarget, connection: NativeConnection, wait: WaitOptions) {
@@ -53,9 +53,9 @@ export class WorkerConnection {
   }
 
   /**
-   * A worker, once Temporal answers: it may have gone away since it was connected to.
+   * Creates a worker, waiting while Temporal is unavailable.
    *
-   * @throws the signal's reason when the process stops first, and what the SDK throws for wrong options.
+   * @throws the signal's reason when the process stops first, and the SDK's error for invalid options.
    */
   async createWorker(options: OwnWorkerOptions): Promise<Worker> {
     const { address, namespace } = this.#target;
@@ -63,7 +63,8 @@ export class WorkerConnection {
     const created = await untilAvailable(
       `Temporal at ${address}`,
       async () => {
-        // A worker that could not be made stays registered with its connection, where no other can take its place.
+        // After a failed creation the worker stays registered with its connection and blocks another one, so the
+        // connection is replaced.
         if (isLost) this.#replace(await connect(this.#target));
         isLost = false;
         try {
@@ -81,7 +82,7 @@ export class WorkerConnection {
     throw created.error;
   }
 
-  /** When no worker runs any more. */
+  /** Must be called after all workers have ended. */
   async close(): Promise<void> {
     for (const connection of [...this.#replaced, this.#connection]) await connection.close();
   }
@@ -92,7 +93,7 @@ export class WorkerConnection {
   }
 }
 
-/** Whether Temporal gave no answer; one that it gave is final. */
+/** Whether Temporal did not respond; a response, even an error, is final. */
 function isAway(error: unknown): boolean {
   return (
     error instanceof TransportError && /code: (?:Unavailable|DeadlineExceeded|Cancelled|Unknown)\b/.test(error.message)
@@ -103,10 +104,10 @@ function isAway(error: unknown): boolean {
 export type HistogramBuckets = Record<string, number[]>;
 
 /**
- * Options for `Runtime.install`: the SDK's and its core's lines go into our log, its metrics and the worker's own to
- * `/metrics` on the given address, and its handling of signals is off, because the process has its own.
+ * Options for `Runtime.install`: lines of the SDK and its core go to our log, metrics are served on `/metrics` of the
+ * given address, and its signal handling is off, because the process has its own.
  *
- * @param metricsAddress `host:port` with a port that is not 0: the SDK does not tell which one it took.
+ * @param metricsAddress `host:port` with a port other than 0, because the SDK does not report its port.
  */
 export function runtimeOptions(
   log: Log,

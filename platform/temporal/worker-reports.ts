@@ -1,6 +1,6 @@
 /**
- * What the workers of a cluster report of their configuration, so that the command line can answer for them. It is kept in
- * the memo of the action of the Schedule that every cluster has, where it can be read while no worker runs.
+ * The workers' reports of their configuration, which the command line uses. They are stored in the memo of the action
+ * of the Schedule that every cluster has, so that they can be read while no worker runs.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,9 +13,9 @@ import type { Log } from '../log/log.ts';
 
 const MEMO = 'headroomWorkers';
 
-/** The configuration of one worker, as far as decisions depend on it. */
+/** The settings of one worker that affect decisions. */
 export interface WorkerReport {
-  /** How the worker is named in Temporal: `headroom-worker@<cluster>/<host>/<process id>`. */
+  /** The worker's identity in Temporal: `headroom-worker@<cluster>/<host>/<process id>`. */
   readonly worker: string;
   readonly release: string;
   /** When it started, RFC 3339. */
@@ -26,25 +26,25 @@ export interface WorkerReport {
 
 /** What is known of the workers of a cluster. */
 export interface WorkerReports {
-  /** The last one to start comes first. */
+  /** The most recently started worker first. */
   readonly reports: readonly WorkerReport[];
-  /** Those that ask Temporal for work now. One that reported nothing is of an earlier release. */
+  /** Workers that poll Temporal now. A running worker without a report is of an earlier release. */
   readonly running: readonly string[];
 }
 
 const settingForm = z.object({ text: z.string(), where: z.string(), layer: z.string() });
-/** Workers with the same settings share them, by their digest: a cluster may have dozens. */
+/** Equal settings of several workers are stored once, by their digest: a cluster may have dozens of workers. */
 const memoForm = z.object({
   workers: z.record(z.string(), z.object({ release: z.string(), since: z.iso.datetime(), settings: z.string() })),
   settings: z.record(z.string(), z.record(z.string(), settingForm)),
 });
 type Memo = z.infer<typeof memoForm>;
 
-/** A worker that waits for work asks again every minute. */
+/** A waiting worker polls again every minute. */
 const POLLED_WITHIN_MS = 2 * 60_000;
-/** One that has just reported may not have asked for work yet. */
+/** A worker that has just reported may not have polled yet. */
 const YOUNG_MS = 10 * 60_000;
-/** An update loses against another worker's, which starts at the same moment; then it is made again. */
+/** Concurrent updates of workers that start together fail and are repeated. */
 const MOST_ATTEMPTS = 20;
 const RETRY_MS = 200;
 /** A gRPC status code. */
@@ -58,7 +58,7 @@ interface ReportTarget {
 }
 
 /**
- * Everything that workers of the cluster have reported, and which of them run.
+ * All reports of the cluster's workers, and which workers run.
  *
  * @throws the client's error when Temporal cannot be reached.
  */
@@ -84,9 +84,9 @@ export interface OwnReport extends ReportTarget {
 }
 
 /**
- * Reports the configuration of this worker, and sees to it that the report stays: someone may delete the Schedule, or a
- * program of an earlier release may write it without the report. Ends with the signal; never rejects, because a worker
- * works without its report as well.
+ * Reports the configuration of this worker, and restores the report if it is lost: somebody may delete the Schedule, or
+ * a program of an earlier release may overwrite it. Ends with the signal; never rejects, because a worker also works
+ * without its report.
  */
 export async function keepReported(
   client: Client,
@@ -119,7 +119,7 @@ async function ensureReported(client: Client, own: OwnReport, since: string, sig
     const used = new Set(Object.values(workers).map((one) => one.settings));
     const all = Object.entries({ ...memo.settings, [digest]: settings }).filter(([key]) => used.has(key));
     await update(client, own.scheduleId, raw, { workers, settings: Object.fromEntries(all) });
-    // An update that another one came before is dropped in silence, so the next pass looks.
+    // A conflicting update is dropped silently, so the result is checked in the next pass.
     await sleep(attempt === 0 ? 0 : RETRY_MS * Math.random(), undefined, { signal });
   }
   throw new Error(`other workers wrote the Schedule ${own.scheduleId} at the same moments`);
@@ -127,7 +127,7 @@ async function ensureReported(client: Client, own: OwnReport, since: string, sig
 
 type RawSchedule = Awaited<ReturnType<ReturnType<Client['schedule']['getHandle']>['describe']>>['raw'];
 
-/** Writes the memo, and nothing else of the Schedule, if nobody has written it since it was read. */
+/** Writes only the memo of the Schedule, and only if nobody has changed the Schedule since it was read. */
 async function update(client: Client, scheduleId: string, raw: RawSchedule, memo: Memo): Promise<void> {
   const startWorkflow = raw.schedule?.action?.startWorkflow;
   const fields = { ...startWorkflow?.memo?.fields, [MEMO]: defaultPayloadConverter.toPayload(memo) };
@@ -142,7 +142,7 @@ async function update(client: Client, scheduleId: string, raw: RawSchedule, memo
   }
 }
 
-/** The reports of workers that run, or may have begun this moment. */
+/** The reports of workers that run or may just have started. */
 function stillOfUse(workers: Memo['workers'], running: readonly string[]): Memo['workers'] {
   const isOfUse = (worker: string, since: string): boolean =>
     running.includes(worker) || Date.now() - Date.parse(since) < YOUNG_MS;
@@ -159,14 +159,14 @@ async function readMemo(client: Client, scheduleId: string): Promise<Memo> {
   }
 }
 
-/** A memo in another form, of another release, is as good as none. */
+/** A memo in an unknown format, of another release, counts as empty. */
 function memoOf(memo: Readonly<Record<string, unknown>> | undefined): Memo {
   const read = memoForm.safeParse(memo?.[MEMO]);
   return read.success ? read.data : { workers: {}, settings: {} };
 }
 
 async function runningWorkers(client: Client, cluster: string): Promise<readonly string[]> {
-  // Without a type it is about workflow tasks.
+  // Without a type the request is about workflow tasks.
   const { namespace } = client.options;
   const { pollers } = await client.workflowService.describeTaskQueue({
     namespace,

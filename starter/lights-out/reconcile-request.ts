@@ -56,8 +56,8 @@ export function startRequest(target: ScheduleTarget, cause: string, resourceVers
 }
 
 /**
- * Sends a reconcile request; it starts the schedule's workflow when none runs, also for a schedule that is gone: what
- * it put down is still to be restored.
+ * Sends a reconcile request. It starts the schedule's workflow when none runs, even for a deleted schedule: what it put
+ * to sleep still has to be restored.
  *
  * @throws the client's error when Temporal cannot be reached.
  */

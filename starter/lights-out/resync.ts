@@ -12,24 +12,24 @@ export interface WatchedWorkload {
 export interface ResyncOptions {
   readonly evaluators: () => readonly Evaluator[];
   readonly workloads: () => readonly WatchedWorkload[];
-  /** The schedule whose annotation the workload bears although it does not exist; null for every other workload. */
+  /** The missing schedule in the workload's annotations; null for every other workload. */
   readonly orphanedBy: (one: WatchedWorkload) => string | null;
-  /** Something in the scope of the schedule is not as it wants it: what, in words. */
+  /** Called when something in the schedule's scope differs from what it wants; `cause` says what. */
   readonly onWork: (schedule: WatchedSchedule, cause: string, resourceVersion: string) => void;
-  /** Called with one workload of each such schedule. */
+  /** Called with one workload of each missing schedule. */
   readonly onOrphan: (schedule: string, workload: Workload) => void;
   readonly log: Log;
 }
 
-/** Several schedules that are applied at once are one reason to evaluate everything for the others; milliseconds. */
+/** Several schedules applied together cause only one evaluation; milliseconds. */
 const DELAY_MS = 1_000;
-/** Evaluated in one turn of the event loop: a few milliseconds. */
+/** How many workloads are evaluated in one turn of the event loop: a few milliseconds. */
 const EVALUATED_AT_ONCE = 500;
 
-/** Evaluates every workload for every schedule, now and then, without holding up anything else. */
+/** Evaluates every workload for every schedule, periodically and without blocking the event loop. */
 export class Resync {
   readonly #options: ResyncOptions;
-  /** Schedules that need not be evaluated by the next resync, because their workflow was asked to observe everything. */
+  /** Schedules that the next resync may skip, because their workflow was asked to observe everything. */
   #except: Set<string> | null = null;
   #timer: NodeJS.Timeout | null = null;
   #running: Promise<void> = Promise.resolve();
@@ -40,7 +40,7 @@ export class Resync {
     this.#options = options;
   }
 
-  /** Soon, and once for several requests. */
+  /** Requests a resync, soon and once for several requests. */
   request({ except }: { readonly except: string | null }): void {
     if (this.#isStopped) return;
     if (this.#timer === null) {
@@ -49,11 +49,11 @@ export class Resync {
         const skipped = this.#except ?? new Set<string>();
         this.#timer = null;
         this.#underWay += 1;
-        // One after the other.
+        // Resyncs run one after the other.
         this.#running = this.#running
           .then(async () => await this.run(skipped))
           .catch((error: unknown) => {
-            // The next one comes to the same workloads.
+            // The next resync visits the same workloads.
             this.#options.log.error({ err: error }, 'the workloads of the schedules could not be evaluated');
           })
           .finally(() => {
@@ -64,12 +64,12 @@ export class Resync {
     else this.#except?.add(except);
   }
 
-  /** Whether everything that was asked for is evaluated. */
+  /** Whether all requested evaluations are done. */
   get isDone(): boolean {
     return this.#timer === null && this.#underWay === 0;
   }
 
-  /** Evaluates everything now, but for the schedules of these names. */
+  /** Evaluates everything now, except for schedules with these names. */
   async run(skipped: ReadonlySet<string>): Promise<void> {
     const workloads = this.#options.workloads();
     const gone = new Set<string>();
@@ -102,7 +102,7 @@ export class Resync {
   }
 }
 
-/** A workflow that is scaling observes again by itself, and a dry run has already reported what it would do. */
+/** A scaling workflow observes again by itself, and a dry run has already reported its plan. */
 function isAtRest({ schedule: { status }, context }: Evaluator): boolean {
   return !context.spec.dryRun && status.scalingProgress?.inProgress !== true;
 }

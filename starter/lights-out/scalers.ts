@@ -1,11 +1,11 @@
 import { type Scaler, targetKey } from '../../activities/lights-out/read-workload.ts';
 import type { Autoscaler, Workload } from '../../domain/lights-out/workload/workload.ts';
 
-/** The autoscalers of a cluster by what they scale, each put in as it comes, changes and goes. */
+/** The autoscalers of a cluster by their target, updated with every change. */
 export class Scalers {
   readonly #byTarget = new Map<string, Map<string, Autoscaler>>();
 
-  /** What was known of an autoscaler gives way to what it is now; undefined: it was not there, or is gone. */
+  /** Replaces an autoscaler; undefined: it did not exist, or is gone. */
   put(before: Scaler | undefined, after: Scaler | undefined): void {
     if (before !== undefined && before.target !== after?.target) {
       const those = this.#byTarget.get(before.target);
@@ -18,7 +18,7 @@ export class Scalers {
     this.#byTarget.set(after.target, those);
   }
 
-  /** The workload with the autoscalers that it has now. */
+  /** The workload with its present autoscalers. */
   with(workload: Workload): Workload {
     const autoscalers = this.#byTarget.get(targetKey(workload.kind, workload.namespace, workload.name));
     return autoscalers === undefined ? workload : { ...workload, autoscalers: [...autoscalers.values()] };

@@ -11,7 +11,7 @@ import type { ScheduleSpec, ScheduleStatus } from '../../domain/lights-out/sched
 import { isInScope } from '../../domain/lights-out/schedule/scope.ts';
 import type { ScopedNamespace, Workload } from '../../domain/lights-out/workload/workload.ts';
 
-/** A schedule as the cache keeps it. */
+/** A schedule in the cache. */
 export interface WatchedSchedule {
   readonly name: string;
   readonly uid: string;
@@ -19,41 +19,41 @@ export interface WatchedSchedule {
   /** Counts the changes of its spec, and its deletion. */
   readonly generation: number;
   readonly isDeleting: boolean;
-  /** Those of its people only. */
+  /** Only annotations of people for schedules. */
   readonly annotations: Readonly<Record<string, string>>;
   /** Null where it is invalid. */
   readonly spec: ScheduleSpec | null;
   readonly status: ScheduleStatus;
-  /** What the other schedules see of it. */
+  /** The data that other schedules need. */
   readonly seenByOthers: OtherSchedule;
-  /** As it was sent. */
+  /** The object as it was received. */
   readonly object: KubernetesObject;
 }
 
-/** A schedule that touches workloads, and what it evaluates them by. */
+/** A schedule that changes workloads, and the context for evaluating them. */
 export interface Evaluator {
   readonly schedule: WatchedSchedule;
   readonly context: EvaluationContext;
 }
 
-/** How long what workloads are evaluated by holds at most, in milliseconds, when no schedule changes. */
+/** How long an evaluation context is valid without a change of a schedule, in milliseconds. */
 const EVALUATORS_MS = 1_000;
 
-/** What people wrote into an annotation starts a workflow of that name: only what a schedule can be called. */
+/** Only a valid object name: people may write anything into an annotation, and it becomes part of a workflow id. */
 const OBJECT_NAME = /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 
 export interface ScheduleRegistryOptions {
   readonly cluster: string;
-  /** Every schedule that is known now; asked for when one of them has changed. */
+  /** Returns all known schedules; called when one of them has changed. */
   readonly schedules: () => readonly WatchedSchedule[];
   readonly protectedNamespaces: readonly string[];
   readonly gitopsManagers: readonly string[];
 }
 
-/** What the schedules of a cluster say at a moment, as far as it can be known from their objects. */
+/** What the schedules of a cluster want at a moment, as far as their objects tell. */
 export class ScheduleRegistry {
   readonly #options: ScheduleRegistryOptions;
-  /** Until a schedule changes. A thousand of them are not gone through for each workload that changes. */
+  /** Cached until a schedule changes, so that a thousand schedules are not read for each change of a workload. */
   #cached: {
     readonly all: readonly WatchedSchedule[];
     readonly names: ReadonlySet<string>;
@@ -74,13 +74,13 @@ export class ScheduleRegistry {
     return this.#read().all;
   }
 
-  /** To be called whenever a schedule is added, changed or deleted: until then, what was read of them is cached. */
+  /** Must be called whenever a schedule is added, changed or deleted. */
   changed(): void {
     this.#cached = null;
     this.#evaluators = null;
   }
 
-  /** Every schedule that touches workloads, with what it evaluates them by at this moment. */
+  /** All schedules that change workloads, with their context at this moment. */
   evaluators(now: EpochMs): readonly Evaluator[] {
     let cached = this.#evaluators;
     if (cached === null || now < cached.from || now >= cached.to) {
@@ -88,12 +88,12 @@ export class ScheduleRegistry {
         const context = this.contextOf(schedule, now);
         return context === null ? [] : [{ schedule, context }];
       });
-      // Never beyond the next transition or end of an override of any of them.
+      // Never beyond the next transition of a schedule, or the end of an override.
       const to = this.all.reduce((first, one) => Math.min(first, this.#now.get(one)?.to ?? now), now + EVALUATORS_MS);
       cached = { evaluators, from: now, to };
       this.#evaluators = cached;
     }
-    // What people wrote on a workload ends at moments of its own.
+    // Overrides on workloads end at moments of their own.
     return cached.evaluators.map(({ schedule, context }) => ({ schedule, context: { ...context, now } }));
   }
 
@@ -103,8 +103,9 @@ export class ScheduleRegistry {
   }
 
   /**
-   * What workloads are evaluated by; null where the schedule touches none. The workflow alone knows what is contested or
-   * failing, and for certain when everything was last as it should be, so an evaluation by this is a reason to look, and no more.
+   * The context for evaluating workloads; null when the schedule changes none. Only the workflow knows what is
+   * contested or failing, and when everything was last as wanted, so such an evaluation is only a reason to wake the
+   * workflow.
    */
   contextOf(schedule: WatchedSchedule, now: EpochMs): EvaluationContext | null {
     const { name, isDeleting, spec, status, seenByOthers } = schedule;
@@ -116,13 +117,13 @@ export class ScheduleRegistry {
     const observeInput: Omit<ObserveScheduleInput, 'completedAt'> = {
       target: { cluster: this.#options.cluster, schedule: name },
       overrides: overridesOf(status),
-      // The status says since when it is in effect.
+      // The status tells since when it is in effect.
       inEffect: null,
       isApproved: status.approved !== undefined,
       contested: {},
       failing: [],
     };
-    // The schedule itself among them: one list for all, and nothing is older than itself, so it never is another one.
+    // One list for all schedules: nothing is older than itself, so a schedule never counts as another one.
     const { others } = this.#read();
     return evaluationContext({ ...observeInput, completedAt: completedAtOf(status) }, read, others, {
       protectedNamespaces,
@@ -132,8 +133,8 @@ export class ScheduleRegistry {
   }
 
   /**
-   * The schedule that put the workload down and does not exist any more, unless another one takes it over; null where there
-   * is no such schedule.
+   * The schedule that put the workload to sleep and does not exist any more, unless another one takes the workload
+   * over; null when there is none.
    */
   orphanedBy(workload: Workload, namespace: ScopedNamespace): string | null {
     const owner = workload.annotations[MANAGED_BY];
@@ -157,7 +158,10 @@ export class ScheduleRegistry {
     return this.#cached;
   }
 
-  /** Reading a schedule costs as much as evaluating a hundred workloads, so it is done once until something of it begins or ends. */
+  /**
+   * Cached until the schedule's state can change, because reading a schedule costs as much as evaluating a hundred
+   * workloads.
+   */
   #at(schedule: WatchedSchedule, now: EpochMs): ScheduleNow {
     const cached = this.#now.get(schedule);
     if (cached !== undefined && now >= cached.from && now < cached.to) return cached.read;
@@ -170,18 +174,18 @@ export class ScheduleRegistry {
   }
 }
 
-/** Whether it may own other workloads now than it did. */
+/** Whether it may own other workloads than before. */
 export function selectsOtherwise(before: WatchedSchedule | undefined, after: WatchedSchedule): boolean {
   return before === undefined || JSON.stringify(before.seenByOthers) !== JSON.stringify(after.seenByOthers);
 }
 
-/** When everything was put down once, as far as the status says; null where it does not, or not everything is yet. */
+/** When everything was asleep, according to the status; null when unknown or not complete. */
 function completedAtOf({ scalingProgress, lastDownscaleTime }: ScheduleStatus): EpochMs | null {
   const at = scalingProgress?.inProgress === true ? Number.NaN : Date.parse(lastDownscaleTime ?? '');
   return Number.isNaN(at) ? null : at;
 }
 
-/** What operators asked for by command: the workflow writes it into the status. */
+/** Overrides by command, which the workflow writes into the status. */
 function overridesOf({ overrides = [] }: ScheduleStatus): readonly Override[] {
   return overrides.flatMap(({ kind, namespace = null, since, until, by, reason = '' }): Override[] => {
     const [from, to] = [Date.parse(since), Date.parse(until)];

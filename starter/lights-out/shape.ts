@@ -1,4 +1,4 @@
-/** What the caches keep of an object: as much as an evaluation needs, so that ten thousand workloads stay small. */
+/** Reduces cached objects to what an evaluation needs, so that ten thousand workloads take little memory. */
 import type { KubernetesObject, V1ObjectMeta, V2HorizontalPodAutoscaler } from '@kubernetes/client-node';
 import {
   horizontalScalerOf,
@@ -13,7 +13,7 @@ import { readSchedule } from '../../domain/lights-out/schedule/read-schedule.ts'
 import type { Autoscaler, ScopedNamespace, Workload } from '../../domain/lights-out/workload/workload.ts';
 import type { WatchedSchedule } from './schedule-registry.ts';
 
-/** A cached object: what identifies it, for the cache itself, and what was read from it. */
+/** A cached object: its identity for the cache, and the data read from it. */
 export interface Shaped<T> extends KubernetesObject {
   readonly read?: T;
 }
@@ -23,12 +23,12 @@ const SCALER_READERS: Readonly<Record<Autoscaler['kind'], (object: KubernetesObj
   ScaledObject: kedaScalerOf,
 };
 
-/** How workloads of a kind are cached. Their autoscalers are objects of their own, in caches of their own. */
+/** Caches workloads of a kind; their autoscalers are in separate caches. */
 export function shapeWorkload(kind: WorkloadType): (object: KubernetesObject) => Shaped<Workload> {
   return (object) => shaped(object, { ...WORKLOAD_READERS[kind](withDates(object)), autoscalers: [] });
 }
 
-/** How autoscalers of a kind are cached; one that scales no workload of a schedule by its name alone. */
+/** Caches autoscalers of a kind; one without a suitable target by its name only. */
 export function shapeScaler(kind: Autoscaler['kind']): (object: KubernetesObject) => Shaped<Scaler> {
   return (object) => shaped(object, SCALER_READERS[kind](object) ?? undefined);
 }
@@ -37,7 +37,7 @@ export function shapeNamespace(object: KubernetesObject): Shaped<ScopedNamespace
   return shaped(object, namespaceOf(withDates(object)));
 }
 
-/** A schedule is kept as it is: there are few, and who wrote its annotations when is in its managed fields. */
+/** A schedule is cached completely: there are few, and the managed fields tell who wrote its annotations. */
 export function shapeSchedule(object: KubernetesObject): Shaped<WatchedSchedule> {
   const {
     name = '',
@@ -70,7 +70,7 @@ function shaped<T>({ metadata }: KubernetesObject, read: T | undefined): Shaped<
   };
 }
 
-/** A list or a watch gives a moment as the text that was sent; those who read objects know it as the client has it. */
+/** Lists and watches return times as text, but the readers of objects expect the client's Dates. */
 function withDates(object: KubernetesObject): KubernetesObject {
   const metadata: V1ObjectMeta = object.metadata ?? {};
   if (metadata.creationTimestamp === undefined) return object;

@@ -25,9 +25,9 @@ export interface ScheduleWatchOptions {
   readonly cluster: string;
   readonly protectedNamespaces: readonly string[];
   readonly gitopsManagers: readonly string[];
-  /** Every workload is evaluated again after this long, in milliseconds, in case a reconcile request was lost. */
+  /** Every workload is evaluated again after so many milliseconds, in case a reconcile request was lost. */
   readonly resyncMs: number;
-  /** How often it is asked whether the cluster serves autoscalers, in milliseconds; a minute when absent. */
+  /** How often to check whether the cluster serves autoscalers, in milliseconds; default: a minute. */
   readonly servedMs?: number;
   readonly request: (request: QueuedScheduleRequest) => void;
   readonly log: Log;
@@ -35,26 +35,25 @@ export interface ScheduleWatchOptions {
 }
 
 export interface ScheduleWatch {
-  /** By the name for people. */
+  /** By a name for people. */
   readonly informers: Readonly<Record<string, Informer<KubernetesObject>>>;
   readonly registry: ScheduleRegistry;
-  /** The names of the schedules that there are; null while the watch of them is broken, or not yet there. */
+  /** The names of the existing schedules; null while they are unknown, because the watch is broken or not started. */
   existing(): ReadonlySet<string> | null;
-  /** Whether everything is evaluated that a filled cache, a schedule that selects others, or the resync asked for. */
+  /** Whether the evaluations are done that a filled cache, a changed selection or the resync requested. */
   isEvaluated(): boolean;
   stop(): Promise<void>;
 }
 
-/** There is another watch of them, for other annotations. */
+/** Another informer watches namespaces for other annotations. */
 const NAMESPACES = 'namespaces (lights-out)';
-/** KEDA is installed once, and its objects come after it. */
+/** KEDA is installed rarely, and its objects come later. */
 const SERVED_MS = 60_000;
 
 /**
- * Watches schedules, namespaces, workloads and their autoscalers in a cluster, and enqueues a reconcile request for the
- * schedules whose workflow has a reason to look. It evaluates with the domain's own rule and never decides: a workflow
- * looks at everything afresh. It begins at once and goes on until it is stopped; a definition or a right that comes
- * later is found then.
+ * Watches schedules, namespaces, workloads and their autoscalers, and enqueues a reconcile request for schedules whose
+ * workflow has something to do. It uses the domain's evaluation but never decides: the workflow observes everything
+ * again. It runs until stopped, and notices a CRD or a permission that is added later.
  */
 export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
   const { cluster, request } = options;
@@ -79,7 +78,7 @@ export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
         const namespace = namespaceOf(workload.namespace);
         return namespace === undefined ? [] : [{ workload: scalers.with(workload), namespace }];
       }),
-    // One that is not known may be there all the same while its watch is broken.
+    // While the watch of schedules is broken, an unknown schedule may exist.
     orphanedBy: ({ workload, namespace }) => (isKnown() ? registry.orphanedBy(workload, namespace) : null),
     onWork: enqueueWorkloads,
     onOrphan: (schedule, workload) =>
@@ -118,7 +117,7 @@ export function watchSchedules(options: ScheduleWatchOptions): ScheduleWatch {
     informers,
     registry,
     isEvaluated: () => resync.isDone,
-    // An object that cannot be read is there all the same.
+    // A schedule that cannot be parsed still exists.
     existing: () => (isKnown() ? new Set(schedules.list().map(({ metadata }) => metadata?.name ?? '')) : null),
     stop: async () => {
       clearInterval(resyncTimer);
@@ -140,7 +139,7 @@ interface Wiring {
   readonly listed: Set<string>;
 }
 
-/** What changed while a cache was filled is evaluated when it is filled. */
+/** Changes while a cache is being filled are evaluated when it is filled. */
 function evaluateOnceFilled({ listed, resync }: Wiring, name: string, informer: Informer<KubernetesObject>): void {
   if (listed.has(name) || !informer.isSynced()) return;
   listed.add(name);

@@ -11,12 +11,12 @@ export interface WhereServedOptions<T extends KubernetesObject> extends Omit<Inf
   readonly resource: string;
 }
 
-/** After the first question that nobody answered, in milliseconds; twice as long each time. */
+/** Backoff in milliseconds after the first failed check; it doubles each time. */
 const FIRST_MS = 1_000;
 
 /**
- * Watches a resource that a cluster may not serve: for as long as it does, which is asked every so many milliseconds. One that
- * is not served has no objects, and nobody waits for it.
+ * Watches a resource that a cluster may not serve, for as long as it does, with periodic checks. An unserved resource
+ * has no objects and does not affect readiness.
  */
 export function openWhereServed<T extends KubernetesObject>(
   kubeConfig: KubeConfig,
@@ -56,7 +56,7 @@ export function openWhereServed<T extends KubernetesObject>(
         await close();
       }
     } catch (error) {
-      // Most likely it is as it was.
+      // Most likely nothing has changed.
       trouble = failureOf(error).reason;
       log.debug({ resource, reason: trouble }, `it is not known whether the cluster serves ${resource}`);
     }
@@ -89,7 +89,7 @@ export function openWhereServed<T extends KubernetesObject>(
   };
 }
 
-/** Asked by a list of one: whoever may watch a resource may do that. */
+/** Checked by a list with limit 1, which the permission to watch usually includes. */
 async function isServed(get: ReturnType<typeof createApiGet>, path: string): Promise<boolean> {
   try {
     await get(path, { accept: 'application/json', query: { limit: '1' } });

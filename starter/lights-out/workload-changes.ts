@@ -10,16 +10,19 @@ import type { ScheduleRegistry, WatchedSchedule } from './schedule-registry.ts';
 export interface WorkloadChangesOptions {
   readonly registry: Pick<ScheduleRegistry, 'evaluators'>;
   readonly scalers: Scalers;
-  /** From the caches; undefined where there is no such namespace yet. */
+  /** From the caches; undefined when the namespace is unknown. */
   readonly namespace: (name: string) => ScopedNamespace | undefined;
   /** From the caches, without their autoscalers. */
   readonly workloadsIn: (namespace: string) => readonly Workload[];
   readonly target: (of: Scaler['of']) => Workload | undefined;
-  /** The schedule has a reason to look at its workloads. */
+  /** Called when the schedule's workflow has something to do. */
   readonly request: (schedule: WatchedSchedule, cause: string, resourceVersion: string) => void;
 }
 
-/** Evaluates what changed for every schedule, and enqueues a reconcile request for those that have a reason to look. */
+/**
+ * Evaluates changed objects for every schedule, and enqueues reconcile requests for those whose workflow has something
+ * to do.
+ */
 export class WorkloadChanges {
   readonly #options: WorkloadChangesOptions;
 
@@ -27,12 +30,12 @@ export class WorkloadChanges {
     this.#options = options;
   }
 
-  /** A workload came, changed or went. */
+  /** A workload was added, changed or deleted. */
   workloadChanged(last: Workload | undefined, now: Workload | undefined): void {
     const { registry, scalers, request } = this.#options;
     const [before, after] = [last && scalers.with(last), now && scalers.with(now)];
     const one = after ?? before;
-    // Where its namespace is not known yet, the workload is evaluated when that comes.
+    // If its namespace is not known yet, the workload is evaluated when the namespace arrives.
     const namespace = one === undefined ? undefined : this.#options.namespace(one.namespace);
     if (one === undefined || namespace === undefined) return;
     const isWished = after !== undefined && isOtherWish(before, after);
@@ -49,7 +52,9 @@ export class WorkloadChanges {
     }
   }
 
-  /** What an autoscaler scaled before, and scales now, is evaluated with it as it was and as it is. */
+  /**
+   * The earlier and the present target of an autoscaler are evaluated with the autoscaler before and after the change.
+   */
   scalerChanged(before: Scaler | undefined, after: Scaler | undefined): void {
     const { registry, scalers, target, request } = this.#options;
     const were = [before, after].flatMap((one) => {
@@ -72,10 +77,7 @@ export class WorkloadChanges {
     }
   }
 
-  /**
-   * A namespace came or changed: each schedule gets a reconcile request about the first workload in it that is a reason
-   * to look.
-   */
+  /** A namespace was added or changed: each schedule gets a request about the first workload in it that is a reason. */
   namespaceChanged(before: ScopedNamespace | undefined, after: ScopedNamespace, resourceVersion: string): void {
     const { registry, scalers, workloadsIn, request } = this.#options;
     const inside = workloadsIn(after.name).map((workload) => scalers.with(workload));
@@ -100,7 +102,7 @@ export class WorkloadChanges {
   }
 }
 
-/** Null where there was, or is, nothing to evaluate. */
+/** Null when there was, or is, nothing to evaluate. */
 function evaluatedBy(
   context: EvaluationContext,
   workload: Workload | undefined,

@@ -8,12 +8,10 @@ import { webhookPath } from './webhooks/server.ts';
 import { type RunningWebhooks, startWebhooks } from './webhooks/webhooks.ts';
 import { quotaResizeAccess } from './access.ts';
 
-/**
- * Two reconcile requests for one quota in this span become one: a rollout updates the quota's status with every pod.
- */
+/** Requests for one quota in this time become one: a rolling update changes the quota's status with every pod. */
 const REQUEST_GAP_MS = 1_000;
 
-/** Watches quotas and what they refuse, and takes GitHub's webhooks where an address is configured for them. */
+/** Watches quotas and their denials, and receives GitHub's webhooks if an address is configured. */
 export const quotaResizeController: StarterController = {
   isEnabled: () => true,
   access: quotaResizeAccess,
@@ -64,7 +62,7 @@ function createQueue({ headroom, client, onRequestSent }: StarterContext): WorkQ
   return queue;
 }
 
-/** Takes GitHub's webhooks where an address is configured for them; null where none is. */
+/** Receives GitHub's webhooks if an address is configured; otherwise null. */
 async function receiveWebhooks(
   { headroom, kubeConfig, metrics }: StarterContext,
   request: (request: QuotaRequest) => void,

@@ -13,12 +13,13 @@ import type { QueuedRequest } from '../kernel/work-queue.ts';
 
 export interface QuotaRequest extends QueuedRequest {
   readonly target: QuotaTarget;
-  /** What changed is the pull request of its decision. */
+  /** Whether the change is about the pull request of the quota's decision. */
   readonly isPullRequest?: boolean;
 }
 
 /**
- * A reconcile request for the episode of a quota. One that starts says "pressure", one that does not says "changed".
+ * A reconcile request for a quota's episode. One that starts an episode reports pressure, one that does not reports a
+ * change.
  */
 export function quotaRequest(
   target: QuotaTarget,
@@ -30,23 +31,23 @@ export function quotaRequest(
 }
 
 /**
- * A reconcile request that the pull request of a quota's decision changed; it never starts an episode.
+ * A request that the pull request of a quota's decision changed; it never starts an episode.
  *
- * @param delivery the id of GitHub's delivery, for the history's reader.
+ * @param delivery the id of GitHub's delivery, for people who read the history.
  */
 export function pullRequestRequest(target: QuotaTarget, cause: string, delivery: string): QuotaRequest {
-  // Beside the quota's own reconcile requests, so that neither kind takes the place of the other in the queue.
+  // Separate from the quota's own requests, so that neither kind replaces the other in the queue.
   const id = `${quotaResizeId(target)} (pull request)`;
   return { id, target, starts: false, cause, resourceVersion: delivery, isPullRequest: true };
 }
 
 /**
- * A base branch moves with every merge of everybody, and each time every open pull request may have become behind or
- * conflicted. None of them is in a hurry for that: each is asked about this rarely, and not all at the same moment.
+ * A base branch moves with every merge by anybody, and each time all open pull requests may be behind or in conflict.
+ * That is not urgent, so each gets such a request rarely, and not all at the same moment.
  */
 const BASE_GAP_MS = 5 * 60_000;
 
-/** A reconcile request that the base of the pull request moved, coalesced over minutes. */
+/** A request that the base of the pull request moved, coalesced over minutes. */
 export function baseRequest(target: QuotaTarget, cause: string, delivery: string): QuotaRequest {
   const id = `${quotaResizeId(target)} (base)`;
   const gapMs = BASE_GAP_MS * (1 + Math.random() / 5);
@@ -54,9 +55,8 @@ export function baseRequest(target: QuotaTarget, cause: string, delivery: string
 }
 
 /**
- * Sends a reconcile request: pressure starts an episode when none runs (at most one runs with this id, whoever sends),
- * a mere change goes to a running one only. Both at once start one, or wake one that pressure alone would leave at
- * rest.
+ * Sends a reconcile request. Pressure starts an episode when none runs (at most one runs with this id); a mere change
+ * only goes to a running one. A request with both starts an episode, or wakes one that ignores pressure alone.
  *
  * @throws the client's error when Temporal cannot be reached.
  */

@@ -7,8 +7,8 @@ import { isUnderPressure } from '../../domain/quota-resize/sizing/over-threshold
 export interface ThresholdStatesOptions {
   readonly policyDefaults: PolicyDefaults;
   /**
-   * What was counted for a quota last, in place of its status, resource by resource; null where nothing was. Absent: the
-   * status alone counts.
+   * The last counted usage of a quota, which replaces its status resource by resource; null without a count. Absent:
+   * only the status is used.
    */
   readonly countedUsed?: (namespace: string, quota: string) => ResourceList | null;
 }
@@ -20,7 +20,10 @@ export interface ThresholdState {
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** Whether each quota is over one of its thresholds, and was when it was last evaluated: a count changes that without the quota changing. */
+/**
+ * Whether each quota is over a threshold now, and was at its last evaluation: a count may change that without a change
+ * of the quota.
+ */
 export class ThresholdStates {
   readonly #options: ThresholdStatesOptions;
   readonly #namespaceAnnotations: (namespace: string) => Annotations;
@@ -32,7 +35,7 @@ export class ThresholdStates {
     this.#namespaceAnnotations = namespaceAnnotations;
   }
 
-  /** Evaluates the quota anew, and says what came of it the time before. */
+  /** Evaluates the quota again, and returns the result together with the previous one. */
   evaluate(quota: V1ResourceQuota): { readonly before: ThresholdState | undefined; readonly now: ThresholdState } {
     const uid = quota.metadata?.uid ?? '';
     const before = this.#states.get(uid);

@@ -15,10 +15,7 @@ import { ThresholdStates, type ThresholdStatesOptions } from './threshold-states
 export interface QuotaWatchOptions extends ThresholdStatesOptions {
   readonly kubeConfig: KubeConfig;
   readonly cluster: string;
-  /**
-   * Every quota under pressure is requested again after this long, in milliseconds, in case a reconcile request was
-   * lost.
-   */
+  /** Every quota under pressure is requested again after so many milliseconds, in case a reconcile request was lost. */
   readonly resyncMs: number;
   readonly request: (request: QuotaRequest) => void;
   readonly log: Log;
@@ -28,14 +25,14 @@ export interface QuotaWatchOptions extends ThresholdStatesOptions {
 export interface QuotaWatch {
   readonly informers: Readonly<Record<string, Informer<object & { metadata?: object }>>>;
   /**
-   * The quota was counted anew: it is asked to reconcile if that puts it under pressure, or takes it out. One that is
-   * not known is left.
+   * Must be called after a count: the quota gets a request if the count puts it under pressure or relieves it. An
+   * unknown quota is ignored.
    */
   usageCounted(namespace: string, quota: string): void;
   stop(): Promise<void>;
 }
 
-/** The caches as far as they are there: each is begun when the one before it has its first list. */
+/** The caches that exist so far: each is started when the one before has its first list. */
 interface Caches {
   namespaces: Informer<V1Namespace> | null;
   quotas: Informer<V1ResourceQuota> | null;
@@ -43,8 +40,8 @@ interface Caches {
 }
 
 /**
- * Watches quotas, namespaces and denials of a cluster, and enqueues a reconcile request for the quotas that may need an
- * episode. It filters with the domain's own rule and never decides: an episode looks at everything afresh.
+ * Watches quotas, namespaces and denials, and enqueues reconcile requests for quotas that may need an episode. It uses
+ * the domain's own filter but never decides: an episode observes everything again.
  */
 export async function watchQuotas(options: QuotaWatchOptions): Promise<QuotaWatch> {
   const { kubeConfig } = options;
@@ -52,7 +49,7 @@ export async function watchQuotas(options: QuotaWatchOptions): Promise<QuotaWatc
   const caches: Caches = { namespaces: null, quotas: null, denials: {} };
   const changes = new QuotaChanges(options, caches);
 
-  // Namespaces first: the policy of the first quotas must not miss an opt-out.
+  // Namespaces first, so that an opt-out is known before the first quotas.
   const namespaces = await startInformer<V1Namespace>(
     kubeConfig,
     {
@@ -106,7 +103,7 @@ export async function watchQuotas(options: QuotaWatchOptions): Promise<QuotaWatc
   };
 }
 
-/** What each change means: which quotas are hinted at, and whether that may start an episode. */
+/** Decides for each change which quotas get a reconcile request, and whether it may start an episode. */
 class QuotaChanges {
   readonly #options: QuotaWatchOptions;
   readonly #caches: Caches;
@@ -124,7 +121,7 @@ class QuotaChanges {
   onNamespace(namespace: V1Namespace, previous: V1Namespace | undefined): void {
     const { name = '', deletionTimestamp } = namespace.metadata ?? {};
     const sameLife = deletionTimestamp === previous?.metadata?.deletionTimestamp;
-    // One that is new here may still have quotas that are known: they were judged without its annotations.
+    // A new namespace may already have known quotas, which were evaluated without its annotations.
     if (previous !== undefined && sameLife && sameResizerAnnotations(namespace, previous)) return;
     for (const quota of this.#quotasOf(name)) {
       this.#enqueue(quota, false, 'the namespace changed');
@@ -135,10 +132,10 @@ class QuotaChanges {
 
   onQuota(quota: V1ResourceQuota, previous: V1ResourceQuota | undefined): void {
     const changed = previous !== undefined && (!sameSpec(quota, previous) || !sameResizerAnnotations(quota, previous));
-    // An episode at rest is woken by a change, and not by the pressure that it rests under.
+    // A waiting episode is woken by a change, but not by the pressure that it already knows.
     if (changed) this.#enqueue(quota, false, 'the quota changed');
     const { before, now } = this.#states.evaluate(quota);
-    // A status that follows the count says nothing new.
+    // A status that follows the count contains nothing new.
     const isOld = previous !== undefined && !changed && before !== undefined && equalLists(before.used, now.used);
     if (this.#options.countedUsed !== undefined && now.isOver && isOld) return;
     if (now.isOver) return this.#enqueue(quota, true, 'a threshold is reached');
@@ -183,7 +180,7 @@ class QuotaChanges {
   }
 
   #enqueueNamespace(namespace: string, cause: string): void {
-    // Admission names the first exceeded quota only; the others of the namespace may be as tight.
+    // Admission names only the first exceeded quota; others of the namespace may be exceeded too.
     for (const quota of this.#quotasOf(namespace)) {
       if (this.#states.policyOf(quota).enabled) this.#enqueue(quota, true, cause);
     }

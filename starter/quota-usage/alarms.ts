@@ -7,7 +7,7 @@ interface Pending {
   timer: NodeJS.Timeout | null;
 }
 
-/** Rings for a namespace at moments that nobody else announces, because nothing changes then but the time. */
+/** Calls back for a namespace at moments that no event reports, because only time passes. */
 export class Alarms {
   readonly #notify: (namespace: string) => void;
   readonly #pending = new Map<string, Pending>();
@@ -16,7 +16,7 @@ export class Alarms {
     this.#notify = notify;
   }
 
-  /** At a moment in epoch milliseconds, besides those that are set already. */
+  /** Adds a moment in epoch milliseconds. */
   set(namespace: string, at: number): void {
     const pending = this.#pending.get(namespace) ?? { moments: new Set(), timer: null };
     this.#pending.set(namespace, pending);
@@ -36,7 +36,7 @@ export class Alarms {
       this.#pending.delete(namespace);
       return;
     }
-    // The millisecond after it, when it is over.
+    // One millisecond later, so that the moment is over.
     const inMs = Math.min(...pending.moments) + 1 - Date.now();
     pending.timer = setTimeout(() => this.#due(namespace, pending), Math.min(Math.max(1, inMs), LONGEST_TIMER_MS));
   }

@@ -3,7 +3,10 @@ import type { StaleValue } from '../../domain/quota-usage/observation.ts';
 import type { UsageCount } from '../../domain/quota-usage/calculate.ts';
 import type { CachedQuota, UsagePolicy } from '../../domain/quota-usage/observation.ts';
 
-/** So many times its waiting it knows a number that was true, to tell a controller that is very late from a wrong one. */
+/**
+ * Values are remembered for this multiple of the audit's delay, to distinguish a very late controller from a wrong
+ * status.
+ */
 const REMEMBERED_FOR = 10;
 
 export interface WrongQuota {
@@ -12,7 +15,7 @@ export interface WrongQuota {
   readonly resources: number;
 }
 
-/** What was true of every quota lately, and what its status said meanwhile. */
+/** The recent counts and statuses of every quota. */
 export class AuditRegistry {
   readonly #policy: UsagePolicy;
   readonly #quotas = new Map<string, { readonly quota: CachedQuota; readonly memory: AuditMemory }>();
@@ -21,7 +24,7 @@ export class AuditRegistry {
     this.#policy = policy;
   }
 
-  /** Takes in a count and returns what is untrue by it; nothing where Headroom writes the status itself. */
+  /** Adds a count and returns the stale values by it; none where Headroom writes the status itself. */
   add(quota: CachedQuota, count: UsageCount): readonly StaleValue[] {
     const { mode, auditAfterMs } = this.#policy;
     if (mode !== 'audit') return [];
@@ -39,7 +42,7 @@ export class AuditRegistry {
     this.#quotas.delete(keyOf(quota));
   }
 
-  /** Quotas with something that is older than the audit waits. */
+  /** Quotas with a stale value older than the audit's delay. */
   wrong(): readonly WrongQuota[] {
     const now = Date.now();
     return [...this.#quotas.values()].flatMap(({ quota: { namespace, name }, memory }) => {

@@ -23,25 +23,25 @@ export interface UsageCacheSetup
     'discoveryMs' | 'replenishmentResyncMs' | 'staleAfterSeconds' | 'lingerMs' | 'log' | 'signal'
   > {
   readonly kubeConfig: KubeConfig;
-  /** Told of every change that the caches have taken in; the first time after `createUsageCache` has returned. */
+  /** Called with every change in the caches; for the first time after `createUsageCache` has returned. */
   readonly listener: UsageListener;
-  /** What is wrong in a quota's status by a count, and since when. */
+  /** The stale values of a quota's status by a count, and since when. */
   readonly staleValues: UsageCache['staleValues'];
 }
 
 export interface RunningUsageCache extends UsageCache {
   /**
-   * Resolves when the quotas are listed and it is known what the cluster serves. Before that a quota that exists may be
-   * missing here, so nobody should ask; false when the signal was aborted first.
+   * Resolves when the quotas are listed and the cluster's resources are known. Before that an existing quota may be
+   * missing here. Resolves with false when the signal was aborted first.
    */
   readonly ready: (signal: AbortSignal) => Promise<boolean>;
-  /** Whether they are, now. */
+  /** Whether `ready` would resolve now. */
   readonly isReady: () => boolean;
   /** When pods of the namespace that are stuck in their deletion stop being charged, in epoch milliseconds. */
   readonly chargeEnds: (namespace: string) => readonly number[];
-  /** `count` for those who do not wait. */
+  /** `count` without waiting. */
   readonly countNow: (quota: CachedQuota) => UsageCount;
-  /** How each resource that is known is counted. */
+  /** The evaluator of each known resource. */
   readonly evaluators: () => readonly Evaluator[];
   /** What is watched now, by the name for people: for metrics and readiness. */
   readonly informers: () => ReadonlyMap<
@@ -52,7 +52,7 @@ export interface RunningUsageCache extends UsageCache {
 }
 
 const QUOTAS = 'resourcequotas';
-/** Quotas may be counted themselves, by a watch of their metadata. */
+/** Another watch of quotas, because quotas themselves may be counted, by their metadata. */
 const QUOTAS_WATCH = 'resourcequotas (usage)';
 const PODS = { group: '', resource: 'pods' };
 
@@ -61,14 +61,14 @@ const cachedQuota = cachedByObject(({ metadata, spec, status }: V1ResourceQuota)
   return { namespace, name, uid, resourceVersion, spec: spec ?? {}, status: status ?? {} };
 });
 
-/** A quota that is being deleted counts nothing any more. */
+/** A quota that is being deleted counts nothing. */
 function living(quota: V1ResourceQuota | undefined): CachedQuota | null {
   return quota === undefined || quota.metadata?.deletionTimestamp !== undefined ? null : cachedQuota(quota);
 }
 
 /**
- * Watches the quotas of a cluster and everything that they count, and counts from what it has seen. It begins at once and
- * goes on until it is stopped.
+ * Watches the quotas of a cluster and everything that they count, and counts from its caches. It starts at once and
+ * runs until stopped.
  */
 export function createUsageCache(setup: UsageCacheSetup): RunningUsageCache {
   return new InformerUsageCache(setup);
@@ -78,7 +78,7 @@ class InformerUsageCache implements RunningUsageCache {
   readonly staleValues: UsageCache['staleValues'];
   readonly #listener: UsageListener;
   readonly #specs = new CountedSpecs();
-  /** Notified at every change of a quota, and whenever more or less is known. */
+  /** Notified at every change of a quota, and whenever a cache becomes available or unavailable. */
   readonly #notifier = new Notifier();
   readonly #monitors: Monitors;
   readonly #quotas: Informer<V1ResourceQuota>;
@@ -199,7 +199,7 @@ class InformerUsageCache implements RunningUsageCache {
     else if (previous !== null) this.#listener.onQuotaGone(previous);
   }
 
-  /** What is listed at the start was charged at any time before, and settles nothing. */
+  /** Objects of the first list were charged at any time before, so they settle no recent charge. */
   #onNewObject(resource: GroupResource, object: CountedObject): void {
     const { namespace } = object.metadata ?? {};
     if (namespace === undefined || !this.#monitors.isSynced(resource)) return;
@@ -221,7 +221,7 @@ class InformerUsageCache implements RunningUsageCache {
     return neededResources([spec], this.#monitors.evaluators, { deviceClasses: this.#monitors.deviceClasses });
   }
 
-  /** Whether a cache that this quota is counted from is about to be filled for the first time. */
+  /** Whether a cache that this quota needs is being filled for the first time. */
   #isFilling(quota: CachedQuota): boolean {
     return this.#neededFor(quota).some((resource) => {
       const cached = this.#monitors.objectsOf(resource, quota.namespace);

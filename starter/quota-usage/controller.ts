@@ -15,8 +15,9 @@ export const quotaUsageController: StarterController = {
 };
 
 /**
- * Counts what the quotas of the cluster use, wakes the episodes of those whose status is not true, and hosts the activities
- * that count as soon as the quotas are listed. Nothing waits for it: what may not be listed here must not keep the resizer.
+ * Counts the usage of the cluster's quotas, wakes the episodes of quotas with a stale status, and hosts the counting
+ * activities once the quotas are listed. Readiness does not wait for it: a missing permission here must not stop the
+ * resizer.
  */
 function start({ headroom, kubeConfig, client, metrics, countedUsage }: StarterContext): RunningController {
   const { config, cluster, log, readiness, signal, onStop, stop } = headroom;
@@ -27,7 +28,7 @@ function start({ headroom, kubeConfig, client, metrics, countedUsage }: StarterC
     send: createUsageRequestSender(client, policy),
     isHopeless: isHopelessRequest,
     perSecond: config.starter.hintsPerSecond,
-    // The namespaces are coalesced before they come here.
+    // Requests are already coalesced by namespace.
     gapMs: 0,
     log,
     signal,
@@ -64,7 +65,7 @@ function start({ headroom, kubeConfig, client, metrics, countedUsage }: StarterC
     watch.stop();
     await cache.stop();
   });
-  // One resource that may not be watched leaves its quotas blocked, which they say; the process is as ready as ever.
+  // A resource that may not be watched only blocks its quotas, which report it; the process stays ready.
   readiness.watch('usage', () =>
     cache.isReady() ? { ready: true } : { ready: false, reason: 'the quotas are not listed yet' },
   );
@@ -75,18 +76,18 @@ function start({ headroom, kubeConfig, client, metrics, countedUsage }: StarterC
     if (!signal.aborted) stop('the host of the usage counts failed', error);
   });
   countedUsage.provide((namespace, name) => watch.countedUsed(namespace, name));
-  // Its own metrics and readiness have the rest.
+  // This controller has its own metrics and readiness.
   return { informers: {}, waitingRequests: () => 0 };
 }
 
-/** Answers what the caches count, from when the quotas are listed until the process stops. */
+/** Hosts the counting activities from when the quotas are listed until the process stops. */
 async function hostCounts(
   { config, cluster, log, identity, signal, onStop }: StarterContext['headroom'],
   cache: RunningUsageCache,
   policy: UsagePolicy,
 ): Promise<void> {
   if (!(await cache.ready(signal))) return;
-  // Only here: a starter that counts nothing does without the worker of Temporal's SDK and its native part.
+  // Loaded only here: a starter that counts nothing does not need the SDK's worker with its native library.
   const [{ Runtime }, { connectWorker, runtimeOptions }, { createCacheHost }] = await Promise.all([
     import('@temporalio/worker'),
     import('../../platform/temporal/worker-connection.ts'),

@@ -19,16 +19,14 @@ export interface CountedQuotasOptions {
     'quotas' | 'countNow' | 'unsettledCharges' | 'evaluators' | 'deviceClasses'
   >;
   readonly request: (quota: CachedQuota, cause: RequestCause) => void;
-  /** What was found now is counted again at this moment, which nothing else tells of. */
+  /** Called with a moment at which a count has to be repeated, because no event will report the change. */
   readonly countAgainAt: (namespace: string, at: number) => void;
-  /** Told of every count: what the quota really uses. */
+  /** Called with every count: the real usage of the quota. */
   readonly onCounted: (quota: CachedQuota, used: ResourceList) => void;
   readonly metrics: Pick<UsageMetrics, 'lag'>;
 }
 
-/**
- * By the second, so that a number that moves all the time does not set an alarm for each of its moments.
- */
+/** Moments are rounded to seconds, so that constantly moving values do not set many alarms. */
 const ALARM_STEP_MS = 1_000;
 
 /** What is known of one quota from count to count. */

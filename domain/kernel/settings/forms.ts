@@ -9,12 +9,12 @@ export const text = z.string();
 /** The message of an issue that has nothing to add to `expected`. */
 export const NO_REASON = 'Invalid input';
 
-/** A type by its parser, which throws for what it does not take; `expected` says it all. */
+/** A type by its parser, which throws for invalid texts; `expected` is the whole error message. */
 export function parsed<Output>(parse: (text: string) => Output): z.ZodType<Output, string> {
   return explained(parse, () => NO_REASON);
 }
 
-/** As `parsed`, for values that can be wrong in several ways: the parser's own words are added to what was expected. */
+/** Like `parsed`, for values that can be wrong in several ways: the parser's message is added. */
 export function explained<Output>(
   parse: (text: string) => Output,
   reasonOf: (error: unknown) => string = (error) => (error instanceof Error ? error.message : String(error)),
@@ -71,7 +71,7 @@ export function timing(name: string, defaultSpan: string, description: string, l
   } as const satisfies Setting;
 }
 
-/** Above 0, which would be true of every limit or change none. */
+/** Above 0, because 0 % would be reached by every limit or change none. */
 export function percentage(max: number): z.ZodType<string, string> {
   return parsed(parsePercent).refine((percent) => Number(percent) > 0 && Number(percent) <= max);
 }

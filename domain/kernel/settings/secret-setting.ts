@@ -3,7 +3,7 @@ import { NO_REASON } from './forms.ts';
 import type { Setting, SettingSources } from './setting.ts';
 
 export interface SecretSetting {
-  /** The setting's own path; that of the setting with its file ends in "File". */
+  /** The path of the setting itself; the path of the setting with a file ends in "File". */
   readonly path: string;
   readonly setting: Setting;
   /** What the user wrote there, when it is valid. */
@@ -13,8 +13,8 @@ export interface SecretSetting {
 }
 
 /**
- * A secret that is in a setting, or in the file that another one names, which is read again at every use. Undefined where
- * it is in neither; a problem where it is in both, or the file is of no use.
+ * A secret in a setting, or in the file that another setting names, which is read again at every use. Undefined when
+ * there is neither; a problem when there are both, or when the file is invalid.
  */
 export function readSecretSetting(
   { path, setting, value, file }: SecretSetting,
@@ -36,7 +36,7 @@ export function readSecretSetting(
   }
 }
 
-/** @throws {Error} with what was expected, and nothing of the text: it may be another secret, in the wrong file. */
+/** @throws {Error} with what was expected, without the text, which may be another secret in the wrong file. */
 function check({ type, expected }: Setting, text: string): void {
   const result = type.safeParse(text);
   if (result.success) return;

@@ -1,15 +1,15 @@
-/** What Node's `inspect` asks an object for; the domain imports nothing of Node. */
+/** The symbol of Node's `inspect`; the domain imports nothing of Node. */
 const INSPECT = Symbol.for('nodejs.util.inspect.custom');
 const HIDDEN = '[secret]';
 
 /**
- * A value that no log line, JSON document, template string or `inspect` shows: only `reveal()` gives it out, so every
- * place that uses a secret can be found by that word.
+ * A value that log lines, JSON, template strings and `inspect` do not show: only `reveal()` returns it, so every use of
+ * a secret can be found by that name.
  */
 export class Secret<T = string> {
   readonly #read: () => T;
 
-  /** @param read is asked at every `reveal()`, so a secret that is rotated while the process runs is followed. */
+  /** @param read called at every `reveal()`, so that a rotated secret takes effect. */
   constructor(read: () => T) {
     this.#read = read;
   }
@@ -32,12 +32,12 @@ export class Secret<T = string> {
 }
 
 /**
- * A secret kept in a file, read again at every `reveal()`: an expired token is replaced by writing the file, as
- * Kubernetes does with a mounted Secret. While the file is missing or empty (in the moment of a rotation) the last
- * value that was read is given. White space around the value does not belong to it.
+ * A secret in a file, read again at every `reveal()`: an expired token is replaced by writing the file, as Kubernetes
+ * does with a mounted Secret. While the file is missing, empty or invalid (during a rotation), the last valid value is
+ * used. White space around the value is removed.
  *
- * @param check throws for a value that is of no use, without showing it: then too the last one is given.
- * @throws {Error} when the file cannot be read, is empty, or its value is of no use, at the very first time.
+ * @param check throws for an invalid value, without showing it.
+ * @throws {Error} when the file cannot be read, is empty or invalid at the first read.
  */
 export function secretFromFile(
   path: string,
@@ -56,7 +56,7 @@ export function secretFromFile(
     try {
       last = read();
     } catch {
-      // Kept: a request with the old token gets a clear 401, a request without one does not.
+      // The last value is kept: a request with the old token gets a clear 401, a request without a token does not.
     }
     return last;
   });

@@ -1,19 +1,19 @@
 import type { z } from 'zod';
 
 /**
- * One setting of the processes. Reading, `--help` and the table in the documentation all come from this; its path in
- * the configuration file is `<group>.<key>` of its place in a definition.
+ * One setting of the processes. Parsing, `--help` and the table in the documentation are derived from it; its path in
+ * the configuration file is `<group>.<key>` by its place in a definition.
  */
 export interface Setting<Output = unknown> {
   /** From the text that the user wrote, in whichever layer, to the value. */
   readonly type: z.ZodType<Output, string>;
-  /** What is right, as the end of a sentence that begins with "expected". */
+  /** What is valid, as the end of a sentence that begins with "expected". */
   readonly expected: string;
   readonly description: string;
   readonly env: string;
-  /** With its dashes. A secret has none: command lines are visible to every user of a machine. */
+  /** With its dashes. A secret has no flag, because command lines are visible to every user of a machine. */
   readonly flag?: `--${string}`;
-  /** As the user would write it. A setting without a default may be absent, unless it is `required`. */
+  /** As a user would write it. A setting without a default may be absent, unless it is `required`. */
   readonly default?: string;
   /** The default inside a pod, where it differs. */
   readonly podDefault?: string;
@@ -22,7 +22,7 @@ export interface Setting<Output = unknown> {
   readonly secret?: true;
   /** The flag alone, without a value, means `true`. */
   readonly isSwitch?: true;
-  /** Several values: separated by commas, in the file a list as well. */
+  /** Several values separated by commas; in the file, a list is possible too. */
   readonly isList?: true;
 }
 
@@ -66,31 +66,31 @@ export interface ConfigProblem {
 
 export type ProgramName = 'worker' | 'starter' | 'command line';
 
-/** What is known where settings are checked against each other. */
+/** The input for checking settings against each other. */
 export interface SettingSources {
   readonly program: ProgramName;
   /** For each setting, by its path, what the user wrote in the highest layer that names it. */
   readonly written: ReadonlyMap<string, WrittenValue>;
   readonly readFile: (path: string) => string;
-  /** Gets what is wrong. */
+  /** Receives the problems that are found. */
   readonly problems: ConfigProblem[];
-  /** Gets what an operator should know: sentences to log at the start. */
+  /** Receives notices for operators, sentences that are logged at start. */
   readonly notices: string[];
 }
 
 /** The settings of one controller, or of the processes. */
 export interface SettingsDefinition<Values extends object = object> {
   readonly groups: SettingGroups;
-  /** The heading of each group in the documentation; none for a group that another definition has begun. */
+  /** The headings of the groups in the documentation; none for a group of another definition. */
   readonly titles: Readonly<Record<string, string>>;
   /**
-   * Groups, or paths of single settings, that a worker reports to the command line, because decisions depend on them.
-   * A secret is never reported, whatever stands here.
+   * Groups, or paths of single settings, that a worker reports to the command line because decisions depend on them.
+   * Secrets are never reported.
    */
   readonly reported: readonly string[];
   /**
-   * Its part of the configuration, from the values of all settings. One that is wrong is absent, and has its problem
-   * already: what comes back is used only where there is none.
+   * Its part of the configuration, from the values of all settings. An invalid value is absent and already has its
+   * problem; the result is used only if there are no problems.
    */
   readonly resolve: (
     values: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
@@ -101,15 +101,13 @@ export interface SettingsDefinition<Values extends object = object> {
 /** The values of groups of settings. */
 export type GroupValues<Groups extends SettingGroups> = { readonly [Group in keyof Groups]: ValuesOf<Groups[Group]> };
 
-/**
- * The definition of settings that need no more than to be read each.
- */
+/** Defines settings that need no check against each other. */
 export function defineSettings<const Groups extends SettingGroups>(
   titles: Readonly<Record<string, string>>,
   groups: Groups,
   reported: readonly string[],
 ): SettingsDefinition<GroupValues<Groups>>;
-/** @param resolve checks values against each other, and makes of them what the controller uses. */
+/** @param resolve checks values against each other and returns the controller's configuration. */
 export function defineSettings<const Groups extends SettingGroups, Values extends object>(
   titles: Readonly<Record<string, string>>,
   groups: Groups,

@@ -1,11 +1,11 @@
 /**
- * What a webhook of GitHub is about, in the terms of pull requests. Only what finds a pull request and tells the age is
- * read; that anything else in the payload is true is not relied on.
+ * Reads GitHub's webhooks in terms of pull requests. Only fields that identify a pull request, and times, are read;
+ * nothing else in the payload is trusted.
  */
 import * as z from 'zod';
 import type { EpochMs } from '../../../domain/kernel/time.ts';
 
-/** A delivery whose pull requests may be ours. Every match is one of these, whichever finds it. */
+/** A delivery whose pull requests may be Headroom's; any of its identifiers may match. */
 export interface RepositoryEvent {
   /** `owner/name`, as GitHub writes it. */
   readonly repository: string;
@@ -13,11 +13,11 @@ export interface RepositoryEvent {
   /** Heads of pull requests, by branch and by commit. */
   readonly branches: readonly string[];
   readonly heads: readonly string[];
-  /** A branch that moved: whatever is to be merged into it may be mergeable no more. */
+  /** A branch that moved, so that pull requests into it may not be mergeable any more. */
   readonly base: string | null;
-  /** The files that its new commits change, as many as GitHub names. */
+  /** The files that its new commits change, as far as GitHub lists them. */
   readonly files: readonly string[];
-  /** When it happened, by the newest time that the payload has; null where it has none. */
+  /** The time of the event: the newest time in the payload; null when there is none. */
   readonly at: EpochMs | null;
 }
 
@@ -38,7 +38,7 @@ const suite = z.object({ head_branch: z.string().nullish(), updated_at: time });
 
 type Found = Partial<Omit<RepositoryEvent, 'repository' | 'at'>> & { readonly times: readonly number[] };
 
-/** How each event is read; every other event is none of ours. */
+/** The parsers of the events; every other event is ignored. */
 const readers: Readonly<Record<string, z.ZodType<Found>>> = {
   pull_request: z.object({ pull_request: pullRequest }).transform(({ pull_request: pull }) => ofPull(pull, [])),
   pull_request_review: z
@@ -94,8 +94,8 @@ export const webhookEvents: readonly string[] = Object.keys(readers);
 
 /**
  * @param event the header `X-GitHub-Event`.
- * @returns null for an event that is none of ours.
- * @throws {z.ZodError} for a payload that is not as GitHub describes it.
+ * @returns null for an event that is ignored.
+ * @throws {z.ZodError} for a payload that differs from GitHub's documentation.
  */
 export function readDelivery(event: string, payload: unknown): RepositoryEvent | null {
   const reader = Object.hasOwn(readers, event) ? readers[event] : undefined;

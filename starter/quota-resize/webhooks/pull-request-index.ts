@@ -1,4 +1,4 @@
-/** Which quota's decision has which open pull request: what tells whom a webhook is for. */
+/** Maps open pull requests to quotas, to find the quotas that a webhook concerns. */
 import type { QuotaTarget } from '../../../domain/kernel/target.ts';
 import type { PullRequestRef } from '../../../domain/quota-resize/model/decision.ts';
 import {
@@ -10,13 +10,13 @@ import {
 } from '../../../domain/quota-resize/model/lease.ts';
 import type { RepositoryEvent } from './delivery.ts';
 
-/** What of a pull request finds it. */
+/** The fields of a pull request by which it is found. */
 type PullRequestLocation = Pick<PullRequestRef, 'repository' | 'number' | 'branch' | 'base' | 'headSha' | 'path'>;
 
 /** A quota whose pull request an event is about. */
 export interface ConcernedQuota {
   readonly target: QuotaTarget;
-  /** The base has another version of the file that the pull request changes. */
+  /** Whether the base has another version of the file that the pull request changes. */
   readonly isFileChanged: boolean;
 }
 
@@ -35,7 +35,7 @@ export class PullRequestIndex {
     return this.#keysOfLease.size;
   }
 
-  /** Takes a Lease in as it is now. One that holds no decision with an open pull request is forgotten. */
+  /** Adds or updates a Lease. One without a decision with an open pull request is removed. */
   put(lease: LeaseObject): void {
     const name = lease.metadata?.name ?? '';
     this.remove(name);
@@ -79,7 +79,7 @@ function openPullRequest(lease: LeaseObject): PullRequestLocation | null {
   return decision === null || decision.id !== holder || decision.merge !== null ? null : decision.pullRequest;
 }
 
-// GitHub takes no notice of the case of a repository's name; branches differ by case.
+// GitHub ignores the case of repository names, but not of branches.
 const keyOf = (kind: string, repository: string, what: string | number): string =>
   `${kind} ${repository.toLowerCase()} ${what}`;
 

@@ -1,4 +1,4 @@
-/** What becomes of one webhook: who sent it, whether it is new and of now, and whom it wakes. */
+/** Handles one webhook: verifies the sender, that it is new and recent, and finds whom to wake. */
 import { Webhooks } from '@octokit/webhooks';
 import type { EpochMs } from '../../../domain/kernel/time.ts';
 import { formatSpan } from '../../../domain/kernel/time.ts';
@@ -11,7 +11,7 @@ import { SeenDeliveries } from './seen-deliveries.ts';
 export interface Delivery {
   /** The header `X-GitHub-Event`. */
   readonly event: string;
-  /** The header `X-GitHub-Delivery`: the same for a delivery that is sent again. */
+  /** The header `X-GitHub-Delivery`: the same for a repeated delivery. */
   readonly id: string;
   /** The header `X-Hub-Signature-256`. */
   readonly signature: string;
@@ -20,11 +20,11 @@ export interface Delivery {
 }
 
 type Outcome =
-  /** Taken, and pull requests of this cluster are hinted. */
+  /** Accepted, and pull requests of this cluster got a reconcile request. */
   | 'requested'
-  /** Taken, and no pull request of this cluster is meant. */
+  /** Accepted, but no pull request of this cluster is concerned. */
   | 'unmatched'
-  /** An event that is none of ours. */
+  /** An event that Headroom does not use. */
   | 'ignored'
   | 'unsigned'
   | 'malformed'
@@ -36,25 +36,27 @@ type Outcome =
 export interface Answer {
   readonly outcome: Outcome;
   readonly status: number;
-  /** What was wrong and what would be right, for the list of deliveries at GitHub. */
+  /** What was wrong and what would be right; shown in GitHub's list of deliveries. */
   readonly message: string;
 }
 
 export interface ReceiverOptions {
-  /** The secrets that may have signed; asked for every delivery. */
+  /** The secrets that may have signed; called for every delivery. */
   readonly secrets: () => readonly string[];
-  /** The quotas whose pull requests an event is about; null while that is not known yet. */
+  /** The quotas whose pull requests an event concerns; null while unknown. */
   readonly find: (event: RepositoryEvent) => readonly ConcernedQuota[] | null;
   readonly request: (request: QuotaRequest) => void;
   readonly now?: () => EpochMs;
 }
 
-/** What is older has been seen by the poll meanwhile; a signature is valid for ever, and so this is what ends it. */
+/**
+ * Older events have been seen by polling meanwhile. The limit also prevents replays, because a signature never expires.
+ */
 const OLDEST_MS = 3_600_000;
 const SIGNATURE = /^sha256=[0-9a-f]{64}$/;
 const DELIVERY_ID = /^[\w-]{1,100}$/;
 
-/** Receives webhooks: at most one effect for each delivery, and none for what GitHub did not sign or is old. */
+/** Receives webhooks: each delivery has at most one effect, and unsigned or old ones have none. */
 export function createReceiver(options: ReceiverOptions): (delivery: Delivery) => Promise<Answer> {
   const { find, request, now = Date.now } = options;
   const seen = new SeenDeliveries();
@@ -76,11 +78,13 @@ export function createReceiver(options: ReceiverOptions): (delivery: Delivery) =
     if (age > OLDEST_MS) return answer('stale', 410, `it is ${formatSpan(age)} old: it has been seen without it`);
     const concerned = find(read);
     if (concerned === null) return answer('not-ready', 503, 'the pull requests are not known yet');
-    // The id is not signed, so whoever got hold of a delivery could send it under another one.
+    // The id is not signed, so an intercepted delivery could be sent under another one; the signature is therefore
+    // checked too.
     const isNew = [id, signature].map((mark) => seen.add(mark, now())).every(Boolean);
     if (!isNew) return answer('replayed', 409, 'this delivery was taken before');
     for (const { target, isFileChanged } of concerned) {
-      // Whoever changed the very file may have raised the quota, and a person may be about to merge.
+      // A change of the very file may have raised the quota, and a person may be waiting to merge, so the request is
+      // immediate.
       const toEnqueue = read.base === null || isFileChanged ? pullRequestRequest : baseRequest;
       request(toEnqueue(target, `GitHub: ${event}`, id));
     }

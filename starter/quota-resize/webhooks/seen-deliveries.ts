@@ -1,10 +1,12 @@
 import type { EpochMs } from '../../../domain/kernel/time.ts';
 
 const DAY_MS = 86_400_000;
-/** Marks of deliveries, two for each. What is forgotten sooner than after a day is still refused by its own age. */
+/**
+ * Two entries per delivery. An entry that is evicted within a day belongs to a delivery that is rejected by its age.
+ */
 const REMEMBERED = 20_000;
 
-/** What marks the deliveries of the last day, so that none has an effect twice; the oldest are forgotten first. */
+/** Remembers the deliveries of the last day, so that none takes effect twice; the oldest are evicted first. */
 export class SeenDeliveries {
   readonly #at = new Map<string, EpochMs>();
   readonly #limit: number;
@@ -13,7 +15,7 @@ export class SeenDeliveries {
     this.#limit = limit;
   }
 
-  /** Notes a mark; false when it was seen before. */
+  /** Adds an entry; false when it was there already. */
   add(mark: string, now: EpochMs): boolean {
     for (const [oldest, at] of this.#at) {
       if (this.#at.size < this.#limit && now - at <= DAY_MS) break;

@@ -24,8 +24,8 @@ const BODY_LIMIT = 5 * 1024 * 1024;
 const REQUEST_TIMEOUT_MS = 10_000;
 
 /**
- * Serves `POST /webhooks/github`, and nothing else. It answers as soon as it knows what becomes of a delivery, and waits
- * for nobody.
+ * Serves `POST /webhooks/github`, and nothing else. It responds as soon as the result is known, without waiting for
+ * workflows.
  *
  * @throws the system's error when the address cannot be listened on.
  */
@@ -36,11 +36,11 @@ export async function serveWebhooks(options: WebhookServerOptions): Promise<List
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: REQUEST_TIMEOUT_MS,
     forceCloseConnections: true,
-    // Its lines would have addresses and headers of everybody who finds the port.
+    // The framework's log would contain addresses and headers of all clients.
     logger: false,
   });
   const count = (event: string, outcome: string): void => {
-    // Anybody may send any name, and every name is a time series.
+    // Clients may send any event name, and every label value creates a time series.
     deliveries.inc({ event: [...webhookEvents, 'ping'].includes(event) ? event : 'other', outcome });
   };
   const reject = (reply: FastifyReply, event: string, outcome: string, status: number, message: string) => {
@@ -49,7 +49,7 @@ export async function serveWebhooks(options: WebhookServerOptions): Promise<List
     return reply.code(status).send({ outcome, message });
   };
 
-  // The signature is of the bytes as they came.
+  // The signature covers the raw bytes.
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   server.post(webhookPath, async (request, reply) => {

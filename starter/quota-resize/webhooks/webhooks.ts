@@ -1,7 +1,4 @@
-/**
- * Webhooks of GitHub, from the port to the reconcile request: the pull requests that the cluster's Leases name are
- * watched by them.
- */
+/** GitHub's webhooks from the port to the reconcile request, for the pull requests in the cluster's Leases. */
 import { CoordinationV1Api, type KubeConfig, type V1Lease } from '@kubernetes/client-node';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { leaseSelector } from '../../../domain/quota-resize/model/lease.ts';
