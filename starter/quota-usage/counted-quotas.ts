@@ -29,7 +29,7 @@ export interface CountedQuotasOptions {
 /** Moments are rounded to seconds, so that constantly moving values do not set many alarms. */
 const ALARM_STEP_MS = 1_000;
 
-/** What is known of one quota from count to count. */
+/** State of one quota between counts. */
 interface QuotaState {
   readonly quota: CachedQuota;
   used: ResourceList;
@@ -37,11 +37,11 @@ interface QuotaState {
   unmeasured: number;
   /** Audit: the resources that an episode was started for; null while nothing is wrong. */
   reported: string | null;
-  /** The first change that the status does not know; null while it is true. */
+  /** The first change that the status does not reflect; null while the status is right. */
   staleSince: number | null;
 }
 
-/** The last count of each quota, and whether its status says something else, of which an episode is told. */
+/** The last count of each quota, and whether its status differs; an episode gets a reconcile request then. */
 export class CountedQuotas {
   readonly #options: CountedQuotasOptions;
   readonly #states = new Map<string, QuotaState>();
@@ -52,7 +52,7 @@ export class CountedQuotas {
     this.#audits = new AuditRegistry(options.policy);
   }
 
-  /** Takes in a count, and enqueues a reconcile request if the status says something else. */
+  /** Adds a count, and enqueues a reconcile request if the status differs. */
   evaluate(quota: CachedQuota, count: UsageCount, changedAt: number, isResync: boolean): void {
     const key = quotaKey(quota);
     const before = this.#states.get(key);
@@ -93,9 +93,8 @@ export class CountedQuotas {
     const staleValues = this.#audits.add(quota, count);
     const wrong = staleValues.filter(({ since }) => now - since >= policy.auditAfterMs);
     const reported = wrong.length === 0 ? null : wrong.map(({ resource }) => resource).join(' ');
-    // An episode that is under way looks for itself now and then; it is woken when others are wrong, or none. At a
-    // resync as well: it may have been terminated, or the reconcile request lost, and nothing else would ever begin it
-    // again.
+    // A running episode checks by itself periodically; it is woken when other resources are wrong, or none. Also at a
+    // resync: the episode may have been terminated or the request lost, and nothing else would start it again.
     if (reported !== null && (reported !== state.reported || isResync)) {
       const priority = reported === state.reported ? priorities.resync : priorities.routine;
       state.reported = reported;
@@ -110,7 +109,7 @@ export class CountedQuotas {
     }
   }
 
-  /** The status of a quota was written: if it is the one that was waited for, how long that took. */
+  /** Called after a status was written: if it is the right one, measures how long that took. */
   onStatus(quota: CachedQuota): void {
     const { cache, metrics } = this.#options;
     const state = this.#states.get(quotaKey(quota));
@@ -125,28 +124,28 @@ export class CountedQuotas {
     this.#audits.forget(quota);
   }
 
-  /** What is wrong in a quota's status by this count, and since when. */
+  /** The stale values of a quota's status by this count, and since when. */
   staleValues(quota: CachedQuota, count: UsageCount): readonly StaleValue[] {
     const found = this.#audits.add(quota, count);
-    // A count that waited for a cache may be of a quota that has gone since, which nobody would forget again.
+    // A count that waited for a cache may be about a quota that is gone meanwhile; its state would never be removed.
     const quotas = this.#options.cache().quotas(quota.namespace);
     if (!quotas.some(({ uid }) => uid === quota.uid)) this.#audits.forget(quota);
     return found;
   }
 
-  /** Quotas that have been wrong for longer than the audit waits. */
+  /** Quotas that have been wrong for longer than the audit's delay. */
   wrong(): readonly WrongQuota[] {
     return this.#audits.wrong();
   }
 
-  /** Quotas that could not be counted in full the last time. */
+  /** Quotas whose last count was incomplete. */
   unmeasured(): readonly WrongQuota[] {
     return [...this.#states.values()]
       .filter(({ unmeasured }) => unmeasured > 0)
       .map(({ quota: { namespace, name }, unmeasured }) => ({ namespace, quota: name, resources: unmeasured }));
   }
 
-  /** The last count of a quota, as far as it could be counted; null before the first. */
+  /** The last count of a quota without what could not be counted; null before the first. */
   used(namespace: string, name: string): ResourceList | null {
     return this.#states.get(quotaKey({ namespace, name }))?.used ?? null;
   }

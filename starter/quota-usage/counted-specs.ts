@@ -2,8 +2,8 @@ import type { CachedQuota } from '../../domain/quota-usage/observation.ts';
 import type { CountingQuota } from '../../domain/quota-usage/scopes.ts';
 
 /**
- * What the quotas of the cluster count, each combination of limits once: thousands of quotas have a handful, and only a new
- * one, or the end of one, can change what has to be watched.
+ * The specs of the cluster's quotas without repetitions: thousands of quotas have a handful of combinations, and only a
+ * new or a removed one can change what has to be watched.
  */
 export class CountedSpecs {
   readonly #specs = new Map<string, { readonly spec: CountingQuota; quotas: number }>();
@@ -12,7 +12,7 @@ export class CountedSpecs {
     return [...this.#specs.values()].map(({ spec }) => spec);
   }
 
-  /** One quota takes another's place, or comes or goes. Returns whether there is a combination more or less. */
+  /** Replaces a quota; null: it did not exist, or is gone. Returns whether the set of combinations changed. */
   replace(before: CachedQuota | null, after: CachedQuota | null): boolean {
     const [left, came] = [before, after].map((quota) => (quota === null ? null : limitsOf(quota)));
     if (left === came) return false;

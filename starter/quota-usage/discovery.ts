@@ -8,10 +8,10 @@ const AGGREGATED = ['v2', 'v2beta1']
   .map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
   .join(',');
 
-/** The core group, and all the named ones. */
+/** The core group, and all named groups. */
 const PATHS = ['/api', '/apis'] as const;
 
-/** Go leaves empty lists and empty texts out. */
+/** Go omits empty lists and strings. */
 const groupDiscoveryList = z.object({
   kind: z.literal('APIGroupDiscoveryList'),
   items: z
@@ -22,7 +22,7 @@ const groupDiscoveryList = z.object({
           .array(
             z.object({
               version: z.string(),
-              /** `Stale` when the API server behind the version does not answer. */
+              /** `Stale` when the API server behind the group-version does not respond. */
               freshness: z.string().optional(),
               resources: z
                 .array(
@@ -43,14 +43,14 @@ const groupDiscoveryList = z.object({
 
 type GroupDiscovery = NonNullable<z.infer<typeof groupDiscoveryList>['items']>[number];
 
-/** Asks once which resources there are. It does not throw: what went wrong is in the answer. */
+/** Asks once which resources exist. Never throws: the result contains the failures. */
 export type Discover = () => Promise<Discovery>;
 
 /**
- * Rounds of discovery over one connection. What has not changed since the last round is not sent again.
+ * Rounds of discovery over one connection, with conditional requests.
  *
- * A group-version whose server does not answer is in `failed`, and nothing that is known of it from before counts as
- * discovered. If one of the two requests fails, the round does: half of the resources would look as if they had gone.
+ * A group-version whose server does not respond is in `failed`; earlier results for it do not count as discovered. If
+ * one of the two requests fails, the whole round fails, because half of the resources would seem to be gone.
  */
 export function createDiscovery(get: ApiGet): Discover {
   const cached = new Map<string, { readonly etag: string; readonly groups: readonly GroupDiscovery[] }>();
@@ -84,7 +84,7 @@ function failedOf({ metadata: { name }, versions }: GroupDiscovery): readonly st
   return (versions ?? []).filter(isStale).map(({ version }) => (name === '' ? version : `${name}/${version}`));
 }
 
-/** Each resource once, in the first version that has it: the server lists the versions as it prefers them. */
+/** Each resource once, in the first version that has it: the server lists the versions in order of preference. */
 function resourcesOf({ metadata: { name: group }, versions }: GroupDiscovery): readonly DiscoveredResource[] {
   const found = new Map<string, DiscoveredResource>();
   for (const { version, resources } of (versions ?? []).filter((one) => !isStale(one))) {

@@ -12,9 +12,9 @@ export interface CacheHostOptions {
   readonly cluster: string;
   readonly cache: UsageCache;
   readonly policy: UsagePolicy;
-  /** Counts at once. */
+  /** The number of concurrent counts. */
   readonly workers: number;
-  /** Milliseconds: after so long what is under way is given up when the process stops. */
+  /** Milliseconds after which running activities are abandoned when the process stops. */
   readonly shutdownForceTime: number;
 }
 
@@ -34,7 +34,7 @@ export async function createCacheHost({
     interceptors: { activity: [heartbeatWhileRunning] },
     maxHeartbeatThrottleInterval: HEARTBEAT_INTERVAL_MS,
     maxConcurrentActivityTaskExecutions: workers,
-    // A count takes milliseconds; one that waits for a cache is another starter's as soon as this one stops.
+    // A count takes milliseconds; one that waits for a cache can move to another starter at once.
     shutdownGraceTime: 0,
   });
 }

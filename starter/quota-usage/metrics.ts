@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { WrongQuota } from './audit-registry.ts';
 
-/** What a starter tells of its counting; every name begins with `headroom_usage_`. */
+/** The metrics of a starter's counting; every name begins with `headroom_usage_`. */
 export interface UsageMetrics {
   readonly changes: Counter<'resource'>;
   readonly recounts: Counter;
@@ -12,15 +12,15 @@ export interface UsageMetrics {
 export interface UsageGauges {
   /** Resources that are watched. */
   readonly watched: () => number;
-  /** Quotas whose status has been wrong for longer than the audit waits, with the resources that are. */
+  /** Quotas whose status has been wrong for longer than the audit's delay, with the wrong resources. */
   readonly wrong: () => readonly WrongQuota[];
-  /** Quotas that could not be counted in full the last time. */
+  /** Quotas whose last count was incomplete. */
   readonly unmeasured: () => readonly WrongQuota[];
   /** Namespaces with a change that is not counted yet. */
   readonly waiting: () => number;
 }
 
-/** From a few milliseconds to the resync: where a status that is true in the blink of an eye is told from one that is late. */
+/** From a few milliseconds to the resync interval, to distinguish prompt from late updates. */
 const LAG_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 export function createUsageMetrics(register: Registry, gauges: UsageGauges): UsageMetrics {

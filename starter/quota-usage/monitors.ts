@@ -17,25 +17,28 @@ export interface MonitorsOptions {
   readonly kubeConfig: KubeConfig;
   /** Milliseconds between two rounds of discovery. */
   readonly discoveryMs: number;
-  /** Milliseconds: everything is listed anew after this long, or up to twice as long. */
+  /** Milliseconds: everything is listed again after this time, or up to twice as long. */
   readonly replenishmentResyncMs: number;
-  /** How long a watch may be broken until what it watches counts as not known. */
+  /** How long a watch may be broken until its objects count as unknown. */
   readonly staleAfterSeconds?: number | undefined;
-  /** Milliseconds for which a resource is still watched that no quota counts any more: quotas are often replaced. */
+  /**
+   * Milliseconds for which a resource is still watched after the last quota that counts it is gone, because quotas are
+   * often replaced.
+   */
   readonly lingerMs?: number | undefined;
-  /** What the quotas that there are count. */
+  /** The specs of the existing quotas. */
   readonly specs: () => Iterable<CountingQuota>;
   readonly onChange: (resource: GroupResource, object: CountedObject, previous: CountedObject | undefined) => void;
   readonly onDelete: (resource: GroupResource, object: CountedObject) => void;
-  /** A cache was filled, or is no longer behind: what counts this resource can be counted now. */
+  /** Called when a cache was filled or is current again, so that this resource can be counted. */
   readonly onFilled: (resource: GroupResource) => void;
-  /** Notified whenever what is known, or whether it is, may have changed. */
+  /** Notified whenever objects may have changed, or whether they are known. */
   readonly notifier: Notifier;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
 
-/** The objects of a resource, or why they are not known; `isFilling` when they will be in a moment. */
+/** The objects of a resource, or why they are unknown; `isFilling` when they will be known in a moment. */
 type ObjectsAnswer =
   | { readonly objects: readonly CountedObject[] }
   | { readonly unavailable: string; readonly isFilling: boolean };
@@ -46,26 +49,26 @@ interface Monitor {
   resync: NodeJS.Timeout;
   /** Since when no quota counts it; null while one does. */
   idleSince: number | null;
-  /** Since when its objects have not been known for sure; null while they are. */
+  /** Since when its objects may be out of date; null while they are current. */
   unsureSince: number | null;
 }
 
-/** An API server that is restarted is back within this time; until then what is cached is most likely still true. */
+/** A restarted API server is back within this time; until then the cache is probably still right. */
 export const STALE_AFTER_SECONDS = 10;
 const LINGER_MS = 60_000;
-/** Until the first round of discovery has succeeded nothing can be counted. */
+/** Short, because nothing can be counted before the first successful round. */
 const FIRST_DISCOVERY_MS = 1_000;
 /** A timer holds at most so many milliseconds. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Cluster-wide, so no quota counts them, but they say what the claims for devices are counted as. */
+/** Cluster-scoped, so no quota counts them, but they decide how resource claims are counted. */
 const deviceClasses: GroupResource = { group: 'resource.k8s.io', resource: 'deviceclasses' };
 const resourceClaims: GroupResource = { group: 'resource.k8s.io', resource: 'resourceclaims' };
 const DEVICE_CLASSES = groupResourceName(deviceClasses);
 
 /**
- * Watches whatever the quotas of the cluster count, and nothing else: discovery says what there is, the quotas say what of
- * it is needed, and watches come and go with both. One that is forbidden or broken leaves the others alone.
+ * Watches exactly the resources that the cluster's quotas count: discovery says what exists, the quotas say what is
+ * needed, and watches are started and stopped accordingly. A forbidden or broken watch does not affect the others.
  */
 export class Monitors {
   readonly #options: MonitorsOptions;
@@ -80,7 +83,7 @@ export class Monitors {
   #evaluators: readonly Evaluator[] = evaluatorsFor([]);
   #deviceClasses: ReadonlyMap<string, string | null> = new Map();
   #lastTrouble = '';
-  /** API groups of which a version did not answer in the last round. */
+  /** API groups of which a version did not respond in the last round. */
   #silentGroups: ReadonlySet<string> = new Set();
 
   constructor(options: MonitorsOptions) {
@@ -90,7 +93,7 @@ export class Monitors {
     this.#discovering = this.#discover();
   }
 
-  /** Whether it is known what the cluster serves. */
+  /** Whether the cluster's resources are known. */
   get isDiscovered(): boolean {
     return this.#isDiscovered;
   }
@@ -114,7 +117,7 @@ export class Monitors {
     return [...this.#monitors.values()].map(({ resource: { group, resource } }) => ({ group, resource }));
   }
 
-  /** What the quotas count is not what it was: watches are begun at once, and ended a while later. */
+  /** Must be called when the specs of quotas have changed: new watches start at once, unneeded ones end later. */
   reconsider(): void {
     if (this.#over.signal.aborted) return;
     const needed = neededResources(this.#options.specs(), this.#evaluators, { deviceClasses: this.#deviceClasses });
@@ -139,14 +142,14 @@ export class Monitors {
     }
   }
 
-  /** The objects of a namespace; of the whole cluster where they belong to none. */
+  /** The objects of a namespace, or of the cluster for cluster-scoped resources. */
   objectsOf(resource: GroupResource, namespace: string): ObjectsAnswer {
     const name = groupResourceName(resource);
     if (!this.#isDiscovered) {
       return { unavailable: `it is not known yet what the cluster serves${this.#lastTrouble}`, isFilling: true };
     }
     if (!this.#served.has(name)) {
-      // What the cluster does not serve has no objects: that is known, unless nobody answers for it.
+      // A resource that the cluster does not serve has no objects, unless its API group does not respond.
       return this.#silentGroups.has(resource.group)
         ? { unavailable: `the API ${resource.group} does not answer`, isFilling: false }
         : { objects: [] };
@@ -160,7 +163,7 @@ export class Monitors {
     return { objects: monitor.informer.list(name === DEVICE_CLASSES ? undefined : namespace) };
   }
 
-  /** The connections of the watches of those resources that are watched. */
+  /** The connections of the watches for these resources, as far as they are watched. */
   connectionsOf(resources: readonly GroupResource[]): readonly WatchConnection[] {
     return resources.flatMap((one) => this.#monitors.get(groupResourceName(one))?.informer.connection() ?? []);
   }
@@ -175,8 +178,8 @@ export class Monitors {
   }
 
   /**
-   * Whether the cache of a resource has come as far as this version, once it has or the signal is aborted. What is not
-   * watched, or not known anyway, is not waited for.
+   * Whether a resource's cache has reached this version: resolves once it has, or with false when the signal is aborted.
+   * A resource that is not watched, or whose objects are unknown, is not waited for.
    */
   async observed(name: string, version: string, signal: AbortSignal): Promise<boolean> {
     const monitor = this.#monitors.get(name);
@@ -200,7 +203,7 @@ export class Monitors {
     return informer.staleSeconds() > this.#staleAfterSeconds;
   }
 
-  /** Why the objects are not known, in words; null while they are. */
+  /** Why the objects are unknown, in words; null while they are known. */
   #troubleOf(name: string, monitor: Monitor): string | null {
     const { informer } = monitor;
     const reason = informer.trouble();
@@ -235,7 +238,8 @@ export class Monitors {
     const isSame = JSON.stringify(existing) === JSON.stringify(this.#monitored);
     this.#monitored = existing;
     if (!isSame) {
-      // What was known once stays countable: when a custom resource goes, its objects have gone, and their number is none.
+      // A resource that was known once can still be counted: when a custom resource is deleted, its number of objects
+      // is zero.
       for (const one of existing) this.#everKnown.set(groupResourceName(one), one);
       this.#evaluators = evaluatorsFor([...this.#everKnown.values()]);
     }
@@ -249,7 +253,7 @@ export class Monitors {
     this.#options.notifier.notify();
   }
 
-  /** Says what could not be discovered, once for as long as it stays the same. */
+  /** Logs failed discovery, once while it stays the same. */
   #logDiscovery(round: Discovery): void {
     const { log } = this.#options;
     const failed = round.kind === 'failed' ? round.reason : round.failed.join(', ');
@@ -290,7 +294,7 @@ export class Monitors {
       informer,
       resync: this.#resyncLater(() => monitor),
       idleSince: null,
-      // Nobody could count it until now.
+      // It could not be counted until now.
       unsureSince: 0,
     };
     this.#monitors.set(name, monitor);
@@ -306,7 +310,7 @@ export class Monitors {
     this.#options.notifier.notify();
   }
 
-  /** Each time after another span, so that they do not all list at once. */
+  /** A random interval, so that not all resources are listed at the same time. */
   #resyncLater(monitor: () => Monitor): NodeJS.Timeout {
     const after = Math.min(this.#options.replenishmentResyncMs * (1 + Math.random()), LONGEST_TIMER_MS);
     return setTimeout(() => {
@@ -325,7 +329,7 @@ export class Monitors {
       const unsureSeconds = (Date.now() - monitor.unsureSince) / 1000;
       monitor.unsureSince = null;
       if (name === DEVICE_CLASSES) this.#readDeviceClasses();
-      // After a shorter break the watch tells of every change itself, and nothing was left uncounted meanwhile.
+      // After a shorter interruption the watch reports all changes itself, and counting was never suspended.
       if (unsureSeconds > this.#staleAfterSeconds) this.#options.onFilled(monitor.resource);
     }
     this.#options.notifier.notify();
@@ -333,7 +337,7 @@ export class Monitors {
 
   #readDeviceClasses(): void {
     const informer = this.#monitors.get(DEVICE_CLASSES)?.informer;
-    // The first list is taken in as a whole.
+    // The first list is processed as a whole.
     if (informer === undefined || !informer.isSynced()) return;
     const before = this.#deviceClasses;
     this.#deviceClasses = new Map(informer.list().map((one) => [one.metadata?.name ?? '', extendedResourceOf(one)]));
@@ -342,7 +346,7 @@ export class Monitors {
       [...before].every(([name, resource]) => this.#deviceClasses.get(name) === resource);
     if (isSame) return;
     this.reconsider();
-    // What a class stands for changes what the claims of every namespace are charged.
+    // A changed device class may change the charges of claims in all namespaces.
     this.#options.onFilled(resourceClaims);
   }
 }
@@ -353,7 +357,7 @@ function extendedResourceOf(
   return deviceClass.spec?.extendedResourceName ?? null;
 }
 
-/** Where the device classes are served after a round; what could not be asked stays as it was. */
+/** Where device classes are served after a round of discovery; unchanged if discovery failed. */
 function nextDeviceClasses(previous: Monitored | undefined, round: Discovery): Monitored | undefined {
   if (round.kind === 'failed') return previous;
   const found = round.resources.find((one) => groupResourceName(one) === DEVICE_CLASSES);

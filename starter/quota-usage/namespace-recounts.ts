@@ -11,13 +11,13 @@ import {
 interface PendingNamespace {
   state: CoalesceState;
   timer: NodeJS.Timeout | null;
-  /** The moment of the first change that no recount has seen yet. */
+  /** When the first change that no recount has included happened. */
   changedAt: number | null;
 }
 
 /**
- * When each namespace is counted again: soon after a change where little changes, and the less often the more does. The
- * rule is the domain's; this holds the timers.
+ * Schedules the recounts of each namespace: soon after a change in a quiet one, less often in a busy one. The domain
+ * has the rule; this class has the timers.
  */
 export class NamespaceRecounts {
   readonly #limits: CoalesceLimits;
@@ -31,7 +31,7 @@ export class NamespaceRecounts {
     this.#recount = recount;
   }
 
-  /** Something of the namespace changed. */
+  /** Adds a change in the namespace. */
   note(namespace: string, kind: ChangeKind): void {
     if (this.#stopped) return;
     const now = Date.now();
@@ -67,7 +67,7 @@ export class NamespaceRecounts {
     this.#forgetQuiet(now);
   }
 
-  /** Now and then, so that a namespace that is gone leaves nothing behind. */
+  /** Periodically drops quiet namespaces, so that deleted ones leave nothing behind. */
   #forgetQuiet(now: number): void {
     if (this.#namespaces.size < FORGET_FROM) return;
     for (const [name, { state, timer }] of this.#namespaces) {
@@ -76,5 +76,5 @@ export class NamespaceRecounts {
   }
 }
 
-/** Below so many there is nothing to win. */
+/** Below this number dropping is not worthwhile. */
 const FORGET_FROM = 256;

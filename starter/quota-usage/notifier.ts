@@ -1,4 +1,4 @@
-/** Wakes everybody who waits for something to change. */
+/** Wakes everything that waits for a change. */
 export class Notifier {
   readonly #waiting = new Set<() => void>();
 

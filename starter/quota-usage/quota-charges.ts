@@ -11,19 +11,19 @@ import {
   unsettledSince,
 } from '../../domain/quota-usage/recent-charges.ts';
 
-/** What each quota was charged lately, by what the caches were told. */
+/** The recent charges of each quota, as reported by the caches. */
 export class QuotaCharges {
   readonly #keepMs: number;
   /** By the quota's UID. */
   readonly #charges = new Map<string, RecentCharges>();
 
-  /** @param staleAfterMs nothing is counted from a watch that has been interrupted for longer. */
+  /** @param staleAfterMs nothing is counted from a watch that was interrupted for longer. */
   constructor(staleAfterMs: number) {
-    // It gets its time when it is back.
+    // A reconnected watch gets its grace time too.
     this.#keepMs = staleAfterMs + 2 * CHARGE_GRACE_MS;
   }
 
-  /** A quota takes the place of another version of it, or comes or goes. */
+  /** Replaces a quota; null: it did not exist, or is gone. */
   onQuota(quota: CachedQuota | null, previous: CachedQuota | null): void {
     if (previous !== null && previous.uid !== quota?.uid) this.#charges.delete(previous.uid);
     if (quota === null) return;
@@ -35,12 +35,12 @@ export class QuotaCharges {
     );
   }
 
-  /** Whether an object that comes now may settle a charge of the quota. */
+  /** Whether a new object may settle a charge of the quota. */
   isCharged({ uid }: CachedQuota): boolean {
     return (this.#charges.get(uid)?.length ?? 0) > 0;
   }
 
-  /** An object came that the quota is charged so much for. */
+  /** A new object with this charge arrived. */
   onObject({ uid }: CachedQuota, charge: ResourceList): void {
     this.#charges.set(uid, noteArrival(this.#charges.get(uid) ?? [], charge));
   }

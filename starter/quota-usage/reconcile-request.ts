@@ -14,14 +14,14 @@ import type { QueuedRequest } from '../kernel/work-queue.ts';
 
 export interface QueuedUsageRequest extends QueuedRequest {
   readonly target: QuotaTarget;
-  /** How far this starter's caches had come. */
+  /** The resourceVersions that this starter's caches had reached. */
   readonly observed: ObservedVersions;
   readonly priority: number;
-  /** The quota is not there any more. */
+  /** Whether the quota is gone. */
   readonly isGone?: boolean;
 }
 
-/** A reconcile request for the usage episode of a quota; one that does not start goes to a running episode only. */
+/** A reconcile request for a quota's usage episode; one that does not start an episode only goes to a running one. */
 export function usageRequest(
   target: QuotaTarget,
   request: Pick<QueuedUsageRequest, 'starts' | 'cause' | 'observed' | 'priority' | 'isGone'>,
@@ -30,8 +30,8 @@ export function usageRequest(
 }
 
 /**
- * Sends a reconcile request; one that starts begins an episode when none runs. The search attributes are written with
- * the start, which saves the episode an action of its own.
+ * Sends a reconcile request; one with `starts` starts an episode when none runs. The search attributes are set at the
+ * start, which saves the workflow a billed action.
  *
  * @throws the client's error when Temporal cannot be reached.
  */

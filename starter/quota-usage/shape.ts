@@ -1,4 +1,4 @@
-/** What the caches keep of an object: what a quota may count of it, and what tells people whose it is. */
+/** Reduces cached objects to what a quota may count, and what identifies their owner. */
 import type {
   KubernetesObject,
   V1Affinity,
@@ -17,13 +17,13 @@ import { type GroupResource, groupResourceName } from '../../domain/kernel/group
 import type { ContainerStatus, Pod } from '../../domain/quota-usage/pod.ts';
 
 export interface Shape {
-  /** Nothing but its metadata counts, so nothing else is asked for: a Secret's data stays in the API server. */
+  /** Only metadata is counted, so only metadata is requested: a Secret's data stays in the API server. */
   readonly metadataOnly: boolean;
-  /** For objects as the API server's JSON has them. It makes a new object and keeps nothing else of the old one. */
+  /** For objects in the shape of the API server's JSON. Creates a new object that keeps nothing else of the old one. */
   readonly shape: (object: KubernetesObject) => KubernetesObject;
 }
 
-/** Of these more than their number counts. */
+/** Resources of which more than their number counts. */
 const SHAPES: Readonly<Record<string, (object: KubernetesObject) => object>> = {
   pods: shapePod,
   services: shapeService,
@@ -36,7 +36,7 @@ const SHAPES: Readonly<Record<string, (object: KubernetesObject) => object>> = {
 export function shapeOf(resource: GroupResource): Shape {
   const name = groupResourceName(resource);
   const shape = Object.hasOwn(SHAPES, name) ? SHAPES[name] : undefined;
-  // The shapes are those of the JSON, in which a time is text; the client's types have Dates.
+  // The shapes are those of JSON, in which a time is text; the client's types have Dates.
   return shape === undefined
     ? { metadataOnly: true, shape: ({ metadata }) => ({ metadata: identity(metadata) }) }
     : { metadataOnly: false, shape: (object) => shape(object) };
@@ -53,7 +53,7 @@ export function shapeQuota({ metadata, spec, status }: V1ResourceQuota): V1Resou
 
 type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };
 
-/** The fields that are set: a cache of thousands of objects need not hold the others. */
+/** Only the fields that are set, to save memory for thousands of objects. */
 function defined<T extends object>(object: T): Defined<T> {
   const kept: Partial<T> = {};
   for (const key of Object.keys(object) as (keyof T)[]) {
@@ -87,7 +87,7 @@ function containerStatus({ name, resources, allocatedResources }: V1ContainerSta
   return defined({ name, resources: requirements(resources), allocatedResources });
 }
 
-/** A term looks beyond its own namespace only if it names namespaces or selects some; nothing else of it counts. */
+/** A term crosses namespaces only if it lists or selects some; its other fields do not matter. */
 function crossing({ namespaces, namespaceSelector }: V1PodAffinityTerm) {
   return (namespaces ?? []).length === 0 && namespaceSelector === undefined
     ? []
@@ -103,7 +103,7 @@ function crossingTerms(terms: AffinityTerms | undefined) {
   const required = terms?.requiredDuringSchedulingIgnoredDuringExecution?.flatMap(crossing) ?? [];
   const preferred = terms?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
   const wished = preferred.flatMap((one) => crossing(one.podAffinityTerm));
-  // Required or preferred is all the same to a quota.
+  // A quota treats required and preferred terms alike.
   const all = [...required, ...wished];
   return all.length === 0 ? undefined : { requiredDuringSchedulingIgnoredDuringExecution: all };
 }
@@ -158,7 +158,7 @@ function shapeService({ metadata, spec }: V1Service) {
   };
 }
 
-/** The annotations that an evaluator reads; the others may be long. */
+/** Only the annotations that an evaluator reads; others may be long. */
 function annotation(metadata: V1ObjectMeta | undefined, name: string) {
   const value = metadata?.annotations?.[name];
   return value === undefined ? {} : { annotations: { [name]: value } };
@@ -189,7 +189,7 @@ interface DeviceAsk {
   readonly count?: number;
 }
 
-/** Any version of the API: what v1 has under `exactly` stood beside it in the first betas. */
+/** Any version of the API: the first betas had the fields of v1's `exactly` directly beside it. */
 interface AnyResourceClaim extends KubernetesObject {
   readonly spec?: {
     readonly devices?: {

@@ -103,11 +103,11 @@ async function bundleWorkflows(file: string): Promise<void> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(ROOT, 'workflows/index.ts'),
     logger: new DefaultLogger('WARN'),
-    // Each workflow execution runs every module of the bundle anew and keeps it: our own ones are one, and without what is
-    // not used.
+    // Each workflow execution runs all modules of the bundle again and keeps them, so our own modules are concatenated
+    // and unused ones removed.
     webpackConfigHook: (config) => ({
       ...config,
-      // Without the text of the sources, which nobody reads: each thread that runs workflows has the map once.
+      // Without the sources' text, which nobody reads: each workflow thread holds the map once.
       devtool: 'inline-nosources-source-map',
       optimization: { concatenateModules: true, providedExports: true, usedExports: true, sideEffects: true },
     }),

@@ -1,26 +1,26 @@
-/** Builds in folders of their own: made by the first who asks for one, and deleted when nobody has used it for long. */
+/** Builds in separate folders: created on first use and deleted when unused for long. */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Milliseconds. A build that was not used for so long is deleted when another one is made. */
+/** Milliseconds after which an unused build is deleted when another one is created. */
 const KEPT_UNUSED = 24 * 60 * 60 * 1000;
 
-/** What is not a build, or no longer one: only the holder of the lock makes or removes it. */
+/** Marks a folder that is no complete build; only the holder of the lock creates or removes it. */
 const PARTIAL = '.partial';
 const LOCK = 'lock';
 
-/** Of the builds that this process uses, and goes on to mark as used. */
+/** Builds that this process uses and keeps marking as used. */
 const inUse = new Set<string>();
 
 /**
- * The folder of a build, which is made first where it is missing; of several processes that ask for it at once, one builds. It
- * stays for as long as this process runs: the modification time of the folder says when it was last in use.
+ * The folder of a build, which is created if missing; of several concurrent processes only one builds. It stays while
+ * this process runs: the folder's modification time tells when it was last used.
  *
  * @param builds the folder of all builds.
- * @param build makes the build in a folder that it is given.
- * @param keptUnused milliseconds after which a build that nobody uses may be deleted.
+ * @param build creates the build in the given folder.
+ * @param keptUnused milliseconds after which an unused build may be deleted.
  */
 export async function ensureBuild(
   builds: string,
@@ -30,7 +30,8 @@ export async function ensureBuild(
 ): Promise<string> {
   const folder = join(builds, name);
   const unused = await unusedFor(folder);
-  // Whoever may not write here cannot keep others from deleting it either, and can use what is there.
+  // Without write permission, a build can neither be marked as used nor be deleted by this user's processes, so it is
+  // used as it is.
   const isSafe = unused !== null && (unused < keptUnused / 2 || !(await isWritable(builds)));
   if (!isSafe) await ensureUnderLock(builds, name, build, keptUnused);
   await markUsed(folder);
@@ -41,7 +42,7 @@ export async function ensureBuild(
   return folder;
 }
 
-/** With the lock, nobody deletes what this process is about to use. */
+/** While the lock is held, nobody deletes the build that this process is about to use. */
 async function ensureUnderLock(
   builds: string,
   name: string,
@@ -61,7 +62,7 @@ async function ensureUnderLock(
       await build(partial);
       await rename(partial, folder);
     } catch (error) {
-      // Again for as long as what did not fail still writes.
+      // Retries while steps that did not fail are still writing.
       await rm(partial, { recursive: true, force: true, maxRetries: 10 });
       throw error;
     }
@@ -75,14 +76,14 @@ async function removeUnused(builds: string, keptUnused: number): Promise<void> {
     const path = join(builds, name);
     const isPartial = name.endsWith(PARTIAL);
     if (!isPartial && ((await unusedFor(path)) ?? 0) < keptUnused) continue;
-    // Renamed first: a deletion that is cut short leaves half of it, which must not be found as a build.
+    // Renamed first: an interrupted deletion must not leave half a folder that looks like a build.
     const removed = isPartial ? path : `${path}.${randomUUID()}${PARTIAL}`;
     if (!isPartial) await rename(path, removed);
     await rm(removed, { recursive: true, force: true });
   }
 }
 
-/** For how many milliseconds nobody has used it; null where it is not there. */
+/** Milliseconds since its last use; null when it does not exist. */
 async function unusedFor(folder: string): Promise<number | null> {
   try {
     return Date.now() - (await stat(folder)).mtimeMs;
@@ -92,7 +93,7 @@ async function unusedFor(folder: string): Promise<number | null> {
   }
 }
 
-/** Somebody else's build, or one on a read-only file system, can be used all the same. */
+/** A build of another user, or on a read-only file system, can be used without marking. */
 async function markUsed(folder: string): Promise<void> {
   const now = new Date();
   try {

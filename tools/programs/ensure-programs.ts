@@ -11,10 +11,10 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BUILDS = join(ROOT, '.headroom/programs');
 
 /**
- * The folder of this checkout's programs, as they ship. They are built first where the source has changed since; of several
- * processes that ask for it at once, one builds.
+ * The folder of this checkout's programs, as shipped. They are built first if the source has changed; of several
+ * concurrent processes only one builds.
  *
- * @throws Error where the source cannot be bundled.
+ * @throws Error when the source cannot be bundled.
  */
 export async function ensurePrograms(): Promise<string> {
   return await ensureBuild(BUILDS, fingerprint(), async (folder) => {
@@ -30,7 +30,7 @@ function fingerprint(): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** The files at or below a path, in an order that is always the same. */
+/** The files at or below a path, always in the same order. */
 function filesOf(path: string): readonly string[] {
   let entries: Dirent[];
   try {

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `headroom` on the PATH of whoever has run `npm link` in a checkout. */
+/** The program `headroom` after `npm link` in a checkout. */
 import { runProgram } from './run-program.ts';
 
 await runProgram('headroom', process.argv.slice(2));

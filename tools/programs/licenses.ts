@@ -10,7 +10,7 @@ interface PackageJson {
 const LICENSE_FILE = /^(?:licen[cs]e|copying|notice)\b/i;
 
 /**
- * The licenses of the packages that modules are from: most of them want their text to go with every copy.
+ * The licenses of the modules' packages: most require that their text is included in every copy.
  *
  * @param moduleIds the paths of the modules.
  */

@@ -1,14 +1,14 @@
 import { type Plugin, RolldownMagicString } from 'rolldown';
 
-/** The native part of Temporal's SDK, beside the programs that load it. */
+/** The native library of Temporal's SDK, beside the programs that load it. */
 export const NATIVE_FILE = 'temporal-core-bridge.node';
 
 const BUNDLER = '\0no-workflow-bundler';
 const NATIVE_PATH = '\0native-path';
 
-/** What stands for two modules of Temporal's SDK. */
+/** Replacements for two modules of Temporal's SDK. */
 const STAND_INS: Readonly<Record<string, string>> = {
-  // The bundler of workflows, and with it webpack and a compiler: the workflows are bundled already.
+  // The workflow bundler, with webpack and a compiler, is not needed: the workflows are already bundled.
   [BUNDLER]: `
     function unavailable() { throw new Error('this program has its workflows bundled and cannot bundle any'); }
     exports.defaultWorkflowInterceptorModules = [];
@@ -17,7 +17,7 @@ const STAND_INS: Readonly<Record<string, string>> = {
   [NATIVE_PATH]: `exports.getPrebuiltPath = () => require('node:path').join(__dirname, '${NATIVE_FILE}');`,
 };
 
-/** Takes out of Temporal's SDK what looks for files of its package. */
+/** Removes the code of Temporal's SDK that looks for files of its package. */
 export const adaptTemporalSdk: Plugin = {
   name: 'adapt-temporal-sdk',
   resolveId: {
@@ -39,8 +39,8 @@ export const adaptTemporalSdk: Plugin = {
 };
 
 /**
- * Leaves packages out of the source maps. With them, the first error of a process takes Node a second and 110 MB to show
- * (measured); without them 10 MB, and the lines of our own sources are true all the same.
+ * Omits packages from the source maps. With them, the first error of a process costs Node a second and 110 MB
+ * (measured); without them 10 MB, and lines of our own sources are still right.
  */
 export const mapOwnSourcesOnly: Plugin = {
   name: 'map-own-sources-only',
@@ -53,8 +53,8 @@ export const mapOwnSourcesOnly: Plugin = {
 const HTTP = '\0node-http';
 
 /**
- * Takes Node's `http` without an import: an import reads every export at once, and one of them loads the whole of Node's own
- * undici, a twentieth of the start of a program.
+ * Loads Node's `http` without an import: an import reads all exports at once, and one of them loads Node's whole
+ * undici, a twentieth of a program's start.
  */
 export const builtinHttpAsItIs: Plugin = {
   name: 'builtin-http-as-it-is',
@@ -67,8 +67,8 @@ export const builtinHttpAsItIs: Plugin = {
 };
 
 /**
- * Writes other characters than those of ASCII as escapes: with a single one among its ten megabytes, a program takes twenty in
- * memory, and is read and compiled the more slowly.
+ * Escapes non-ASCII characters: with a single one in its ten megabytes, a program takes twenty megabytes of memory and
+ * is read and compiled more slowly.
  */
 export const asciiOnly: Plugin = {
   name: 'ascii-only',

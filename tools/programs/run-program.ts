@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { ensurePrograms } from './ensure-programs.ts';
 import type { ProgramName } from './program-names.ts';
 
-/** Becomes one of the programs: this process runs it, with these arguments. */
+/** Runs one of the programs in this process, with these arguments. */
 export async function runProgram(name: ProgramName, args: readonly string[]): Promise<void> {
   const folder = await ensurePrograms();
   const file = join(folder, `${name}.js`);

@@ -1,6 +1,6 @@
 /**
- * What the programs are made of, from the root of the repository, besides the packages: a change in any of these is another
- * build, and a build that contains anything else fails.
+ * The inputs of the programs, from the root of the repository, besides packages: a change in one of them requires
+ * another build, and a build that contains anything else fails.
  */
 export const SOURCES: readonly string[] = [
   'activities',

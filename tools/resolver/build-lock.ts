@@ -10,12 +10,12 @@ const SQLITE_BUSY = 5;
 /**
  * Runs `work` while holding a lock that at most one process on this machine has.
  *
- * The lock is an exclusive SQLite transaction on an empty file, which SQLite in turn holds as a file lock of the kernel.
- * The kernel gives it back when its holder ends in any way, SIGKILL included, so there is no stale lock to recognise:
- * a file with a process id in it can be stale, misread, or taken from its new owner by a second process that waits too.
+ * The lock is an exclusive SQLite transaction on an empty file, for which SQLite holds a file lock of the kernel. The
+ * kernel releases it when its holder ends in any way, including SIGKILL, so there is no stale lock to detect. A file
+ * with a process id could be stale, misread, or taken from its new owner by a second waiting process.
  *
- * @param file where the lock lives; its folder must exist. The file stays.
- * @param onWait called once if somebody else holds the lock.
+ * @param file the lock file; its folder must exist. The file stays.
+ * @param onWait called once if another process holds the lock.
  */
 export async function withBuildLock<Result>(
   file: string,

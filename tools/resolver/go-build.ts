@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { PinnedServer } from './pinned-servers.ts';
 
-/** Why a server could not be had, in one sentence that says what to do about it. */
+/** Why a server is unavailable, in one sentence that says what to do. */
 export class ServerUnavailable extends Error {
   override readonly name = 'ServerUnavailable';
 }
@@ -10,7 +10,7 @@ export class ServerUnavailable extends Error {
 /** The environment of child processes: `process.env`, or a test's own. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What Go says when it cannot reach the module proxy, in the forms of its DNS, TCP, TLS and HTTP layers. */
+/** Go's messages when it cannot reach the module proxy, from its DNS, TCP, TLS and HTTP layers. */
 const UNREACHABLE =
   /dial tcp|no such host|connection refused|connection reset|i\/o timeout|proxyconnect|TLS handshake|module lookup disabled|: EOF$|(403|404|407|429|50\d) /im;
 
@@ -58,10 +58,10 @@ async function countStale(
   return code === 0 ? output.split('\n').filter((line) => line !== '').length : null;
 }
 
-/** Before so many packages what is left cannot be told from what was. */
+/** With fewer compiled packages the remaining time cannot be estimated. */
 const ENOUGH_TO_ESTIMATE = 20;
 
-/** How far a build is, in a few words, and how long it will take at the pace that it had. */
+/** The progress of a build in a few words, with the remaining time at the present pace. */
 export function howFar(compiled: number, total: number | null, milliseconds: number): string {
   if (total === null || compiled > total) return `${compiled} packages compiled`;
   const counted = `${compiled} of ${total} packages compiled`;
@@ -115,7 +115,7 @@ interface GoAnswer {
 /** Found on PATH. */
 const GO = 'go';
 
-/** Enough of Go's words to find the reason of a failure, without keeping the names of two thousand packages. */
+/** Enough lines to find the reason of a failure, without the names of two thousand packages. */
 const KEPT_LINES = 200;
 
 function runGo(
@@ -131,7 +131,8 @@ function runGo(
     GOWORK: 'off',
   };
   return new Promise((resolve, reject) => {
-    // Go writes to these pipes all the time and dies of SIGPIPE soon after its reader was killed, so no build is orphaned.
+    // Go constantly writes to these pipes and dies of SIGPIPE soon after its reader was killed, so no build is
+    // orphaned.
     const go = spawn(GO, args, { cwd: server.moduleFolder, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     const errors: string[] = [];

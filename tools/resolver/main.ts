@@ -13,7 +13,7 @@ const EXIT_UNAVAILABLE = 69;
 /** "The command was used incorrectly" of sysexits.h. */
 const EXIT_USAGE = 64;
 
-/** The times of cold builds were measured on a machine with so many; a build uses all. */
+/** The number of cores of the machine on which the durations of cold builds were measured. */
 const MEASURED_CORES = 2;
 
 const NEEDED: readonly ServerName[] = ['temporal', 'etcd', 'kube-apiserver', 'kube-controller-manager'];

@@ -14,14 +14,14 @@ interface ServerRecipe {
   readonly printedVersion: RegExp;
   /** The linker's flags for a version such as "1.35.4". */
   readonly linkerFlags: (version: string) => string;
-  /** Seconds that a build takes on two cores when nothing is cached yet: only for telling people what to expect. */
+  /** Seconds of a build on two cores with empty caches; only for telling people what to expect. */
   readonly coldBuildSeconds: number;
 }
 
-/** No symbol table and no debug information: half the size, and nobody debugs a server here. */
+/** No symbol table and no debug information: half the size. */
 const STRIPPED = '-s -w';
 
-/** Without these a Kubernetes binary calls itself v0.0.0 and clients that look at the version go astray. */
+/** Without these flags a Kubernetes binary reports v0.0.0, which misleads clients that check the version. */
 function kubernetesVersionStamp(version: string): string {
   const [major = '', minor = ''] = version.split('.');
   const stamp = (field: string, value: string) => `-X k8s.io/component-base/version.${field}=${value}`;
@@ -44,7 +44,7 @@ const RECIPES = {
   temporal: {
     module: 'temporal',
     package: 'github.com/temporalio/cli/cmd/temporal',
-    // The server inside decides what works; the command's own version is a placeholder in every build from source.
+    // The server library decides what works; the command's own version is a placeholder in builds from source.
     versionModule: 'go.temporal.io/server',
     printedVersion: /Server (\d[^,)\s]*)/,
     linkerFlags: () => STRIPPED,
@@ -58,7 +58,7 @@ const RECIPES = {
     linkerFlags: () => STRIPPED,
     coldBuildSeconds: 40,
   },
-  // The first of the Kubernetes binaries pays for the packages that all of them share.
+  // The first Kubernetes binary also compiles the packages that all of them share.
   'kube-apiserver': kubernetesServer('kube-apiserver', 280),
   'kube-controller-manager': kubernetesServer('kube-controller-manager', 60),
   'kube-scheduler': kubernetesServer('kube-scheduler', 45),

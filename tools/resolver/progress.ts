@@ -5,7 +5,7 @@ const LOG_MILLISECONDS = 10_000;
 /** With a terminal the line is redrawn this often, in milliseconds. */
 const REDRAW_MILLISECONDS = 250;
 
-/** What a long step tells while it runs. */
+/** Reports the progress of a long step. */
 export interface Progress {
   /** Replaces the words after the elapsed time, such as "412 packages compiled". */
   detail: (text: string) => void;

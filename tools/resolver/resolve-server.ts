@@ -14,7 +14,8 @@ import { showProgress } from './progress.ts';
  * Finds the binary of a server: on PATH if its version is the pinned one at major.minor, in the cache folder, or else by
  * building it with Go, which takes minutes once. Safe to call from several processes at once: one builds, the others wait.
  *
- * @param environment where PATH, HOME, XDG_CACHE_HOME and Go's own variables are read; `process.env` unless a test says otherwise.
+ * @param environment where PATH, HOME, XDG_CACHE_HOME and Go's own variables are read; `process.env` unless a test says
+ *   otherwise.
  * @returns the absolute path of the binary.
  * @throws ServerUnavailable with one sentence when the server is nowhere and cannot be built.
  */
@@ -56,8 +57,8 @@ async function findOnPath(server: PinnedServer, environment: Environment): Promi
 
 async function fits(binary: string, server: PinnedServer): Promise<boolean> {
   try {
-    // A binary that does not answer in this time (milliseconds) is not the server that it is called. The right one is a hundred
-    // megabytes that a busy machine reads for seconds, and to pass it over costs a build of minutes.
+    // A binary that does not respond in this time (milliseconds) is not the expected server. The right one has a
+    // hundred megabytes, which a busy machine reads for seconds, and rejecting it costs a build of minutes.
     const { stdout, stderr } = await promisify(execFile)(binary, ['--version'], { timeout: 60_000 });
     const found = server.printedVersion.exec(`${stdout}\n${stderr}`)?.[1];
     return found !== undefined && majorMinor(found) === majorMinor(server.version);
@@ -87,7 +88,7 @@ async function buildServer(server: PinnedServer, environment: Environment): Prom
   };
   return withBuildLock(join(folder, 'lock'), onWait, async () => {
     if (await isExecutable(binary)) {
-      return binary; // built while we waited
+      return binary; // built while this process waited
     }
     await requireGo(server, environment);
     await removePartialBuilds(folder);
