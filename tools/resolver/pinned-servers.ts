@@ -12,6 +12,8 @@ interface ServerRecipe {
   readonly versionModule: string;
   /** Finds that version (without a leading "v") in what `<binary> --version` prints. */
   readonly printedVersion: RegExp;
+  /** Go's build tags, which leave out what is never used here. */
+  readonly tags?: readonly string[];
   /** The linker's flags for a version such as "1.35.4". */
   readonly linkerFlags: (version: string) => string;
   /** Seconds of a build on two cores with empty caches; only for telling people what to expect. */
@@ -47,8 +49,11 @@ const RECIPES = {
     // The server library decides what works; the command's own version is a placeholder in builds from source.
     versionModule: 'go.temporal.io/server',
     printedVersion: /Server (\d[^,)\s]*)/,
+    // Without the service mesh of Google Cloud, which only archives in its storage would use: 124 of 1,298 packages, and 150 of
+    // 520 seconds of the processor.
+    tags: ['disable_grpc_modules', 'grpcnotrace'],
     linkerFlags: () => STRIPPED,
-    coldBuildSeconds: 175,
+    coldBuildSeconds: 120,
   },
   etcd: {
     module: 'etcd',
@@ -108,7 +113,8 @@ export function pinnedServer(name: ServerName): PinnedServer {
       `tools/${recipe.module}/go.mod pins no ${version === undefined ? recipe.versionModule : 'Go version'}; it must, since ${name} is built from it`,
     );
   }
-  const buildArguments = ['build', '-trimpath', '-v', '-ldflags', recipe.linkerFlags(version)];
+  const tags = recipe.tags === undefined ? [] : ['-tags', recipe.tags.join(',')];
+  const buildArguments = ['build', '-trimpath', '-v', ...tags, '-ldflags', recipe.linkerFlags(version)];
   const fingerprint = createHash('sha256')
     .update(JSON.stringify([goMod, goSum, buildArguments, recipe.package, process.platform, process.arch]))
     .digest('hex')
