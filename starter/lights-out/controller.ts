@@ -1,7 +1,6 @@
 import { protectedNamespaces } from '../../domain/lights-out/protected-namespaces.ts';
 import type { RunningController, StarterContext, StarterController } from '../controller.ts';
-import { WorkQueue } from '../kernel/work-queue.ts';
-import { isHopelessRequest } from '../kernel/hopeless.ts';
+import { startWorkQueue } from '../kernel/start-work-queue.ts';
 import { scheduleAdmission } from './admission.ts';
 import { createScheduleRequestSender, type QueuedScheduleRequest } from './reconcile-request.ts';
 import { keepRunning } from './keep-running.ts';
@@ -23,25 +22,16 @@ const SCHEDULE_GAP_MS = 1_000;
  * address is configured for them.
  */
 function start({ headroom, kubeConfig, client, metrics, onRequestSent }: StarterContext): RunningController {
-  const { config, cluster, log, readiness, signal, onStop } = headroom;
+  const { config, cluster, log, signal, onStop } = headroom;
   const send = createScheduleRequestSender(client);
-  const queue = new WorkQueue<QueuedScheduleRequest>({
+  const queue = startWorkQueue<QueuedScheduleRequest>(headroom, 'lights-out reconcile requests', {
     send: async (request) => {
       await send(request);
       onRequestSent(request.about);
       log.debug({ workflow: request.id, cause: request.cause }, 'requested');
     },
-    isHopeless: isHopelessRequest,
-    perSecond: config.starter.hintsPerSecond,
     gapMs: SCHEDULE_GAP_MS,
-    log,
-    signal,
   });
-  const draining = queue.run();
-  onStop('lights-out reconcile requests', async () => await draining);
-  readiness.watch('lights-out reconcile requests', () =>
-    queue.trouble === null ? { ready: true } : { ready: false, reason: `waiting for Temporal: ${queue.trouble}` },
-  );
 
   const watch = watchSchedules({
     kubeConfig,

@@ -1,7 +1,7 @@
 import { policyDefaults } from '../../domain/quota-resize/settings.ts';
 import type { StarterContext, StarterController } from '../controller.ts';
-import { WorkQueue } from '../kernel/work-queue.ts';
-import { isHopelessRequest } from '../kernel/hopeless.ts';
+import { startWorkQueue } from '../kernel/start-work-queue.ts';
+import type { WorkQueue } from '../kernel/work-queue.ts';
 import { createQuotaRequestSender, type QuotaRequest } from './reconcile-request.ts';
 import { watchQuotas } from './watch.ts';
 import { webhookPath } from './webhooks/server.ts';
@@ -40,26 +40,15 @@ export const quotaResizeController: StarterController = {
 };
 
 function createQueue({ headroom, client, onRequestSent }: StarterContext): WorkQueue<QuotaRequest> {
-  const { config, log, readiness, signal, onStop } = headroom;
   const send = createQuotaRequestSender(client);
-  const queue = new WorkQueue<QuotaRequest>({
+  return startWorkQueue<QuotaRequest>(headroom, 'reconcile requests', {
     send: async (request) => {
       await send(request);
       onRequestSent(request.starts ? 'pressure' : 'changed');
-      log.debug({ workflow: request.id, cause: request.cause }, 'requested');
+      headroom.log.debug({ workflow: request.id, cause: request.cause }, 'requested');
     },
-    isHopeless: isHopelessRequest,
-    perSecond: config.starter.hintsPerSecond,
     gapMs: REQUEST_GAP_MS,
-    log,
-    signal,
   });
-  const draining = queue.run();
-  onStop('reconcile requests', async () => await draining);
-  readiness.watch('reconcile requests', () =>
-    queue.trouble === null ? { ready: true } : { ready: false, reason: `waiting for Temporal: ${queue.trouble}` },
-  );
-  return queue;
 }
 
 /** Receives GitHub's webhooks if an address is configured; otherwise null. */

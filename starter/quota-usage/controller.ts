@@ -1,7 +1,6 @@
 import type { UsagePolicy } from '../../domain/quota-usage/observation.ts';
 import type { RunningController, StarterContext, StarterController } from '../controller.ts';
-import { WorkQueue } from '../kernel/work-queue.ts';
-import { isHopelessRequest } from '../kernel/hopeless.ts';
+import { startWorkQueue } from '../kernel/start-work-queue.ts';
 import { createUsageCache, type RunningUsageCache } from './cache.ts';
 import { createUsageRequestSender, type QueuedUsageRequest } from './reconcile-request.ts';
 import { createUsageMetrics } from './metrics.ts';
@@ -24,17 +23,15 @@ function start({ headroom, kubeConfig, client, metrics, countedUsage }: StarterC
   const { mode, auditAfter, resync, replenishmentResync, discovery, maxGap } = config.quotaUsage;
   if (mode === 'off') throw new Error('counting is off');
   const policy: UsagePolicy = { mode, auditAfterMs: auditAfter };
-  const queue = new WorkQueue<QueuedUsageRequest>({
+  // A resource that may not be watched only blocks its quotas, which report it; the process stays ready.
+  readiness.watch('usage', () =>
+    cache.isReady() ? { ready: true } : { ready: false, reason: 'the quotas are not listed yet' },
+  );
+  const queue = startWorkQueue<QueuedUsageRequest>(headroom, 'usage reconcile requests', {
     send: createUsageRequestSender(client, policy),
-    isHopeless: isHopelessRequest,
-    perSecond: config.starter.hintsPerSecond,
     // Requests are already coalesced by namespace.
     gapMs: 0,
-    log,
-    signal,
   });
-  const draining = queue.run();
-  onStop('usage reconcile requests', async () => await draining);
 
   const watch = createUsageWatch({
     cluster,
@@ -65,13 +62,6 @@ function start({ headroom, kubeConfig, client, metrics, countedUsage }: StarterC
     watch.stop();
     await cache.stop();
   });
-  // A resource that may not be watched only blocks its quotas, which report it; the process stays ready.
-  readiness.watch('usage', () =>
-    cache.isReady() ? { ready: true } : { ready: false, reason: 'the quotas are not listed yet' },
-  );
-  readiness.watch('usage reconcile requests', () =>
-    queue.trouble === null ? { ready: true } : { ready: false, reason: `waiting for Temporal: ${queue.trouble}` },
-  );
   hostCounts(headroom, cache, policy).catch((error: unknown) => {
     if (!signal.aborted) stop('the host of the usage counts failed', error);
   });

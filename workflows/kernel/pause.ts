@@ -85,8 +85,12 @@ export class PauseControl {
     return true;
   }
 
-  /** Saves the last command in the ConfigMap. Null when it was saved, or when a newer command arrived meanwhile. */
-  async keep(): Promise<FailedActivity | null> {
+  /**
+   * Saves the last command in the ConfigMap.
+   *
+   * @returns null when it was saved, or when a newer command arrived meanwhile; otherwise why not, a clause for people.
+   */
+  async keep(): Promise<string | null> {
     const state = this.#state;
     if (state.kind !== 'Unkept') return null;
     const { controller, name } = this.#subject;
@@ -99,7 +103,7 @@ export class PauseControl {
     } catch (error) {
       const failed = failedActivity(error);
       if (failed === null) throw error;
-      return this.#state === state ? failed : null;
+      return this.#state === state ? `the pause is not kept outside of this run yet: ${failed.message}` : null;
     }
     if (this.#state === state) this.#state = afterKeeping(state, Date.now());
     return null;

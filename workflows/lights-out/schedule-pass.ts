@@ -144,9 +144,8 @@ export class SchedulePass {
    * again; the backoff is over by then.
    */
   async keepPause(): Promise<boolean> {
-    const failed = await this.pauses.keep();
-    if (failed !== null) {
-      const detail = `the pause is not kept outside of this run yet: ${failed.message}`;
+    const detail = await this.pauses.keep();
+    if (detail !== null) {
       this.run.publish({ ...this.run.status, phase: 'Paused', reason: 'Paused', detail });
       await this.rest(this.now() + FAILED_REST_MS, detail);
     }

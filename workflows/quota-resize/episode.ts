@@ -83,11 +83,8 @@ export class ResizeEpisode {
    * again; the backoff is over by then.
    */
   async keepPause(): Promise<boolean> {
-    const failed = await this.pauses.keep();
-    if (failed !== null) {
-      const detail = `the pause is not kept outside of this run yet: ${failed.message}`;
-      await this.#restAfter({ phase: 'Paused', reason: 'Paused', detail });
-    }
+    const detail = await this.pauses.keep();
+    if (detail !== null) await this.#restAfter({ phase: 'Paused', reason: 'Paused', detail });
     return !this.pauses.isUnkept;
   }
 

@@ -95,9 +95,8 @@ export class UsageEpisode {
   }
 
   async whilePaused(): Promise<void> {
-    const failed = await this.pauses.keep();
-    if (failed !== null) {
-      const detail = `the pause is not kept outside of this run yet: ${failed.message}`;
+    const detail = await this.pauses.keep();
+    if (detail !== null) {
       this.#run.publish({ phase: 'Paused', reason: 'Paused', detail });
       await this.#run.wait({
         until: Date.now() + FAILED_REST_MS,

@@ -5,8 +5,6 @@ import { readMoment } from './annotations.ts';
 import { FIELD_MANAGER } from '../schedule/names.ts';
 import type { FieldChange, SetBy } from './workload.ts';
 
-export { managerClass } from './manager.ts';
-
 const fields = z.record(z.string(), z.unknown());
 
 /** The parts of an entry of `metadata.managedFields` that are used. */

@@ -18,6 +18,9 @@ import {
   WORKER,
 } from './cluster.ts';
 
+/** An Event of a quota, where it does not matter which. */
+const anEvent = { type: 'Normal', reason: 'PolicyInvalid', message: 'm', key: 'k' } as const;
+
 const change = {
   resource: 'requests.cpu',
   from: '2',
@@ -257,15 +260,7 @@ export function quotaTests(cluster: () => Cluster): void {
             mode: 'observe',
             at: 1,
           }),
-        () =>
-          activities.ensureQuotaEvent({
-            target,
-            quotaUid,
-            type: 'Normal',
-            reason: 'PolicyInvalid',
-            message: 'm',
-            key: 'k',
-          }),
+        () => activities.ensureQuotaEvent({ target, quotaUid, ...anEvent }),
         () => activities.ensureLeaseAcquired({ target, decision, files: [file] }),
         () => activities.ensureLeaseUpdated({ target, decision }),
         () => activities.ensureLeaseReleased({ target, decision, rejection: null }),
@@ -292,14 +287,7 @@ export function quotaTests(cluster: () => Cluster): void {
       await expect(awaitResume()).resolves.toBeUndefined();
       await admin.core.deleteNamespacedConfigMap({ name, namespace: SYSTEM_NAMESPACE });
       await expect(awaitResume()).resolves.toBeUndefined();
-      await activities.ensureQuotaEvent({
-        target,
-        quotaUid,
-        type: 'Normal',
-        reason: 'PolicyInvalid',
-        message: 'm',
-        key: 'k',
-      });
+      await activities.ensureQuotaEvent({ target, quotaUid, ...anEvent });
       expect(await eventsOf('paused')).toHaveLength(1);
     });
 
@@ -329,15 +317,7 @@ export function quotaTests(cluster: () => Cluster): void {
       await vi.waitFor(async () => expect(await isCached()).toBe(true), patience);
       const pausing = createPauseActivities({ kubernetes, systemNamespace });
       const activities = cluster().activities({ pauses: view });
-      const write = async () =>
-        await activities.ensureQuotaEvent({
-          target,
-          quotaUid,
-          type: 'Normal',
-          reason: 'PolicyInvalid',
-          message: 'm',
-          key: 'k',
-        });
+      const write = async () => await activities.ensureQuotaEvent({ target, quotaUid, ...anEvent });
       const scope = { kind: 'target', controller: 'quota-resize', name: 'kept/compute' } as const;
       try {
         await pausing.ensurePauseKept({ scope, pause: { by: 'jane', reason: 'incident 7', at: Date.now() } });

@@ -3,9 +3,9 @@ import {
   annotationWrittenAt,
   createdBy,
   fieldChange,
-  managerClass,
   statusWrittenAt,
 } from '../../../../domain/lights-out/workload/field-owner.ts';
+import { managerClass } from '../../../../domain/lights-out/workload/manager.ts';
 import { FIELD_MANAGER } from '../../../../domain/lights-out/schedule/names.ts';
 
 const AT = '2026-11-20T18:00:00Z';
