@@ -5,8 +5,8 @@
  */
 import { formatQuantity, parseQuantity } from '../domain/kernel/quantity.ts';
 import { parseAdmissionMessage } from '../domain/quota-resize/demand/event-message.ts';
-import { editLocation } from '../domain/quota-resize/git/locate/edit-location.ts';
-import { locateQuota } from '../domain/quota-resize/git/locate/locate-quota.ts';
+import { editLocation } from '../domain/quota-resize/git/locate/location/edit-location.ts';
+import { locateQuota } from '../domain/quota-resize/git/locate/search/locate-quota.ts';
 import { decideOpenAt, NOW } from '../test/domain/quota-resize/model/observations.ts';
 import { benchCheckouts } from './checkouts.ts';
 

@@ -1,10 +1,10 @@
 import type { Decision } from '../../domain/quota-resize/model/decision.ts';
 import type { QuotaResizeActivities } from './interface.ts';
-import { noRepository, type PullRequestDependencies, repositoryOf } from './own-work.ts';
-import { createPullRequestActivities } from './pull-request.ts';
-import { createPullRequestEndActivities } from './pull-request-end.ts';
-import { createPullRequestStateActivities } from './pull-request-state.ts';
-import { createSourceActivities } from './source.ts';
+import { noRepository, type PullRequestDependencies, repositoryOf } from './pull-request/own-work.ts';
+import { createPullRequestActivities } from './pull-request/pull-request.ts';
+import { createPullRequestEndActivities } from './pull-request/pull-request-end.ts';
+import { createPullRequestStateActivities } from './pull-request/pull-request-state.ts';
+import { createSourceActivities } from './source/source.ts';
 
 /** The activities of the quota resizer that access the GitOps repositories. */
 export type QuotaResizeForgeActivities = Pick<

@@ -11,7 +11,7 @@ import type {
   SourceProblem,
 } from '../../domain/quota-resize/model/observation.ts';
 import type { ResizePolicy } from '../../domain/quota-resize/policy/policy.ts';
-import type { SourceCandidate } from '../../domain/quota-resize/git/locate/source-candidate.ts';
+import type { SourceCandidate } from '../../domain/quota-resize/git/locate/candidate/source-candidate.ts';
 import type { QuotaEvent } from '../kernel/quota-event.ts';
 
 /** An Event on the quota: information about the policy or the decision, or what blocks it. */

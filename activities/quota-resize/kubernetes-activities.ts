@@ -8,12 +8,12 @@ import { createQuotaPauseGuard, type PauseOptions } from '../kernel/pause.ts';
 import type { PollPace } from '../../domain/kernel/poll-pace.ts';
 import type { Kubernetes } from '../kubernetes/kubernetes.ts';
 import { withKubernetesFailures } from '../kubernetes/failure.ts';
-import type { CandidateOptions } from './source-candidates.ts';
+import type { CandidateOptions } from './source/source-candidates.ts';
 import type { QuotaResizeActivities } from './interface.ts';
-import { LeaseStore } from './lease.ts';
-import { observeQuota } from './observe-quota.ts';
-import { recommendationWriter } from './recommendation.ts';
-import { awaitSync } from './sync.ts';
+import { LeaseStore } from './lease/lease.ts';
+import { observeQuota } from './quota/observe-quota.ts';
+import { recommendationWriter } from './quota/recommendation.ts';
+import { awaitSync } from './quota/sync.ts';
 
 /** The activities of the quota resizer that access the cluster. */
 type QuotaResizeKubernetesActivities = Pick<

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { TreeSnapshot, MissingFiles } from '../../domain/quota-resize/git/locate/location.ts';
+import type { TreeSnapshot, MissingFiles } from '../../domain/quota-resize/git/locate/location/location.ts';
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
 

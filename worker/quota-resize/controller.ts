@@ -6,10 +6,10 @@ import { connectRepositories } from '../../activities/forge/github/repositories.
 import { noRepositories, type Repositories } from '../../activities/forge/repositories.ts';
 import { createGitHubPermits } from '../../activities/forge/github/budget-permits.ts';
 import { createQuotaPauseGuard } from '../../activities/kernel/pause.ts';
-import { candidateOptions } from '../../activities/quota-resize/source-candidates.ts';
+import { candidateOptions } from '../../activities/quota-resize/source/source-candidates.ts';
 import type { QuotaResizeActivities } from '../../activities/quota-resize/interface.ts';
 import { createQuotaResizeForgeActivities } from '../../activities/quota-resize/forge-activities.ts';
-import { createPolicyGuard } from '../../activities/quota-resize/policy-guard.ts';
+import { createPolicyGuard } from '../../activities/quota-resize/pull-request/policy-guard.ts';
 import { createQuotaResizeKubernetesActivities } from '../../activities/quota-resize/kubernetes-activities.ts';
 import { pullRequestTexts } from '../../domain/quota-resize/pull-request/text.ts';
 import type { Config } from '../config.ts';

@@ -1,6 +1,6 @@
 /** The decision in a Lease's annotation, in the format of this release and of earlier ones. */
 import { z } from 'zod';
-import type { SourceCandidate } from '../git/locate/source-candidate.ts';
+import type { SourceCandidate } from '../git/locate/candidate/source-candidate.ts';
 import type {
   ApprovalRequirement,
   BatchedQuota,

@@ -1,7 +1,7 @@
 import type { ResourceList } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { Placement } from './placement.ts';
-import type { SourceCandidate } from '../git/locate/source-candidate.ts';
+import type { SourceCandidate } from '../git/locate/candidate/source-candidate.ts';
 
 /** Why a person has to approve. */
 export interface ApprovalRequirement {

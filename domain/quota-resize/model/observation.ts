@@ -7,7 +7,7 @@ import type { UsageMode } from '../../quota-usage/mode.ts';
 import type { PolicyWarning, ResizePolicy } from '../policy/policy.ts';
 import { type Decision, leaseHolder, type Rejection } from './decision.ts';
 import type { Placement } from './placement.ts';
-import type { SourceCandidate } from '../git/locate/source-candidate.ts';
+import type { SourceCandidate } from '../git/locate/candidate/source-candidate.ts';
 import type { ResizeTimings } from './timings.ts';
 
 /** The owner of pods (or claims, or other objects) that admission denied. */

@@ -1,4 +1,4 @@
-import type { SourceCandidate } from '../git/locate/source-candidate.ts';
+import type { SourceCandidate } from '../git/locate/candidate/source-candidate.ts';
 
 /** The place where one value of a quota is raised. */
 export interface ValuePlacement {

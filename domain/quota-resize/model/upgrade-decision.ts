@@ -1,5 +1,5 @@
 /** Converts decisions of version 1, from Leases and carried memories, to those of this release. */
-import type { SourceCandidate } from '../git/locate/source-candidate.ts';
+import type { SourceCandidate } from '../git/locate/candidate/source-candidate.ts';
 import type { BatchedQuota, Decision, DecisionFacts } from './decision.ts';
 import type { Placement } from './placement.ts';
 

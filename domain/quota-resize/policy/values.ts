@@ -8,7 +8,7 @@ import { formatQuantity, isQuantity, parseQuantity } from '../../kernel/quantity
 import type { ResourceList } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import { FieldPathError, parseField } from '../git/yaml/field-path.ts';
-import { GitPathError, parsePathTemplate } from '../git/locate/path-template.ts';
+import { GitPathError, parsePathTemplate } from '../git/locate/candidate/path-template.ts';
 import { MAX_STEP_FACTOR, parseMaxStep } from './max-step.ts';
 import type { Approval, Burst, ResizeMode } from './policy.ts';
 import { isQuotaKey } from '../model/quota-key.ts';

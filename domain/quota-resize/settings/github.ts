@@ -4,7 +4,7 @@ import type { RepositoryName } from '../../kernel/forge.ts';
 import { readPrivateKey } from '../../kernel/rsa-private-key.ts';
 import { explained, httpUrl, matching, parsed, PATH, splitList, text } from '../../kernel/settings/forms.ts';
 import type { Settings } from '../../kernel/settings/setting.ts';
-import { defaultPathTemplate, parsePathTemplate } from '../git/locate/path-template.ts';
+import { defaultPathTemplate, parsePathTemplate } from '../git/locate/candidate/path-template.ts';
 
 const OWNER = '[A-Za-z0-9][A-Za-z0-9_-]{0,99}';
 const REPOSITORY = new RegExp(`^(${OWNER})/((?!\\.{1,2}(?:@|$))[A-Za-z0-9._-]{1,100})(?:@([^\\s~^:?*[\\\\,]+))?$`);

@@ -2,10 +2,10 @@
 import { execFileSync } from 'node:child_process';
 import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { isManifestFile } from '../../../domain/quota-resize/git/locate/paths.ts';
-import { isKustomizationFile } from '../../../domain/quota-resize/git/locate/kustomization.ts';
-import type { TreeSnapshot, MissingFiles } from '../../../domain/quota-resize/git/locate/location.ts';
-import { mattersToScan } from '../../../domain/quota-resize/git/locate/inventory.ts';
+import { isManifestFile } from '../../../domain/quota-resize/git/locate/tree/paths.ts';
+import { isKustomizationFile } from '../../../domain/quota-resize/git/locate/kustomize/kustomization.ts';
+import type { TreeSnapshot, MissingFiles } from '../../../domain/quota-resize/git/locate/location/location.ts';
+import { mattersToScan } from '../../../domain/quota-resize/git/locate/scan/inventory.ts';
 
 /** A larger file is no manifest that people write; GitHub does not show it either. */
 const MAX_BYTES = 5 * 1024 * 1024;

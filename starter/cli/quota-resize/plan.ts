@@ -17,9 +17,9 @@ import {
   editLocations,
   limitsInGit,
   obstacleOf,
-} from '../../../domain/quota-resize/git/locate/edit-location.ts';
-import type { FileEdit, QuotaLocation } from '../../../domain/quota-resize/git/locate/location.ts';
-import type { Scan } from '../../../domain/quota-resize/git/locate/scan.ts';
+} from '../../../domain/quota-resize/git/locate/location/edit-location.ts';
+import type { FileEdit, QuotaLocation } from '../../../domain/quota-resize/git/locate/location/location.ts';
+import type { Scan } from '../../../domain/quota-resize/git/locate/scan/scan.ts';
 import { unifiedDiff } from '../../../domain/quota-resize/git/yaml/unified-diff.ts';
 import { exitCodes } from '../../../platform/process/exit-codes.ts';
 import type { Checkout } from './checkout.ts';

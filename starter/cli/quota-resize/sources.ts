@@ -1,7 +1,12 @@
 /** `headroom sources`: where the quotas of a checkout live, with no cluster and no configuration. */
 import type { Command } from 'commander';
-import { GitPathError } from '../../../domain/quota-resize/git/locate/path-template.ts';
-import { locateInTree, type Scan, scanQuotas, type ScanOptions } from '../../../domain/quota-resize/git/locate/scan.ts';
+import { GitPathError } from '../../../domain/quota-resize/git/locate/candidate/path-template.ts';
+import {
+  locateInTree,
+  type Scan,
+  scanQuotas,
+  type ScanOptions,
+} from '../../../domain/quota-resize/git/locate/scan/scan.ts';
 import { exitCodes } from '../../../platform/process/exit-codes.ts';
 import { answered, type Checkout, CheckoutError, readCheckout } from './checkout.ts';
 import { columns } from '../columns.ts';

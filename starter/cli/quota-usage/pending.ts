@@ -2,9 +2,9 @@
 import type { V1ResourceQuota } from '@kubernetes/client-node';
 import type { Logger } from 'pino';
 import { inParallel } from '../../../activities/kernel/in-parallel.ts';
-import { readMissing } from '../../../activities/quota-resize/missing.ts';
-import type { NamespaceView } from '../../../activities/quota-resize/namespace-view.ts';
-import { readDenials, type SeenWorkload } from '../../../activities/quota-resize/denials.ts';
+import { readMissing } from '../../../activities/quota-resize/quota/missing.ts';
+import type { NamespaceView } from '../../../activities/quota-resize/quota/namespace-view.ts';
+import { readDenials, type SeenWorkload } from '../../../activities/quota-resize/quota/denials.ts';
 import { groupResourceName } from '../../../domain/kernel/group-resource.ts';
 import { maskList, multiplyList, type ResourceList, withoutZeros } from '../../../domain/kernel/resource-list.ts';
 import { formatInstant } from '../../../domain/kernel/time.ts';

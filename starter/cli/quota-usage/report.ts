@@ -2,7 +2,7 @@
 import type { V1ResourceQuota } from '@kubernetes/client-node';
 import { statusCode } from '../../../activities/kubernetes/failure.ts';
 import { listAll } from '../../../activities/kubernetes/list.ts';
-import { NamespaceView } from '../../../activities/quota-resize/namespace-view.ts';
+import { NamespaceView } from '../../../activities/quota-resize/quota/namespace-view.ts';
 import { formatInstant } from '../../../domain/kernel/time.ts';
 import { type ObjectsOf, resourcesToCount } from '../../../domain/quota-usage/calculate.ts';
 import type { UsageContext } from '../../../domain/quota-usage/evaluator.ts';

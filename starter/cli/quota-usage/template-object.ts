@@ -1,7 +1,7 @@
 /** The objects that a workload would make next, as the API server would take them in. */
 import type { Logger } from 'pino';
-import { AdmissionDefaults } from '../../../activities/quota-resize/admission-defaults.ts';
-import type { NamespaceView } from '../../../activities/quota-resize/namespace-view.ts';
+import { AdmissionDefaults } from '../../../activities/quota-resize/quota/admission-defaults.ts';
+import type { NamespaceView } from '../../../activities/quota-resize/quota/namespace-view.ts';
 import { statusCode } from '../../../activities/kubernetes/failure.ts';
 import type { GroupResource } from '../../../domain/kernel/group-resource.ts';
 import { claimTemplatesOf } from '../../../domain/quota-resize/demand/demand.ts';

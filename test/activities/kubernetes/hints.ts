@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { type CandidateOptions, readCandidates } from '../../../activities/quota-resize/source-candidates.ts';
-import type { SourceCandidate } from '../../../domain/quota-resize/git/locate/source-candidate.ts';
+import { type CandidateOptions, readCandidates } from '../../../activities/quota-resize/source/source-candidates.ts';
+import type { SourceCandidate } from '../../../domain/quota-resize/git/locate/candidate/source-candidate.ts';
 import { resolve } from '../../domain/quota-resize/policy/policies.ts';
 import { type Cluster, namespaceOf, patience, quotaOf, targetOf } from './cluster.ts';
 

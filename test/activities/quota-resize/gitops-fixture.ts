@@ -18,7 +18,7 @@ import {
 import type { QuotaTarget } from '../../../domain/kernel/target.ts';
 import type { Decision, LimitChange, PullRequestRef } from '../../../domain/quota-resize/model/decision.ts';
 import { pullRequestTexts, type TextTemplates } from '../../../domain/quota-resize/pull-request/text.ts';
-import type { SourceCandidate } from '../../../domain/quota-resize/git/locate/source-candidate.ts';
+import type { SourceCandidate } from '../../../domain/quota-resize/git/locate/candidate/source-candidate.ts';
 import { resolve } from '../../domain/quota-resize/policy/policies.ts';
 import { createBareRepository } from '../../kernel/forge/git/bare-repository.ts';
 import { type Forge, type ForgeOptions, startForge } from '../../kernel/forge/forge.ts';

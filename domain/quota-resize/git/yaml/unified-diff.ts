@@ -1,6 +1,6 @@
 /** The change of files as one unified diff for `git apply`, byte for byte as git prints it except for the blob ids. */
 import { diffArrays } from 'diff';
-import type { FileEdit } from '../locate/location.ts';
+import type { FileEdit } from '../locate/location/location.ts';
 
 /** Lines of context around a change, as in git. */
 const CONTEXT = 3;

@@ -30,7 +30,7 @@ import {
   thresholdFor,
 } from '../../../../domain/quota-resize/policy/policy.ts';
 import { hydrate } from '../../../../domain/quota-resize/decide/hydrate.ts';
-import type { SourceCandidate } from '../../../../domain/quota-resize/git/locate/source-candidate.ts';
+import type { SourceCandidate } from '../../../../domain/quota-resize/git/locate/candidate/source-candidate.ts';
 import { unmetDemand } from '../../../../domain/quota-resize/demand/unmet-demand.ts';
 import type { Proposal, Verdict } from '../../../../domain/quota-resize/model/verdict.ts';
 import type { UsageMode } from '../../../../domain/quota-usage/mode.ts';

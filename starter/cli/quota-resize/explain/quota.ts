@@ -5,7 +5,10 @@ import type { Kubernetes } from '../../../../activities/kubernetes/kubernetes.ts
 import { kubernetesFailure, orNull } from '../../../../activities/kubernetes/failure.ts';
 import { listAll } from '../../../../activities/kubernetes/list.ts';
 import { createQuotaResizeKubernetesActivities } from '../../../../activities/quota-resize/kubernetes-activities.ts';
-import { type CandidateOptions, candidateOptions } from '../../../../activities/quota-resize/source-candidates.ts';
+import {
+  type CandidateOptions,
+  candidateOptions,
+} from '../../../../activities/quota-resize/source/source-candidates.ts';
 import type { QuotaTarget } from '../../../../domain/kernel/target.ts';
 import { quotaResizeId } from '../../../../domain/quota-resize/target.ts';
 import type { Config } from '../../../config.ts';

@@ -15,9 +15,9 @@ import {
   stringMatching,
 } from '../../../kernel/fast-check.ts';
 import { describe, expect, it } from 'vitest';
-import { configuredCandidates } from '../../../../domain/quota-resize/git/locate/configured-candidates.ts';
-import { isLedBy } from '../../../../domain/quota-resize/git/locate/placement.ts';
-import type { SourceCandidate } from '../../../../domain/quota-resize/git/locate/source-candidate.ts';
+import { configuredCandidates } from '../../../../domain/quota-resize/git/locate/candidate/configured-candidates.ts';
+import { isLedBy } from '../../../../domain/quota-resize/git/locate/location/placement.ts';
+import type { SourceCandidate } from '../../../../domain/quota-resize/git/locate/candidate/source-candidate.ts';
 import type {
   ApprovalRequirement,
   BatchedQuota,

@@ -4,8 +4,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, syml
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { editLocation } from '../../../../domain/quota-resize/git/locate/edit-location.ts';
-import { scanQuotas } from '../../../../domain/quota-resize/git/locate/scan.ts';
+import { editLocation } from '../../../../domain/quota-resize/git/locate/location/edit-location.ts';
+import { scanQuotas } from '../../../../domain/quota-resize/git/locate/scan/scan.ts';
 import { unifiedDiff } from '../../../../domain/quota-resize/git/yaml/unified-diff.ts';
 import { answered, readCheckout } from '../../../../starter/cli/quota-resize/checkout.ts';
 import { generateCheckout, shapeNames } from '../../../layouts/generate.ts';

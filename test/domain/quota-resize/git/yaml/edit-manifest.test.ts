@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { QuantityError } from '../../../../../domain/kernel/quantity.ts';
-import { editLocation } from '../../../../../domain/quota-resize/git/locate/edit-location.ts';
-import type { TreeSnapshot, QuotaLocation } from '../../../../../domain/quota-resize/git/locate/location.ts';
-import { locateQuota } from '../../../../../domain/quota-resize/git/locate/locate-quota.ts';
+import { editLocation } from '../../../../../domain/quota-resize/git/locate/location/edit-location.ts';
+import type { TreeSnapshot, QuotaLocation } from '../../../../../domain/quota-resize/git/locate/location/location.ts';
+import { locateQuota } from '../../../../../domain/quota-resize/git/locate/search/locate-quota.ts';
 
 const PATH = 'team-a/quota.yaml';
 const head = 'apiVersion: v1\nkind: ResourceQuota\nmetadata:\n  name: compute\n  namespace: team-a\nspec:\n';

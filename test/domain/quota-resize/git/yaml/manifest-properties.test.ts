@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { parseQuantity } from '../../../../../domain/kernel/quantity.ts';
 import { valuesInGit } from '../../../../../domain/quota-resize/git/yaml/limits.ts';
-import { editLocation, limitsInGit } from '../../../../../domain/quota-resize/git/locate/edit-location.ts';
-import type { LocateAnswer } from '../../../../../domain/quota-resize/git/locate/search.ts';
-import { locateQuota } from '../../../../../domain/quota-resize/git/locate/locate-quota.ts';
+import { editLocation, limitsInGit } from '../../../../../domain/quota-resize/git/locate/location/edit-location.ts';
+import type { LocateAnswer } from '../../../../../domain/quota-resize/git/locate/search/search.ts';
+import { locateQuota } from '../../../../../domain/quota-resize/git/locate/search/locate-quota.ts';
 
 const RESOURCES = [
   'requests.cpu',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import * as fc from '../../../../kernel/fast-check.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { FileEdit } from '../../../../../domain/quota-resize/git/locate/location.ts';
+import type { FileEdit } from '../../../../../domain/quota-resize/git/locate/location/location.ts';
 import { unifiedDiff } from '../../../../../domain/quota-resize/git/yaml/unified-diff.ts';
 
 let repository = '';

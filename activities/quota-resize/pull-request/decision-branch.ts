@@ -1,0 +1,137 @@
+/** The branch of a decision: created with one commit on top of the base, found again, rebuilt, or deleted. */
+import type { QuotaTarget } from '../../../domain/kernel/target.ts';
+import type { Decision } from '../../../domain/quota-resize/model/decision.ts';
+import type { ChangeFacts } from '../../../domain/quota-resize/pull-request/text.ts';
+import type { FileChange, PullRequest } from '../../forge/forge.ts';
+import { blobSha } from '../../forge/git-blob.ts';
+import { failure } from '../../kernel/failure.ts';
+import type { DecisionEdit } from '../source/edit.ts';
+import { branchOf, type ForgeActivityDependencies, isOwnBranch, type Write } from './own-work.ts';
+
+/** One run of an activity on a decision's pull request, in its repository. */
+export interface PullRequestTask extends ForgeActivityDependencies {
+  readonly target: QuotaTarget;
+  readonly decision: Decision;
+  readonly write: Write;
+}
+
+interface OwnCommit {
+  readonly sha: string;
+  readonly at: number;
+}
+
+/** The decision's commit on its branch, created or found, or the reason why it cannot be created. */
+export async function ensureCommit(
+  task: PullRequestTask,
+  edit: DecisionEdit,
+  branch: string,
+): Promise<OwnCommit | 'foreign' | { readonly found: number }> {
+  const { decision, forge, config, write } = task;
+  const { base } = edit.tree;
+  const message = config.texts.commit(changeFacts(task, edit));
+  const paths = edit.files.map(({ path }) => path);
+  const commit = () =>
+    write(paths.length === 1 ? 'commit file' : 'commit files', { branch, path: paths.join(' '), base: base.sha }, () =>
+      forge.branches.commitFiles({ branch, parent: base, files: edit.files, message }),
+    );
+
+  const created = await write('create branch', { branch, base: base.sha }, () =>
+    forge.branches.create(branch, base.sha),
+  );
+  if (created === 'created') {
+    const committed = await commit();
+    if (committed.kind === 'committed') return committed;
+  } else {
+    const found = await forge.pullRequests.ofBranch(branch);
+    if (found !== null) return { found };
+  }
+  // The branch exists: from an earlier attempt whose response was lost, or one that is still running.
+  const state = await forge.branches.compare(base.sha, branch);
+  if (state === null) throw notThereYet(branch, forge.repository, 'it is gone');
+  if (!isOwnBranch(state.ahead, decision)) return 'foreign';
+  const [own] = state.ahead;
+  if (own === undefined) {
+    // Only the branch was created, from this base or an older one.
+    if (state.behind > 0) {
+      await write('move branch', { branch, sha: base.sha }, () => forge.branches.move(branch, base.sha, false));
+    }
+    const committed = await commit();
+    if (committed.kind === 'committed') return committed;
+    throw notThereYet(branch, forge.repository, committed.message);
+  }
+  if (await holdsJust(task, own.sha, edit.files)) return { sha: own.sha, at: own.committedAt };
+  // The base has moved since that commit, or the decision has grown: rebuild the branch.
+  return rebuild(task, edit, branch, own.sha);
+}
+
+/** Replaces our commit `expected` by a new one on top of the base. */
+export async function rebuild(
+  task: PullRequestTask,
+  edit: DecisionEdit,
+  branch: string,
+  expected: string,
+): Promise<OwnCommit | 'foreign'> {
+  const { forge, config, write } = task;
+  const { base } = edit.tree;
+  const message = config.texts.commit(changeFacts(task, edit));
+  const path = edit.files.map((file) => file.path).join(' ');
+  const commit = await write('commit onto base', { path, base: base.sha }, () =>
+    forge.branches.commitOnto({ parent: base.sha, parentTree: base.treeSha, files: edit.files, message }),
+  );
+  // GitHub has no conditional branch update: checking right before the write limits the race to one round trip.
+  const head = await forge.branches.head(branch);
+  if (head === null) throw notThereYet(branch, forge.repository, 'it is gone');
+  if (head !== expected) return 'foreign';
+  const moved = await write('move branch', { branch, from: expected, sha: commit.sha }, () =>
+    forge.branches.move(branch, commit.sha, true),
+  );
+  if (moved === 'moved') return commit;
+  throw failure({
+    type: 'ForgeUnavailable',
+    message: `GitHub did not move ${branch} of ${forge.repository}: ${moved.rejected}`,
+  });
+}
+
+/** Whether our commit changes exactly these files to exactly these texts. */
+async function holdsJust({ forge }: PullRequestTask, sha: string, files: readonly FileChange[]): Promise<boolean> {
+  const changed = (await forge.branches.commit(sha)).files;
+  if (changed.length !== files.length || !files.every(({ path }) => changed.includes(path))) return false;
+  for (const { path, text } of files) {
+    if ((await forge.files.fileAt(path, sha))?.sha !== blobSha(text)) return false;
+  }
+  return true;
+}
+
+export async function isUpToDate(task: PullRequestTask, pull: PullRequest, edit: DecisionEdit): Promise<boolean> {
+  const { parents } = await task.forge.branches.commit(pull.headSha);
+  if (parents.length !== 1 || parents[0] !== edit.tree.base.sha) return false;
+  return holdsJust(task, pull.headSha, edit.files);
+}
+
+/** Deletes the branch of an attempt whose pull request will not be opened. */
+export async function discardBranch(
+  { target, decision, forge, config, write }: PullRequestTask,
+  base: string,
+): Promise<void> {
+  const branch = branchOf({ config }, target, decision);
+  const comparison = await forge.branches.compare(base, branch);
+  if (comparison === null || !isOwnBranch(comparison.ahead, decision)) return;
+  await write('delete branch', { branch }, () => forge.branches.delete(branch));
+}
+
+/** The changes of the decision, whatever Git contains by now. */
+export function decidedFacts(repository: string, target: QuotaTarget, decision: Decision): ChangeFacts {
+  const own = { quota: target.quota, changes: decision.changes };
+  return { target, decisionId: decision.id, repository, quotas: [own, ...(decision.batchedQuotas ?? [])] };
+}
+
+export function changeFacts({ target, decision, forge }: PullRequestTask, { quotas }: DecisionEdit): ChangeFacts {
+  return { target, decisionId: decision.id, repository: forge.repository, quotas };
+}
+
+function notThereYet(branch: string, repository: string, why: string): Error {
+  return failure({
+    type: 'ForgeUnavailable',
+    message: `branch ${branch} of ${repository} changed while it was being written (${why}); it is looked at again`,
+  });
+}

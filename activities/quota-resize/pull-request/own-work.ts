@@ -1,0 +1,289 @@
+/** How Headroom finds its earlier work for a decision and distinguishes it from people's work. */
+import { createHash } from 'node:crypto';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Logger } from 'pino';
+import type { WritePriority } from '../../../domain/github-budget/write-priority.ts';
+import { isZero, parseQuantity } from '../../../domain/kernel/quantity.ts';
+import { type QuotaTarget, targetName } from '../../../domain/kernel/target.ts';
+import type { Decision, PullRequestRef } from '../../../domain/quota-resize/model/decision.ts';
+import {
+  commentMarker,
+  decisionOfCommit,
+  markedComment,
+  type PullRequestTexts,
+} from '../../../domain/quota-resize/pull-request/text.ts';
+import { failure } from '../../kernel/failure.ts';
+import { type GuardedAction, policyChanged } from './policy-guard.ts';
+import type { Forge, PullRequest } from '../../forge/forge.ts';
+import type { PullRequestPollTimings } from '../../../domain/quota-resize/pull-request/poll.ts';
+import type { WritePermits } from '../../forge/write-permits.ts';
+import type { Repositories } from '../../forge/repositories.ts';
+
+/** Throws the failure `GloballyPaused` or `Paused` while nothing may be written for a quota. */
+type Guard = (target: QuotaTarget) => Promise<void>;
+
+/** Throws the failure `PolicyChanged` when the policy does not allow the action any more. */
+type PolicyGuard = (target: QuotaTarget, action: GuardedAction) => Promise<void>;
+
+/** Dependencies of the activities on pull requests. */
+export interface PullRequestDependencies {
+  readonly repositories: Repositories;
+  readonly guard: Guard;
+  readonly policyGuard: PolicyGuard;
+  /** Null when writes to GitHub are not limited by a budget. */
+  readonly permits: WritePermits | null;
+  readonly log: Logger;
+  readonly config: GitHubActivityConfig;
+}
+
+/** The dependencies for pull requests of one repository. */
+export interface ForgeActivityDependencies extends Omit<PullRequestDependencies, 'repositories'> {
+  readonly forge: Forge;
+}
+
+export interface GitHubActivityConfig {
+  readonly timings: PullRequestPollTimings;
+  readonly texts: PullRequestTexts;
+  /** The URL of the Temporal UI and the namespace of the workflows; null when unknown. */
+  readonly temporalUi: { readonly url: string; readonly namespace: string } | null;
+}
+
+/** Makes one write to GitHub: checked by the guard, within the budget, and logged in one line. */
+export type Write = <T>(what: string, fields: Record<string, unknown>, write: () => Promise<T>) => Promise<T>;
+
+/**
+ * The writes of one run of an activity. A permit is acquired before each, and pauses are checked before and after that,
+ * because waiting for a permit may take long: the quota's own pause, and for proposals and merges also those of all
+ * batched quotas. Before the first write of such an action its policy is checked too.
+ *
+ * @throws {ApplicationFailure} of the guard, the permits and the write itself.
+ */
+export function writesOf(
+  { guard, policyGuard, permits, log, forge }: ForgeActivityDependencies,
+  target: QuotaTarget,
+  decision: Decision,
+  action?: GuardedAction,
+): Write {
+  let isAllowed: Promise<void> | undefined;
+  const assertUnpaused = async (): Promise<void> => {
+    await guard(target);
+    if (action === undefined) return;
+    for (const { quota } of decision.batchedQuotas ?? []) await assertMayBeRaised(guard, { ...target, quota }, action);
+  };
+  return async (what, fields, write) => {
+    // Checked before the permit, so that a paused quota takes no place in the queue.
+    await assertUnpaused();
+    await permits?.acquire({
+      id: permitId(decision, what, fields),
+      priority: priorityOf(decision),
+      target: targetName(target),
+      cluster: target.cluster,
+      write: what,
+    });
+    if (action !== undefined) await (isAllowed ??= policyGuard(target, action));
+    await assertUnpaused();
+    const started = Date.now();
+    const line = {
+      target: targetName(target),
+      cluster: target.cluster,
+      decision: decision.id,
+      repository: forge.repository,
+    };
+    try {
+      const result = await write();
+      const outcome = outcomeOf(result);
+      log.info({ ...line, write: what, ...fields, outcome, ms: Date.now() - started }, `GitHub: ${what}: ${outcome}`);
+      return result;
+    } catch (error) {
+      // It is unknown whether the write took effect: the next attempt looks for it.
+      log.warn(
+        {
+          ...line,
+          write: what,
+          ...fields,
+          ms: Date.now() - started,
+          error: error instanceof Error ? error.message : String(error),
+        },
+        `GitHub: ${what} got no good answer`,
+      );
+      throw error;
+    }
+  };
+}
+
+/** The episode does not wait for a paused batched quota but decides again without it. */
+async function assertMayBeRaised(guard: Guard, other: QuotaTarget, action: GuardedAction): Promise<void> {
+  try {
+    await guard(other);
+  } catch (error) {
+    if (!(error instanceof ApplicationFailure) || (error.type !== 'Paused' && error.type !== 'GloballyPaused'))
+      throw error;
+    throw policyChanged(other, action, error.message);
+  }
+}
+
+/** The same for every attempt of the same write, so that a retry keeps its place in the queue. */
+function permitId(decision: Decision, what: string, fields: Record<string, unknown>): string {
+  const subject = createHash('sha256').update(JSON.stringify(fields)).digest('hex').slice(0, 12);
+  return `${decision.id}/${what}/${subject}`;
+}
+
+function priorityOf(decision: Decision): WritePriority {
+  if (decision.approvedBy !== undefined) return 'approved';
+  const changes = [decision, ...(decision.batchedQuotas ?? [])].flatMap((quota) => quota.changes);
+  return changes.some(({ demand }) => !isZero(parseQuantity(demand))) ? 'demand' : 'threshold';
+}
+
+/**
+ * Writes a comment once: an earlier comment of this decision on the same subject, whose response was lost, is found by
+ * its hidden marker.
+ *
+ * @param about distinguishes the decision's comments.
+ */
+export async function ensureComment(
+  forge: Forge,
+  write: Write,
+  decision: Decision,
+  { number, about, text }: { readonly number: number; readonly about: string; readonly text: string },
+): Promise<void> {
+  const key = createHash('sha256').update(about).digest('hex').slice(0, 12);
+  const marker = commentMarker(decision.id, key);
+  if ((await forge.pullRequests.commentsOf(number)).some((comment) => comment.includes(marker))) return;
+  await write('comment', { number, key }, () =>
+    forge.pullRequests.comment(number, markedComment(decision.id, key, text)),
+  );
+}
+
+/** The outcome of a write for the log: "exists" and "refused" mean that nothing changed. */
+function outcomeOf(result: unknown): string {
+  if (typeof result === 'string') return result;
+  if (typeof result === 'object' && result !== null && 'kind' in result) return String(result.kind);
+  return result === false ? 'nothing to do' : 'done';
+}
+
+/** The repository of a decision: of its pull request, otherwise where its quota was found, otherwise the first one. */
+export function repositoryOf(repositories: Repositories, decision: Decision): Forge {
+  const recorded = decision.pullRequest;
+  if (recorded !== null) {
+    if (repositories.nameOf(recorded.repository) === null) throw elsewhere(decision, recorded, repositories.names);
+    return repositories.of(recorded.repository);
+  }
+  const name = decision.source?.repository ?? repositories.names[0];
+  if (name === undefined) throw noRepository();
+  return repositories.of(name);
+}
+
+/** The failure of a worker without a repository that gets a decision from one that had it. */
+export function noRepository(): Error {
+  return failure({
+    type: 'InvalidInput',
+    message: 'no GitOps repository is configured in this worker; set GITHUB_OWNER, GITHUB_REPO and GITHUB_TOKEN',
+    nonRetryable: true,
+  });
+}
+
+function elsewhere(decision: Decision, recorded: PullRequestRef, names: readonly string[]): Error {
+  return failure({
+    type: 'InvalidInput',
+    message: `pull request #${recorded.number} of decision ${decision.id} is in ${recorded.repository}, and this worker is configured for ${names.join(', ') || 'no repository'}; close or merge it there with a worker of that configuration, or by hand and then unlock the Lease`,
+    nonRetryable: true,
+  });
+}
+
+/**
+ * The decision's pull request.
+ *
+ * @throws {ApplicationFailure} InvalidInput when the decision has none, or has it in another repository, where the same
+ *   number is an unrelated pull request.
+ */
+export function pullRequestRef(forge: Forge, decision: Decision): PullRequestRef {
+  const recorded = decision.pullRequest;
+  if (recorded !== null) {
+    if (recorded.repository.toLowerCase() === forge.repository.toLowerCase()) return recorded;
+    throw elsewhere(decision, recorded, [forge.repository]);
+  }
+  throw failure({
+    type: 'InvalidInput',
+    message: `decision ${decision.id} has no pull request yet; open it before it is looked at`,
+    nonRetryable: true,
+  });
+}
+
+/** The branch of a decision, existing or to be created. */
+export function branchOf(
+  { config }: { readonly config: GitHubActivityConfig },
+  target: QuotaTarget,
+  decision: Decision,
+): string {
+  return decision.pullRequest?.branch ?? config.texts.branch(target, decision.id);
+}
+
+/**
+ * The number of the decision's pull request, open or not, by its record or by its branch; null when there is none.
+ *
+ * @throws {ApplicationFailure} InvalidInput when the record is of another repository.
+ */
+export async function findPullRequest(
+  { forge, config }: Pick<ForgeActivityDependencies, 'forge' | 'config'>,
+  target: QuotaTarget,
+  decision: Decision,
+): Promise<number | null> {
+  if (decision.pullRequest !== null) return pullRequestRef(forge, decision).number;
+  return await forge.pullRequests.ofBranch(config.texts.branch(target, decision.id));
+}
+
+/**
+ * Whether the pull request contains only Headroom's commit: its head is the recorded commit, or it is a single commit
+ * with the decision's trailer, committed by the pull request's author (`web-flow` is GitHub on behalf of an App).
+ */
+export async function headIsOurs(forge: Forge, pull: PullRequest, decision: Decision): Promise<boolean> {
+  if (pull.headSha === decision.pullRequest?.headSha) return true;
+  if (pull.commits !== 1) return false;
+  const { message, committer } = await forge.branches.commit(pull.headSha);
+  return (
+    decisionOfCommit(message) === decision.id &&
+    committer !== null &&
+    (committer === pull.user || committer === 'web-flow')
+  );
+}
+
+/**
+ * The record of a pull request that was found; its head is our own commit even if people pushed others.
+ *
+ * @param ownPath picks the file of the decision's own quota when several are changed.
+ */
+export async function recordOf(
+  forge: Forge,
+  pull: PullRequest,
+  decision: Decision,
+  ownPath: (paths: readonly string[]) => Promise<string>,
+): Promise<PullRequestRef> {
+  const recorded = decision.pullRequest;
+  const own =
+    recorded !== null && recorded.headSha === pull.headSha
+      ? { sha: recorded.headSha, committedAt: recorded.pushedAt }
+      : (await forge.pullRequests.commitsOf(pull.number)).findLast(
+          ({ message }) => decisionOfCommit(message) === decision.id,
+        );
+  const paths = recorded === null ? await forge.pullRequests.filesOf(pull.number) : [recorded.path];
+  const path = paths.length > 1 ? await ownPath(paths) : (paths[0] ?? '');
+  return {
+    number: pull.number,
+    url: pull.url,
+    repository: forge.repository,
+    branch: pull.headRef,
+    base: pull.baseRef,
+    path,
+    headSha: own?.sha ?? recorded?.headSha ?? pull.headSha,
+    openedAt: pull.createdAt,
+    pushedAt: own?.committedAt ?? recorded?.pushedAt ?? pull.createdAt,
+  };
+}
+
+/**
+ * Whether a branch without a pull request contains only Headroom's work: a commit of the base, or our commit on top of
+ * it.
+ */
+export function isOwnBranch(ahead: readonly { readonly message: string }[], decision: Decision): boolean {
+  return ahead.length === 0 || (ahead.length === 1 && decisionOfCommit(ahead[0]?.message ?? '') === decision.id);
+}

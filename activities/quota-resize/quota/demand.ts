@@ -1,0 +1,127 @@
+import type { V1ResourceQuota } from '@kubernetes/client-node';
+import type { Logger } from 'pino';
+import type { ResourceList } from '../../../domain/kernel/resource-list.ts';
+import {
+  type ChargingQuota,
+  claimTemplatesOf,
+  countsResourceClaims,
+  demandOfMessages,
+  demandOfMissing,
+  type DeniedWorkload,
+} from '../../../domain/quota-resize/demand/demand.ts';
+import type { Missing } from '../../../domain/quota-resize/demand/missing.ts';
+import type { WorkloadDemand, WorkloadRef } from '../../../domain/quota-resize/model/observation.ts';
+import { inParallel } from '../../kernel/in-parallel.ts';
+import { AdmissionDefaults } from './admission-defaults.ts';
+import { readMissing } from './missing.ts';
+import type { NamespaceView } from './namespace-view.ts';
+import { readDenials } from './denials.ts';
+
+/** Owners read in parallel, so that a namespace with many denials causes no burst on the API server. */
+const OWNERS_AT_ONCE = 8;
+
+const STORAGE_CLASS_KEY = '.storageclass.storage.k8s.io/';
+
+type Log = Pick<Logger, 'warn'>;
+
+/** The defaults that decide what a quota's pods and claims are charged. */
+type Surroundings = Omit<ChargingQuota, 'name' | 'hard' | 'scopes'>;
+
+/** A denied workload, with what its owner lacks if the owner could be read. */
+interface ReadWorkload {
+  readonly denied: DeniedWorkload;
+  readonly missing: readonly Missing[] | 'unreadable';
+}
+
+/**
+ * What the namespace's workloads were denied and still lack, counted for each of the quotas. Denials and owners are
+ * read once for all quotas. A workload that is gone, was created again, or lacks nothing any more has no demand.
+ *
+ * @returns the demand by the quota's name.
+ */
+export async function readDemand(
+  log: Log,
+  view: NamespaceView,
+  quotas: readonly V1ResourceQuota[],
+): Promise<ReadonlyMap<string, readonly WorkloadDemand[]>> {
+  const seen = await readDenials(view);
+  const read = await inParallel(OWNERS_AT_ONCE, seen, async (one): Promise<ReadWorkload> => {
+    const { workload, denials } = one;
+    const state = await readMissing(log, view, one);
+    if (state === 'unreadable') return { denied: { workload, denials, templateSince: null }, missing: state };
+    return { denied: { workload, denials, templateSince: state.templateSince }, missing: state.missing };
+  });
+  const workloads = read.filter(({ missing }) => missing === 'unreadable' || missing.length > 0);
+  if (workloads.length === 0) return new Map();
+  const surroundings = await readSurroundings(log, view, quotas, workloads);
+  return new Map(
+    quotas.map((quota) => {
+      const charging = { ...surroundings, ...partsOf(quota) };
+      const demand = workloads.flatMap(({ denied, missing }) => {
+        const one =
+          missing === 'unreadable' ? demandOfMessages(charging, denied) : demandOfMissing(charging, denied, missing);
+        return one === null ? [] : [one];
+      });
+      const sorted = demand.toSorted((a, b) => (sortKey(a.workload) < sortKey(b.workload) ? -1 : 1));
+      return [charging.name, sorted];
+    }),
+  );
+}
+
+function sortKey({ kind, name, uid }: WorkloadRef): string {
+  return `${kind}/${name}/${uid}`;
+}
+
+function partsOf(quota: V1ResourceQuota): Pick<ChargingQuota, 'name' | 'hard' | 'scopes'> {
+  const { hard = {}, scopes, scopeSelector } = quota.spec ?? {};
+  return { name: quota.metadata?.name ?? '', hard, scopes: { scopes, scopeSelector } };
+}
+
+/** Defaults are read only if a quota's scopes or resources depend on them. */
+async function readSurroundings(
+  log: Log,
+  view: NamespaceView,
+  quotas: readonly V1ResourceQuota[],
+  workloads: readonly ReadWorkload[],
+): Promise<Surroundings> {
+  const defaults = new AdmissionDefaults(log, view);
+  const keys = quotas.flatMap((quota) => Object.keys(quota.spec?.hard ?? {}));
+  const scopes = quotas.flatMap(({ spec }) =>
+    (spec?.scopeSelector?.matchExpressions ?? []).map((one) => one.scopeName),
+  );
+  const missing = workloads.flatMap((one) => (one.missing === 'unreadable' ? [] : one.missing));
+  const [limitRanges, defaultStorageClass, defaultPriorityClass, overheads, claimTemplates] = await Promise.all([
+    view.limitRanges(),
+    keys.some((key) => key.includes(STORAGE_CLASS_KEY)) ? defaults.storageClass() : null,
+    scopes.includes('PriorityClass') ? defaults.priorityClass() : null,
+    readOverheads(defaults, missing),
+    keys.some(countsResourceClaims) ? readClaimTemplates(defaults, missing) : {},
+  ]);
+  return { limitRanges, overheads, claimTemplates, defaultStorageClass, defaultPriorityClass };
+}
+
+/** The pod overheads of the RuntimeClasses of the missing pods. */
+async function readOverheads(
+  defaults: AdmissionDefaults,
+  missing: readonly Missing[],
+): Promise<ChargingQuota['overheads']> {
+  const overheads: Record<string, ResourceList> = {};
+  for (const one of missing) {
+    const name = one.of === 'pod' && one.spec.overhead === undefined ? one.spec.runtimeClassName : undefined;
+    if (name !== undefined && name !== '') overheads[name] = (await defaults.overheadOf(name)) ?? {};
+  }
+  return overheads;
+}
+
+/** The resource claim templates of missing pods. */
+async function readClaimTemplates(
+  defaults: AdmissionDefaults,
+  missing: readonly Missing[],
+): Promise<ChargingQuota['claimTemplates']> {
+  const templates: Record<string, ChargingQuota['claimTemplates'][string]> = {};
+  for (const name of new Set(missing.flatMap(claimTemplatesOf))) {
+    const template = await defaults.claimTemplate(name);
+    if (template !== null) templates[name] = template;
+  }
+  return templates;
+}

@@ -1,0 +1,166 @@
+import type { V1Deployment, V1LabelSelector, V1Pod, V1ReplicaSet } from '@kubernetes/client-node';
+import type { Logger } from 'pino';
+import type { EpochMs } from '../../../domain/kernel/time.ts';
+import {
+  type Missing,
+  missingOfCronJob,
+  missingOfDaemonSet,
+  missingOfDeployment,
+  missingOfJob,
+  missingOfReplicated,
+  missingOfStatefulSet,
+} from '../../../domain/quota-resize/demand/missing.ts';
+import type { WorkloadRef } from '../../../domain/quota-resize/model/observation.ts';
+import { chargedPods, deploymentUidOf, templateSince } from '../../../domain/quota-resize/demand/owner.ts';
+import { rollingSurge, rolloutOf } from '../../../domain/quota-resize/demand/rolling-update.ts';
+import { orNull, statusCode } from '../../kubernetes/failure.ts';
+import { listAll } from '../../kubernetes/list.ts';
+import type { NamespaceView } from './namespace-view.ts';
+import type { SeenWorkload } from './denials.ts';
+
+/** What an owner lacks now, and when its template last changed. */
+export interface OwnerState {
+  readonly missing: readonly Missing[];
+  readonly templateSince: EpochMs | null;
+}
+
+const NOTHING: OwnerState = { missing: [], templateSince: null };
+
+/** What the owner lacks now; nothing when it is gone; `unreadable` for a kind that is unknown or forbidden. */
+export async function readMissing(
+  log: Pick<Logger, 'warn'>,
+  view: NamespaceView,
+  { workload, apiVersion, denials }: SeenWorkload,
+): Promise<OwnerState | 'unreadable'> {
+  const read = readers[`${apiVersion} ${workload.kind}`];
+  if (read === undefined) return 'unreadable';
+  const lastSeen = Math.max(...denials.map((one) => one.lastSeen));
+  try {
+    return await read(view, workload, lastSeen);
+  } catch (error) {
+    if (statusCode(error) !== 403) throw error;
+    log.warn(
+      { ...workload, error: String(error) },
+      'the owner of refused pods may not be read; its message counts instead',
+    );
+    return 'unreadable';
+  }
+}
+
+type OwnerReader = (view: NamespaceView, workload: WorkloadRef, lastSeen: EpochMs) => Promise<OwnerState>;
+
+/** How to read each kind of owner, by the apiVersion and kind in an Event. */
+const readers: Readonly<Record<string, OwnerReader>> = {
+  'apps/v1 ReplicaSet': async (view, workload) => {
+    const owner = (await view.replicaSets()).find(isObject(workload));
+    return owner === undefined || owner.spec?.replicas === 0 ? NOTHING : await missingOfReplicaSet(view, owner);
+  },
+  'v1 ReplicationController': async (view, workload) => {
+    const owner = (await view.replicationControllers()).find(isObject(workload));
+    if (owner === undefined || owner.spec?.replicas === 0) return NOTHING;
+    // A ReplicationController's selector is a plain map of labels.
+    const pods = await readPods(view, { matchLabels: owner.spec?.selector ?? {} });
+    return { missing: missingOfReplicated(owner, podsOf(pods, workload.uid)), templateSince: templateSince(owner) };
+  },
+  'apps/v1 StatefulSet': async (view, workload) => {
+    const { kubernetes, namespace } = view;
+    const owner = await readOwner(workload, (name) => kubernetes.apps.readNamespacedStatefulSet({ name, namespace }));
+    if (owner === null) return NOTHING;
+    const pods = podsOf(await readPods(view, owner.spec?.selector), workload.uid);
+    const claims = (owner.spec?.volumeClaimTemplates ?? []).length > 0 ? await view.claims() : [];
+    const names = claims.map((claim) => claim.metadata?.name ?? '');
+    return { missing: missingOfStatefulSet(owner, pods, names), templateSince: templateSince(owner) };
+  },
+  'apps/v1 DaemonSet': async (view, workload) => {
+    const { kubernetes, namespace } = view;
+    const owner = await readOwner(workload, (name) => kubernetes.apps.readNamespacedDaemonSet({ name, namespace }));
+    if (owner === null) return NOTHING;
+    const pods = podsOf(await readPods(view, owner.spec?.selector), workload.uid);
+    return { missing: missingOfDaemonSet(owner, pods), templateSince: templateSince(owner) };
+  },
+  'batch/v1 Job': async (view, workload) => {
+    const { kubernetes, namespace } = view;
+    const owner = await readOwner(workload, (name) => kubernetes.batch.readNamespacedJob({ name, namespace }));
+    if (owner === null) return NOTHING;
+    const pods = podsOf(await readPods(view, owner.spec?.selector), workload.uid);
+    return { missing: missingOfJob(owner, pods), templateSince: templateSince(owner) };
+  },
+  'batch/v1 CronJob': async (view, workload, lastSeen) => {
+    const { kubernetes, namespace } = view;
+    const owner = await readOwner(workload, (name) => kubernetes.batch.readNamespacedCronJob({ name, namespace }));
+    if (owner === null) return NOTHING;
+    return { missing: missingOfCronJob(owner, await view.jobs(), lastSeen), templateSince: templateSince(owner) };
+  },
+  'apps/v1 Deployment': async (view, workload) => {
+    const owner = await readOwner(workload, (name) => view.deployment(name));
+    if (owner === null) return NOTHING;
+    return { missing: missingOfDeployment(owner, await view.replicaSets()), templateSince: templateSince(owner) };
+  },
+};
+
+/** A ReplicaSet on its own, or in the rolling update of its Deployment. */
+async function missingOfReplicaSet(view: NamespaceView, owner: V1ReplicaSet): Promise<OwnerState> {
+  const uid = owner.metadata?.uid ?? '';
+  const deployment = await readDeployment(view, owner);
+  const since = templateSince(owner);
+  if (deployment === null) {
+    const pods = await readPods(view, owner.spec?.selector);
+    return { missing: missingOfReplicated(owner, podsOf(pods, uid)), templateSince: since };
+  }
+  const replicaSets = await view.replicaSets();
+  const otherQuotas = replicaSets.filter((one) => deploymentUidOf(one) === deployment.metadata?.uid);
+  const pods = await readPods(view, deployment.spec?.selector);
+  const ofAll = otherQuotas.flatMap((one) => podsOf(pods, one.metadata?.uid ?? ''));
+  const surge = rollingSurge(deployment, otherQuotas);
+  const rollout = rolloutOf(deployment, owner, ofAll);
+  return { missing: missingOfReplicated(owner, podsOf(pods, uid), { surge, rollout }), templateSince: since };
+}
+
+/** The Deployment that controls a ReplicaSet; null when there is none any more. */
+async function readDeployment(view: NamespaceView, replicaSet: V1ReplicaSet): Promise<V1Deployment | null> {
+  const uid = deploymentUidOf(replicaSet);
+  const name = replicaSet.metadata?.ownerReferences?.find((owner) => owner.uid === uid)?.name;
+  if (uid === null || name === undefined) return null;
+  const deployment = await view.deployment(name);
+  return deployment?.metadata?.uid === uid ? deployment : null;
+}
+
+/** The owner by its name; null when it is gone or the name belongs to another object now. */
+async function readOwner<T extends { metadata?: { uid?: string } }>(
+  workload: WorkloadRef,
+  read: (name: string) => Promise<T | null>,
+): Promise<T | null> {
+  const owner = await orNull(read(workload.name));
+  return owner !== null && isObject(workload)(owner) ? owner : null;
+}
+
+function isObject(workload: WorkloadRef): (object: { metadata?: { uid?: string } }) => boolean {
+  return (object) => object.metadata?.uid === workload.uid;
+}
+
+/**
+ * The pods of a selector. They are counted themselves, because an owner's status lags behind: a pod that it counts as
+ * missing but exists would be demanded twice.
+ */
+async function readPods(
+  { kubernetes, namespace }: NamespaceView,
+  selector: V1LabelSelector | undefined,
+): Promise<readonly V1Pod[]> {
+  const labelSelector = selectorText(selector);
+  return await listAll((range) => kubernetes.core.listNamespacedPod({ namespace, labelSelector, ...range }));
+}
+
+function podsOf(pods: readonly V1Pod[], ownerUid: string): readonly V1Pod[] {
+  return chargedPods(pods, ownerUid, Date.now());
+}
+
+/** A label selector in the syntax of a list request. */
+function selectorText(selector: V1LabelSelector | undefined): string {
+  const labels = Object.entries(selector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`);
+  const expressions = (selector?.matchExpressions ?? []).map(({ key, operator, values = [] }) => {
+    if (operator === 'Exists') return key;
+    if (operator === 'DoesNotExist') return `!${key}`;
+    return `${key} ${operator === 'In' ? 'in' : 'notin'} (${values.join(',')})`;
+  });
+  return [...labels, ...expressions].join(',');
+}

@@ -1,0 +1,209 @@
+import type { V1Namespace, V1ResourceQuota } from '@kubernetes/client-node';
+import type { Logger } from 'pino';
+import { maskList, type ResourceList } from '../../../domain/kernel/resource-list.ts';
+import type { PauseInForce, PauseSubject } from '../../../domain/kernel/pause.ts';
+import { quotaPauseSubject, type QuotaTarget } from '../../../domain/kernel/target.ts';
+import { mergeHold } from '../../../domain/quota-resize/policy/merge-window.ts';
+import type {
+  QuotaObservation,
+  OtherQuota,
+  UsageContradiction,
+  WorkloadDemand,
+} from '../../../domain/quota-resize/model/observation.ts';
+import type { PolicyDefaults, ResizePolicy } from '../../../domain/quota-resize/policy/policy.ts';
+import { isUnderPressure } from '../../../domain/quota-resize/sizing/over-threshold.ts';
+import type { SourceCandidate } from '../../../domain/quota-resize/git/locate/candidate/source-candidate.ts';
+import { resolvePolicy } from '../../../domain/quota-resize/policy/resolve.ts';
+import type { ResizeTimings } from '../../../domain/quota-resize/model/timings.ts';
+import { isExceeded } from '../../../domain/quota-resize/demand/unmet-demand.ts';
+import type { UsageMode } from '../../../domain/quota-usage/mode.ts';
+import { JUST_READ_MS, type PauseOptions, readPauses, readPausesFor } from '../../kernel/pause.ts';
+import { inParallel } from '../../kernel/in-parallel.ts';
+import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
+import { orNull } from '../../kubernetes/failure.ts';
+import { listAll } from '../../kubernetes/list.ts';
+import { isSame, readContradictions } from './counted-usage.ts';
+import { readDemand } from './demand.ts';
+import { type CandidateInput, type CandidateOptions, readCandidates } from '../source/source-candidates.ts';
+import type { LeaseStore } from '../lease/lease.ts';
+import { NamespaceView } from './namespace-view.ts';
+
+interface ObserveQuotaOptions {
+  readonly kubernetes: Kubernetes;
+  readonly policyDefaults: PolicyDefaults;
+  readonly systemNamespace: string;
+  readonly pauses: PauseOptions['pauses'];
+  readonly timings: ResizeTimings;
+  readonly leases: LeaseStore;
+  readonly usage: UsageMode;
+  readonly candidates: CandidateOptions | null;
+  readonly log: Pick<Logger, 'warn'>;
+}
+
+/** Everything in the cluster that a decision about a quota depends on. Only reads. */
+export async function observeQuota(options: ObserveQuotaOptions, target: QuotaTarget): Promise<QuotaObservation> {
+  const { kubernetes, timings, leases, usage } = options;
+  const [namespace, pauseOf, lease] = await Promise.all([
+    orNull(kubernetes.core.readNamespace({ name: target.namespace })),
+    readPausesFor(options, quotaPauseSubject('quota-resize', target)),
+    leases.read(target),
+  ]);
+  const pause = pauseOf(quotaPauseSubject('quota-resize', target));
+  const presence = presenceOf(namespace);
+  const policies = (quota: V1ResourceQuota | null) =>
+    resolvePolicy({
+      defaults: options.policyDefaults,
+      namespaceAnnotations: namespace?.metadata?.annotations,
+      quotaAnnotations: quota?.metadata?.annotations,
+    });
+  const seen =
+    presence === 'present'
+      ? await observeNamespace(options, target, (quota) => policies(quota).policy)
+      : { ...NOTHING, quota: await readQuota(kubernetes, target) };
+  const { quota, demand, contradictions } = seen;
+  // A fresh read: a paused other quota must not be proposed again and again because of a pause state from before.
+  const pauseOfOther = seen.otherQuotas.length === 0 ? pauseOf : await readPauses(options, JUST_READ_MS);
+  const { policy, warnings } = policies(quota);
+  return {
+    namespace: presence,
+    quota: quota === null ? null : limitsOf(quota),
+    usage,
+    policy,
+    warnings,
+    timings,
+    pause,
+    demand,
+    contradictions,
+    mergeHold: mergeHold(policy, Date.now()),
+    otherQuotas: await inParallel(OTHER_QUOTAS_AT_ONCE, seen.otherQuotas, (otherQuota) =>
+      readOtherQuota(options, target, otherQuota, pauseOfOther),
+    ),
+    candidates: quota === null || presence !== 'present' ? [] : await candidatesOf(options, { target, quota, policy }),
+    lease,
+  };
+}
+
+async function candidatesOf(
+  { candidates }: ObserveQuotaOptions,
+  input: CandidateInput,
+): Promise<readonly SourceCandidate[]> {
+  return candidates === null ? [] : await readCandidates(candidates, input);
+}
+
+/** Other quotas whose Leases are read in parallel. */
+const OTHER_QUOTAS_AT_ONCE = 4;
+
+/** How often the demand is read again in one pass while a rolling update is running. */
+const DEMAND_READINGS = 3;
+
+/** A quota of the namespace with the demand that it lacks room for. */
+interface SeenQuota {
+  readonly object: V1ResourceQuota;
+  readonly policy: ResizePolicy;
+  readonly demand: readonly WorkloadDemand[];
+  readonly contradictions: readonly UsageContradiction[];
+}
+
+interface Surroundings {
+  readonly quota: V1ResourceQuota | null;
+  readonly demand: readonly WorkloadDemand[];
+  readonly contradictions: readonly UsageContradiction[];
+  /** The other quotas that lack room for the same workloads, by name. */
+  readonly otherQuotas: readonly SeenQuota[];
+}
+
+const NO_CONTRADICTIONS: ReadonlyMap<string, readonly UsageContradiction[]> = new Map();
+
+const NOTHING: Surroundings = { quota: null, demand: [], contradictions: [], otherQuotas: [] };
+
+/**
+ * The quotas of the namespace with demand that matches their usage: a pod created during the reading is either in
+ * `used` or missing, never both. After several readings the last one is used, which may demand too little but never too
+ * much.
+ */
+async function observeNamespace(
+  { kubernetes, log, usage }: ObserveQuotaOptions,
+  target: QuotaTarget,
+  policyOf: (quota: V1ResourceQuota) => ResizePolicy,
+): Promise<Surroundings> {
+  const relist = () => listQuotas(kubernetes, target.namespace);
+  for (let reading = 1; ; reading += 1) {
+    const quotas = await relist();
+    const quota = quotas.find(({ metadata }) => metadata?.name === target.quota);
+    if (quota === undefined) return NOTHING;
+    const view = new NamespaceView(kubernetes, target.namespace);
+    const demandOf = await readDemand(log, view, quotas);
+    const seen = quotas.map((object): SeenQuota => {
+      const demand = demandOf.get(object.metadata?.name ?? '') ?? [];
+      return { object, policy: policyOf(object), demand, contradictions: [] };
+    });
+    const demand = demandOf.get(target.quota) ?? [];
+    // In the modes with counted usage the status does not tell who lacks room, so any demand is kept for now.
+    const isShort = ({ object, demand: missing }: Pick<SeenQuota, 'object' | 'demand'>): boolean =>
+      usage === 'off' ? isExceeded(limitsOf(object), missing) : missing.length > 0;
+    const otherQuotas = isShort({ object: quota, demand })
+      ? seen.filter((one) => one.object !== quota && one.policy.enabled && isShort(one))
+      : [];
+    const isAsked = demand.length > 0 || isUnderPressure(limitsOf(quota), policyOf(quota));
+    if (!isAsked) return { ...NOTHING, quota };
+
+    const asked = [quota, ...otherQuotas.map(({ object }) => object)];
+    if (demand.length > 0 && reading < DEMAND_READINGS && !isSame(asked, await relist())) continue;
+    const contradictions = usage === 'off' ? await readContradictions(view, asked, relist) : NO_CONTRADICTIONS;
+    const contradictionsOf = ({ metadata }: V1ResourceQuota) => contradictions.get(metadata?.name ?? '') ?? [];
+    return {
+      quota,
+      demand,
+      contradictions: contradictionsOf(quota),
+      otherQuotas: otherQuotas
+        .map((otherQuota) => ({ ...otherQuota, contradictions: contradictionsOf(otherQuota.object) }))
+        .toSorted((a, b) => ((a.object.metadata?.name ?? '') < (b.object.metadata?.name ?? '') ? -1 : 1)),
+    };
+  }
+}
+
+async function readOtherQuota(
+  options: ObserveQuotaOptions,
+  namespaceTarget: QuotaTarget,
+  { object, policy, demand, contradictions }: SeenQuota,
+  pauseOf: (subject: PauseSubject) => PauseInForce | null,
+): Promise<OtherQuota> {
+  const name = object.metadata?.name ?? '';
+  const target = { ...namespaceTarget, quota: name };
+  const lease = await options.leases.read(target);
+  const candidates = await candidatesOf(options, { target, quota: object, policy });
+  // A paused quota is not raised by another quota's pull request either.
+  const enabled = policy.enabled && pauseOf(quotaPauseSubject('quota-resize', target)) === null;
+  return { name, quota: limitsOf(object), policy: { ...policy, enabled }, demand, contradictions, candidates, lease };
+}
+
+/** The quotas of a namespace, without those that are being deleted. */
+async function listQuotas(kubernetes: Kubernetes, namespace: string): Promise<readonly V1ResourceQuota[]> {
+  const quotas = await listAll((range) => kubernetes.core.listNamespacedResourceQuota({ namespace, ...range }));
+  return quotas.filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
+}
+
+/** The quota; null when it does not exist or is being deleted. */
+export async function readQuota(kubernetes: Kubernetes, target: QuotaTarget): Promise<V1ResourceQuota | null> {
+  const { quota: name, namespace } = target;
+  const quota = await orNull(kubernetes.core.readNamespacedResourceQuota({ name, namespace }));
+  return quota === null || quota.metadata?.deletionTimestamp !== undefined ? null : quota;
+}
+
+/** `spec.hard` in canonical quantities. */
+export function hardOf(quota: V1ResourceQuota): ResourceList {
+  const hard = quota.spec?.hard ?? {};
+  return maskList(hard, Object.keys(hard));
+}
+
+function limitsOf(quota: V1ResourceQuota): NonNullable<QuotaObservation['quota']> {
+  const hard = hardOf(quota);
+  return { uid: quota.metadata?.uid ?? '', hard, used: maskList(quota.status?.used ?? {}, Object.keys(hard)) };
+}
+
+function presenceOf(namespace: V1Namespace | null): QuotaObservation['namespace'] {
+  if (namespace === null) return 'gone';
+  const isTerminating =
+    namespace.metadata?.deletionTimestamp !== undefined || namespace.status?.phase === 'Terminating';
+  return isTerminating ? 'terminating' : 'present';
+}

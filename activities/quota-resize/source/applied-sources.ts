@@ -1,0 +1,230 @@
+/**
+ * Finds out from Argo CD and Flux where an object comes from: follows their labels and annotations to the repository,
+ * folder and branch.
+ */
+import { ApiException, type V1ObjectMeta } from '@kubernetes/client-node';
+import { z } from 'zod';
+import {
+  type AppliedSource,
+  argoSources,
+  fluxSource,
+} from '../../../domain/quota-resize/git/locate/delivery/applied-source.ts';
+import { parseRepositoryUrl } from '../../forge/github/repository-url.ts';
+import {
+  helmReleaseSource,
+  readHelmRelease,
+} from '../../../domain/quota-resize/git/locate/delivery/helm-release-source.ts';
+import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
+
+/** The sources that an object's labels and annotations lead to. */
+export interface Deliveries {
+  readonly sources: readonly AppliedSource[];
+  /** Labels and annotations that lead nowhere, as sentences. */
+  readonly notes: readonly string[];
+}
+
+const NOTHING: Deliveries = { sources: [], notes: [] };
+
+const TRACKING_ID = 'argocd.argoproj.io/tracking-id';
+/** The labels used without a tracking id: the first is Argo CD's default, the second a common configuration. */
+const INSTANCE_LABELS = ['app.kubernetes.io/instance', 'argocd.argoproj.io/instance'] as const;
+const FLUX = 'kustomize.toolkit.fluxcd.io';
+const FLUX_HELM = 'helm.toolkit.fluxcd.io';
+
+/**
+ * Reads the Application of an object; one request if the object has a tracking annotation or label of Argo CD,
+ * otherwise none.
+ */
+export async function readArgoCd(
+  { kubernetes, argocdNamespace }: { readonly kubernetes: Kubernetes; readonly argocdNamespace: string },
+  object: V1ObjectMeta,
+): Promise<Deliveries> {
+  const mark = argoMark(object);
+  if (mark === null) return NOTHING;
+  const { namespace, name } = applicationNamed(mark.instance, argocdNamespace);
+  const group = { group: 'argoproj.io', version: 'v1alpha1', namespace, name };
+  const found = await readCustom(kubernetes, { ...group, plural: 'applications' });
+  if (found === 'unknownKind') return NOTHING;
+  if (found === null) {
+    return {
+      sources: [],
+      notes: [`${mark.learntFrom} names the Argo CD Application ${namespace}/${name}, which is gone`],
+    };
+  }
+  const learntFrom = `the Argo CD Application ${namespace}/${name} (${mark.learntFrom})`;
+  const sources = argoSources(learntFrom, found, repositoryOf);
+  return sources === null ? unreadable('argocd', `Argo CD Application ${namespace}/${name}`) : { sources, notes: [] };
+}
+
+/** URLs of one repository may differ in protocol, case and `.git`. */
+function repositoryOf(url: string): string {
+  const address = parseRepositoryUrl(url);
+  return address === null ? url : `${address.host}/${address.repository}`.toLowerCase();
+}
+
+function argoMark({
+  name,
+  namespace,
+  labels,
+  annotations,
+}: V1ObjectMeta): { instance: string; learntFrom: string } | null {
+  const tracking = annotations?.[TRACKING_ID];
+  if (tracking !== undefined) {
+    const [instance = '', kind, of] = tracking.split(':');
+    // A copy of an object has the tracking id of the original, which Argo CD ignores too.
+    if (instance !== '' && kind === '/ResourceQuota' && of === `${namespace}/${name}`) {
+      return { instance, learntFrom: `annotation ${TRACKING_ID}` };
+    }
+  }
+  for (const label of INSTANCE_LABELS) {
+    const instance = labels?.[label];
+    if (instance !== undefined && instance !== '') return { instance, learntFrom: `label ${label}` };
+  }
+  return null;
+}
+
+/** `<namespace>_<name>` where Applications may be in any namespace; neither part can contain an underscore. */
+function applicationNamed(instance: string, argocdNamespace: string): { namespace: string; name: string } {
+  const [first = '', second] = instance.split('_', 2);
+  return second === undefined ? { namespace: argocdNamespace, name: first } : { namespace: first, name: second };
+}
+
+const kustomization = z.object({
+  spec: z.object({
+    sourceRef: z.object({ kind: z.string(), name: z.string(), namespace: z.string().optional() }),
+  }),
+});
+const gitRepository = z.object({
+  spec: z.object({
+    url: z.string(),
+    ref: z
+      .object({
+        branch: z.string().optional(),
+        tag: z.string().optional(),
+        semver: z.string().optional(),
+        name: z.string().optional(),
+        commit: z.string().optional(),
+      })
+      .optional(),
+  }),
+});
+
+/** Reads the Kustomization of an object and its GitRepository; no request for an object without the labels. */
+export async function readFlux(
+  kubernetes: Kubernetes,
+  { labels }: V1ObjectMeta,
+  kind: 'ResourceQuota' | 'HelmRelease' = 'ResourceQuota',
+): Promise<Deliveries> {
+  const name = labels?.[`${FLUX}/name`];
+  const namespace = labels?.[`${FLUX}/namespace`];
+  if (!name || !namespace) return NOTHING;
+  const gone = (kind: string, where: string): Deliveries => ({
+    sources: [],
+    notes: [`label ${FLUX}/name leads to the Flux ${kind} ${where}, which is gone`],
+  });
+  const found = await readCustom(kubernetes, { group: FLUX, version: 'v1', plural: 'kustomizations', namespace, name });
+  if (found === 'unknownKind') return NOTHING;
+  if (found === null) return gone('Kustomization', `${namespace}/${name}`);
+  const read = kustomization.safeParse(found);
+  const learntFrom = `the Flux Kustomization ${namespace}/${name} (label ${FLUX}/name)`;
+  const applied = fluxSource(learntFrom, found, kind);
+  if (!read.success || applied === null) return unreadable('flux', `Flux Kustomization ${namespace}/${name}`);
+  const { sourceRef } = read.data.spec;
+  const source = `${sourceRef.namespace ?? namespace}/${sourceRef.name}`;
+  if (sourceRef.kind !== 'GitRepository') {
+    return {
+      sources: [{ from: 'flux', learntFrom, otherwise: `it comes from the ${sourceRef.kind} ${source}` }],
+      notes: [],
+    };
+  }
+  const git = await readGitRepository(kubernetes, {
+    namespace: sourceRef.namespace ?? namespace,
+    name: sourceRef.name,
+  });
+  if (git === 'gone') return gone('GitRepository', source);
+  if (git === 'unreadable') return unreadable('flux', `Flux GitRepository ${source}`);
+  return { sources: [{ ...applied, ...git }], notes: [] };
+}
+
+async function readGitRepository(
+  kubernetes: Kubernetes,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): Promise<{ readonly url: string; readonly revision: string } | 'gone' | 'unreadable'> {
+  const kind = { group: 'source.toolkit.fluxcd.io', version: 'v1', plural: 'gitrepositories' };
+  const repository = await readCustom(kubernetes, { ...kind, namespace, name });
+  if (repository === null || repository === 'unknownKind') return 'gone';
+  const git = gitRepository.safeParse(repository);
+  return git.success ? { url: git.data.spec.url, ...fluxRevision(git.data.spec.ref ?? {}) } : 'unreadable';
+}
+
+/**
+ * Reads the HelmRelease of an object, what the HelmRelease itself is applied from, and the repository of its chart; no
+ * request for an object without the labels.
+ */
+export async function readFluxHelm(kubernetes: Kubernetes, { labels }: V1ObjectMeta): Promise<Deliveries> {
+  const name = labels?.[`${FLUX_HELM}/name`];
+  const namespace = labels?.[`${FLUX_HELM}/namespace`];
+  if (!name || !namespace) return NOTHING;
+  const label = `label ${FLUX_HELM}/name`;
+  const object = await readCustom(kubernetes, {
+    group: FLUX_HELM,
+    version: 'v2',
+    plural: 'helmreleases',
+    namespace,
+    name,
+  });
+  if (object === 'unknownKind') return NOTHING;
+  if (object === null) {
+    return { sources: [], notes: [`${label} leads to the Flux HelmRelease ${namespace}/${name}, which is gone`] };
+  }
+  const learntFrom = `the Flux HelmRelease ${namespace}/${name} (${label})`;
+  const release = readHelmRelease(object);
+  if (release === null) return unreadable('flux', `Flux HelmRelease ${namespace}/${name}`);
+  const { metadata } = object as { readonly metadata: V1ObjectMeta };
+  const own = await readFlux(kubernetes, metadata, 'HelmRelease');
+  const git = release.chart === undefined ? null : await readGitRepository(kubernetes, release.chart.sourceRef);
+  const source = helmReleaseSource(
+    learntFrom,
+    release,
+    {
+      object: own.sources.find(({ url }) => url !== undefined) ?? null,
+      chart: git === null || typeof git === 'string' ? null : git,
+    },
+    repositoryOf,
+  );
+  // Nothing says where the values are; the search may find them.
+  return { sources: source === null ? [] : [source], notes: own.notes };
+}
+
+/** An object with a shape that no known release of the tool has. */
+function unreadable(from: AppliedSource['from'], object: string): Deliveries {
+  return {
+    sources: [{ from, learntFrom: `the ${object}`, otherwise: 'it says in no known form where it applies from' }],
+    notes: [],
+  };
+}
+
+type FluxReference = NonNullable<z.infer<typeof gitRepository>['spec']['ref']>;
+
+/** In Flux's order of precedence; the default is the branch `master`. */
+function fluxRevision({ commit, name, semver, tag, branch }: FluxReference): { revision: string } {
+  if (commit !== undefined) return { revision: commit };
+  if (name !== undefined) return { revision: name };
+  if (semver !== undefined) return { revision: `refs/tags/${semver}` };
+  if (tag !== undefined) return { revision: `refs/tags/${tag}` };
+  return { revision: branch ?? 'master' };
+}
+
+/** The object; null when it is gone, 'unknownKind' when the cluster does not have the kind. */
+async function readCustom(
+  { custom }: Kubernetes,
+  request: Parameters<Kubernetes['custom']['getNamespacedCustomObject']>[0],
+): Promise<unknown> {
+  try {
+    return (await custom.getNamespacedCustomObject(request)) as unknown;
+  } catch (error) {
+    if (!(error instanceof ApiException) || error.code !== 404) throw error;
+    // For a missing object the API server names it; for an unknown kind it responds with just "not found".
+    return String(error.body).includes(`"name":${JSON.stringify(request.name)}`) ? null : 'unknownKind';
+  }
+}

@@ -1,0 +1,253 @@
+/**
+ * Locates a quota in the GitOps repositories and edits its files in memory. The source candidates are tried in order.
+ * Nothing is written to the forge.
+ */
+import { compareQuantities } from '../../../domain/kernel/quantity.ts';
+import { quantityIn, type ResourceList } from '../../../domain/kernel/resource-list.ts';
+import type { QuotaTarget } from '../../../domain/kernel/target.ts';
+import { valuesInGit } from '../../../domain/quota-resize/git/yaml/limits.ts';
+import type { Placement } from '../../../domain/quota-resize/model/placement.ts';
+import type { SourceProblem } from '../../../domain/quota-resize/model/observation.ts';
+import { editLocation, limitsInGit } from '../../../domain/quota-resize/git/locate/location/edit-location.ts';
+import type { SourceCandidate } from '../../../domain/quota-resize/git/locate/candidate/source-candidate.ts';
+import type { FileEdit, QuotaLocation } from '../../../domain/quota-resize/git/locate/location/location.ts';
+import {
+  isLedBy,
+  isSameLocation,
+  placementOf,
+  textsOf,
+} from '../../../domain/quota-resize/git/locate/location/placement.ts';
+import { locateQuota } from '../../../domain/quota-resize/git/locate/search/locate-quota.ts';
+import {
+  answerOfTree,
+  notLocated,
+  type RepositoryAnswer,
+  resolveQuota,
+} from '../../../domain/quota-resize/git/locate/search/resolve-quota.ts';
+import type { WantedQuota } from '../../../domain/quota-resize/git/locate/search/search.ts';
+import type { Forge, MissingBase } from '../../forge/forge.ts';
+import type { Repositories } from '../../forge/repositories.ts';
+import { type GitTree, GitTrees } from './git-tree.ts';
+
+/** A quota in Git at one base commit, with its edits. */
+export interface QuotaFile {
+  readonly kind: 'found';
+  /** Contains the edits once they are applied. */
+  readonly tree: GitTree;
+  readonly placement: Placement;
+  /** The file of the object, and the line of its name. */
+  readonly path: string;
+  readonly line: number;
+  /** The changed file with the quota's values: for an overlay the patch, where the object itself stays unchanged. */
+  readonly changedPath: string;
+  /** How it was found; one sentence. */
+  readonly how: string;
+  /** The present values of the requested resources in Git. */
+  readonly limits: ResourceList;
+  /** The requested limits that are above Git's values. */
+  readonly raised: ResourceList;
+  /** The files with `raised` applied; none when there is nothing to raise. */
+  readonly edits: readonly FileEdit[];
+}
+
+export interface QuotaFileProblem {
+  readonly kind: 'blocked';
+  readonly reason: SourceProblem;
+  readonly message: string;
+}
+
+interface Search {
+  readonly repositories: Repositories;
+  readonly target: QuotaTarget;
+  readonly limits: ResourceList;
+  readonly current: ResourceList | undefined;
+  readonly trees: GitTrees;
+  readonly maxBaseAgeMs: number;
+}
+
+export interface SearchOptions {
+  readonly candidates: readonly SourceCandidate[];
+  /** The limits in force, which identify one of several mappings in a values file. */
+  readonly current?: ResourceList | undefined;
+  /** Trees that an earlier search of the same task opened. */
+  readonly trees?: GitTrees;
+  /** How old the cached base branch may be. */
+  readonly maxBaseAgeMs?: number;
+  /**
+   * Before the pull request exists, all repositories are searched again: a second copy may have been added to another
+   * one.
+   */
+  readonly isFirstUse?: boolean;
+}
+
+/** Where a decision's quota was found. */
+interface RecordedPlacement {
+  readonly repository: string;
+  readonly base: string;
+  readonly placement: Placement;
+}
+
+/**
+ * The quota at its decision's placement, edited in memory. It is searched for again only when it is not there any more,
+ * or when a new candidate comes before the one that led to it.
+ *
+ * @param recorded the placement; null for a decision without one.
+ */
+export async function recordedQuotaFile(
+  repositories: Repositories,
+  target: QuotaTarget,
+  limits: ResourceList,
+  recorded: RecordedPlacement | null,
+  options: SearchOptions,
+): Promise<QuotaFile | QuotaFileProblem> {
+  const trees = options.trees ?? new GitTrees();
+  const isOnlyThere = recorded !== null && (options.isFirstUse !== true || isOfOneRepository(repositories, recorded));
+  const verified = isOnlyThere ? await verify(repositories, target, limits, recorded, { ...options, trees }) : null;
+  if (verified !== null) return verified;
+  const current = recorded === null ? options.current : currentOf(recorded, options);
+  return await findQuotaFile(repositories, target, limits, { ...options, current, trees });
+}
+
+/** Whether only this repository was searched for the placement, and only this one would be searched again. */
+function isOfOneRepository({ names }: Repositories, { placement }: RecordedPlacement): boolean {
+  return placement.candidate.repository !== undefined || names.length === 1;
+}
+
+/**
+ * The texts of the placement distinguish two mappings as the limits in force did then, even if those have changed
+ * since.
+ */
+function currentOf({ placement }: RecordedPlacement, { current }: SearchOptions): ResourceList {
+  return { ...current, ...textsOf(placement) };
+}
+
+/** The quota at a placement, by the candidate that it was found by; null when that gives another result now. */
+async function verify(
+  repositories: Repositories,
+  target: QuotaTarget,
+  limits: ResourceList,
+  recorded: RecordedPlacement,
+  options: SearchOptions,
+): Promise<QuotaFile | QuotaFileProblem | null> {
+  const { repository, base: baseName, placement } = recorded;
+  const { candidates, trees = new GitTrees(), maxBaseAgeMs = 0 } = options;
+  if (!isLedBy(placement, candidates) || repositories.nameOf(repository) === null) return null;
+  const forge = repositories.of(repository);
+  const base = await forge.files.base(maxBaseAgeMs, placement.candidate.ref);
+  if (base.kind === 'missing' || base.name !== baseName) return null;
+  const tree = await trees.at(forge, base);
+  const wanted = wantedOf({ target, limits, current: currentOf(recorded, options) });
+  const located = await tree.answer((snapshot) => locateQuota(snapshot, wanted, placement.candidate));
+  if (located.kind !== 'located' || !isSameLocation(placement, located.location, wanted.resources)) return null;
+  return edited(limits, tree, located.location, placement);
+}
+
+/** Locates the quota and edits it in memory. */
+export async function findQuotaFile(
+  repositories: Repositories,
+  target: QuotaTarget,
+  limits: ResourceList,
+  options: SearchOptions,
+): Promise<QuotaFile | QuotaFileProblem> {
+  const { candidates, current, trees = new GitTrees(), maxBaseAgeMs = 0 } = options;
+  const search: Search = { repositories, target, limits, current, trees, maxBaseAgeMs };
+  const answers: (readonly RepositoryAnswer<GitTree>[])[] = [];
+  const wanted = wantedOf(search);
+  for (;;) {
+    const step = resolveQuota(wanted, candidates, answers);
+    switch (step.kind) {
+      case 'ask':
+        answers.push(await answersTo(search, step.candidate));
+        break;
+      case 'blocked':
+        return blocked(step.reason, step.message);
+      case 'located':
+        return edited(limits, step.tree, step.location, { candidate: step.candidate, tried: answers.length - 1 });
+    }
+  }
+}
+
+function wantedOf({ target, limits, current }: Pick<Search, 'target' | 'limits' | 'current'>): WantedQuota {
+  return {
+    namespace: target.namespace,
+    name: target.quota,
+    cluster: target.cluster,
+    resources: Object.keys(limits),
+    ...(current === undefined ? {} : { current }),
+  };
+}
+
+/** The results of a candidate in the repository that it names, or in all of them. */
+async function answersTo(search: Search, candidate: SourceCandidate): Promise<readonly RepositoryAnswer<GitTree>[]> {
+  const { repositories } = search;
+  const named = candidate.repository === undefined ? null : repositories.nameOf(candidate.repository);
+  if (candidate.repository !== undefined && named === null) {
+    const message = `${candidate.learntFrom} names the repository ${candidate.repository}, which is not configured; add it to GITHUB_REPOSITORIES (now: ${repositories.names.join(', ')})`;
+    return [notLocated('Unplaceable', message)];
+  }
+  const answers: RepositoryAnswer<GitTree>[] = [];
+  for (const name of named === null ? repositories.names : [named]) {
+    answers.push(await answerOf(search, candidate, repositories.of(name)));
+  }
+  return answers;
+}
+
+async function answerOf(search: Search, candidate: SourceCandidate, forge: Forge): Promise<RepositoryAnswer<GitTree>> {
+  const base = await forge.files.base(search.maxBaseAgeMs, candidate.ref);
+  if (base.kind === 'missing') return missing(candidate, base);
+  const tree = await search.trees.at(forge, base);
+  const wanted = wantedOf(search);
+  return answerOfTree(tree, candidate, await tree.answer((snapshot) => locateQuota(snapshot, wanted, candidate)));
+}
+
+function missing({ ref, learntFrom }: SourceCandidate, { what, message }: MissingBase): RepositoryAnswer<GitTree> {
+  if (ref === undefined) return { kind: 'miss', reason: 'RepositoryNotFound', message, isUnseen: what !== 'commit' };
+  const why = `${message} (${learntFrom})`;
+  return what === 'repository' ? notLocated('RepositoryNotFound', why) : { kind: 'noBranch', message: why };
+}
+
+/** The location with its edits, if the quota can be raised there. */
+function edited(
+  limits: ResourceList,
+  tree: GitTree,
+  location: QuotaLocation,
+  lead: Pick<Placement, 'candidate' | 'tried'>,
+): QuotaFile | QuotaFileProblem {
+  const inGit = limitsInGit(location, Object.keys(limits));
+  const raised = above(limits, inGit);
+  const found = {
+    kind: 'found',
+    tree,
+    placement: placementOf(location, Object.keys(limits), lead),
+    path: location.path,
+    line: location.line,
+    how: `in ${tree.name}, ${location.how}`,
+    limits: inGit,
+    raised,
+  } as const;
+  if (Object.keys(raised).length === 0) return { ...found, changedPath: location.path, edits: [] };
+  const edit = editLocation(tree.snapshot, location, raised);
+  return edit.kind === 'edited'
+    ? { ...found, changedPath: changedPathOf(location, edit.edits, raised), edits: edit.edits }
+    : blocked('Unplaceable', `${tree.name}, ${location.path}: ${edit.message}`);
+}
+
+function changedPathOf(location: QuotaLocation, edits: readonly FileEdit[], raised: ResourceList): string {
+  const changed = edits.find(({ after }) => Object.keys(valuesInGit(after, location, Object.keys(raised))).length > 0);
+  return (changed ?? edits[0])?.path ?? location.path;
+}
+
+/** The requested limits that are above Git's: a higher value in Git is never lowered. */
+function above(limits: ResourceList, inGit: ResourceList): ResourceList {
+  return Object.fromEntries(
+    Object.entries(limits).filter(
+      ([resource]) =>
+        !Object.hasOwn(inGit, resource) ||
+        compareQuantities(quantityIn(limits, resource), quantityIn(inGit, resource)) > 0,
+    ),
+  );
+}
+
+function blocked(reason: SourceProblem, message: string): QuotaFileProblem {
+  return { kind: 'blocked', reason, message };
+}

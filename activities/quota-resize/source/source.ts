@@ -1,0 +1,38 @@
+import type { SourceObservation } from '../../../domain/quota-resize/model/observation.ts';
+import type { Repositories } from '../../forge/repositories.ts';
+import type { QuotaResizeActivities } from '../interface.ts';
+import { findQuotaFile } from './quota-file.ts';
+
+/**
+ * Locates the quota in Git and proves that the edit is possible. Takes three requests when nothing is cached and one
+ * file is enough (branch, tree, file), and one request without cost for the rate limit when nothing changed.
+ */
+export function createSourceActivities(repositories: Repositories): Pick<QuotaResizeActivities, 'observeSource'> {
+  return {
+    async observeSource({ target, limits, candidates, current }): Promise<SourceObservation> {
+      if (repositories.names.length === 0) {
+        return {
+          kind: 'blocked',
+          reason: 'RepositoryNotConfigured',
+          message:
+            'no GitOps repository is configured; set GITHUB_OWNER, GITHUB_REPO and GITHUB_TOKEN to let Headroom propose',
+        };
+      }
+      const file = await findQuotaFile(repositories, target, limits, { candidates, current });
+      if (file.kind === 'blocked') return file;
+      const { tree, path, line, edits, limits: inGit, how, placement } = file;
+      return {
+        kind: 'found',
+        repository: tree.forge.repository,
+        base: tree.base.name,
+        baseSha: tree.base.sha,
+        path,
+        line,
+        paths: edits.length === 0 ? [path] : edits.map((edit) => edit.path),
+        limits: inGit,
+        how,
+        placement,
+      };
+    },
+  };
+}

@@ -1,0 +1,63 @@
+/** The source candidates of a quota, derived from the tree as the worker derives them from the cluster. */
+import type { ManifestDocument } from '../../yaml/documents.ts';
+import { textAt } from '../../yaml/documents.ts';
+import { plainValue } from '../../yaml/value.ts';
+import { type AppliedSource, argoSources, candidateOfSource, fluxSource } from '../delivery/applied-source.ts';
+import { configuredCandidates } from '../candidate/configured-candidates.ts';
+import type { Delivery } from '../delivery/delivery.ts';
+import type { Inventory } from './inventory.ts';
+import type { TreeSnapshot } from '../location/location.ts';
+import { pathFrom } from '../tree/paths.ts';
+import type { WantedQuota } from '../search/search.ts';
+import type { SourceCandidate } from '../candidate/source-candidate.ts';
+import { TreeReader } from '../tree/tree-reader.ts';
+
+/** First the object that applies the quota, then the path template, then the whole tree. */
+export function candidatesInTree(
+  tree: TreeSnapshot,
+  { quotas }: Inventory,
+  { namespace, name, cluster }: WantedQuota,
+  template: string,
+): readonly SourceCandidate[] {
+  const deliveries = new Map<ManifestDocument, Delivery>();
+  for (const { quota, identity } of quotas) {
+    if (quota.name === name && identity?.namespace === namespace && quota.delivery?.document !== undefined) {
+      deliveries.set(quota.delivery.document, quota.delivery);
+    }
+  }
+  const [delivery, second] = deliveries.values();
+  // If two objects apply the quota, only the cluster knows which one counts.
+  const sources = delivery === undefined || second !== undefined ? [] : sourcesOf(delivery);
+  const reader = new TreeReader(tree);
+  const applied = sources.filter((source) => isInTree(reader, source)).map(candidateOfSource);
+  return [...applied, ...configuredCandidates(template, { cluster, namespace, quota: name })];
+}
+
+function sourcesOf({ document, learntFrom, folder, namespace, path }: Delivery): readonly AppliedSource[] {
+  if (document === undefined) {
+    return [];
+  }
+  const { value } = plainValue(document.syntax);
+  switch (textAt(document, ['kind'])) {
+    case 'Application':
+      return argoSources(learntFrom, value, (url) => url) ?? [];
+    case 'Kustomization': {
+      const source = fluxSource(learntFrom, value);
+      return source === null ? [] : [source];
+    }
+    case 'HelmRelease': {
+      const name = textAt(document, ['metadata', 'name']);
+      return name === undefined || namespace === undefined
+        ? []
+        : [{ from: 'flux', learntFrom, path: folder, release: { name, namespace, path } }];
+    }
+    default:
+      return [];
+  }
+}
+
+/** A path that the tree does not have belongs to another repository. */
+function isInTree(reader: TreeReader, { path = '', otherwise }: AppliedSource): boolean {
+  const location = pathFrom('', path);
+  return otherwise === undefined && location !== undefined && (reader.isFile(location) || reader.isFolder(location));
+}

@@ -1,0 +1,92 @@
+/** Locates a quota whose values an annotation names: `resizer.io/git-field: namespaceQuotas["requests.cpu"]`. */
+import { isMap } from 'yaml';
+import { isQuantity } from '../../../../kernel/quantity.ts';
+import { FieldPathError, formatField, parseField, type Pointer } from '../../yaml/field-path.ts';
+import { type Leaf, leavesAt, type ManifestDocument, nodeAt } from '../../yaml/documents.ts';
+import { isOfOtherCluster } from './identify.ts';
+import { isManifestFile, isWithin } from '../tree/paths.ts';
+import type { Candidate } from '../location/location.ts';
+import { MAX_FILES, needs, type LocateAnswer, remedy, type Search, unlocated, where } from './search.ts';
+import { isQuotaKey } from '../../../model/quota-key.ts';
+import { type DocumentValues, placedInValues } from './values-document.ts';
+
+/**
+ * The values that the field names, in the candidate's file or in the only file below its folder that has the field. The
+ * field is either the mapping of all values, or one value; if that value's key is a key of spec.hard, the other values
+ * are expected beside it.
+ */
+export function locateByField(search: Search, field: string): LocateAnswer {
+  const { reader, wanted, path } = search;
+  let pointer: Pointer;
+  try {
+    pointer = parseField(field);
+  } catch (error) {
+    if (!(error instanceof FieldPathError)) {
+      throw error;
+    }
+    return unlocated('Unplaceable', `${error.message} (annotation resizer.io/git-field)`);
+  }
+  const files = reader.isFile(path)
+    ? [path]
+    : reader.tree.paths.filter((file) => isWithin(file, path) && isManifestFile(file));
+  if (files.length > MAX_FILES) {
+    return unlocated(
+      'Unplaceable',
+      `there are ${files.length} files below ${where(search)}: name the values file itself with resizer.io/git-path`,
+    );
+  }
+  const holders = files.flatMap((file) => (isOfOtherCluster(search, file) ? [] : holdersIn(search, file, pointer)));
+  if (reader.missing.size > 0) {
+    return needs(reader);
+  }
+  const label = `${formatField(pointer)} for ResourceQuota ${wanted.namespace}/${wanted.name}`;
+  const [holder] = holders;
+  if (holder === undefined) {
+    return unlocated(
+      'FileNotFound',
+      `no file has ${label}, searched ${where(search)}: correct the annotation resizer.io/git-field, or ${remedy(search)}`,
+    );
+  }
+  if (holders.length > 1) {
+    const candidates = holders.map((one) => candidateAt(search, one));
+    const locations = candidates.map(({ path: file, line }) => `${file}:${line}`).join(', ');
+    return unlocated(
+      'FoundTwice',
+      `${label} is in ${holders.length} places: ${locations}; name one file with resizer.io/git-path`,
+      candidates,
+    );
+  }
+  return placedInValues(search, holder, `at the field \`${formatField(pointer)}\``);
+}
+
+function candidateAt({ wanted }: Search, { document, line }: DocumentValues): Candidate {
+  return { path: document.path, line, namespace: wanted.namespace, name: wanted.name };
+}
+
+function holdersIn({ reader, wanted }: Search, path: string, pointer: Pointer): readonly DocumentValues[] {
+  return reader.documents(path).flatMap((document) => {
+    if (document.error !== undefined) {
+      return [];
+    }
+    const leaves = namedLeaves(document, pointer, wanted.resources).filter(
+      ({ text }) => typeof text === 'string' && isQuantity(text),
+    );
+    const [first] = leaves;
+    return first === undefined ? [] : [{ document, leaves, line: first.line }];
+  });
+}
+
+function namedLeaves(document: ManifestDocument, pointer: Pointer, resources: readonly string[]): readonly Leaf[] {
+  if (isMap(nodeAt(document, pointer))) {
+    return leavesAt(document, pointer);
+  }
+  const last = String(pointer.at(-1));
+  const beside = leavesAt(document, pointer.slice(0, -1));
+  if (isQuotaKey(last)) {
+    return beside.some(({ key }) => key === last) ? beside.filter(({ key }) => isQuotaKey(key)) : [];
+  }
+  // A key that is not one of spec.hard, such as `cpu_request`, says nothing about where a second resource is.
+  const [resource, second] = resources;
+  const leaf = beside.find(({ key }) => key === last);
+  return leaf === undefined || resource === undefined || second !== undefined ? [] : [{ ...leaf, key: resource }];
+}

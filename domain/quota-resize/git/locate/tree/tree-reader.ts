@@ -1,0 +1,116 @@
+/**
+ * Reads a tree whose files are not all known yet: missing files are recorded, the caller reads them and repeats the
+ * search.
+ */
+import { type FilePart, type ManifestDocument, partsOf } from '../../yaml/documents.ts';
+import type { TreeSnapshot } from '../location/location.ts';
+
+interface TreeIndex {
+  readonly files: ReadonlySet<string>;
+  readonly folders: ReadonlySet<string>;
+}
+
+interface ReadFile {
+  readonly text: string;
+  readonly parts: readonly FilePart[];
+}
+
+// Cached because a tree is searched many times and its paths never change.
+const indexes = new WeakMap<readonly string[], TreeIndex>();
+const parsed = new WeakMap<TreeSnapshot['texts'], Map<string, ReadFile>>();
+
+export class TreeReader {
+  readonly tree: TreeSnapshot;
+  /** Files that have to be read before the result is valid. */
+  readonly missing = new Set<string>();
+  readonly #asked = new Set<string>();
+  readonly #complete: boolean;
+  readonly #index: TreeIndex;
+  readonly #read: Map<string, ReadFile>;
+
+  /**
+   * @param options.complete `texts` contains every file that mentions a ResourceQuota, so a file without text need not
+   *   be read to know that it has none. Default false.
+   */
+  constructor(tree: TreeSnapshot, options: { readonly complete?: boolean } = {}) {
+    this.tree = tree;
+    this.#complete = options.complete ?? false;
+    this.#index = indexOf(tree.paths);
+    const read = parsed.get(tree.texts) ?? new Map<string, ReadFile>();
+    parsed.set(tree.texts, read);
+    this.#read = read;
+  }
+
+  /** How many files the search has read or asked for. */
+  get asked(): number {
+    return this.#asked.size;
+  }
+
+  isFile(path: string): boolean {
+    return this.#index.files.has(path);
+  }
+
+  isFolder(path: string): boolean {
+    return this.#index.folders.has(path);
+  }
+
+  /**
+   * The file's text; null for a file that is not text; undefined for a file that does not exist or was not read yet (it
+   * is then recorded as missing).
+   */
+  text(path: string): string | null | undefined {
+    const text = this.tree.texts.get(path);
+    if (this.isFile(path)) {
+      this.#asked.add(path);
+    }
+    if (text === undefined && this.isFile(path)) {
+      this.missing.add(path);
+    }
+    return text;
+  }
+
+  /** The parts of the file between `---` lines; none when its text is not known or it is not text. */
+  parts(path: string): readonly FilePart[] {
+    const text = this.text(path);
+    if (text === undefined || text === null) {
+      return [];
+    }
+    const cached = this.#read.get(path);
+    if (cached?.text === text) {
+      return cached.parts;
+    }
+    const parts = partsOf(path, text);
+    this.#read.set(path, { text, parts });
+    return parts;
+  }
+
+  /** The file's documents that mention a ResourceQuota. */
+  quotaDocuments(path: string): readonly ManifestDocument[] {
+    return this.#complete && !this.tree.texts.has(path) ? [] : this.documents(path, 'ResourceQuota');
+  }
+
+  /** The file's documents whose text contains the word. */
+  documents(path: string, word = ''): readonly ManifestDocument[] {
+    return this.parts(path).flatMap((part) => (part.text.includes(word) ? part.documents : []));
+  }
+}
+
+function indexOf(paths: readonly string[]): TreeIndex {
+  const cached = indexes.get(paths);
+  if (cached !== undefined) {
+    return cached;
+  }
+  const folders = new Set<string>(['']);
+  for (const path of paths) {
+    for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) {
+      const folder = path.slice(0, slash);
+      if (folders.has(folder)) {
+        break;
+      }
+      folders.add(folder);
+    }
+  }
+  const index = { files: new Set(paths), folders };
+  indexes.set(paths, index);
+  return index;
+}

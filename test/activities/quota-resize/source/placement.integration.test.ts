@@ -1,0 +1,157 @@
+/** The place in Git that a decision keeps: verified when it is used, and searched for again where it is not there any more. */
+import { describe, expect, it } from 'vitest';
+import type { QuotaCandidates } from '../../../../activities/quota-resize/interface.ts';
+import type { ResourceList } from '../../../../domain/kernel/resource-list.ts';
+import type { SourceCandidate } from '../../../../domain/quota-resize/git/locate/candidate/source-candidate.ts';
+import {
+  annotated,
+  change,
+  decide,
+  candidates,
+  MANIFEST,
+  PATH,
+  policy,
+  startGitOps,
+  target,
+  type Worker,
+} from '../gitops-fixture.ts';
+
+const README = { 'README.md': '# nothing here\n' };
+const PLATFORM = [{ owner: 'acme', repo: 'platform' }];
+const scan: SourceCandidate = { from: 'scan', learntFrom: 'a search of the whole repository' };
+
+/** A decision as `propose` makes it of what it found. */
+async function proposed(worker: Worker, where: readonly SourceCandidate[], current?: ResourceList) {
+  const seen = await worker.activities.observeSource({
+    target,
+    limits: { 'requests.cpu': '3600m' },
+    candidates: where,
+    ...(current === undefined ? {} : { current }),
+  });
+  if (seen.kind !== 'found') throw new Error(seen.message);
+  const { repository, base, how, placement } = seen;
+  return decide([change('requests.cpu', '2', '3600m')], { source: { repository, base, how, placement } });
+}
+
+function placesBy(where: readonly SourceCandidate[], current?: ResourceList): readonly QuotaCandidates[] {
+  return [{ quota: target.quota, candidates: where, ...(current === undefined ? {} : { current }) }];
+}
+
+describe('the place that a decision keeps', () => {
+  it('is read in its repository alone, and not in all that were searched', async () => {
+    const requestsOfRebuild = async (isKept: boolean): Promise<number> => {
+      await using gitops = await startGitOps(undefined, {}, { platform: README });
+      const worker = gitops.worker({ repositories: PLATFORM, baseBranch: 'main' });
+      const { source, ...decided } = await proposed(worker, [scan]);
+      if (!source) throw new Error('it was not found');
+      const { placement: _, ...ofEarlierRelease } = source;
+      const decision = { ...decided, source: isKept ? source : ofEarlierRelease };
+      const candidatesByQuota = placesBy([scan]);
+      const outcome = await worker.activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
+      if (outcome.kind !== 'open') throw new Error(JSON.stringify(outcome));
+      await gitops.forge.pushCommit({ files: { 'README.md': '# moved\n' } });
+      const before = gitops.forge.requests;
+      const opened = { ...decision, pullRequest: outcome.pullRequest, merge: null };
+      const input = { target, decision: opened, policy, candidatesByQuota, why: 'the base moved' };
+      expect(await worker.activities.ensurePullRequestRebuilt(input)).toMatchObject({
+        kind: 'open',
+        pullRequest: { path: PATH },
+      });
+      return gitops.forge.requests - before;
+    };
+    expect(await requestsOfRebuild(true)).toBe((await requestsOfRebuild(false)) - 1);
+  });
+
+  it('is searched for again where the file has moved meanwhile', async () => {
+    await using gitops = await startGitOps();
+    const worker = gitops.worker({ baseBranch: 'main' });
+    const decision = await proposed(worker, candidates);
+    const elsewhere = PATH.replace('quota.yaml', 'limits.yaml');
+    await gitops.forge.pushCommit({ files: { [PATH]: null, [elsewhere]: MANIFEST } });
+    const other = gitops.worker({ baseBranch: 'main' });
+    const outcome = await other.activities.ensurePullRequest({
+      target,
+      decision,
+      policy,
+      candidatesByQuota: placesBy(candidates),
+    });
+    expect(outcome).toMatchObject({ kind: 'open', pullRequest: { path: elsewhere } });
+  });
+
+  it('is given up for one that is named since, before what led there', async () => {
+    const elsewhere = 'teams/a/quota.yaml';
+    await using gitops = await startGitOps({ [PATH]: MANIFEST, [elsewhere]: MANIFEST });
+    const worker = gitops.worker({ baseBranch: 'main' });
+    const decision = await proposed(worker, candidates);
+    const candidatesByQuota = placesBy([...annotated('teams/a'), ...candidates]);
+    expect(await worker.activities.ensurePullRequest({ target, decision, policy, candidatesByQuota })).toMatchObject({
+      kind: 'open',
+      pullRequest: { path: elsewhere },
+    });
+  });
+
+  it('is not used for a pull request where another repository has the quota as well by now', async () => {
+    await using gitops = await startGitOps(undefined, {}, { platform: README });
+    const decision = await proposed(gitops.worker({ repositories: PLATFORM, baseBranch: 'main' }), [scan]);
+    await gitops.forge.repository('acme/platform').pushCommit({ files: { [PATH]: MANIFEST } });
+    const worker = gitops.worker({ repositories: PLATFORM, baseBranch: 'main' });
+    const outcome = await worker.activities.ensurePullRequest({
+      target,
+      decision,
+      policy,
+      candidatesByQuota: placesBy([scan]),
+    });
+    expect(outcome).toMatchObject({ kind: 'blocked', reason: 'FoundTwice' });
+    expect(gitops.forge.writes).toEqual([]);
+  });
+
+  it('is never used where the quota stands twice by now', async () => {
+    await using gitops = await startGitOps();
+    const decision = await proposed(gitops.worker({ baseBranch: 'main' }), candidates);
+    await gitops.forge.pushCommit({ files: { [PATH.replace('quota.yaml', 'again.yaml')]: MANIFEST } });
+    const worker = gitops.worker({ baseBranch: 'main' });
+    const outcome = await worker.activities.ensurePullRequest({
+      target,
+      decision,
+      policy,
+      candidatesByQuota: placesBy(candidates),
+    });
+    expect(outcome).toMatchObject({ kind: 'blocked', reason: 'FoundTwice' });
+  });
+});
+
+describe('one of two mappings in a values file', () => {
+  const VALUES = 'own:\n  hard:\n    requests.cpu: "2"\nother:\n  hard:\n    requests.cpu: "5"\n';
+  const where = annotated('team-a');
+  const current = { 'requests.cpu': '2' };
+  const raised = VALUES.replace('"2"', '"3600m"');
+
+  it('that the limits in force told apart is opened and rebuilt as it was found', async () => {
+    await using gitops = await startGitOps({ 'team-a/values.yaml': VALUES });
+    const worker = gitops.worker({ baseBranch: 'main' });
+    const decision = await proposed(worker, where, current);
+    const candidatesByQuota = placesBy(where, current);
+    const outcome = await worker.activities.ensurePullRequest({ target, decision, policy, candidatesByQuota });
+    if (outcome.kind !== 'open') throw new Error(JSON.stringify(outcome));
+    expect(await gitops.forge.readFile(outcome.pullRequest.branch, 'team-a/values.yaml')).toBe(raised);
+
+    await gitops.forge.pushCommit({ files: { 'README.md': '# moved\n' } });
+    const opened = { ...decision, pullRequest: outcome.pullRequest, merge: null };
+    const input = { target, decision: opened, policy, candidatesByQuota, why: 'the base moved' };
+    expect(await worker.activities.ensurePullRequestRebuilt(input)).toMatchObject({ kind: 'open' });
+    expect(await gitops.forge.readFile(outcome.pullRequest.branch, 'team-a/values.yaml')).toBe(raised);
+  });
+
+  it('is told apart by them too where the decision keeps no place', async () => {
+    await using gitops = await startGitOps({ 'team-a/values.yaml': VALUES });
+    const worker = gitops.worker({ baseBranch: 'main' });
+    const candidatesByQuota = placesBy(where, current);
+    const outcome = await worker.activities.ensurePullRequest({
+      target,
+      decision: decide(),
+      policy,
+      candidatesByQuota,
+    });
+    expect(outcome).toMatchObject({ kind: 'open' });
+  });
+});
