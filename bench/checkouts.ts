@@ -48,9 +48,9 @@ const shapes: Readonly<Record<string, Files>> = {
     'base/kustomization.yaml': 'resources:\n- quotas.yaml\n',
     'base/quotas.yaml': teams.map((team, index) => manifest(null, `compute-${team}`, index + 1)).join('---\n'),
     ...Object.fromEntries(
-      ['east', 'west'].map((one) => [
-        `overlays/${one}/kustomization.yaml`,
-        `namespace: all-${one}\nresources:\n- ../../base\n`,
+      ['east', 'west'].map((cluster) => [
+        `overlays/${cluster}/kustomization.yaml`,
+        `namespace: all-${cluster}\nresources:\n- ../../base\n`,
       ]),
     ),
   },

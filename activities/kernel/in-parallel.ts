@@ -22,7 +22,7 @@ export async function inParallel<T, R>(
     }
   };
   const workers = await Promise.allSettled(Array.from({ length: Math.min(limit, items.length) }, worker));
-  const rejected = workers.find((one) => one.status === 'rejected');
+  const rejected = workers.find((outcome) => outcome.status === 'rejected');
   if (rejected !== undefined) throw rejected.reason;
   return results;
 }

@@ -83,7 +83,7 @@ async function readSurroundings(
     listAll((range) => kubernetes.core.listResourceQuotaForAllNamespaces(range)),
     runningQuotaResizes(),
   ]);
-  const names = new Set(namespaces.map((one) => one.metadata?.name ?? ''));
+  const names = new Set(namespaces.map((item) => item.metadata?.name ?? ''));
   if (!names.has(systemNamespace)) {
     throw failure({
       type: 'KubernetesUnavailable',

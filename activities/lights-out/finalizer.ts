@@ -14,7 +14,7 @@ export async function ensureFinalizer(kubernetes: Kubernetes, input: FinalizerIn
   await writeSchedule(kubernetes, input, 'object', (object) => {
     const { finalizers, deletionTimestamp } = scheduleMetadata(object);
     if (finalizers.includes(FINALIZER) === isPresent || (isPresent && deletionTimestamp !== undefined)) return null;
-    const others = finalizers.filter((one) => one !== FINALIZER);
+    const others = finalizers.filter((name) => name !== FINALIZER);
     return { metadata: { finalizers: isPresent ? [...others, FINALIZER] : others } };
   });
 }

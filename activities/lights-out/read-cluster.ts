@@ -92,7 +92,7 @@ async function listScalers({ autoscaling, custom }: Kubernetes, namespace?: stri
       kedaScalerOf,
     ),
   ]);
-  return [...horizontal, ...keda].filter((one) => one !== null);
+  return [...horizontal, ...keda].filter((scaler) => scaler !== null);
 }
 
 /** Each page is converted at once, because a complete object is ten times as large as the part that is kept. */
@@ -103,7 +103,7 @@ interface Page<T> {
 }
 
 function pageOf<T>(metadata: V1ListMeta | undefined, kept: readonly T[]) {
-  return { ...(metadata === undefined ? {} : { metadata }), items: kept.map((one): Page<T> => ({ kept: one })) };
+  return { ...(metadata === undefined ? {} : { metadata }), items: kept.map((item): Page<T> => ({ kept: item })) };
 }
 
 async function listKept<T>(

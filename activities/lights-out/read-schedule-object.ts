@@ -95,11 +95,14 @@ function annotated(
 ): { readonly overrides: readonly Override[]; readonly problems: readonly string[] } {
   // The time 0 makes none of them count as past.
   const { wakeUntil, sleepUntil, problems } = overridesOf(metadata.annotations, 0);
-  const one = (kind: Override['kind'], key: string, until: EpochMs | null): readonly Override[] => {
+  const override = (kind: Override['kind'], key: string, until: EpochMs | null): readonly Override[] => {
     if (until === null) return [];
     // The clocks may differ: an override that is already written has begun.
     const since = Math.min(annotationWrittenAt(metadata.managedFields, key) ?? period?.since ?? now, now);
     return [{ kind, namespace: null, since, until, by: 'annotation', reason: '' }];
   };
-  return { overrides: [...one('wake', WAKE_UNTIL, wakeUntil), ...one('sleep', SLEEP_UNTIL, sleepUntil)], problems };
+  return {
+    overrides: [...override('wake', WAKE_UNTIL, wakeUntil), ...override('sleep', SLEEP_UNTIL, sleepUntil)],
+    problems,
+  };
 }

@@ -51,9 +51,11 @@ export function targetKey(kind: string, namespace: string, name: string): string
 
 export function withAutoscalers(workloads: readonly LoneWorkload[], scalers: readonly Scaler[]): readonly Workload[] {
   const byTarget = Map.groupBy(scalers, ({ target }) => target);
-  return workloads.map((one) => ({
-    ...one,
-    autoscalers: (byTarget.get(targetKey(one.kind, one.namespace, one.name)) ?? []).map(({ autoscaler }) => autoscaler),
+  return workloads.map((workload) => ({
+    ...workload,
+    autoscalers: (byTarget.get(targetKey(workload.kind, workload.namespace, workload.name)) ?? []).map(
+      ({ autoscaler }) => autoscaler,
+    ),
   }));
 }
 
@@ -234,7 +236,7 @@ export function kedaScalerOf(object: unknown): Scaler | null {
 
 /** Who set the fields, as far as known. */
 function setBy(found: Readonly<Record<string, SetBy | null>>): Pick<Autoscaler, 'setBy'> {
-  const existing = Object.entries(found).filter(([, one]) => one !== null);
+  const existing = Object.entries(found).filter(([, present]) => present !== null);
   return existing.length === 0 ? {} : { setBy: Object.fromEntries(existing) };
 }
 
@@ -245,8 +247,9 @@ function identityOf({ name, uid, resourceVersion }: Pick<V1ObjectMeta, 'name' | 
 /** The kind of workload of an autoscaler's target; null when it is none, or one without replicas. */
 function scaledKind(apiVersion: string | undefined, kind: string): WorkloadType | null {
   const [group] = (apiVersion || 'apps/v1').split('/');
-  const isMeant = (one: WorkloadType): boolean => one === kind && WORKLOAD_KINDS[one].resource.group === group;
-  return workloadTypes.find((one) => hasReplicas(one) && isMeant(one)) ?? null;
+  const isMeant = (workloadType: WorkloadType): boolean =>
+    workloadType === kind && WORKLOAD_KINDS[workloadType].resource.group === group;
+  return workloadTypes.find((workloadType) => hasReplicas(workloadType) && isMeant(workloadType)) ?? null;
 }
 
 function ownAnnotations(

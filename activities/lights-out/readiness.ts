@@ -50,7 +50,9 @@ async function readGroup(
           orNull(pods.read(kubernetes, { namespace, name })),
         )
       : await pods.list(kubernetes, first.workload.namespace);
-  const byUid = new Map(objects.filter((one) => one !== null).map((one) => [one.metadata?.uid, one]));
+  const byUid = new Map(
+    objects.filter((present) => present !== null).map((present) => [present.metadata?.uid, present]),
+  );
   return items.map((item) => [item, byUid.get(item.workload.uid)] as const);
 }
 

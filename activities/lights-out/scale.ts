@@ -49,11 +49,11 @@ export async function ensureScaled(options: ScaleOptions, batch: Batch): Promise
       return outcome(item, 'failed', detail);
     }
   });
-  for (const [index, one] of outcomes.entries()) {
-    if (one === null) continue;
-    metrics.processed(batch.items[index]?.direction ?? 'Up', one.kind === 'done' ? 'success' : one.kind);
+  for (const [index, result] of outcomes.entries()) {
+    if (result === null) continue;
+    metrics.processed(batch.items[index]?.direction ?? 'Up', result.kind === 'done' ? 'success' : result.kind);
   }
-  return { outcomes: outcomes.filter((one) => one !== null) };
+  return { outcomes: outcomes.filter((result) => result !== null) };
 }
 
 interface ItemInput {
@@ -104,10 +104,10 @@ async function ensureItem(
 function beforePause(workload: Workload, { direction, writes }: PlanItem, from: number | null, schedule: string) {
   const { kind, replicas, autoscalers } = workload;
   if (direction !== 'Down' || from === null || replicas === null || replicas >= from) return workload;
-  if (isScaledDown(savedStateOf(workload), kind) || !writes.some((one) => one.kind === kind)) return workload;
+  if (isScaledDown(savedStateOf(workload), kind) || !writes.some((other) => other.kind === kind)) return workload;
   const isPaused = autoscalers.some(
     ({ uid, annotations }) =>
-      writes.some((one) => one.kind === 'ScaledObject' && one.uid === uid) &&
+      writes.some((other) => other.kind === 'ScaledObject' && other.uid === uid) &&
       annotations[MANAGED_BY] === schedule &&
       annotations[KEDA_PAUSED_REPLICAS] !== undefined,
   );
@@ -180,7 +180,7 @@ function createSurroundings({ kubernetes, now, ...settings }: ScaleOptions, batc
     if (own !== null && !own.seen.isDeleting && isIdle(own)) return 'the schedule is suspended or a dry run by now';
     const others = othersThan(target.schedule, schedules);
     const context = evaluationContext(observeInput, own, others, { now: at, protectedNamespaces, gitopsManagers });
-    return { context, namespaces: new Map(namespaces.map((one) => [one.name, one])) };
+    return { context, namespaces: new Map(namespaces.map((namespace) => [namespace.name, namespace])) };
   }
 
   let reading: ReturnType<typeof read> | undefined;

@@ -44,11 +44,11 @@ function conditionsWith(
   now: EpochMs,
 ): readonly unknown[] {
   const list: readonly unknown[] = Array.isArray(present) ? present : [];
-  const same = (one: unknown): one is Fields => isRecord(one) && one['type'] === condition.type;
+  const same = (item: unknown): item is Fields => isRecord(item) && item['type'] === condition.type;
   const before = list.find(same);
   const since = before?.['status'] === condition.status ? before['lastTransitionTime'] : undefined;
   const next = { ...condition, lastTransitionTime: typeof since === 'string' ? since : formatInstant(now) };
-  return before === undefined ? [...list, next] : list.map((one) => (one === before ? next : one));
+  return before === undefined ? [...list, next] : list.map((item) => (item === before ? next : item));
 }
 
 /** The merge patch (RFC 7386) from one to the other; null when they are equal. */

@@ -48,7 +48,7 @@ export function createUsageCacheActivities({ cache, cluster, policy }: UsageCach
       if (counted.every(isNamed)) return counted;
       // A cache may be slightly ahead of the status or behind it; numbers that others act on must be stable.
       await setTimeout(CONFIRM_AFTER_MS);
-      const again = new Map((await countAll(namespace)).map((one) => [one.quota.uid, one]));
+      const again = new Map((await countAll(namespace)).map((count) => [count.quota.uid, count]));
       return counted.flatMap(({ quota: { uid }, count }) => {
         const second = again.get(uid);
         return second === undefined ? [] : [{ ...second, count: steady(count, second.count) }];

@@ -118,7 +118,9 @@ export class LagBook {
    */
   #resolve(quota: Quota, status: Status, until: number): void {
     const index = quota.pending.findLastIndex(
-      (one) => one.expected === status.used && (isNewer(status, one) || (one.version !== null && one.version <= until)),
+      (change) =>
+        change.expected === status.used &&
+        (isNewer(status, change) || (change.version !== null && change.version <= until)),
     );
     const newest = quota.pending[index];
     if (newest === undefined) return;

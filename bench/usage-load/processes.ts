@@ -54,7 +54,7 @@ export function cpuTime(stat: string): Pick<MachineSample, 'busySeconds' | 'tota
     .split(/\s+/)
     .slice(1, 9)
     .map(Number);
-  const busy = [user, nice, system, ...interrupts].reduce((sum, one) => sum + one, 0);
+  const busy = [user, nice, system, ...interrupts].reduce((sum, count) => sum + count, 0);
   return { busySeconds: busy / TICKS, totalSeconds: (busy + idle + waiting) / TICKS };
 }
 

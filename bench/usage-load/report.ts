@@ -58,7 +58,7 @@ function ms(value: number): string {
 }
 
 function headed(title: string, count: string): string {
-  const columns = ['p50', 'p90', 'p99', 'max'].map((one) => one.padStart(8)).join(' ');
+  const columns = ['p50', 'p90', 'p99', 'max'].map((title) => title.padStart(8)).join(' ');
   return `  ${title.padEnd(44)} ${count.padStart(7)} ${columns}`;
 }
 

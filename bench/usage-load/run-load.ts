@@ -64,7 +64,7 @@ export async function runLoad(servers: LoadServers, options: RunOptions): Promis
     const use = async (span: Span): Promise<HeadroomUse | null> =>
       await headroomUse(servers, asked, span, options.histories);
     const phases: PhaseReport[] = [];
-    for (const one of made) phases.push({ ...phaseReport(one, options), headroom: await use(one.span) });
+    for (const phase of made) phases.push({ ...phaseReport(phase, options), headroom: await use(phase.span) });
     return {
       options: asLoadOptions(options),
       processors: availableParallelism(),
@@ -95,10 +95,10 @@ async function makePhase(
     return { making, settledInSeconds: (performance.now() - ended) / 1000 };
   });
   for (const { watch } of sides) await watch.catchUp();
-  const reports = [...making].map(([side, one]) => {
+  const reports = [...making].map(([side, made]) => {
     const since = before.get(side) ?? { writes: 0, repeated: 0 };
     const report = {
-      making: one,
+      making: made,
       outstanding: side.book.outstanding,
       statusWrites: countedBy(side.watch.writes.slice(since.writes).map(({ manager }) => manager)),
       repeated: side.hand.repeated - since.repeated,

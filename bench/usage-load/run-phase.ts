@@ -76,7 +76,7 @@ export function lagsOf({ book }: Pick<Side, 'book'>, changes: readonly Change[])
   return {
     controllers: of((kind) => !chargedByAdmission.has(kind)),
     admission: of((kind) => chargedByAdmission.has(kind)),
-    byKind: Object.fromEntries(kinds.map((one) => [one, of((kind) => kind === one)])),
+    byKind: Object.fromEntries(kinds.map((name) => [name, of((kind) => kind === name)])),
     never: changes.length - existing.length,
   };
 }

@@ -43,7 +43,7 @@ export function actionsOf(history: readonly BilledEvent[]): ActionCount {
     'starts with a signal': isContinued ? 0 : of('workflowExecutionStarted').length,
     'further signals': isContinued ? signals : Math.max(0, signals - 1),
     activities: of('activityTaskScheduled').length,
-    'activity retries': retries.reduce((sum, one) => sum + one, 0),
+    'activity retries': retries.reduce((sum, count) => sum + count, 0),
     timers: of('timerStarted').length,
     'search attributes upserted': of('upsertWorkflowSearchAttributes').length,
     'continued as new': of('workflowExecutionContinuedAsNew').length,

@@ -231,7 +231,7 @@ function enqueued(state: BudgetState, { id, priority, target, cluster, write }: 
   };
 }
 
-function isBefore(one: Waiting, other: Waiting): boolean {
-  const byPriority = writePriorities.indexOf(one.priority) - writePriorities.indexOf(other.priority);
-  return byPriority === 0 ? one.arrival < other.arrival : byPriority < 0;
+function isBefore(first: Waiting, other: Waiting): boolean {
+  const byPriority = writePriorities.indexOf(first.priority) - writePriorities.indexOf(other.priority);
+  return byPriority === 0 ? first.arrival < other.arrival : byPriority < 0;
 }

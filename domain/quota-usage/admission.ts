@@ -55,7 +55,7 @@ export function admit(
 ): Admission {
   const { hard = {}, used = {} } = quota.status ?? {};
   const requirements = requirementsOf(quota.spec ?? {});
-  const inScopes = (one: CountedObject) => requirements.every((scope) => evaluator.matchesScope(scope, one));
+  const inScopes = (counted: CountedObject) => requirements.every((scope) => evaluator.matchesScope(scope, counted));
   const counted = evaluator.matchingResources(Object.keys(hard), context);
   if (counted.length === 0 || !inScopes(object)) {
     return { allowed: true, used };

@@ -51,8 +51,8 @@ function comparable(text: string): string {
 
 /** The last counted amount was right until now: if it had changed in between, there would have been another count. */
 function remembered(before: readonly Counted[], amount: string, { now, keepMs }: AuditInput): readonly Counted[] {
-  const ended = before.map((one, at) => (at === 0 ? { ...one, lastTrueAt: now } : one));
-  const others = ended.filter((one) => one.amount !== amount && now - one.lastTrueAt <= keepMs);
+  const ended = before.map((counted, at) => (at === 0 ? { ...counted, lastTrueAt: now } : counted));
+  const others = ended.filter((counted) => counted.amount !== amount && now - counted.lastTrueAt <= keepMs);
   return [{ amount, lastTrueAt: now }, ...others].slice(0, REMEMBERED);
 }
 

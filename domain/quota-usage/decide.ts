@@ -59,18 +59,18 @@ function decideAudit(
   const wrong = seen.staleValues.filter(({ since }) => seen.at - since >= auditAfterMs);
   if (wrong.length > 0) {
     const resources = wrong.map(({ resource }) => resource).toSorted();
-    const message = wrong.map((one) => staleValueSentence(one, seen.at)).join(' ');
+    const message = wrong.map((stale) => staleValueSentence(stale, seen.at)).join(' ');
     const status = { phase: 'Wrong', reason: 'UsageWrong', detail: message } as const;
     // Reported again only if other resources are wrong, because the numbers may change all the time.
     if (JSON.stringify(reported?.resources) === JSON.stringify(resources)) return { kind: 'await', ...status };
-    const since = Math.min(...wrong.map((one) => one.since));
+    const since = Math.min(...wrong.map((stale) => stale.since));
     const key = `${quota.uid} ${resources.join(' ')} ${since}`;
     return { kind: 'report', ...status, reported: { quotaUid: quota.uid, resources, key }, message };
   }
   if (seen.staleValues.length > 0) {
     const first = Math.min(...seen.staleValues.map(({ since }) => since));
     const until = first + auditAfterMs;
-    const detail = `${seen.staleValues.map((one) => staleValueSentence(one, seen.at)).join(' ')} Headroom reports this if it is still so at ${formatInstant(until)}.`;
+    const detail = `${seen.staleValues.map((stale) => staleValueSentence(stale, seen.at)).join(' ')} Headroom reports this if it is still so at ${formatInstant(until)}.`;
     return { kind: 'await', phase: 'Late', reason: 'StatusLate', detail, until };
   }
   // A reported error is not over while the resource cannot be counted.

@@ -30,7 +30,7 @@ export const podEvaluator: Evaluator = {
 const serviceEvaluator: Evaluator = {
   resource: { group: '', resource: 'services' },
   reads: [],
-  matchingResources: (names) => names.filter((name) => serviceResources.some((one) => one === name)),
+  matchingResources: (names) => names.filter((name) => serviceResources.some((service) => service === name)),
   matchesScope: matchesNoScope,
   usage: (service) => cachedServiceCharge(service as Service),
 };

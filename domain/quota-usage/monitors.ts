@@ -43,13 +43,13 @@ const IGNORED: ReadonlySet<string> = new Set([
   'tokenreviews.authentication.k8s.io',
 ]);
 
-function isQuotable(one: DiscoveredResource): boolean {
+function isQuotable(resource: DiscoveredResource): boolean {
   return (
-    one.namespaced &&
+    resource.namespaced &&
     // "pods/status" is a subresource.
-    !one.resource.includes('/') &&
-    NEEDED_VERBS.every((verb) => one.verbs.includes(verb)) &&
-    !IGNORED.has(groupResourceName(one))
+    !resource.resource.includes('/') &&
+    NEEDED_VERBS.every((verb) => resource.verbs.includes(verb)) &&
+    !IGNORED.has(groupResourceName(resource))
   );
 }
 
@@ -68,9 +68,10 @@ export function nextMonitors(previous: readonly Monitored[], round: Discovery): 
   if (round.kind === 'failed' || found.length === 0) return previous;
   const failed = new Set(round.failed);
   const monitors = new Map<string, Monitored>();
-  for (const one of [...previous.filter((existing) => failed.has(groupVersion(existing))), ...found]) {
-    const name = groupResourceName(one);
-    if (!monitors.has(name)) monitors.set(name, { group: one.group, resource: one.resource, version: one.version });
+  for (const resource of [...previous.filter((existing) => failed.has(groupVersion(existing))), ...found]) {
+    const name = groupResourceName(resource);
+    if (!monitors.has(name))
+      monitors.set(name, { group: resource.group, resource: resource.resource, version: resource.version });
   }
   return [...monitors].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, monitored]) => monitored);
 }

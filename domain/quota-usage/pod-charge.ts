@@ -38,7 +38,7 @@ function isResizeInfeasible(pod: Pod): boolean {
 /** A running container's resources: during an in-place resize, the maximum of the wanted and the present ones. */
 function effectiveResources(pod: Pod, container: Container, side: Side): Amounts {
   const wanted = container.resources?.[side];
-  const named = (one: ContainerStatus) => one.name === container.name;
+  const named = (status: ContainerStatus) => status.name === container.name;
   // If two statuses have the container's name, Kubernetes takes the last one.
   const status = pod.status?.initContainerStatuses?.findLast(named) ?? pod.status?.containerStatuses?.findLast(named);
   if (status?.resources === undefined) {

@@ -50,7 +50,7 @@ export function noteStatus(
   now: ResourceList,
   { at, keepMs }: { readonly at: EpochMs; readonly keepMs: number },
 ): RecentCharges {
-  const remaining = charges.filter((one) => at - one.at < keepMs);
+  const remaining = charges.filter((charge) => at - charge.at < keepMs);
   const amounts = increase(before ?? {}, now);
   if (Object.keys(amounts).length === 0) return remaining;
   const end = Math.ceil(at / SPAN_MS) * SPAN_MS;
@@ -107,7 +107,7 @@ export function unsettledCharges(charges: RecentCharges, since: EpochMs, now: Ep
   const unsettled = charges.filter(({ at }) => at > since);
   const [oldest] = unsettled;
   if (oldest === undefined) return { amounts: {}, countAgainAt: null };
-  const amounts = unsettled.map((one) => one.amounts).reduce(addLists);
+  const amounts = unsettled.map((charge) => charge.amounts).reduce(addLists);
   // Later while a watch is interrupted.
   const graceEndsAt = oldest.at + CHARGE_GRACE_MS;
   return { amounts, countAgainAt: graceEndsAt > now ? graceEndsAt : now + CHARGE_GRACE_MS };

@@ -75,9 +75,9 @@ export function isTerminating(pod: Pod): boolean {
 
 /** Whether a term of the pod's (anti-)affinity refers to pods of other namespaces. */
 function crossesNamespaces(affinity: PodSpec['affinity']): boolean {
-  const terms = [affinity?.podAffinity, affinity?.podAntiAffinity].flatMap((one) => [
-    ...(one?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
-    ...(one?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map((preferred) => preferred.podAffinityTerm),
+  const terms = [affinity?.podAffinity, affinity?.podAntiAffinity].flatMap((terms) => [
+    ...(terms?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
+    ...(terms?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map((preferred) => preferred.podAffinityTerm),
   ]);
   return terms.some((term) => (term.namespaces ?? []).length > 0 || term.namespaceSelector !== undefined);
 }

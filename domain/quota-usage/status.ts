@@ -65,5 +65,5 @@ export function isUrgent(
   const { hard = {}, used = {} } = status;
   if (!equalLists(spec.hard ?? {}, hard)) return true;
   const missing = Object.keys(hard).filter((key) => !Object.hasOwn(used, key));
-  return missing.length > 0 && evaluators.some((one) => one.matchingResources(missing, context).length > 0);
+  return missing.length > 0 && evaluators.some((evaluator) => evaluator.matchingResources(missing, context).length > 0);
 }

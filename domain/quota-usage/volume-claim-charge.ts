@@ -37,7 +37,9 @@ const CLASS_SUFFIX = '.storageclass.storage.k8s.io/';
 export function isClaimResource(name: string): boolean {
   return (
     name === 'count/persistentvolumeclaims' ||
-    ['persistentvolumeclaims', 'requests.storage'].some((one) => name === one || name.endsWith(CLASS_SUFFIX + one))
+    ['persistentvolumeclaims', 'requests.storage'].some(
+      (resource) => name === resource || name.endsWith(CLASS_SUFFIX + resource),
+    )
   );
 }
 

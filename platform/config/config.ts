@@ -118,7 +118,9 @@ export function loadConfig<Values extends object>(
     process: own.process,
     secrets: [],
     origins: new Map([...written].map(([path, value]) => [path, originOf(value)])),
-    reported: new Map(entry.filter(({ isReported }) => isReported).flatMap((one) => effective(one, written, inPod))),
+    reported: new Map(
+      entry.filter(({ isReported }) => isReported).flatMap((setting) => effective(setting, written, inPod)),
+    ),
     notices,
   };
   return parts.reduce(joined, platform) as PlatformConfig & Values;

@@ -143,11 +143,11 @@ function nothingFound(env: Readonly<Record<string, string | undefined>>): string
 function loadFiles(kubeConfig: KubeConfig, files: readonly string[]): void {
   for (const [index, file] of files.entries()) {
     try {
-      const one = new KubeConfig();
-      one.loadFromFile(file);
-      useTokenFiles(one, file);
+      const loaded = new KubeConfig();
+      loaded.loadFromFile(file);
+      useTokenFiles(loaded, file);
       // As with kubectl, the first file that names a current context decides.
-      kubeConfig.mergeConfig(one, index > 0 && Boolean(kubeConfig.getCurrentContext()));
+      kubeConfig.mergeConfig(loaded, index > 0 && Boolean(kubeConfig.getCurrentContext()));
     } catch (error) {
       throw new KubernetesAccessError(
         `cannot use the kubeconfig "${file}": ${error instanceof Error ? error.message : String(error)}`,

@@ -116,7 +116,7 @@ async function ensureReported(client: Client, own: OwnReport, since: string, sig
     if (memo.workers[own.worker]?.since === since) return;
     const running = await runningWorkers(client, own.cluster);
     const workers = { ...stillOfUse(memo.workers, running), [own.worker]: mine };
-    const used = new Set(Object.values(workers).map((one) => one.settings));
+    const used = new Set(Object.values(workers).map((worker) => worker.settings));
     const all = Object.entries({ ...memo.settings, [digest]: settings }).filter(([key]) => used.has(key));
     await update(client, own.scheduleId, raw, { workers, settings: Object.fromEntries(all) });
     // A conflicting update is dropped silently, so the result is checked in the next pass.

@@ -80,8 +80,8 @@ export class WorkQueue<H extends QueuedRequest> {
   add(request: H): void {
     const pending = this.#waitingFor(request.id);
     const both = pending === undefined ? [request] : [pending, request];
-    const starts = both.some((one) => one.starts);
-    const priority = Math.min(...both.map((one) => one.priority ?? priorities.routine));
+    const starts = both.some((each) => each.starts);
+    const priority = Math.min(...both.map((each) => each.priority ?? priorities.routine));
     if (pending !== undefined && (pending.priority ?? priorities.routine) !== priority) this.#remove(pending);
     this.#queueOf(priority).set(request.id, { ...request, starts, signals: both.some(isSignalled), priority });
     this.#wake?.();

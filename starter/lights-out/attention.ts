@@ -40,7 +40,7 @@ export function scalerAttention(before: Evaluation | null, after: Evaluation | n
 function isRest(before: Evaluation | null, after: Extract<Evaluation, { kind: 'change' }>): boolean {
   if (before?.kind !== 'change') return false;
   const [were, are] = [before.item.writes, after.item.writes];
-  return are.length < were.length && are.every((write) => were.some((one) => isDeepStrictEqual(one, write)));
+  return are.length < were.length && are.every((write) => were.some((earlier) => isDeepStrictEqual(earlier, write)));
 }
 
 /** The report-worthy part of why a workload is left alone; null when there is none. */
@@ -78,8 +78,8 @@ function wishesOf({ uid, isDeleting, labels, annotations, replicas, isSuspended,
 
 /** Whether more than the status of the autoscaler changed: its metrics change every few seconds. */
 export function isOtherScaler(before: Scaler | undefined, after: Scaler | undefined): boolean {
-  const wishes = (one: Scaler | undefined): unknown =>
-    one && { ...one, autoscaler: { ...one.autoscaler, resourceVersion: '' } };
+  const wishes = (scaler: Scaler | undefined): unknown =>
+    scaler && { ...scaler, autoscaler: { ...scaler.autoscaler, resourceVersion: '' } };
   return !isDeepStrictEqual(wishes(before), wishes(after));
 }
 

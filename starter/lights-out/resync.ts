@@ -13,7 +13,7 @@ export interface ResyncOptions {
   readonly evaluators: () => readonly Evaluator[];
   readonly workloads: () => readonly WatchedWorkload[];
   /** The missing schedule in the workload's annotations; null for every other workload. */
-  readonly orphanedBy: (one: WatchedWorkload) => string | null;
+  readonly orphanedBy: (workload: WatchedWorkload) => string | null;
   /** Called when something in the schedule's scope differs from what it wants; `cause` says what. */
   readonly onWork: (schedule: WatchedSchedule, cause: string, resourceVersion: string) => void;
   /** Called with one workload of each missing schedule. */
@@ -73,14 +73,14 @@ export class Resync {
   async run(skipped: ReadonlySet<string>): Promise<void> {
     const workloads = this.#options.workloads();
     const gone = new Set<string>();
-    for (const one of workloads) {
-      const schedule = this.#options.orphanedBy(one);
+    for (const workload of workloads) {
+      const schedule = this.#options.orphanedBy(workload);
       if (schedule === null || gone.has(schedule)) continue;
       gone.add(schedule);
-      this.#options.onOrphan(schedule, one.workload);
+      this.#options.onOrphan(schedule, workload.workload);
     }
-    for (const one of this.#options.evaluators()) {
-      if (!skipped.has(one.schedule.name) && isAtRest(one)) await this.#evaluateAll(one, workloads);
+    for (const evaluator of this.#options.evaluators()) {
+      if (!skipped.has(evaluator.schedule.name) && isAtRest(evaluator)) await this.#evaluateAll(evaluator, workloads);
     }
   }
 

@@ -89,7 +89,10 @@ export class ScheduleRegistry {
         return context === null ? [] : [{ schedule, context }];
       });
       // Never beyond the next transition of a schedule, or the end of an override.
-      const to = this.all.reduce((first, one) => Math.min(first, this.#now.get(one)?.to ?? now), now + EVALUATORS_MS);
+      const to = this.all.reduce(
+        (first, schedule) => Math.min(first, this.#now.get(schedule)?.to ?? now),
+        now + EVALUATORS_MS,
+      );
       cached = { evaluators, from: now, to };
       this.#evaluators = cached;
     }

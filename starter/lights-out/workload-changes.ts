@@ -34,10 +34,10 @@ export class WorkloadChanges {
   workloadChanged(last: Workload | undefined, now: Workload | undefined): void {
     const { registry, scalers, request } = this.#options;
     const [before, after] = [last && scalers.with(last), now && scalers.with(now)];
-    const one = after ?? before;
+    const latest = after ?? before;
     // If its namespace is not known yet, the workload is evaluated when the namespace arrives.
-    const namespace = one === undefined ? undefined : this.#options.namespace(one.namespace);
-    if (one === undefined || namespace === undefined) return;
+    const namespace = latest === undefined ? undefined : this.#options.namespace(latest.namespace);
+    if (latest === undefined || namespace === undefined) return;
     const isWished = after !== undefined && isOtherWish(before, after);
     for (const { schedule, context } of registry.evaluators(Date.now())) {
       const news =
@@ -48,7 +48,7 @@ export class WorkloadChanges {
               evaluatedBy(context, after, namespace),
               context.spec.dryRun,
             );
-      if (news !== null) request(schedule, `${workloadName(one)}: ${news}`, one.resourceVersion);
+      if (news !== null) request(schedule, `${workloadName(latest)}: ${news}`, latest.resourceVersion);
     }
   }
 
@@ -57,12 +57,12 @@ export class WorkloadChanges {
    */
   scalerChanged(before: Scaler | undefined, after: Scaler | undefined): void {
     const { registry, scalers, target, request } = this.#options;
-    const were = [before, after].flatMap((one) => {
-      const workload = one === undefined ? undefined : target(one.of);
+    const were = [before, after].flatMap((scaler) => {
+      const workload = scaler === undefined ? undefined : target(scaler.of);
       return workload === undefined ? [] : [scalers.with(workload)];
     });
     scalers.put(before, after);
-    for (const was of new Map(were.map((one) => [one.uid, one])).values()) {
+    for (const was of new Map(were.map((workload) => [workload.uid, workload])).values()) {
       const namespace = this.#options.namespace(was.namespace);
       const is = scalers.with({ ...was, autoscalers: [] });
       for (const { schedule, context } of registry.evaluators(Date.now())) {

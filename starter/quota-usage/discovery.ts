@@ -87,7 +87,7 @@ function failedOf({ metadata: { name }, versions }: GroupDiscovery): readonly st
 /** Each resource once, in the first version that has it: the server lists the versions in order of preference. */
 function resourcesOf({ metadata: { name: group }, versions }: GroupDiscovery): readonly DiscoveredResource[] {
   const found = new Map<string, DiscoveredResource>();
-  for (const { version, resources } of (versions ?? []).filter((one) => !isStale(one))) {
+  for (const { version, resources } of (versions ?? []).filter((served) => !isStale(served))) {
     for (const { resource, scope, verbs } of resources ?? []) {
       if (found.has(resource)) continue;
       found.set(resource, { group, resource, version, namespaced: scope === 'Namespaced', verbs: verbs ?? [] });

@@ -165,7 +165,9 @@ export class Monitors {
 
   /** The connections of the watches for these resources, as far as they are watched. */
   connectionsOf(resources: readonly GroupResource[]): readonly WatchConnection[] {
-    return resources.flatMap((one) => this.#monitors.get(groupResourceName(one))?.informer.connection() ?? []);
+    return resources.flatMap(
+      (resource) => this.#monitors.get(groupResourceName(resource))?.informer.connection() ?? [],
+    );
   }
 
   /** Whether the first list of a resource is in. */
@@ -240,11 +242,11 @@ export class Monitors {
     if (!isSame) {
       // A resource that was known once can still be counted: when a custom resource is deleted, its number of objects
       // is zero.
-      for (const one of existing) this.#everKnown.set(groupResourceName(one), one);
+      for (const resource of existing) this.#everKnown.set(groupResourceName(resource), resource);
       this.#evaluators = evaluatorsFor([...this.#everKnown.values()]);
     }
     const classes = nextDeviceClasses(this.#served.get(DEVICE_CLASSES), round);
-    this.#served = new Map(existing.map((one) => [groupResourceName(one), one]));
+    this.#served = new Map(existing.map((resource) => [groupResourceName(resource), resource]));
     if (classes === undefined) this.#deviceClasses = new Map();
     else this.#served.set(DEVICE_CLASSES, classes);
     if (round.kind === 'discovered') this.#silentGroups = new Set(round.failed.map(groupOf));
@@ -340,7 +342,9 @@ export class Monitors {
     // The first list is processed as a whole.
     if (informer === undefined || !informer.isSynced()) return;
     const before = this.#deviceClasses;
-    this.#deviceClasses = new Map(informer.list().map((one) => [one.metadata?.name ?? '', extendedResourceOf(one)]));
+    this.#deviceClasses = new Map(
+      informer.list().map((deviceClass) => [deviceClass.metadata?.name ?? '', extendedResourceOf(deviceClass)]),
+    );
     const isSame =
       before.size === this.#deviceClasses.size &&
       [...before].every(([name, resource]) => this.#deviceClasses.get(name) === resource);
@@ -360,7 +364,7 @@ function extendedResourceOf(
 /** Where device classes are served after a round of discovery; unchanged if discovery failed. */
 function nextDeviceClasses(previous: Monitored | undefined, round: Discovery): Monitored | undefined {
   if (round.kind === 'failed') return previous;
-  const found = round.resources.find((one) => groupResourceName(one) === DEVICE_CLASSES);
+  const found = round.resources.find((resource) => groupResourceName(resource) === DEVICE_CLASSES);
   if (found !== undefined) return { ...deviceClasses, version: found.version };
   const isUnasked = previous !== undefined && round.failed.includes(`${previous.group}/${previous.version}`);
   return isUnasked ? previous : undefined;

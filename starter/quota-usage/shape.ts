@@ -102,7 +102,7 @@ interface AffinityTerms {
 function crossingTerms(terms: AffinityTerms | undefined) {
   const required = terms?.requiredDuringSchedulingIgnoredDuringExecution?.flatMap(crossing) ?? [];
   const preferred = terms?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
-  const wished = preferred.flatMap((one) => crossing(one.podAffinityTerm));
+  const wished = preferred.flatMap((weighted) => crossing(weighted.podAffinityTerm));
   // A quota treats required and preferred terms alike.
   const all = [...required, ...wished];
   return all.length === 0 ? undefined : { requiredDuringSchedulingIgnoredDuringExecution: all };
@@ -208,8 +208,8 @@ function ask({ deviceClassName, allocationMode, count }: DeviceAsk): DeviceAsk {
 function shapeResourceClaim({ metadata, spec }: AnyResourceClaim) {
   const requests = (spec?.devices?.requests ?? []).map(({ exactly, firstAvailable, ...flat }) => {
     if (firstAvailable !== undefined) return { firstAvailable: firstAvailable.map(ask) };
-    const one = exactly ?? (flat.deviceClassName === undefined ? undefined : flat);
-    return one === undefined ? {} : { exactly: ask(one) };
+    const request = exactly ?? (flat.deviceClassName === undefined ? undefined : flat);
+    return request === undefined ? {} : { exactly: ask(request) };
   });
   return {
     metadata: defined({

@@ -33,7 +33,7 @@ function accessOf(
   return [
     { process, controller: null, access: ofProcess },
     ...Object.entries(controllers).flatMap(([controller, { access }]) =>
-      access.map((one) => ({ process, controller, access: one })),
+      access.map((granted) => ({ process, controller, access: granted })),
     ),
   ];
 }

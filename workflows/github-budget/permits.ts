@@ -98,7 +98,7 @@ export class Permits {
   }
 
   #answerAll(questions: readonly Questions[], now: EpochMs): void {
-    const asks = questions.flatMap((one) => one.asks);
+    const asks = questions.flatMap((question) => question.asks);
     const limits = questions.at(-1)?.limits ?? this.#state.limits;
     const [state, answers] = budget.grantPermits(this.#state, { asks, limits }, now);
     const memo: Record<string, Answers | null> = {};

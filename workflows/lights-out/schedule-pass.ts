@@ -226,7 +226,7 @@ export class SchedulePass {
           { target: this.target, scheduleUid: schedule.uid, type, reason, message, key },
         ]);
         const { memory } = this.run;
-        const pendingEvents = memory.pendingEvents.filter((one) => one.key !== key);
+        const pendingEvents = memory.pendingEvents.filter((event) => event.key !== key);
         this.run.remember({ ...memory, emitted: [...memory.emitted, key].slice(-MAX_EMITTED), pendingEvents });
       } catch (error) {
         this.#notReported('an Event', error);

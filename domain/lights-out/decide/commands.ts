@@ -43,10 +43,10 @@ export function applyCommand(
       return override(name, input, { memory, seen, now });
     case 'cancel': {
       const { namespace } = input;
-      const isMeant = (one: Override): boolean =>
-        one.until > now && (namespace === null || one.namespace === namespace);
+      const isMeant = (given: Override): boolean =>
+        given.until > now && (namespace === null || given.namespace === namespace);
       const ended = memory.overrides.filter(isMeant);
-      const remaining = memory.overrides.filter((one) => !isMeant(one));
+      const remaining = memory.overrides.filter((given) => !isMeant(given));
       if (ended.length === 0) {
         return reject(
           `there is nothing to cancel${namespace === null ? '' : ` in ${namespace}`}: nobody woke it or put it to sleep by a command`,
@@ -54,7 +54,7 @@ export function applyCommand(
       }
       // Past wake overrides are remembered for the night: what people scaled up while awake was not against the
       // schedule.
-      const woke = ended.filter((one) => one.kind === 'wake').map((one) => ({ ...one, until: now }));
+      const woke = ended.filter((given) => given.kind === 'wake').map((given) => ({ ...given, until: now }));
       return {
         memory: { ...memory, overrides: [...remaining, ...woke] },
         message: `ended: ${ended.map(overrideSentence).join('; ')}`,
@@ -98,7 +98,7 @@ function override(
   if (namespace !== null && inScope !== undefined && !inScope.includes(namespace)) {
     return reject(`${namespace} is not in the scope of the schedule`);
   }
-  const others = memory.overrides.filter((one) => one.until <= now || one.namespace !== namespace);
+  const others = memory.overrides.filter((given) => given.until <= now || given.namespace !== namespace);
   if (others.length >= MAX_OVERRIDES) return reject(`there are ${others.length} already: cancel some first`);
   const added: Override = { kind, namespace, since: now, until, by, reason };
   return {

@@ -234,7 +234,7 @@ function dryRun({ seen, memory, plan, facts }: Following): LightsOutVerdict {
   const message = plan.total === 0 ? detail : `${detail}: ${shortList(wanted)}`;
   return {
     ...verdictOf('DryRun', 'DryRun', detail, { kind: 'wait', until: nextCheck(seen, memory, plan) }),
-    facts: [...facts, ...shortFacts(wanted.map((one) => `would be done: ${one}`))],
+    facts: [...facts, ...shortFacts(wanted.map((sentence) => `would be done: ${sentence}`))],
     ready: { status: 'True', reason: 'DryRun', message },
     events: notYetEmitted(memory, [{ type: 'Normal', reason: 'DryRun', message, key: `DryRun ${message}` }]),
   };
@@ -273,7 +273,7 @@ function awaitingApproval({ seen, memory, schedule, period, plan, facts }: Follo
   const message = `${detail}: ${shortList(wanted)}`;
   return {
     ...verdictOf('AwaitingApproval', 'ApprovalNeeded', detail, { kind: 'wait', until: nextCheck(seen, memory, plan) }),
-    facts: [...facts, ...shortFacts(wanted.map((one) => `waits for the approval: ${one}`))],
+    facts: [...facts, ...shortFacts(wanted.map((sentence) => `waits for the approval: ${sentence}`))],
     ready: { status: 'True', reason: 'AwaitingApproval', message: detail },
     events: notYetEmitted(memory, [
       { type: 'Normal', reason: 'ApprovalNeeded', message, key: `ApprovalNeeded ${schedule.uid}` },

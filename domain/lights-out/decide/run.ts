@@ -38,7 +38,7 @@ export function afterBatch(
   outcomes: readonly Outcome[],
   { now, timings }: { readonly now: EpochMs; readonly timings: LightsOutTimings },
 ): LightsOutMemory {
-  const outcomeOf = new Map(outcomes.map((one) => [one.workload, one]));
+  const outcomeOf = new Map(outcomes.map((outcome) => [outcome.workload, outcome]));
   const run: ScalingRun = memory.run ?? freshRun(now, items.length);
   const failing = { ...memory.failing };
   const contested = { ...memory.contested };

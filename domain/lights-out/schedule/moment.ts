@@ -16,7 +16,8 @@ export function formatMoment(at: EpochMs, zone: string): string {
     hourCycle: 'h23',
     timeZoneName: 'longOffset',
   }).formatToParts(at);
-  const part = (type: Intl.DateTimeFormatPartTypes): string => parts.find((one) => one.type === type)?.value ?? '';
+  const part = (type: Intl.DateTimeFormatPartTypes): string =>
+    parts.find((candidate) => candidate.type === type)?.value ?? '';
   const offset = part('timeZoneName').replace('GMT', '') || '+00:00';
   return `${part('weekday')} ${part('year')}-${part('month')}-${part('day')} ${part('hour')}:${part('minute')} ${offset}`;
 }

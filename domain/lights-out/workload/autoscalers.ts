@@ -76,18 +76,18 @@ function change(autoscaler: Autoscaler, savedState: MetadataPatch, spec?: Partia
 /** The autoscalers that the schedule may hold: not a HorizontalPodAutoscaler of KEDA, nor one that people paused. */
 function ownOf({ autoscalers }: Pick<Workload, 'autoscalers'>, context: AutoscalerContext): readonly Autoscaler[] {
   const hasKeda = autoscalers.some(({ kind }) => kind === 'ScaledObject');
-  return autoscalers.filter((one) => {
-    if (isAnnotated(one, context)) return true;
-    const isAnothers = one.annotations[MANAGED_BY] !== undefined;
-    return one.kind === 'ScaledObject' ? !isAnothers && !isHeld(one) : !isAnothers && !hasKeda;
+  return autoscalers.filter((autoscaler) => {
+    if (isAnnotated(autoscaler, context)) return true;
+    const isAnothers = autoscaler.annotations[MANAGED_BY] !== undefined;
+    return autoscaler.kind === 'ScaledObject' ? !isAnothers && !isHeld(autoscaler) : !isAnothers && !hasKeda;
   });
 }
 
 /** Whether one of them was resumed for a person, or changed by one, in the period that began at `since`. */
 export function isResumed(workload: Pick<Workload, 'autoscalers'>, held: Held, context: AutoscalerContext): boolean {
-  return workload.autoscalers.some((one) => {
-    if (!isAnnotated(one, context)) return false;
-    return isHeld(one) ? personOf(one, held, context) !== null : isOfNow(one, held);
+  return workload.autoscalers.some((autoscaler) => {
+    if (!isAnnotated(autoscaler, context)) return false;
+    return isHeld(autoscaler) ? personOf(autoscaler, held, context) !== null : isOfNow(autoscaler, held);
   });
 }
 
@@ -97,7 +97,9 @@ export function changedByPerson(
   held: Held,
   context: AutoscalerContext,
 ): string | null {
-  return autoscalers.map((one) => personOf(one, held, context)).find((manager) => manager !== null) ?? null;
+  return (
+    autoscalers.map((autoscaler) => personOf(autoscaler, held, context)).find((manager) => manager !== null) ?? null
+  );
 }
 
 /** Whether it was annotated in the current period. */
@@ -106,10 +108,11 @@ function isOfNow({ annotations }: Autoscaler, { since }: Held): boolean {
   return since === null || marked === null || marked >= wholeSecond(since);
 }
 
-function personOf(one: Autoscaler, held: Held, context: AutoscalerContext): string | null {
-  const marked = readMoment(one.annotations[DOWN_SINCE] ?? '');
-  if (!isHeld(one) || !isAnnotated(one, context) || marked === null || !isOfNow(one, held)) return null;
-  const changes = changedFields(one, held.level).map((field) => one.setBy?.[field]);
+function personOf(autoscaler: Autoscaler, held: Held, context: AutoscalerContext): string | null {
+  const marked = readMoment(autoscaler.annotations[DOWN_SINCE] ?? '');
+  if (!isHeld(autoscaler) || !isAnnotated(autoscaler, context) || marked === null || !isOfNow(autoscaler, held))
+    return null;
+  const changes = changedFields(autoscaler, held.level).map((field) => autoscaler.setBy?.[field]);
   // A change before it was held does not count: a bound that was already right is not written.
   const person = changes.find(
     (by) => by !== undefined && by.at > marked && managerClass(by.manager, context.gitopsManagers) === 'person',
@@ -118,12 +121,13 @@ function personOf(one: Autoscaler, held: Held, context: AutoscalerContext): stri
 }
 
 /** The fields of a held autoscaler that differ from what this number of replicas requires. */
-function changedFields(one: Autoscaler, level: number): readonly ('minReplicas' | 'maxReplicas' | 'paused')[] {
-  if (one.kind === 'ScaledObject') return one.annotations[KEDA_PAUSED_REPLICAS] === `${level}` ? [] : ['paused'];
-  const original = boundsOf(one.annotations[ORIGINAL_BOUNDS]);
+function changedFields(autoscaler: Autoscaler, level: number): readonly ('minReplicas' | 'maxReplicas' | 'paused')[] {
+  if (autoscaler.kind === 'ScaledObject')
+    return autoscaler.annotations[KEDA_PAUSED_REPLICAS] === `${level}` ? [] : ['paused'];
+  const original = boundsOf(autoscaler.annotations[ORIGINAL_BOUNDS]);
   if (original === null) return [];
   const wanted = boundsAt(original, level);
-  return (['minReplicas', 'maxReplicas'] as const).filter((field) => one[field] !== wanted[field]);
+  return (['minReplicas', 'maxReplicas'] as const).filter((field) => autoscaler[field] !== wanted[field]);
 }
 
 /** The writes that hold a workload's autoscalers at a number of replicas; none if they are held already. */
@@ -132,28 +136,28 @@ export function holdAutoscalers(
   level: number,
   context: AutoscalerContext,
 ): readonly ObjectChange[] {
-  return ownOf(workload, context).flatMap((one) => {
-    const isOurs = isHeld(one) && one.annotations[MANAGED_BY] === context.schedule;
+  return ownOf(workload, context).flatMap((autoscaler) => {
+    const isOurs = isHeld(autoscaler) && autoscaler.annotations[MANAGED_BY] === context.schedule;
     const savedState = isOurs ? {} : holdMetadata(context);
-    if (one.kind === 'ScaledObject') {
+    if (autoscaler.kind === 'ScaledObject') {
       const paused = `${level}`;
-      if (isOurs && one.annotations[KEDA_PAUSED_REPLICAS] === paused) return [];
-      return change(one, withAnnotation(savedState, KEDA_PAUSED_REPLICAS, paused));
+      if (isOurs && autoscaler.annotations[KEDA_PAUSED_REPLICAS] === paused) return [];
+      return change(autoscaler, withAnnotation(savedState, KEDA_PAUSED_REPLICAS, paused));
     }
-    const original = (isHeld(one) ? boundsOf(one.annotations[ORIGINAL_BOUNDS]) : null) ?? one;
+    const original = (isHeld(autoscaler) ? boundsOf(autoscaler.annotations[ORIGINAL_BOUNDS]) : null) ?? autoscaler;
     const wanted = boundsAt(original, level);
-    if (isSame(wanted, one)) return isOurs || !isHeld(one) ? [] : change(one, savedState);
+    if (isSame(wanted, autoscaler)) return isOurs || !isHeld(autoscaler) ? [] : change(autoscaler, savedState);
     const bounds = `${original.minReplicas}-${original.maxReplicas}`;
-    return change(one, withAnnotation(savedState, ORIGINAL_BOUNDS, bounds), wanted);
+    return change(autoscaler, withAnnotation(savedState, ORIGINAL_BOUNDS, bounds), wanted);
   });
 }
 
 /** Whether somebody restored the bounds of a held autoscaler, as GitOps does when Git contains them. */
 export function areReset(workload: Pick<Workload, 'autoscalers'>, level: number, context: AutoscalerContext): boolean {
-  return ownOf(workload, context).some((one) => {
-    if (one.kind === 'ScaledObject') return false;
-    const original = boundsOf(one.annotations[ORIGINAL_BOUNDS]);
-    return original !== null && isSame(original, one) && !isSame(boundsAt(original, level), one);
+  return ownOf(workload, context).some((autoscaler) => {
+    if (autoscaler.kind === 'ScaledObject') return false;
+    const original = boundsOf(autoscaler.annotations[ORIGINAL_BOUNDS]);
+    return original !== null && isSame(original, autoscaler) && !isSame(boundsAt(original, level), autoscaler);
   });
 }
 
@@ -169,12 +173,12 @@ function withAnnotation(savedState: MetadataPatch, key: string, value: string): 
 /**
  * The bounds of an autoscaler before it was held, if its present ones differ. A greater maximum set by a person stays.
  */
-function boundsBefore(one: Autoscaler): Bounds | undefined {
-  if (one.kind === 'ScaledObject') return undefined;
-  const original = boundsOf(one.annotations[ORIGINAL_BOUNDS]);
+function boundsBefore(autoscaler: Autoscaler): Bounds | undefined {
+  if (autoscaler.kind === 'ScaledObject') return undefined;
+  const original = boundsOf(autoscaler.annotations[ORIGINAL_BOUNDS]);
   if (original === null) return undefined;
-  const bounds = { ...original, maxReplicas: Math.max(original.maxReplicas, one.maxReplicas) };
-  return isSame(bounds, one) ? undefined : bounds;
+  const bounds = { ...original, maxReplicas: Math.max(original.maxReplicas, autoscaler.maxReplicas) };
+  return isSame(bounds, autoscaler) ? undefined : bounds;
 }
 
 /** The writes that let autoscalers work again after a person scaled up a workload that the schedule still owns. */
@@ -183,12 +187,16 @@ export function resumeAutoscalers(
   held: Held,
   context: AutoscalerContext,
 ): readonly ObjectChange[] {
-  return ownOf(workload, context).flatMap((one) => {
-    if (isResumed({ autoscalers: [one] }, held, context)) return [];
-    const key = one.kind === 'ScaledObject' ? KEDA_PAUSED_REPLICAS : ORIGINAL_BOUNDS;
+  return ownOf(workload, context).flatMap((autoscaler) => {
+    if (isResumed({ autoscalers: [autoscaler] }, held, context)) return [];
+    const key = autoscaler.kind === 'ScaledObject' ? KEDA_PAUSED_REPLICAS : ORIGINAL_BOUNDS;
     const { annotations, labels } = holdMetadata(context);
-    const taken = isHeld(one) ? { [key]: null } : {};
-    return change(one, { annotations: { ...annotations, ...taken }, ...(labels && { labels }) }, boundsBefore(one));
+    const taken = isHeld(autoscaler) ? { [key]: null } : {};
+    return change(
+      autoscaler,
+      { annotations: { ...annotations, ...taken }, ...(labels && { labels }) },
+      boundsBefore(autoscaler),
+    );
   });
 }
 
@@ -199,11 +207,13 @@ export function releaseAutoscalers(
   isOwner: boolean,
 ): readonly ObjectChange[] {
   return workload.autoscalers
-    .filter((one) => (isOwner ? isAnnotated(one, context) : one.annotations[MANAGED_BY] === context.schedule))
-    .flatMap((one) => {
-      const key = one.kind === 'ScaledObject' ? KEDA_PAUSED_REPLICAS : ORIGINAL_BOUNDS;
-      const hasLabel = one.labels[MANAGED_BY] === labelValue(one.annotations[MANAGED_BY] ?? '');
-      const labelled = hasLabel ? one : { ...one, labels: {} };
-      return change(one, without(labelled, [key, MANAGED_BY, DOWN_SINCE]), boundsBefore(one));
+    .filter((autoscaler) =>
+      isOwner ? isAnnotated(autoscaler, context) : autoscaler.annotations[MANAGED_BY] === context.schedule,
+    )
+    .flatMap((autoscaler) => {
+      const key = autoscaler.kind === 'ScaledObject' ? KEDA_PAUSED_REPLICAS : ORIGINAL_BOUNDS;
+      const hasLabel = autoscaler.labels[MANAGED_BY] === labelValue(autoscaler.annotations[MANAGED_BY] ?? '');
+      const labelled = hasLabel ? autoscaler : { ...autoscaler, labels: {} };
+      return change(autoscaler, without(labelled, [key, MANAGED_BY, DOWN_SINCE]), boundsBefore(autoscaler));
     });
 }

@@ -124,39 +124,40 @@ function isSuspendedAgain({ changed }: Workload, { since }: SavedState): boolean
 }
 
 /** A workload that the schedule owns and that should be asleep. */
-interface Case {
+interface Situation {
   readonly workload: Workload;
   readonly context: EvaluationContext;
   readonly desired: Desired;
   readonly savedState: SavedState;
 }
 
-function scaleDown(one: Case): Evaluation {
-  const { workload, savedState } = one;
+function scaleDown(situation: Situation): Evaluation {
+  const { workload, savedState } = situation;
   const isAnnotated = isScaledDown(savedState, workload.kind);
   if (workload.replicas === null) {
-    if (workload.isSuspended) return isAnnotated ? atLevel(one, 0) : keep('SuspendedByUser');
-    return isAnnotated ? scaledUpAgain(one) : scaledUp(one);
+    if (workload.isSuspended) return isAnnotated ? atLevel(situation, 0) : keep('SuspendedByUser');
+    return isAnnotated ? scaledUpAgain(situation) : scaledUp(situation);
   }
-  if (!isAnnotated) return workload.replicas <= one.context.spec.downscaleReplicas ? atRest(one) : scaledUp(one);
-  const level = levelOf(one);
-  const wasOurs = classOfChange(one) === 'ours';
-  if (workload.replicas > level) return wasOurs ? downAs(one, 'DownTo') : scaledUpAgain(one);
-  return workload.replicas < level && wasOurs ? downAs(one, 'DownTo') : atLevel(one, level);
+  if (!isAnnotated)
+    return workload.replicas <= situation.context.spec.downscaleReplicas ? atRest(situation) : scaledUp(situation);
+  const level = levelOf(situation);
+  const wasOurs = classOfChange(situation) === 'ours';
+  if (workload.replicas > level) return wasOurs ? downAs(situation, 'DownTo') : scaledUpAgain(situation);
+  return workload.replicas < level && wasOurs ? downAs(situation, 'DownTo') : atLevel(situation, level);
 }
 
 /** How many replicas a workload keeps while asleep. */
-function levelOf({ workload, context, savedState }: Case): number {
+function levelOf({ workload, context, savedState }: Situation): number {
   const original = savedState.original === null ? (workload.replicas ?? 0) : originalReplicas(savedState);
   return Math.min(original, context.spec.downscaleReplicas);
 }
 
 /** At which number of replicas its autoscalers hold it, and since when. */
-function heldOf(one: Case): Held {
-  return { level: levelOf(one), since: one.desired.since };
+function heldOf(situation: Situation): Held {
+  return { level: levelOf(situation), since: situation.desired.since };
 }
 
-function classOfChange({ workload, context }: Case): ManagerClass {
+function classOfChange({ workload, context }: Situation): ManagerClass {
   return managerClass(workload.changed?.manager ?? null, context.gitopsManagers);
 }
 
@@ -164,20 +165,20 @@ function classOfChange({ workload, context }: Case): ManagerClass {
  * Whether the HorizontalPodAutoscaler changed the replicas after somebody else had scaled up from zero: it ignores a
  * workload without replicas. The managed fields do not show any more who that was.
  */
-function isAnswered(one: Case): boolean {
-  const { autoscalers, changed } = one.workload;
-  if (!SCALERS.has(changed?.manager ?? '') || levelOf(one) > 0) return false;
+function isAnswered(situation: Situation): boolean {
+  const { autoscalers, changed } = situation.workload;
+  if (!SCALERS.has(changed?.manager ?? '') || levelOf(situation) > 0) return false;
   const isPlain = autoscalers.every(({ kind }) => kind === 'HorizontalPodAutoscaler');
   return isPlain && autoscalers.some((each) => each.kind === 'HorizontalPodAutoscaler' && each.minReplicas > 0);
 }
 
 /** Not annotated, with no more replicas than the schedule keeps: only its autoscalers must not scale it up. */
-function atRest(one: Case): Evaluation {
-  const { workload, context, desired } = one;
+function atRest(situation: Situation): Evaluation {
+  const { workload, context, desired } = situation;
   const left = keep('AtRest');
   const level = workload.replicas ?? 0;
   const isLeft = isResumed(workload, { level, since: desired.since }, context);
-  if (isPersons(one) || graceUntil(one) !== null || isLeft) return left;
+  if (isPersons(situation) || graceUntil(situation) !== null || isLeft) return left;
   const autoscalers = holdAutoscalers(workload, level, context);
   return autoscalers.length === 0
     ? left
@@ -185,9 +186,9 @@ function atRest(one: Case): Evaluation {
 }
 
 /** Annotated and at its sleeping level: completes the annotations and holds the autoscalers. */
-function atLevel(one: Case, level: number): Evaluation {
-  const { workload, context, desired } = one;
-  const savedState = missingOwnerMetadata(one);
+function atLevel(situation: Situation, level: number): Evaluation {
+  const { workload, context, desired } = situation;
+  const savedState = missingOwnerMetadata(situation);
   const held = { level, since: desired.since };
   const isLeft = isResumed(workload, held, context);
   const autoscalers = isLeft ? [] : holdAutoscalers(workload, level, context);
@@ -198,7 +199,7 @@ function atLevel(one: Case, level: number): Evaluation {
     return keep('ChangedByPerson', `${truncate(person, NAME_LENGTH)} ${what}`);
   }
   if (!isLeft && areReset(workload, level, context)) {
-    const contested = contestedBy(one, 'somebody', 'gave its autoscaler the old bounds back');
+    const contested = contestedBy(situation, 'somebody', 'gave its autoscaler the old bounds back');
     return contested ?? change(workload, context, { direction: 'Down', reason: 'DownAgain', savedState, autoscalers });
   }
   return change(workload, context, { direction: 'Down', reason: 'Down', savedState, autoscalers });
@@ -207,66 +208,66 @@ function atLevel(one: Case, level: number): Evaluation {
 /**
  * The owner annotations that are missing or name another schedule; without them the workload would not be found again.
  */
-function missingOwnerMetadata({ context: { schedule }, savedState }: Case): MetadataPatch {
+function missingOwnerMetadata({ context: { schedule }, savedState }: Situation): MetadataPatch {
   return savedState.managedBy === schedule && savedState.label === labelValue(schedule) ? {} : ownerMetadata(schedule);
 }
 
 /** Annotated, but up: somebody scaled it up while it should be asleep. */
-function scaledUpAgain(one: Case): Evaluation {
-  const { workload, context, desired } = one;
+function scaledUpAgain(situation: Situation): Evaluation {
+  const { workload, context, desired } = situation;
   const { changed } = workload;
-  const by = isAnswered(one) ? 'person' : classOfChange(one);
+  const by = isAnswered(situation) ? 'person' : classOfChange(situation);
   if (by === 'person') {
     // A change from an earlier night whose morning was missed: the replicas set then are those to restore.
     const at = changed?.at ?? changed?.latest ?? null;
     const isOld = at !== null && desired.since !== null && at < wholeSecond(desired.since);
     // If something keeps it up, a later status does not tell when it was scaled.
     const isKeptUp = changed?.at == null && isFailing(workload, context);
-    return isOld || isKeptUp ? downAnew(one, 'Down') : kept(one, true);
+    return isOld || isKeptUp ? downAnew(situation, 'Down') : kept(situation, true);
   }
-  if (by === 'machine' && isResumed(workload, heldOf(one), context)) return kept(one, true);
-  if (by === 'ours') return downAs(one, 'DownTo');
-  return contestedBy(one, changed?.manager ?? 'somebody', 'put it up') ?? downAs(one, 'DownAgain');
+  if (by === 'machine' && isResumed(workload, heldOf(situation), context)) return kept(situation, true);
+  if (by === 'ours') return downAs(situation, 'DownTo');
+  return contestedBy(situation, changed?.manager ?? 'somebody', 'put it up') ?? downAs(situation, 'DownAgain');
 }
 
 /** Not annotated, and up. */
-function scaledUp(one: Case): Evaluation {
-  const { workload, context, desired } = one;
+function scaledUp(situation: Situation): Evaluation {
+  const { workload, context, desired } = situation;
   const { changed } = workload;
-  if (isPersons(one)) return kept(one, !isCreatedByPerson(one));
-  const grace = graceUntil(one);
+  if (isPersons(situation)) return kept(situation, !isCreatedByPerson(situation));
+  const grace = graceUntil(situation);
   if (grace !== null) {
     return keep('Grace', `it is new, and is put to sleep at ${formatInstant(grace)}`, grace);
   }
-  const by = classOfChange(one);
-  const isNew = isCreatedSince(one);
+  const by = classOfChange(situation);
+  const isNew = isCreatedSince(situation);
   const isChanged = changed !== null && changed.at !== null && desired.since !== null && changed.at > desired.since;
-  if (by === 'machine' && isChanged && isResumed(workload, heldOf(one), context)) return kept(one, true);
+  if (by === 'machine' && isChanged && isResumed(workload, heldOf(situation), context)) return kept(situation, true);
   if (!desired.isCompleted || isNew || !isChanged || (by !== 'gitops' && by !== 'machine'))
-    return downAnew(one, 'Down');
-  return contestedBy(one, changed.manager, 'put it up') ?? downAnew(one, 'DownAgain');
+    return downAnew(situation, 'Down');
+  return contestedBy(situation, changed.manager, 'put it up') ?? downAnew(situation, 'DownAgain');
 }
 
 /**
  * Whether it was created while it should already be asleep. Creation times are whole seconds, so the second of the
  * transition counts as before.
  */
-function isCreatedSince({ workload, desired }: Case): boolean {
+function isCreatedSince({ workload, desired }: Situation): boolean {
   return desired.since !== null && workload.createdAt > desired.since;
 }
 
-function isCreatedByPerson(one: Case): boolean {
-  const { workload, context } = one;
-  if (!isCreatedSince(one)) return false;
+function isCreatedByPerson(situation: Situation): boolean {
+  const { workload, context } = situation;
+  if (!isCreatedSince(situation)) return false;
   return managerClass(workload.createdBy, context.gitopsManagers) === 'person';
 }
 
 /** Whether a person set the present replicas of a workload without annotations while it should already be asleep. */
-function isPersons(one: Case): boolean {
-  const { workload, desired } = one;
+function isPersons(situation: Situation): boolean {
+  const { workload, desired } = situation;
   const { changed } = workload;
-  if (isCreatedByPerson(one)) return true;
-  if (desired.since === null || changed === null || classOfChange(one) !== 'person') return false;
+  if (isCreatedByPerson(situation)) return true;
+  if (desired.since === null || changed === null || classOfChange(situation) !== 'person') return false;
   if (changed.at !== null) return changed.at > desired.since && (desired.isCompleted || changed.isOnlyIt);
   // The change has no time. If everything was asleep once in this period, the change came later, unless the workload
   // entered the scope in this state.
@@ -274,20 +275,20 @@ function isPersons(one: Case): boolean {
 }
 
 /** Until when a new workload is left alone; null when the grace period does not apply. */
-function graceUntil(one: Case): EpochMs | null {
-  const { workload, context } = one;
+function graceUntil(situation: Situation): EpochMs | null {
+  const { workload, context } = situation;
   const until = workload.createdAt + parseDuration(context.spec.newWorkloadGrace);
-  return isCreatedSince(one) && until > context.now ? until : null;
+  return isCreatedSince(situation) && until > context.now ? until : null;
 }
 
 /** A workload that a person scaled up is left alone, with its autoscalers, until the schedule wakes it. */
-function kept(one: Case, isChange: boolean): Evaluation {
-  const { workload, context } = one;
-  const autoscalers = isChange ? resumeAutoscalers(workload, heldOf(one), context) : [];
+function kept(situation: Situation, isChange: boolean): Evaluation {
+  const { workload, context } = situation;
+  const autoscalers = isChange ? resumeAutoscalers(workload, heldOf(situation), context) : [];
   if (autoscalers.length > 0) return change(workload, context, { direction: 'Up', reason: 'Released', autoscalers });
   const by = isChange ? workload.changed : null;
   const who = (isChange ? by?.manager : workload.createdBy) ?? 'somebody unknown';
-  const whoElse = isChange && isAnswered(one) ? 'somebody put it up, then ' : '';
+  const whoElse = isChange && isAnswered(situation) ? 'somebody put it up, then ' : '';
   const at = isChange ? (by?.at ?? null) : workload.createdAt;
   const what = !isChange
     ? 'created it'
@@ -306,7 +307,7 @@ function replicasOf(count: number): string {
 }
 
 /** The evaluation of a contested workload before it may be put to sleep again; null for any other. */
-function contestedBy({ workload, context }: Case, manager: string, what: string): Evaluation | null {
+function contestedBy({ workload, context }: Situation, manager: string, what: string): Evaluation | null {
   const name = workloadName(workload);
   const until = Object.hasOwn(context.contested, name) ? context.contested[name] : undefined;
   if (until === undefined || until <= context.now) return null;
@@ -315,24 +316,24 @@ function contestedBy({ workload, context }: Case, manager: string, what: string)
 }
 
 /** Puts it to sleep again with its present annotations. */
-function downAs(one: Case, reason: ChangeReason): Evaluation {
-  return down(one, reason, levelOf(one), missingOwnerMetadata(one));
+function downAs(situation: Situation, reason: ChangeReason): Evaluation {
+  return down(situation, reason, levelOf(situation), missingOwnerMetadata(situation));
 }
 
 /** Puts it to sleep with new annotations: its present state is the one to restore. */
-function downAnew(one: Case, reason: ChangeReason): Evaluation {
-  const { workload, context, savedState } = one;
+function downAnew(situation: Situation, reason: ChangeReason): Evaluation {
+  const { workload, context, savedState } = situation;
   const { schedule, now } = context;
   if (workload.replicas === null)
-    return down(one, reason, 0, scaledDownMetadata(workload.kind, SUSPENDED_BY_US, schedule, now));
+    return down(situation, reason, 0, scaledDownMetadata(workload.kind, SUSPENDED_BY_US, schedule, now));
   const before = savedState.original === null ? 0 : originalReplicas(savedState);
   const original = Math.max(before, workload.replicas);
   const level = Math.min(original, context.spec.downscaleReplicas);
-  return down(one, reason, level, scaledDownMetadata(workload.kind, `${original}`, schedule, now));
+  return down(situation, reason, level, scaledDownMetadata(workload.kind, `${original}`, schedule, now));
 }
 
-function down(one: Case, reason: ChangeReason, level: number, savedState: MetadataPatch): Evaluation {
-  const { workload, context } = one;
+function down(situation: Situation, reason: ChangeReason, level: number, savedState: MetadataPatch): Evaluation {
+  const { workload, context } = situation;
   const manager = reason === 'DownAgain' ? workload.changed?.manager : undefined;
   return change(workload, context, {
     direction: 'Down',

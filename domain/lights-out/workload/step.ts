@@ -55,7 +55,7 @@ function inTurn(
 ): readonly ObjectChange[] {
   const isBound = ({ kind }: ObjectChange): boolean => kind === 'HorizontalPodAutoscaler' && kept > 0;
   const bound = autoscalers.filter(isBound);
-  const others = autoscalers.filter((one) => !isBound(one));
+  const others = autoscalers.filter((autoscaler) => !isBound(autoscaler));
   return direction === 'Up' ? [...bound, ...own, ...others] : [...others, ...own, ...bound];
 }
 

@@ -37,14 +37,14 @@ export function previewSchedules(
     const all = [...problems, ...found];
     return { object, schedule: nameOf(object), spec: all.length === 0 ? spec : null, problems: all };
   });
-  return read.map((one): ScheduleReport => {
-    const { spec } = one;
-    if (spec === null) return { ...one, preview: null, warnings: [] };
+  return read.map((schedule): ScheduleReport => {
+    const { spec } = schedule;
+    if (spec === null) return { ...schedule, preview: null, warnings: [] };
     const others = read.flatMap(({ object, schedule: name, spec: other }) =>
-      other === null || object === one.object ? [] : [{ name, spec: other }],
+      other === null || object === schedule.object ? [] : [{ name, spec: other }],
     );
     const warnings = scheduleWarnings(spec, others, { now: from, protectedNamespaces });
-    return { ...one, preview: previewOf(spec, from, until), warnings: [...idleness(spec), ...warnings] };
+    return { ...schedule, preview: previewOf(spec, from, until), warnings: [...idleness(spec), ...warnings] };
   });
 }
 

@@ -53,8 +53,8 @@ export function nameOf({ metadata }: ScheduleObject): string {
 
 /** The one with this name, of all those that there are. @throws {UnknownName} with those that may have been meant. */
 export function chosen(objects: readonly ScheduleObject[], schedule: string, location: string): ScheduleObject {
-  const one = objects.find((object) => nameOf(object) === schedule);
-  if (one !== undefined) return one;
+  const found = objects.find((object) => nameOf(object) === schedule);
+  if (found !== undefined) return found;
   throw new UnknownName(
     `there is no ${KIND} "${schedule}" in ${location}${whatThereIs(schedule, objects.map(nameOf), 'it has none')}`,
   );

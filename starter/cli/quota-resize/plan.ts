@@ -174,20 +174,22 @@ function planOne(
 const MEANT_SHOWN = 5;
 
 function notFound({ quotas, unlocated }: Scan, namespace: string, name: string): readonly string[] {
-  const own = unlocated.filter((one) => one.name === name && one.namespace === namespace);
+  const own = unlocated.filter((quota) => quota.name === name && quota.namespace === namespace);
   if (own.length > 0) {
     return own.map(({ path, line, message }) => `${namespace}/${name}: ${path}:${line}: ${message}`);
   }
-  const all = [...quotas, ...unlocated].filter((one) => one.namespace !== null && one.name !== null);
-  const meant = [all.filter((one) => one.namespace === namespace), all.filter((one) => one.name === name), all].find(
-    (some) => some.length > 0,
-  );
+  const all = [...quotas, ...unlocated].filter((quota) => quota.namespace !== null && quota.name !== null);
+  const meant = [
+    all.filter((quota) => quota.namespace === namespace),
+    all.filter((quota) => quota.name === name),
+    all,
+  ].find((quotas) => quotas.length > 0);
   const there =
     meant === undefined
       ? 'there is no quota at all'
-      : `there is ${listed(meant.map((one) => `${one.namespace ?? ''}/${one.name ?? ''} in ${one.path}`))}`;
+      : `there is ${listed(meant.map((quota) => `${quota.namespace ?? ''}/${quota.name ?? ''} in ${quota.path}`))}`;
   const perhaps = unlocated
-    .filter((one) => (one.name ?? name) === name && (one.namespace ?? namespace) === namespace)
+    .filter((quota) => (quota.name ?? name) === name && (quota.namespace ?? namespace) === namespace)
     .map(({ path, line, message }) => `${path}:${line}: ${message}`);
   return [
     `${namespace}/${name} is not in this checkout: ${there}; headroom sources lists what is`,

@@ -48,7 +48,7 @@ export async function compareQuotas(cluster: CountingCluster, argument: UsageArg
   const { wrong, restless } = await confirm(first, async (snapshots) => await countAgain(cluster, counting, snapshots));
   return {
     cluster: cluster.name,
-    wrong: await Promise.all(wrong.map(async (one) => await withReport(cluster, one))),
+    wrong: await Promise.all(wrong.map(async (quota) => await withReport(cluster, quota))),
     restless: restless.map(({ namespace, quota, differences }) => ({
       namespace,
       quota,

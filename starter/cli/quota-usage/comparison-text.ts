@@ -13,24 +13,24 @@ export function comparisonText(
       ? `${count(compared, 'quota')} of ${cluster} compared: every status that could be counted is true.`
       : `${wrong.length} of ${count(compared, 'quota')} of ${cluster} ${wrong.length === 1 ? 'has' : 'have'} a status that is not true.`;
   return [
-    ...wrong.flatMap((one) => [...wrongLines(one, terminal), '']),
-    ...restless.flatMap((one) =>
+    ...wrong.flatMap((quota) => [...wrongLines(quota, terminal), '']),
+    ...restless.flatMap((quota) =>
       wrapped(
-        `${nameOf(one)} changes all the time: whether ${one.resources.join(', ')} ${one.resources.length === 1 ? 'is' : 'are'} wrong or only late cannot be told.`,
+        `${nameOf(quota)} changes all the time: whether ${quota.resources.join(', ')} ${quota.resources.length === 1 ? 'is' : 'are'} wrong or only late cannot be told.`,
         0,
         terminal,
       ),
     ),
-    ...unmeasured.flatMap((one) =>
-      wrapped(`${nameOf(one)}: ${one.resources.join(', ')} not compared: ${one.reason}.`, 0, terminal),
+    ...unmeasured.flatMap((quota) =>
+      wrapped(`${nameOf(quota)}: ${quota.resources.join(', ')} not compared: ${quota.reason}.`, 0, terminal),
     ),
     ...wrapped(verdict, 0, terminal),
     '',
   ].join('\n');
 }
 
-function wrongLines(one: WrongQuota, terminal: Terminal): readonly string[] {
-  const { differences, reported } = one;
+function wrongLines(quota: WrongQuota, terminal: Terminal): readonly string[] {
+  const { differences, reported } = quota;
   const rows = differences.map(({ field, resource, shown, counted, difference }) => [
     left(field),
     left(resource),
@@ -41,7 +41,7 @@ function wrongLines(one: WrongQuota, terminal: Terminal): readonly string[] {
   const heading = [left('FIELD'), left('RESOURCE'), right('STATUS SAYS'), right('COUNTED'), right('DIFFERENCE')];
   const [head = '', ...lines] = columns([heading, ...rows], 2);
   return [
-    coloured(nameOf(one), 'bold', terminal),
+    coloured(nameOf(quota), 'bold', terminal),
     coloured(head, 'dim', terminal),
     ...lines,
     ...(reported === null ? [] : wrapped(`reported by Headroom at ${reported.at}: ${reported.message}`, 2, terminal)),

@@ -112,7 +112,7 @@ export async function confirm(
   }
   const late = new Set(restless());
   return {
-    wrong: byQuota([...watched.values()].filter((one) => !late.has(one))),
+    wrong: byQuota([...watched.values()].filter((entry) => !late.has(entry))),
     restless: byQuota([...late]),
   };
 }
@@ -139,9 +139,9 @@ function byQuota(watched: readonly Watched[]): readonly QuotaDifferences[] {
   const grouped = Map.groupBy(watched, ({ snapshot }) => snapshot.uid);
   return [...grouped.values()]
     .flatMap((same): QuotaDifferences[] => {
-      const [one] = same;
-      if (one === undefined) return [];
-      const { namespace, quota, uid } = one.snapshot;
+      const [first] = same;
+      if (first === undefined) return [];
+      const { namespace, quota, uid } = first.snapshot;
       return [{ namespace, quota, uid, differences: same.map(({ difference }) => difference) }];
     })
     .toSorted((a, b) => (`${a.namespace}/${a.quota}` < `${b.namespace}/${b.quota}` ? -1 : 1));

@@ -56,9 +56,9 @@ function quotaLines(quota: DetailedUsage, terminal: Terminal): readonly string[]
 
 /** The columns of all lists are the same, so that the bars stand below each other. */
 function usesLines({ resources, usedBy }: DetailedUsage, terminal: Terminal): readonly string[] {
-  const fullest = resources.filter((one) => fullness(one) > 0).map(({ resource }) => resource);
+  const fullest = resources.filter((resource) => fullness(resource) > 0).map(({ resource }) => resource);
   const shown = fullest
-    .flatMap((resource) => usedBy.filter((one) => one.resource === resource && saysMore(one)))
+    .flatMap((resource) => usedBy.filter((use) => use.resource === resource && saysMore(use)))
     .slice(0, FULLEST);
   const rows = shown.map((uses) => [
     ...uses.top.map(({ workload, amount, objects }) => ({
@@ -91,7 +91,7 @@ function saysMore({ top }: ResourceUses): boolean {
 function pendingLines({ workloads, pods }: NamespaceUsage['pending'], terminal: Terminal): readonly string[] {
   if (workloads.length === 0 && pods.count === 0) return ['  nothing'];
   return [
-    ...workloads.flatMap((one) => missingLines(one, terminal)),
+    ...workloads.flatMap((workload) => missingLines(workload, terminal)),
     ...(pods.count === 0 ? [] : [`  ${count(pods.count, 'pod')} ${pods.count === 1 ? 'is' : 'are'} Pending`]),
     ...pods.reasons.flatMap(({ reason, pods, message }) =>
       wrapped(`${pods} ${reason}${message === null ? '' : `: ${message}`}`, 4, terminal),
@@ -99,8 +99,8 @@ function pendingLines({ workloads, pods }: NamespaceUsage['pending'], terminal: 
   ];
 }
 
-function missingLines(one: MissingWorkload, terminal: Terminal): readonly string[] {
-  const { kind, name, missing, resource, needs, deniedAt, next } = one;
+function missingLines(workload: MissingWorkload, terminal: Terminal): readonly string[] {
+  const { kind, name, missing, resource, needs, deniedAt, next } = workload;
   const what = missing === null ? `was denied ${resource}` : `still needs ${counted(missing, resource)}`;
   const them = missing === 1 ? 'it' : 'them';
   const charged = needs.map(

@@ -43,14 +43,14 @@ export class CountedObjects {
   constructor(get: ApiGet, countable: Countable, namespace: string | null, keep: 'whole' | 'counted') {
     this.#get = get;
     this.#countable = countable;
-    this.#byName = new Map(countable.resources.map((one) => [groupResourceName(one), one]));
+    this.#byName = new Map(countable.resources.map((resource) => [groupResourceName(resource), resource]));
     this.#namespace = namespace;
     this.#keep = keep;
   }
 
   /** Reads these resources, as far as that was not done yet. */
   async read(resources: readonly GroupResource[]): Promise<void> {
-    const wanted = new Map(resources.map((one) => [groupResourceName(one), one]));
+    const wanted = new Map(resources.map((resource) => [groupResourceName(resource), resource]));
     wanted.delete(groupResourceName(DEVICE_CLASSES));
     await inParallel(LISTS_AT_ONCE, [...wanted], async ([name, resource]) => {
       const reading = this.#read.get(name) ?? this.#list(name, resource);
@@ -144,13 +144,13 @@ export async function readDeviceClasses(
   limits: readonly string[],
 ): Promise<DeviceClasses> {
   const byName = new Map<string, string | null>();
-  const claims = countable.find((one) => groupResourceName(one) === 'resourceclaims.resource.k8s.io');
+  const claims = countable.find((resource) => groupResourceName(resource) === 'resourceclaims.resource.k8s.io');
   // Devices are limited by `<class>.deviceclass.resource.k8s.io/devices` or by `requests.<extended resource>`.
   if (claims === undefined || !limits.some((name) => name.includes('/'))) return { byName };
   const path = listPath({ ...DEVICE_CLASSES, version: claims.version });
   try {
-    for (const one of await listAll(listPlainPages<DeviceClass>(get, { path, metadataOnly: false }))) {
-      byName.set(one.metadata?.name ?? '', one.spec?.extendedResourceName ?? null);
+    for (const deviceClass of await listAll(listPlainPages<DeviceClass>(get, { path, metadataOnly: false }))) {
+      byName.set(deviceClass.metadata?.name ?? '', deviceClass.spec?.extendedResourceName ?? null);
     }
     return { byName };
   } catch (error) {

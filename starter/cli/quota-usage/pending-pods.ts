@@ -65,11 +65,11 @@ function reasonOf({ status }: WaitingPod): { readonly reason: string; readonly m
   const scheduled = conditions.find(({ type }) => type === 'PodScheduled');
   const waiting = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
     .map(({ state }) => state?.waiting)
-    .find((one) => one?.reason !== undefined && one.reason !== 'PodInitializing');
+    .find((state) => state?.reason !== undefined && state.reason !== 'PodInitializing');
   const blockers =
     scheduled?.status === 'False'
       ? scheduled
-      : (waiting ?? conditions.find((one) => one.status === 'False' && one.reason !== undefined));
+      : (waiting ?? conditions.find((condition) => condition.status === 'False' && condition.reason !== undefined));
   const fallback = scheduled?.status === 'True' ? 'Starting' : 'NotScheduled';
   return { reason: blockers?.reason ?? fallback, message: blockers?.message ?? null };
 }

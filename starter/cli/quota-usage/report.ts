@@ -81,7 +81,7 @@ export async function namespaceUsageOf(cluster: CountingCluster, argument: Usage
   const between: Between = { objects: byUid(objectsOf, [PODS, REPLICA_SETS, JOBS]), statefulSets };
   const detailed = quotas.map((quota): DetailedUsage => {
     const usage = quotaUsage(quota);
-    const uses = new Map(usesOf(quota, evaluators, objectsOf, between, context).map((one) => [one.resource, one]));
+    const uses = new Map(usesOf(quota, evaluators, objectsOf, between, context).map((use) => [use.resource, use]));
     return { ...usage, usedBy: usage.resources.flatMap(({ resource }) => uses.get(resource) ?? []) };
   });
   const pods = (objectsIn(objectsOf, PODS) as readonly (Pod & WaitingPod)[]).filter(
@@ -112,7 +112,7 @@ function objectsIn(objectsOf: ObjectsOf, resource: typeof PODS): readonly object
 
 function byUid(objectsOf: ObjectsOf, resources: readonly (typeof PODS)[]): ReadonlyMap<string, Owned> {
   const owned = resources.flatMap((resource) => objectsIn(objectsOf, resource) as readonly Owned[]);
-  return new Map(owned.map((one) => [one.metadata?.uid ?? '', one]));
+  return new Map(owned.map((entry) => [entry.metadata?.uid ?? '', entry]));
 }
 
 /** The StatefulSets, to tell whose a claim is; without the right to read them a claim goes by its own name. */

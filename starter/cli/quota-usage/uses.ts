@@ -55,7 +55,7 @@ export function usesOf(
     const own = charges.filter(({ charge }) => Object.hasOwn(charge, resource) && charge[resource] !== '0');
     const objects = Map.groupBy(own, ({ workload }) => workload);
     const { total, top, others } = topUsage(own, resource, MOST);
-    const counted = top.map((one) => ({ ...one, objects: objects.get(one.workload)?.length ?? 0 }));
+    const counted = top.map((entry) => ({ ...entry, objects: objects.get(entry.workload)?.length ?? 0 }));
     return { resource, total, top: counted, others };
   });
 }

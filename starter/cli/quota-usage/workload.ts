@@ -55,7 +55,7 @@ export function workloadOf(object: Owned, kind: string, between: Between): Workl
   let current = object;
   let found: Workload = { kind, name: object.metadata?.name ?? '' };
   for (let step = 0; step < LONGEST_CHAIN; step += 1) {
-    const owner = current.metadata?.ownerReferences?.find((one) => one.controller === true);
+    const owner = current.metadata?.ownerReferences?.find((reference) => reference.controller === true);
     if (owner === undefined) break;
     found = { kind: owner.kind, name: owner.name };
     const next = between.objects.get(owner.uid);

@@ -273,7 +273,7 @@ function resourceFacts(
   const { hard, used } = observation.quota;
   const { policy } = observation;
   const missing = unmetDemand(observation, memory.lastChange).reduce<ResourceList>(
-    (sum, one) => addLists(sum, one.total),
+    (sum, entry) => addLists(sum, entry.total),
     {},
   );
   const notes = requirement?.notes ?? cappedRequirement(observation, memory.lastChange);
@@ -282,7 +282,7 @@ function resourceFacts(
     .map((resource): ResourceFacts => {
       const limit = hard[resource] ?? '0';
       const counted = Object.hasOwn(used, resource) ? (used[resource] ?? null) : null;
-      const change = requirement?.changes.find((one) => one.resource === resource);
+      const change = requirement?.changes.find((candidate) => candidate.resource === resource);
       const sourced = (name: 'threshold' | 'increment' | 'min' | 'max', value: string | undefined): Sourced | null => {
         if (value === undefined) return null;
         const setting = settingFor(policy, name, resource);
@@ -327,19 +327,19 @@ function noteOn(notes: readonly string[], resource: string): string | undefined 
   return notes.find((note) => note.startsWith(`${resource} `) || note.startsWith(`${resource}:`));
 }
 
-function calm(one: {
+function calm(row: {
   readonly used: string | null;
   readonly hard: string;
   readonly share: string | null;
   readonly threshold: string;
   readonly missing: string;
 }): string {
-  if (isZero(parseQuantity(one.hard))) return 'A limit of 0 is deliberate, so no threshold raises it.';
-  if (one.used === null) return 'Its usage has not been counted yet.';
-  const refused = isZero(parseQuantity(one.missing))
+  if (isZero(parseQuantity(row.hard))) return 'A limit of 0 is deliberate, so no threshold raises it.';
+  if (row.used === null) return 'Its usage has not been counted yet.';
+  const refused = isZero(parseQuantity(row.missing))
     ? 'No workload needs more of it.'
     : 'What workloads still need fits.';
-  return `Usage is ${one.share} %, below the threshold of ${one.threshold} %. ${refused}`;
+  return `Usage is ${row.share} %, below the threshold of ${row.threshold} %. ${refused}`;
 }
 
 /** What follows the last step, as far as the policy tells. */

@@ -84,9 +84,9 @@ export async function withReplicas(
   const there = await readNamespace(kubernetes, target.namespace, wanted);
   const differences: Differences = { replicas: new Map(), gone: [], denied: [] };
   const scaled: ScaledWorkload[] = [];
-  for (const one of wanted) {
-    const candidate = await candidateFor(kubernetes, there, one, target);
-    scaled.push(scale(there, candidate, one.count, now, differences));
+  for (const replicas of wanted) {
+    const candidate = await candidateFor(kubernetes, there, replicas, target);
+    scaled.push(scale(there, candidate, replicas.count, now, differences));
   }
   const gone = new Set(differences.gone.map(uidOf));
   return { kubernetes: differing(kubernetes, target, differences, gone, now), scaled, gone };
@@ -135,7 +135,9 @@ async function candidateFor(
   { kind, name }: WantedReplicas,
   { namespace }: QuotaTarget,
 ): Promise<Candidate> {
-  const found = candidates.filter((one) => nameOf(one.workload) === name && (kind === undefined || one.kind === kind));
+  const found = candidates.filter(
+    (candidate) => nameOf(candidate.workload) === name && (kind === undefined || candidate.kind === kind),
+  );
   const [first, ...others] = found;
   if (first === undefined) {
     const existing = await workloadNames(kubernetes, namespace, replicaSets);
@@ -144,7 +146,7 @@ async function candidateFor(
     );
   }
   if (others.length > 0) {
-    const ways = found.map((one) => `replicas=${one.kind.toLowerCase()}/${name}=…`);
+    const ways = found.map((candidate) => `replicas=${candidate.kind.toLowerCase()}/${name}=…`);
     throw new CommandFailed(`"${name}" is ${found.length} workloads of ${namespace}: write ${ways.join(' or ')}`);
   }
   return first;

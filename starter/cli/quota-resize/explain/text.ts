@@ -69,17 +69,17 @@ function resourceTable(resources: readonly ResourceFacts[]): readonly string[] {
   const bounds = (cells: string): readonly string[] => (hasBounds ? [cells] : []);
   return columns([
     ['RESOURCE', 'USED', 'HARD', 'SHARE', 'THRESHOLD', 'INCREMENT', ...bounds('BOUNDS'), 'MISSING', 'PROPOSED', 'WHY'],
-    ...resources.map((one) => [
-      one.resource,
-      one.used ?? '?',
-      one.hard,
-      one.share === null ? '-' : `${one.share} %`,
-      `${one.threshold.value} % (${one.threshold.from.layer})`,
-      `${one.increment.value} % (${one.increment.from.layer})`,
-      ...bounds(boundsOf(one)),
-      one.missing,
-      one.proposed ?? '-',
-      one.why,
+    ...resources.map((resource) => [
+      resource.resource,
+      resource.used ?? '?',
+      resource.hard,
+      resource.share === null ? '-' : `${resource.share} %`,
+      `${resource.threshold.value} % (${resource.threshold.from.layer})`,
+      `${resource.increment.value} % (${resource.increment.from.layer})`,
+      ...bounds(boundsOf(resource)),
+      resource.missing,
+      resource.proposed ?? '-',
+      resource.why,
     ]),
   ]);
 }
