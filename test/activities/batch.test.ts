@@ -10,7 +10,8 @@ function slow() {
     asked.push({ questions, answer });
     return await answer.promise;
   });
-  const echo = (index: number): void => asked[index]?.answer.resolve(asked[index].questions.map((one) => `${one}!`));
+  const echo = (index: number): void =>
+    asked[index]?.answer.resolve(asked[index].questions.map((question) => `${question}!`));
   return { ask, asked, echo };
 }
 

@@ -101,7 +101,7 @@ describe('the load', () => {
     expect([...namespaces.values()].map((some) => new Set(some.map(({ kind }) => kind)).size)).toEqual(
       Array.from({ length: 10 }, () => 3),
     );
-    expect(population.filter((one) => !isAwake(one)).length).toBeGreaterThan(5);
+    expect(population.filter((workload) => !isAwake(workload)).length).toBeGreaterThan(5);
   });
 
   it('is disturbed in the middle of a batch in the middle of it', () => {
@@ -126,12 +126,12 @@ describe('a snapshot of the load', () => {
     'lightsout.techsupport.mk/managed-by': 'night',
   };
   const before = new Map([['Deployment a/web', web]]);
-  const one = (over: Partial<SeenWorkload>) => new Map([['Deployment a/web', { ...web, ...over }]]);
+  const seen = (over: Partial<SeenWorkload>) => new Map([['Deployment a/web', { ...web, ...over }]]);
 
   it('differs in whatever people wrote, and not in how often it was changed', () => {
-    expect(differences(before, one({ generation: 3 }))).toEqual([]);
-    expect(changesOfSpec(before, one({ generation: 3 }))).toEqual(new Map([['Deployment a/web', 2]]));
-    expect(differences(before, one({ spec: { replicas: 2 }, labels: {} }))).toEqual([
+    expect(differences(before, seen({ generation: 3 }))).toEqual([]);
+    expect(changesOfSpec(before, seen({ generation: 3 }))).toEqual(new Map([['Deployment a/web', 2]]));
+    expect(differences(before, seen({ spec: { replicas: 2 }, labels: {} }))).toEqual([
       'Deployment a/web: labels was {"team":"red"} and is {}',
       'Deployment a/web: spec was {"replicas":3} and is {"replicas":2}',
     ]);
@@ -140,10 +140,10 @@ describe('a snapshot of the load', () => {
 
   it('is asleep where it is down and says what it was, and nothing else changed', () => {
     const awake = new Set(['Deployment a/web']);
-    const asleep = one({ spec: { replicas: 0 }, annotations: { ...web.annotations, ...savedState } });
+    const asleep = seen({ spec: { replicas: 0 }, annotations: { ...web.annotations, ...savedState } });
     expect(notAsleep(before, asleep, awake, 'night')).toEqual([]);
     expect(notAsleep(before, asleep, awake, 'other')).toHaveLength(1);
-    expect(notAsleep(before, one({ spec: { replicas: 0 } }), awake, 'night')).toHaveLength(1);
+    expect(notAsleep(before, seen({ spec: { replicas: 0 } }), awake, 'night')).toHaveLength(1);
     expect(notAsleep(before, asleep, new Set(), 'night')).toHaveLength(2);
   });
 });

@@ -57,8 +57,8 @@ describe('the billed actions of a run', () => {
   });
 
   it('those of a sample are scaled to all', () => {
-    const one = actionsOf([start, signal]);
-    expect(scaledActions([one, one], 2.5)).toMatchObject({ 'starts with a signal': 5 });
+    const actions = actionsOf([start, signal]);
+    expect(scaledActions([actions, actions], 2.5)).toMatchObject({ 'starts with a signal': 5 });
   });
 
   it('a sample is as large as asked and spread over all', () => {

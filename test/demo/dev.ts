@@ -76,8 +76,8 @@ async function restartOne(name: ProcessName): Promise<void> {
   } catch (error) {
     if (interrupt.aborted) return;
     // One that never became ready may still run.
-    const left = stack.processes.filter((one) => one.name === name && one.exit() === undefined);
-    await Promise.all(left.map(async (one) => await one.stop()));
+    const left = stack.processes.filter((process) => process.name === name && process.exit() === undefined);
+    await Promise.all(left.map(async (process) => await process.stop()));
     say(`${error instanceof Error ? error.message : String(error)}\nThe next change starts the ${name} again.`);
   }
 }

@@ -191,7 +191,7 @@ describe('the definition of LightsOutSchedules', () => {
     expect(text).toContain(message);
     const { spec: read, problems } = readSchedule({ spec });
     expect(read).toBeNull();
-    expect(problems.map((problem) => problem.field).some((one) => one.startsWith(field))).toBe(true);
+    expect(problems.map((problem) => problem.field).some((path) => path.startsWith(field))).toBe(true);
   });
 
   it('takes the longest lists of rules that it allows', async () => {
@@ -287,7 +287,7 @@ describe('the components', () => {
     const path = `lights-out/${folder}`;
     const [component] = (await objectsOf(`${path}/kustomization.yaml`)) as [Component];
     const files = (await readdir(`${DEPLOY}${path}`)).filter((name) => name.endsWith('.yaml'));
-    const named = [...(component.resources ?? []), ...(component.patches ?? []).map((one) => one.path)];
+    const named = [...(component.resources ?? []), ...(component.patches ?? []).map((entry) => entry.path)];
     expect(['kustomization.yaml', ...named].toSorted()).toEqual(files.toSorted());
     for (const other of component.components ?? []) {
       expect(await readdir(`${DEPLOY}${path}/${other}`)).toContain('kustomization.yaml');
@@ -324,7 +324,7 @@ describe('the switches', () => {
       const before = containerOf(await patchedDeployment(process, []));
       const after = containerOf(await patchedDeployment(process, ['lights-out/mode.yaml']));
       expect(after.env).toEqual(expect.arrayContaining(before.env ?? []));
-      const added = (after.env ?? []).filter(({ name }) => !before.env?.some((one) => one.name === name));
+      const added = (after.env ?? []).filter(({ name }) => !before.env?.some((variable) => variable.name === name));
       expect(added).toEqual([{ name: 'HEADROOM_LIGHTS_OUT', value: 'true' }]);
       expect(Object.assign(after, { env: [] })).toEqual(Object.assign(before, { env: [] }));
     }

@@ -129,7 +129,7 @@ describe('the manifests of deploy', () => {
       expect(config.github).toBeUndefined();
       expect(config.notices.filter((notice) => notice.includes('is not a setting'))).toEqual([]);
       const { ports = [], livenessProbe, readinessProbe } = containerOf(process);
-      const port = (name: string) => ports.find((one) => one.name === name)?.containerPort;
+      const port = (name: string) => ports.find((candidate) => candidate.name === name)?.containerPort;
       expect([config.process.healthAddress.port, config.process.metricsAddress.port]).toEqual([
         port('health'),
         port('metrics'),
@@ -225,7 +225,9 @@ async function apply(object: KubernetesObject, dryRun: 'All' | undefined): Promi
 }
 
 function found(kind: string, name: string): KubernetesObject {
-  const object = [...manifests.values()].flat().find((one) => one.kind === kind && one.metadata?.name === name);
+  const object = [...manifests.values()]
+    .flat()
+    .find((manifest) => manifest.kind === kind && manifest.metadata?.name === name);
   if (object === undefined) throw new Error(`deploy has no ${kind} ${name}`);
   return object;
 }

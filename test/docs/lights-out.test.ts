@@ -222,7 +222,7 @@ describe('the page of schedules', () => {
         spec: { upscale: '0 7 * * 1-5', downscale: '0 19 * * 1-5', namespaces: ['a'], ...parse(block) },
       })),
     ];
-    for (const one of specs) expect(readSchedule(one).problems).toEqual([]);
+    for (const spec of specs) expect(readSchedule(spec).problems).toEqual([]);
   });
 
   it('names every component of the folder', () => {

@@ -111,7 +111,7 @@ async function toldByTemporal(pressed: readonly string[]): Promise<string> {
   const episodes = pressed.map((namespace) => quotaResizeId(targetOf(namespace)));
   const listed = await eventually('Temporal lists all episodes', async () => {
     const all: { readonly workflowId: string; readonly runId: string }[] = [];
-    for await (const one of stack.client.workflow.list()) all.push(one);
+    for await (const execution of stack.client.workflow.list()) all.push(execution);
     return episodes.every((id) => all.some(({ workflowId }) => workflowId === id)) && all;
   });
   const texts: string[] = [];

@@ -86,7 +86,9 @@ function codeOf({ responseStatus }: AuditEvent): number {
 function writerOf({ objectRef }: AuditEvent): string {
   const { resource, namespace = '', name = '' } = objectRef ?? {};
   if (resource !== 'leases') return namespace;
-  return namespaces.find((one) => name === `state-${one}-${QUOTA}` || name === fileLeaseOf(one)) ?? name;
+  return (
+    namespaces.find((candidate) => name === `state-${candidate}-${QUOTA}` || name === fileLeaseOf(candidate)) ?? name
+  );
 }
 
 function fileLeaseOf(namespace: string): string {
@@ -146,7 +148,7 @@ describe(`${COUNT} quotas under pressure at once, with two workers and two start
 
   it('are one write for each step of each decision in the log of the API server', async () => {
     // A line of the log may be written a moment after its answer.
-    const most = Object.values(ONCE).reduce((sum, one) => sum + one);
+    const most = Object.values(ONCE).reduce((sum, count) => sum + count);
     let done: Readonly<Record<string, number>> = {};
     const writes = await eventually(
       () => `the log has ${most} writes that succeeded, not just ${JSON.stringify(done)}`,

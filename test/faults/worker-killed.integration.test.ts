@@ -101,12 +101,12 @@ function standsAt(server: JournalledWrite['server'], moment: Moment, index: numb
       hold('forge', { body: namespace, when: 'before' }),
     ];
     first.release();
-    await Promise.race(next.map((one) => one.held));
+    await Promise.race(next.map((standstill) => standstill.held));
   };
   return {
     observed: inTime(observed(), `${namespace} comes to ${server} ${pattern.method} ${pattern.path}`),
     end: () => {
-      for (const one of holds) one.abandon();
+      for (const standstill of holds) standstill.abandon();
     },
   };
 }
@@ -126,9 +126,9 @@ async function inTime(observed: Promise<void>, what: string): Promise<void> {
 
 /** Kills the worker once every episode stands where it should, and starts another one. */
 async function killAt(standstills: readonly Standstill[]): Promise<void> {
-  await Promise.all(standstills.map((one) => one.observed));
+  await Promise.all(standstills.map((standstill) => standstill.observed));
   await worker.kill();
-  for (const one of standstills) one.end();
+  for (const standstill of standstills) standstill.end();
   worker = await nextWorker();
 }
 

@@ -71,7 +71,9 @@ export function sameWriteOf(
       .replace('{decision}', '[0-9a-f]{8}')
       .replace('{number}', '[0-9]+');
   const path = pattern(write.path);
-  const earlier = writes.slice(0, index).filter((one) => one.method === write.method && pattern(one.path) === path);
+  const earlier = writes
+    .slice(0, index)
+    .filter((before) => before.method === write.method && pattern(before.path) === path);
   return {
     method: write.method,
     path: new RegExp(`^${path}$`),

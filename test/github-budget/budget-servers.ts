@@ -72,7 +72,7 @@ export async function startBudgetServers({ workers }: { readonly workers: number
       createGitHubPermits({ client, host: HOST, credentialId, limits, log }),
     workflowId: (credentialId) => githubBudgetId({ host: HOST, credentialId }),
     stop: async () => {
-      await Promise.all(processes.map(async (one) => await one.stop()));
+      await Promise.all(processes.map(async (process) => await process.stop()));
       await connection.close();
       await temporal.stop();
     },

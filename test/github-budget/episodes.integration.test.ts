@@ -44,7 +44,7 @@ async function budget(): Promise<BudgetStatus | null> {
 }
 
 async function areAllRaised(): Promise<boolean> {
-  return (await Promise.all(namespaces.map(async (one) => await isRaised(stack, one)))).every(Boolean);
+  return (await Promise.all(namespaces.map(async (namespace) => await isRaised(stack, namespace)))).every(Boolean);
 }
 
 /** The most of these moments that lie in any span of this length. */

@@ -42,10 +42,10 @@ function mostAtOnce(moments: readonly number[], ms: number): number {
 async function writeAll(credential: string, asks: readonly PermitAsk[], log?: Logger) {
   const workers = [servers.permits(credential, LIMITS, log), servers.permits(credential, LIMITS, log)];
   return await Promise.all(
-    asks.map(async (one, index) => {
+    asks.map(async (asked, index) => {
       const permits = workers[index % 2];
       if (permits === undefined) throw new Error('there are two workers');
-      return { ...one, ...(await persist(permits, one)) };
+      return { ...asked, ...(await persist(permits, asked)) };
     }),
   );
 }
@@ -78,7 +78,7 @@ describe('sixty writes of two clusters at once, ten a second', () => {
     const isInTime = ({ write, waits }: (typeof written)[number]) =>
       !late.has(write) && !waits.some((message) => TOO_LATE.test(message));
     const lastOf = (priority: WritePriority) =>
-      Math.max(...written.filter((one) => one.priority === priority && isInTime(one)).map(({ at }) => at));
+      Math.max(...written.filter((entry) => entry.priority === priority && isInTime(entry)).map(({ at }) => at));
     // The first ten went before anybody else had asked.
     const later = written.toSorted((a, b) => a.at - b.at).slice(10);
     for (const { at, priority } of later.filter(isInTime)) {
@@ -129,9 +129,9 @@ describe('more workers than the server takes updates at once', () => {
 describe('a budget', () => {
   it('is one for all: the queue has a place, an urgency and a turn for everybody who waits', async () => {
     const limits: BudgetLimits = { windows: [{ ms: 60_000, most: 1 }], ...UNHURRIED };
-    const [one, other] = [servers.permits('shown', limits), servers.permits('shown', limits)];
-    await one.acquire(ask('first'));
-    await expect(one.acquire(ask('by-threshold', 'threshold'))).rejects.toThrow('place 1 of 1');
+    const [first, other] = [servers.permits('shown', limits), servers.permits('shown', limits)];
+    await first.acquire(ask('first'));
+    await expect(first.acquire(ask('by-threshold', 'threshold'))).rejects.toThrow('place 1 of 1');
     const refused = await other.acquire(ask('approved', 'approved')).catch((error: unknown) => error);
     if (!(refused instanceof ApplicationFailure)) throw new Error('it was granted');
     expect(refused.type).toBe('WriteBudgetSpent');
@@ -162,8 +162,8 @@ describe('a budget', () => {
   });
 
   it('gives nobody a permit while GitHub limits, whoever was told so', async () => {
-    const [one, other] = [servers.permits('limited', NO_LIMIT), servers.permits('limited', NO_LIMIT)];
-    await one.limited(60_000, 'You have exceeded a secondary rate limit');
+    const [first, other] = [servers.permits('limited', NO_LIMIT), servers.permits('limited', NO_LIMIT)];
+    await first.limited(60_000, 'You have exceeded a secondary rate limit');
     await expect(other.acquire(ask('a', 'approved'))).rejects.toThrow(
       /place 1 of 1 .*GitHub wants no writes until .*: You have exceeded a secondary rate limit; asks again in \d+ s$/,
     );
@@ -240,7 +240,7 @@ describe('a budget', () => {
   }, 300_000);
 
   it('that nobody runs is named by whoever waits for it', async () => {
-    await Promise.all(servers.processes.map(async (one) => await one.kill()));
+    await Promise.all(servers.processes.map(async (process) => await process.kill()));
     await expect(servers.permits('nobody', NO_LIMIT).acquire(ask('a'))).rejects.toThrow(
       /^no GitHub permit: github-budget\/github\.example\/nobody on the task queue headroom-github gives no answer: /,
     );

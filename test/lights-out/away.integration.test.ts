@@ -257,6 +257,6 @@ async function scraped(process: SupervisedProcess): Promise<string> {
 function valueOf(text: string, metric: string, labels: readonly string[]): number | undefined {
   const line = text
     .split('\n')
-    .find((one) => one.startsWith(`${metric}{`) && labels.every((label) => one.includes(label)));
+    .find((candidate) => candidate.startsWith(`${metric}{`) && labels.every((label) => candidate.includes(label)));
   return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ') + 1));
 }

@@ -557,14 +557,14 @@ export class LightsOutCluster {
   /** Until an Event of a schedule is of this form. */
   async told(schedule: string, form: RegExp): Promise<string> {
     return await eventually(`${schedule} tells ${form.source}`, async () =>
-      (await this.events(schedule)).find((one) => form.test(one)),
+      (await this.events(schedule)).find((event) => form.test(event)),
     );
   }
 
   /** Until the status of a schedule, as its workflow answers it, has a fact of this form. */
   async notes(schedule: string, form: RegExp): Promise<string> {
     return await eventually(`${schedule} notes ${form.source}`, async () =>
-      (await this.said(schedule)).facts.find((one) => form.test(one)),
+      (await this.said(schedule)).facts.find((fact) => form.test(fact)),
     );
   }
 

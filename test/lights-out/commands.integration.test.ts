@@ -217,7 +217,7 @@ describe.concurrent('a dry run', () => {
     const said = await cluster.stands(name, 'DryRun', 'DryRun');
     expect(said.detail).toBe('a dry run: 2 workloads would be written');
     const wanted = [`CronJob ${name}/report suspended`, `Deployment ${name}/web 3 -> 0`];
-    expect(said.facts).toEqual(expect.arrayContaining(wanted.map((one) => `would be done: ${one}`)));
+    expect(said.facts).toEqual(expect.arrayContaining(wanted.map((sentence) => `would be done: ${sentence}`)));
     expect(await cluster.ready(name)).toBe(
       `True DryRun: a dry run: 2 workloads would be written: ${wanted.join('; ')}`,
     );

@@ -145,8 +145,8 @@ describe('a load that is put down and up in batches', { timeout: 300_000 }, () =
   });
 
   it('restores nothing twice: what a person does after an unanswered restore stays', async () => {
-    const [one] = population.filter(({ kind, replicas }) => kind === 'Deployment' && (replicas ?? 0) > 0);
-    const { namespace = '', name = '' } = one ?? {};
+    const [first] = population.filter(({ kind, replicas }) => kind === 'Deployment' && (replicas ?? 0) > 0);
+    const { namespace = '', name = '' } = first ?? {};
     const turned = await turn('Up', async () => {
       const hold = await stopped({
         method: 'PATCH',

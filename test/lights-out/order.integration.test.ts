@@ -56,7 +56,7 @@ describe.concurrent('batches', () => {
     const namespaces = ['turn-a', 'turn-b'];
     for (const namespace of namespaces) {
       await cluster.namespace(namespace);
-      for (const one of ['one', 'two']) await cluster.cronJob(namespace, one);
+      for (const cronJob of ['one', 'two']) await cluster.cronJob(namespace, cronJob);
       await cluster.deployment(namespace, 'two', 1);
     }
     // More than the ten seconds between two writes of the progress, and long enough to be looked at in the middle of it.
@@ -104,14 +104,14 @@ describe.concurrent('batches', () => {
   it('end in the middle when somebody wakes the schedule', async () => {
     const name = 'interrupted';
     await cluster.namespace(name);
-    for (const one of ['a', 'b', 'c']) await cluster.deployment(name, one, 2);
+    for (const deployment of ['a', 'b', 'c']) await cluster.deployment(name, deployment, 2);
     const limit = { batchSize: 1, delayBetweenBatches: '1h' };
     await cluster.schedule(name, { ...DOWN, namespaces: [name], downscaleRateLimit: limit });
     await eventually('the first sleeps', async () => (await cluster.said(name)).progress?.completed === 1);
     expect(await cluster.replicas(name, 'a')).toBe(0);
     await cluster.tell(name, 'wake', { for: '1h' });
     await cluster.stands(name, 'Down', 'AsScheduled');
-    const now = await Promise.all(['a', 'b', 'c'].map((one) => cluster.replicas(name, one)));
+    const now = await Promise.all(['a', 'b', 'c'].map((deployment) => cluster.replicas(name, deployment)));
     expect(now).toEqual([2, 2, 2]);
     expect(await written(name)).toEqual(['deployments a', 'deployments a']);
   });
@@ -119,7 +119,7 @@ describe.concurrent('batches', () => {
   it('go on when somebody shortens the delay, without waiting for the end of the old one', async () => {
     const name = 'hurried';
     await cluster.namespace(name);
-    for (const one of ['a', 'b']) await cluster.deployment(name, one, 2);
+    for (const deployment of ['a', 'b']) await cluster.deployment(name, deployment, 2);
     const limit = { batchSize: 1, delayBetweenBatches: '1h' };
     await cluster.schedule(name, { ...DOWN, namespaces: [name], downscaleRateLimit: limit });
     await eventually('the first sleeps', async () => (await cluster.said(name)).progress?.completed === 1);
@@ -133,7 +133,7 @@ describe.concurrent('a HorizontalPodAutoscaler', () => {
   it('is not touched where the workload goes to 0, unless it would put that up again', async () => {
     const name = 'hpa-zero';
     await cluster.namespace(name);
-    for (const one of ['web', 'queue']) await cluster.deployment(name, one, 4);
+    for (const deployment of ['web', 'queue']) await cluster.deployment(name, deployment, 4);
     await cluster.horizontalScaler(name, 'web', 2, 10);
     await cluster.horizontalScaler(name, 'queue', 0, 10);
     await cluster.asleep(name, { namespaces: [name] });
@@ -149,7 +149,7 @@ describe.concurrent('a HorizontalPodAutoscaler', () => {
     expect([await cluster.replicas(name, 'web'), await cluster.replicas(name, 'queue')]).toEqual([4, 4]);
     const after = await cluster.readHorizontalScaler(name, 'queue');
     expect([after.spec?.minReplicas, savedStateOf(after.metadata?.annotations)]).toEqual([0, {}]);
-    expect((await written(name)).filter((one) => one === 'horizontalpodautoscalers web')).toEqual([]);
+    expect((await written(name)).filter((target) => target === 'horizontalpodautoscalers web')).toEqual([]);
   });
 
   it('is held at what the schedule keeps, and gets its bounds back exactly', async () => {
@@ -181,11 +181,11 @@ describe.concurrent("KEDA's ScaledObject", () => {
   it('is paused before its workload sleeps and resumed after that is awake; one that a person paused stays so', async () => {
     const name = 'keda';
     await cluster.namespace(name);
-    for (const one of ['web', 'held']) await cluster.deployment(name, one, 3);
+    for (const deployment of ['web', 'held']) await cluster.deployment(name, deployment, 3);
     await cluster.scaledObject(name, 'web');
     await cluster.scaledObject(name, 'held', { [KEDA_PAUSED_REPLICAS]: '3' });
-    const paused = async (one: string) =>
-      (await cluster.readScaledObject(name, one)).metadata.annotations?.[KEDA_PAUSED_REPLICAS];
+    const paused = async (deployment: string) =>
+      (await cluster.readScaledObject(name, deployment)).metadata.annotations?.[KEDA_PAUSED_REPLICAS];
     await cluster.asleep(name, { namespaces: [name] });
     expect([await paused('web'), await paused('held')]).toEqual(['0', '3']);
     expect([await cluster.replicas(name, 'web'), await cluster.replicas(name, 'held')]).toEqual([0, 0]);
@@ -197,7 +197,7 @@ describe.concurrent("KEDA's ScaledObject", () => {
     const { metadata } = await cluster.readScaledObject(name, 'web');
     expect([savedStateOf(metadata.annotations), savedStateOf(metadata.labels)]).toEqual([{}, {}]);
     const writes = await written(name);
-    expect(writes.filter((one) => one.endsWith('web'))).toEqual([
+    expect(writes.filter((write) => write.endsWith('web'))).toEqual([
       'scaledobjects web',
       'deployments web',
       'deployments web',
@@ -212,8 +212,9 @@ describe.concurrent('a schedule that keeps one replica', () => {
     const name = 'keeps';
     const before = { several: 3, one: 1, none: 0 };
     await cluster.namespace(name);
-    for (const [one, replicas] of Object.entries(before)) await cluster.deployment(name, one, replicas);
-    const now = async () => await Promise.all(Object.keys(before).map((one) => cluster.replicas(name, one)));
+    for (const [deployment, replicas] of Object.entries(before)) await cluster.deployment(name, deployment, replicas);
+    const now = async () =>
+      await Promise.all(Object.keys(before).map((deployment) => cluster.replicas(name, deployment)));
     await cluster.asleep(name, { namespaces: [name], downscaleReplicas: 1 });
     expect(await now()).toEqual([1, 1, 0]);
     expect(await cluster.savedState(name, 'one')).toEqual({});
@@ -305,7 +306,7 @@ describe('in all of this', () => {
       );
     expect(granted.length).toBeGreaterThan(15);
     const used = new Set((await plane.plane.auditEvents()).flatMap(grantOf));
-    expect(granted.filter((one) => !used.has(one))).toEqual([]);
+    expect(granted.filter((rule) => !used.has(rule))).toEqual([]);
   });
 
   /** A request as the rule that it needs. The base role has some of the same rights, which the API server may name instead. */

@@ -62,7 +62,7 @@ describe.concurrent('GitOps', () => {
     const [, until = ''] = form.exec(await cluster.notes(name, form)) ?? [];
     expect(await cluster.replicas(name, 'web')).toBe(3);
     await again;
-    const moments = (await cluster.writes(name, 'web')).map((one) => Date.parse(one.requestReceivedTimestamp));
+    const moments = (await cluster.writes(name, 'web')).map((write) => Date.parse(write.requestReceivedTimestamp));
     expect(moments).toHaveLength(3);
     // It counts from the look that found it up, which a machine that is slow may have begun long before the write.
     expect(Date.parse(until)).toBeGreaterThanOrEqual(Math.floor((from + CONTESTED_MS) / 1000) * 1000);
@@ -81,8 +81,9 @@ describe.concurrent('a person', () => {
     const name = 'scaled';
     const before = { more: 3, fewer: 3, none: 0 };
     await cluster.namespace(name);
-    for (const [one, replicas] of Object.entries(before)) await cluster.deployment(name, one, replicas);
-    const now = async () => await Promise.all(Object.keys(before).map((one) => cluster.replicas(name, one)));
+    for (const [deployment, replicas] of Object.entries(before)) await cluster.deployment(name, deployment, replicas);
+    const now = async () =>
+      await Promise.all(Object.keys(before).map((deployment) => cluster.replicas(name, deployment)));
     await cluster.asleep(name, { namespaces: [name] });
     // The API server notes no moment for `kubectl scale`, and one for everything else.
     await cluster.scale(name, 'more', 5);
@@ -193,16 +194,16 @@ describe.concurrent('an autoscaler', () => {
   it('that a person changes at night is left until the morning; what GitOps changes is set back at once', async () => {
     const name = 'bounds';
     await cluster.namespace(name);
-    for (const one of ['web', 'api']) {
-      await cluster.deployment(name, one, 4);
-      await cluster.horizontalScaler(name, one, 2, 10);
+    for (const autoscaler of ['web', 'api']) {
+      await cluster.deployment(name, autoscaler, 4);
+      await cluster.horizontalScaler(name, autoscaler, 2, 10);
     }
-    const bounds = async (one: string): Promise<string> => {
-      const { spec } = await cluster.readHorizontalScaler(name, one);
+    const bounds = async (autoscaler: string): Promise<string> => {
+      const { spec } = await cluster.readHorizontalScaler(name, autoscaler);
       return `${spec?.minReplicas}-${spec?.maxReplicas}`;
     };
-    const setMaximum = async (one: string, maxReplicas: number, fieldManager: string): Promise<void> => {
-      const change = { namespace: name, name: one, body: { spec: { maxReplicas } }, fieldManager };
+    const setMaximum = async (autoscaler: string, maxReplicas: number, fieldManager: string): Promise<void> => {
+      const change = { namespace: name, name: autoscaler, body: { spec: { maxReplicas } }, fieldManager };
       await cluster.autoscaling.patchNamespacedHorizontalPodAutoscaler(change, merge);
     };
     await cluster.asleep(name, { namespaces: [name], downscaleReplicas: 1 });

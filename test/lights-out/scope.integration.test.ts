@@ -165,13 +165,14 @@ describe.concurrent('a workload that cannot be written', () => {
   it('holds up nothing else, is shown with why, is tried again, and keeps a deleted schedule until it is awake', async () => {
     const name = 'frozen';
     await cluster.namespace(name);
-    for (const one of ['stuck', 'web', 'api']) await cluster.deployment(name, one, 2);
+    for (const deployment of ['stuck', 'web', 'api']) await cluster.deployment(name, deployment, 2);
     const thaw = await cluster.freeze(name, 'stuck');
     await cluster.schedule(name, { ...DOWN, namespaces: [name] });
     const said = await cluster.stands(name, 'Down', 'ScalingFailed');
     const why = /ValidatingAdmissionPolicy 'freeze-frozen' .* denied request: frozen for an audit$/;
     expect(said.failing).toEqual([{ workload: `Deployment ${name}/stuck`, message: expect.stringMatching(why) }]);
-    const all = async () => await Promise.all(['stuck', 'web', 'api'].map((one) => cluster.replicas(name, one)));
+    const all = async () =>
+      await Promise.all(['stuck', 'web', 'api'].map((deployment) => cluster.replicas(name, deployment)));
     expect(await all()).toEqual([2, 0, 0]);
     expect(await cluster.ready(name)).toMatch(
       /^False ReconcileFailed: 1 workload cannot be written: Deployment frozen\/stuck: .*frozen for an audit/,
@@ -207,7 +208,7 @@ describe('the namespaces that keep Headroom running', () => {
     for (const namespace of spared) expect(await cluster.replicas(namespace, 'server')).toBe(1);
     const { status } = await cluster.readSchedule('all');
     expect(status?.namespaces).toContain('ordinary');
-    expect(status?.namespaces?.filter((one) => spared.includes(one))).toEqual([]);
+    expect(status?.namespaces?.filter((namespace) => spared.includes(namespace))).toEqual([]);
     await cluster.deleteSchedule('all');
     await untilGone('all');
     expect(await cluster.replicas('ordinary', 'server')).toBe(1);

@@ -142,7 +142,7 @@ function shownBy({ recorded: { events }, steps }: Traced): string[] {
 
 function kindsOf(answer: unknown): string[] {
   const { kind, outcomes = [] } = (answer ?? {}) as { kind?: string; outcomes?: { kind: string }[] };
-  return typeof kind === 'string' ? [kind] : outcomes.map((one) => one.kind);
+  return typeof kind === 'string' ? [kind] : outcomes.map((outcome) => outcome.kind);
 }
 
 function failureOf(failure: unknown): string | null {
@@ -154,10 +154,10 @@ function failureOf(failure: unknown): string | null {
 /** The runs of each scenario, the first of them first. */
 function chainsOf(traced: readonly Traced[]): readonly (readonly Traced[])[] {
   const chains = new Map<string, Traced[]>();
-  for (const one of traced) {
-    const { firstExecutionRunId: first } = attributesOf(one.recorded.events[0]) as Readonly<Record<string, string>>;
-    const key = `${one.recorded.release}/${first ?? idOf(one.recorded)}`;
-    chains.set(key, [...(chains.get(key) ?? []), one]);
+  for (const trace of traced) {
+    const { firstExecutionRunId: first } = attributesOf(trace.recorded.events[0]) as Readonly<Record<string, string>>;
+    const key = `${trace.recorded.release}/${first ?? idOf(trace.recorded)}`;
+    chains.set(key, [...(chains.get(key) ?? []), trace]);
   }
   // As they are called: `name`, `name-2`, …, `name-10`.
   const inOrder = new Intl.Collator('en', { numeric: true });

@@ -88,7 +88,7 @@ async function play(
   try {
     // Names of namespaces are shared by all controllers on a platform.
     const episode = await scenario(servers, `${controller}-${name}`);
-    await forgetUnreleased((one) => one.controller === controller && one.name === name);
+    await forgetUnreleased((history) => history.controller === controller && history.name === name);
     await record(client, { controller, name }, episode, replacements);
     console.log(`${controller}/${name} after ${secondsSince(begun)}`);
   } catch (error) {

@@ -34,7 +34,7 @@ async function failedWith(...changes: Change[]): Promise<Record<string, string>>
 
 function failed(replayed: readonly Traced[]): Record<string, string> {
   return Object.fromEntries(
-    replayed.flatMap(({ recorded: one, error }) => (error === null ? [] : [[idOf(one), error]])),
+    replayed.flatMap(({ recorded, error }) => (error === null ? [] : [[idOf(recorded), error]])),
   );
 }
 
@@ -46,7 +46,7 @@ describe('the workflows as they are', () => {
 
   it('search by, wait for and ask on the same task queues as in the histories that are not released', () => {
     const unreleased = traced.filter(({ recorded: { release } }) => release === UNRELEASED);
-    const different = unreleased.map((one) => [idOf(one.recorded), differences(one)] as const);
+    const different = unreleased.map((history) => [idOf(history.recorded), differences(history)] as const);
     const found = Object.fromEntries(different.filter(([, differs]) => differs.length > 0));
     expect(found, `if that is meant, record anew: ${RECORD}`).toEqual({});
   });
@@ -147,7 +147,9 @@ describe('the replay gate', () => {
       ],
     );
     expect(failed(replayed)).toEqual({});
-    const found = Object.fromEntries(replayed.map((one) => [idOf(one.recorded), differences(one).join('; ')]));
+    const found = Object.fromEntries(
+      replayed.map((history) => [idOf(history.recorded), differences(history).join('; ')]),
+    );
     expect(found[`${UNRELEASED}/quota-resize/threshold-merged`]).toMatch(
       /"HeadroomPhase":.+ and is .+"HeadroomPhase":/,
     );

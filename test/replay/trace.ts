@@ -44,14 +44,14 @@ export async function replayTraced(
       logger: new DefaultLogger('ERROR', () => {}),
     });
     const traces = new Map<string, { verdict: string | null; steps: Traced['steps'][number][] }>();
-    const histories = recorded.map((one) => {
+    const histories = recorded.map((history) => {
       // As it was called: a workflow may make its search attributes of it. The runs of a chain share it.
-      const { workflowId, originalExecutionRunId: runId } = attributesOf(one.events[0]) as Readonly<
+      const { workflowId, originalExecutionRunId: runId } = attributesOf(history.events[0]) as Readonly<
         Record<string, string>
       >;
-      if (workflowId === undefined || runId === undefined) throw new Error(`${idOf(one)} has no id`);
+      if (workflowId === undefined || runId === undefined) throw new Error(`${idOf(history)} has no id`);
       traces.set(runId, { verdict: null, steps: [] });
-      return { workflowId, history: one.history };
+      return { workflowId, history: history.history };
     });
     const note = (runId: string, command: Command): void => {
       const traced = traces.get(runId);
@@ -84,9 +84,9 @@ export async function replayTraced(
     for await (const { runId, error } of Worker.runReplayHistories({ workflowBundle, sinks }, histories)) {
       if (error !== undefined) errors.set(runId, error.message.slice(0, 300));
     }
-    return recorded.map((one) => {
-      const { originalExecutionRunId: runId } = attributesOf(one.events[0]) as Readonly<Record<string, string>>;
-      return { recorded: one, error: errors.get(runId ?? '') ?? null, steps: traces.get(runId ?? '')?.steps ?? [] };
+    return recorded.map((history) => {
+      const { originalExecutionRunId: runId } = attributesOf(history.events[0]) as Readonly<Record<string, string>>;
+      return { recorded: history, error: errors.get(runId ?? '') ?? null, steps: traces.get(runId ?? '')?.steps ?? [] };
     });
   } finally {
     await remove();
@@ -108,8 +108,9 @@ export function differences({ recorded, steps }: Traced): string[] {
   const compare = (what: string, then: unknown, now: unknown): void => {
     if (then !== now) found.push(`${what} was ${String(then)} and is ${String(now)}`);
   };
-  const byId = (kind: 'activity' | 'timer', id: unknown) => commands.find((one) => one.kind === kind && one.id === id);
-  const upserts = commands.filter((one) => one.kind === 'searchAttributes');
+  const byId = (kind: 'activity' | 'timer', id: unknown) =>
+    commands.find((command) => command.kind === kind && command.id === id);
+  const upserts = commands.filter((command) => command.kind === 'searchAttributes');
   const own = taskQueueOf(attributesOf(recorded.events[0]));
   for (const event of recorded.events) {
     const attributes = attributesOf(event);

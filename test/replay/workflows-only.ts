@@ -23,7 +23,9 @@ export function tellErrorsOnly(): void {
 export async function whileNothingIsDone(plane: HeadroomPlane, act: () => Promise<void>): Promise<void> {
   bundle ??= bundleWorkflowCode({ workflowsPath, logger });
   const workflowBundle = await bundle;
-  await Promise.all(plane.processes.filter(({ name }) => name === 'worker').map(async (one) => await one.stop()));
+  await Promise.all(
+    plane.processes.filter(({ name }) => name === 'worker').map(async (process) => await process.stop()),
+  );
   const connection = await NativeConnection.connect({ address: plane.temporal.address });
   try {
     const { namespace } = plane.temporal;

@@ -9,7 +9,9 @@ export function accessTests(cluster: () => Cluster): void {
   describe('the role of the worker', () => {
     it('allows everything that the activities ask for, and has no rule that they do not use', async () => {
       const objects = [...(await manifests('rbac.yaml'))] as V1ClusterRole[];
-      const roles = objects.filter((one) => one.kind?.endsWith('Role') && one.metadata?.name === 'headroom-worker');
+      const roles = objects.filter(
+        (manifest) => manifest.kind?.endsWith('Role') && manifest.metadata?.name === 'headroom-worker',
+      );
       const wanted = roles.flatMap((role) =>
         (role.rules ?? []).flatMap((rule) =>
           rule.verbs.flatMap((verb) =>

@@ -130,7 +130,7 @@ export function hintTests(cluster: () => Cluster): void {
         await vi.waitFor(async () => {
           await admin.custom.listClusterCustomObject({ group, version, plural });
           const { resources } = await admin.custom.getAPIResources({ group, version });
-          expect(resources.map((one) => one.kind)).toContain(kind);
+          expect(resources.map((resource) => resource.kind)).toContain(kind);
         }, patience);
       }
       const source = { repoURL: 'https://github.com/acme/gitops.git', path: './teams/a/', targetRevision: 'HEAD' };

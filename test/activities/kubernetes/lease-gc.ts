@@ -34,8 +34,11 @@ export function leaseGcTests(cluster: () => Cluster): void {
   describe('Lease garbage collection', () => {
     it('deletes what is gone, unlocks what no workflow holds, and touches nothing else', async () => {
       const { admin, create } = cluster();
-      for (const one of (await admin.coordination.listNamespacedLease({ namespace: SYSTEM_NAMESPACE })).items) {
-        await admin.coordination.deleteNamespacedLease({ name: one.metadata?.name ?? '', namespace: SYSTEM_NAMESPACE });
+      for (const lease of (await admin.coordination.listNamespacedLease({ namespace: SYSTEM_NAMESPACE })).items) {
+        await admin.coordination.deleteNamespacedLease({
+          name: lease.metadata?.name ?? '',
+          namespace: SYSTEM_NAMESPACE,
+        });
       }
       await create(namespaceOf('gc'), quotaOf('gc', { pods: '1' }), namespaceOf('gc-team'));
       await lease('state-gc-compute', { target: ['gc', 'compute'] });
@@ -70,7 +73,7 @@ export function leaseGcTests(cluster: () => Cluster): void {
       expect(result.kept).toBe(7);
 
       const { items } = await admin.coordination.listNamespacedLease({ namespace: SYSTEM_NAMESPACE });
-      const left = new Map(items.map((one) => [one.metadata?.name, one.spec?.holderIdentity]));
+      const left = new Map(items.map((lease) => [lease.metadata?.name, lease.spec?.holderIdentity]));
       expect(left).toEqual(
         new Map([
           ['leader', undefined],

@@ -145,17 +145,17 @@ export function leaseTests(cluster: () => Cluster): void {
 
     it('with the name of another quota gets a hash, and both keep their own memory', async () => {
       const activities = cluster().activities();
-      const [one, other] = [targetOf('hash-a', 'compute'), targetOf('hash', 'a-compute')];
-      const acquire = (target: typeof one, id: string) =>
+      const [own, other] = [targetOf('hash-a', 'compute'), targetOf('hash', 'a-compute')];
+      const acquire = (target: typeof own, id: string) =>
         activities.ensureLeaseAcquired({
           target,
           decision: decisionOf(id),
           files: [{ ...cpuFile, path: `${id}.yaml` }],
         });
-      expect(await acquire(one, 'one')).toEqual({ kind: 'acquired', batchedQuotas: [] });
+      expect(await acquire(own, 'one')).toEqual({ kind: 'acquired', batchedQuotas: [] });
       expect(await acquire(other, 'other')).toEqual({ kind: 'acquired', batchedQuotas: [] });
       const [first, second] = [
-        await activities.observeQuota({ target: one }),
+        await activities.observeQuota({ target: own }),
         await activities.observeQuota({ target: other }),
       ];
       expect(first.lease).toMatchObject({ name: 'state-hash-a-compute', holder: 'headroom/one' });
@@ -452,10 +452,10 @@ export function leaseTests(cluster: () => Cluster): void {
 
     it('lets one open pull request at a time change it, and names the quota that does', async () => {
       const activities = cluster().activities();
-      const [one, other] = [targetOf('file-one'), targetOf('file-other')];
+      const [own, other] = [targetOf('file-one'), targetOf('file-other')];
       const file = { ...cpuFile, path: 'shared.yaml' };
       const [first, second] = [decisionOf('file1'), decisionOf('file2')];
-      expect(await activities.ensureLeaseAcquired({ target: one, decision: first, files: [file] })).toEqual({
+      expect(await activities.ensureLeaseAcquired({ target: own, decision: first, files: [file] })).toEqual({
         kind: 'acquired',
         batchedQuotas: [],
       });
@@ -465,14 +465,14 @@ export function leaseTests(cluster: () => Cluster): void {
         by: 'file-one/compute',
       });
       expect((await activities.observeQuota({ target: other })).lease.holder).toBeNull();
-      await activities.ensureLeaseReleased({ target: one, decision: first, rejection: null });
+      await activities.ensureLeaseReleased({ target: own, decision: first, rejection: null });
       expect(await activities.ensureLeaseAcquired({ target: other, decision: second, files: [file] })).toEqual({
         kind: 'acquired',
         batchedQuotas: [],
       });
       // Whoever released it before does not take it away from its next holder.
       await activities.ensureLeaseReleased({
-        target: one,
+        target: own,
         decision: { ...first, pullRequest: pullRequestOf('shared.yaml') },
         rejection: null,
       });

@@ -36,7 +36,9 @@ describe('the role of the worker', () => {
       ({ kind, metadata }) => kind === 'ClusterRole' && metadata?.name === 'headroom-worker-lights-out',
     );
     const wanted = (role?.rules ?? []).flatMap(({ verbs, apiGroups = [], resources = [] }) =>
-      verbs.flatMap((verb) => apiGroups.flatMap((group) => resources.map((one) => `${verb} ${one} ${group}`))),
+      verbs.flatMap((verb) =>
+        apiGroups.flatMap((group) => resources.map((resource) => `${verb} ${resource} ${group}`)),
+      ),
     );
     expect(wanted.length).toBeGreaterThan(10);
     // An event is in the log shortly after its answer.

@@ -83,7 +83,7 @@ describe('a workload as it is read', () => {
       horizontal('hpa', 'apps/v1'),
       horizontal('of-something-else', 'example.com/v1'),
       horizontal('made-by-keda', 'apps/v1', { ownerReferences: [owner] }),
-    ].filter((one) => one !== null);
+    ].filter((workload) => workload !== null);
     const [found] = withAutoscalers([deployment], scalers);
     expect(found?.autoscalers.map(({ name }) => name)).toEqual(['keda', 'hpa']);
     expect(found?.autoscalers[1]).toMatchObject({ minReplicas: 1, maxReplicas: 5 });
@@ -131,7 +131,7 @@ it('autoscalers with the marks of a schedule are found also where what they scal
     scaled('gone', 'StatefulSet', marked),
     scaled('gone', 'ReplicaSet', marked),
     scaled('free', 'Deployment'),
-  ].filter((one) => one !== null);
+  ].filter((workload) => workload !== null);
   const deployment = deploymentOf({ metadata, spec: { selector, template } });
   const missing = missingTargets([deployment], scalers);
   expect(missing).toMatchObject([

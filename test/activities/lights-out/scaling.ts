@@ -45,12 +45,12 @@ export function scalingTests(cluster: () => Cluster): void {
   }
 
   async function versions(objects: readonly object[]): Promise<readonly (string | undefined)[]> {
-    return await Promise.all(objects.map(async (one) => (await cluster().read(one)).metadata?.resourceVersion));
+    return await Promise.all(objects.map(async (given) => (await cluster().read(given)).metadata?.resourceVersion));
   }
 
   /** CronJobs only change when somebody writes them; the others also when their controllers count pods. */
   async function generations(objects: readonly object[]): Promise<readonly (number | undefined)[]> {
-    return await Promise.all(objects.map(async (one) => (await cluster().read(one)).metadata?.generation));
+    return await Promise.all(objects.map(async (given) => (await cluster().read(given)).metadata?.generation));
   }
 
   describe('putting workloads to sleep', () => {

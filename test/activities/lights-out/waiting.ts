@@ -87,7 +87,7 @@ export function waitingTests(cluster: () => Cluster): void {
       });
       await scaled(at(MORNING), lookOf(ns));
       await expect(
-        at().awaitScaled({ target: targetOf(ns), direction: 'Up', items: items.map((one) => ({ ...one, to: 1 })) }),
+        at().awaitScaled({ target: targetOf(ns), direction: 'Up', items: items.map((item) => ({ ...item, to: 1 })) }),
       ).rejects.toThrow(/^7 of 7 workloads are not ready yet: .* and 2 more$/);
     });
   });

@@ -135,8 +135,8 @@ describe('what a namespace uses', () => {
         return { used: { pods: String(pods), secrets: '4' }, unmeasured: [] };
       },
     });
-    const [one] = await counting.observeNamespaceUsage(asked);
-    expect(one?.count).toEqual({
+    const [answer] = await counting.observeNamespaceUsage(asked);
+    expect(answer?.count).toEqual({
       used: { secrets: '4' },
       unmeasured: [{ keys: ['pods'], reason: 'it is changing just now' }],
     });

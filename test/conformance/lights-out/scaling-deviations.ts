@@ -28,7 +28,9 @@ function isAnothers(input: ScalerInput): boolean {
 /** What a case expects, with other answers for the keys that speak of the same. */
 function withAnswers(expected: unknown, answers: Readonly<Record<string, unknown>>): Answers {
   const entries = Object.entries(expected as Answers).map(([key, value]): [string, unknown] => {
-    const about = Object.keys(answers).find((one) => key.includes(one) && !key.includes(`original-${one}`));
+    const about = Object.keys(answers).find(
+      (annotation) => key.includes(annotation) && !key.includes(`original-${annotation}`),
+    );
     return [key, about === undefined ? value : answers[about]];
   });
   return Object.fromEntries(entries);

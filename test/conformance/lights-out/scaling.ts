@@ -129,7 +129,7 @@ function answerOf({ workload, isSkipped, isRefused }: Scaled, key: string, expec
       (isOfLabel || MARKS.every((mark) => annotations[mark] === undefined)) && labels[MANAGED_BY] === undefined;
     return /annotation/i.test(key) || isOfLabel ? isGone : undefined;
   }
-  const mark = MARKS.find((one) => key.includes(one.slice(GROUP.length + 1)));
+  const mark = MARKS.find((text) => key.includes(text.slice(GROUP.length + 1)));
   if (mark !== undefined) return (isOfLabel ? labels[mark] : annotations[mark]) ?? null;
   switch (key) {
     case 'replicas':
@@ -217,7 +217,11 @@ const clusterInput = z.union([
     .array(z.union([z.string(), z.looseObject({ name: z.string(), labels: texts.optional() })]))
     .transform(
       (list): Readonly<Record<string, Labels>> =>
-        Object.fromEntries(list.map((one) => (typeof one === 'string' ? [one, {}] : [one.name, one.labels ?? {}]))),
+        Object.fromEntries(
+          list.map((namespace) =>
+            typeof namespace === 'string' ? [namespace, {}] : [namespace.name, namespace.labels ?? {}],
+          ),
+        ),
     ),
 ]);
 
@@ -281,7 +285,7 @@ const state = z.union([
   }),
 ]);
 type State = z.infer<typeof state>;
-const states = z.union([z.array(state), state.transform((one) => [one])]).optional();
+const states = z.union([z.array(state), state.transform((single) => [single])]).optional();
 
 const moment = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
@@ -330,9 +334,9 @@ class Controller {
   }
 
   #add(kind: WorkloadType, list: readonly State[]): void {
-    for (const one of list) {
+    for (const item of list) {
       const key = `w${this.keys.length}`;
-      const { replicas = 1, suspend = false, labels = {}, annotations = {} }: Extract<State, { name?: unknown }> = one;
+      const { replicas = 1, suspend = false, labels = {}, annotations = {} }: Extract<State, { name?: unknown }> = item;
       const isCronJob = kind === 'CronJob';
       this.cluster.put(
         key,
@@ -440,8 +444,10 @@ function controlled(input: ControllerInput, expected: unknown): unknown {
   const period = controller.periodAt(last);
   const stats: Readonly<Record<string, number>> = controller.plan?.stats ?? {};
   return answers(expected, (key, value) => {
-    const of = (one: Workload, what = key) =>
-      what === 'state' ? stateAt(last) : answerOf({ workload: one, isSkipped: false, isRefused: false }, what, value);
+    const of = (workload: Workload, what = key) =>
+      what === 'state'
+        ? stateAt(last)
+        : answerOf({ workload: workload, isSkipped: false, isRefused: false }, what, value);
     if (key === 'error') return controller.problems.length > 0;
     if (key === 'namespaces') return controller.plan?.namespaces;
     if (key === 'state') return moments.length > 1 && Array.isArray(value) ? moments.map(stateAt) : stateAt(last);
@@ -454,11 +460,11 @@ function controlled(input: ControllerInput, expected: unknown): unknown {
     if (key === 'finalizer') return isDeleted ? finalizerAfterDeletion(controller.plan) : finalizerOf();
     if (key === 'requeueAfter') return new NotCompared(OWN_PACE);
     if (Array.isArray(value) && moments.length > 1)
-      return history.flatMap(([one]) => (one === undefined ? [] : [of(one)]));
-    if (Array.isArray(value)) return after.map((one) => of(one));
-    const [one] = after;
-    if (one === undefined) throw new UnknownShape(`expected has ${key}, and there is no workload`);
-    return of(one);
+      return history.flatMap(([first]) => (first === undefined ? [] : [of(first)]));
+    if (Array.isArray(value)) return after.map((written) => of(written));
+    const [first] = after;
+    if (first === undefined) throw new UnknownShape(`expected has ${key}, and there is no workload`);
+    return of(first);
   });
 }
 

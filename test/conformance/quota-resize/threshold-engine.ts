@@ -221,11 +221,11 @@ export const thresholdEngineKinds: Readonly<Record<string, Adapter>> = {
       events: z.union([z.number(), z.array(z.string())]).optional(),
     }),
     ({ quotaHard, statefulSet, replicaSet, daemonSet, events }) => {
-      const misses = [statefulSet, replicaSet, daemonSet].flatMap((one) =>
-        one === undefined ? [] : [missing(one.replicas - one.statusReplicas, one.podRequests)],
+      const misses = [statefulSet, replicaSet, daemonSet].flatMap((workload) =>
+        workload === undefined ? [] : [missing(workload.replicas - workload.statusReplicas, workload.podRequests)],
       );
       const told = misses.length === 0 && Array.isArray(events) ? [messageDemand(events)] : [];
-      const demand = [...misses, ...told].reduce<ResourceList>((sum, one) => addLists(sum, one), {});
+      const demand = [...misses, ...told].reduce<ResourceList>((sum, list) => addLists(sum, list), {});
       const ofQuota = maskList(demand, Object.keys(quotaHard));
       return { deficitMilli: milliOf(ofQuota, Object.keys(ofQuota)) };
     },

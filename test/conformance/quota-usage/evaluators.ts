@@ -65,12 +65,14 @@ const BARE: UsageContext = { now: NOW, deviceClasses: new Map(), podNamed: () =>
 const deviceClasses = z.record(z.string(), z.object({ extendedResourceName: z.string().optional() }));
 
 function deviceContext(classes: z.infer<typeof deviceClasses> = {}, featureGates: Gates = {}): UsageContext {
-  const named = Object.entries(classes).map(([name, one]) => [name, one.extendedResourceName ?? null] as const);
+  const named = Object.entries(classes).map(
+    ([name, deviceClass]) => [name, deviceClass.extendedResourceName ?? null] as const,
+  );
   return { ...BARE, deviceClasses: new Map(named), extendedClaims: featureGates['DRAExtendedResource'] ?? false };
 }
 
-const charge = (resource: GroupResource, one: CountedObject, context = BARE) =>
-  evaluatorFor(resource).usage(one, context);
+const charge = (resource: GroupResource, counted: CountedObject, context = BARE) =>
+  evaluatorFor(resource).usage(counted, context);
 
 const options = z
   .object({
@@ -133,7 +135,7 @@ const matchingResources = (resource: GroupResource) =>
 const matchingScopes = (resource: GroupResource, key: string) =>
   adapter(
     z.looseObject({ selectors }).refine((input) => key in input, `there is no ${key}`),
-    (input) => input.selectors.filter((one) => evaluatorFor(resource).matchesScope(one, input[key] as CountedObject)),
+    (input) => input.selectors.filter((term) => evaluatorFor(resource).matchesScope(term, input[key] as CountedObject)),
     sameJson,
   );
 
@@ -146,7 +148,7 @@ const statsInput = z.object({
 /** The original is asked for no resource by name, so it names only what some counted pod is charged. */
 function podStats(input: z.infer<typeof statsInput>): unknown {
   const evaluator = evaluatorFor(pods);
-  const all = Object.fromEntries(input.pods.flatMap((one) => Object.entries(evaluator.usage(one, BARE))));
+  const all = Object.fromEntries(input.pods.flatMap((given) => Object.entries(evaluator.usage(given, BARE))));
   const count = calculateUsage({ ...input, hard: all }, [evaluator], () => ({ objects: input.pods }), BARE);
   return Object.fromEntries(Object.entries(count.used).filter(([, amount]) => amount !== '0'));
 }

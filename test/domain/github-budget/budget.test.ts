@@ -32,8 +32,8 @@ function ask(id: string, priority: WritePriority = 'threshold', call = `call of 
 }
 
 /** One question alone. */
-function grantPermits(state: BudgetState, one: Ask, now: number, limits = LIMITS): [BudgetState, Answer] {
-  const [after, [answer]] = takeAll(state, { asks: [one], limits }, now);
+function grantPermits(state: BudgetState, asked: Ask, now: number, limits = LIMITS): [BudgetState, Answer] {
+  const [after, [answer]] = takeAll(state, { asks: [asked], limits }, now);
   if (answer === undefined) throw new Error('there was no answer');
   return [after, answer];
 }
@@ -42,10 +42,10 @@ function grantPermits(state: BudgetState, one: Ask, now: number, limits = LIMITS
 function askAll(state: BudgetState, asks: readonly Ask[], now: number): [BudgetState, Map<string, Answer>] {
   const answers = new Map<string, Answer>();
   let after = state;
-  for (const one of asks) {
-    const [next, answer] = grantPermits(after, one, now);
+  for (const asked of asks) {
+    const [next, answer] = grantPermits(after, asked, now);
     after = next;
-    answers.set(one.id, answer);
+    answers.set(asked.id, answer);
   }
   return [after, answers];
 }
@@ -330,8 +330,9 @@ describe('whoever asks, and however late permits are used', () => {
         const { granted } = play(given);
         const servedAt = new Map(granted.map(({ index, at }) => [index, at]));
         const arrived = given.askers.map(({ arrives }, index) => ({ arrives, at: servedAt.get(index) ?? Infinity }));
-        for (const one of arrived) {
-          for (const other of arrived) if (one.arrives < other.arrives) expect(one.at).toBeLessThanOrEqual(other.at);
+        for (const asked of arrived) {
+          for (const other of arrived)
+            if (asked.arrives < other.arrives) expect(asked.at).toBeLessThanOrEqual(other.at);
         }
       }),
       { numRuns: 200 },

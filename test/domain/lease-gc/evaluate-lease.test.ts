@@ -30,13 +30,13 @@ function lease(namespace: string, quota: string, holder?: string) {
   };
 }
 
-function judge(one: Parameters<typeof evaluateLease>[0], age = 60 * MINUTE): string {
-  return evaluateLease(one, now - age, surroundings, now).kind;
+function judge(lease: Parameters<typeof evaluateLease>[0], age = 60 * MINUTE): string {
+  return evaluateLease(lease, now - age, surroundings, now).kind;
 }
 
 /** What is done with a Lease that was last written a year ago, and the sentence that says why. */
-function sentence(one: Parameters<typeof evaluateLease>[0]): string {
-  const judgement = evaluateLease(one, now - 365 * 24 * 60 * MINUTE, surroundings, now);
+function sentence(lease: Parameters<typeof evaluateLease>[0]): string {
+  const judgement = evaluateLease(lease, now - 365 * 24 * 60 * MINUTE, surroundings, now);
   return judgement.kind === 'keep' ? 'keep' : `${judgement.kind}: ${judgement.why}`;
 }
 

@@ -111,32 +111,32 @@ class Nights {
         voices: [],
       });
     }
-    for (const one of KEYS) this.create(one, 'person', BORN);
+    for (const workload of KEYS) this.create(workload, 'person', BORN);
     this.rescope();
   }
 
-  create(one: string, by: 'person' | 'gitops', at: number): void {
-    const type = TYPES[one] ?? 'Deployment';
-    const first = full(one);
+  create(workload: string, by: 'person' | 'gitops', at: number): void {
+    const type = TYPES[workload] ?? 'Deployment';
+    const first = full(workload);
     this.#uid += 1;
     this.cluster.put(
-      one,
+      workload,
       workloadOf({
         kind: type,
-        namespace: namespaceNameOf(one),
-        name: nameOf(one),
+        namespace: namespaceNameOf(workload),
+        name: nameOf(workload),
         uid: `uid-${this.#uid}`,
         createdAt: at,
         createdBy: MANAGERS[by],
         replicas: type === 'CronJob' ? null : first,
         changed: { manager: MANAGERS[by], at, isOnlyIt: false },
-        autoscalers: one === 'a/keda' ? [scaledObject()] : [],
+        autoscalers: workload === 'a/keda' ? [scaledObject()] : [],
       }),
     );
-    this.model.rows.set(one, {
+    this.model.rows.set(workload, {
       isCronJob: type === 'CronJob',
       type,
-      namespace: namespaceNameOf(one),
+      namespace: namespaceNameOf(workload),
       value: first,
       full: 0,
       sleeper: null,
@@ -147,8 +147,8 @@ class Nights {
       isExcluded: false,
       voices: [],
     });
-    this.zeroed.delete(one);
-    if (first === 0) this.zeroed.add(one);
+    this.zeroed.delete(workload);
+    if (first === 0) this.zeroed.add(workload);
   }
 
   specOf({ name, keeps, types, isSuspended }: Keeper) {
@@ -231,37 +231,37 @@ class Nights {
       if (items === 0) break;
     }
     this.model.settle(this.now);
-    for (const [one, row] of this.model.rows) {
-      const workload = this.cluster.get(one);
+    for (const [name, row] of this.model.rows) {
+      const workload = this.cluster.get(name);
       const { annotations, labels, autoscalers } = workload;
-      same(`the value of ${one}`, row.value, this.cluster.value(one));
+      same(`the value of ${name}`, row.value, this.cluster.value(name));
       // The annotations of a Deployment are those of another revision where somebody went back to that.
       const isHalf = annotations[MANAGED_BY] === undefined || labels[MANAGED_BY] === undefined;
       const isUndone = workload.kind === 'Deployment' && isHalf;
-      if (!isUndone) same(`the owner of ${one}`, row.sleeper, annotations[MANAGED_BY] ?? null);
-      same(`the label of ${one}`, row.sleeper, labels[MANAGED_BY] ?? null);
+      if (!isUndone) same(`the owner of ${name}`, row.sleeper, annotations[MANAGED_BY] ?? null);
+      same(`the label of ${name}`, row.sleeper, labels[MANAGED_BY] ?? null);
       const keda = autoscalers[0]?.annotations ?? {};
-      if (row.sleeper !== null && row.last.by === 'ours' && one === 'a/keda' && this.model.keepers.length > 0) {
-        same(`the pause of ${one}`, `${row.value}`, keda[KEDA_PAUSED_REPLICAS]);
+      if (row.sleeper !== null && row.last.by === 'ours' && name === 'a/keda' && this.model.keepers.length > 0) {
+        same(`the pause of ${name}`, `${row.value}`, keda[KEDA_PAUSED_REPLICAS]);
       }
     }
   }
 
   /** Somebody sets a value, as far as it is another one. */
-  write(one: string, next: number, by: LastWrite['by'] & keyof typeof MANAGERS, isSure = true): void {
-    const row = this.model.rows.get(one);
-    if (row === undefined || next === this.cluster.value(one)) return;
+  write(workload: string, next: number, by: LastWrite['by'] & keyof typeof MANAGERS, isSure = true): void {
+    const row = this.model.rows.get(workload);
+    if (row === undefined || next === this.cluster.value(workload)) return;
     // The annotations of an older revision count for what has no replicas: nothing is lost by that.
-    const { annotations, labels } = this.cluster.get(one);
+    const { annotations, labels } = this.cluster.get(workload);
     if (next === 0 && annotations[ORIGINAL_REPLICAS] !== undefined && labels[MANAGED_BY] === undefined) return;
-    this.cluster.set(one, next, { manager: MANAGERS[by], at: this.now, isOnlyIt: isSure });
+    this.cluster.set(workload, next, { manager: MANAGERS[by], at: this.now, isOnlyIt: isSure });
     row.value = next;
     row.last = { by, at: this.now, isSure };
-    if (next === 0) this.zeroed.add(one);
+    if (next === 0) this.zeroed.add(workload);
   }
 
-  scale(one: string, next: number): void {
-    this.write(one, this.model.rows.get(one)?.isCronJob === true ? Math.min(next, 1) : next, 'person');
+  scale(workload: string, next: number): void {
+    this.write(workload, this.model.rows.get(workload)?.isCronJob === true ? Math.min(next, 1) : next, 'person');
   }
 
   /** Annotates a workload or a namespace, and says so to the table. */
@@ -274,7 +274,7 @@ class Nights {
     const name = kind === 'wake' ? WAKE_UNTIL : SLEEP_UNTIL;
     const annotations = { ...object.annotations, [name]: formatInstant(until) };
     const voice: Voice = { kind, from: null, until };
-    const others = voices.filter((one) => one.kind !== kind);
+    const others = voices.filter((other) => other.kind !== kind);
     if (kind === 'wake') return { object: { ...object, annotations }, voices: [...others, voice] };
     const { sleepingSince: _before, ...rest } = object;
     // It is not always said when an annotation was written.
@@ -283,65 +283,66 @@ class Nights {
     return { object: { ...object, annotations, sleepingSince: this.now }, voices: [...others, since] };
   }
 
-  happen(one: NightEvent): void {
-    const keeper = 'schedule' in one ? this.model.keepers.find(({ name }) => name === one.schedule) : undefined;
-    const row = 'key' in one ? this.model.rows.get(one.key) : undefined;
-    switch (one.what) {
+  happen(event: NightEvent): void {
+    const keeper = 'schedule' in event ? this.model.keepers.find(({ name }) => name === event.schedule) : undefined;
+    const row = 'key' in event ? this.model.rows.get(event.key) : undefined;
+    switch (event.what) {
       case 'turn':
         if (keeper === undefined) return;
         keeper.state = keeper.state === 'Up' ? 'Down' : 'Up';
         keeper.since = this.now;
         return;
       case 'scale':
-        this.scale(one.key, one.value);
+        this.scale(event.key, event.value);
         return;
       case 'deploy': {
         // A new image: whoever applies it owns the replicas by then only if they were another number, or their own before.
         if (row === undefined) return;
         const isOwner = row.last.by === 'person';
-        if (this.cluster.value(one.key) !== full(one.key)) this.write(one.key, full(one.key), 'person', false);
+        if (this.cluster.value(event.key) !== full(event.key)) this.write(event.key, full(event.key), 'person', false);
         else if (isOwner) {
           row.last = { by: 'person', at: this.now, isSure: false };
-          this.cluster.set(one.key, full(one.key), { manager: MANAGERS.person, at: this.now, isOnlyIt: false });
+          this.cluster.set(event.key, full(event.key), { manager: MANAGERS.person, at: this.now, isOnlyIt: false });
         }
         return;
       }
       case 'gitops':
-        this.write(one.key, full(one.key), 'gitops', false);
+        this.write(event.key, full(event.key), 'gitops', false);
         return;
       case 'undo': {
         // Back to an older revision: its annotations come with it, which were copied by day or in some other night.
         if (row === undefined || row.type !== 'Deployment' || !['a', 'b'].includes(row.namespace)) return;
-        const workload = this.cluster.get(one.key);
+        const workload = this.cluster.get(event.key);
         const {
           [ORIGINAL_REPLICAS]: _count,
           [MANAGED_BY]: _owner,
           [DOWN_SINCE]: _since,
           ...rest
         } = workload.annotations;
-        if (workload.labels[MANAGED_BY] !== undefined) this.cluster.put(one.key, { ...workload, annotations: rest });
-        else if (this.cluster.value(one.key) > 0) {
+        if (workload.labels[MANAGED_BY] !== undefined) this.cluster.put(event.key, { ...workload, annotations: rest });
+        else if (this.cluster.value(event.key) > 0) {
           const stale = { [ORIGINAL_REPLICAS]: '7', [MANAGED_BY]: 'nights', [DOWN_SINCE]: formatInstant(BORN) };
-          this.cluster.put(one.key, { ...workload, annotations: { ...rest, ...stale } });
+          this.cluster.put(event.key, { ...workload, annotations: { ...rest, ...stale } });
         }
         return;
       }
       case 'machine':
         // What KEDA does to its own workload is another matter; CronJobs have no machines.
-        if (row !== undefined && !row.isCronJob && one.key !== 'a/keda') this.write(one.key, one.value, 'machine');
+        if (row !== undefined && !row.isCronJob && event.key !== 'a/keda')
+          this.write(event.key, event.value, 'machine');
         return;
       case 'create':
-        if (row === undefined) this.create(one.key, one.by, this.now);
+        if (row === undefined) this.create(event.key, event.by, this.now);
         return;
       case 'remove':
-        this.cluster.remove(one.key);
-        this.model.rows.delete(one.key);
+        this.cluster.remove(event.key);
+        this.model.rows.delete(event.key);
         return;
       case 'label': {
-        const found = this.cluster.namespaces.get(one.namespace);
+        const found = this.cluster.namespaces.get(event.namespace);
         if (found === undefined) return;
         const labels: Record<string, string> = found.labels['sleeps'] === 'yes' ? {} : { sleeps: 'yes' };
-        this.cluster.namespaces.set(one.namespace, { ...found, labels });
+        this.cluster.namespaces.set(event.namespace, { ...found, labels });
         this.rescope();
         return;
       }
@@ -353,49 +354,49 @@ class Nights {
       case 'exclude': {
         if (row === undefined) return;
         row.isExcluded = !row.isExcluded;
-        const workload = this.cluster.get(one.key);
+        const workload = this.cluster.get(event.key);
         const { keep: _, ...labels } = workload.labels;
-        this.cluster.put(one.key, { ...workload, labels: row.isExcluded ? { ...labels, keep: 'yes' } : labels });
+        this.cluster.put(event.key, { ...workload, labels: row.isExcluded ? { ...labels, keep: 'yes' } : labels });
         return;
       }
       case 'annotate': {
         if (row === undefined) return;
-        const workload = this.cluster.get(one.key);
-        const { object, voices } = this.#note(workload, row.voices, one);
+        const workload = this.cluster.get(event.key);
+        const { object, voices } = this.#note(workload, row.voices, event);
         row.voices = voices;
-        this.cluster.put(one.key, object);
+        this.cluster.put(event.key, object);
         return;
       }
       case 'unannotate': {
         if (row === undefined) return;
         row.voices = [];
-        const workload = this.cluster.get(one.key);
+        const workload = this.cluster.get(event.key);
         const { [WAKE_UNTIL]: _wake, [SLEEP_UNTIL]: _sleep, ...annotations } = workload.annotations;
-        this.cluster.put(one.key, { ...workload, annotations });
+        this.cluster.put(event.key, { ...workload, annotations });
         return;
       }
       case 'annotateNamespace': {
-        const found = this.cluster.namespaces.get(one.namespace);
+        const found = this.cluster.namespaces.get(event.namespace);
         if (found === undefined) return;
-        const before = this.model.namespaceVoices[one.namespace] ?? [];
-        const { object, voices } = this.#note(found, before, one);
-        this.model.namespaceVoices[one.namespace] = voices;
-        this.cluster.namespaces.set(one.namespace, object);
+        const before = this.model.namespaceVoices[event.namespace] ?? [];
+        const { object, voices } = this.#note(found, before, event);
+        this.model.namespaceVoices[event.namespace] = voices;
+        this.cluster.namespaces.set(event.namespace, object);
         return;
       }
       case 'override': {
         if (keeper === undefined) return;
-        const until = this.now + one.hours * 3_600_000;
-        const { kind, namespace } = one;
+        const until = this.now + event.hours * 3_600_000;
+        const { kind, namespace } = event;
         keeper.voices = [...keeper.voices, { kind, namespace, from: this.now, until }];
-        this.overrides[one.schedule].push({ kind, namespace, since: this.now, until, by: 'alice', reason: '' });
+        this.overrides[event.schedule].push({ kind, namespace, since: this.now, until, by: 'alice', reason: '' });
         return;
       }
       case 'suspend':
         if (keeper !== undefined) keeper.isSuspended = !keeper.isSuspended;
         return;
       case 'keep':
-        if (keeper !== undefined) keeper.keeps = one.replicas;
+        if (keeper !== undefined) keeper.keeps = event.replicas;
         return;
       case 'delete':
         if (keeper !== undefined) keeper.isLeaving = true;
@@ -413,9 +414,9 @@ describe('a few workloads over many nights', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 3, maxLength: 25 }), (steps) => {
         const nights = new Nights();
-        for (const { event: one, seconds, after } of steps) {
+        for (const { event: next, seconds, after } of steps) {
           nights.now += seconds * 1000;
-          nights.happen(one);
+          nights.happen(next);
           nights.now += 1000;
           if (after === 'settle') {
             nights.settle();
@@ -435,13 +436,13 @@ describe('a few workloads over many nights', () => {
         for (const keeper of nights.model.keepers) keeper.isLeaving = true;
         nights.now += 1000;
         nights.settle();
-        for (const [one, row] of nights.model.rows) {
+        for (const [workload, row] of nights.model.rows) {
           // Of a schedule that vanished, with nobody left to take its place.
           if (row.sleeper !== null) continue;
-          if (!nights.zeroed.has(one)) same(`${one} runs`, true, nights.cluster.value(one) > 0);
-          expect(nights.cluster.get(one).autoscalers.flatMap(({ annotations }) => Object.keys(annotations))).toEqual(
-            [],
-          );
+          if (!nights.zeroed.has(workload)) same(`${workload} runs`, true, nights.cluster.value(workload) > 0);
+          expect(
+            nights.cluster.get(workload).autoscalers.flatMap(({ annotations }) => Object.keys(annotations)),
+          ).toEqual([]);
         }
       }),
       { numRuns: 1000 },

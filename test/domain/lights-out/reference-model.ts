@@ -95,7 +95,7 @@ export class ReferenceModel {
   /** One schedule comes by one workload. Whether that changed anything. */
   visit(key: string, name: string, now: number): boolean {
     const row = this.rows.get(key);
-    const keeper = this.keepers.find((one) => one.name === name);
+    const keeper = this.keepers.find((candidate) => candidate.name === name);
     if (row === undefined || keeper === undefined) return false;
     const before = JSON.stringify(row);
     this.#visit(row, keeper, now);
@@ -109,8 +109,10 @@ export class ReferenceModel {
       return;
     }
     if (keeper.isSuspended) return;
-    const holder = this.keepers.find((one) => one.name === row.sleeper);
-    const claimant = this.keepers.find((one) => !one.isSuspended && !one.isLeaving && this.#holds(one, row));
+    const holder = this.keepers.find((candidate) => candidate.name === row.sleeper);
+    const claimant = this.keepers.find(
+      (candidate) => !candidate.isSuspended && !candidate.isLeaving && this.#holds(candidate, row),
+    );
     if ((holder ?? claimant) !== keeper) return;
     const wanted = this.#wanted(keeper, row, now);
     if (wanted === 'wake') {

@@ -101,7 +101,7 @@ export class SmallCluster {
     if (found === undefined || found.resourceVersion !== change.resourceVersion) return false;
     const { metadata } = merged(stored(found, {}), change.patch) as Stored;
     const written: Autoscaler = { ...found, ...metadata, resourceVersion: this.#next() };
-    const autoscalers = workload.autoscalers.map((one) => (one === found ? written : one));
+    const autoscalers = workload.autoscalers.map((autoscaler) => (autoscaler === found ? written : autoscaler));
     this.workloads.set(key, { ...workload, autoscalers });
     return true;
   }

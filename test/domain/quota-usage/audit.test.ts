@@ -22,7 +22,7 @@ function observed(memory: AuditMemory, [now, counted, shown]: Look, keepMs = KEE
 }
 
 function looks(...all: readonly Look[]): AuditMemory {
-  return all.reduce((memory, one) => observed(memory, one), emptyAudit);
+  return all.reduce((memory, observation) => observed(memory, observation), emptyAudit);
 }
 
 describe('a number of a status', () => {
@@ -188,7 +188,7 @@ describe('a status that stands still', () => {
           (memory, count, at) => observed(memory, [at, `${count}`, `${past.shown[at]}`]),
           emptyAudit,
         );
-        const memory = then.slice(0, after).reduce((all, one) => observed(all, one), before);
+        const memory = then.slice(0, after).reduce((all, observation) => observed(all, observation), before);
         expect(wrongFor(memory, from + after, after)).toMatchObject([{ shown: '9' }]);
         expect(wrongFor(memory, from + after - 1, after)).toEqual([]);
       }),

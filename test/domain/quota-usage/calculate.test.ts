@@ -221,7 +221,7 @@ describe('for any namespace', () => {
       fc.property(anyNamespace, anyHard, (content, hard) => {
         const { used, unmeasured } = calculateUsage({ hard }, staticEvaluators, namespace(content), withGpus);
         const charges = Object.entries(content).flatMap(([name, objects]) => {
-          const evaluator = staticEvaluators.find((one) => groupResourceName(one.resource) === name);
+          const evaluator = staticEvaluators.find((candidate) => groupResourceName(candidate.resource) === name);
           return objects.map((object) => evaluator?.usage(object, withGpus) ?? {});
         });
         const zeros = Object.fromEntries(Object.keys(hard).map((name) => [name, '0']));
@@ -238,13 +238,13 @@ describe('for any namespace', () => {
         const hard = { pods: '1', 'count/pods': '1', cpu: '1', 'requests.memory': '1' };
         const count = (scopes: readonly string[]) =>
           calculateUsage({ hard, scopes }, staticEvaluators, namespace(content), withGpus).used;
-        for (const [one, other] of [
+        for (const [first, other] of [
           ['Terminating', 'NotTerminating'],
           ['BestEffort', 'NotBestEffort'],
         ] as const) {
-          expect(equalLists(addLists(count([one]), count([other])), count([]))).toBe(true);
+          expect(equalLists(addLists(count([first]), count([other])), count([]))).toBe(true);
           expect(
-            equalLists(count([one, other]), { pods: '0', 'count/pods': '0', cpu: '0', 'requests.memory': '0' }),
+            equalLists(count([first, other]), { pods: '0', 'count/pods': '0', cpu: '0', 'requests.memory': '0' }),
           ).toBe(true);
         }
       }),
@@ -257,7 +257,7 @@ describe('for any namespace', () => {
       fc.property(anyNamespace, anyHard, failing, (content, hard, failed) => {
         const whole = calculateUsage({ hard }, staticEvaluators, namespace(content), withGpus);
         const part = calculateUsage({ hard }, staticEvaluators, namespace({ ...content, [failed]: 'gone' }), withGpus);
-        const evaluator = staticEvaluators.find((one) => groupResourceName(one.resource) === failed);
+        const evaluator = staticEvaluators.find((candidate) => groupResourceName(candidate.resource) === failed);
         const lost = evaluator?.matchingResources(Object.keys(hard), withGpus) ?? [];
         expect(part.unmeasured.flatMap(({ keys }) => keys).toSorted()).toEqual(lost.toSorted());
         expect(part.used).toEqual(

@@ -21,7 +21,7 @@ function resource(text: string, change: Partial<DiscoveredResource> = {}): Disco
 function found(resources: readonly (string | DiscoveredResource)[], ...failed: readonly string[]): Discovery {
   return {
     kind: 'discovered',
-    resources: resources.map((one) => (typeof one === 'string' ? resource(one) : one)),
+    resources: resources.map((given) => (typeof given === 'string' ? resource(given) : given)),
     failed,
   };
 }
@@ -30,7 +30,8 @@ function monitored(...texts: readonly string[]): readonly Monitored[] {
   return nextMonitors([], found(texts));
 }
 
-const named = (all: readonly Monitored[]) => all.map((one) => `${groupResourceName(one)}/${one.version}`);
+const named = (all: readonly Monitored[]) =>
+  all.map((monitored) => `${groupResourceName(monitored)}/${monitored.version}`);
 
 describe('what is monitored after a round of discovery', () => {
   it('is everything of namespaces that can be created, listed, watched and deleted, by name', () => {
@@ -122,7 +123,7 @@ describe('what is monitored after a round of discovery', () => {
 
 describe('what has to be watched', () => {
   const existing = ['pods', 'services', 'secrets', 'deployments.apps', 'widgets.example.com', 'jobs.batch'];
-  const evaluators = evaluatorsFor(existing.map((one) => resource(one)));
+  const evaluators = evaluatorsFor(existing.map((name) => resource(name)));
   const needed = (...limits: readonly string[][]) =>
     neededResources(
       limits.map((keys) => ({ hard: Object.fromEntries(keys.map((key) => [key, '1'])) })),

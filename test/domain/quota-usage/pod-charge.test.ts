@@ -70,9 +70,7 @@ describe('the charge of a pod', () => {
     ['the greatest step, not the sum of them', ['1'], [asking({ cpu: '2' }), asking({ cpu: '3' })], '3'],
     ['the containers where no step is greater', ['2', '2'], [asking({ cpu: '3' })], '4'],
   ])('counts %s', (_, containers, initContainers, cpu) => {
-    expect(
-      podRequests({ spec: { containers: containers.map((one) => asking({ cpu: one })), initContainers } }),
-    ).toEqual({
+    expect(podRequests({ spec: { containers: containers.map((cpu) => asking({ cpu })), initContainers } })).toEqual({
       cpu,
     });
   });

@@ -42,10 +42,10 @@ describe('the charges of a quota', () => {
   it('are settled by the objects that come, the oldest first, and by nothing else', () => {
     const first = note([], {}, { pods: '2', 'requests.cpu': '1' }, AT);
     const both = note(first, { pods: '2', 'requests.cpu': '1' }, { pods: '3', 'requests.cpu': '1500m' }, AT + 500);
-    const one = noteArrival(both, { pods: '1', 'requests.cpu': '500m', 'limits.cpu': '4' });
-    expect(unsettledAt(one, AT + 500)).toEqual({ pods: '2', 'requests.cpu': '1' });
-    expect(unsettledAt(one, AT + CHARGE_GRACE_MS)).toEqual({ pods: '1', 'requests.cpu': '500m' });
-    const three = noteArrival(noteArrival(one, { pods: '1', 'requests.cpu': '500m' }), { pods: '4' });
+    const afterOne = noteArrival(both, { pods: '1', 'requests.cpu': '500m', 'limits.cpu': '4' });
+    expect(unsettledAt(afterOne, AT + 500)).toEqual({ pods: '2', 'requests.cpu': '1' });
+    expect(unsettledAt(afterOne, AT + CHARGE_GRACE_MS)).toEqual({ pods: '1', 'requests.cpu': '500m' });
+    const three = noteArrival(noteArrival(afterOne, { pods: '1', 'requests.cpu': '500m' }), { pods: '4' });
     expect(unsettledAt(three, AT + 500)).toEqual({ 'requests.cpu': '500m' });
     expect(noteArrival([], { pods: '1' })).toEqual([]);
   });
@@ -153,11 +153,11 @@ function play(all: readonly Life[], everyMs: number) {
     const arrived = all.filter(({ chargedAt, seenAfter }) => chargedAt + seenAfter === now).length;
     for (let index = 0; index < arrived; index += 1) charges = noteArrival(charges, { pods: '1' });
     if (now % everyMs !== 0) continue;
-    const uses = all.filter((one) => one.chargedAt <= now && now < ends(one)).length;
+    const uses = all.filter((charge) => charge.chargedAt <= now && now < ends(charge)).length;
     const seen = all.filter(
-      (one) =>
-        one.chargedAt + one.seenAfter <= now &&
-        now < Math.max(ends(one), one.chargedAt + one.seenAfter) + one.deletionSeenAfter,
+      (charge) =>
+        charge.chargedAt + charge.seenAfter <= now &&
+        now < Math.max(ends(charge), charge.chargedAt + charge.seenAfter) + charge.deletionSeenAfter,
     ).length;
     const before = status;
     const { amounts } = unsettledCharges(charges, unsettledSince([], now), now);

@@ -14,7 +14,7 @@ const ask = (deviceClassName: string, count?: number, allocationMode = 'ExactCou
 });
 const exactly = (...asks: ReturnType<typeof ask>[]): ResourceClaim => ({
   metadata: { name: 'foo' },
-  spec: { devices: { requests: asks.map((one) => ({ exactly: one })) } },
+  spec: { devices: { requests: asks.map((exactly) => ({ exactly: exactly })) } },
 });
 const firstOf = (...asks: ReturnType<typeof ask>[]): ResourceClaim => ({
   spec: { devices: { requests: [{ firstAvailable: asks }] } },

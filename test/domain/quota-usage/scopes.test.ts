@@ -86,8 +86,8 @@ describe('the scopes of a quota', () => {
       },
     };
     const matches = (operator: string, ...values: string[]) =>
-      [claim, { spec: { volumeAttributesClassName: '' } }].map((one) =>
-        claimMatchesScope({ scopeName: 'VolumeAttributesClass', operator, values }, one),
+      [claim, { spec: { volumeAttributesClassName: '' } }].map((claimed) =>
+        claimMatchesScope({ scopeName: 'VolumeAttributesClass', operator, values }, claimed),
       );
     expect(matches('Exists')).toEqual([true, false]);
     expect(matches('DoesNotExist')).toEqual([false, true]);

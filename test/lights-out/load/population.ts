@@ -78,19 +78,19 @@ export async function fillCluster(kubeConfig: KubeConfig, population: readonly L
   await inParallel(AT_ONCE, namespaces, async (name) => {
     await core.createNamespace({ body: { metadata: { name, labels: LOAD_LABEL } } });
   });
-  await inParallel(AT_ONCE, population, async (one) => {
-    const { kind, namespace, name } = one;
-    const metadata = { name, labels: { ...one.labels }, annotations: { ...one.annotations } };
+  await inParallel(AT_ONCE, population, async (workload) => {
+    const { kind, namespace, name } = workload;
+    const metadata = { name, labels: { ...workload.labels }, annotations: { ...workload.annotations } };
     const place = { namespace, fieldManager: 'kubectl-create' };
     if (kind === 'CronJob') {
       const job = { spec: { template: { spec: { ...podSpec, restartPolicy: 'Never' } } } };
-      const spec = { schedule: '0 0 31 12 *', suspend: one.isSuspended, jobTemplate: job };
+      const spec = { schedule: '0 0 31 12 *', suspend: workload.isSuspended, jobTemplate: job };
       await batch.createNamespacedCronJob({ ...place, body: { metadata, spec } });
       return;
     }
     const app = { app: name };
     const template = { metadata: { labels: app }, spec: podSpec };
-    const spec = { replicas: one.replicas ?? 0, selector: { matchLabels: app }, template };
+    const spec = { replicas: workload.replicas ?? 0, selector: { matchLabels: app }, template };
     if (kind === 'Deployment') await apps.createNamespacedDeployment({ ...place, body: { metadata, spec } });
     else await apps.createNamespacedStatefulSet({ ...place, body: { metadata, spec: { ...spec, serviceName: name } } });
   });

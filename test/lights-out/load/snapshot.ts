@@ -46,7 +46,7 @@ function seen(
 ): readonly [string, SeenWorkload] {
   const { namespace = '', name = '', uid = '', generation = 0 } = metadata;
   const annotations = Object.entries(metadata.annotations ?? {}).filter(([key]) => !key.startsWith(OF_CONTROLLERS));
-  const one: SeenWorkload = {
+  const seen: SeenWorkload = {
     uid,
     generation,
     labels: metadata.labels ?? {},
@@ -56,7 +56,7 @@ function seen(
     // Plain, so that the client's classes and absent fields do not count.
     spec: JSON.parse(JSON.stringify(spec)) as SeenWorkload['spec'],
   };
-  return [workloadName({ kind, namespace, name }), one];
+  return [workloadName({ kind, namespace, name }), seen];
 }
 
 /** In what the workloads are not what they were, in words; empty when all of them are exactly the same. */

@@ -22,10 +22,10 @@ try {
   });
   const [seed, first] = [Number(values.seed), Number(values.first)];
   const [sequences, steps, atOnce] = [Number(values.sequences), Number(values.steps), Number(values['at-once'])];
-  if (![seed, first].every((one) => Number.isInteger(one) && one >= 0)) {
+  if (![seed, first].every((value) => Number.isInteger(value) && value >= 0)) {
     throw new Error('expected --seed and --first with whole numbers');
   }
-  if (![sequences, steps, atOnce].every((one) => Number.isInteger(one) && one > 0)) {
+  if (![sequences, steps, atOnce].every((value) => Number.isInteger(value) && value > 0)) {
     throw new Error('expected --sequences, --steps and --at-once with whole numbers above 0');
   }
   tell(`${sequences} sequences of ${steps} steps with the seed ${seed}, from number ${first}`);

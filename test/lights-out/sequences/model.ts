@@ -69,7 +69,7 @@ export interface Keeper {
 /** What becomes of a row: nothing, woken, put to sleep as it is now, or held at the level that the schedule keeps. */
 type Effect = 'leave' | 'wake' | 'sleep' | 'hold';
 
-interface Case {
+interface Situation {
   readonly row: Row;
   readonly keeper: Keeper;
   readonly isMine: boolean;
@@ -86,37 +86,45 @@ interface Case {
   readonly level: number;
 }
 
-const isAsleep = ({ row }: Case): boolean => row.owner !== null;
-const isPersons = ({ row }: Case): boolean => row.last.by === 'person';
-const isTooHigh = ({ row, level }: Case): boolean => row.value > level;
+const isAsleep = ({ row }: Situation): boolean => row.owner !== null;
+const isPersons = ({ row }: Situation): boolean => row.last.by === 'person';
+const isTooHigh = ({ row, level }: Situation): boolean => row.value > level;
 
-const RULES: readonly (readonly [says: string, holds: (one: Case) => boolean, effect: Effect])[] = [
+const RULES: readonly (readonly [says: string, holds: (situation: Situation) => boolean, effect: Effect])[] = [
   ['what a schedule that goes put to sleep is woken', ({ keeper, isMine }) => keeper.isLeaving && isMine, 'wake'],
   ['a schedule that goes does nothing else', ({ keeper }) => keeper.isLeaving, 'leave'],
   ['one that is suspended does nothing', ({ keeper }) => keeper.isSuspended, 'leave'],
   ['what left the scope is woken', ({ isHeld, isMine }) => !isHeld && isMine, 'wake'],
   ['what is out of the scope is left', ({ isHeld }) => !isHeld, 'leave'],
   ["what is another's is left", ({ keeper, belongsTo }) => belongsTo !== keeper.name, 'leave'],
-  ['by day, what sleeps is woken', (one) => one.isToBeUp && isAsleep(one), 'wake'],
+  ['by day, what sleeps is woken', (situation) => situation.isToBeUp && isAsleep(situation), 'wake'],
   ['by day, the others are left', ({ isToBeUp }) => isToBeUp, 'leave'],
-  ['what has no more than it is to keep is left', (one) => !isAsleep(one) && !isTooHigh(one), 'leave'],
+  [
+    'what has no more than it is to keep is left',
+    (situation) => !isAsleep(situation) && !isTooHigh(situation),
+    'leave',
+  ],
   [
     'what a person made in the night is left',
-    (one) => !isAsleep(one) && one.row.bornBy === 'person' && one.row.bornAt > one.since,
+    (situation) => !isAsleep(situation) && situation.row.bornBy === 'person' && situation.row.bornAt > situation.since,
     'leave',
   ],
   [
     'what a person changed in the night is left, where that is known',
-    (one) => !isAsleep(one) && isPersons(one) && one.row.last.at > one.since && (one.hasRested || one.row.last.isSure),
+    (situation) =>
+      !isAsleep(situation) &&
+      isPersons(situation) &&
+      situation.row.last.at > situation.since &&
+      (situation.hasRested || situation.row.last.isSure),
     'leave',
   ],
-  ['everything else is put to sleep', (one) => !isAsleep(one), 'sleep'],
+  ['everything else is put to sleep', (situation) => !isAsleep(situation), 'sleep'],
   [
     'what a person put up in an earlier night is put to sleep',
-    (one) => isTooHigh(one) && isPersons(one) && one.row.last.at < one.since,
+    (situation) => isTooHigh(situation) && isPersons(situation) && situation.row.last.at < situation.since,
     'sleep',
   ],
-  ['what a person put up in this night is left', (one) => isTooHigh(one) && isPersons(one), 'leave'],
+  ['what a person put up in this night is left', (situation) => isTooHigh(situation) && isPersons(situation), 'leave'],
   ['whatever else put it up, it is put down again', isTooHigh, 'hold'],
   ['it has what the schedule keeps', ({ row, level }) => row.value < level && row.last.by === 'ours', 'hold'],
   ['what somebody else put further down is left', () => true, 'leave'],
@@ -135,7 +143,7 @@ export class Model {
   }
 
   keeper(name: ScheduleName): Keeper | undefined {
-    return this.keepers.find((one) => one.name === name);
+    return this.keepers.find((keeper) => keeper.name === name);
   }
 
   /** The row of a workload. */
@@ -339,19 +347,24 @@ export class Model {
   }
 
   #cancels({ overrides }: Keeper, namespace: NamespaceName | null): boolean {
-    return overrides.some((one) => one.until > this.#tick && (namespace === null || one.namespace === namespace));
+    return overrides.some(
+      (override) => override.until > this.#tick && (namespace === null || override.namespace === namespace),
+    );
   }
 
   /** A schedule looks for the first time since it was edited and told something. */
   #hear(keeper: Keeper): void {
     for (const { what, namespace } of keeper.told.splice(0)) {
       if (what === 'cancel') {
-        for (const one of keeper.overrides) {
-          if (namespace === null || one.namespace === namespace) one.until = Math.min(one.until, this.#tick);
+        for (const override of keeper.overrides) {
+          if (namespace === null || override.namespace === namespace)
+            override.until = Math.min(override.until, this.#tick);
         }
         continue;
       }
-      const others = keeper.overrides.filter((one) => one.until <= this.#tick || one.namespace !== namespace);
+      const others = keeper.overrides.filter(
+        (override) => override.until <= this.#tick || override.namespace !== namespace,
+      );
       keeper.overrides = [...others, { kind: what, namespace, from: this.#tick, until: Number.POSITIVE_INFINITY }];
     }
     const isActive = !keeper.isSuspended;
@@ -364,7 +377,7 @@ export class Model {
 
   #namespacesOf({ name, excluded }: Keeper): readonly NamespaceName[] {
     const selected: readonly NamespaceName[] = name === 'a' ? [...this.labelled] : ['y', 'z'];
-    return selected.filter((one) => !excluded.has(one));
+    return selected.filter((namespace) => !excluded.has(namespace));
   }
 
   #holds(keeper: Keeper, row: Row): boolean {
@@ -375,17 +388,17 @@ export class Model {
 
   #belongsTo(row: Row): ScheduleName | null {
     if (row.owner !== null && this.keeper(row.owner) !== undefined) return row.owner;
-    const claims = this.keepers.find((one) => !one.isSuspended && !one.isLeaving && this.#holds(one, row));
+    const claims = this.keepers.find((keeper) => !keeper.isSuspended && !keeper.isLeaving && this.#holds(keeper, row));
     return claims?.name ?? null;
   }
 
   /** Namespaces go before the whole schedule, that before the crons; to be awake goes before to be asleep. */
-  #wanted(keeper: Keeper, { namespace }: Row): Pick<Case, 'isToBeUp' | 'since'> {
+  #wanted(keeper: Keeper, { namespace }: Row): Pick<Situation, 'isToBeUp' | 'since'> {
     const wokeUntil: number[] = [];
     for (const level of [namespace, null]) {
-      const said = keeper.overrides.filter((one) => one.namespace === level);
+      const said = keeper.overrides.filter((override) => override.namespace === level);
       wokeUntil.push(
-        ...said.filter(({ kind, until }) => kind === 'wake' && until <= this.#tick).map((one) => one.until),
+        ...said.filter(({ kind, until }) => kind === 'wake' && until <= this.#tick).map((override) => override.until),
       );
       const heard = said.filter(({ until }) => until > this.#tick);
       if (heard.length === 0) continue;
@@ -398,7 +411,7 @@ export class Model {
   #visit(row: Row, keeper: Keeper): void {
     const { isToBeUp, since } = this.#wanted(keeper, row);
     const keeps = row.kind === 'CronJob' ? 0 : keeper.keeps;
-    const one: Case = {
+    const situation: Situation = {
       row,
       keeper,
       isMine: row.owner === keeper.name,
@@ -409,7 +422,7 @@ export class Model {
       hasRested: keeper.restedAt >= since,
       level: row.owner === null ? keeps : Math.min(row.full, keeps),
     };
-    const [, , effect = 'leave'] = RULES.find(([, holds]) => holds(one)) ?? [];
+    const [, , effect = 'leave'] = RULES.find(([, holds]) => holds(situation)) ?? [];
     switch (effect) {
       case 'leave':
         return;
@@ -427,7 +440,7 @@ export class Model {
         this.#set(row, Math.min(row.full, keeps));
         return;
       case 'hold':
-        this.#set(row, one.level);
+        this.#set(row, situation.level);
         return;
     }
   }
@@ -441,6 +454,6 @@ export class Model {
   }
 }
 
-function flip<T>(set: Set<T>, one: T): void {
-  if (!set.delete(one)) set.add(one);
+function flip<T>(set: Set<T>, item: T): void {
+  if (!set.delete(item)) set.add(item);
 }

@@ -142,7 +142,7 @@ const FAULTS: readonly (readonly [weight: number, fault: Fault | null])[] = [
 ];
 
 function weighted<T>(random: Random, choices: readonly (readonly [weight: number, one: T])[]): T {
-  return random.pick(choices.flatMap(([weight, one]) => Array.from({ length: weight }, () => one)));
+  return random.pick(choices.flatMap(([weight, choice]) => Array.from({ length: weight }, () => choice)));
 }
 
 /**

@@ -38,17 +38,17 @@ export class World {
   }
 
   async begin(): Promise<void> {
-    for (const one of NAMESPACES) {
-      const labels = one === 'z' ? {} : { lights: this.prefix };
-      await once(409, async () => await this.#cluster.namespace(this.name(one), labels));
+    for (const namespace of NAMESPACES) {
+      const labels = namespace === 'z' ? {} : { lights: this.prefix };
+      await once(409, async () => await this.#cluster.namespace(this.name(namespace), labels));
     }
     for (const key of Object.keys(WORKLOADS)) await this.#create(key, 'person');
   }
 
   /** Leaves nothing that would burden what comes after it. */
   async end(): Promise<void> {
-    for (const one of NAMESPACES) {
-      await once(404, async () => await this.#cluster.core.deleteNamespace({ name: this.name(one) }));
+    for (const namespace of NAMESPACES) {
+      await once(404, async () => await this.#cluster.core.deleteNamespace({ name: this.name(namespace) }));
     }
   }
 
@@ -118,8 +118,8 @@ export class World {
   async observeInput(): Promise<ReadonlyMap<string, Seen>> {
     const { apps, batch } = this.#cluster;
     const found = new Map<string, Seen>();
-    for (const one of NAMESPACES) {
-      const namespace = this.name(one);
+    for (const name of NAMESPACES) {
+      const namespace = this.name(name);
       const [deployments, statefulSets, cronJobs] = await patiently(
         async () =>
           await Promise.all([
@@ -132,10 +132,10 @@ export class World {
         const value = spec?.replicas ?? 1;
         const isAnswered =
           (status?.observedGeneration ?? 0) >= (metadata?.generation ?? 0) && (status?.replicas ?? 0) === value;
-        found.set(`${one}/${metadata?.name}`, { value, ...marked(metadata), isAnswered });
+        found.set(`${name}/${metadata?.name}`, { value, ...marked(metadata), isAnswered });
       }
       for (const { metadata, spec } of cronJobs.items) {
-        found.set(`${one}/${metadata?.name}`, {
+        found.set(`${name}/${metadata?.name}`, {
           value: spec?.suspend === true ? 0 : 1,
           ...marked(metadata),
           isAnswered: true,
@@ -181,7 +181,7 @@ export class World {
     return {
       ...(says === 'Up' ? UP : DOWN),
       workloadTypes: isOnlySome ? ['StatefulSet', 'CronJob'] : [],
-      excludeNamespaces: [...excluded].map((one) => this.name(one)),
+      excludeNamespaces: [...excluded].map((namespace) => this.name(namespace)),
       downscaleReplicas: keeps,
       suspend: isSuspended,
     };

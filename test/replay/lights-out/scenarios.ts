@@ -112,7 +112,7 @@ const SLOWLY = { downscaleRateLimit: { batchSize: 1, delayBetweenBatches: '10s' 
 /** A schedule that has put one of its two Deployments to sleep. @returns the other one. */
 async function halfAsleep(cluster: LightsOutCluster, name: string): Promise<string> {
   await cluster.namespace(name);
-  for (const one of ['api', 'web']) await cluster.deployment(name, one, 2);
+  for (const deployment of ['api', 'web']) await cluster.deployment(name, deployment, 2);
   await cluster.schedule(name, { ...DOWN, ...SLOWLY, namespaces: [name] });
   return await eventually('one of them sleeps', async () => {
     const [api, web] = await Promise.all([cluster.replicas(name, 'api'), cluster.replicas(name, 'web')]);
@@ -122,7 +122,9 @@ async function halfAsleep(cluster: LightsOutCluster, name: string): Promise<stri
 }
 
 async function stopProcesses({ plane }: LightsOutCluster, ...meant: readonly string[]): Promise<void> {
-  await Promise.all(plane.processes.filter(({ name }) => meant.includes(name)).map(async (one) => await one.stop()));
+  await Promise.all(
+    plane.processes.filter(({ name }) => meant.includes(name)).map(async (process) => await process.stop()),
+  );
 }
 
 /** Scenarios that stop Headroom or a part of it. */

@@ -53,7 +53,9 @@ const together: Readonly<Record<string, Scenario<Stack>>> = {
     await counted(objects);
     await compute.deploy('web', 6, { cpu: '200m' });
     const both = [compute, objects];
-    const batchOwner = await eventually('one of them leads', () => both.find((one) => one.pullRequests().length === 1));
+    const batchOwner = await eventually('one of them leads', () =>
+      both.find((quota) => quota.pullRequests().length === 1),
+    );
     await batchOwner.reaches('AwaitingMerge', 'Frozen');
     const recorded = await runOf(batchOwner);
     const batchedQuota = batchOwner === compute ? objects : compute;

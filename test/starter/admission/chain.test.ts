@@ -48,9 +48,9 @@ describe('a chain that is made', () => {
   });
 
   it('differs from every other one', async () => {
-    const [one, other] = [await renewed(null, START), await renewed(null, START)];
-    expect(one.next.authorityKey).not.toBe(other.next.authorityKey);
-    expect(new X509Certificate(one.next.server.certificate).serialNumber).not.toBe(
+    const [first, other] = [await renewed(null, START), await renewed(null, START)];
+    expect(first.next.authorityKey).not.toBe(other.next.authorityKey);
+    expect(new X509Certificate(first.next.server.certificate).serialNumber).not.toBe(
       new X509Certificate(other.next.server.certificate).serialNumber,
     );
   });

@@ -59,7 +59,7 @@ describe('the queue of hints', () => {
     await clock.pass(100);
     both('2');
     await clock.pass(10 * GAP_MS);
-    const at = (id: string) => sent.filter((one) => one.request.id === id).map((one) => one.at);
+    const at = (id: string) => sent.filter((entry) => entry.request.id === id).map((entry) => entry.at);
     expect(at('base')).toEqual([0, 5 * GAP_MS]);
     expect(at('own').at(-1)).toBeLessThan(2 * GAP_MS);
   });

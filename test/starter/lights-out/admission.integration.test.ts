@@ -335,23 +335,23 @@ describe('the certificate that starters make', () => {
 
   it('is renewed by one and taken over by the others when a third of its life is left', async () => {
     let now = Date.now() - 61 * DAY_MS;
-    const one = await startAsked({ now: () => now });
+    const server = await startAsked({ now: () => now });
     const other = await startWebhooks({ now: () => now });
     await eventually('the other is ready', () => isReady(other));
-    const before = await shown(one);
+    const before = await shown(server);
     const authority = await secretText('ca.crt');
     expect(await shown(other)).toBe(before);
     const end = keepAsking();
     now = Date.now();
     await eventually('both show another one', async () => {
-      const [first, second] = [await shown(one), await shown(other)];
+      const [first, second] = [await shown(server), await shown(other)];
       return first !== before && first === second;
     });
     await asked();
     expect((await end()).problems).toEqual([]);
     expect(await secretText('ca.crt')).toBe(authority);
     const until = Math.floor(now / 1000) + 90 * 86_400;
-    for (const { metrics } of [one, other]) {
+    for (const { metrics } of [server, other]) {
       await eventually('the end of the new certificate is told', async () =>
         (await metrics.metrics()).includes(
           `headroom_admission_certificate_expiry_timestamp_seconds{webhooks="headroom-lights-out"} ${until}`,

@@ -47,7 +47,9 @@ describe('the starter', () => {
   it('watches no schedules and no workloads while it does not follow schedules', async () => {
     const starter = await headroom.startStarter({ HEADROOM_LIGHTS_OUT: 'false' });
     await eventually('its watches are in the audit log', async () => (await watched()).has('resourcequotas'));
-    expect([...(await watched())].filter((one) => /schedules|deployments|statefulsets|cronjobs/.test(one))).toEqual([]);
+    expect(
+      [...(await watched())].filter((resource) => /schedules|deployments|statefulsets|cronjobs/.test(resource)),
+    ).toEqual([]);
     await starter.stop();
   });
 
@@ -124,7 +126,7 @@ describe('the starter', () => {
   });
 
   it('counts the hints that it sends to schedules, and those that wait', async () => {
-    await Promise.all(headroom.processes.map(async (one) => await one.stop()));
+    await Promise.all(headroom.processes.map(async (process) => await process.stop()));
     // So that there is nothing to be told of the schedules of before, but that the one is there: without a worker, what is
     // told of the other's end goes on for ever.
     await cluster.apps.deleteNamespacedDeployment({ namespace: 'night', name: 'web' });
@@ -155,7 +157,7 @@ describe('the starter', () => {
   });
 
   it('begins a workflow again that was terminated, also where nothing is to be done, and lets those be that run', async () => {
-    await Promise.all(headroom.processes.map(async (one) => await one.stop()));
+    await Promise.all(headroom.processes.map(async (process) => await process.stop()));
     const nowhere = { ...asleep, namespaces: ['nowhere'] };
     await cluster.schedule('at-rest', nowhere);
     await cluster.schedule('suspended', { ...nowhere, suspend: true });

@@ -42,7 +42,7 @@ it('what GitOps scales up every second is one hint in ten seconds, in a dry run 
       queue.add(workloadsRequest(target, { cause: 'Deployment team-a/web: DownAgain', resourceVersion: '', isDryRun }));
       await clock.pass(1_000);
     }
-    expect(sent.map((one) => one.split(' ')[0])).toEqual(times);
+    expect(sent.map((text) => text.split(' ')[0])).toEqual(times);
   }
 });
 

@@ -151,8 +151,8 @@ describe('the book of schedules', () => {
 
   it('evaluates nothing for a schedule that writes nothing, unless it is being deleted or is a dry run', () => {
     const contextOf = (spec: object, metadata: object = {}, status: object = {}) => {
-      const one = scheduleAs('night', { ...workdays, ...spec }, { metadata, status });
-      return bookOf(one).contextOf(one, MONDAY_NIGHT);
+      const schedule = scheduleAs('night', { ...workdays, ...spec }, { metadata, status });
+      return bookOf(schedule).contextOf(schedule, MONDAY_NIGHT);
     };
     expect(contextOf({ suspend: true })).toBeNull();
     expect(contextOf({ suspend: true, dryRun: true })).toBeNull();

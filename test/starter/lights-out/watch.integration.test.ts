@@ -348,7 +348,7 @@ describe('the watch of workloads', () => {
     });
     await createDeployment('scaled', 'marker', 1, GITOPS);
     await eventually('the next one is hinted', () => told().at(-1)?.includes('marker'));
-    const ofPerson = told().filter((one) => one.includes('kubectl-scale'));
+    const ofPerson = told().filter((line) => line.includes('kubectl-scale'));
     expect(ofPerson).toEqual([expect.stringMatching(/^workloads: Deployment scaled\/web: ChangedByPerson/)]);
     expect(told()).toHaveLength(3);
   });
@@ -386,7 +386,7 @@ describe('the watch of workloads', () => {
 
   it('hints at what somebody does to an autoscaler at night, and not at what the schedule writes to it', async () => {
     const { told, watch } = await nightOf('bounded', { downscaleReplicas: 1 });
-    const ofScaler = () => told().filter((one) => one.includes('an autoscaler'));
+    const ofScaler = () => told().filter((line) => line.includes('an autoscaler'));
     const untilMaximum = async (maxReplicas: number): Promise<void> => {
       await eventually(`a maximum of ${maxReplicas} is seen`, () => {
         const [{ autoscaler } = {}] = scalersIn(watch.informers['horizontalpodautoscalers']);
@@ -452,7 +452,7 @@ describe('the watch of workloads', () => {
   it("hints at KEDA's autoscalers from when KEDA is there, and waits for none where it is taken away", async () => {
     const { told, watch } = await nightOf('paused');
     const scaledObjects = watch.informers['scaledobjects'];
-    const ofScaler = () => told().filter((one) => one.includes('an autoscaler'));
+    const ofScaler = () => told().filter((line) => line.includes('an autoscaler'));
     await createDeployment('paused', 'web', 2, GITOPS);
     await scaleDown('paused', 'paused', 'web', 2);
     await defineScaledObjects();

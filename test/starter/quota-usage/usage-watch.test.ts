@@ -55,7 +55,7 @@ function watching(
     resyncMs: 0,
     maxGapMs: 5_000,
     cache: () => ({
-      quotas: (namespace) => quotas.filter((one) => namespace === undefined || one.namespace === namespace),
+      quotas: (namespace) => quotas.filter((candidate) => namespace === undefined || candidate.namespace === namespace),
       countNow,
       unsettledCharges: () => unsettledCharges(charges, unsettledSince([], Date.now()), Date.now()),
       evaluators: () => staticEvaluators,

@@ -54,11 +54,11 @@ describe('a cache of git objects', () => {
       return Promise.resolve(new Map([...missing, 'next'].map((key) => [key, key === 'c' ? null : `${key}!`])));
     };
     await cache.get('a', () => Promise.resolve('a!'));
-    const [one, other] = await Promise.all([
+    const [first, other] = await Promise.all([
       cache.getAll(['a', 'b', 'c', 'b'], load),
       cache.getAll(['c', 'b'], () => Promise.reject(new Error('asked twice'))),
     ]);
-    expect([...one]).toEqual([
+    expect([...first]).toEqual([
       ['a', 'a!'],
       ['b', 'b!'],
       ['c', null],
@@ -78,8 +78,8 @@ describe('a cache of git objects', () => {
     ] as const;
     cancelled.reject(new Error('cancelled'));
     await expect(first).rejects.toThrow('cancelled');
-    const [one, all] = await Promise.all(others);
-    expect(one).toBe('tree');
+    const [single, all] = await Promise.all(others);
+    expect(single).toBe('tree');
     expect(all).toEqual(
       new Map([
         ['a', 'tree'],

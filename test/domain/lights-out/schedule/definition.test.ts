@@ -37,7 +37,7 @@ const keywordsAt = (path: string) => Object.fromEntries(parts)[path];
 describe('the definition', () => {
   it('has every field of the type that the code reads, and no other', () => {
     const under = (path: string) =>
-      parts.flatMap(([one]) => (new RegExp(`^${path}\\.\\w+$`).test(one) ? [one.slice(path.length + 1)] : []));
+      parts.flatMap(([field]) => (new RegExp(`^${path}\\.\\w+$`).test(field) ? [field.slice(path.length + 1)] : []));
     expect(under('spec')).toEqual(Object.keys(scheduleSpec.shape));
     expect(under('status')).toEqual(Object.keys(scheduleStatus.shape));
   });

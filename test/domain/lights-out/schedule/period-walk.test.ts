@@ -162,7 +162,7 @@ function value(
 function field(min: number, max: number, low = min, high = max, names: readonly string[] = []): fc.Arbitrary<Field> {
   const step = fc.integer({ min: 2, max: Math.min(20, max) });
   const single = value(low, high, names);
-  const one = single.map(([text, number]) => named(text, new Set([number])));
+  const field = single.map(([text, number]) => named(text, new Set([number])));
   const range = fc.tuple(single, single).map(([a, b]) => {
     const [from, to] = a[1] <= b[1] ? [a, b] : [b, a];
     return named(`${from[0]}-${to[0]}`, span(from[1], to[1]));
@@ -174,11 +174,18 @@ function field(min: number, max: number, low = min, high = max, names: readonly 
   const fromOn = fc.tuple(single, step).map(([[text, from], by]) => named(`${text}/${by}`, span(from, max, by)));
   const stepped = step.map((by) => ({ text: `*/${by}`, values: span(min, max, by), isOpen: false, hasStar: true }));
   const list = fc
-    .array(fc.oneof(one, one, range), { minLength: 2, maxLength: 3 })
+    .array(fc.oneof(field, field, range), { minLength: 2, maxLength: 3 })
     .map((parts) =>
       named(parts.map(({ text }) => text).join(','), new Set(parts.flatMap(({ values }) => [...values]))),
     );
-  return fc.oneof({ weight: 4, arbitrary: one }, range, steppedRange, fromOn, { weight: 2, arbitrary: list }, stepped);
+  return fc.oneof(
+    { weight: 4, arbitrary: field },
+    range,
+    steppedRange,
+    fromOn,
+    { weight: 2, arbitrary: list },
+    stepped,
+  );
 }
 
 const MONTHS = ['', 'JAN', 'feb', 'Mar', 'APR', 'may', 'Jun', 'JUL', 'aug', 'Sep', 'OCT', 'nov', 'Dec'];
@@ -222,7 +229,7 @@ const exceptionState = fc.constantFrom<'Up' | 'Down'>('Up', 'Down');
 /** Exceptions near a date: with their year, or for every year. */
 function exceptionsNear(around: string): fc.Arbitrary<readonly ScheduleException[]> {
   const day = (offset: number) => new Date(Date.parse(around) + offset * DAY).toISOString().slice(0, 10);
-  const one = fc
+  const field = fc
     .record({
       from: fc.oneof(fc.integer({ min: -3, max: 3 }), fc.integer({ min: -20, max: 20 })),
       length: fc.integer({ min: 0, max: 3 }),
@@ -234,7 +241,7 @@ function exceptionsNear(around: string): fc.Arbitrary<readonly ScheduleException
       const [first, last] = [day(from), day(from + length)].map((text) => (isYearly ? text.slice(5) : text));
       return { from: first ?? '', state, ...(hasEnd ? { to: last ?? '' } : {}) };
     });
-  return fc.oneof(fc.constant([]), fc.array(one, { maxLength: 4 }));
+  return fc.oneof(fc.constant([]), fc.array(field, { maxLength: 4 }));
 }
 
 /** What an exception forces on a day that is written as `2026-12-24`, by comparing the letters. */

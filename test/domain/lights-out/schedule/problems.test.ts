@@ -56,7 +56,8 @@ describe('the problems of a schedule', () => {
   });
 
   it('say what is there and what would be right, for spans that are too long and texts that are none', () => {
-    const messages = (part: Partial<ScheduleSpec>) => scheduleProblems({ ...good, ...part }).map((one) => one.message);
+    const messages = (part: Partial<ScheduleSpec>) =>
+      scheduleProblems({ ...good, ...part }).map((problem) => problem.message);
     expect(messages({ readinessTimeout: '48h' })).toEqual(['"48h" is too long: expected at most 24h']);
     // No type let it through; whoever made it otherwise hears of it all the same.
     expect(messages({ newWorkloadGrace: 'a day' })).toEqual([expect.stringMatching(/^"a day": expected a duration/)]);

@@ -80,11 +80,11 @@ describe('the spec of a schedule', () => {
 
   it('is read from whatever there is, without an error', () => {
     fc.assert(
-      fc.property(fc.anything(), fc.anything(), (one, other) => {
+      fc.property(fc.anything(), fc.anything(), (definition, other) => {
         for (const object of [
-          one,
-          { spec: one, status: other },
-          { spec: { ...least, exceptions: one, timezone: other } },
+          definition,
+          { spec: definition, status: other },
+          { spec: { ...least, exceptions: definition, timezone: other } },
         ]) {
           const { spec, problems, status } = readSchedule(object);
           expect(spec === null).toBe(problems.length > 0);

@@ -74,7 +74,7 @@ describe('a schedule is warned of', () => {
     const part = { namespaces: ['a', 'temporal'], excludeNamespaces: ['a'] };
     expect(warnings(part)).toContain('selects nothing: every namespace of spec.namespaces is excluded or protected');
     const selector = { namespaceSelector: { matchLabels: { team: 'a' } } };
-    expect(warnings({ ...part, ...selector }).filter((one) => one.startsWith('selects nothing'))).toEqual([]);
+    expect(warnings({ ...part, ...selector }).filter((warning) => warning.startsWith('selects nothing'))).toEqual([]);
   });
 
   it('nothing that depends on what is not known', () => {

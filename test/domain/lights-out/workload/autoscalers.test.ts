@@ -123,8 +123,8 @@ describe('a ScaledObject', () => {
 describe('an autoscaler that is held and changed', () => {
   const at = NIGHT - HOUR;
   const bounds = autoscaler(2, 5, { ...held, [ORIGINAL_BOUNDS]: '3-10' });
-  const down = (one: Autoscaler, setBy: Autoscaler['setBy']) =>
-    asleep({ replicas: 2, autoscalers: [{ ...one, ...(setBy && { setBy }) }] });
+  const down = (before: Autoscaler, setBy: Autoscaler['setBy']) =>
+    asleep({ replicas: 2, autoscalers: [{ ...before, ...(setBy && { setBy }) }] });
   const by = (manager: string, when = at) => ({ maxReplicas: { manager, at: when } });
 
   it('by a person is left until the morning, with what it does then, and that is said', () => {

@@ -7,7 +7,7 @@ import { HEAD, lease, NOW, payloads } from './payloads.ts';
 /** The quotas that an event wakes, with these Leases in the cluster. */
 function woken(event: string, payload: unknown, leases = [lease('compute')]): readonly string[] {
   const index = new PullRequestIndex('prod');
-  for (const one of leases) index.put(one);
+  for (const lease of leases) index.put(lease);
   const read = readDelivery(event, payload);
   return read === null
     ? ['ignored']

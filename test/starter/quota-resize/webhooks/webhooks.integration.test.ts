@@ -121,7 +121,7 @@ const existing = async (): Promise<number> => await metric('headroom_starter_web
 
 /** Whatever was delivered last of an event. */
 function lastOf(event: string): Delivery {
-  const delivery = stack.forge.deliveries().findLast((one) => one.event === event);
+  const delivery = stack.forge.deliveries().findLast((candidate) => candidate.event === event);
   if (delivery === undefined) throw new Error(`the forge has sent no ${event}`);
   return delivery;
 }
