@@ -7,6 +7,7 @@ import type { AdmissionWebhooks } from './admission/webhooks.ts';
 import type { Config } from './config.ts';
 import type { CountedUsage } from './kernel/counted-usage.ts';
 import type { Informer } from './kernel/informer.ts';
+import type { RequestMetrics } from './kernel/request-metrics.ts';
 
 /** What a controller may use to watch the cluster and to wake its workflows. */
 export interface StarterContext {
@@ -15,16 +16,13 @@ export interface StarterContext {
   readonly client: Client;
   readonly metrics: Registry;
   readonly countedUsage: CountedUsage;
-  /** Counts a reconcile request that got through, by what it does. */
-  readonly onRequestSent: (kind: string) => void;
+  readonly requestMetrics: RequestMetrics;
 }
 
 /** A controller that runs in the starter. What it adds to the shutdown and to the readiness it adds itself. */
 export interface RunningController {
   /** What must be listed and connected before the process is ready, by the name for people. */
   readonly informers: Readonly<Record<string, Informer<KubernetesObject>>>;
-  /** How many reconcile requests are waiting to be sent. */
-  readonly waitingRequests: () => number;
   /** What the API server asks before it stores an object of the controller's, where that is to be served. */
   readonly admission?: AdmissionWebhooks | undefined;
 }
@@ -47,5 +45,5 @@ export interface StarterController {
 export const nothingToWatch: StarterController = {
   isEnabled: () => false,
   access: [],
-  start: () => ({ informers: {}, waitingRequests: () => 0 }),
+  start: () => ({ informers: {} }),
 };

@@ -3,7 +3,7 @@
  * cluster.
  */
 import type { KubeConfig } from '@kubernetes/client-node';
-import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { requestCancellation } from '../activities/kernel/cancellation.ts';
 import { clusterSchedule, type ControllerConfig, controllerSettings } from '../domain/registry.ts';
 import { type Readiness, serveHealth, serveMetrics } from '../platform/health/health.ts';
@@ -12,6 +12,7 @@ import { createAdmissionMetrics, startAdmission } from './admission/start.ts';
 import type { Config } from './config.ts';
 import type { RunningController } from './controller.ts';
 import { CountedUsage } from './kernel/counted-usage.ts';
+import { RequestMetrics } from './kernel/request-metrics.ts';
 import { controllers } from './registry.ts';
 
 /**
@@ -37,18 +38,12 @@ async function run(headroom: HeadroomProcess<Config>): Promise<void> {
     requestCancellation,
   });
 
-  const sent = new Counter({
-    name: 'headroom_starter_reconcile_requests_total',
-    help: 'Hints sent to workflows, by what they do.',
-    labelNames: ['kind'],
-    registers: [metrics],
-  });
+  const requestMetrics = new RequestMetrics(metrics);
   const countedUsage = new CountedUsage();
-  const onRequestSent = (kind: string): void => sent.inc({ kind });
   const enabled = Object.entries(controllers).filter(([, { isEnabled }]) => isEnabled(config));
   const running: RunningController[] = [];
   for (const [, { start }] of enabled) {
-    running.push(await start({ headroom, kubeConfig, client, metrics, countedUsage, onRequestSent }));
+    running.push(await start({ headroom, kubeConfig, client, metrics, countedUsage, requestMetrics }));
   }
   await serveWebhooks(headroom, { kubeConfig, metrics, running });
   registerMetrics(metrics, running);
@@ -76,16 +71,6 @@ async function serveWebhooks(
 }
 
 function registerMetrics(metrics: Registry, running: readonly RunningController[]): void {
-  metrics.registerMetric(
-    new Gauge({
-      name: 'headroom_starter_reconcile_requests_waiting',
-      help: 'Workflows that wait to be hinted.',
-      collect() {
-        this.set(running.reduce((all, { waitingRequests }) => all + waitingRequests(), 0));
-      },
-      registers: [],
-    }),
-  );
   metrics.registerMetric(
     new Gauge({
       name: 'headroom_starter_watch_stale_seconds',

@@ -5,6 +5,7 @@ import {
   type Pause,
   PAUSE_EVERYTHING,
   type PauseInForce,
+  pauseReason,
   PAUSES,
   type PauseScope,
   pauseSentence,
@@ -102,7 +103,7 @@ export function createPauseGuard(options: PauseOptions): (subject: PauseSubject,
     const pause = await readPause(options, subject);
     if (pause === null) return;
     throw failure({
-      type: pause.scope === 'everything' ? 'GloballyPaused' : 'Paused',
+      type: pauseReason(pause),
       nonRetryable: true,
       message: `nothing is written for ${what}: ${pauseSentence(pause)}`,
       details: [pause],

@@ -11,7 +11,7 @@
  * |        | is paused so      | is resumed so     | anew meanwhile     |                        |                                |
  */
 import type { ReadInput } from './command-input.ts';
-import { type Pause, type PauseInForce, PAUSES, pauseSentence } from './pause.ts';
+import { type Pause, type PauseInForce, PAUSES, pauseSentence, type PauseTarget, resumeSentence } from './pause.ts';
 import type { EpochMs } from './time.ts';
 
 /** How long a read of the pauses counts as confirmed, in milliseconds. */
@@ -48,7 +48,7 @@ export type PauseAnswer =
 
 export function pauseCommand(
   name: 'pause' | 'resume',
-  state: PauseState,
+  { state, target }: { readonly state: PauseState; readonly target: PauseTarget },
   { by, reason }: Pick<ReadInput, 'by' | 'reason'>,
   now: EpochMs,
 ): PauseAnswer {
@@ -69,7 +69,8 @@ export function pauseCommand(
     return { kind: 'rejected', message: 'not paused, so there is nothing to resume' };
   }
   if (before !== null && before.scope !== 'target') {
-    return { kind: 'rejected', message: `${pauseSentence(before)}, which resume of one target does not end` };
+    const message = `${pauseSentence(before)}, which resume of one target does not end. ${resumeSentence(before, target)}`;
+    return { kind: 'rejected', message };
   }
   // Before the first read there may be a pause; deleting one that does not exist changes nothing.
   return accepted(null, `resumed by ${by}`);

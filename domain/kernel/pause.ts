@@ -39,6 +39,9 @@ export interface PauseSubject {
   readonly name?: string;
 }
 
+/** The target of a workflow. */
+export type PauseTarget = PauseSubject & { readonly name: string };
+
 /** A pause that applies to a subject, with its scope. */
 export interface PauseInForce extends Pause {
   readonly scope: PauseScope['kind'];
@@ -57,4 +60,31 @@ const WHAT: Readonly<Record<PauseScope['kind'], string>> = {
 export function pauseSentence({ scope, by, reason, at, kept }: PauseInForce): string {
   const since = at === null ? '' : ` since ${formatInstant(at)}`;
   return `${WHAT[scope]} by ${by}${since}${reason === '' ? '' : `: ${reason}`} (${kept})`;
+}
+
+/** The reason that a status gives for a pause, and the type of the failure of a write that it prevents. */
+export function pauseReason({ scope }: Pick<PauseInForce, 'scope'>): 'GloballyPaused' | 'Paused' {
+  return scope === 'everything' ? 'GloballyPaused' : 'Paused';
+}
+
+/** `nothing is written for now: paused by alice since …: a freeze (ConfigMap …). Resume it with …`, for the sender of a command. */
+export function writesNothingSentence(pause: PauseInForce, target: PauseTarget): string {
+  return `nothing is written for now: ${pauseSentence(pause)}. ${resumeSentence(pause, target)}`;
+}
+
+/** What ends a pause. */
+export function resumeSentence(
+  { scope }: Pick<PauseInForce, 'scope'>,
+  { controller, namespace, name }: PauseTarget,
+): string {
+  switch (scope) {
+    case 'everything':
+      return `Delete the ConfigMap ${PAUSE_EVERYTHING} to resume`;
+    case 'controller':
+      return `Resume with: headroom resume --controller ${controller}`;
+    case 'namespace':
+      return `Resume with: headroom resume --namespace ${namespace}`;
+    case 'target':
+      return `Resume with: headroom resume ${name} --controller ${controller}`;
+  }
 }

@@ -4,17 +4,36 @@ import { type QueuedRequest, WorkQueue, type WorkQueueOptions } from './work-que
 
 /**
  * A work queue that sends from now on until the process stops, which waits for what is being sent. The process is not
- * ready while Temporal takes nothing.
+ * ready while Temporal takes nothing. What it sent and what waits in it is in the starter's metrics.
  *
  * @param name of the queue in the answers of `/readyz` and in the steps of stopping.
  */
 export function startWorkQueue<Request extends QueuedRequest>(
-  { config, log, readiness, signal, onStop }: StarterContext['headroom'],
+  { headroom, requestMetrics }: Pick<StarterContext, 'headroom' | 'requestMetrics'>,
   name: string,
-  { send, gapMs }: Pick<WorkQueueOptions<Request>, 'send' | 'gapMs'>,
+  {
+    send,
+    kindOf,
+    gapMs,
+  }: Pick<WorkQueueOptions<Request>, 'send' | 'gapMs'> & {
+    /** What a request does, for the metrics. */
+    readonly kindOf: (request: Request) => string;
+  },
 ): WorkQueue<Request> {
-  const perSecond = config.starter.hintsPerSecond;
-  const queue = new WorkQueue<Request>({ send, isHopeless: isHopelessRequest, perSecond, gapMs, log, signal });
+  const { config, log, readiness, signal, onStop } = headroom;
+  const queue = new WorkQueue<Request>({
+    send: async (request) => {
+      await send(request);
+      requestMetrics.sent(kindOf(request));
+      log.debug({ request: request.coalescingKey, cause: request.cause }, 'requested');
+    },
+    isHopeless: isHopelessRequest,
+    perSecond: config.starter.hintsPerSecond,
+    gapMs,
+    log,
+    signal,
+  });
+  requestMetrics.include(() => queue.depth);
   const draining = queue.run();
   onStop(name, async () => await draining);
   readiness.watch(name, () =>

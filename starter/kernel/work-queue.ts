@@ -5,15 +5,16 @@ import type { Log } from '../../platform/log/log.ts';
 /** A request to wake one workflow, or to start it. */
 export interface QueuedRequest {
   /**
-   * Identifies the workflow, and the kind of request where there are several; requests with the same id are coalesced.
+   * Requests with the same key are coalesced into one. It is the workflow's id, with the kind of request where the
+   * workflow has several.
    */
-  readonly id: string;
+  readonly coalescingKey: string;
   /** Whether to start the workflow when none runs; otherwise nothing happens then. */
   readonly starts: boolean;
   /** Whether to wake a running workflow. A mere start does not; a request without `starts` always does. */
   readonly signals?: boolean;
+  /** What the watcher saw, for people. */
   readonly cause: string;
-  readonly resourceVersion: string;
   /** A longer minimum interval than the queue's own after this request, in milliseconds. */
   readonly gapMs?: number;
   /** One of `priorities`, by default routine; those of a smaller number go first. */
@@ -78,12 +79,17 @@ export class WorkQueue<H extends QueuedRequest> {
    * them says so, with the most urgent priority of them.
    */
   add(request: H): void {
-    const pending = this.#waitingFor(request.id);
+    const pending = this.#waitingFor(request.coalescingKey);
     const both = pending === undefined ? [request] : [pending, request];
     const starts = both.some((each) => each.starts);
     const priority = Math.min(...both.map((each) => each.priority ?? priorities.routine));
     if (pending !== undefined && (pending.priority ?? priorities.routine) !== priority) this.#remove(pending);
-    this.#queueOf(priority).set(request.id, { ...request, starts, signals: both.some(isSignalled), priority });
+    this.#queueOf(priority).set(request.coalescingKey, {
+      ...request,
+      starts,
+      signals: both.some(isSignalled),
+      priority,
+    });
     this.#wake?.();
   }
 
@@ -126,7 +132,7 @@ export class WorkQueue<H extends QueuedRequest> {
       next += slot;
       const sending = this.#sendNext(request).finally(() => {
         underWay.delete(sending);
-        this.#sending.delete(request.id);
+        this.#sending.delete(request.coalescingKey);
         this.#wake?.();
       });
       underWay.add(sending);
@@ -137,29 +143,29 @@ export class WorkQueue<H extends QueuedRequest> {
   #nextDue(): H | null {
     const now = this.#clock.now();
     for (const queue of this.#waiting.values()) {
-      for (const [id, request] of queue) {
-        if (this.#sending.has(id) || (this.#notBefore.get(id) ?? 0) > now) continue;
-        queue.delete(id);
-        this.#sending.add(id);
+      for (const [key, request] of queue) {
+        if (this.#sending.has(key) || (this.#notBefore.get(key) ?? 0) > now) continue;
+        queue.delete(key);
+        this.#sending.add(key);
         return request;
       }
     }
-    for (const [id, at] of this.#notBefore) {
-      if (at <= now && this.#waitingFor(id) === undefined) this.#notBefore.delete(id);
+    for (const [key, at] of this.#notBefore) {
+      if (at <= now && this.#waitingFor(key) === undefined) this.#notBefore.delete(key);
     }
     return null;
   }
 
-  #waitingFor(id: string): H | undefined {
+  #waitingFor(key: string): H | undefined {
     for (const queue of this.#waiting.values()) {
-      const request = queue.get(id);
+      const request = queue.get(key);
       if (request !== undefined) return request;
     }
     return undefined;
   }
 
   #remove(request: H): void {
-    this.#waiting.get(request.priority ?? priorities.routine)?.delete(request.id);
+    this.#waiting.get(request.priority ?? priorities.routine)?.delete(request.coalescingKey);
   }
 
   #queueOf(priority: number): Map<string, H> {
@@ -177,8 +183,8 @@ export class WorkQueue<H extends QueuedRequest> {
     const now = this.#clock.now();
     const due = [...this.#waiting.values()]
       .flatMap((queue) => [...queue.keys()])
-      .filter((id) => !this.#sending.has(id))
-      .map((id) => this.#notBefore.get(id) ?? now);
+      .filter((key) => !this.#sending.has(key))
+      .map((key) => this.#notBefore.get(key) ?? now);
     const over = new AbortController();
     const woken = new Promise<void>((resolve) => {
       this.#wake = resolve;
@@ -193,7 +199,7 @@ export class WorkQueue<H extends QueuedRequest> {
   async #sendNext(request: H): Promise<void> {
     const { log, signal, send, gapMs } = this.#options;
     for (let pause = FIRST_RETRY_MS; !signal.aborted; pause = Math.min(pause * 2, LONGEST_RETRY_MS)) {
-      this.#notBefore.set(request.id, this.#clock.now() + (request.gapMs ?? gapMs));
+      this.#notBefore.set(request.coalescingKey, this.#clock.now() + (request.gapMs ?? gapMs));
       try {
         await send(request);
         this.#sent += 1;
@@ -204,7 +210,10 @@ export class WorkQueue<H extends QueuedRequest> {
         if (signal.aborted) return;
         const reason = error instanceof Error ? error.message : String(error);
         if (this.#options.isHopeless?.(error)) {
-          log.error({ workflow: request.id, reason }, `Temporal does not take a hint for ${request.id}: ${reason}`);
+          log.error(
+            { request: request.coalescingKey, reason },
+            `Temporal does not take a hint for ${request.coalescingKey}: ${reason}`,
+          );
           return;
         }
         if (!this.#failing || reason !== this.#lastReason) {

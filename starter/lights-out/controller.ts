@@ -21,15 +21,12 @@ const SCHEDULE_GAP_MS = 1_000;
  * Watches the schedules of the cluster and what they select, wakes their workflows, and has admission webhooks where an
  * address is configured for them.
  */
-function start({ headroom, kubeConfig, client, metrics, onRequestSent }: StarterContext): RunningController {
+function start(context: StarterContext): RunningController {
+  const { headroom, kubeConfig, client, metrics } = context;
   const { config, cluster, log, signal, onStop } = headroom;
-  const send = createScheduleRequestSender(client);
-  const queue = startWorkQueue<QueuedScheduleRequest>(headroom, 'lights-out reconcile requests', {
-    send: async (request) => {
-      await send(request);
-      onRequestSent(request.about);
-      log.debug({ workflow: request.id, cause: request.cause }, 'requested');
-    },
+  const queue = startWorkQueue<QueuedScheduleRequest>(context, 'lights-out reconcile requests', {
+    send: createScheduleRequestSender(client),
+    kindOf: ({ about }) => about,
     gapMs: SCHEDULE_GAP_MS,
   });
 
@@ -58,7 +55,6 @@ function start({ headroom, kubeConfig, client, metrics, onRequestSent }: Starter
   registerScheduleMetrics(metrics, watch.registry);
   return {
     informers: watch.informers,
-    waitingRequests: () => queue.depth,
     admission: scheduleAdmission(config, () =>
       watch.registry.all.flatMap(({ name, spec }) => (spec === null ? [] : [{ name, spec }])),
     ),

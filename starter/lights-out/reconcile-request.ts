@@ -20,6 +20,7 @@ type ScheduleRequestKind = 'schedule' | 'workloads' | 'start';
 export interface QueuedScheduleRequest extends QueuedRequest {
   readonly target: ScheduleTarget;
   readonly about: ScheduleRequestKind;
+  readonly resourceVersion: string;
 }
 
 /**
@@ -32,7 +33,7 @@ const DRY_RUN_GAP_MS = 60_000;
 
 /** A reconcile request that a schedule appeared, changed or is gone. */
 export function scheduleRequest(target: ScheduleTarget, cause: string, resourceVersion: string): QueuedScheduleRequest {
-  return { id: lightsOutId(target), target, about: 'schedule', starts: true, cause, resourceVersion };
+  return { coalescingKey: lightsOutId(target), target, about: 'schedule', starts: true, cause, resourceVersion };
 }
 
 /**
@@ -44,15 +45,15 @@ export function workloadsRequest(
   { cause, resourceVersion, isDryRun }: ScheduleRequest & { readonly isDryRun: boolean },
 ): QueuedScheduleRequest {
   // Separate from the schedule's own requests, so that neither kind replaces the other in the queue.
-  const id = `${lightsOutId(target)} (workloads)`;
+  const coalescingKey = `${lightsOutId(target)} (workloads)`;
   const gapMs = isDryRun ? DRY_RUN_GAP_MS : WORKLOADS_GAP_MS;
-  return { id, target, about: 'workloads', starts: true, cause, resourceVersion, gapMs };
+  return { coalescingKey, target, about: 'workloads', starts: true, cause, resourceVersion, gapMs };
 }
 
 /** A request that makes sure that a schedule's workflow runs; a running workflow does not notice it. */
 export function startRequest(target: ScheduleTarget, cause: string, resourceVersion: string): QueuedScheduleRequest {
-  const id = `${lightsOutId(target)} (start)`;
-  return { id, target, about: 'start', starts: true, cause, resourceVersion };
+  const coalescingKey = `${lightsOutId(target)} (start)`;
+  return { coalescingKey, target, about: 'start', starts: true, cause, resourceVersion };
 }
 
 /**

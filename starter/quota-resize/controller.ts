@@ -1,7 +1,6 @@
 import { policyDefaults } from '../../domain/quota-resize/settings.ts';
 import type { StarterContext, StarterController } from '../controller.ts';
 import { startWorkQueue } from '../kernel/start-work-queue.ts';
-import type { WorkQueue } from '../kernel/work-queue.ts';
 import { createQuotaRequestSender, type QuotaRequest } from './reconcile-request.ts';
 import { watchQuotas } from './watch.ts';
 import { webhookPath } from './webhooks/server.ts';
@@ -18,7 +17,11 @@ export const quotaResizeController: StarterController = {
   start: async (context) => {
     const { kubeConfig, countedUsage } = context;
     const { config, cluster, log, signal, onStop } = context.headroom;
-    const queue = createQueue(context);
+    const queue = startWorkQueue<QuotaRequest>(context, 'reconcile requests', {
+      send: createQuotaRequestSender(context.client),
+      kindOf: ({ starts }) => (starts ? 'pressure' : 'changed'),
+      gapMs: REQUEST_GAP_MS,
+    });
     const watch = await watchQuotas({
       kubeConfig,
       cluster,
@@ -34,22 +37,9 @@ export const quotaResizeController: StarterController = {
     const webhooks = await receiveWebhooks(context, (request) => queue.add(request));
     return {
       informers: { ...watch.informers, ...(webhooks === null ? {} : { leases: webhooks.leases }) },
-      waitingRequests: () => queue.depth,
     };
   },
 };
-
-function createQueue({ headroom, client, onRequestSent }: StarterContext): WorkQueue<QuotaRequest> {
-  const send = createQuotaRequestSender(client);
-  return startWorkQueue<QuotaRequest>(headroom, 'reconcile requests', {
-    send: async (request) => {
-      await send(request);
-      onRequestSent(request.starts ? 'pressure' : 'changed');
-      headroom.log.debug({ workflow: request.id, cause: request.cause }, 'requested');
-    },
-    gapMs: REQUEST_GAP_MS,
-  });
-}
 
 /** Receives GitHub's webhooks if an address is configured; otherwise null. */
 async function receiveWebhooks(

@@ -7,15 +7,19 @@ import {
   pullRequestChanged,
   quotaChanged,
   quotaPressureSeen,
+  type ReconcileRequest,
 } from '../../workflows/quota-resize/messages.ts';
 import type { quotaResize } from '../../workflows/quota-resize/workflow.ts';
 import type { QueuedRequest } from '../kernel/work-queue.ts';
 
-export interface QuotaRequest extends QueuedRequest {
+interface AnyQuotaRequest extends QueuedRequest {
   readonly target: QuotaTarget;
-  /** Whether the change is about the pull request of the quota's decision. */
-  readonly isPullRequest?: boolean;
 }
+
+/** A request about the quota, or about the pull request of its decision. */
+export type QuotaRequest =
+  | (AnyQuotaRequest & { readonly about: 'quota'; readonly resourceVersion: string })
+  | (AnyQuotaRequest & { readonly about: 'pullRequest'; readonly delivery: string });
 
 /**
  * A reconcile request for a quota's episode. One that starts an episode reports pressure, one that does not reports a
@@ -27,7 +31,7 @@ export function quotaRequest(
   cause: string,
   resourceVersion: string,
 ): QuotaRequest {
-  return { id: quotaResizeId(target), target, starts, cause, resourceVersion };
+  return { coalescingKey: quotaResizeId(target), target, about: 'quota', starts, cause, resourceVersion };
 }
 
 /**
@@ -37,8 +41,8 @@ export function quotaRequest(
  */
 export function pullRequestRequest(target: QuotaTarget, cause: string, delivery: string): QuotaRequest {
   // Separate from the quota's own requests, so that neither kind replaces the other in the queue.
-  const id = `${quotaResizeId(target)} (pull request)`;
-  return { id, target, starts: false, cause, resourceVersion: delivery, isPullRequest: true };
+  const coalescingKey = `${quotaResizeId(target)} (pull request)`;
+  return { coalescingKey, target, about: 'pullRequest', starts: false, cause, delivery };
 }
 
 /**
@@ -49,9 +53,9 @@ const BASE_GAP_MS = 5 * 60_000;
 
 /** A request that the base of the pull request moved, coalesced over minutes. */
 export function baseRequest(target: QuotaTarget, cause: string, delivery: string): QuotaRequest {
-  const id = `${quotaResizeId(target)} (base)`;
+  const coalescingKey = `${quotaResizeId(target)} (base)`;
   const gapMs = BASE_GAP_MS * (1 + Math.random() / 5);
-  return { id, target, starts: false, cause, resourceVersion: delivery, isPullRequest: true, gapMs };
+  return { coalescingKey, target, about: 'pullRequest', starts: false, cause, delivery, gapMs };
 }
 
 /**
@@ -61,26 +65,33 @@ export function baseRequest(target: QuotaTarget, cause: string, delivery: string
  * @throws the client's error when Temporal cannot be reached.
  */
 export function createQuotaRequestSender(client: Client): (request: QuotaRequest) => Promise<void> {
-  return async ({ target, starts, signals = !starts, isPullRequest = false, cause, resourceVersion }) => {
-    const id = quotaResizeId(target);
-    const request = { cause, resourceVersion };
-    if (starts) {
-      await client.workflow.signalWithStart<typeof quotaResize, [typeof request]>('quotaResize', {
-        workflowId: id,
+  return async (request) => {
+    const { target, starts, signals = !starts } = request;
+    const workflow = client.workflow.getHandle<typeof quotaResize>(quotaResizeId(target));
+    try {
+      if (request.about === 'pullRequest') {
+        const { cause, delivery } = request;
+        await workflow.signal(pullRequestChanged, { cause, delivery });
+        return;
+      }
+      const { cause, resourceVersion } = request;
+      if (!starts) {
+        await workflow.signal(quotaChanged, { cause, resourceVersion });
+        return;
+      }
+      await client.workflow.signalWithStart<typeof quotaResize, [ReconcileRequest]>('quotaResize', {
+        workflowId: workflow.workflowId,
         taskQueue: taskQueue(target.cluster),
         args: [{ target }],
         signal: signals ? quotaChanged : quotaPressureSeen,
-        signalArgs: [request],
+        signalArgs: [{ cause, resourceVersion }],
         staticSummary: `${targetName(target)} in ${target.cluster}`,
         staticDetails: instructions(target),
         priority: { priorityKey: priorities.routine },
       });
-      return;
-    }
-    try {
-      await client.workflow.getHandle(id).signal(isPullRequest ? pullRequestChanged : quotaChanged, request);
     } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
+      // A request that starts nothing is for a running workflow only.
+      if (starts || !(error instanceof WorkflowNotFoundError)) throw error;
     }
   };
 }

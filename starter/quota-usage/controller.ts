@@ -18,7 +18,8 @@ export const quotaUsageController: StarterController = {
  * activities once the quotas are listed. Readiness does not wait for it: a missing permission here must not stop the
  * resizer.
  */
-function start({ headroom, kubeConfig, client, metrics, countedUsage }: StarterContext): RunningController {
+function start(context: StarterContext): RunningController {
+  const { headroom, kubeConfig, client, metrics, countedUsage } = context;
   const { config, cluster, log, readiness, signal, onStop, stop } = headroom;
   const { mode, auditAfter, resync, replenishmentResync, discovery, maxGap } = config.quotaUsage;
   if (mode === 'off') throw new Error('counting is off');
@@ -27,8 +28,9 @@ function start({ headroom, kubeConfig, client, metrics, countedUsage }: StarterC
   readiness.watch('usage', () =>
     cache.isReady() ? { ready: true } : { ready: false, reason: 'the quotas are not listed yet' },
   );
-  const queue = startWorkQueue<QueuedUsageRequest>(headroom, 'usage reconcile requests', {
+  const queue = startWorkQueue<QueuedUsageRequest>(context, 'usage reconcile requests', {
     send: createUsageRequestSender(client, policy),
+    kindOf: () => 'usage',
     // Requests are already coalesced by namespace.
     gapMs: 0,
   });
@@ -66,8 +68,8 @@ function start({ headroom, kubeConfig, client, metrics, countedUsage }: StarterC
     if (!signal.aborted) stop('the host of the usage counts failed', error);
   });
   countedUsage.provide((namespace, name) => watch.countedUsed(namespace, name));
-  // This controller has its own metrics and readiness.
-  return { informers: {}, waitingRequests: () => 0 };
+  // The caches have their own readiness.
+  return { informers: {} };
 }
 
 /** Hosts the counting activities from when the quotas are listed until the process stops. */

@@ -26,7 +26,7 @@ export function usageRequest(
   target: QuotaTarget,
   request: Pick<QueuedUsageRequest, 'starts' | 'cause' | 'observed' | 'priority' | 'isGone'>,
 ): QueuedUsageRequest {
-  return { ...request, id: quotaUsageId(target), target, resourceVersion: request.observed['resourcequotas'] ?? '' };
+  return { ...request, coalescingKey: quotaUsageId(target), target };
 }
 
 /**
@@ -39,11 +39,11 @@ export function createUsageRequestSender(
   client: Client,
   policy: UsagePolicy,
 ): (request: QueuedUsageRequest) => Promise<void> {
-  return async ({ id, target, starts, cause, observed, priority, isGone = false }) => {
+  return async ({ target, starts, cause, observed, priority, isGone = false }) => {
     const request: UsageRequest = { cause, observed, priority, ...(isGone ? { isGone } : {}) };
     if (starts) {
       await client.workflow.signalWithStart<typeof quotaUsage, [UsageRequest]>('quotaUsage', {
-        workflowId: id,
+        workflowId: quotaUsageId(target),
         taskQueue: taskQueue(target.cluster),
         args: [{ target }],
         signal: usageChanged,
@@ -56,7 +56,7 @@ export function createUsageRequestSender(
       return;
     }
     try {
-      await client.workflow.getHandle(id).signal(usageChanged, request);
+      await client.workflow.getHandle(quotaUsageId(target)).signal(usageChanged, request);
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
     }

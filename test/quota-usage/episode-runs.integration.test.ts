@@ -9,7 +9,13 @@ import { createUsageCacheActivities } from '../../activities/quota-usage/cache-a
 import { activityTaskQueue, cacheTaskQueue, taskQueue } from '../../domain/kernel/target.ts';
 import { quotaUsageId } from '../../domain/quota-usage/target.ts';
 import { createUsageRequestSender, usageRequest } from '../../starter/quota-usage/reconcile-request.ts';
-import { commandSignals, status, usageChanged, type UsageCommandInput } from '../../workflows/quota-usage/messages.ts';
+import {
+  commandSignals,
+  commandUpdates,
+  status,
+  usageChanged,
+  type UsageCommandInput,
+} from '../../workflows/quota-usage/messages.ts';
 import type { quotaUsage } from '../../workflows/quota-usage/workflow.ts';
 import { borrowTemporal } from '../kernel/servers/shared-temporal.ts';
 import type { TemporalServer } from '../kernel/servers/temporal.ts';
@@ -110,6 +116,10 @@ describe('an episode that is paused', () => {
         return said.phase === 'Paused' && said.observed['pods'] === '59' && (await handle.describe()).runId !== first;
       });
       expect(asked).toEqual([]);
+      // Nothing is counted, so the answer does not say so.
+      expect(await handle.executeUpdate(commandUpdates.reconcileNow, { args: [{ by: 'bob' }] })).toMatch(
+        /^checking again now, as asked by bob; nothing is written for now: paused by alice since \S+Z \(.+\)\. Resume with: headroom resume team-a\/compute --controller quota-usage$/,
+      );
       await counts.runUntil(async () => {
         await handle.signal(commandSignals.resume, { by: 'alice' });
         await eventually('it ends', async () => (await handle.describe()).status.name === 'COMPLETED');

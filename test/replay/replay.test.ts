@@ -111,11 +111,11 @@ describe('the replay gate', () => {
       {
         file: 'workflows/lights-out/workflow.ts',
         from: `
-    else await pass.writeStatus(seen, verdict.ready);
-    await pass.writeEvents(seen, [...run.memory.pendingEvents, ...verdict.events]);`,
+  else await pass.writeStatus(seen, verdict.ready);
+  await pass.writeEvents(seen, [...run.memory.pendingEvents, ...verdict.events]);`,
         to: `
-    await pass.writeEvents(seen, [...run.memory.pendingEvents, ...verdict.events]);
-    if (verdict.kind !== 'scale') await pass.writeStatus(seen, verdict.ready);`,
+  await pass.writeEvents(seen, [...run.memory.pendingEvents, ...verdict.events]);
+  if (verdict.kind !== 'scale') await pass.writeStatus(seen, verdict.ready);`,
       },
       { file: 'workflows/github-budget/permits.ts', from: '    upsertMemo(memo);\n', to: '' },
     );

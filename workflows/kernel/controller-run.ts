@@ -1,9 +1,12 @@
-import { allHandlersFinished, CancellationScope, condition, log, workflowInfo } from '@temporalio/workflow';
+import { allHandlersFinished, CancellationScope, condition, log, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { ControllerName } from '../../domain/kernel/controllers.ts';
+import { type PauseTarget, writesNothingSentence } from '../../domain/kernel/pause.ts';
 import type { PauseState } from '../../domain/kernel/pause-state.ts';
 import { type EpochMs, formatInstant } from '../../domain/kernel/time.ts';
 import { type CommandAnswer, type CommandDefinitions, handleCommands } from './commands.ts';
 import { isCancelled } from './failure.ts';
+import { pauseChanged } from './messages.ts';
+import { PauseControl } from './pause.ts';
 import { ReconcileRequests, type Urgency } from './reconcile-requests.ts';
 import { brief, createPublisher, type PublishedStatus } from './visibility.ts';
 
@@ -13,6 +16,8 @@ export interface RunStatus {
   readonly reason: string;
   /** One sentence, Markdown links allowed. */
   readonly detail: string;
+  /** The latest moment of the next pass, where the controller shows it. */
+  readonly until?: EpochMs | undefined;
 }
 
 /** State that a run passes to the next run through continue-as-new. */
@@ -21,7 +26,7 @@ export interface Carried<Memory> {
   readonly memory: Memory;
   readonly published: PublishedStatus;
   readonly lastCommand: string | null;
-  /** What it knows of the pause of its target; absent where it has none. */
+  /** What the run knew of the pause of its target; absent when it had read none. */
   readonly pause?: PauseState;
 }
 
@@ -49,9 +54,15 @@ export function upgradeCarried<Memory>(
 }
 
 export interface ControllerRunOptions<Status extends RunStatus, Memory> {
-  readonly identity: { readonly controller: ControllerName; readonly target: string; readonly cluster: string };
+  readonly identity: {
+    readonly controller: ControllerName;
+    readonly target: string;
+    readonly cluster: string;
+    /** The namespace of the target; absent for a target of the whole cluster. */
+    readonly namespace?: string;
+  };
   /** State of the previous run. */
-  readonly carried: Pick<Carried<unknown>, 'published' | 'lastCommand'> | undefined;
+  readonly carried: Pick<Carried<unknown>, 'published' | 'lastCommand' | 'pause'> | undefined;
   /** The previous run's memory, or the initial memory. */
   readonly memory: Memory;
   /**
@@ -84,12 +95,17 @@ export interface WaitOptions {
  */
 const STEP_EVENTS = 4_000;
 
+/** Backoff in milliseconds after a pause or resume could not be saved, before it is tried again. */
+const UNKEPT_REST_MS = 30_000;
+
 /**
  * One run of a controller's workflow, with what all controllers have in common: pending reconcile requests, publishing,
- * waiting, interruption, operator commands and the length of the history. The decisions are made by the controller.
+ * waiting, interruption, pauses, operator commands and the length of the history. The decisions are made by the controller.
  */
 export class ControllerRun<Status extends RunStatus, Memory> {
   readonly requests = new ReconcileRequests();
+  /** The pause of the target. The pause of a controller that keeps none in the ConfigMaps is never known here. */
+  readonly pauses: PauseControl;
   readonly #options: ControllerRunOptions<Status, Memory>;
   readonly #publish: ReturnType<typeof createPublisher>;
   #shown: { readonly status: Status; readonly published: PublishedStatus };
@@ -102,6 +118,7 @@ export class ControllerRun<Status extends RunStatus, Memory> {
     const { identity, carried, startedAs, first, memory } = options;
     this.#options = options;
     this.#memory = memory;
+    this.pauses = new PauseControl(pauseTarget(identity), carried?.pause);
     this.#publish = createPublisher(identity, carried?.published, carried?.published.phase ?? startedAs);
     this.#lastCommand = carried?.lastCommand ?? null;
     this.#shown = { status: first, published: this.#published(first) };
@@ -151,6 +168,82 @@ export class ControllerRun<Status extends RunStatus, Memory> {
   /** Publishes the same status with recomputed facts. */
   refresh(): void {
     this.publish(this.status);
+  }
+
+  /**
+   * Makes passes until one of them ends the workflow, and continues as new when the history is long. A command to pause
+   * or resume is saved before anything else is done.
+   *
+   * @param pass returns the result of the workflow when it is over, null for a further pass.
+   * @param next continues as new with what `carry` returns.
+   */
+  async reconcile<Result>(pass: () => Promise<Result | null>, next: () => Promise<never>): Promise<Result> {
+    for (let passes = 0; ; passes += 1) {
+      // A run makes at least one pass, so that a short limit cannot end in runs that do nothing.
+      if (passes > 0 && this.isHistoryLong) {
+        await this.handlersFinished();
+        // Pending requests are not carried over: the next run observes everything again anyway.
+        return await next();
+      }
+      this.beginPass();
+      if (!(await this.#keepPause())) continue;
+      const result = await pass();
+      if (result !== null) return result;
+    }
+  }
+
+  /** Whether nothing is left to save; if not, the backoff is over. */
+  async #keepPause(): Promise<boolean> {
+    const detail = await this.pauses.keep();
+    if (detail !== null) {
+      const until = Date.now() + UNKEPT_REST_MS;
+      this.publish({ ...this.status, phase: 'Paused', reason: 'Paused', detail, until });
+      await this.wait({ until, deferUntil: Number.POSITIVE_INFINITY, summary: detail });
+    }
+    return !this.pauses.isUnkept;
+  }
+
+  /** Waits until nothing is paused for the target, or for a request of this urgency. */
+  async awaitResume(endedBy: Urgency): Promise<void> {
+    await this.waitFor(async () => await this.pauses.awaitResume(), endedBy);
+  }
+
+  /**
+   * Handles the commands to a target whose pauses are in the ConfigMaps: `pause` and `resume` are the frame's, the others
+   * the controller's. The answer to an accepted command says when a pause holds back what it asks for.
+   */
+  handleTargetCommands<Name extends string, Input>(
+    commands: CommandDefinitions<Name | PauseCommandName, Input>,
+    evaluate: (name: Exclude<Name, PauseCommandName>, raw: unknown) => CommandAnswer<Memory>,
+  ): void {
+    this.handleCommands(commands, (name, raw) => {
+      if (isPauseCommand(name)) return this.#evaluatePause(name, raw);
+      const answer = evaluate(name as Exclude<Name, PauseCommandName>, raw);
+      const { inForce } = this.pauses;
+      return answer.kind === 'rejected' || inForce === null
+        ? answer
+        : { ...answer, message: `${answer.message}; ${writesNothingSentence(inForce, this.pauses.target)}` };
+    });
+    // A pause was written, or ended, outside of the run. The ConfigMaps say what holds.
+    setHandler(
+      pauseChanged,
+      () => {
+        this.requests.add('immediate');
+        this.interrupt();
+      },
+      { description: 'a pause that concerns it was written, or ended' },
+    );
+  }
+
+  #evaluatePause(name: PauseCommandName, raw: unknown): CommandAnswer<Memory> {
+    const answer = this.pauses.evaluate(name, raw);
+    if (answer.kind === 'rejected') return answer;
+    // A write that waits must not be made after a pause, and an observation during a pause is out of date after it.
+    const apply = (): void => {
+      this.pauses.accept(answer.state);
+      this.interrupt();
+    };
+    return { kind: 'accepted', message: answer.message, memory: this.#memory, apply };
   }
 
   /** Handles operator commands. An accepted command changes the memory and counts as an immediate reconcile request. */
@@ -246,10 +339,11 @@ export class ControllerRun<Status extends RunStatus, Memory> {
   }
 
   /** What the next run of this workflow begins with. */
-  carry(pause?: PauseState): Carried<Memory> {
+  carry(): Carried<Memory> {
     const { published } = this.#shown;
-    const lastCommand = this.#lastCommand;
-    return { version: 2, memory: this.#memory, published, lastCommand, ...(pause === undefined ? {} : { pause }) };
+    const { state } = this.pauses;
+    const pause = state.kind === 'Unread' ? {} : { pause: state };
+    return { version: 2, memory: this.#memory, published, lastCommand: this.#lastCommand, ...pause };
   }
 
   #published(status: Status): PublishedStatus {
@@ -260,6 +354,20 @@ export class ControllerRun<Status extends RunStatus, Memory> {
       Date.now(),
     );
   }
+}
+
+type PauseCommandName = 'pause' | 'resume';
+
+function isPauseCommand(name: string): name is PauseCommandName {
+  return name === 'pause' || name === 'resume';
+}
+
+function pauseTarget({
+  controller,
+  namespace,
+  target,
+}: ControllerRunOptions<RunStatus, unknown>['identity']): PauseTarget {
+  return { controller, name: target, ...(namespace === undefined ? {} : { namespace }) };
 }
 
 /** Null when this scope was cancelled; a cancellation of the whole workflow is rethrown. */

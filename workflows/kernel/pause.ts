@@ -1,21 +1,19 @@
 import { priorities } from '../../domain/kernel/priority.ts';
-import { ActivityCancellationType, setHandler } from '@temporalio/workflow';
+import { ActivityCancellationType } from '@temporalio/workflow';
 import type { PauseActivities } from '../../activities/kernel/interface.ts';
 import { readCommandInput } from '../../domain/kernel/command-input.ts';
-import { type PauseInForce, pauseSentence, type PauseSubject } from '../../domain/kernel/pause.ts';
+import { type PauseInForce, pauseSentence, type PauseTarget } from '../../domain/kernel/pause.ts';
 import {
   afterKeeping,
   afterReading,
+  type PauseAnswer,
   pauseCommand,
   pauseInForce,
   type PauseState,
 } from '../../domain/kernel/pause-state.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { controllerActivities } from './activities.ts';
-import type { CommandAnswer } from './commands.ts';
 import { type FailedActivity, failedActivity } from './failure.ts';
-import { pauseChanged } from './messages.ts';
-import type { ReconcileRequests } from './reconcile-requests.ts';
 import { brief } from './visibility.ts';
 
 const ensuring = {
@@ -42,12 +40,12 @@ const polling = {
  * while no workflow runs. A `pause` command takes effect in this run at once and is saved before anything else is done.
  */
 export class PauseControl {
-  readonly #subject: PauseSubject & { readonly name: string };
+  readonly target: PauseTarget;
   #state: PauseState;
 
   /** @param carried of the run before, which may not have kept everything. */
-  constructor(subject: PauseSubject & { readonly name: string }, carried: PauseState = { kind: 'Unread' }) {
-    this.#subject = subject;
+  constructor(target: PauseTarget, carried: PauseState = { kind: 'Unread' }) {
+    this.target = target;
     this.#state = carried;
   }
 
@@ -65,12 +63,14 @@ export class PauseControl {
     return this.#state.kind === 'Unkept';
   }
 
-  /** Evaluates a command. It does not change the memory of the run, hence the null. */
-  evaluate(name: 'pause' | 'resume', raw: unknown): CommandAnswer<null> {
-    const answer = pauseCommand(name, this.#state, readCommandInput(raw), Date.now());
-    if (answer.kind === 'rejected') return answer;
-    const { message, state } = answer;
-    return { kind: 'accepted', message, memory: null, apply: () => (this.#state = state) };
+  /** Evaluates a command without applying it. */
+  evaluate(name: 'pause' | 'resume', raw: unknown): PauseAnswer {
+    return pauseCommand(name, { state: this.#state, target: this.target }, readCommandInput(raw), Date.now());
+  }
+
+  /** Applies the state of an accepted command. */
+  accept(state: PauseState): void {
+    this.#state = state;
   }
 
   /** Takes over the pause that an observation or a failed write has read; `askedAt` is when it was asked for. */
@@ -93,7 +93,7 @@ export class PauseControl {
   async keep(): Promise<string | null> {
     const state = this.#state;
     if (state.kind !== 'Unkept') return null;
-    const { controller, name } = this.#subject;
+    const { controller, name } = this.target;
     try {
       const summary = state.pause === null ? `resume ${name}` : `pause ${name}`;
       const { ensurePauseKept } = controllerActivities<PauseActivities>(controller, ensuring);
@@ -113,23 +113,8 @@ export class PauseControl {
   async awaitResume(): Promise<void> {
     const { inForce } = this;
     const summary = inForce === null ? 'resume' : pauseSentence(inForce);
-    const { awaitResume } = controllerActivities<PauseActivities>(this.#subject.controller, polling);
-    await awaitResume.executeWithOptions({ summary: brief(summary) }, [{ subject: this.#subject }]);
+    const { awaitResume } = controllerActivities<PauseActivities>(this.target.controller, polling);
+    await awaitResume.executeWithOptions({ summary: brief(summary) }, [{ subject: this.target }]);
     this.found(null, Number.POSITIVE_INFINITY);
   }
-}
-
-/** Handles the signal that a pause was written or removed outside of the run: it interrupts what is under way and changes nothing else. */
-export function handlePauseChanged(run: {
-  readonly requests: ReconcileRequests;
-  readonly interrupt: () => void;
-}): void {
-  setHandler(
-    pauseChanged,
-    () => {
-      run.requests.add('immediate');
-      run.interrupt();
-    },
-    { description: 'a pause that concerns it was written, or ended' },
-  );
 }

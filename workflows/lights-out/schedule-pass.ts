@@ -2,14 +2,12 @@ import { log } from '@temporalio/workflow';
 import type { ObserveScheduleInput } from '../../activities/lights-out/interface.ts';
 import type { ScheduleTarget } from '../../domain/lights-out/target.ts';
 import { PAUSES, pauseSentence } from '../../domain/kernel/pause.ts';
-import type { PauseState } from '../../domain/kernel/pause-state.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { unreadable } from '../../domain/lights-out/decide/decide.ts';
 import type { LightsOutObservation, ReadyCondition } from '../../domain/lights-out/decide/observation.ts';
 import { statusOf } from '../../domain/lights-out/decide/status.ts';
 import type { LightsOutEvent } from '../../domain/lights-out/decide/verdict.ts';
 import { failedActivity } from '../kernel/failure.ts';
-import { PauseControl } from '../kernel/pause.ts';
 import { brief } from '../kernel/visibility.ts';
 import { ensureFinalizer, ensureScheduleEvent, ensureScheduleStatus, observeSchedule } from './activities.ts';
 import type { LightsOutRun } from './report.ts';
@@ -42,7 +40,6 @@ interface PendingReports {
 export class SchedulePass {
   readonly target: ScheduleTarget;
   readonly run: LightsOutRun;
-  readonly pauses: PauseControl;
   #seen: LightsOutObservation | null = null;
   /**
    * The moment of the last observation on the workflow's clock and on the worker's clock, which may differ by seconds.
@@ -51,10 +48,9 @@ export class SchedulePass {
   #written: { readonly text: string; readonly at: EpochMs } = { text: '', at: 0 };
   #reports: PendingReports = { isPending: false, times: 0 };
 
-  constructor(target: ScheduleTarget, run: LightsOutRun, pause?: PauseState) {
+  constructor(target: ScheduleTarget, run: LightsOutRun) {
     this.target = target;
     this.run = run;
-    this.pauses = new PauseControl({ controller: 'lights-out', name: target.schedule }, pause);
   }
 
   /** The last observation; null before the first. */
@@ -101,8 +97,8 @@ export class SchedulePass {
     const { paused, globalPause } = seen;
     // A pause of everything or of the controller is in force for as long as it is read.
     if (globalPause !== null) return seen;
-    this.pauses.found(paused === null ? null : { scope: 'target', kept: PAUSES, ...paused }, askedAt);
-    const { inForce } = this.pauses;
+    this.run.pauses.found(paused === null ? null : { scope: 'target', kept: PAUSES, ...paused }, askedAt);
+    const { inForce } = this.run.pauses;
     if (inForce === null) return { ...seen, paused: null };
     return inForce.scope === 'target'
       ? { ...seen, paused: inForce }
@@ -139,30 +135,12 @@ export class SchedulePass {
     this.#reports = { isPending: false, times: isPending ? tries : 0 };
   }
 
-  /**
-   * Saves an operator's pause or resume before anything else is done. False when saving failed and has to be tried
-   * again; the backoff is over by then.
-   */
-  async keepPause(): Promise<boolean> {
-    const detail = await this.pauses.keep();
-    if (detail !== null) {
-      this.run.publish({ ...this.run.status, phase: 'Paused', reason: 'Paused', detail });
-      await this.rest(this.now() + FAILED_REST_MS, detail);
-    }
-    return !this.pauses.isUnkept;
-  }
-
-  /** Waits until the schedule is not paused any more, or until a request arrives. */
-  async awaitResume(): Promise<void> {
-    await this.run.waitFor(async () => await this.pauses.awaitResume());
-  }
-
   /** Backs off after an activity that failed as a whole. */
   async restAfter(error: unknown): Promise<void> {
     const failed = failedActivity(error);
     if (failed === null) throw error;
     // The next pass says what is paused, and waits for its end.
-    if (failed.type === 'Paused' && this.pauses.foundIn(failed)) return;
+    if (failed.type === 'Paused' && this.run.pauses.foundIn(failed)) return;
     const reason = failed.type === 'GloballyPaused' ? 'GloballyPaused' : 'ScalingFailed';
     this.run.publish({ ...this.run.status, reason, detail: failed.message });
     await this.rest(this.now() + FAILED_REST_MS, failed.message);

@@ -12,7 +12,6 @@ import type { LightsOutObservation } from '../../domain/lights-out/decide/observ
 import { type FinishedRun, completeRun, withRun } from '../../domain/lights-out/decide/run.ts';
 import type { LightsOutVerdict } from '../../domain/lights-out/decide/verdict.ts';
 import { type Carried, ControllerRun, upgradeCarried } from '../kernel/controller-run.ts';
-import { handlePauseChanged } from '../kernel/pause.ts';
 import { commandDescriptions, commandSignals, commandUpdates } from './messages.ts';
 import { scheduleChanged, status, workloadsChanged } from './messages.ts';
 import { FIRST_STATUS, type LightsOutRun, shownFacts, statusAnswer } from './report.ts';
@@ -51,44 +50,42 @@ export async function lightsOut(input: LightsOutInput): Promise<LightsOutResult>
     historyEvents: continueAfterEvents,
     facts: shownFacts,
   });
-  const pass = new SchedulePass(target, run, carried?.pause);
+  const pass = new SchedulePass(target, run);
   handleMessages(target, run, pass);
 
-  for (;;) {
-    run.beginPass();
-    if (run.isHistoryLong) {
+  return await run.reconcile(
+    async () => await reconcile(run, pass),
+    async () => await continueAsNew<typeof lightsOut>({ ...input, carried: run.carry() }),
+  );
+}
+
+/** One pass; the result of the workflow when the schedule is gone and nothing of it is left. */
+async function reconcile(run: LightsOutRun, pass: SchedulePass): Promise<LightsOutResult | null> {
+  const seen = await pass.observe();
+  const verdict = seen === null ? null : next(run, pass.target, seen);
+  if (seen === null || verdict === null) return null;
+  run.publish(verdict);
+  // A single batch takes only a moment, so only its result is reported: each status write is a billed Temporal
+  // action.
+  if (verdict.kind === 'scale' && isOneBatch(seen, verdict.items)) pass.reportLater();
+  else await pass.writeStatus(seen, verdict.ready);
+  await pass.writeEvents(seen, [...run.memory.pendingEvents, ...verdict.events]);
+  switch (verdict.kind) {
+    case 'end':
       await run.handlersFinished();
-      return await continueAsNew<typeof lightsOut>({ ...input, carried: run.carry(pass.pauses.state) });
-    }
-    if (!(await pass.keepPause())) continue;
-    const seen = await pass.observe();
-    if (seen === null) continue;
-    const verdict = next(run, target, seen);
-    if (verdict === null) continue;
-    run.publish(verdict);
-    // A single batch takes only a moment, so only its result is reported: each status write is a billed Temporal
-    // action.
-    if (verdict.kind === 'scale' && isOneBatch(seen, verdict.items)) pass.reportLater();
-    else await pass.writeStatus(seen, verdict.ready);
-    await pass.writeEvents(seen, [...run.memory.pendingEvents, ...verdict.events]);
-    switch (verdict.kind) {
-      case 'end':
-        await run.handlersFinished();
-        // No await since the last check: a schedule that was deleted and created again sends a request, which must not
-        // be lost.
-        if (run.requests.isPending) break;
-        return { reason: verdict.reason, detail: verdict.detail };
-      case 'finalizer':
-        await pass.ensureFinalizer(seen, verdict.isPresent);
-        break;
-      case 'scale':
-        await scale(pass, seen, verdict);
-        break;
-      case 'wait':
-        if (verdict.reason === 'Paused') await pass.awaitResume();
-        else await pass.rest(verdict.until, verdict.detail);
-        break;
-    }
+      // No await since the last check: a schedule that was deleted and created again sends a request, which must not
+      // be lost.
+      return run.requests.isPending ? null : { reason: verdict.reason, detail: verdict.detail };
+    case 'finalizer':
+      await pass.ensureFinalizer(seen, verdict.isPresent);
+      return null;
+    case 'scale':
+      await scale(pass, seen, verdict);
+      return null;
+    case 'wait':
+      if (verdict.reason === 'Paused') await run.awaitResume('deferrable');
+      else await pass.rest(verdict.until, verdict.detail);
+      return null;
   }
 }
 
@@ -144,14 +141,8 @@ function handleMessages(target: ScheduleTarget, run: LightsOutRun, pass: Schedul
     description: 'a workload or namespace is not as the schedule wants it',
   });
   setHandler(status, () => statusAnswer(target, run, pass.seen));
-  handlePauseChanged(run);
   const commands = { signals: commandSignals, updates: commandUpdates, descriptions: commandDescriptions };
-  run.handleCommands(commands, (name, raw) => {
-    if (name === 'pause' || name === 'resume') {
-      const answer = pass.pauses.evaluate(name, raw);
-      if (answer.kind === 'rejected') return answer;
-      return { ...answer, memory: run.memory, apply: () => [answer.apply?.(), run.interrupt()] };
-    }
+  run.handleTargetCommands(commands, (name, raw) => {
     const { memory, message } = applyCommand(name, raw, { memory: run.memory, seen: pass.seen, now: Date.now() });
     return memory === null ? { kind: 'rejected', message } : { kind: 'accepted', message, memory };
   });

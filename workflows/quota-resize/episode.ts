@@ -1,7 +1,6 @@
 import { CancellationScope, log } from '@temporalio/workflow';
 import type { EpochMs } from '../../domain/kernel/time.ts';
-import type { PauseState } from '../../domain/kernel/pause-state.ts';
-import { quotaPauseSubject, type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
+import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import { usageFacts, withCounts } from '../../domain/quota-resize/demand/counted-usage.ts';
 import type { Seen } from '../../domain/quota-resize/model/episode-observation.ts';
 import { decisionOf, type ResizeMemory } from '../../domain/quota-resize/model/memory.ts';
@@ -10,7 +9,6 @@ import { policyInForce } from '../../domain/quota-resize/policy/in-force.ts';
 import type { Act, Verdict, Wait } from '../../domain/quota-resize/model/verdict.ts';
 import type { ControllerRun } from '../kernel/controller-run.ts';
 import { failedActivity, isCancelled } from '../kernel/failure.ts';
-import { PauseControl } from '../kernel/pause.ts';
 import { brief } from '../kernel/visibility.ts';
 import { act, isForbiddenNow, rejectedMessage } from './act.ts';
 import { ensuring, observing, watching } from './activities.ts';
@@ -40,7 +38,6 @@ const FAILED_REST_MS = 60_000;
 export class ResizeEpisode {
   readonly #target: QuotaTarget;
   readonly #run: ResizeRun;
-  readonly pauses: PauseControl;
   readonly pullRequest: PullRequestReader;
   /** Whether the cluster's usage mode asks for counted numbers; false until the first observation. */
   #isCounting = false;
@@ -51,10 +48,9 @@ export class ResizeEpisode {
    */
   readonly #warned = new Set<string>();
 
-  constructor(target: QuotaTarget, run: ResizeRun, pause?: PauseState) {
+  constructor(target: QuotaTarget, run: ResizeRun) {
     this.#target = target;
     this.#run = run;
-    this.pauses = new PauseControl(quotaPauseSubject('quota-resize', target), pause);
     this.pullRequest = new PullRequestReader(target, () => run.requests.add('immediate'));
   }
 
@@ -79,16 +75,6 @@ export class ResizeEpisode {
   }
 
   /**
-   * Saves an operator's pause or resume before anything else is done. False when saving failed and has to be tried
-   * again; the backoff is over by then.
-   */
-  async keepPause(): Promise<boolean> {
-    const detail = await this.pauses.keep();
-    if (detail !== null) await this.#restAfter({ phase: 'Paused', reason: 'Paused', detail });
-    return !this.pauses.isUnkept;
-  }
-
-  /**
    * Null when there is nothing to decide on, because the observation was interrupted or failed; the backoff is over by
    * then.
    */
@@ -97,7 +83,7 @@ export class ResizeEpisode {
       const seen = await this.#interruptible(async () => await this.#observe());
       // An observation during which a pause or resume arrived is discarded: after a resume, people expect a decision on
       // the current state.
-      return this.pauses.isUnkept ? null : seen;
+      return this.#run.pauses.isUnkept ? null : seen;
     } catch (error) {
       const message = rejectedMessage(error);
       if (message === null) throw error;
@@ -173,9 +159,9 @@ export class ResizeEpisode {
     const counts = this.#isCounting ? await countNamespace(target) : null;
     const askedAt = Date.now();
     const read = await observing.observeQuota.executeWithOptions({ summary: targetName(target) }, [{ target }]);
-    this.pauses.found(read.pause, askedAt);
+    this.#run.pauses.found(read.pause, askedAt);
     // The pause that holds may be newer than what the worker had read of it.
-    const seen = { ...read, pause: this.pauses.inForce };
+    const seen = { ...read, pause: this.#run.pauses.inForce };
     this.#isCounting = seen.usage === 'audit' || seen.usage === 'own';
     if (!this.#isCounting) return seen;
     return counts === null ? await this.#observeQuota() : withCounts(seen, counts);
@@ -191,7 +177,7 @@ export class ResizeEpisode {
     } catch (error) {
       if (!isForbiddenNow(error)) throw error;
       const failed = failedActivity(error);
-      if (failed !== null) this.pauses.foundIn(failed);
+      if (failed !== null) this.#run.pauses.foundIn(failed);
       return null;
     }
   }
@@ -227,7 +213,7 @@ export class ResizeEpisode {
   }
 
   async #awaitChange(what: 'resume' | 'sync', summary: string): Promise<void> {
-    if (what === 'resume') return await this.pauses.awaitResume();
+    if (what === 'resume') return await this.#run.pauses.awaitResume();
     const { state } = this.#memory;
     if (state.kind !== 'Merged') return;
     const { quotaUid, merge } = state.decision;

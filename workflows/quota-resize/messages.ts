@@ -20,8 +20,16 @@ export const quotaPressureSeen = defineSignal<[ReconcileRequest]>('quotaPressure
 /** The quota, its namespace or its policy changed. */
 export const quotaChanged = defineSignal<[ReconcileRequest]>('quotaChanged');
 
+/** A reconcile request about the pull request of the quota's decision. */
+export interface PullRequestRequest {
+  /** What the webhook reported, for people who read the history. */
+  readonly cause: string;
+  /** The id of the forge's delivery, by which people find it there. */
+  readonly delivery: string;
+}
+
 /** GitHub reported a change of the pull request by webhook. */
-export const pullRequestChanged = defineSignal<[ReconcileRequest]>('pullRequestChanged');
+export const pullRequestChanged = defineSignal<[PullRequestRequest]>('pullRequestChanged');
 
 /** The operator commands, each as a signal and as an update. */
 export const {

@@ -2,19 +2,17 @@ import { continueAsNew, setHandler } from '@temporalio/workflow';
 import { readCommandInput } from '../../domain/kernel/command-input.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
-import { command } from '../../domain/quota-resize/decide/commands.ts';
+import { command, type EpisodeCommand } from '../../domain/quota-resize/decide/commands.ts';
 import { decide } from '../../domain/quota-resize/decide/decide.ts';
 import { approvalOf, decisionOf } from '../../domain/quota-resize/model/memory.ts';
 import { upgradeMemory } from '../../domain/quota-resize/model/upgrade-memory.ts';
 import type { CommandAnswer } from '../kernel/commands.ts';
 import { type Carried, ControllerRun, upgradeCarried } from '../kernel/controller-run.ts';
-import { handlePauseChanged } from '../kernel/pause.ts';
 import { type EpisodeMemory, ResizeEpisode, type ResizeRun, type ResizeRunStatus } from './episode.ts';
 import {
   commandDescriptions,
   commandSignals,
   commandUpdates,
-  type OperatorCommand,
   pullRequestChanged,
   quotaChanged,
   quotaPressureSeen,
@@ -53,7 +51,12 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
   const carried = upgradeCarried(input.carried);
   const { resize = input.memory, shown = NOTHING_SHOWN } = carried?.memory ?? {};
   const run: ResizeRun = new ControllerRun<ResizeRunStatus, EpisodeMemory>({
-    identity: { controller: 'quota-resize', target: targetName(target), cluster: target.cluster },
+    identity: {
+      controller: 'quota-resize',
+      target: targetName(target),
+      cluster: target.cluster,
+      namespace: target.namespace,
+    },
     carried,
     memory: { resize: upgradeMemory(resize), shown },
     startedAs: null,
@@ -65,41 +68,39 @@ export async function quotaResize(input: QuotaResizeInput): Promise<QuotaResizeR
       ...(until === undefined ? [] : [`checks again at ${formatInstant(until)} at the latest`]),
     ],
   });
-  const episode = new ResizeEpisode(target, run, carried?.pause);
+  const episode = new ResizeEpisode(target, run);
   handleMessages(target, run, episode);
 
-  for (let passes = 0; ; passes += 1) {
-    run.beginPass();
-    if (passes > 0 && run.isHistoryLong) {
-      await run.handlersFinished();
-      // Pending requests are not carried over: the next run observes everything again anyway.
-      return await continueAsNew<typeof quotaResize>({ ...input, carried: run.carry(episode.pauses.state) });
-    }
-    if (!(await episode.keepPause())) continue;
-    const seen = await episode.observe();
-    if (seen === null) continue;
-    const [memory, verdict] = decide(seen, run.memory.resize, Date.now());
-    // An act needs a fresh read of the pull request, so an older one is discarded and the pass repeated.
-    if (verdict.kind !== 'hold' && verdict.kind !== 'end' && episode.pullRequest.wasReadBefore) {
+  return await run.reconcile(
+    async () => await pass(run, episode),
+    async () => await continueAsNew<typeof quotaResize>({ ...input, carried: run.carry() }),
+  );
+}
+
+/** One pass; the result of the episode when it is over. */
+async function pass(run: ResizeRun, episode: ResizeEpisode): Promise<QuotaResizeResult | null> {
+  const seen = await episode.observe();
+  if (seen === null) return null;
+  const [memory, verdict] = decide(seen, run.memory.resize, Date.now());
+  // An act needs a fresh read of the pull request, so an older one is discarded and the pass repeated.
+  if (verdict.kind !== 'hold' && verdict.kind !== 'end' && episode.pullRequest.wasReadBefore) {
+    episode.pullRequest.forget();
+    return null;
+  }
+  episode.remember(memory);
+  episode.publish(verdict, seen);
+  switch (verdict.kind) {
+    case 'end':
+      // No await between this check and the return: a request that arrived during the observation is served first.
+      if (run.requests.isPending || !run.areHandlersFinished) return null;
       episode.pullRequest.forget();
-      continue;
-    }
-    episode.remember(memory);
-    episode.publish(verdict, seen);
-    switch (verdict.kind) {
-      case 'end':
-        // No await between this check and the return: a request that arrived during the observation is served first.
-        if (!run.requests.isPending && run.areHandlersFinished) {
-          episode.pullRequest.forget();
-          return { reason: verdict.reason, detail: verdict.detail };
-        }
-        break;
-      case 'hold':
-        await episode.rest(verdict.wait);
-        break;
-      default:
-        await episode.act(verdict, seen);
-    }
+      return { reason: verdict.reason, detail: verdict.detail };
+    case 'hold':
+      await episode.rest(verdict.wait);
+      return null;
+    default:
+      await episode.act(verdict, seen);
+      return null;
   }
 }
 
@@ -131,34 +132,28 @@ function handleMessages(target: QuotaTarget, run: ResizeRun, episode: ResizeEpis
       policy: episode.policy,
       decision: decisionOf(resize),
       approval: approvalOf(resize),
-      paused: episode.pauses.inForce,
+      paused: run.pauses.inForce,
       rejections: resize.rejections,
       lastCommand: run.lastCommand,
     };
   });
-  handlePauseChanged(run);
   const commands = { signals: commandSignals, updates: commandUpdates, descriptions: commandDescriptions };
-  run.handleCommands(commands, (name, raw) => evaluate(run, episode, name, raw));
+  run.handleTargetCommands(commands, (name, raw) => evaluate(run, episode, name, raw));
 }
 
 function evaluate(
   run: ResizeRun,
   episode: ResizeEpisode,
-  name: OperatorCommand,
+  name: EpisodeCommand,
   raw: unknown,
 ): CommandAnswer<EpisodeMemory> {
   const { memory } = run;
   const apply = (): void => {
     // People look at GitHub before they send a command, so the pull request is read again to decide on what they saw.
     episode.pullRequest.forget();
-    // A write that still waits for a permit must not be made after a pause or a rejection.
-    if (name === 'pause' || name === 'reject') run.interrupt();
+    // A write that still waits for a permit must not be made after a rejection.
+    if (name === 'reject') run.interrupt();
   };
-  if (name === 'pause' || name === 'resume') {
-    const answer = episode.pauses.evaluate(name, raw);
-    if (answer.kind === 'rejected') return answer;
-    return { ...answer, memory, apply: () => [answer.apply?.(), apply()] };
-  }
   const outcome = command(memory.resize, name, readCommandInput(raw), Date.now());
   if (outcome.kind === 'rejected') return { kind: 'rejected', message: outcome.message };
   const { message, memory: resize } = outcome;

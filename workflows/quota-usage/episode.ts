@@ -1,15 +1,13 @@
 import { sleep } from '@temporalio/workflow';
 import { priorities } from '../../domain/kernel/priority.ts';
-import { type PauseInForce, pauseSentence } from '../../domain/kernel/pause.ts';
-import type { PauseState } from '../../domain/kernel/pause-state.ts';
-import { quotaPauseSubject, type QuotaTarget } from '../../domain/kernel/target.ts';
+import { pauseReason, pauseSentence } from '../../domain/kernel/pause.ts';
+import type { QuotaTarget } from '../../domain/kernel/target.ts';
 import { fingerprint, upgradeMemory, type UsageMemory } from '../../domain/quota-usage/decide.ts';
 import type { ObservedVersions, UsageObservation } from '../../domain/quota-usage/observation.ts';
 import { newestVersions } from '../../domain/quota-usage/observed-versions.ts';
 import type { UsageVerdict } from '../../domain/quota-usage/verdict.ts';
 import type { ControllerRun } from '../kernel/controller-run.ts';
 import { failedActivity } from '../kernel/failure.ts';
-import { PauseControl } from '../kernel/pause.ts';
 import { brief } from '../kernel/visibility.ts';
 import { counting, ensuring } from './activities.ts';
 import type { UsageRequest, UsageStatus } from './messages.ts';
@@ -51,7 +49,6 @@ const LONGEST_CONFLICT_REST_MS = 5_000;
 export class UsageEpisode {
   readonly #target: QuotaTarget;
   readonly #run: UsageRun;
-  readonly pauses: PauseControl;
   #mode: UsageStatus['mode'] = null;
   /** Whether a request said that the quota was deleted and no pass has served the request yet. */
   #isGone = false;
@@ -62,10 +59,9 @@ export class UsageEpisode {
     staleVersion: null,
   };
 
-  constructor(target: QuotaTarget, run: UsageRun, pause?: PauseState) {
+  constructor(target: QuotaTarget, run: UsageRun) {
     this.#target = target;
     this.#run = run;
-    this.pauses = new PauseControl(quotaPauseSubject('quota-usage', target), pause);
   }
 
   /** The usage mode of the starter that made the last count; null before the first count. */
@@ -75,11 +71,8 @@ export class UsageEpisode {
 
   /** Whether a pause forbids any act. The episode of a deleted quota ends even during a pause. */
   get isPaused(): boolean {
-    return this.pauses.isUnkept || (this.pauses.inForce !== null && !this.#isGone);
-  }
-
-  get paused(): PauseInForce | null {
-    return this.pauses.inForce;
+    const { pauses } = this.#run;
+    return pauses.isUnkept || (pauses.inForce !== null && !this.#isGone);
   }
 
   /** Accepts a reconcile request. The deletion of the quota interrupts any wait. */
@@ -94,22 +87,12 @@ export class UsageEpisode {
     this.#run.requests.add(isGone ? 'immediate' : 'deferrable');
   }
 
+  /** Nothing is counted during a pause, because nothing could be written. */
   async whilePaused(): Promise<void> {
-    const detail = await this.pauses.keep();
-    if (detail !== null) {
-      this.#run.publish({ phase: 'Paused', reason: 'Paused', detail });
-      await this.#run.wait({
-        until: Date.now() + FAILED_REST_MS,
-        deferUntil: Number.POSITIVE_INFINITY,
-        summary: detail,
-      });
-      return;
-    }
-    const { inForce } = this.pauses;
+    const { inForce } = this.#run.pauses;
     if (inForce === null) return;
-    const reason = inForce.scope === 'everything' ? 'GloballyPaused' : 'Paused';
-    this.#run.publish({ phase: 'Paused', reason, detail: pauseSentence(inForce) });
-    await this.#run.waitFor(async () => await this.pauses.awaitResume(), 'immediate');
+    this.#run.publish({ phase: 'Paused', reason: pauseReason(inForce), detail: pauseSentence(inForce) });
+    await this.#run.awaitResume('immediate');
   }
 
   async observe(): Promise<UsageObservation> {
@@ -212,7 +195,7 @@ export class UsageEpisode {
     } catch (error) {
       const failed = failedActivity(error);
       if (failed === null) throw error;
-      if (this.pauses.foundIn(failed)) return null;
+      if (this.#run.pauses.foundIn(failed)) return null;
       const { message } = failed;
       this.#run.publish({ phase: 'Blocked', reason: 'WriteFailed', detail: message });
       const { failures } = this.#attempts;

@@ -1,11 +1,11 @@
 import { continueAsNew, setHandler } from '@temporalio/workflow';
+import { readCommandInput } from '../../domain/kernel/command-input.ts';
 import { priorities } from '../../domain/kernel/priority.ts';
 import { type QuotaTarget, targetName } from '../../domain/kernel/target.ts';
 import { formatInstant } from '../../domain/kernel/time.ts';
 import { decide } from '../../domain/quota-usage/decide.ts';
 import type { UsageVerdict } from '../../domain/quota-usage/verdict.ts';
 import { type Carried, ControllerRun, upgradeCarried } from '../kernel/controller-run.ts';
-import { handlePauseChanged } from '../kernel/pause.ts';
 import { type EpisodeMemory, UsageEpisode, type UsageRun, upgradeEpisode } from './episode.ts';
 import { commandDescriptions, commandSignals, commandUpdates, FIRST_PHASE, status, usageChanged } from './messages.ts';
 import type { UsageStatus } from './messages.ts';
@@ -37,7 +37,12 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
   const { target, continueAfterEvents = HISTORY_EVENTS } = input;
   const carried = upgradeCarried(input.carried);
   const run: UsageRun = new ControllerRun<UsageRun['status'], EpisodeMemory>({
-    identity: { controller: 'quota-usage', target: targetName(target), cluster: target.cluster },
+    identity: {
+      controller: 'quota-usage',
+      target: targetName(target),
+      cluster: target.cluster,
+      namespace: target.namespace,
+    },
     carried,
     memory: upgradeEpisode(carried?.memory),
     startedAs: FIRST_PHASE,
@@ -45,34 +50,33 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
     historyEvents: continueAfterEvents,
     facts: () => [],
   });
-  const episode = new UsageEpisode(target, run, carried?.pause);
+  const episode = new UsageEpisode(target, run);
   handleMessages(target, run, episode);
 
-  for (;;) {
-    if (run.isHistoryLong) return await next();
-    run.beginPass();
+  return await run.reconcile(pass, next);
+
+  async function pass(): Promise<QuotaUsageResult | null> {
     if (episode.isPaused) {
       await episode.whilePaused();
-      continue;
+      return null;
     }
     const seen = await run.interruptible(async () => await episode.observe());
-    if (seen === null || episode.isPaused) continue;
+    if (seen === null || episode.isPaused) return null;
     const verdict = decide(seen, run.memory);
     run.publish(verdict);
     switch (verdict.kind) {
       case 'end':
-        if (await episode.reportTrue(seen, verdict)) return await finish(verdict);
-        break;
+        return (await episode.reportTrue(seen, verdict)) ? await finish(verdict) : null;
       case 'write':
-        if (!(await episode.write(seen, verdict))) break;
+        if (!(await episode.write(seen, verdict))) return null;
         // A resource that could not be counted keeps its old value for now; the next run counts it again.
         return seen.count.unmeasured.length === 0 ? await finish(verdict) : await next();
       case 'report':
         await episode.reportWrong(verdict);
-        break;
+        return null;
       case 'await':
         await episode.awaitChange(seen, verdict);
-        break;
+        return null;
     }
   }
 
@@ -89,7 +93,7 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
     // An unserved request keeps its priority in the next run; otherwise the next run has ordinary priority.
     const priority = run.requests.isPending ? run.memory.priority : priorities.routine;
     run.remember({ ...run.memory, priority });
-    return await continueAsNew<typeof quotaUsage>({ ...input, carried: run.carry(episode.pauses.state) });
+    return await continueAsNew<typeof quotaUsage>({ ...input, carried: run.carry() });
   }
 }
 
@@ -104,17 +108,15 @@ function handleMessages(target: QuotaTarget, run: UsageRun, episode: UsageEpisod
       mode: episode.mode,
       ...run.status,
       since: formatInstant(run.since),
-      paused: episode.paused,
+      paused: run.pauses.inForce,
       observed: run.memory.observed,
       lastCommand: run.lastCommand,
     }),
   );
-  handlePauseChanged(run);
   const commands = { signals: commandSignals, updates: commandUpdates, descriptions: commandDescriptions };
-  run.handleCommands(commands, (name, raw) => {
-    if (name === 'reconcileNow') return { kind: 'accepted', message: 'counting again', memory: run.memory };
-    const answer = episode.pauses.evaluate(name, raw);
-    if (answer.kind === 'rejected') return answer;
-    return { ...answer, memory: run.memory, apply: () => [answer.apply?.(), run.interrupt()] };
-  });
+  run.handleTargetCommands(commands, (_name, raw) => ({
+    kind: 'accepted',
+    message: `checking again now, as asked by ${readCommandInput(raw).by}`,
+    memory: run.memory,
+  }));
 }

@@ -69,7 +69,10 @@ export function applyCommand(
       return { memory: { ...memory, approved: { by: input.by, at: now } }, message: `approved by ${input.by}` };
     case 'reconcileNow':
       // Failed and contested workloads are tried at once too.
-      return { memory: { ...memory, retry: null, contested: {} }, message: 'looking again' };
+      return {
+        memory: { ...memory, retry: null, contested: {} },
+        message: `checking again now, as asked by ${input.by}`,
+      };
   }
 }
 
@@ -111,7 +114,6 @@ function override(
 function notYet(memory: LightsOutMemory, seen: LightsOutObservation | null): string {
   const spec = seen?.schedule?.spec;
   const reasons = [
-    ...(memory.paused === null ? [] : [`it is paused by ${memory.paused.by}`]),
     ...(seen?.schedule != null && spec == null ? ['the schedule is invalid'] : []),
     ...(spec?.suspend === true ? ['spec.suspend is true'] : []),
     ...(spec?.dryRun === true ? ['spec.dryRun is true'] : []),

@@ -1,4 +1,4 @@
-import { pauseSentence } from '../../kernel/pause.ts';
+import { pauseReason, pauseSentence } from '../../kernel/pause.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { Seen } from '../model/episode-observation.ts';
 import { inState, isUnmerged, type ResizeMemory, type ResizeState } from '../model/memory.ts';
@@ -32,10 +32,12 @@ export function decide(seen: Seen, memory: ResizeMemory, now: EpochMs): readonly
 function guard(seen: Seen, memory: ResizeMemory, now: EpochMs): Intended | null {
   const { quota: observation } = seen;
   if (observation.pause !== null) {
-    const reason = observation.pause.scope === 'everything' ? 'GloballyPaused' : 'Paused';
     const wait: Wait = { watch: 'resume', quietUntil: Number.POSITIVE_INFINITY };
     // Nobody can approve while the quota is paused, so the approval timeout starts again afterwards.
-    return [inState(memory, askedAnew(memory.state)), hold('Paused', reason, pauseSentence(observation.pause), wait)];
+    return [
+      inState(memory, askedAnew(memory.state)),
+      hold('Paused', pauseReason(observation.pause), pauseSentence(observation.pause), wait),
+    ];
   }
   const gone = goneReason(observation, memory);
   if (gone !== null) return abandon(observation, memory, seen.pullRequest, gone.reason, gone.detail, now);

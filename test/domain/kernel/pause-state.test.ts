@@ -14,22 +14,28 @@ const ofAlice = { ...alice, scope: 'target', kept: 'a key' } as const;
 const unread: PauseState = { kind: 'Unread' };
 const known = (pause: typeof ofAlice | null, at = NOW): PauseState => ({ kind: 'Known', pause, at });
 
+const target = { controller: 'quota-resize', namespace: 'team-a', name: 'team-a/compute' } as const;
+
+function command(name: 'pause' | 'resume', state: PauseState, input = bob) {
+  return pauseCommand(name, { state, target }, input, NOW);
+}
+
 /** The state after a command, which has to be accepted. */
 function told(name: 'pause' | 'resume', state: PauseState, input = bob): Extract<PauseState, { kind: 'Unkept' }> {
-  const answer = pauseCommand(name, state, input, NOW);
+  const answer = command(name, state, input);
   if (answer.kind === 'rejected' || answer.state.kind !== 'Unkept') throw new Error(answer.message);
   return answer.state;
 }
 
 describe('a command about a pause', () => {
   it('is rejected where it would change nothing', () => {
-    expect(pauseCommand('pause', known(ofAlice), bob, NOW)).toEqual({
+    expect(command('pause', known(ofAlice))).toEqual({
       kind: 'rejected',
       message: 'already paused by alice since 2026-11-22T17:00:00Z: a freeze (a key)',
     });
-    expect(pauseCommand('resume', known(null), bob, NOW).kind).toBe('rejected');
-    expect(pauseCommand('pause', told('pause', unread), bob, NOW).kind).toBe('rejected');
-    expect(pauseCommand('resume', told('resume', unread), bob, NOW).kind).toBe('rejected');
+    expect(command('resume', known(null)).kind).toBe('rejected');
+    expect(command('pause', told('pause', unread)).kind).toBe('rejected');
+    expect(command('resume', told('resume', unread)).kind).toBe('rejected');
   });
 
   it('to pause holds at once', () => {
@@ -53,7 +59,11 @@ describe('a command about a pause', () => {
 
   it('to one target does not resume its namespace, and may pause it as well', () => {
     const namespace = { kind: 'Known', pause: { ...ofAlice, scope: 'namespace' }, at: NOW } as const;
-    expect(pauseCommand('resume', namespace, bob, NOW).kind).toBe('rejected');
+    expect(command('resume', namespace)).toEqual({
+      kind: 'rejected',
+      message:
+        'the namespace is paused by alice since 2026-11-22T17:00:00Z: a freeze (a key), which resume of one target does not end. Resume with: headroom resume --namespace team-a',
+    });
     expect(told('pause', namespace).pause).toMatchObject({ by: 'bob' });
   });
 });

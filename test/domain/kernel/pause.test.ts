@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { pauseSentence } from '../../../domain/kernel/pause.ts';
+import { pauseSentence, type PauseScope, writesNothingSentence } from '../../../domain/kernel/pause.ts';
 import {
   isShortenedPauseKey,
   type PauseConfigMaps,
@@ -96,5 +96,30 @@ describe('what a key stops', () => {
     const scope = { kind: 'target', controller: 'quota-resize', name: `team-a/${'q'.repeat(253)}` } as const;
     expect(isShortenedPauseKey(pauseKey(scope, digest))).toBe(true);
     expect(isShortenedPauseKey('target_quota-resize_team-a_compute')).toBe(false);
+  });
+});
+
+describe('the sender of a command to a paused target', () => {
+  const cluster = { controller: 'lights-out', name: 'nights' } as const;
+  const told = (scope: PauseScope['kind'], target: Parameters<typeof writesNothingSentence>[1] = subject) =>
+    writesNothingSentence({ ...alice, scope, kept: 'a key' }, target);
+
+  it('reads by whom it is paused and since when', () => {
+    expect(told('target')).toMatch(
+      /^nothing is written for now: paused by alice since 2026-11-22T17:00:00Z: a freeze \(a key\)\. /,
+    );
+  });
+
+  it.each([
+    ['target', 'Resume with: headroom resume team-a/compute --controller quota-resize'],
+    ['namespace', 'Resume with: headroom resume --namespace team-a'],
+    ['controller', 'Resume with: headroom resume --controller quota-resize'],
+    ['everything', 'Delete the ConfigMap headroom-pause to resume'],
+  ] as const)('reads how to resume where the scope is the %s', (scope, resume) => {
+    expect(told(scope).endsWith(`. ${resume}`)).toBe(true);
+  });
+
+  it('reads the name of a target of the whole cluster', () => {
+    expect(told('target', cluster)).toContain('headroom resume nights --controller lights-out');
   });
 });

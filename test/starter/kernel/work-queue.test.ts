@@ -31,19 +31,19 @@ function running(options: Partial<WorkQueueOptions<QueuedRequest>> = {}) {
   return { queue, clock, sent, lines, stop: () => stop.abort(), ended };
 }
 
-function request(id: string, over: Partial<QueuedRequest> = {}): QueuedRequest {
-  return { id, starts: true, cause: 'a threshold is reached', resourceVersion: '1', ...over };
+function request(coalescingKey: string, over: Partial<QueuedRequest> = {}): QueuedRequest {
+  return { coalescingKey, starts: true, cause: 'a threshold is reached', ...over };
 }
 
 describe('the queue of hints', () => {
   it('sends a hint at once, and what comes for the same workflow in the gap as one hint at its end', async () => {
     const { queue, clock, sent } = running();
-    queue.add(request('a', { resourceVersion: '1' }));
+    queue.add(request('a', { cause: '1' }));
     await clock.pass(100);
-    queue.add(request('a', { resourceVersion: '2' }));
-    queue.add(request('a', { resourceVersion: '3' }));
+    queue.add(request('a', { cause: '2' }));
+    queue.add(request('a', { cause: '3' }));
     await clock.pass(5 * GAP_MS);
-    expect(sent.map(({ at, request }) => [at, request.resourceVersion])).toEqual([
+    expect(sent.map(({ at, request }) => [at, request.cause])).toEqual([
       [0, '1'],
       [GAP_MS, '3'],
     ]);
@@ -51,15 +51,15 @@ describe('the queue of hints', () => {
 
   it('leaves a workflow alone for as long as its last hint says, and the others as ever', async () => {
     const { queue, clock, sent } = running();
-    const both = (resourceVersion: string) => {
-      queue.add(request('base', { resourceVersion, gapMs: 5 * GAP_MS }));
-      queue.add(request('own', { resourceVersion }));
+    const both = (cause: string) => {
+      queue.add(request('base', { cause, gapMs: 5 * GAP_MS }));
+      queue.add(request('own', { cause }));
     };
     both('1');
     await clock.pass(100);
     both('2');
     await clock.pass(10 * GAP_MS);
-    const at = (id: string) => sent.filter((entry) => entry.request.id === id).map((entry) => entry.at);
+    const at = (key: string) => sent.filter((entry) => entry.request.coalescingKey === key).map((entry) => entry.at);
     expect(at('base')).toEqual([0, 5 * GAP_MS]);
     expect(at('own').at(-1)).toBeLessThan(2 * GAP_MS);
   });
@@ -70,7 +70,7 @@ describe('the queue of hints', () => {
     queue.add(request('a', { starts: false, cause: 'the quota changed' }));
     queue.add(request('b', { starts: false, cause: 'the quota changed' }));
     await clock.pass(GAP_MS);
-    expect(sent.map(({ request }) => [request.id, request.starts, request.cause])).toEqual([
+    expect(sent.map(({ request }) => [request.coalescingKey, request.starts, request.cause])).toEqual([
       ['a', true, 'the quota changed'],
       ['b', false, 'the quota changed'],
     ]);
@@ -82,7 +82,7 @@ describe('the queue of hints', () => {
     queue.add(request('a', { starts: true, cause: 'a threshold is reached' }));
     queue.add(request('b', { starts: true, cause: 'a threshold is reached' }));
     await clock.pass(GAP_MS);
-    expect(sent.map(({ request }) => [request.id, request.starts, request.signals])).toEqual([
+    expect(sent.map(({ request }) => [request.coalescingKey, request.starts, request.signals])).toEqual([
       ['a', true, true],
       ['b', true, false],
     ]);
@@ -92,7 +92,7 @@ describe('the queue of hints', () => {
     const hopeless = new Error('the workflow has reached its limit of signals');
     const sent: string[] = [];
     const { queue, clock, lines } = running({
-      send: async ({ id }) => {
+      send: async ({ coalescingKey: id }) => {
         if (id === 'full') throw hopeless;
         sent.push(id);
       },
@@ -126,7 +126,7 @@ describe('the queue of hints', () => {
     queue.add(request('d', { priority: 2 }));
     queue.add(request('urgent', { priority: 2 }));
     await clock.pass(10_000);
-    expect(sent.map(({ request }) => request.id)).toEqual(['d', 'urgent', 'a', 'b', 'c', 'resynced']);
+    expect(sent.map(({ request }) => request.coalescingKey)).toEqual(['d', 'urgent', 'a', 'b', 'c', 'resynced']);
     expect(queue.depth).toBe(0);
   });
 
@@ -136,7 +136,7 @@ describe('the queue of hints', () => {
     queue.add(request('e', { priority: 2 }));
     queue.add(request('e', { priority: 3, cause: 'the newest' }));
     await clock.pass(10_000);
-    expect(sent.map(({ request }) => request.id)).toEqual(['e', 'a', 'b', 'c', 'd']);
+    expect(sent.map(({ request }) => request.coalescingKey)).toEqual(['e', 'a', 'b', 'c', 'd']);
     expect(sent[0]?.request).toMatchObject({ priority: 2, cause: 'the newest' });
   });
 
@@ -167,7 +167,7 @@ describe('the queue of hints', () => {
     let away = true;
     const got: string[] = [];
     const { queue, clock, lines } = running({
-      send: async ({ id }) => {
+      send: async ({ coalescingKey: id }) => {
         if (away) throw new Error('14 UNAVAILABLE: no connection');
         got.push(id);
       },
@@ -177,7 +177,7 @@ describe('the queue of hints', () => {
     expect(queue.trouble).toBe('14 UNAVAILABLE: no connection');
     expect(got).toEqual([]);
     // More pressure on a workflow whose hint did not get through yet.
-    for (let n = 0; n < 20; n += 1) queue.add(request(`quota-${n}`, { resourceVersion: '2' }));
+    for (let n = 0; n < 20; n += 1) queue.add(request(`quota-${n}`, { cause: '2' }));
     away = false;
     await clock.pass(60_000);
     expect(new Set(got).size).toBe(20);
@@ -192,15 +192,15 @@ describe('the queue of hints', () => {
     const underWay: string[] = [];
     const release: (() => void)[] = [];
     const { queue, clock } = running({
-      send: async ({ resourceVersion }) => {
-        underWay.push(resourceVersion);
+      send: async ({ cause }) => {
+        underWay.push(cause);
         await new Promise<void>((resolve) => release.push(resolve));
       },
     });
-    queue.add(request('a', { resourceVersion: '1' }));
+    queue.add(request('a', { cause: '1' }));
     await clock.pass(10 * GAP_MS);
-    queue.add(request('a', { resourceVersion: '2' }));
-    queue.add(request('a', { resourceVersion: '3' }));
+    queue.add(request('a', { cause: '2' }));
+    queue.add(request('a', { cause: '3' }));
     await clock.pass(10 * GAP_MS);
     expect(underWay).toEqual(['1']);
     release[0]?.();
@@ -214,7 +214,7 @@ describe('the queue of hints', () => {
     const got: string[] = [];
     const { queue, clock, stop, ended } = running({
       perSecond: 1,
-      send: async ({ id }) => {
+      send: async ({ coalescingKey: id }) => {
         got.push(id);
         await new Promise<void>((resolve) => release.push(resolve));
       },

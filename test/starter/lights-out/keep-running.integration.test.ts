@@ -38,7 +38,7 @@ it('says once that Temporal does not answer, hints at nothing meanwhile, and goe
       return [{ name: 'night', resourceVersion: '7' }];
     },
     existing: () => new Set(['night']),
-    request: ({ id, about }) => hinted.push(`${about} ${id}`),
+    request: ({ coalescingKey, about }) => hinted.push(`${about} ${coalescingKey}`),
     everyMs: 20,
     log: pino({}, { write: (text: string) => lines.push(JSON.parse(text).msg) }),
     signal: stop.signal,
@@ -73,7 +73,7 @@ it('asks again soon where the first answer did not come: what was deleted while 
     cluster: 'other',
     schedules: () => [],
     existing: () => new Set(),
-    request: ({ id, about }) => hinted.push(`${about} ${id}`),
+    request: ({ coalescingKey, about }) => hinted.push(`${about} ${coalescingKey}`),
     everyMs: 3_600_000,
     log: pino({}, { write: (text: string) => lines.push(JSON.parse(text).msg) }),
     signal: stop.signal,

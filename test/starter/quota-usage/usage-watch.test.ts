@@ -73,7 +73,12 @@ function watching(
 }
 
 const pod = (name: string) => ({ metadata: { namespace: 'team-a', name, resourceVersion: '8' } });
-const told = ({ id, starts, cause, priority }: QueuedUsageRequest) => ({ id, starts, cause, priority });
+const told = ({ coalescingKey, starts, cause, priority }: QueuedUsageRequest) => ({
+  id: coalescingKey,
+  starts,
+  cause,
+  priority,
+});
 const ID = 'quota-usage/prod/team-a/compute';
 
 describe('a resync', () => {

@@ -12,7 +12,8 @@ function receiver(options: Partial<ReceiverOptions> = {}) {
   const receive = createReceiver({
     secrets: () => [SECRET],
     find: () => [{ target, isFileChanged: false }],
-    request: ({ id, cause, starts }) => requests.push(`${id}: ${cause}${starts ? ', starting' : ''}`),
+    request: ({ coalescingKey, cause, starts }) =>
+      requests.push(`${coalescingKey}: ${cause}${starts ? ', starting' : ''}`),
     now: () => NOW,
     ...options,
   });
