@@ -10,10 +10,10 @@ import {
   fluxSource,
 } from '../../../domain/quota-resize/git/locate/delivery/applied-source.ts';
 import { parseRepositoryUrl } from '../../forge/github/repository-url.ts';
-import {
-  helmReleaseSource,
-  readHelmRelease,
-} from '../../../domain/quota-resize/git/locate/delivery/helm-release-source.ts';
+import { readApplication } from '../../../domain/quota-resize/git/locate/delivery/argo-application.ts';
+import { readKustomization } from '../../../domain/quota-resize/git/locate/delivery/flux-kustomization.ts';
+import { readHelmRelease } from '../../../domain/quota-resize/git/locate/delivery/helm-release.ts';
+import { helmReleaseSource } from '../../../domain/quota-resize/git/locate/delivery/helm-release-source.ts';
 import type { Kubernetes } from '../../kubernetes/kubernetes.ts';
 
 /** The sources that an object's labels and annotations lead to. */
@@ -52,8 +52,10 @@ export async function readArgoCd(
     };
   }
   const learntFrom = `the Argo CD Application ${namespace}/${name} (${mark.learntFrom})`;
-  const sources = argoSources(learntFrom, found, repositoryOf);
-  return sources === null ? unreadable('argocd', `Argo CD Application ${namespace}/${name}`) : { sources, notes: [] };
+  const application = readApplication(found);
+  return application === null
+    ? unreadable('argocd', `Argo CD Application ${namespace}/${name}`)
+    : { sources: argoSources(learntFrom, application, repositoryOf), notes: [] };
 }
 
 /** URLs of one repository may differ in protocol, case and `.git`. */
@@ -89,11 +91,6 @@ function applicationNamed(instance: string, argocdNamespace: string): { namespac
   return second === undefined ? { namespace: argocdNamespace, name: first } : { namespace: first, name: second };
 }
 
-const kustomization = z.object({
-  spec: z.object({
-    sourceRef: z.object({ kind: z.string(), name: z.string(), namespace: z.string().optional() }),
-  }),
-});
 const gitRepository = z.object({
   spec: z.object({
     url: z.string(),
@@ -125,11 +122,12 @@ export async function readFlux(
   const found = await readCustom(kubernetes, { group: FLUX, version: 'v1', plural: 'kustomizations', namespace, name });
   if (found === 'unknownKind') return NOTHING;
   if (found === null) return gone('Kustomization', `${namespace}/${name}`);
-  const read = kustomization.safeParse(found);
+  const kustomization = readKustomization(found);
+  const sourceRef = kustomization?.sourceRef;
+  if (kustomization === null || sourceRef === undefined) {
+    return unreadable('flux', `Flux Kustomization ${namespace}/${name}`);
+  }
   const learntFrom = `the Flux Kustomization ${namespace}/${name} (label ${FLUX}/name)`;
-  const applied = fluxSource(learntFrom, found, kind);
-  if (!read.success || applied === null) return unreadable('flux', `Flux Kustomization ${namespace}/${name}`);
-  const { sourceRef } = read.data.spec;
   const source = `${sourceRef.namespace ?? namespace}/${sourceRef.name}`;
   if (sourceRef.kind !== 'GitRepository') {
     return {
@@ -143,7 +141,7 @@ export async function readFlux(
   });
   if (git === 'gone') return gone('GitRepository', source);
   if (git === 'unreadable') return unreadable('flux', `Flux GitRepository ${source}`);
-  return { sources: [{ ...applied, ...git }], notes: [] };
+  return { sources: [{ ...fluxSource(learntFrom, kustomization, kind), ...git }], notes: [] };
 }
 
 async function readGitRepository(
@@ -182,10 +180,14 @@ export async function readFluxHelm(kubernetes: Kubernetes, { labels }: V1ObjectM
   if (release === null) return unreadable('flux', `Flux HelmRelease ${namespace}/${name}`);
   const { metadata } = object as { readonly metadata: V1ObjectMeta };
   const own = await readFlux(kubernetes, metadata, 'HelmRelease');
-  const git = release.chart === undefined ? null : await readGitRepository(kubernetes, release.chart.sourceRef);
+  const ref = release.chart?.sourceRef;
+  const git =
+    ref?.kind === 'GitRepository'
+      ? await readGitRepository(kubernetes, { namespace: ref.namespace ?? namespace, name: ref.name })
+      : null;
   const source = helmReleaseSource(
     learntFrom,
-    release,
+    { ...release, namespace: release.namespace ?? namespace },
     {
       object: own.sources.find(({ url }) => url !== undefined) ?? null,
       chart: git === null || typeof git === 'string' ? null : git,

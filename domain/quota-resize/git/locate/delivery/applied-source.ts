@@ -1,7 +1,7 @@
-/** What an Argo CD Application or a Flux Kustomization applies, read from the object in the cluster or in a file. */
-import { z } from 'zod';
+/** What an Argo CD Application or a Flux Kustomization applies, and where that is to be looked for. */
 import { shownUrl } from '../../../pull-request/shown-url.ts';
-import { pathFrom } from '../tree/paths.ts';
+import { type ArgoApplication, type ArgoSource, overridesIn, valuesFileOf } from './argo-application.ts';
+import { type FluxKustomization, patchesKind } from './flux-kustomization.ts';
 import type { ReleaseObject, SourceCandidate } from '../candidate/source-candidate.ts';
 
 /** One source of an Argo CD or Flux object. */
@@ -29,74 +29,31 @@ export interface AppliedSource {
   readonly otherwise?: string;
 }
 
-const argoSource = z.object({
-  repoURL: z.string().optional(),
-  path: z.string().optional(),
-  targetRevision: z.string().optional(),
-  chart: z.string().optional(),
-  ref: z.string().optional(),
-  helm: z.looseObject({ valueFiles: z.array(z.string()).optional() }).optional(),
-  kustomize: z.looseObject({ namespace: z.string().optional() }).optional(),
-});
-const argoApplication = z.object({
-  spec: z.object({
-    source: argoSource.optional(),
-    sources: z.array(argoSource).optional(),
-    destination: z.object({ namespace: z.string().optional() }).optional(),
-  }),
-});
-type ArgoSource = z.infer<typeof argoSource>;
 type RepositoryOf = (url: string) => string;
 
-/** Fields of a source that override its files or change the result without being visible in them. */
-const UNSEEN = {
-  helm: ['values', 'valuesObject', 'parameters', 'fileParameters'],
-  kustomize: ['namespace', 'namePrefix', 'nameSuffix', 'patches', 'components'],
-} as const;
-
 /**
- * The sources of an Application, in the order in which they are searched for a quota; null for an object of another
- * shape.
+ * The sources of an Application, in the order in which they are searched for a quota.
  *
  * @param learntFrom a description of the object, for people.
  * @param repositoryOf returns the same text for all URLs of one repository.
  */
 export function argoSources(
   learntFrom: string,
-  object: unknown,
-  repositoryOf: (url: string) => string,
-): readonly AppliedSource[] | null {
-  const read = argoApplication.safeParse(object);
-  if (!read.success) {
-    return null;
-  }
-  const { spec } = read.data;
-  const sources = spec.sources ?? (spec.source === undefined ? [] : [spec.source]);
+  { sources, namespace }: ArgoApplication,
+  repositoryOf: RepositoryOf,
+): readonly AppliedSource[] {
   // Values files come first: they override the chart's own values, so changing a value in the chart would have no
   // effect.
   const values = sources.flatMap((source) => argoValuesFiles(learntFrom, source, sources, repositoryOf));
-  const into = spec.destination?.namespace;
   return [...values, ...sources.flatMap((source) => argoDeliveries(learntFrom, source, sources, repositoryOf))].map(
-    (source) => ({ ...source, ...(into ? { namespace: into } : {}) }),
+    (source) => ({ ...source, ...(namespace === undefined ? {} : { namespace }) }),
   );
 }
 
 /** A field of the Application itself that overrides files: `sets helm.parameters`. */
 function unseenIn(source: ArgoSource): string | undefined {
-  return (['helm', 'kustomize'] as const)
-    .flatMap((tool) =>
-      UNSEEN[tool].filter((field) => !isEmpty(source[tool]?.[field])).map((field) => `${tool}.${field}`),
-    )
-    .map((field) => `sets ${field}`)[0];
-}
-
-function isEmpty(value: unknown): boolean {
-  return (
-    value === undefined ||
-    value === null ||
-    value === '' ||
-    (typeof value === 'object' && Object.keys(value).length === 0)
-  );
+  const [field] = overridesIn(source);
+  return field === undefined ? undefined : `sets ${field}`;
 }
 
 function argoDeliveries(
@@ -110,9 +67,10 @@ function argoDeliveries(
     return [{ from: 'argocd', learntFrom, otherwise: `it is the chart ${chart} of ${shownUrl(url ?? '')}` }];
   }
   if (ref !== undefined && path === undefined) return [];
+  const isHere = sameTreeAs(source, all, repositoryOf);
   const files = (source.helm?.valueFiles ?? []).map((file) => ({
     file,
-    path: valuesFileOf(source, file, all, repositoryOf),
+    path: valuesFileOf(source, file, isHere),
   }));
   const foreign = files.find((one) => one.path === null);
   const opaque = unseenIn(source) ?? (foreign === undefined ? undefined : `takes values from ${foreign.file}`);
@@ -126,21 +84,16 @@ function argoDeliveries(
   ];
 }
 
-/** A values file relative to the root of the source's own repository; null when the file is elsewhere. */
-function valuesFileOf(
+/** Tells whether the source with a `ref` is the same tree as the given one. */
+function sameTreeAs(
   source: ArgoSource,
-  file: string,
   all: readonly ArgoSource[],
   repositoryOf: RepositoryOf,
-): string | null {
-  if (file.includes('://')) return null;
-  const [, name, rest = ''] = /^\$([^/]+)\/(.*)$/.exec(file) ?? [];
-  if (name !== undefined) {
+): (ref: string) => boolean {
+  return (name) => {
     const named = all.find(({ ref }) => ref === name);
-    return named !== undefined && isSameTree(named, source, repositoryOf) ? (pathFrom('', rest) ?? null) : null;
-  }
-  // A relative path starts at the chart's folder, a path with a leading slash at the repository's root.
-  return pathFrom(file.startsWith('/') ? '' : (pathFrom('', source.path ?? '') ?? ''), file) ?? null;
+    return named !== undefined && isSameTree(named, source, repositoryOf);
+  };
 }
 
 function isSameTree(one: ArgoSource, other: ArgoSource, repositoryOf: RepositoryOf): boolean {
@@ -165,7 +118,8 @@ function argoValuesFiles(
   return all.flatMap((chart) => {
     const given = (chart.helm?.valueFiles ?? []).filter(
       (file) =>
-        file.startsWith(prefix) && (chart.chart !== undefined || valuesFileOf(chart, file, all, repositoryOf) === null),
+        file.startsWith(prefix) &&
+        (chart.chart !== undefined || valuesFileOf(chart, file, sameTreeAs(chart, all, repositoryOf)) === null),
     );
     const opaque = unseenIn(chart);
     return [...new Set(given.toReversed())].map((file) => ({
@@ -180,45 +134,23 @@ function argoSourceAt(learntFrom: string, { repoURL: url = '', targetRevision: r
   return { from: 'argocd', learntFrom, url, ...(revision === undefined ? {} : { revision }) };
 }
 
-const fluxKustomization = z.object({
-  spec: z.object({
-    path: z.string().optional(),
-    targetNamespace: z.string().optional(),
-    patches: z
-      .array(
-        z.looseObject({
-          patch: z.string().optional(),
-          target: z.looseObject({ kind: z.string().optional() }).optional(),
-        }),
-      )
-      .optional(),
-  }),
-});
-
 /**
- * What a Flux Kustomization applies, but for the repository that it names; null for an object of another form.
+ * What a Flux Kustomization applies, but for the repository that it names.
  *
  * @param kind of the objects that are looked for in what it applies.
  */
 export function fluxSource(
   learntFrom: string,
-  object: unknown,
+  kustomization: FluxKustomization,
   kind: 'ResourceQuota' | 'HelmRelease' = 'ResourceQuota',
-): AppliedSource | null {
-  const read = fluxKustomization.safeParse(object);
-  if (!read.success) {
-    return null;
-  }
-  const { path = '', targetNamespace, patches = [] } = read.data.spec;
-  const patched = patches.some(({ patch = '', target }) =>
-    target?.kind === undefined ? patch.includes(kind) : target.kind === kind,
-  );
+): AppliedSource {
+  const { path = '', namespace } = kustomization;
   return {
     from: 'flux',
     learntFrom,
     path,
-    ...(targetNamespace ? { namespace: targetNamespace } : {}),
-    ...(patched ? { opaque: `patches ${kind}s` } : {}),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(patchesKind(kustomization, kind) ? { opaque: `patches ${kind}s` } : {}),
   };
 }
 

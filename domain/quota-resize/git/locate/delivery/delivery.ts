@@ -1,8 +1,12 @@
 /** Which folders the Argo CD and Flux objects in the tree apply, and into which namespaces. */
-import { isMap, isSeq } from 'yaml';
+import { isMap } from 'yaml';
 import { type ManifestDocument, nodeAt, type Pointer, textAt } from '../../yaml/documents.ts';
+import { plainValue } from '../../yaml/value.ts';
 import { isManifestFile, pathFrom } from '../tree/paths.ts';
 import type { TreeReader } from '../tree/tree-reader.ts';
+import { type ArgoOverride, type ArgoSource, overridesIn, readApplication, valuesFileOf } from './argo-application.ts';
+import { patchesKind, readKustomization } from './flux-kustomization.ts';
+import { readHelmRelease } from './helm-release.ts';
 
 export interface Delivery {
   /** A description of the object for people: `Application team-a in apps/team-a.yaml`. */
@@ -57,11 +61,7 @@ function deliveriesOf(reader: TreeReader, document: ManifestDocument): readonly 
   const apiVersion = textAt(document, ['apiVersion']) ?? '';
   const kind = textAt(document, ['kind']);
   if (apiVersion.startsWith('argoproj.io/') && kind === 'Application') {
-    const sources = nodeAt(document, ['spec', 'sources']);
-    const pointers: Pointer[] = isSeq(sources)
-      ? sources.items.map((_source, index) => ['spec', 'sources', index])
-      : [['spec', 'source']];
-    return pointers.flatMap((source) => argoSource(reader, document, source));
+    return argoDeliveries(reader, document);
   }
   if (apiVersion.startsWith('kustomize.toolkit.fluxcd.io/') && kind === 'Kustomization') {
     return fluxKustomization(reader, document);
@@ -82,28 +82,42 @@ function common(document: ManifestDocument, kind: string) {
   };
 }
 
-function folderAt(reader: TreeReader, document: ManifestDocument, pointer: Pointer): string | undefined {
-  const path = textAt(document, pointer);
+function folderIn(reader: TreeReader, path: string | undefined): string | undefined {
   const folder = path === undefined ? undefined : pathFrom('', path);
   return folder !== undefined && reader.isFolder(folder) ? folder : undefined;
 }
 
-function argoSource(reader: TreeReader, document: ManifestDocument, source: Pointer): readonly Delivery[] {
-  const folder = folderAt(reader, document, [...source, 'path']);
+function argoDeliveries(reader: TreeReader, document: ManifestDocument): readonly Delivery[] {
+  const application = readApplication(plainValue(document.syntax).value);
+  if (application === null) {
+    return [];
+  }
+  const { sources, listed, namespace } = application;
+  return sources.flatMap((source, index) =>
+    argoDelivery(reader, document, {
+      source,
+      pointer: listed ? ['spec', 'sources', index] : ['spec', 'source'],
+      ...(namespace === undefined ? {} : { namespace }),
+    }),
+  );
+}
+
+/** Overrides that a delivery has: its namespace, and the object that its values are in. */
+const READ_OVERRIDES: ReadonlySet<ArgoOverride> = new Set(['helm.valuesObject', 'kustomize.namespace']);
+
+function argoDelivery(
+  reader: TreeReader,
+  document: ManifestDocument,
+  applied: { readonly source: ArgoSource; readonly pointer: Pointer; readonly namespace?: string },
+): readonly Delivery[] {
+  const { source, pointer } = applied;
+  const folder = folderIn(reader, source.path);
   if (folder === undefined) {
     return [];
   }
-  const forced = textAt(document, [...source, 'kustomize', 'namespace']);
-  const namespace = forced ?? textAt(document, ['spec', 'destination', 'namespace']);
-  const changed = ['namePrefix', 'nameSuffix', 'patches', 'components'].find(
-    (field) => nodeAt(document, [...source, 'kustomize', field]) !== undefined,
-  );
-  const helm: Pointer = [...source, 'helm'];
-  const files = nodeAt(document, [...helm, 'valueFiles']);
-  const release = textAt(document, [...helm, 'releaseName']);
-  const hidden = ['values', 'parameters', 'fileParameters'].find(
-    (field) => nodeAt(document, [...helm, field]) !== undefined,
-  );
+  const forced = source.kustomize?.namespace;
+  const namespace = forced ?? applied.namespace;
+  const unread = overridesIn(source).find((override) => !READ_OVERRIDES.has(override));
   const base = common(document, 'Application');
   return [
     {
@@ -111,29 +125,12 @@ function argoSource(reader: TreeReader, document: ManifestDocument, source: Poin
       folder,
       ...(namespace === undefined ? {} : { namespace }),
       overrides: forced !== undefined,
-      ...(changed === undefined && hidden === undefined
-        ? {}
-        : { opaque: changed === undefined ? `sets helm.${hidden}` : `sets kustomize.${changed}` }),
-      valueFiles: isSeq(files)
-        ? files.items.flatMap((_file, index) => valueFile(folder, textAt(document, [...helm, 'valueFiles', index])))
-        : [],
-      ...valuesIn(document, [...helm, 'valuesObject']),
-      release: release ?? base.release,
+      ...(unread === undefined ? {} : { opaque: `sets ${unread}` }),
+      valueFiles: (source.helm?.valueFiles ?? []).flatMap((file) => valuesFileOf(source, file, () => true) ?? []),
+      ...valuesIn(document, [...pointer, 'helm', 'valuesObject']),
+      release: source.helm?.releaseName ?? base.release,
     },
   ];
-}
-
-/**
- * A values file as Argo CD resolves it: relative to the chart's folder, to the root with a leading slash, or to a named
- * source.
- */
-function valueFile(folder: string, file: string | undefined): readonly string[] {
-  if (file === undefined || /^[a-z]+:\/\//i.test(file)) {
-    return [];
-  }
-  const named = /^\$[\w-]+\/(.*)$/.exec(file);
-  const path = named === null ? pathFrom(file.startsWith('/') ? '' : folder, file) : pathFrom('', named[1] ?? '');
-  return path === undefined ? [] : [path];
 }
 
 function valuesIn(document: ManifestDocument, pointer: Pointer): Pick<Delivery, 'values'> {
@@ -141,53 +138,42 @@ function valuesIn(document: ManifestDocument, pointer: Pointer): Pick<Delivery, 
 }
 
 function fluxKustomization(reader: TreeReader, document: ManifestDocument): readonly Delivery[] {
-  const folder = folderAt(reader, document, ['spec', 'path']);
-  if (folder === undefined) {
+  const kustomization = readKustomization(plainValue(document.syntax).value);
+  const folder = folderIn(reader, kustomization?.path);
+  if (kustomization === null || folder === undefined) {
     return [];
   }
-  const namespace = textAt(document, ['spec', 'targetNamespace']);
-  const patches = nodeAt(document, ['spec', 'patches']);
-  const touched = isSeq(patches)
-    ? patches.items.some((_patch, index) => {
-        const kind = textAt(document, ['spec', 'patches', index, 'target', 'kind']);
-        const text = textAt(document, ['spec', 'patches', index, 'patch']) ?? '';
-        return kind === 'ResourceQuota' || (kind === undefined && text.includes('ResourceQuota'));
-      })
-    : false;
+  const { namespace } = kustomization;
   return [
     {
       ...common(document, 'Kustomization'),
       folder,
       ...(namespace === undefined ? {} : { namespace }),
       overrides: namespace !== undefined,
-      ...(touched ? { opaque: 'patches ResourceQuotas' } : {}),
+      ...(patchesKind(kustomization, 'ResourceQuota') ? { opaque: 'patches ResourceQuotas' } : {}),
       valueFiles: [],
     },
   ];
 }
 
 function fluxRelease(reader: TreeReader, document: ManifestDocument): readonly Delivery[] {
-  const chart: Pointer = ['spec', 'chart', 'spec'];
-  const folder = folderAt(reader, document, [...chart, 'chart']);
-  if (folder === undefined) {
+  const release = readHelmRelease(plainValue(document.syntax).value);
+  const folder = folderIn(reader, release?.chart?.path);
+  if (release === null || folder === undefined) {
     return [];
   }
-  const namespace = textAt(document, ['spec', 'targetNamespace']) ?? textAt(document, ['metadata', 'namespace']);
-  const release = textAt(document, ['spec', 'releaseName']);
+  const { namespace, releaseName, chart, hasValuesFrom } = release;
   const base = common(document, 'HelmRelease');
-  const files = nodeAt(document, [...chart, 'valuesFiles']);
   return [
     {
       ...base,
       folder,
       ...(namespace === undefined ? {} : { namespace }),
       overrides: false,
-      ...(nodeAt(document, ['spec', 'valuesFrom']) === undefined ? {} : { opaque: 'takes valuesFrom' }),
-      valueFiles: isSeq(files)
-        ? files.items.flatMap((_file, index) => valueFile('', textAt(document, [...chart, 'valuesFiles', index])))
-        : [],
+      ...(hasValuesFrom ? { opaque: 'takes valuesFrom' } : {}),
+      valueFiles: (chart?.valueFiles ?? []).flatMap((file) => pathFrom('', file) ?? []),
       ...valuesIn(document, ['spec', 'values']),
-      release: release ?? base.release,
+      release: releaseName ?? base.release,
     },
   ];
 }

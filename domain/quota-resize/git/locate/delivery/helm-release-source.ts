@@ -1,64 +1,6 @@
-/** What a Flux HelmRelease says about the chart that it installs, and where the values of that are. */
-import { z } from 'zod';
+/** Where the values of the chart are in Git that a Flux HelmRelease installs. */
 import type { AppliedSource } from './applied-source.ts';
-
-const fluxHelmRelease = z.object({
-  metadata: z.object({ name: z.string(), namespace: z.string() }),
-  spec: z.object({
-    chart: z
-      .object({
-        spec: z.object({
-          chart: z.string(),
-          valuesFiles: z.array(z.string()).optional(),
-          sourceRef: z.object({ kind: z.string(), name: z.string(), namespace: z.string().optional() }),
-        }),
-      })
-      .optional(),
-    targetNamespace: z.string().optional(),
-    values: z.record(z.string(), z.unknown()).optional(),
-    valuesFrom: z.array(z.unknown()).optional(),
-    postRenderers: z.array(z.unknown()).optional(),
-  }),
-});
-
-export interface HelmReleaseSpec {
-  readonly name: string;
-  /** What it installs into. */
-  readonly namespace: string;
-  /** Absent where the chart is no folder of a repository of git. */
-  readonly chart?: {
-    readonly path: string;
-    readonly valueFiles: readonly string[];
-    /** The GitRepository. */
-    readonly sourceRef: { readonly name: string; readonly namespace: string };
-  };
-  /** Values that the object has itself, or takes from objects of the cluster. */
-  readonly hasValues: boolean;
-  readonly changesQuotas: boolean;
-}
-
-/** Null for an object of another form. */
-export function readHelmRelease(object: unknown): HelmReleaseSpec | null {
-  const read = fluxHelmRelease.safeParse(object);
-  if (!read.success) return null;
-  const { metadata, spec } = read.data;
-  const chart = spec.chart?.spec;
-  return {
-    name: metadata.name,
-    namespace: spec.targetNamespace ?? metadata.namespace,
-    ...(chart?.sourceRef.kind === 'GitRepository'
-      ? {
-          chart: {
-            path: chart.chart,
-            valueFiles: chart.valuesFiles ?? [],
-            sourceRef: { name: chart.sourceRef.name, namespace: chart.sourceRef.namespace ?? metadata.namespace },
-          },
-        }
-      : {}),
-    hasValues: Object.keys(spec.values ?? {}).length > 0 || (spec.valuesFrom ?? []).length > 0,
-    changesQuotas: JSON.stringify(spec.postRenderers ?? []).includes('ResourceQuota'),
-  };
-}
+import type { HelmRelease } from './helm-release.ts';
 
 /** A folder of a repository at a revision. */
 export type FolderInGit = Pick<AppliedSource, 'url' | 'revision' | 'path' | 'opaque'>;
@@ -72,7 +14,7 @@ export type FolderInGit = Pick<AppliedSource, 'url' | 'revision' | 'path' | 'opa
  */
 export function helmReleaseSource(
   learntFrom: string,
-  release: HelmReleaseSpec,
+  release: HelmRelease & { readonly namespace: string },
   found: { readonly object: FolderInGit | null; readonly chart: FolderInGit | null },
   repositoryOf: (url: string) => string,
 ): AppliedSource | null {
@@ -82,10 +24,13 @@ export function helmReleaseSource(
     learntFrom,
     ...(release.changesQuotas ? { opaque: 'post-renders ResourceQuotas' } : {}),
   } as const;
-  const chart = release.chart === undefined || found.chart === null ? null : { ...found.chart, ...release.chart };
+  const chart =
+    release.chart === undefined || found.chart === null
+      ? null
+      : { ...found.chart, path: release.chart.path, valueFiles: release.chart.valueFiles };
   if (object === null || (chart !== null && !isSameTree(object, chart, repositoryOf))) {
     // Of values that are elsewhere nothing is known; a chart without any has its own.
-    if (chart !== null && !release.hasValues) {
+    if (chart !== null && !release.hasValues && !release.hasValuesFrom) {
       const { path, valueFiles } = chart;
       return { ...source, ...at(chart), path, valueFiles, namespace: release.namespace };
     }

@@ -3,6 +3,8 @@ import type { ManifestDocument } from '../../yaml/documents.ts';
 import { textAt } from '../../yaml/documents.ts';
 import { plainValue } from '../../yaml/value.ts';
 import { type AppliedSource, argoSources, candidateOfSource, fluxSource } from '../delivery/applied-source.ts';
+import { readApplication } from '../delivery/argo-application.ts';
+import { readKustomization } from '../delivery/flux-kustomization.ts';
 import { configuredCandidates } from '../candidate/configured-candidates.ts';
 import type { Delivery } from '../delivery/delivery.ts';
 import type { Inventory } from './inventory.ts';
@@ -40,10 +42,10 @@ function sourcesOf({ document, learntFrom, folder, namespace, path }: Delivery):
   const { value } = plainValue(document.syntax);
   switch (textAt(document, ['kind'])) {
     case 'Application':
-      return argoSources(learntFrom, value, (url) => url) ?? [];
+      return argoSourcesOf(learntFrom, value);
     case 'Kustomization': {
-      const source = fluxSource(learntFrom, value);
-      return source === null ? [] : [source];
+      const kustomization = readKustomization(value);
+      return kustomization === null ? [] : [fluxSource(learntFrom, kustomization)];
     }
     case 'HelmRelease': {
       const name = textAt(document, ['metadata', 'name']);
@@ -54,6 +56,11 @@ function sourcesOf({ document, learntFrom, folder, namespace, path }: Delivery):
     default:
       return [];
   }
+}
+
+function argoSourcesOf(learntFrom: string, object: unknown): readonly AppliedSource[] {
+  const application = readApplication(object);
+  return application === null ? [] : argoSources(learntFrom, application, (url) => url);
 }
 
 /** A path that the tree does not have belongs to another repository. */

@@ -1,9 +1,7 @@
 /** Quotas of charts that a HelmRelease of Flux installs, found by the object that the quota's labels name. */
 import { describe, expect, it } from 'vitest';
-import {
-  helmReleaseSource,
-  readHelmRelease,
-} from '../../../../../../domain/quota-resize/git/locate/delivery/helm-release-source.ts';
+import { readHelmRelease } from '../../../../../../domain/quota-resize/git/locate/delivery/helm-release.ts';
+import { helmReleaseSource } from '../../../../../../domain/quota-resize/git/locate/delivery/helm-release-source.ts';
 import { editLocation } from '../../../../../../domain/quota-resize/git/locate/location/edit-location.ts';
 import { locateQuota } from '../../../../../../domain/quota-resize/git/locate/search/locate-quota.ts';
 import type { SourceCandidate } from '../../../../../../domain/quota-resize/git/locate/candidate/source-candidate.ts';
@@ -103,7 +101,7 @@ describe('the source of a HelmRelease', () => {
   const parsed = (spec: object) => {
     const read = readHelmRelease({ metadata: { name: 'team-b', namespace: 'flux-b' }, spec });
     if (read === null) throw new Error('it cannot be read');
-    return read;
+    return { ...read, namespace: read.namespace ?? 'flux-b' };
   };
   const sourceRef = { kind: 'GitRepository', name: 'gitops' };
   const chart = { spec: { chart: './charts/quota', sourceRef, valuesFiles: ['charts/quota/prod.yaml'] } };
