@@ -1,3 +1,5 @@
+import type { Quantity } from './quantity.ts';
+
 /**
  * A percentage in a policy ("80", "12.5%") as the exact decimal that was written: a canonical text such as "80" or
  * "12.5", which crosses Temporal payloads unchanged.
@@ -30,4 +32,11 @@ export function parsePercent(text: string): Percent {
 export function percentRatio(percent: Percent): { readonly numerator: bigint; readonly denominator: bigint } {
   const [whole = '0', fraction = ''] = parsePercent(percent).split('.');
   return { numerator: BigInt(whole + fraction), denominator: 100n * 10n ** BigInt(fraction.length) };
+}
+
+/** The part in percent of the whole, rounded down to a tenth: "80", "12.5"; null of a whole that is 0. */
+export function percentOf(part: Quantity, whole: Quantity): Percent | null {
+  if (whole.nano <= 0n) return null;
+  const tenths = (part.nano * 1000n) / whole.nano;
+  return tenths % 10n === 0n ? `${tenths / 10n}` : `${tenths / 10n}.${tenths % 10n}`;
 }

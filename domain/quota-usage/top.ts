@@ -1,4 +1,5 @@
 /** The workloads with the highest usage of a quota's resource. */
+import { percentOf } from '../kernel/percent.ts';
 import { addQuantities, compareQuantities, formatQuantity, type Quantity, quantityOf } from '../kernel/quantity.ts';
 import { quantityIn, type ResourceList } from '../kernel/resource-list.ts';
 
@@ -43,7 +44,7 @@ export function topUsage(charges: Iterable<WorkloadCharge>, resource: string, mo
   const total = sum(users.map(([, amount]) => amount));
   const shareOf = (amount: Quantity): UsageShare => ({
     amount: formatQuantity(amount),
-    share: Number((amount.nano * 1000n) / total.nano) / 10,
+    share: Number(percentOf(amount, total)),
   });
   const rest = users.slice(most).map(([, amount]) => amount);
   return {

@@ -5,6 +5,7 @@
  * annotation has at most one slash, here the one after `resizer.io`, so a slash in a resource's name is written as an
  * underscore: `resizer.io/requests.nvidia.com_gpu-threshold` is for `requests.nvidia.com/gpu`.
  */
+import { editDistance } from '../../kernel/edit-distance.ts';
 import { isQuotaKey, plainQuotaKeys } from '../model/quota-key.ts';
 
 export const ANNOTATION_PREFIX = 'resizer.io/';
@@ -120,30 +121,4 @@ function closestTo(name: string): string | undefined {
     }
   }
   return best;
-}
-
-/**
- * The number of insertions, deletions, substitutions and swaps of neighbouring characters (optimal string alignment).
- */
-function editDistance(a: string, b: string): number {
-  let beforeLast: readonly number[] = [];
-  let last: readonly number[] = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= a.length; row += 1) {
-    const current = [row];
-    for (let column = 1; column <= b.length; column += 1) {
-      const same = a[row - 1] === b[column - 1];
-      let distance = Math.min(
-        (last[column] ?? 0) + 1,
-        (current[column - 1] ?? 0) + 1,
-        (last[column - 1] ?? 0) + (same ? 0 : 1),
-      );
-      if (row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]) {
-        distance = Math.min(distance, (beforeLast[column - 2] ?? 0) + 1);
-      }
-      current.push(distance);
-    }
-    beforeLast = last;
-    last = current;
-  }
-  return last[b.length] ?? 0;
 }

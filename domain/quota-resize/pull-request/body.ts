@@ -257,19 +257,21 @@ function policyRows(policy: ResizePolicy, resources: readonly string[]): readonl
   });
 }
 
+/** A change for testing templates. */
+export const sampleChange: LimitChange = {
+  resource: 'requests.cpu',
+  from: '2',
+  to: '3',
+  used: '2',
+  demand: '1',
+  reason: 'Usage is 2 of 2 CPU.',
+};
+
 /** Contexts for testing templates: with every optional part, and without. */
 export const bodySamples: readonly BodyContext[] = samples();
 
 function samples(): readonly BodyContext[] {
-  const change = {
-    resource: 'requests.cpu',
-    from: '2',
-    to: '3',
-    used: '2',
-    demand: '1',
-    reason: 'Usage is 2 of 2 CPU.',
-  };
-  const quota: RaisedQuota = { quota: 'compute', changes: [change], how: 'in a file', inGit: {} };
+  const quota: RaisedQuota = { quota: 'compute', changes: [sampleChange], how: 'in a file', inGit: {} };
   const policy: ResizePolicy = {
     enabled: true,
     mode: 'propose',

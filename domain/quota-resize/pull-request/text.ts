@@ -6,7 +6,7 @@ import { oneLine, truncate } from '../../kernel/sentence.ts';
 import { type QuotaTarget, targetName } from '../../kernel/target.ts';
 import type { LimitChange } from '../model/decision.ts';
 import { escapeMarkdown } from './markdown.ts';
-import { type BodyFacts, bodyContext, bodySamples, type QuotaChanges } from './body.ts';
+import { type BodyFacts, bodyContext, bodySamples, type QuotaChanges, sampleChange } from './body.ts';
 import { builtInTemplates } from './template.ts';
 import { compileTemplate, type Samples, TemplateError, type TextTemplate } from './text-template.ts';
 
@@ -142,16 +142,8 @@ function compileBranch(source: string): TextTemplate<BranchContext> {
 const SAMPLE_TARGET: QuotaTarget = { cluster: 'prod', namespace: 'team-a', quota: 'compute' };
 
 function changeSamples(what: string): Samples<ChangeContext> {
-  const change = {
-    resource: 'requests.cpu',
-    from: '2',
-    to: '3',
-    used: '2',
-    demand: '1',
-    reason: 'Usage is 2 of 2 CPU.',
-  };
   const facts = { target: SAMPLE_TARGET, decisionId: '0a1b2c3d', repository: 'acme/gitops' };
-  const one = { quota: 'compute', changes: [change] };
+  const one = { quota: 'compute', changes: [sampleChange] };
   const contexts = [[one], [one, { ...one, quota: 'gpu' }]].map((quotas) => changeContext({ ...facts, quotas }));
   return {
     contexts,

@@ -1,6 +1,6 @@
 import { atMost } from '../../kernel/sentence.ts';
 import { compareQuantities, isZero, multiplyByRatio, parseQuantity, type Quantity } from '../../kernel/quantity.ts';
-import { percentRatio } from '../../kernel/percent.ts';
+import { percentOf, percentRatio } from '../../kernel/percent.ts';
 import { amountsText, quantityText, shareText } from '../../kernel/quantity-text.ts';
 import { quantityIn, type ResourceList } from '../../kernel/resource-list.ts';
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
@@ -164,7 +164,7 @@ function reasonOf(raise: Raise, policy: ResizePolicy): string {
     if (!causes.includes('threshold')) parts.push(`${usage}.`);
   }
   if (causes.includes('threshold')) {
-    const share = percentOf(raise.used, raise.current);
+    const share = percentOf(parseQuantity(raise.used), parseQuantity(raise.current));
     parts.push(
       `${usage}${share === null ? '' : ` (${share} %)`}, and the threshold is ${thresholdFor(policy, resource)} %.`,
     );
@@ -188,14 +188,6 @@ function settingText(policy: ResizePolicy, setting: 'min' | 'max', resource: str
   // A slash in the resource's name is an underscore in the annotation's name.
   const annotation = `${ANNOTATION_PREFIX}${name.replace('/', '_')}`;
   return source === 'default' ? annotation : `${annotation} on the ${source}`;
-}
-
-/** used/hard in percent, rounded down to a tenth; null when hard is 0. */
-function percentOf(used: string, hard: string): string | null {
-  const limit = parseQuantity(hard).nano;
-  if (limit === 0n) return null;
-  const tenths = (parseQuantity(used).nano * 1000n) / limit;
-  return tenths % 10n === 0n ? `${tenths / 10n}` : `${tenths / 10n}.${tenths % 10n}`;
 }
 
 function evidenceOf(demand: WorkloadDemand): string {

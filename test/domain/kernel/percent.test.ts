@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parsePercent, percentRatio } from '../../../domain/kernel/percent.ts';
+import { parseQuantity } from '../../../domain/kernel/quantity.ts';
+import { parsePercent, percentOf, percentRatio } from '../../../domain/kernel/percent.ts';
 
 describe('a percentage', () => {
   it.each([
@@ -25,5 +26,15 @@ describe('a percentage', () => {
   it('is an exact fraction', () => {
     expect(percentRatio('80')).toEqual({ numerator: 80n, denominator: 100n });
     expect(percentRatio('12.5')).toEqual({ numerator: 125n, denominator: 1000n });
+  });
+
+  it.each([
+    ['1', '3', '33.3'],
+    ['1999m', '2', '99.9'],
+    ['2', '2', '100'],
+    ['0', '2', '0'],
+    ['1', '0', null],
+  ])('of a part is rounded down to a tenth: %s of %s', (part, whole, percent) => {
+    expect(percentOf(parseQuantity(part), parseQuantity(whole))).toBe(percent);
   });
 });

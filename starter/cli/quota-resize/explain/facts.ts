@@ -1,4 +1,5 @@
 /** What would happen to a quota now, and why: the facts that `headroom explain` prints, as JSON or in words. */
+import { percentOf } from '../../../../domain/kernel/percent.ts';
 import { isZero, parseQuantity } from '../../../../domain/kernel/quantity.ts';
 import { addLists, type ResourceList } from '../../../../domain/kernel/resource-list.ts';
 import type { QuotaTarget } from '../../../../domain/kernel/target.ts';
@@ -289,7 +290,7 @@ function resourceFacts(
         return { value, from: fromOf(setting.name, setting.source, provenance) };
       };
       const step = stepFor(policy, resource);
-      const share = counted === null ? null : shareOf(counted, limit);
+      const share = counted === null ? null : percentOf(parseQuantity(counted), parseQuantity(limit));
       const threshold = thresholdFor(policy, resource);
       return {
         resource,
@@ -312,14 +313,6 @@ function resourceFacts(
           calm({ used: counted, hard: limit, share, threshold, missing: missing[resource] ?? '0' }),
       };
     });
-}
-
-/** used ÷ hard in percent, rounded down to a tenth. */
-function shareOf(used: string, hard: string): string | null {
-  const limit = parseQuantity(hard).nano;
-  if (limit <= 0n) return null;
-  const tenths = (parseQuantity(used).nano * 1000n) / limit;
-  return tenths % 10n === 0n ? `${tenths / 10n}` : `${tenths / 10n}.${tenths % 10n}`;
 }
 
 /** What is said of a resource that is not raised. */
