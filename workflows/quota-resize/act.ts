@@ -80,7 +80,7 @@ async function recommend(
 async function open(target: QuotaTarget, verdict: Extract<Act, { kind: 'open' }>, seen: Seen): Promise<ApplyOutcome> {
   const { decision } = verdict;
   const outcome = await ensuring.ensurePullRequest.executeWithOptions({ summary: brief(summary(decision)) }, [
-    { target, decision, policy: seen.quota.policy, candidatesByQuota: candidatesByQuota(target, decision, seen) },
+    { target, decision, policy: seen.observation.policy, candidatesByQuota: candidatesByQuota(target, decision, seen) },
   ]);
   return await opened(target, verdict, outcome, seen);
 }
@@ -99,7 +99,13 @@ async function rebuild(
   await ensuring.ensureLeaseUpdated.executeWithOptions({ summary: brief(why) }, [{ target, decision: noted }]);
   await releaseBatchedQuotas(target, decision, verdict.released);
   const outcome = await ensuring.ensurePullRequestRebuilt.executeWithOptions({ summary: brief(why) }, [
-    { target, decision, policy: seen.quota.policy, candidatesByQuota: candidatesByQuota(target, decision, seen), why },
+    {
+      target,
+      decision,
+      policy: seen.observation.policy,
+      candidatesByQuota: candidatesByQuota(target, decision, seen),
+      why,
+    },
   ]);
   return await opened(target, verdict, outcome, seen);
 }
@@ -281,7 +287,7 @@ async function warnSync(
   const { decision, warn, detail } = verdict;
   if (warn) await emitEvent(target, seen, { reason: 'SyncOverdue', message: detail, key: decision.id });
   const source = await observing.observeSource.executeWithOptions({ summary: 'SyncOverdue' }, [
-    { target, limits: decision.merge?.limits ?? {}, candidates: seen.quota.candidates, ...currentOf(seen) },
+    { target, limits: decision.merge?.limits ?? {}, candidates: seen.observation.candidates, ...currentOf(seen) },
   ]);
   const limits = source.kind === 'found' ? source.limits : null;
   return (memory) => applyOutcome.syncChecked(requireState(memory, 'Merged'), limits, Date.now());
@@ -316,10 +322,10 @@ async function notify(
 /** The source candidates of each quota of the decision; the owner's quota comes first. */
 function candidatesByQuota(target: QuotaTarget, decision: Decision, seen: Seen): readonly QuotaCandidates[] {
   const batchedQuotas = (decision.batchedQuotas ?? []).map(({ quota, candidates }): QuotaCandidates => {
-    const otherQuota = seen.quota.otherQuotas.find(({ name }) => name === quota);
+    const otherQuota = seen.observation.otherQuotas.find(({ name }) => name === quota);
     return { quota, candidates, ...(otherQuota === undefined ? {} : { current: otherQuota.quota.hard }) };
   });
-  return [{ quota: target.quota, candidates: seen.quota.candidates, ...currentOf(seen) }, ...batchedQuotas];
+  return [{ quota: target.quota, candidates: seen.observation.candidates, ...currentOf(seen) }, ...batchedQuotas];
 }
 
 /** The message of a failure that no retry can help, or null when the error is another one. */

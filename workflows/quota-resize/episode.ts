@@ -70,8 +70,8 @@ export class ResizeEpisode {
   publish(verdict: Verdict, seen: Seen): void {
     const { phase, reason, detail } = verdict;
     const until = verdict.kind === 'hold' ? verdict.wait.until : undefined;
-    this.#policy = policyInForce(seen.quota.policy);
-    this.#run.publish({ phase, reason, detail, until, usage: usageFacts(seen.quota, this.#memory.lastChange) });
+    this.#policy = policyInForce(seen.observation.policy);
+    this.#run.publish({ phase, reason, detail, until, usage: usageFacts(seen.observation, this.#memory.lastChange) });
   }
 
   /**
@@ -131,14 +131,15 @@ export class ResizeEpisode {
   }
 
   async #observe(): Promise<Seen> {
-    const quota = await this.#observeQuota();
+    const observation = await this.#observeQuota();
     // The Lease may hold a decision that this run does not know; its pull request is read too.
-    const decision = decisionOf(this.#memory) ?? quota.lease.decision;
+    const decision = decisionOf(this.#memory) ?? observation.lease.decision;
     const hasOpenPullRequest = decision !== null && decision.pullRequest !== null && decision.merge === null;
     if (!hasOpenPullRequest) this.pullRequest.forget();
     const pullRequest = hasOpenPullRequest ? await this.pullRequest.read(decision) : null;
-    if (quota.quota !== null && quota.pause === null) await this.#warnOfPolicy(quota, quota.quota.uid);
-    return { quota, pullRequest };
+    const { quota, pause } = observation;
+    if (quota !== null && pause === null) await this.#warnOfPolicy(observation, quota.uid);
+    return { observation, pullRequest };
   }
 
   async #warnOfPolicy({ warnings }: QuotaObservation, quotaUid: string): Promise<void> {

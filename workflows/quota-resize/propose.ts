@@ -34,7 +34,7 @@ export async function propose(
   const withRecommendation: ApplyOutcome = (memory) =>
     verdict.announce ? applyOutcome.recommended(memory, verdict.proposal, at) : memory;
 
-  const { policy, candidates } = seen.quota;
+  const { policy, candidates } = seen.observation;
   const limits = decidedLimits(verdict.proposal);
   const source = await observing.observeSource.executeWithOptions({ summary: brief(summary(verdict.proposal)) }, [
     { target, limits, candidates, ...currentOf(seen) },
@@ -48,7 +48,7 @@ export async function propose(
     return (memory) => blocked(withRecommendation(memory));
   }
   const decided = { id: uuid4().slice(0, 8), at: Date.now() };
-  const proposal = placeProposal(seen.quota, verdict.proposal, source, decided);
+  const proposal = placeProposal(seen.observation, verdict.proposal, source, decided);
   if (proposal.kind === 'alreadyInGit') {
     const { decision } = proposal;
     return (memory) => applyOutcome.merged(requireState(withRecommendation(memory), 'Idle'), decision, decision.merge);
@@ -78,14 +78,14 @@ async function placeBatchedQuotas(
   const placed: PlacedQuota[] = [];
   for (const batchedQuota of batchedQuotas) {
     const { quota, candidates } = batchedQuota;
-    const otherQuota = seen.quota.otherQuotas.find(({ name }) => name === quota);
+    const otherQuota = seen.observation.otherQuotas.find(({ name }) => name === quota);
     if (otherQuota === undefined) continue;
     const limits = decidedLimits(batchedQuota);
     const source = await observing.observeSource.executeWithOptions(
       { summary: brief(`${quota}: ${summary(batchedQuota)}`) },
       [{ target: { ...target, quota }, limits, candidates, current: otherQuota.quota.hard }],
     );
-    const one = placeBatchedQuota(batchedQuota, proposal, otherQuota.policy, source, own);
+    const one = placeBatchedQuota({ batchedQuota, proposal, policy: otherQuota.policy }, source, own);
     if (one !== null) placed.push(one);
   }
   return placed;

@@ -17,7 +17,7 @@ import { ensuring } from './activities.ts';
 export type ApplyOutcome = (memory: ResizeMemory) => ResizeMemory;
 
 /** The quota's current limits. They tell which of two mappings in one values file belongs to the quota. */
-export function currentOf({ quota: { quota } }: Seen): { readonly current?: ResourceList } {
+export function currentOf({ observation: { quota } }: Seen): { readonly current?: ResourceList } {
   return quota === null ? {} : { current: quota.hard };
 }
 
@@ -27,7 +27,7 @@ export async function announce(
   seen: Seen,
   at: number,
 ): Promise<void> {
-  const { quota, policy } = seen.quota;
+  const { quota, policy } = seen.observation;
   if (quota === null) return;
   const notes = [...proposal.notes, ...(proposal.usageNotes ?? [])];
   await ensuring.ensureRecommendation.executeWithOptions({ summary: brief(summary(proposal)) }, [
@@ -68,7 +68,7 @@ async function writeEvent(
   seen: Seen,
   { type, reason, message, key }: Pick<ResizeEvent, 'type' | 'reason' | 'message' | 'key'>,
 ): Promise<void> {
-  const uid = seen.quota.quota?.uid;
+  const uid = seen.observation.quota?.uid;
   if (uid === undefined) return;
   await ensuring.ensureQuotaEvent.executeWithOptions({ summary: brief(`${reason}: ${message}`) }, [
     { target, quotaUid: uid, type, reason, message, key },

@@ -192,7 +192,8 @@ async function ownPath(
   const { candidates = [], current } = candidatesByQuota.find(({ quota }) => quota === target.quota) ?? {};
   const { source } = decision;
   const recorded = source?.placement === undefined ? null : { ...source, placement: source.placement };
-  const found = await recordedQuotaFile(repositories, target, decidedLimits(decision), recorded, {
+  const found = await recordedQuotaFile(repositories, target, decidedLimits(decision), {
+    recorded,
     candidates,
     current,
   });

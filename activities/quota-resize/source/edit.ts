@@ -49,7 +49,7 @@ export async function editDecision(
     const { source } = decision;
     const recorded = source && placement ? { ...source, placement } : null;
     const options = { ...use, candidates, current, trees };
-    return recordedQuotaFile(repositories, { ...target, quota }, decidedLimits({ changes }), recorded, options);
+    return recordedQuotaFile(repositories, { ...target, quota }, decidedLimits({ changes }), { ...options, recorded });
   };
   const own = await find(target.quota, { changes: decision.changes, placement: decision.source?.placement });
   if (own.kind === 'blocked') return own;

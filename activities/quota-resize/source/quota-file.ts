@@ -87,22 +87,24 @@ interface RecordedPlacement {
   readonly placement: Placement;
 }
 
+export interface RecordedOptions extends SearchOptions {
+  /** Null for a decision without a placement. */
+  readonly recorded: RecordedPlacement | null;
+}
+
 /**
  * The quota at its decision's placement, edited in memory. It is searched for again only when it is not there any more,
  * or when a new candidate comes before the one that led to it.
- *
- * @param recorded the placement; null for a decision without one.
  */
 export async function recordedQuotaFile(
   repositories: Repositories,
   target: QuotaTarget,
   limits: ResourceList,
-  recorded: RecordedPlacement | null,
-  options: SearchOptions,
+  { recorded, ...options }: RecordedOptions,
 ): Promise<QuotaFile | QuotaFileProblem> {
   const trees = options.trees ?? new GitTrees();
   const isOnlyThere = recorded !== null && (options.isFirstUse !== true || isOfOneRepository(repositories, recorded));
-  const verified = isOnlyThere ? await verify(repositories, target, limits, recorded, { ...options, trees }) : null;
+  const verified = isOnlyThere ? await verify(repositories, target, limits, { ...options, recorded, trees }) : null;
   if (verified !== null) return verified;
   const current = recorded === null ? options.current : currentOf(recorded, options);
   return await findQuotaFile(repositories, target, limits, { ...options, current, trees });
@@ -126,8 +128,7 @@ async function verify(
   repositories: Repositories,
   target: QuotaTarget,
   limits: ResourceList,
-  recorded: RecordedPlacement,
-  options: SearchOptions,
+  { recorded, ...options }: SearchOptions & { readonly recorded: RecordedPlacement },
 ): Promise<QuotaFile | QuotaFileProblem | null> {
   const { repository, base: baseName, placement } = recorded;
   const { candidates, trees = new GitTrees(), maxBaseAgeMs = 0 } = options;

@@ -1,17 +1,16 @@
-import type { EpochMs } from '../../kernel/time.ts';
-import { decisionOf, inState, type ResizeMemory } from '../model/memory.ts';
-import type { PullRequestObservation, QuotaObservation } from '../model/observation.ts';
+import { decisionOf, type ResizeMemory } from '../model/memory.ts';
+import type { QuotaObservation } from '../model/observation.ts';
 import { end, type Intended } from './next-step.ts';
+import { type Pass, passIn } from './pass.ts';
 import { rejectionOf, completeClosed } from './pull-request-closed.ts';
 import { isObserving } from '../model/episode-observation.ts';
-import type { Reason } from '../model/verdict.ts';
+import type { StatusFields } from '../model/verdict.ts';
 import { linkTo } from '../pull-request/wording.ts';
 
+type Why = Pick<StatusFields, 'reason' | 'detail'>;
+
 /** Why the episode has no quota any more: the namespace or the quota was deleted, or replaced; null while it exists. */
-export function goneReason(
-  observation: QuotaObservation,
-  memory: ResizeMemory,
-): { reason: Reason; detail: string } | null {
+export function goneReason(observation: QuotaObservation, memory: ResizeMemory): Why | null {
   if (observation.namespace !== 'present') {
     return {
       reason: 'NamespaceGone',
@@ -27,21 +26,15 @@ export function goneReason(
 }
 
 /** Gives up the current decision, closing an open pull request with a comment, and ends the episode. */
-export function abandon(
-  observation: QuotaObservation,
-  memory: ResizeMemory,
-  pullRequest: PullRequestObservation | null,
-  reason: Reason,
-  detail: string,
-  now: EpochMs,
-): Intended {
+export function abandon(pass: Pass, { reason, detail }: Why): Intended {
+  const { observation, memory, pullRequest } = pass;
   const { state } = memory;
   if (state.kind === 'Idle') return [memory, end(reason, detail)];
   if (state.kind === 'Merged') {
     return [memory, { kind: 'forget', phase: 'Ended', reason, detail, decision: state.decision }];
   }
   if (state.kind === 'Open' && pullRequest?.state === 'closed') {
-    return [memory, completeClosed(observation, inState(memory, state), pullRequest, now)];
+    return [memory, completeClosed({ ...passIn(pass, state), pullRequest })];
   }
   const { decision } = state;
   const rejection = rejectionOf(state);

@@ -16,6 +16,7 @@ import { inState, type ResizeMemory, type Unmerged } from '../model/memory.ts';
 import { requirementDigest } from '../sizing/requirement.ts';
 import type { QuotaObservation } from '../model/observation.ts';
 import type { Intended } from './next-step.ts';
+import type { Pass } from './pass.ts';
 import type { Intent } from '../model/verdict.ts';
 import { linkTo, wholeSummary } from '../pull-request/wording.ts';
 
@@ -36,11 +37,9 @@ type Waiting = (reason: ApprovalRequirement['reason'], detail: string, until?: E
  * rejection.
  */
 export function awaitApproval(
-  observation: QuotaObservation,
-  memory: ResizeMemory<Unmerged>,
+  { observation, memory, now }: Pass<Unmerged>,
   decision: UnmergedDecision,
   approvalRequirement: ApprovalRequirement,
-  now: EpochMs,
   waiting: Waiting,
 ): Intended {
   const { approvalReminder, approvalTimeout } = observation.policy;

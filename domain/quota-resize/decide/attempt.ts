@@ -5,6 +5,7 @@ import { requirementDigest } from '../sizing/requirement.ts';
 import type { PullRequestObservation, QuotaObservation } from '../model/observation.ts';
 import type { ResizePolicy } from '../policy/policy.ts';
 import type { Intent, IntendedAct, Verdict, Wait } from '../model/verdict.ts';
+import type { Pass } from './pass.ts';
 import { recheckAt, quietUntil } from './wait.ts';
 
 /** Backoff before the first repetition of an act without effect; each further one is twice as long. */
@@ -17,11 +18,8 @@ const FIRST_REPEAT_MS = 1_000;
  * loop.
  */
 export function attempt(
-  observation: QuotaObservation,
-  pullRequest: PullRequestObservation | null,
-  memory: ResizeMemory,
+  { observation, pullRequest, memory, now }: Pass,
   intent: Intent,
-  now: EpochMs,
 ): readonly [ResizeMemory, Verdict] {
   if (intent.kind === 'hold' || intent.kind === 'end') return [memory, intent];
   const key = keyOf(intent, observation.policy);

@@ -130,12 +130,8 @@ function requirementOf(observation: QuotaObservation, otherQuota: OtherQuota, no
   if (lease.lastModified !== null && now < lease.lastModified + policy.cooldownMinutes * MINUTE_MS) return null;
   const requirement = demandOf(observation, otherQuota);
   if (requirement === null) return null;
-  const { wanted } = partRejected(
-    requirement,
-    { ...observation, ...otherQuota, otherQuotas: [] },
-    { rejections: lease.rejections, cooldownSkippedAt: null },
-    now,
-  );
+  const memory = { rejections: lease.rejections, cooldownSkippedAt: null };
+  const { wanted } = partRejected(requirement, { observation: otherQuota, memory, now });
   return wanted === requirement ? requirement : null;
 }
 

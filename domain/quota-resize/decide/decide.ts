@@ -11,6 +11,7 @@ import { decideLocked } from './locked.ts';
 import { decideMerged } from './merged.ts';
 import { hold, type Intended } from './next-step.ts';
 import { decideOpen } from './open.ts';
+import { type Pass, passIn } from './pass.ts';
 
 /**
  * The state machine of a resize episode: guards that hold in every state, then those of the current state, each with a
@@ -19,18 +20,19 @@ import { decideOpen } from './open.ts';
  * @returns the new memory, and the one act or wait that comes next.
  */
 export function decide(seen: Seen, memory: ResizeMemory, now: EpochMs): readonly [ResizeMemory, Verdict] {
-  const hydrated = hydrate(seen.quota, memory);
+  const hydrated = hydrate(seen.observation, memory);
   const isAdopted = memory.state.kind === 'Idle' && hydrated.state.kind !== 'Idle';
-  const [remembered, intent] = guard(seen, hydrated, now) ?? decideInState(seen, hydrated, isAdopted, now);
-  return attempt(seen.quota, seen.pullRequest, remembered, intent, now);
+  const pass = { ...seen, memory: hydrated, now };
+  const [remembered, intent] = guard(pass) ?? decideInState(pass, isAdopted);
+  return attempt({ ...pass, memory: remembered }, intent);
 }
 
 /**
  * Guards that come before the state's own: a pause, or a quota that is gone or not managed any more. Null when none
  * applies.
  */
-function guard(seen: Seen, memory: ResizeMemory, now: EpochMs): Intended | null {
-  const { quota: observation } = seen;
+function guard(pass: Pass): Intended | null {
+  const { observation, memory } = pass;
   if (observation.pause !== null) {
     const wait: Wait = { watch: 'resume', quietUntil: Number.POSITIVE_INFINITY };
     // Nobody can approve while the quota is paused, so the approval timeout starts again afterwards.
@@ -40,10 +42,10 @@ function guard(seen: Seen, memory: ResizeMemory, now: EpochMs): Intended | null 
     ];
   }
   const gone = goneReason(observation, memory);
-  if (gone !== null) return abandon(observation, memory, seen.pullRequest, gone.reason, gone.detail, now);
+  if (gone !== null) return abandon(pass, gone);
   if (!observation.policy.enabled) {
     const detail = 'the namespace opted out (resizer.io/enabled is "false")';
-    return abandon(observation, memory, seen.pullRequest, 'OptedOut', detail, now);
+    return abandon(pass, { reason: 'OptedOut', detail });
   }
   return null;
 }
@@ -52,21 +54,22 @@ function guard(seen: Seen, memory: ResizeMemory, now: EpochMs): Intended | null 
  * @param isAdopted whether the current decision was found in the Lease and not made by this run.
  * @throws Error when the decision has a pull request that was not observed, which is a mistake of the caller.
  */
-function decideInState({ quota, pullRequest }: Seen, memory: ResizeMemory, isAdopted: boolean, now: EpochMs): Intended {
+function decideInState(pass: Pass, isAdopted: boolean): Intended {
+  const { observation, pullRequest, memory, now } = pass;
   const { state } = memory;
   switch (state.kind) {
     case 'Idle':
-      return decideIdle(quota, inState(memory, state), now);
+      return decideIdle(passIn(pass, state));
     case 'Locked':
-      return decideLocked(quota, inState(memory, state), isAdopted, now);
+      return decideLocked(passIn(pass, state), isAdopted);
     case 'Open': {
       if (pullRequest === null) {
         throw new Error(`decision ${state.decision.id} has a pull request, and it was not observed`);
       }
-      return decideOpen(quota, inState(memory, state), pullRequest, now);
+      return decideOpen({ ...passIn(pass, state), pullRequest });
     }
     case 'Merged':
-      return [memory, decideMerged(quota, state, now)];
+      return [memory, decideMerged(observation, state, now)];
   }
 }
 

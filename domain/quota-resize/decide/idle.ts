@@ -16,10 +16,11 @@ import { cappedRequirement, computeRequirement, requirementDigest } from '../siz
 import { isHeldByOthers, type QuotaObservation } from '../model/observation.ts';
 import { end, hold, type Intended } from './next-step.ts';
 import { latest } from './hydrate.ts';
+import { type Pass, passIn } from './pass.ts';
 import { partRejected } from './rejection.ts';
 import { staleRequirement } from '../demand/stale-usage.ts';
 import { withoutCounts } from './usage-not-counted.ts';
-import type { Phase, Intent, Proposal, Reason, Wait } from '../model/verdict.ts';
+import type { Intent, Proposal, Reason, StatusFields, Wait } from '../model/verdict.ts';
 import { quietUntil } from './wait.ts';
 import { leaseHeldDetail, summary, wholeSummary } from '../pull-request/wording.ts';
 
@@ -35,7 +36,8 @@ const YIELD_MS = 15_000;
 const YIELD_RECHECK_MS = 2_000;
 
 /** The episode has no decision: is there a requirement, and may it be acted on? */
-export function decideIdle(observation: QuotaObservation, memory: ResizeMemory<Idle>, now: EpochMs): Intended {
+export function decideIdle(pass: Pass<Idle>): Intended {
+  const { observation, memory, now } = pass;
   const { state } = memory;
   const { policy, timings } = observation;
   const observing = policy.mode === 'observe';
@@ -58,9 +60,9 @@ export function decideIdle(observation: QuotaObservation, memory: ResizeMemory<I
   );
   if (uncounted !== null) return uncounted;
   if (requirement === null)
-    return withoutRequirement(observation, { ...memory, state: IDLE, attempt: withoutBlock(memory.attempt) }, now);
+    return withoutRequirement({ ...pass, memory: { ...memory, state: IDLE, attempt: withoutBlock(memory.attempt) } });
 
-  const { wanted, rejection } = partRejected(requirement, observation, memory, now);
+  const { wanted, rejection } = partRejected(requirement, pass);
   if (wanted === null) return [memory, rejectedHold(observation, requirement, rejection, now)];
   const steady = steadyDemand(state.demand, requirementDigest(wanted), now);
   const stableAt = steady.since + timings.demandSettle;
@@ -76,19 +78,12 @@ export function decideIdle(observation: QuotaObservation, memory: ResizeMemory<I
   }
 
   // From here on a different requirement counts as new and is debounced again.
-  const steadyMemory = inState<Idle>(memory, { ...state, demand: { ...steady, firstSeen: now } });
-  return observing
-    ? recommend(observation, steadyMemory, wanted, now)
-    : proposeInTurn(observation, steadyMemory, wanted, now);
+  const settled = passIn<Pass, Idle>(pass, { ...state, demand: { ...steady, firstSeen: now } });
+  return observing ? recommend(settled, wanted) : proposeInTurn(settled, wanted);
 }
 
 /** In observer mode: the recommendation, or the rest until it is made again. */
-function recommend(
-  observation: QuotaObservation,
-  memory: ResizeMemory<Idle>,
-  wanted: Proposal,
-  now: EpochMs,
-): Intended {
+function recommend({ observation, memory, now }: Pass<Idle>, wanted: Proposal): Intended {
   const { policy, timings } = observation;
   const repeatAt = repeatFrom(observation, memory, wanted);
   if (now < repeatAt) {
@@ -104,12 +99,7 @@ function recommend(
 }
 
 /** The proposal, unless somebody else holds the Lease or another quota of the namespace takes this one along. */
-function proposeInTurn(
-  observation: QuotaObservation,
-  memory: ResizeMemory<Idle>,
-  wanted: Proposal,
-  now: EpochMs,
-): Intended {
+function proposeInTurn({ observation, memory, now }: Pass<Idle>, wanted: Proposal): Intended {
   const { timings } = observation;
   const { state } = memory;
   if (isHeldByOthers(observation.lease, null)) return [memory, lockedHold(observation, now)];
@@ -138,12 +128,14 @@ function proposeInTurn(
 }
 
 /** Nothing to raise: everything is fine, or the requirement is contradicted or not allowed. */
-function withoutRequirement(observation: QuotaObservation, memory: ResizeMemory, now: EpochMs): Intended {
+function withoutRequirement(pass: Pass): Intended {
+  const { observation, memory } = pass;
   const contradicted = staleRequirement(observation, memory.lastChange);
   if (contradicted.length > 0) {
     const detail = `${contradicted.join(' ')} Headroom raises nothing on such numbers, and checks again`;
     const resources = observation.contradictions.map(({ resource }) => resource).join(',');
-    return emitOnce(observation, memory, 'Detecting', 'UsageContradicted', `contradicted|${resources}`, detail, now);
+    const status = { phase: 'Detecting', reason: 'UsageContradicted', detail } as const;
+    return emitOnce(pass, `contradicted|${resources}`, status);
   }
   const capped = cappedRequirement(observation, memory.lastChange);
   if (capped.length > 0) {
@@ -151,7 +143,7 @@ function withoutRequirement(observation: QuotaObservation, memory: ResizeMemory,
     // Only a maximum that prevents what was denied is worth reporting; usage up to the maximum is what people
     // configured.
     if (observation.demand.length === 0) return [memory, end('AtMaximum', detail)];
-    return emitOnce(observation, memory, 'Blocked', 'AtMaximum', `maximum|${detail}`, detail, now);
+    return emitOnce(pass, `maximum|${detail}`, { phase: 'Blocked', reason: 'AtMaximum', detail });
   }
   const calm = 'every resource is below its threshold, and no workload needs more';
   return [memory, end('BelowThreshold', [`${calm}.`, ...usageNotes(observation, memory.lastChange)].join(' '))];
@@ -159,14 +151,11 @@ function withoutRequirement(observation: QuotaObservation, memory: ResizeMemory,
 
 /** A hold that is reported once, in a Warning Event on the quota. */
 function emitOnce(
-  observation: QuotaObservation,
-  memory: ResizeMemory,
-  phase: Phase,
-  reason: 'AtMaximum' | 'UsageContradicted',
+  { observation, memory, now }: Pass,
   about: string,
-  detail: string,
-  now: EpochMs,
+  status: StatusFields & { readonly reason: 'AtMaximum' | 'UsageContradicted' },
 ): Intended {
+  const { phase, reason, detail } = status;
   if (!memory.emitted.includes(about)) {
     const event = { reason, message: detail } as const;
     return [memory, { kind: 'notify', phase, reason, detail, decision: null, about, comment: null, event }];

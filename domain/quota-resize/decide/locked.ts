@@ -1,7 +1,6 @@
 /** The Lease is held and no pull request is known: it is opened if it is still wanted. */
-import type { EpochMs } from '../../kernel/time.ts';
-import { inState, type Locked, type ResizeMemory, withDecision } from '../model/memory.ts';
-import { isHeldByOthers, type QuotaObservation } from '../model/observation.ts';
+import { type Locked, withDecision } from '../model/memory.ts';
+import { isHeldByOthers } from '../model/observation.ts';
 import { leaseHeldDetail, summary } from '../pull-request/wording.ts';
 import { computeRequirement } from '../sizing/requirement.ts';
 import { leavingBatchedQuotas, leavingSentence } from './batched-quotas.ts';
@@ -9,16 +8,13 @@ import { withoutBatchedQuotas } from '../model/decision.ts';
 import { approvalHolds, awaitApproval, announceApproval } from './approval.ts';
 import { approvalRequirementOfDecision, isBeforePullRequest } from './approval-requirement.ts';
 import type { Intended } from './next-step.ts';
+import { type Pass, passIn } from './pass.ts';
 import { closeRejected, rejectionOf } from './pull-request-closed.ts';
 import { concerns, demandGone, grownBy, holdDecision } from './unmerged.ts';
 import { withoutCounts } from './usage-not-counted.ts';
 
-export function decideLocked(
-  observation: QuotaObservation,
-  memory: ResizeMemory<Locked>,
-  isAdopted: boolean,
-  now: EpochMs,
-): Intended {
+export function decideLocked(pass: Pass<Locked>, isAdopted: boolean): Intended {
+  const { observation, memory, now } = pass;
   const { decision } = memory.state;
   if (observation.policy.mode === 'observe') {
     const detail = `the mode is observe: decision ${decision.id} (${summary(decision)}) is given up before it has a pull request`;
@@ -26,36 +22,34 @@ export function decideLocked(
   }
   const retryAt = now + observation.timings.holdRetry;
   if (isHeldByOthers(observation.lease, decision.id)) {
-    return [memory, holdDecision(observation, 'Blocked', 'LeaseHeld', leaseHeldDetail(observation), now, retryAt)];
+    const status = { phase: 'Blocked', reason: 'LeaseHeld', detail: leaseHeldDetail(observation) } as const;
+    return [memory, holdDecision(pass, status, { until: retryAt })];
   }
   const rejection = rejectionOf(memory.state);
   // A pull request may exist although none is known: the response to an earlier attempt to open one may have been lost.
   if (rejection !== null) return [memory, closeRejected(observation, decision, rejection)];
   const uncounted = withoutCounts(observation, memory, decision, (phase, reason, detail) =>
-    holdDecision(observation, phase, reason, detail, now, retryAt),
+    holdDecision(pass, { phase, reason, detail }, { until: retryAt }),
   );
-  return uncounted ?? decideWanted(observation, memory, isAdopted, now);
+  return uncounted ?? decideWanted(pass, isAdopted);
 }
 
 /**
  * Whether the decision is still needed, is approved where the policy requires that first, and has the current values.
  */
-function decideWanted(
-  observation: QuotaObservation,
-  memory: ResizeMemory<Locked>,
-  isAdopted: boolean,
-  now: EpochMs,
-): Intended {
+function decideWanted(pass: Pass<Locked>, isAdopted: boolean): Intended {
+  const { observation, memory } = pass;
   const requirement = computeRequirement(observation, memory.lastChange);
   const { decision: decided } = memory.state;
   if (!concerns(requirement, decided)) {
     const consequence = `decision ${decided.id} (${summary(decided)}) is given up`;
-    return demandGone(observation, memory, 'OpeningPullRequest', consequence, now);
+    return demandGone(pass, 'OpeningPullRequest', consequence);
   }
   // The approval requirement follows the current policy, so that a changed annotation takes effect at once.
   const decision = { ...decided, approvalRequirement: approvalRequirementOfDecision(observation.policy, decided) };
   const state: Locked = { ...withDecision(memory.state, decision), demandGoneSince: null };
-  const current = inState(memory, state);
+  const settled = passIn(pass, state);
+  const current = settled.memory;
   const leaving = leavingBatchedQuotas(observation, decision);
   if (leaving.length > 0) {
     const detail = `the pull request of decision ${decision.id} is not opened yet: ${leavingSentence(leaving)}`;
@@ -63,7 +57,7 @@ function decideWanted(
     const phase = 'OpeningPullRequest';
     return [current, { kind: 'revise', phase, reason: 'BatchedQuotaLeft', detail, decision: alone, released: leaving }];
   }
-  const grown = grownBy(observation, current, decision, requirement, now);
+  const grown = grownBy(settled, decision, requirement);
   const toApprove = grown ?? decision;
   if (
     isBeforePullRequest(toApprove.approvalRequirement) &&
@@ -74,8 +68,8 @@ function decideWanted(
       const detail = `the need grew before anybody approved it (${summary(grown)})`;
       return [current, { kind: 'revise', phase: 'AwaitingApproval', reason: 'DemandGrew', detail, decision: grown }];
     }
-    return awaitApproval(observation, current, toApprove, toApprove.approvalRequirement, now, (reason, detail, until) =>
-      holdDecision(observation, 'AwaitingApproval', reason, detail, now, until),
+    return awaitApproval(settled, toApprove, toApprove.approvalRequirement, (reason, detail, until) =>
+      holdDecision(pass, { phase: 'AwaitingApproval', reason, detail }, { until }),
     );
   }
   const approved = announceApproval(current, toApprove);

@@ -25,6 +25,7 @@ export function mergeReadiness(
 ): MergeReadiness {
   const subject = `pull request #${ref.number}`;
   const { mergeability } = pullRequest;
+  const graceEndsAt = now < ref.pushedAt + checksGrace ? ref.pushedAt + checksGrace : null;
   switch (mergeability) {
     case 'draft':
       return wait('Draft', `${subject} is a draft, waiting until it is ready for review`);
@@ -42,7 +43,7 @@ export function mergeReadiness(
     case 'blocked':
     case 'unstable':
     case 'unrecognised':
-      return waitForChecks(pullRequest, subject) ?? withoutOpenChecks(pullRequest, mergeability, ref, now, checksGrace);
+      return waitForChecks(pullRequest, subject) ?? withoutOpenChecks(pullRequest, mergeability, ref, graceEndsAt);
   }
 }
 
@@ -57,19 +58,19 @@ function waitForChecks({ checks }: PullRequestObservation, subject: string): Mer
   return null;
 }
 
+/** @param graceEndsAt until when a clean head without checks proves nothing; null once that is over. */
 function withoutOpenChecks(
   pullRequest: PullRequestObservation,
   mergeability: 'clean' | 'blocked' | 'unstable' | 'unrecognised',
   ref: PullRequestRef,
-  now: EpochMs,
-  checksGrace: number,
+  graceEndsAt: EpochMs | null,
 ): MergeReadiness {
   const subject = `pull request #${ref.number}`;
   switch (mergeability) {
     case 'clean': {
-      if (pullRequest.checks.total > 0 || pullRequest.hasRequiredChecks) return { kind: 'ready' };
-      const graceEndsAt = ref.pushedAt + checksGrace;
-      if (now >= graceEndsAt) return { kind: 'ready' };
+      if (graceEndsAt === null || pullRequest.checks.total > 0 || pullRequest.hasRequiredChecks) {
+        return { kind: 'ready' };
+      }
       return { ...wait('NoChecksYet', `${subject} is clean but no check has appeared yet`), until: graceEndsAt };
     }
     case 'blocked':

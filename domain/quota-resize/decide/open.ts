@@ -1,13 +1,8 @@
 /** A pull request exists: is its head still Headroom's, is it still wanted, and may it be merged? */
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { type OpenDecision, withoutBatchedQuotas } from '../model/decision.ts';
-import { inState, type Open, type ResizeMemory, withDecision } from '../model/memory.ts';
-import {
-  isHeldByOthers,
-  type MergeHold,
-  type PullRequestObservation,
-  type QuotaObservation,
-} from '../model/observation.ts';
+import { type Open, type ResizeMemory, withDecision } from '../model/memory.ts';
+import { isHeldByOthers, type MergeHold, type QuotaObservation } from '../model/observation.ts';
 import type { Phase, Intent, Reason } from '../model/verdict.ts';
 import { leaseHeldDetail, linkTo, short, summary } from '../pull-request/wording.ts';
 import { computeRequirement } from '../sizing/requirement.ts';
@@ -16,6 +11,7 @@ import { approvalRequirementOfDecision } from './approval-requirement.ts';
 import { forbiddenBatchedQuotas, leavingBatchedQuotas, leavingSentence } from './batched-quotas.ts';
 import { mergeReadiness } from './merge-readiness.ts';
 import type { Intended } from './next-step.ts';
+import { type OpenPass, passIn } from './pass.ts';
 import { closeRejected, rejectionOf, completeClosed } from './pull-request-closed.ts';
 import { concerns, demandGone, grownBy, holdDecision } from './unmerged.ts';
 import { withoutCounts } from './usage-not-counted.ts';
@@ -26,12 +22,8 @@ const HEAD_LAG_MS = 10_000;
 /** Makes a hold for the pull request, with the latest moment of its end. */
 type Waiting = (phase: Phase, reason: Reason, detail: string, until?: EpochMs) => Intent;
 
-export function decideOpen(
-  observation: QuotaObservation,
-  memory: ResizeMemory<Open>,
-  pullRequest: PullRequestObservation,
-  now: EpochMs,
-): Intended {
+export function decideOpen(pass: OpenPass): Intended {
+  const { observation, memory, pullRequest, now } = pass;
   const { policy, timings } = observation;
   const { decision: decided, rejection: rejected } = memory.state;
   const link = linkTo(decided.pullRequest);
@@ -45,13 +37,14 @@ export function decideOpen(
     const detail = `the Lease ${observation.lease.name} is unlocked, decision ${decided.id} with ${link} takes it again`;
     return [memory, { kind: 'open', phase: 'OpeningPullRequest', reason: 'Adopted', detail, decision: decided }];
   }
-  if (pullRequest.state === 'closed') return [memory, completeClosed(observation, memory, pullRequest, now)];
+  if (pullRequest.state === 'closed') return [memory, completeClosed(pass)];
 
   // The approval requirement follows the current policy, so that a changed annotation takes effect at once.
   const decision: OpenDecision = { ...decided, approvalRequirement: approvalRequirementOfDecision(policy, decided) };
-  const open = inState(memory, { ...withDecision(memory.state, decision), closing: null });
+  const settled = passIn(pass, { ...withDecision(memory.state, decision), closing: null });
+  const open = settled.memory;
   const waiting: Waiting = (phase, reason, detail, until) =>
-    holdDecision(observation, phase, reason, detail, now, until, 'pullRequest');
+    holdDecision(pass, { phase, reason, detail }, { until, watch: 'pullRequest' });
 
   if (policy.mode === 'observe') {
     const wish = rejected === null ? 'it is left to people' : `${rejected.by} rejected it, which is left to people`;
@@ -70,30 +63,26 @@ export function decideOpen(
   const uncounted = withoutCounts(observation, open, decision, (phase, reason, detail) =>
     waiting(phase, reason, detail, now + timings.holdRetry),
   );
-  return uncounted ?? decideWanted(observation, open, pullRequest, waiting, now);
+  return uncounted ?? decideWanted(settled, waiting);
 }
 
 /** Whether the decision is still needed and has the current values. */
-function decideWanted(
-  observation: QuotaObservation,
-  memory: ResizeMemory<Open>,
-  pullRequest: PullRequestObservation,
-  waiting: Waiting,
-  now: EpochMs,
-): Intended {
+function decideWanted(pass: OpenPass, waiting: Waiting): Intended {
+  const { observation, memory, pullRequest, now } = pass;
   const { decision } = memory.state;
   const { pullRequest: ref } = decision;
   const link = linkTo(ref);
   const requirement = computeRequirement(observation, memory.lastChange);
   if (!concerns(requirement, decision) && !decision.demandByMessage) {
-    return demandGone(observation, memory, 'AwaitingChecks', `${link} is closed`, now);
+    return demandGone(pass, 'AwaitingChecks', `${link} is closed`);
   }
-  const current = inState(memory, { ...memory.state, demandGoneSince: null });
+  const settled = passIn(pass, { ...memory.state, demandGoneSince: null });
+  const current = settled.memory;
   const approved = announceApproval(current, decision);
   if (approved !== null) return [current, approved];
   const forbidden = forbiddenBatchedQuotas(observation, decision);
   if (forbidden.length > 0) return [current, rebuildWithout(observation, decision, forbidden)];
-  const grown = requirement === null ? null : grownBy(observation, current, decision, requirement, now);
+  const grown = requirement === null ? null : grownBy(settled, decision, requirement);
 
   if (pullRequest.headSha !== ref.headSha) {
     // The checks and the mergeability belong to the other head and prove nothing about Headroom's.
@@ -103,7 +92,7 @@ function decideWanted(
       return [current, waiting('AwaitingChecks', 'MergeabilityComputing', detail, shownAt)];
     }
     const why = `the head ${short(pullRequest.headSha)} is a commit of Headroom that was not recorded, so Headroom checks it`;
-    return [current, rebuild(observation, 'HeadMoved', `${link}: ${why}`, grown ?? decision, why)];
+    return [current, rebuild(observation, grown ?? decision, { reason: 'HeadMoved', detail: `${link}: ${why}`, why })];
   }
   if (grown !== null) {
     const updateAt = ref.pushedAt + observation.timings.updateInterval;
@@ -112,21 +101,16 @@ function decideWanted(
       const detail = `${why}, ${link} is updated at ${formatInstant(updateAt)}`;
       return [current, waiting('AwaitingChecks', 'UpdateDue', detail, updateAt)];
     }
-    return [current, rebuild(observation, 'DemandGrew', `${link}: ${why}`, grown, why)];
+    return [current, rebuild(observation, grown, { reason: 'DemandGrew', detail: `${link}: ${why}`, why })];
   }
-  const unready = untilReady(observation, decision, pullRequest, waiting, now);
-  return unready === null ? decideMerge(observation, current, waiting, now) : [current, unready];
+  const unready = untilReady(settled, waiting);
+  return unready === null ? decideMerge(settled, waiting) : [current, unready];
 }
 
 /** What still has to happen on the forge before a merge; null when the pull request is ready. */
-function untilReady(
-  observation: QuotaObservation,
-  decision: OpenDecision,
-  pullRequest: PullRequestObservation,
-  waiting: Waiting,
-  now: EpochMs,
-): Intent | null {
+function untilReady({ observation, memory, pullRequest, now }: OpenPass, waiting: Waiting): Intent | null {
   const { timings } = observation;
+  const { decision } = memory.state;
   const { pullRequest: ref } = decision;
   const link = linkTo(ref);
   const readiness = mergeReadiness(pullRequest, ref, now, timings.settle);
@@ -139,16 +123,12 @@ function untilReady(
     const detail = `${link} is behind ${ref.base}. Headroom rebuilds the branch when its checks have ended, or at ${formatInstant(dueAt)}`;
     return waiting('AwaitingChecks', 'Behind', detail, dueAt);
   }
-  return rebuild(observation, reason, `${link}: ${why}. Headroom rebuilds the branch`, decision, why);
+  return rebuild(observation, decision, { reason, detail: `${link}: ${why}. Headroom rebuilds the branch`, why });
 }
 
 /** The pull request is ready: do people and the policy allow the merge now? */
-function decideMerge(
-  observation: QuotaObservation,
-  memory: ResizeMemory<Open>,
-  waiting: Waiting,
-  now: EpochMs,
-): Intended {
+function decideMerge(pass: OpenPass, waiting: Waiting): Intended {
+  const { observation, memory } = pass;
   const { policy } = observation;
   const { state } = memory;
   const { decision } = state;
@@ -160,7 +140,7 @@ function decideMerge(
   const needsApproval = approvalRequirement !== null && !approvalHolds(state, decision);
   // Where a person merges anyway, a separate approval is required only if the policy asks for it explicitly.
   if (needsApproval && (policy.autoMerge.allowed || approvalRequirement.reason === 'ApprovalRequired')) {
-    return awaitApproval(observation, memory, decision, approvalRequirement, now, (reason, detail, until) =>
+    return awaitApproval(pass, decision, approvalRequirement, (reason, detail, until) =>
       waiting('AwaitingApproval', reason, detail, until),
     );
   }
@@ -170,7 +150,7 @@ function decideMerge(
     return [memory, waiting('AwaitingMerge', namespaceOff ? 'NamespaceAutoMergeOff' : 'AutoMergeOff', detail)];
   }
   const { mergeHold } = observation;
-  if (mergeHold !== null) return held(memory, decision, link, mergeHold, waiting);
+  if (mergeHold !== null) return held(memory, mergeHold, waiting);
   const detail = `merging ${link} at ${short(pullRequest.headSha)}`;
   return [memory, { kind: 'merge', phase: 'Merging', reason: 'ReadyToMerge', detail, decision }];
 }
@@ -179,16 +159,14 @@ function decideMerge(
 function rebuildWithout(observation: QuotaObservation, decision: OpenDecision, leaving: readonly string[]): Intent {
   const why = leavingSentence(leaving);
   const detail = `${linkTo(decision.pullRequest)}: ${why}. Headroom rebuilds the branch`;
-  return rebuild(observation, 'BatchedQuotaLeft', detail, decision, why);
+  return rebuild(observation, decision, { reason: 'BatchedQuotaLeft', detail, why });
 }
 
 /** Whatever it is rebuilt for, it is so without the quotas that are not to be raised along by now. */
 function rebuild(
   observation: QuotaObservation,
-  reason: Reason,
-  detail: string,
   decision: OpenDecision,
-  why: string,
+  { reason, detail, why }: { readonly reason: Reason; readonly detail: string; readonly why: string },
 ): Intent {
   const released = leavingBatchedQuotas(observation, decision);
   return {
@@ -208,13 +186,9 @@ function rebuild(
  * The pull request is ready, but a freeze or a closed merge window forbids the merge: this is reported once for each
  * freeze and each window.
  */
-function held(
-  memory: ResizeMemory<Open>,
-  decision: OpenDecision,
-  link: string,
-  mergeHold: MergeHold,
-  waiting: Waiting,
-): Intended {
+function held(memory: ResizeMemory<Open>, mergeHold: MergeHold, waiting: Waiting): Intended {
+  const { decision } = memory.state;
+  const link = linkTo(decision.pullRequest);
   const { reason, until } = mergeHold;
   const detail = `${link} is ready. Headroom does not merge it now: ${mergeHold.detail}`;
   const about = `held|${reason}|${until ?? 'open'}|${mergeHold.detail}`;

@@ -55,14 +55,19 @@ export function placeProposal(
   return { kind: 'alreadyInGit', decision: { ...decision, merge } };
 }
 
+/** A quota to be raised by another quota's proposal, under its own policy. */
+interface BatchedProposal {
+  readonly batchedQuota: BatchedQuota;
+  readonly proposal: Proposal;
+  readonly policy: ResizePolicy;
+}
+
 /**
  * Another quota of the namespace with its location in Git; null where the pull request cannot raise it, because it is
  * in another repository or branch, cannot be placed, or has the values already. Such a quota has its own episode.
  */
 export function placeBatchedQuota(
-  batchedQuota: BatchedQuota,
-  proposal: Proposal,
-  policy: ResizePolicy,
+  { batchedQuota, proposal, policy }: BatchedProposal,
   source: SourceObservation,
   own: FoundInGit,
 ): PlacedQuota | null {

@@ -1,8 +1,9 @@
 /** How an episode continues when its pull request was closed or merged by somebody else. */
-import { type EpochMs, formatInstant } from '../../kernel/time.ts';
+import { formatInstant } from '../../kernel/time.ts';
 import { decidedLimits, type Rejection, type UnmergedDecision } from '../model/decision.ts';
-import type { Open, ResizeMemory, Unmerged } from '../model/memory.ts';
-import type { PullRequestObservation, QuotaObservation } from '../model/observation.ts';
+import type { Unmerged } from '../model/memory.ts';
+import type { QuotaObservation } from '../model/observation.ts';
+import type { OpenPass } from './pass.ts';
 import { isObserving } from '../model/episode-observation.ts';
 import type { Intent } from '../model/verdict.ts';
 import { linkTo } from '../pull-request/wording.ts';
@@ -11,12 +12,7 @@ import { linkTo } from '../pull-request/wording.ts';
  * The pull request is not open any more: a merge by a person counts like Headroom's, a close by a person is a
  * rejection.
  */
-export function completeClosed(
-  observation: QuotaObservation,
-  memory: ResizeMemory<Open>,
-  pullRequest: PullRequestObservation,
-  now: EpochMs,
-): Intent {
+export function completeClosed({ observation, memory, pullRequest, now }: OpenPass): Intent {
   const { decision, closing } = memory.state;
   const { merge, closedBy, number } = pullRequest;
   const link = linkTo(pullRequest);

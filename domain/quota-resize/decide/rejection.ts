@@ -3,9 +3,9 @@ import { isZero, parseQuantity } from '../../kernel/quantity.ts';
 import { quantityIn } from '../../kernel/resource-list.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { LimitChange, Rejection } from '../model/decision.ts';
-import type { ResizeMemory } from '../model/memory.ts';
 import { approvalRequirementOf } from './approval-requirement.ts';
 import { isIncrementAbove } from '../sizing/requirement.ts';
+import type { ResizeMemory } from '../model/memory.ts';
 import type { QuotaObservation } from '../model/observation.ts';
 import type { Proposal } from '../model/verdict.ts';
 
@@ -19,9 +19,15 @@ import type { Proposal } from '../model/verdict.ts';
  */
 export function partRejected(
   requirement: Proposal,
-  observation: QuotaObservation,
-  memory: Pick<ResizeMemory, 'rejections' | 'cooldownSkippedAt'>,
-  now: EpochMs,
+  {
+    observation,
+    memory,
+    now,
+  }: {
+    readonly observation: Pick<QuotaObservation, 'policy'>;
+    readonly memory: Pick<ResizeMemory, 'rejections' | 'cooldownSkippedAt'>;
+    readonly now: EpochMs;
+  },
 ): { readonly wanted: Proposal | null; readonly rejection: Rejection | null } {
   const inForce = memory.rejections
     .filter((rejection) => now < rejection.at + observation.policy.rejectionCooldown)

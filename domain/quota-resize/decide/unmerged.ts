@@ -4,13 +4,13 @@
  */
 import { type EpochMs, formatInstant } from '../../kernel/time.ts';
 import { type DecisionFacts, decidedLimits, type LockedDecision, type OpenDecision } from '../model/decision.ts';
-import { inState, type ResizeMemory, type Unmerged } from '../model/memory.ts';
-import type { QuotaObservation } from '../model/observation.ts';
-import type { Phase, Intent, Proposal, Reason, Wait } from '../model/verdict.ts';
+import { inState, type Unmerged } from '../model/memory.ts';
+import type { Intent, Phase, Proposal, StatusFields, Wait } from '../model/verdict.ts';
 import { mergeChanges, outgrows } from '../sizing/requirement.ts';
 import { approvalRequirementOfDecision, isBeforePullRequest } from './approval-requirement.ts';
 import { grownBatchedQuotas } from './batched-quotas.ts';
 import { hold, type Intended } from './next-step.ts';
+import type { Pass } from './pass.ts';
 import { closeUnneeded } from './pull-request-closed.ts';
 import { partRejected } from './rejection.ts';
 import { recheckAt, quietUntil } from './wait.ts';
@@ -31,18 +31,17 @@ export function concerns(requirement: Proposal | null, decision: DecisionFacts):
  * The decision with greater limits if its own requirement or that of a batched quota has outgrown it; null if it stays.
  */
 export function grownBy<D extends LockedDecision | OpenDecision>(
-  observation: QuotaObservation,
-  memory: ResizeMemory<Unmerged>,
+  pass: Pass<Unmerged>,
   decision: D,
   requirement: Proposal,
-  now: EpochMs,
 ): D | null {
+  const { observation, memory } = pass;
   const { state } = memory;
   if (state.kind === 'Open' && state.updates >= MAX_UPDATES) return null;
   // People who approved before the pull request existed must not find greater values in it: the rest is left to the
   // next decision, which needs its own approval.
   if (state.kind === 'Open' && isBeforePullRequest(decision.approvalRequirement)) return null;
-  const { wanted } = partRejected(requirement, observation, memory, now);
+  const { wanted } = partRejected(requirement, pass);
   const grew = wanted !== null && outgrows(wanted, decidedLimits(decision), observation.policy);
   const batchedQuotas = grownBatchedQuotas(observation, decision.batchedQuotas ?? []);
   if (!grew && batchedQuotas === null) return null;
@@ -60,13 +59,8 @@ export function grownBy<D extends LockedDecision | OpenDecision>(
 }
 
 /** Nothing needs the decision any more: it is held for a while, in case the demand comes back, and then given up. */
-export function demandGone(
-  observation: QuotaObservation,
-  memory: ResizeMemory<Unmerged>,
-  phase: Phase,
-  consequence: string,
-  now: EpochMs,
-): Intended {
+export function demandGone(pass: Pass<Unmerged>, phase: Phase, consequence: string): Intended {
+  const { observation, memory, now } = pass;
   const { state } = memory;
   const since = state.demandGoneSince ?? now;
   const closeAt = since + observation.timings.needGone;
@@ -75,22 +69,20 @@ export function demandGone(
   if (now < closeAt) {
     const announced = `${detail}, ${consequence} at ${formatInstant(closeAt)} unless it comes back`;
     const watch = state.kind === 'Open' ? 'pullRequest' : undefined;
-    return [waiting, holdDecision(observation, phase, 'DemandGone', announced, now, closeAt, watch)];
+    const status = { phase, reason: 'DemandGone', detail: announced } as const;
+    return [waiting, holdDecision(pass, status, { until: closeAt, watch })];
   }
   return [waiting, closeUnneeded(state.decision, detail)];
 }
 
 /** A hold for a decision. It always ends by itself, because no reconcile request announces that demand is gone. */
 export function holdDecision(
-  observation: QuotaObservation,
-  phase: Phase,
-  reason: Reason,
-  detail: string,
-  now: EpochMs,
-  atLatest: EpochMs = Number.POSITIVE_INFINITY,
-  watch?: Wait['watch'],
+  { observation: { timings }, now }: Pick<Pass, 'observation' | 'now'>,
+  { phase, reason, detail }: StatusFields,
+  end: { readonly until?: EpochMs | undefined; readonly watch?: Wait['watch'] } = {},
 ): Intent {
-  const until = Math.min(atLatest, recheckAt(observation.timings, now));
-  const quiet = Math.min(until, quietUntil(observation.timings, now));
+  const { until: atLatest = Number.POSITIVE_INFINITY, watch } = end;
+  const until = Math.min(atLatest, recheckAt(timings, now));
+  const quiet = Math.min(until, quietUntil(timings, now));
   return hold(phase, reason, detail, { until, quietUntil: quiet, ...(watch === undefined ? {} : { watch }) });
 }

@@ -3,7 +3,7 @@ import type { PullRequestObservation, QuotaObservation } from './observation.ts'
 
 /** The observation of one pass: the cluster, and the decision's pull request if it has one. */
 export interface Seen {
-  readonly quota: QuotaObservation;
+  readonly observation: QuotaObservation;
   readonly pullRequest: PullRequestObservation | null;
 }
 

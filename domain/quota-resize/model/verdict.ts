@@ -112,7 +112,8 @@ export interface Wait {
   readonly quietUntil?: EpochMs;
 }
 
-interface StatusFields {
+/** What people are shown of a verdict. */
+export interface StatusFields {
   readonly phase: Phase;
   readonly reason: Reason;
   /** One sentence for people: the situation, and what is waited for. */

@@ -46,13 +46,13 @@ function open({ hard, used, openPrFound, createdPr = 0 }: z.infer<typeof needInp
     // Headroom's own pull request of an earlier run is known by the decision that the Lease remembers.
     const found = openedAs(openPrFound);
     const locked = lease({ holder: `headroom/${found.id}`, decision: found });
-    const seen = { quota: { ...observed, lease: locked }, pullRequest: pullRequest({ number: openPrFound }) };
+    const seen = { observation: { ...observed, lease: locked }, pullRequest: pullRequest({ number: openPrFound }) };
     const [after, verdict] = decide(seen, memory(), NOW);
     return { createCalls: isOpening(verdict) ? 1 : 0, leasePr: decisionOf(after)?.pullRequest?.number ?? 0 };
   }
   // A need that has stood still for long enough.
-  const [noted] = decide({ quota: observed, pullRequest: null }, memory(), NOW);
-  const [, verdict] = decide({ quota: observed, pullRequest: null }, noted, NOW + HOUR);
+  const [noted] = decide({ observation: observed, pullRequest: null }, memory(), NOW);
+  const [, verdict] = decide({ observation: observed, pullRequest: null }, noted, NOW + HOUR);
   if (!isOpening(verdict)) return { createCalls: 0, leasePr: decisionOf(noted)?.pullRequest?.number ?? 0 };
   const proposed = decision({ id: 'proposed' });
   const after = opened(acquired(requireState(noted, 'Idle'), proposed), proposed, ref({ number: createdPr }));
@@ -98,7 +98,7 @@ function acquire(input: z.infer<typeof leaseInput>): unknown {
   const outcomes = data.acquire.map((number) => {
     const wanted = decision({ id: `pr-${number}` });
     const observed = observation({ lease: lease({ holder }) });
-    const [, verdict] = decide({ quota: observed, pullRequest: null }, memory({ decision: wanted }), NOW);
+    const [, verdict] = decide({ observation: observed, pullRequest: null }, memory({ decision: wanted }), NOW);
     return [`acquire${number}`, verdict.reason === 'LeaseHeld' ? 'error' : 'ok'];
   });
   return Object.fromEntries(outcomes);

@@ -222,7 +222,7 @@ function foresee(
   let carried = memory;
   let at = now;
   for (;;) {
-    const [after, verdict] = decide({ quota: observation, pullRequest: null }, carried, at);
+    const [after, verdict] = decide({ observation: observation, pullRequest: null }, carried, at);
     const { phase, reason, detail } = verdict;
     steps.push({ at: formatInstant(at), phase, reason, detail: withoutLinks(detail) });
     const later = goesOn(verdict, after, at);

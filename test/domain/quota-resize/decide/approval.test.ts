@@ -40,7 +40,7 @@ function unopened(
   const inHand = inHandOf(remembered) ?? decision();
   const held = lease({ holder: leaseHolder(inHand.id), decision: inHand });
   return decide(
-    { quota: observation({ lease: held, ...observed }), pullRequest: null },
+    { observation: observation({ lease: held, ...observed }), pullRequest: null },
     memory({ ...remembered, decision: inHand }),
     now,
   );
@@ -55,7 +55,7 @@ function opened(
   const inHand = inHandOf(remembered) ?? openDecision();
   const held = lease({ holder: leaseHolder(inHand.id), decision: inHand });
   return decide(
-    { quota: observation({ lease: held, ...observed }), pullRequest: pullRequest() },
+    { observation: observation({ lease: held, ...observed }), pullRequest: pullRequest() },
     memory({ ...remembered, decision: inHand }),
     now,
   );

@@ -51,8 +51,8 @@ function observationWith(changed: Partial<QuotaObservation> = {}): QuotaObservat
 
 /** The verdict once the need has stood still. */
 function settled(quota: QuotaObservation, remembered: Remembered = {}, now = NOW): readonly [ResizeMemory, Verdict] {
-  const [first] = decide({ quota, pullRequest: null }, memory(remembered), now - MINUTE);
-  return decide({ quota, pullRequest: null }, first, now);
+  const [first] = decide({ observation: quota, pullRequest: null }, memory(remembered), now - MINUTE);
+  return decide({ observation: quota, pullRequest: null }, first, now);
 }
 
 const batchedQuotas = (verdict: Verdict) =>
@@ -72,7 +72,7 @@ describe('quotas that miss room for the same workloads', () => {
     expect(verdict).toMatchObject({ reason: 'OtherQuotaFirst', wait: { until: recheckAt, quietUntil: recheckAt } });
     const ownTurnAt = NOW + 23 * SECOND;
     const again = (now: number) =>
-      decide({ quota: observationWith({ otherQuotas: [other] }), pullRequest: null }, waiting, now)[1];
+      decide({ observation: observationWith({ otherQuotas: [other] }), pullRequest: null }, waiting, now)[1];
     expect(again(ownTurnAt - SECOND)).toMatchObject({
       reason: 'OtherQuotaFirst',
       wait: { until: ownTurnAt, quietUntil: ownTurnAt },
@@ -219,7 +219,7 @@ describe('the companions of an open pull request', () => {
   it('leave the decision before it has a pull request, too', () => {
     const held = decision({ changes: [change({ to: '14' })], batchedQuotas: [batchedQuota()] });
     const observed = observationWith({ otherQuotas: [] });
-    const [, verdict] = decide({ quota: observed, pullRequest: null }, memory({ decision: held }), NOW);
+    const [, verdict] = decide({ observation: observed, pullRequest: null }, memory({ decision: held }), NOW);
     expect(verdict).toMatchObject({ kind: 'revise', reason: 'BatchedQuotaLeft', released: ['objects'] });
     if (verdict.kind === 'revise') expect(verdict.decision.batchedQuotas).toBeUndefined();
   });

@@ -192,7 +192,7 @@ const PAUSED = { scope: 'everything', kept: 'a ConfigMap', by: 'ann', reason: ''
 
 /** What must be so at every verdict, whatever happened before. */
 function check(world: World, memory: ResizeMemory, verdict: Verdict): void {
-  const { quota: observed } = world.observe(memory);
+  const { observation: observed } = world.observe(memory);
   const { annotations } = world;
   const isObserved = annotations['mode'] === 'observe';
   const acts = verdict.kind !== 'hold' && verdict.kind !== 'end';
@@ -235,7 +235,7 @@ function checkWait(world: World, memory: ResizeMemory, { wait, reason }: Extract
 function checkMerge(world: World, memory: ResizeMemory, verdict: Verdict): void {
   if (verdict.kind !== 'merge') return;
   const { decision } = verdict;
-  const { quota: observed } = world.observe(memory);
+  const { observation: observed } = world.observe(memory);
   const pull = world.pullOf(decision);
   // A merge that has just taken place is checked before it.
   if (pull === undefined || pull.state === 'closed') return;

@@ -45,7 +45,7 @@ function idle(
   now = NOW,
 ): readonly [ResizeMemory, Verdict] {
   const carried = 'state' in remembered ? remembered : { demand: settledNeed, ...remembered };
-  return decide({ quota: observation(observed), pullRequest: null }, memory(carried), now);
+  return decide({ observation: observation(observed), pullRequest: null }, memory(carried), now);
 }
 
 /** What is remembered of a decision before its merge. */
@@ -73,24 +73,24 @@ describe('the order of the ladder', () => {
     const merged = mergedDecision();
     const reasons = [
       decide(
-        { quota: observation({ ...everything, pause: pausedTarget }), pullRequest: null },
+        { observation: observation({ ...everything, pause: pausedTarget }), pullRequest: null },
         memory({ decision: merged }),
         NOW,
       ),
-      decide({ quota: observation(everything), pullRequest: null }, memory({ decision: merged }), NOW),
+      decide({ observation: observation(everything), pullRequest: null }, memory({ decision: merged }), NOW),
       decide(
-        { quota: observation({ ...everything, pause: null }), pullRequest: null },
+        { observation: observation({ ...everything, pause: null }), pullRequest: null },
         memory({ decision: merged }),
         NOW,
       ),
       decide(
-        { quota: observation({ ...everything, pause: null, quota: quota() }), pullRequest: null },
+        { observation: observation({ ...everything, pause: null, quota: quota() }), pullRequest: null },
         memory({ decision: merged }),
         NOW,
       ),
       decide(
         {
-          quota: observation({ ...everything, pause: null, quota: quota(), policy: policy() }),
+          observation: observation({ ...everything, pause: null, quota: quota(), policy: policy() }),
           pullRequest: pullRequest(),
         },
         memory({ decision: merged }),
@@ -138,7 +138,10 @@ describe('detecting', () => {
     expect(settling).toMatchObject({ reason: 'DemandDebouncing', wait: { until: NOW + 2 * SECOND } });
     const seen = (used: string, at: number, remembered: ResizeMemory) =>
       decide(
-        { quota: observation({ quota: cpu('7'), demand: [demand({ 'requests.cpu': used })] }), pullRequest: null },
+        {
+          observation: observation({ quota: cpu('7'), demand: [demand({ 'requests.cpu': used })] }),
+          pullRequest: null,
+        },
         remembered,
         at,
       );
@@ -665,7 +668,7 @@ describe('a decision from the Lease after Terminate or Reset', () => {
 
   it('whose Lease garbage collection unlocked locks it again before anything else', () => {
     const unlocked = { lease: lease({ decision: openDecision() }) };
-    const seen = { quota: observation(unlocked), pullRequest: pullRequest() };
+    const seen = { observation: observation(unlocked), pullRequest: pullRequest() };
     expect(decide(seen, memory(), NOW)[1]).toMatchObject({ kind: 'open', decision: { id: '0a1b2c3d' } });
   });
 
@@ -851,7 +854,7 @@ describe('awaiting the sync', () => {
       { 'requests.cpu': '10' },
       overdue,
     );
-    const seen = { quota: observation({ quota: cpu('9') }), pullRequest: null };
+    const seen = { observation: observation({ quota: cpu('9') }), pullRequest: null };
     expect(decide(seen, reverted, overdue)[1]).toMatchObject({ kind: 'synced', reason: 'Synced' });
     expect(sync(NOW, {}, '12000m')[1].reason).toBe('Synced');
     expect(sync(NOW, {}, '13')[1].reason).toBe('Synced');

@@ -100,7 +100,7 @@ describe('another quota of the namespace', () => {
   const inGit = found({ limits: { pods: '10' }, paths: ['team-a/objects.yaml'] });
 
   it('is placed where it is in the same branch', () => {
-    expect(placeBatchedQuota(objects, proposal, policy(), inGit, found())).toEqual({
+    expect(placeBatchedQuota({ batchedQuota: objects, proposal, policy: policy() }, inGit, found())).toEqual({
       batchedQuota: { ...objects, placement },
       paths: ['team-a/objects.yaml'],
     });
@@ -112,12 +112,12 @@ describe('another quota of the namespace', () => {
     ['Git holds its values already', { ...inGit, limits: { pods: '12' } }],
     ['it cannot be placed', { kind: 'blocked', reason: 'FileNotFound', message: 'no file' }],
   ])('has an episode of its own where %s', (_, source) => {
-    expect(placeBatchedQuota(objects, proposal, policy(), source, found())).toBeNull();
+    expect(placeBatchedQuota({ batchedQuota: objects, proposal, policy: policy() }, source, found())).toBeNull();
   });
 
   it('is evaluated by its own policy, and what needs an approval makes the whole decision need it', () => {
     const strict = policy({ approval: 'before-merge' });
-    const placed = placeBatchedQuota(objects, proposal, strict, inGit, found());
+    const placed = placeBatchedQuota({ batchedQuota: objects, proposal, policy: strict }, inGit, found());
     if (placed === null) throw new Error('it is placed');
     const together = withPlacedQuotas(decision(), [placed], policy());
     expect(together.batchedQuotas).toEqual([placed.batchedQuota]);

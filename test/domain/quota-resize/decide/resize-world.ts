@@ -82,7 +82,7 @@ export class World {
   readonly pulls: PullRequest[] = [];
   #ids = 0;
 
-  observe(memory: ResizeMemory): { quota: QuotaObservation; pullRequest: PullRequestObservation | null } {
+  observe(memory: ResizeMemory): { observation: QuotaObservation; pullRequest: PullRequestObservation | null } {
     if (this.syncs) this.hard = this.inGit;
     const quota: QuotaObservation = {
       namespace: this.namespace,
@@ -109,7 +109,7 @@ export class World {
     };
     const decision = decisionOf(memory) ?? this.lease.decision;
     const pull = decision?.pullRequest && decision.merge === null ? this.pullOf(decision) : undefined;
-    return { quota, pullRequest: pull === undefined ? null : this.show(pull) };
+    return { observation: quota, pullRequest: pull === undefined ? null : this.show(pull) };
   }
 
   pullOf(decision: Pick<Decision, 'id'>): PullRequest | undefined {

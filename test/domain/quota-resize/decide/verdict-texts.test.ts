@@ -59,7 +59,7 @@ const paused = {
 
 function idle(observed: Parameters<typeof observation>[0] = {}, remembered: Remembered = {}): Verdict {
   return decide(
-    { quota: observation(observed), pullRequest: null },
+    { observation: observation(observed), pullRequest: null },
     memory({ demand: settledNeed, ...remembered }),
     NOW,
   )[1];
@@ -76,7 +76,7 @@ function awaitingSync(changed: Parameters<typeof mergedDecision>[0] = {}, rememb
 
 /** The verdict after the plan was tried once and blocked for this reason. */
 function blockedFor(reason: BlockedReason, message: string): Verdict {
-  const seen = { quota: observation(), pullRequest: null };
+  const seen = { observation: observation(), pullRequest: null };
   const [tried, verdict] = decide(seen, memory({ demand: settledNeed }), NOW - MINUTE);
   const key = 'blockedKey' in verdict ? verdict.blockedKey : '';
   return decide(seen, blocked(tried, { reason, message, key }, NOW - MINUTE), NOW)[1];

@@ -114,7 +114,7 @@ describe('a status that says something else', () => {
   it('is said on the proposal, with both numbers', () => {
     const observed = differing('1800m', '9');
     expect(computeRequirement(observed, null)).toMatchObject({ usageNotes: [LOW], notes: [] });
-    const seen = { quota: observed, pullRequest: null };
+    const seen = { observation: observed, pullRequest: null };
     expect(decide(seen, memory({ demand: settledNeed }), NOW)[1]).toMatchObject({
       kind: 'propose',
       proposal: { usageNotes: [LOW] },
@@ -129,7 +129,7 @@ describe('a status that says something else', () => {
     ]);
     const denial = { limits: { pods: '12' }, at: NOW - HOUR, by: 'ann', reason: '' };
     const [, verdict] = decide(
-      { quota: observed, pullRequest: null },
+      { observation: observed, pullRequest: null },
       memory({ demand: settledNeed, rejections: [denial] }),
       NOW,
     );
@@ -140,7 +140,7 @@ describe('a status that says something else', () => {
   });
 
   it('is said where it alone would raise a limit, and nothing is blocked by it', () => {
-    const seen = { quota: differing('9', '1800m'), pullRequest: null };
+    const seen = { observation: differing('9', '1800m'), pullRequest: null };
     expect(decide(seen, memory({ demand: settledNeed }), NOW)[1]).toMatchObject({
       kind: 'end',
       reason: 'BelowThreshold',
@@ -198,7 +198,7 @@ describe('without the counted numbers', () => {
   const detail = `the usage of the namespace could not be counted: ${unavailable.why}. In mode audit nothing is decided by the quota's status alone, so Headroom checks again`;
 
   it('nothing is raised: people are told once, and it looks again', () => {
-    const seen = { quota: observation(observed), pullRequest: null };
+    const seen = { observation: observation(observed), pullRequest: null };
     const [, first] = decide(seen, memory({ demand: settledNeed }), NOW);
     expect(first).toMatchObject({
       kind: 'notify',
@@ -211,7 +211,7 @@ describe('without the counted numbers', () => {
   });
 
   it('an episode does not end on a status that looks calm', () => {
-    const seen = { quota: observation({ ...observed, quota: cpu('1') }), pullRequest: null };
+    const seen = { observation: observation({ ...observed, quota: cpu('1') }), pullRequest: null };
     expect(decide(seen, memory({ emitted: ['uncounted'] }), NOW)[1]).toMatchObject({
       kind: 'hold',
       reason: 'UsageNotCounted',

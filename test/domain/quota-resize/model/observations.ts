@@ -252,7 +252,7 @@ export function seenWith(
   changed: Partial<QuotaObservation> = {},
 ): Seen {
   const locked = lease({ holder: `headroom/${held.id}`, decision: held });
-  return { quota: observation({ lease: locked, ...changed }), pullRequest: pull };
+  return { observation: observation({ lease: locked, ...changed }), pullRequest: pull };
 }
 
 /** The verdict on an open pull request of the plain decision. */

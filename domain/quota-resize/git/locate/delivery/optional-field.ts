@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 
 /** A field that an object of Kubernetes may leave out, or write as null. */
 export function optionalField<T extends z.ZodType>(schema: T) {

@@ -201,7 +201,8 @@ function limitsOf(
         continue;
       }
       for (const key of keysAt(release, reference.pointer)) {
-        add(fromValues(release, String(key), [...reference.pointer, key], template, line), line);
+        const pointer = [...reference.pointer, key];
+        add(fromValues(release, pointer, { key: String(key), path: template, line }), line);
       }
     }
   }
@@ -212,7 +213,7 @@ function limitsOf(
       if (name === undefined || (value.includes('{{') && reference?.kind !== 'value')) {
         problem(line, `computes a limit with ${value}, which cannot be followed`);
       } else if (reference?.kind === 'value') {
-        add(fromValues(release, name, reference.pointer, template, line), line);
+        add(fromValues(release, reference.pointer, { key: name, path: template, line }), line);
       } else {
         const edit: ValueEdit = { kind: 'line', path: template, line, from: value };
         add({ key: name, edit, path: template, line, text: value }, line);
@@ -222,14 +223,16 @@ function limitsOf(
   return { limits: [...limits.values()], problems };
 }
 
-function fromValues(release: Release, key: string, pointer: Pointer, template: string, line: number): Limit {
+/** @param written the limit in the template, whose value is that of the pointer. */
+function fromValues(release: Release, pointer: Pointer, written: Pick<Limit, 'key' | 'path' | 'line'>): Limit {
+  const { key } = written;
   const found = release.layers
     .map((layer) => ({ layer, leaf: leafAt(layer, pointer) }))
     .findLast(({ leaf }) => leaf !== undefined);
   const leaf = found?.leaf;
   if (found === undefined || leaf === undefined) {
-    const message = `${template}:${line} takes ${key} from .Values.${pointer.join('.')}, which no values file sets`;
-    return { key, edit: { kind: 'none', message }, path: template, line, text: undefined };
+    const message = `${written.path}:${written.line} takes ${key} from .Values.${pointer.join('.')}, which no values file sets`;
+    return { ...written, edit: { kind: 'none', message }, text: undefined };
   }
   const { path, part, index } = found.layer.document;
   const valueLocation: ValueLocation = { ...leaf, key, path, part, index, level: 0, order: 0 };

@@ -96,7 +96,7 @@ export function quotasOfTemplate(text: string): readonly TemplateQuota[] {
     const key = unquoted(match[2] ?? '');
     const value = withoutComment(match[3] ?? '');
     above = [...above.filter((one) => one.indent < indent), { indent, key }];
-    readKey(draft, pathOf(above), key, value, index + 1, blocks, above.length);
+    readKey(draft, { path: pathOf(above), depth: above.length, key, value, line: index + 1, blocks });
   }
   close();
   return found;
@@ -115,15 +115,19 @@ function pathOf(above: readonly { readonly key: string }[]): string {
   return above.map(({ key }) => key).join('.');
 }
 
-function readKey(
-  draft: Draft,
-  path: string,
-  key: string,
-  value: string,
-  line: number,
-  blocks: readonly TemplateBlock[],
-  depth: number,
-): void {
+/** One key of a template with the text after it, and where both are. */
+interface WrittenKey {
+  /** The keys from the root of the object: `spec.hard.pods`. */
+  readonly path: string;
+  /** The number of keys in the path; a key may itself contain dots. */
+  readonly depth: number;
+  readonly key: string;
+  readonly value: string;
+  readonly line: number;
+  readonly blocks: readonly TemplateBlock[];
+}
+
+function readKey(draft: Draft, { path, depth, key, value, line, blocks }: WrittenKey): void {
   if (path === 'kind' && unquoted(value) === 'ResourceQuota') {
     draft.isQuota = true;
     draft.blocks = blocks;
