@@ -37,7 +37,6 @@ export async function observeSchedule(
     readScheduleObject(kubernetes, schedule),
     readPausesFor(options, subject),
   ]);
-  const pause = pauseOf(subject);
   const paused = new PausedNamespaces(pauseOf);
   const own = object === null ? null : scheduleNow(object, at);
   const whole =
@@ -54,8 +53,7 @@ export async function observeSchedule(
     inEffect: inEffectOf(observeInput, own, at),
     local: localMoments(own),
     plan: plan === null ? null : withNotes(plan, schedule, own?.annotationProblems ?? []),
-    globalPause: pause === null || pause.scope === 'target' ? null : pauseSentence(pause),
-    paused: pause?.scope === 'target' ? pause : null,
+    pause: pauseOf(subject),
   };
 }
 
@@ -81,7 +79,10 @@ async function planNow(
   return planSchedule({ context, namespaces, workloads, missing, isPaused });
 }
 
-/** How soon a paused namespace is observed again, in milliseconds. */
+/**
+ * How soon a paused namespace is observed again, in milliseconds. The schedule itself is not paused then, so it waits for
+ * no resume, and a worker's view of the pauses may be behind when something else wakes it.
+ */
 const PAUSED_RECHECK_MS = 60_000;
 
 /** Collects the paused namespaces that contain planned changes. */

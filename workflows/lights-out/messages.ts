@@ -72,7 +72,8 @@ export interface LightsOutStatus {
   /** Workloads whose last write failed, each with the error message. */
   readonly failing: readonly { readonly workload: string; readonly message: string }[];
   readonly savedReplicaHours: string;
-  readonly paused: { readonly by: string; readonly reason: string; readonly at: string } | null;
+  /** The pause in force at the last read: of everything, the controller or the schedule. */
+  readonly paused: { readonly by: string; readonly reason: string; readonly at: string | null } | null;
   readonly lastCommand: string | null;
 }
 

@@ -17,12 +17,9 @@ export const FIRST_STATUS: LightsOutRunStatus = {
 };
 
 /** The lines below the detail. */
-export function shownFacts(status: LightsOutRunStatus, { run, paused, failing, savings }: LightsOutMemory): string[] {
+export function shownFacts(status: LightsOutRunStatus, { run, failing, savings }: LightsOutMemory): string[] {
   return [
     ...(run === null ? [] : [progressSentence(run, Object.keys(failing).length)]),
-    ...(paused === null || status.phase === 'Paused'
-      ? []
-      : [`paused by ${paused.by} since ${formatInstant(paused.at)}`]),
     ...status.facts,
     `saved so far: ${replicaHours(savings)} replica-hours`,
   ];
@@ -45,8 +42,9 @@ export function statusAnswer(
   seen: LightsOutObservation | null,
 ): LightsOutStatus {
   const moment = (at: EpochMs | null | undefined): string | null => (at == null ? null : formatInstant(at));
-  const { run: scaling, paused, failing, overrides, savings } = run.memory;
+  const { run: scaling, failing, overrides, savings } = run.memory;
   const { phase, reason, detail, facts } = run.status;
+  const pause = run.pauses.inForce;
   const failures = Object.entries(failing);
   return {
     target,
@@ -71,7 +69,7 @@ export function statusAnswer(
           },
     failing: failures.map(([workload, message]) => ({ workload, message })),
     savedReplicaHours: replicaHours(savings),
-    paused: paused === null ? null : { ...paused, at: formatInstant(paused.at) },
+    paused: pause === null ? null : { by: pause.by, reason: pause.reason, at: moment(pause.at) },
     lastCommand: run.lastCommand,
   };
 }

@@ -1,7 +1,6 @@
 import { log } from '@temporalio/workflow';
 import type { ObserveScheduleInput } from '../../activities/lights-out/interface.ts';
 import type { ScheduleTarget } from '../../domain/lights-out/target.ts';
-import { PAUSES, pauseSentence } from '../../domain/kernel/pause.ts';
 import type { EpochMs } from '../../domain/kernel/time.ts';
 import { unreadable } from '../../domain/lights-out/decide/decide.ts';
 import type { LightsOutObservation, ReadyCondition } from '../../domain/lights-out/decide/observation.ts';
@@ -76,10 +75,10 @@ export class SchedulePass {
     try {
       const read = await observeSchedule.executeWithOptions({ summary: 'everything in scope' }, [this.observeInput()]);
       this.#clock = { workflow: Date.now(), worker: read.at };
-      const seen = this.#withPause(read, askedAt);
+      run.pauses.found(read.pause, askedAt);
+      // The pause that holds may be newer than what the worker had read of it.
+      const seen = { ...read, pause: run.pauses.inForce };
       this.#seen = seen;
-      const paused = seen.paused === null ? null : { ...seen.paused, at: seen.paused.at ?? seen.at };
-      run.remember({ ...run.memory, paused });
       return seen;
     } catch (error) {
       const failed = failedActivity(error);
@@ -90,19 +89,6 @@ export class SchedulePass {
       await this.rest(this.now() + FAILED_REST_MS, message);
       return null;
     }
-  }
-
-  /** The observation with the pause in force, which may be newer than what the worker has read. */
-  #withPause(seen: LightsOutObservation, askedAt: EpochMs): LightsOutObservation {
-    const { paused, globalPause } = seen;
-    // A pause of everything or of the controller is in force for as long as it is read.
-    if (globalPause !== null) return seen;
-    this.run.pauses.found(paused === null ? null : { scope: 'target', kept: PAUSES, ...paused }, askedAt);
-    const { inForce } = this.run.pauses;
-    if (inForce === null) return { ...seen, paused: null };
-    return inForce.scope === 'target'
-      ? { ...seen, paused: inForce }
-      : { ...seen, paused: null, globalPause: pauseSentence(inForce) };
   }
 
   /** The part of the memory that the observation activity needs. */
@@ -140,9 +126,8 @@ export class SchedulePass {
     const failed = failedActivity(error);
     if (failed === null) throw error;
     // The next pass says what is paused, and waits for its end.
-    if (failed.type === 'Paused' && this.run.pauses.foundIn(failed)) return;
-    const reason = failed.type === 'GloballyPaused' ? 'GloballyPaused' : 'ScalingFailed';
-    this.run.publish({ ...this.run.status, reason, detail: failed.message });
+    if (this.run.pauses.foundIn(failed)) return;
+    this.run.publish({ ...this.run.status, reason: 'ScalingFailed', detail: failed.message });
     await this.rest(this.now() + FAILED_REST_MS, failed.message);
   }
 

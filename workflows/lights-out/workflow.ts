@@ -3,8 +3,8 @@ import type { ScheduleTarget } from '../../domain/lights-out/target.ts';
 import { applyCommand } from '../../domain/lights-out/decide/commands.ts';
 import { decide } from '../../domain/lights-out/decide/decide.ts';
 import {
+  freshMemory,
   type LightsOutMemory,
-  memoryOfAnother,
   withPendingEvents,
   upgradeMemory,
 } from '../../domain/lights-out/decide/memory.ts';
@@ -83,7 +83,7 @@ async function reconcile(run: LightsOutRun, pass: SchedulePass): Promise<LightsO
       await scale(pass, seen, verdict);
       return null;
     case 'wait':
-      if (verdict.reason === 'Paused') await run.awaitResume('deferrable');
+      if (verdict.phase === 'Paused') await run.awaitResume('deferrable');
       else await pass.rest(verdict.until, verdict.detail);
       return null;
   }
@@ -95,7 +95,7 @@ function next(run: LightsOutRun, { schedule }: ScheduleTarget, seen: LightsOutOb
   if (uid !== null && run.memory.uid !== null && uid !== run.memory.uid) {
     // The uid differs, so approvals, overrides and saved state in the memory belong to a deleted schedule of the same
     // name. Observe again without them.
-    run.remember(memoryOfAnother(run.memory));
+    run.remember(freshMemory);
     return null;
   }
   const [memory, verdict] = decide(seen, run.memory);

@@ -118,7 +118,6 @@ function notYet(memory: LightsOutMemory, seen: LightsOutObservation | null): str
     ...(spec?.suspend === true ? ['spec.suspend is true'] : []),
     ...(spec?.dryRun === true ? ['spec.dryRun is true'] : []),
     ...(spec?.requireApproval === true && memory.approved === null ? ['its first run is not approved'] : []),
-    ...(seen?.globalPause == null ? [] : [seen.globalPause]),
   ];
   return reasons.length === 0 ? '' : `; nothing happens for now, because ${reasons.join(', and ')}`;
 }

@@ -1,4 +1,5 @@
-import { type EpochMs, formatInstant } from '../../kernel/time.ts';
+import { type PauseInForce, pauseReason, pauseSentence } from '../../kernel/pause.ts';
+import type { EpochMs } from '../../kernel/time.ts';
 import { excludeAdvice } from '../workload/advice.ts';
 import {
   counted,
@@ -21,8 +22,8 @@ import { workloadName } from '../workload/workload.ts';
 
 /** Everything is observed at least once a day: a timer may have been computed with outdated time zone data. */
 const LONGEST_WAIT_MS = 86_400_000;
-/** Interval of checks during a global pause, whose end is not watched. */
-const GLOBAL_PAUSE_RECHECK_MS = 60_000;
+/** How soon a clean-up that cannot go on is tried again, in milliseconds. */
+const CLEANUP_RECHECK_MS = 60_000;
 /** Maximum of Events of one kind per observation; the details contain the others. */
 const EVENTS_AT_ONCE = 10;
 
@@ -76,7 +77,7 @@ function takeIn(seen: LightsOutObservation, before: LightsOutMemory): LightsOutM
 function verdictFor(seen: LightsOutObservation, memory: LightsOutMemory): LightsOutVerdict {
   const { schedule, plan } = seen;
   const isOver = schedule === null && (plan === null || plan.total === 0);
-  if (memory.paused !== null && !isOver) return paused(seen, memory, memory.paused);
+  if (seen.pause !== null && !isOver) return paused(seen, memory, seen.pause);
   if (schedule === null) {
     if (plan !== null && plan.total > 0) {
       return restoring(seen, memory, plan, 'ScheduleGone', 'the schedule is gone, and what it put to sleep is woken');
@@ -88,16 +89,12 @@ function verdictFor(seen: LightsOutObservation, memory: LightsOutMemory): Lights
   return following(seen, memory, { schedule, plan });
 }
 
-function paused(
-  seen: LightsOutObservation,
-  memory: LightsOutMemory,
-  { by, reason, at }: NonNullable<LightsOutMemory['paused']>,
-): LightsOutVerdict {
-  const detail = `paused by ${by} since ${formatInstant(at)}${reason === '' ? '' : `: ${reason}`}`;
+function paused(seen: LightsOutObservation, memory: LightsOutMemory, pause: PauseInForce): LightsOutVerdict {
+  const detail = pauseSentence(pause);
   return {
-    ...verdictOf('Paused', 'Paused', detail, { kind: 'wait', until: null }),
+    ...verdictOf('Paused', pauseReason(pause), detail, { kind: 'wait', until: null }),
     facts: factsOf(seen, memory),
-    ready: { status: 'Unknown', reason: 'Paused', message: detail },
+    ready: { status: 'Unknown', reason: pauseReason(pause), message: detail },
   };
 }
 
@@ -136,14 +133,6 @@ function restoring(
   const items = due(plan.items, memory, seen.at);
   const failures = failureSentence(memory);
   const { withheld = 0 } = plan;
-  if (seen.globalPause !== null) {
-    const message = `${detail} later: ${seen.globalPause}`;
-    return {
-      ...verdictOf('CleaningUp', 'GloballyPaused', message, { kind: 'wait', until: seen.at + GLOBAL_PAUSE_RECHECK_MS }),
-      facts: factsOf(seen, memory),
-      ready: { status: 'Unknown', reason: 'GloballyPaused', message },
-    };
-  }
   if (items.length > 0) {
     return {
       ...verdictOf('CleaningUp', reason, detail, { kind: 'scale', items }),
@@ -154,7 +143,7 @@ function restoring(
   if (withheld > 0 && Object.keys(memory.failing).length === 0) {
     const message = `${detail} later: ${withheldSentence(withheld)}`;
     return {
-      ...verdictOf('CleaningUp', 'Paused', message, { kind: 'wait', until: seen.at + GLOBAL_PAUSE_RECHECK_MS }),
+      ...verdictOf('CleaningUp', 'Paused', message, { kind: 'wait', until: seen.at + CLEANUP_RECHECK_MS }),
       facts: factsOf(seen, memory),
       ready: { status: 'Unknown', reason: 'Paused', message },
     };
@@ -163,7 +152,7 @@ function restoring(
   return {
     ...verdictOf('CleaningUp', 'CleanupFailed', message, {
       kind: 'wait',
-      until: memory.retry?.at ?? seen.at + GLOBAL_PAUSE_RECHECK_MS,
+      until: memory.retry?.at ?? seen.at + CLEANUP_RECHECK_MS,
     }),
     facts: factsOf(seen, memory),
     ready: { status: 'False', reason: 'CleanupFailed', message },
@@ -240,19 +229,8 @@ function dryRun({ seen, memory, plan, facts }: Following): LightsOutVerdict {
   };
 }
 
-/** There is something to write; the writes wait for the end of a global pause and for the finalizer. */
-function scaling(
-  { seen, memory, schedule, period, plan, facts }: Following,
-  items: readonly PlanItem[],
-): LightsOutVerdict {
-  if (seen.globalPause !== null) {
-    const detail = `${counted(plan.total, 'workload')} to be written, and ${seen.globalPause}`;
-    return {
-      ...verdictOf(period.state, 'GloballyPaused', detail, { kind: 'wait', until: seen.at + GLOBAL_PAUSE_RECHECK_MS }),
-      facts,
-      ready: { status: 'Unknown', reason: 'GloballyPaused', message: detail },
-    };
-  }
+/** There is something to write; the writes wait for the finalizer. */
+function scaling({ memory, schedule, period, plan, facts }: Following, items: readonly PlanItem[]): LightsOutVerdict {
   if (!schedule.hasFinalizer) {
     const detail = 'the finalizer is put on, so that a deletion finds what was put to sleep';
     return { ...verdictOf(period.state, 'Scaling', detail, { kind: 'finalizer', isPresent: true }), facts };
@@ -321,7 +299,6 @@ function nextCheck(seen: LightsOutObservation, memory: LightsOutMemory, plan: Pl
     memory.retry?.at ?? null,
     ...memory.overrides.map(({ until }) => until),
     ...(seen.schedule?.overrides ?? []).map(({ until }) => until),
-    seen.globalPause !== null && plan.total > 0 ? seen.at + GLOBAL_PAUSE_RECHECK_MS : null,
   ].filter((at) => at !== null && at > seen.at);
   return Math.min(...(moments as number[]));
 }

@@ -13,8 +13,6 @@ export interface LightsOutMemory {
   readonly uid: string | null;
   /** Whether the overrides that an earlier run left in the schedule's status were taken over. */
   readonly isTakenOver: boolean;
-  /** The pause of the schedule at the last read; the ConfigMap is the source. */
-  readonly paused: { readonly by: string; readonly reason: string; readonly at: EpochMs } | null;
   /** Overrides by command. */
   readonly overrides: readonly Override[];
   readonly approved: { readonly by: string; readonly at: EpochMs } | null;
@@ -90,7 +88,6 @@ export const freshMemory: LightsOutMemory = {
   version: 2,
   uid: null,
   isTakenOver: false,
-  paused: null,
   overrides: [],
   approved: null,
   inEffect: null,
@@ -110,14 +107,10 @@ export const freshMemory: LightsOutMemory = {
   pendingEvents: [],
 };
 
-/** The memory for a new schedule with the name of an earlier one: only the pause is kept. */
-export function memoryOfAnother({ paused }: LightsOutMemory): LightsOutMemory {
-  return { ...freshMemory, paused };
-}
-
-/** Version 1 had other names for three fields. Any field may be missing, because they were added over time. */
+/** Version 1 had other names for three fields, and the pause, which the frame carries now. Any field may be missing, because they were added over time. */
 interface MemoryVersion1 extends Partial<Omit<LightsOutMemory, 'version' | 'completed' | 'emitted' | 'pendingEvents'>> {
   readonly version: 1;
+  readonly paused?: unknown;
   readonly settled?: LightsOutMemory['completed'];
   readonly told?: LightsOutMemory['emitted'];
   readonly untold?: LightsOutMemory['pendingEvents'];
@@ -135,7 +128,7 @@ export function upgradeMemory(carried: LightsOutMemory | MemoryVersion1 | undefi
     const { version } = carried as { readonly version: unknown };
     throw new Error(`the memory of the schedule has version ${String(version)}: run a worker of the newer release`);
   }
-  const { version: _, settled = null, told = [], untold = [], ...rest } = carried;
+  const { version: _version, paused: _paused, settled = null, told = [], untold = [], ...rest } = carried;
   return { ...freshMemory, ...rest, completed: settled, emitted: told, pendingEvents: untold };
 }
 

@@ -1,4 +1,4 @@
-import type { Pause } from '../../kernel/pause.ts';
+import type { PauseInForce } from '../../kernel/pause.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import type { InEffect } from '../schedule/in-effect.ts';
 import type { Override } from '../schedule/override.ts';
@@ -63,10 +63,8 @@ export interface LightsOutObservation {
    * that it put to sleep. Null only for a schedule that cannot be read.
    */
   readonly plan: Plan | null;
-  /** The pause of everything in this cluster or of this controller, in words; null when there is none. */
-  readonly globalPause: string | null;
-  /** The pause of the schedule itself. */
-  readonly paused: Pause | null;
+  /** The pause of everything, the controller or the schedule; null when none applies. */
+  readonly pause: PauseInForce | null;
 }
 
 /** The condition Ready in a verdict; the activity adds lastTransitionTime. */

@@ -40,12 +40,11 @@ export function withheldSentence(withheld: number): string {
 
 /** The lines below the first sentence of the details. */
 export function factsOf(
-  { at: now, schedule, period, local, plan, globalPause }: LightsOutObservation,
+  { at: now, schedule, period, local, plan }: LightsOutObservation,
   memory: LightsOutMemory,
 ): readonly string[] {
   const overrides = [...memory.overrides.filter(({ until }) => until > now), ...(schedule?.overrides ?? [])];
   return [
-    ...(globalPause === null ? [] : [globalPause]),
     ...(period === null
       ? []
       : [

@@ -11,7 +11,7 @@ const NAMED_NAMESPACES = 1_000;
  * generation.
  */
 export function statusOf(
-  { at, schedule, period, inEffect, plan }: LightsOutObservation,
+  { at, schedule, period, inEffect, plan, pause }: LightsOutObservation,
   memory: LightsOutMemory,
 ): Omit<ScheduleStatus, 'conditions' | 'observedGeneration'> {
   const { run, failing, approved, lastUpscale, lastDownscale } = memory;
@@ -48,13 +48,13 @@ export function statusOf(
             ...(reason === '' ? {} : { reason }),
           })),
         }),
-    ...(memory.paused === null
+    ...(pause === null
       ? {}
       : {
           paused: {
-            by: memory.paused.by,
-            at: formatInstant(memory.paused.at),
-            ...(memory.paused.reason === '' ? {} : { reason: memory.paused.reason }),
+            by: pause.by,
+            ...(pause.at === null ? {} : { at: formatInstant(pause.at) }),
+            ...(pause.reason === '' ? {} : { reason: pause.reason }),
           },
         }),
     savedReplicaHours: replicaHours(memory.savings),

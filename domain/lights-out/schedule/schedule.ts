@@ -157,9 +157,9 @@ export const scheduleStatus = z.object({
   conditions: z.array(condition).optional(),
   overrides: z.array(override).optional().describe('What operators asked for, until when.'),
   paused: z
-    .object({ by: z.string(), at: z.string(), reason: z.string().optional() })
+    .object({ by: z.string(), at: z.string().optional(), reason: z.string().optional() })
     .optional()
-    .describe('Who paused the schedule by a command, and when.'),
+    .describe('Who paused the schedule, the controller or everything, and since when.'),
   savedReplicaHours: z
     .string()
     .optional()

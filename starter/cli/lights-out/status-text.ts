@@ -15,7 +15,6 @@ export function statusText(seen: LightsOutStatus, now: EpochMs): string {
       ...progress(seen),
       ...seen.failing.map(({ workload, message }) => `Fails: ${workload}: ${message}`),
       `Saved so far: ${seen.savedReplicaHours} replica-hours`,
-      ...paused(seen),
       ...(seen.lastCommand === null ? [] : [`Last command: ${seen.lastCommand}`]),
     ].map((line) => `  ${line}`),
   ];
@@ -47,9 +46,4 @@ function progress({ progress: now }: LightsOutStatus): readonly string[] {
   if (now === null) return [];
   const failed = now.failed === 0 ? '' : `, ${now.failed} failed`;
   return [`Under way: ${now.completed} of ${now.total} done${failed}`];
-}
-
-function paused({ paused: by }: LightsOutStatus): readonly string[] {
-  if (by === null) return [];
-  return [`Paused by ${by.by} since ${by.at}${by.reason === '' ? '' : `: ${by.reason}`}`];
 }

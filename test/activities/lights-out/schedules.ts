@@ -41,7 +41,7 @@ export function scheduleTests(cluster: () => Cluster): void {
           nextUpscale: expect.stringMatching(/ 06:00 \+0[12]:00$/),
           nextDownscale: expect.stringMatching(/ 20:00 /),
         },
-        globalPause: null,
+        pause: null,
         timings: { retryMin: 15_000 },
       });
       expect(seen.schedule?.overrides).toMatchObject([
@@ -272,9 +272,7 @@ export function scheduleTests(cluster: () => Cluster): void {
       const activities = at(NIGHT);
       await paused(async () => {
         const seen = await activities.observeSchedule(lookOf(ns));
-        expect(seen.globalPause).toMatch(
-          /^Headroom is paused in this cluster by jane since \S+: incident 7 \(ConfigMap /,
-        );
+        expect(seen.pause).toMatchObject({ scope: 'everything', by: 'jane', reason: 'incident 7' });
         const { items } = planOf(seen);
         expect(items).toHaveLength(1);
         const refused = {

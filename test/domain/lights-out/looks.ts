@@ -89,8 +89,7 @@ export function lookOf(observeInput: Partial<LightsOutObservation> = {}): Lights
     inEffect: { state: 'Down', since: down.since, from: down.since ?? 0, generation: 1, isActive: true },
     local: { next: 'Sat 2026-11-21 00:00 +00:00', nextUpscale: 'u', nextDownscale: 'd' },
     plan: planOf(),
-    globalPause: null,
-    paused: null,
+    pause: null,
     ...observeInput,
   };
 }

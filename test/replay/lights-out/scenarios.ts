@@ -133,7 +133,7 @@ const alone: Readonly<Record<string, Scenario<LightsOutCluster>>> = {
     await halfAsleep(cluster, name);
     const pause = { metadata: { name: 'headroom-pause' }, data: { by: 'alice', reason: 'an incident' } };
     await cluster.core.createNamespacedConfigMap({ namespace: SYSTEM_NAMESPACE, body: pause });
-    await cluster.stands(name, 'ScalingDown', 'GloballyPaused');
+    await cluster.stands(name, 'Paused', 'GloballyPaused');
     await cluster.core.deleteNamespacedConfigMap({ namespace: SYSTEM_NAMESPACE, name: 'headroom-pause' });
     await cluster.patchSchedule(name, { spec: { downscaleRateLimit: { batchSize: 9, delayBetweenBatches: '0s' } } });
     await cluster.stands(name, 'Down', 'AsScheduled');

@@ -58,7 +58,6 @@ describe('wake and sleep', () => {
       'spec.dryRun is true',
     ],
     ['invalid', lookOf({ schedule: scheduleOf({ spec: null }) }), freshMemory, 'the schedule is invalid'],
-    ['paused with the cluster', lookOf({ globalPause: 'Headroom is paused' }), freshMemory, 'Headroom is paused'],
   ])('say why nothing happens for now where the schedule is %s', (_, seen, memory, why) => {
     const answer = told('wake', { for: '1h' }, memory, seen);
     expect(answer.memory?.overrides).toHaveLength(1);

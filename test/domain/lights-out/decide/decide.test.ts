@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { PauseScope } from '../../../../domain/kernel/pause.ts';
 import { decide } from '../../../../domain/lights-out/decide/decide.ts';
 import {
   freshMemory,
   type LightsOutMemory,
-  memoryOfAnother,
   takeOver,
   upgradeMemory,
 } from '../../../../domain/lights-out/decide/memory.ts';
@@ -12,6 +12,8 @@ import { down, HOUR, itemOf, lookOf, NOON, planOf, scheduleOf, specOf, up } from
 const existing: LightsOutMemory = { ...freshMemory, isTakenOver: true };
 const decided = (observeInput: Parameters<typeof lookOf>[0], memory = existing) =>
   decide(lookOf(observeInput), memory)[1];
+const pauseBy = (by: string, scope: PauseScope['kind']) =>
+  ({ scope, by, reason: 'an incident', at: NOON, kept: 'a ConfigMap' }) as const;
 const remembered = (observeInput: Parameters<typeof lookOf>[0], memory = existing) =>
   decide(lookOf(observeInput), memory)[0];
 
@@ -128,7 +130,7 @@ describe('a schedule that is followed', () => {
 
   it.each([
     ['suspended', { schedule: scheduleOf({ spec: specOf({ suspend: true }) }) }, existing, 'Suspended'],
-    ['paused by an operator', {}, { ...existing, paused: { by: 'bob', reason: 'incident', at: NOON } }, 'Paused'],
+    ['paused by an operator', { pause: pauseBy('bob', 'target') }, existing, 'Paused'],
     [
       'invalid',
       {
@@ -154,16 +156,22 @@ describe('a schedule that is followed', () => {
     expect(verdict.events).toMatchObject([{ reason: 'InvalidSchedule', key: 'InvalidSchedule 7' }]);
   });
 
-  it('writes nothing while Headroom is paused in the cluster, and observes again', () => {
-    expect(decided({ plan: planOf([itemOf('web')]), globalPause: 'paused by ops' })).toMatchObject({
-      kind: 'wait',
-      reason: 'GloballyPaused',
-      until: NOON + 60_000,
-    });
-  });
-
-  it('does not ask for the end of that pause while there is nothing to write', () => {
-    expect(decided({ globalPause: 'paused by ops' })).toMatchObject({ kind: 'wait', until: NOON + 12 * HOUR });
+  it.each([
+    ['everything', 'GloballyPaused', 'Headroom is paused in this cluster by ops'],
+    ['controller', 'Paused', 'the controller is paused by ops'],
+    ['target', 'Paused', 'paused by ops'],
+  ] as const)('writes nothing and shows the pause while the scope of one is %s', (scope, reason, sentence) => {
+    const detail = expect.stringMatching(new RegExp(`^${sentence} since 2026-11-20T12:00:00Z: an incident \\(`));
+    for (const seen of [{ plan: planOf([itemOf('web')]) }, {}, { schedule: scheduleOf({ isDeleting: true }) }]) {
+      expect(decided({ ...seen, pause: pauseBy('ops', scope) })).toMatchObject({
+        kind: 'wait',
+        phase: 'Paused',
+        reason,
+        detail,
+        until: null,
+        ready: { status: 'Unknown', reason, message: detail },
+      });
+    }
   });
 
   it('lets what failed wait for its next try, shows it, and goes on with the others', () => {
@@ -291,19 +299,18 @@ describe('a schedule that is deleted', () => {
   });
 
   it('waits for the end of a pause', () => {
-    const paused = { ...existing, paused: { by: 'bob', reason: '', at: NOON } };
-    expect(decided({ schedule, plan: planOf([waking]) }, paused)).toMatchObject({ kind: 'wait', phase: 'Paused' });
-    expect(decided({ schedule, plan: planOf([waking]), globalPause: 'paused' })).toMatchObject({
+    expect(decided({ schedule, plan: planOf([waking]), pause: pauseBy('bob', 'target') })).toMatchObject({
       kind: 'wait',
-      reason: 'GloballyPaused',
+      phase: 'Paused',
     });
   });
 
   it('is cleaned up also when its object is gone already, and the workflow ends', () => {
     expect(decided({ schedule: null, period: null, plan: planOf([waking]) })).toMatchObject({ kind: 'scale' });
-    expect(
-      decided({ schedule: null, period: null }, { ...existing, paused: { by: 'bob', reason: '', at: NOON } }),
-    ).toMatchObject({ kind: 'end', reason: 'ScheduleGone' });
+    expect(decided({ schedule: null, period: null, pause: pauseBy('bob', 'target') })).toMatchObject({
+      kind: 'end',
+      reason: 'ScheduleGone',
+    });
   });
 });
 
@@ -343,15 +350,13 @@ describe('the memory', () => {
     expect(takeOver(taken, status)).toBe(taken);
   });
 
-  it('knows when everything was asleep, and takes no pause from the status, which is only its picture', () => {
+  it('knows when everything was asleep', () => {
     const asleep = {
       state: 'Down' as const,
       stateSince: '2026-11-19T18:00:00Z',
       lastDownscaleTime: '2026-11-19T18:05:00Z',
     };
-    const paused = { by: 'bob', at: '2026-11-19T20:00:00Z', reason: 'incident' };
-    expect(takeOver(freshMemory, { ...asleep, paused })).toMatchObject({
-      paused: null,
+    expect(takeOver(freshMemory, asleep)).toMatchObject({
       completed: { state: 'Down', at: Date.parse('2026-11-19T18:05:00Z') },
     });
     const underWay = { total: 9, completed: 3, failed: 0, inProgress: true };
@@ -359,14 +364,7 @@ describe('the memory', () => {
     expect(takeOver(freshMemory, { ...asleep, lastDownscaleTime: '2026-11-18T18:05:00Z' }).completed).toBeNull();
   });
 
-  it('of another schedule of the same name has nothing but the pause', () => {
-    const memory = {
-      ...existing,
-      uid: 'old',
-      approved: { by: 'alice', at: NOON },
-      paused: { by: 'bob', reason: '', at: NOON },
-    };
-    expect(memoryOfAnother(memory)).toEqual({ ...freshMemory, paused: memory.paused });
+  it('keeps which schedule it is about', () => {
     expect(remembered({}).uid).toBe('uid-1');
   });
 

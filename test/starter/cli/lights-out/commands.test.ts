@@ -350,7 +350,6 @@ describe('the status of a schedule in words', () => {
       '  Asleep until 2026-11-22T19:58:00Z (2 min ago), by bob',
       '  Under way: 12 of 40 done, 1 failed',
       '  Fails: Deployment team-a/db: forbidden',
-      '  Paused by carol since 2026-11-22T18:00:00Z (2 h ago): upgrade',
       '  Last command: 2026-11-22T18:00:00Z (2 h ago) pause: paused by carol',
     ]) {
       expect(text.split('\n')).toContain(line);
