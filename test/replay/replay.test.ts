@@ -78,7 +78,7 @@ describe('the workflows as they are', () => {
 });
 
 describe('the replay gate', () => {
-  const observed = 'const quota = await this.#observeQuota();';
+  const observed = 'const observation = await this.#observeQuota();';
   const file = 'workflows/quota-resize/episode.ts';
 
   it('fails for one activity call more at the start of the loop', async () => {
