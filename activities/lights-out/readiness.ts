@@ -65,7 +65,7 @@ export function lackOf(
   { to }: Pick<Awaited, 'to'>,
   direction: ScheduleState,
 ): string | null {
-  if ((status?.observedGeneration ?? 0) < (metadata?.generation ?? 0)) return 'not looked at by its controller yet';
+  if ((status?.observedGeneration ?? 0) < (metadata?.generation ?? 0)) return 'not observed by its controller yet';
   const asked = spec?.replicas ?? 1;
   if (direction === 'Up') {
     const wanted = Math.min(to ?? asked, asked);

@@ -143,7 +143,7 @@ function kept(
 }
 
 function otherwise({ direction, reason }: PlanItem): string {
-  return `it is to be ${direction === 'Up' ? 'woken' : 'put to sleep'} by now (${reason})`;
+  return `the schedule ${direction === 'Up' ? 'wakes it' : 'puts it to sleep'} now (${reason})`;
 }
 
 function outcome({ workload }: PlanItem, kind: ItemOutcome['kind'], detail?: string): ItemOutcome {
@@ -175,9 +175,10 @@ function createSurroundings({ kubernetes, now, ...settings }: ScaleOptions, batc
     ]);
     const at = now();
     const own = object === null ? null : scheduleNow(object, at);
-    if (own !== null && own.seen.uid !== scheduleUid) return 'the schedule is another one of this name by now';
-    if (own !== null && own.seen.spec === null && !own.seen.isDeleting) return 'the schedule is invalid by now';
-    if (own !== null && !own.seen.isDeleting && isIdle(own)) return 'the schedule is suspended or a dry run by now';
+    if (own !== null && own.seen.uid !== scheduleUid) return 'the schedule was deleted and created again meanwhile';
+    if (own !== null && own.seen.spec === null && !own.seen.isDeleting) return 'the schedule became invalid meanwhile';
+    if (own !== null && !own.seen.isDeleting && isIdle(own))
+      return 'the schedule became suspended or a dry run meanwhile';
     const others = othersThan(target.schedule, schedules);
     const context = evaluationContext(observeInput, own, others, { now: at, protectedNamespaces, gitopsManagers });
     return { context, namespaces: new Map(namespaces.map((namespace) => [namespace.name, namespace])) };

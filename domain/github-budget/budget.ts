@@ -202,7 +202,7 @@ export function used(state: BudgetState, now: EpochMs): readonly number[] {
 
 function reasonToHold({ paused, limited }: BudgetState): string | null {
   if (paused !== null) return `paused by ${paused.by}${paused.reason === '' ? '' : `: ${paused.reason}`}`;
-  if (limited !== null) return `GitHub wants no writes until ${formatInstant(limited.until)}: ${limited.words}`;
+  if (limited !== null) return `GitHub allows no writes until ${formatInstant(limited.until)}: ${limited.words}`;
   return null;
 }
 

@@ -34,7 +34,7 @@ export function summaryOf(state: BudgetState, now: EpochMs): BudgetSummary {
     const { until, words } = state.limited;
     return {
       ...LIMITED,
-      detail: `GitHub wants no writes until ${formatInstant(until)}: ${words}. ${waiting}`,
+      detail: `GitHub allows no writes until ${formatInstant(until)}: ${words}. ${waiting}`,
       facts,
     };
   }

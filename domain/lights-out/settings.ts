@@ -32,7 +32,7 @@ const scheduleSettings = {
   gitopsManagers: {
     type: nameList,
     expected: 'field managers, separated by commas',
-    description: "Field managers whose writes are not a person's: what they put up at night is put down again.",
+    description: "Field managers whose writes are not a person's: what they scale up at night is scaled down again.",
     env: 'HEADROOM_LIGHTS_OUT_GITOPS_MANAGERS',
     flag: '--lights-out-gitops-managers',
     default: 'argocd-controller,argocd-application-controller,kustomize-controller,helm-controller',
@@ -71,7 +71,7 @@ const scheduleSettings = {
   contestedMin: timing(
     'lights-out-contested-min',
     '1m',
-    'When a workload that GitOps puts up again and again is put down once more; twice as long each time.',
+    'How long a workload that GitOps scales up again and again is left up before it is scaled down once more; twice as long each time.',
   ),
   contestedMax: timing('lights-out-contested-max', '1h', 'The longest such time.'),
 } as const satisfies Settings;

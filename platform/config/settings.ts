@@ -192,7 +192,7 @@ export const platformSettings = {
       flag: '--hints-per-second',
       default: '50',
     },
-    resyncInterval: timing('resync-interval', '10m', 'How often every quota is looked at without any change.', '1s'),
+    resyncInterval: timing('resync-interval', '10m', 'How often every quota is reconciled without any change.', '1s'),
   },
   process: {
     logLevel: {

@@ -70,7 +70,7 @@ export function createBundleWriter({
           const { reason } = failureOf(error);
           log.warn(
             { kind, reason },
-            `the ${kind} ${name} may not be told whom to trust: ${reason}; the ClusterRole of ${component} allows it`,
+            `the CA bundle of the ${kind} ${name} may not be written: ${reason}; the ClusterRole of ${component} allows it`,
           );
         }
         logged.set(kind, 'forbidden');

@@ -112,6 +112,6 @@ function dataOf({ server, authorities, authorityKey }: Chain): Record<string, st
 /** Says what a person can do about a missing permission. */
 function withAdvice(error: unknown, component: string): unknown {
   if (statusCode(error) !== 403) return error;
-  const advice = `the Role of ${component} allows it, look at its binding`;
+  const advice = `the Role of ${component} allows it, so check its binding`;
   return new Error(`${failureOf(error).reason}; ${advice}`, { cause: error });
 }

@@ -54,7 +54,7 @@ export async function serveAdmission(options: AdmissionServerOptions): Promise<A
   const reject = (reply: FastifyReply, status: number, message: string) => {
     // The operation of an invalid request is not used as a label, because clients could create time series with it.
     requests.inc({ webhooks, operation: 'none', allowed: 'false' });
-    log.debug({ status }, `a request to the admission webhooks was refused: ${message}`);
+    log.debug({ status }, `a request to the admission webhooks was rejected: ${message}`);
     return reply.code(status).send({ message });
   };
   for (const [path, review] of Object.entries(reviews)) {

@@ -281,7 +281,7 @@ class RestartingInformer<T extends KubernetesObject> implements Informer<T> {
       listener();
     } catch (error) {
       const { name } = this.#options;
-      this.#log.error({ err: error, resource: name }, `a change of ${name} could not be taken in`);
+      this.#log.error({ err: error, resource: name }, `a change of ${name} could not be processed`);
     }
   }
 }

@@ -203,7 +203,7 @@ export class WorkQueue<H extends QueuedRequest> {
       try {
         await send(request);
         this.#sent += 1;
-        if (this.#failing) log.info('Temporal takes hints again');
+        if (this.#failing) log.info('Temporal accepts reconcile requests again');
         this.#failing = false;
         return;
       } catch (error) {
@@ -212,12 +212,12 @@ export class WorkQueue<H extends QueuedRequest> {
         if (this.#options.isHopeless?.(error)) {
           log.error(
             { request: request.coalescingKey, reason },
-            `Temporal does not take a hint for ${request.coalescingKey}: ${reason}`,
+            `Temporal does not accept the reconcile request for ${request.coalescingKey}: ${reason}`,
           );
           return;
         }
         if (!this.#failing || reason !== this.#lastReason) {
-          log.warn({ reason, waiting: this.depth }, `waiting for Temporal to take hints: ${reason}`);
+          log.warn({ reason, waiting: this.depth }, `waiting for Temporal to accept reconcile requests: ${reason}`);
         }
         this.#failing = true;
         this.#lastReason = reason;

@@ -7,13 +7,13 @@ export const lightsOutAccess: readonly Access[] = [
     component: 'lights-out',
     everywhere: [
       {
-        why: 'Each schedule has a workflow, which is told when the schedule changes; and the webhook warns of two that overlap.',
+        why: 'Each schedule has a workflow, which gets a reconcile request when the schedule changes; and the webhook warns of two that overlap.',
         apiGroups: [GROUP],
         resources: [PLURAL],
         verbs: ['list', 'watch'],
       },
       ...workloadResources().map(({ group, resources }) => ({
-        why: 'What is created or put up while its schedule is down. Namespaces are in deploy/rbac.yaml.',
+        why: 'What is created or scaled up while its schedule is down. Namespaces are in deploy/rbac.yaml.',
         apiGroups: [group],
         resources,
         verbs: ['list', 'watch'],

@@ -16,12 +16,12 @@ export function attention(before: () => Evaluation | null, after: Evaluation | n
   if (after?.kind === 'change') return !isDryRun && isRest(before(), after) ? null : after.item.reason;
   const was = before();
   if (was?.kind === 'change') {
-    if (isDryRun) return 'nothing is to be done with it any more';
+    if (isDryRun) return 'it needs no change any more';
     // Most often this is the workflow's own write.
     if (after?.reason === 'AsDesired') return null;
   }
   const [noteBefore, note] = [noteOf(was), noteOf(after)];
-  return noteBefore === note ? null : (note ?? 'nothing is to be said of it any more');
+  return noteBefore === note ? null : (note ?? 'its note no longer holds');
 }
 
 /**

@@ -52,7 +52,7 @@ export async function keepRunning({
     const seen = schedules();
     try {
       const running = await runningSchedules(client, cluster);
-      if (isFailing) log.info('Temporal says again which schedules have a workflow');
+      if (isFailing) log.info('Temporal lists again which schedules have a workflow');
       isFailing = false;
       // At start every listed schedule gets a reconcile request anyway.
       const missing = isFirst ? [] : seen.filter(({ name }) => !running.has(name));
@@ -70,7 +70,7 @@ export async function keepRunning({
     } catch (error) {
       if (!isFailing && !signal.aborted) {
         const reason = error instanceof Error ? error.message : String(error);
-        log.warn({ reason }, `Temporal does not say which schedules have a workflow: ${reason}`);
+        log.warn({ reason }, `Temporal does not list which schedules have a workflow: ${reason}`);
       }
       isFailing = true;
       isFirst = false;

@@ -127,7 +127,7 @@ class QuotaChanges {
       this.#enqueue(quota, false, 'the namespace changed');
       if (this.#states.evaluate(quota).now.isOver) this.#enqueue(quota, true, 'the namespace changed');
     }
-    if (this.#hasDenial(name)) this.#enqueueNamespace(name, 'something was refused');
+    if (this.#hasDenial(name)) this.#enqueueNamespace(name, 'admission denied a workload');
   }
 
   onQuota(quota: V1ResourceQuota, previous: V1ResourceQuota | undefined): void {
@@ -140,7 +140,8 @@ class QuotaChanges {
     if (this.#options.countedUsed !== undefined && now.isOver && isOld) return;
     if (now.isOver) return this.#enqueue(quota, true, 'a threshold is reached');
     if ((previous === undefined || changed) && this.#states.policyOf(quota).enabled) {
-      if (this.#hasDenial(quota.metadata?.namespace ?? '')) return this.#enqueue(quota, true, 'something was refused');
+      if (this.#hasDenial(quota.metadata?.namespace ?? ''))
+        return this.#enqueue(quota, true, 'admission denied a workload');
     }
     if (previous === undefined) return;
     if (!changed && before?.isOver === true) this.#enqueue(quota, false, 'the pressure is gone');
@@ -152,7 +153,7 @@ class QuotaChanges {
   }
 
   onEvent(event: CoreV1Event): void {
-    if (isDenial(event)) this.#enqueueNamespace(event.metadata.namespace ?? '', 'something was refused');
+    if (isDenial(event)) this.#enqueueNamespace(event.metadata.namespace ?? '', 'admission denied a workload');
   }
 
   usageCounted(namespace: string, name: string): void {

@@ -77,7 +77,7 @@ export function createUsageMetrics(register: Registry, gauges: UsageGauges): Usa
     }),
     requests: new Counter({
       name: 'headroom_usage_reconcile_requests_total',
-      help: 'Quotas whose status was found not to be true, by the priority of their hint.',
+      help: 'Quotas whose status was found to be wrong, by the priority of their reconcile request.',
       labelNames: ['priority'],
       registers,
     }),

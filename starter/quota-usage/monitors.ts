@@ -227,7 +227,7 @@ export class Monitors {
       try {
         this.#update(round);
       } catch (error) {
-        log.error({ err: error }, 'what was discovered could not be taken in');
+        log.error({ err: error }, 'the discovered resources could not be used');
       }
       const pause = this.#isDiscovered ? discoveryMs : Math.min(discoveryMs, FIRST_DISCOVERY_MS);
       await sleep(pause, undefined, { signal }).catch(() => {});
@@ -263,10 +263,13 @@ export class Monitors {
     if (trouble === this.#lastTrouble) return;
     this.#lastTrouble = trouble;
     if (round.kind === 'failed')
-      log.warn({ reason: failed }, `the resources of the cluster are not known anew${trouble}`);
+      log.warn({ reason: failed }, `the resources of the cluster could not be discovered again${trouble}`);
     else if (trouble === '') log.info('all resources of the cluster are discovered');
     else
-      log.warn({ failed: round.failed }, `part of the API does not answer, and keeps what was known of it${trouble}`);
+      log.warn(
+        { failed: round.failed },
+        `part of the API does not answer, so its resources stay as they were discovered before${trouble}`,
+      );
   }
 
   #open(name: string, resource: Monitored): void {

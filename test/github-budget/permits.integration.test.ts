@@ -165,7 +165,7 @@ describe('a budget', () => {
     const [first, other] = [servers.permits('limited', NO_LIMIT), servers.permits('limited', NO_LIMIT)];
     await first.limited(60_000, 'You have exceeded a secondary rate limit');
     await expect(other.acquire(ask('a', 'approved'))).rejects.toThrow(
-      /place 1 of 1 .*GitHub wants no writes until .*: You have exceeded a secondary rate limit; asks again in \d+ s$/,
+      /place 1 of 1 .*GitHub allows no writes until .*: You have exceeded a secondary rate limit; asks again in \d+ s$/,
     );
     expect((await statusOf('limited')).phase).toBe('Limited');
   });

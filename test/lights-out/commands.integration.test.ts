@@ -171,9 +171,12 @@ describe.concurrent('a schedule that asks for an approval', () => {
     await cluster.deployment(name, 'web', 3);
     await cluster.schedule(name, { ...DOWN, namespaces: [name], requireApproval: true });
     const said = await cluster.stands(name, 'AwaitingApproval', 'ApprovalNeeded');
-    expect(said.facts).toContain(`waits for the approval: Deployment ${name}/web 3 -> 0`);
+    expect(said.facts).toContain(`Waits for the approval: Deployment ${name}/web 3 -> 0`);
     expect(await cluster.ready(name)).toMatch(/^True AwaitingApproval: 1 workload would be put to sleep/);
-    await cluster.told(name, /^ApprovalNeeded: 1 workload would be put to sleep, for the first time: approve it/);
+    await cluster.told(
+      name,
+      /^ApprovalNeeded: 1 workload would be put to sleep for the first time: .* Approve it with headroom lights-out approve\.$/,
+    );
     expect(await cluster.writes(name)).toEqual([]);
     expect(await cluster.tell(name, 'approve')).toBe('approved by alice');
     await cluster.stands(name, 'Down', 'AsScheduled');
@@ -199,7 +202,9 @@ describe.concurrent('an exception by date', () => {
     await cluster.schedule(name, { ...UP, namespaces: [name], exceptions: [holidays] });
     const { detail } = await cluster.stands(name, 'Down', 'AsScheduled');
     expect(detail).toMatch(
-      new RegExp(`^asleep \\(.*a bank holiday.*\\), 1 workload asleep; wakes at \\w{3} ${day(2)} 00:00`),
+      new RegExp(
+        `^the schedule is asleep \\(.*a bank holiday.*\\), and 1 workload is asleep\\. It wakes at \\w{3} ${day(2)} 00:00`,
+      ),
     );
     expect(await cluster.replicas(name, 'web')).toBe(0);
     await cluster.patchSchedule(name, { spec: { exceptions: [] } });
@@ -215,12 +220,10 @@ describe.concurrent('a dry run', () => {
     await cluster.cronJob(name, 'report');
     await cluster.schedule(name, { ...DOWN, namespaces: [name], dryRun: true });
     const said = await cluster.stands(name, 'DryRun', 'DryRun');
-    expect(said.detail).toBe('a dry run: 2 workloads would be written');
+    expect(said.detail).toBe('this dry run would change 2 workloads');
     const wanted = [`CronJob ${name}/report suspended`, `Deployment ${name}/web 3 -> 0`];
-    expect(said.facts).toEqual(expect.arrayContaining(wanted.map((sentence) => `would be done: ${sentence}`)));
-    expect(await cluster.ready(name)).toBe(
-      `True DryRun: a dry run: 2 workloads would be written: ${wanted.join('; ')}`,
-    );
+    expect(said.facts).toEqual(expect.arrayContaining(wanted.map((sentence) => `Would be done: ${sentence}`)));
+    expect(await cluster.ready(name)).toBe(`True DryRun: This dry run would change 2 workloads: ${wanted.join('; ')}.`);
     expect([await cluster.replicas(name, 'web'), await cluster.suspended(name, 'report')]).toEqual([3, false]);
     expect(await cluster.writes(name)).toEqual([]);
     expect((await cluster.readSchedule(name)).metadata.finalizers).toBeUndefined();

@@ -90,7 +90,9 @@ describe.concurrent('a night', () => {
       nextUpscaleTime: expect.stringMatching(/-01-01T00:00:00Z$/),
     });
     expect(status?.scalingProgress).toBeUndefined();
-    expect(await cluster.ready('night')).toMatch(/^True ReconcileSucceeded: asleep, 3 workloads asleep/);
+    expect(await cluster.ready('night')).toMatch(
+      /^True ReconcileSucceeded: The schedule is asleep, and 3 workloads are asleep/,
+    );
 
     await cluster.patchSchedule('night', { spec: UP });
     await cluster.stands('night', 'Up', 'AsScheduled');
@@ -114,8 +116,8 @@ describe.concurrent('a night', () => {
     expect(await writesTo('night', 'off')).toEqual([]);
     expect(await cluster.events('night')).toEqual(
       expect.arrayContaining([
-        'ScaledDown: 3 workloads in 1 namespace put to sleep',
-        'ScaledUp: 3 workloads in 1 namespace woken',
+        'ScaledDown: Headroom put 3 workloads in 1 namespace to sleep.',
+        'ScaledUp: Headroom woke 3 workloads in 1 namespace.',
       ]),
     );
   });

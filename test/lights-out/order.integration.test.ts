@@ -67,7 +67,7 @@ describe.concurrent('batches', () => {
       return said.progress?.completed === 2 && said;
     });
     expect(first).toMatchObject({ phase: 'ScalingDown', progress: { total: 6, completed: 2, failed: 0 } });
-    expect(await cluster.details('turns')).toContain('progress: 2 of 6 (2 put to sleep)');
+    expect(await cluster.details('turns')).toContain('Progress: 2 of 6 workloads (2 put to sleep)');
     // What others write between two batches is taken as it is then. They do so every second, and until one of them is read
     // anew: a hint may have the schedule look once more meanwhile, and what it has seen then is no surprise.
     let notedAt = 0;
@@ -245,7 +245,7 @@ describe.concurrent('priorities', () => {
     await cluster.patchSchedule(name, { spec: UP });
     await eventually('the database is waited for', async () => {
       const { detail } = await cluster.said(name);
-      return detail === 'waiting for the workload of priority 10 to be ready';
+      return detail === 'Headroom waits for the workload of priority 10 to be ready';
     });
     expect((await cluster.readStatefulSet(name, 'db')).spec?.replicas).toBe(1);
     expect(await cluster.replicas(name, 'web')).toBe(0);
@@ -274,7 +274,7 @@ describe.concurrent('priorities', () => {
     await cluster.patchSchedule(name, { spec: UP });
     await cluster.stands(name, 'Up', 'AsScheduled');
     expect(await cluster.replicas(name, 'web')).toBe(1);
-    const sentence = 'the workload of priority 10 was not ready within 3 s: the next priority was begun';
+    const sentence = 'The workload of priority 10 was not ready within 3 s. Headroom went on with the next priority.';
     expect(await cluster.events(name)).toContain(`ReadinessTimeout: ${sentence}`);
     expect((await cluster.said(name)).facts).toContain(sentence);
   });

@@ -54,11 +54,11 @@ describe.concurrent('GitOps', () => {
       );
     };
     await scaledUp(1);
-    const said = await cluster.told(name, /^PutDownAgain: Deployment argo\/web was put up by argocd-controller/);
+    const said = await cluster.told(name, /^PutDownAgain: Deployment argo\/web was scaled up by argocd-controller/);
     expect(said).toMatch(/In Argo CD, .*ignoreDifferences.*\/spec\/replicas.*RespectIgnoreDifferences=true/);
 
     const again = scaledUp(2);
-    const form = /^Deployment argo\/web: argocd-controller put it up again; it is put to sleep at (\S+Z)\. In/;
+    const form = /^Deployment argo\/web: argocd-controller scaled it up again\. It is put to sleep at (\S+Z)\. In/;
     const [, until = ''] = form.exec(await cluster.notes(name, form)) ?? [];
     expect(await cluster.replicas(name, 'web')).toBe(3);
     await again;
@@ -91,7 +91,7 @@ describe.concurrent('a person', () => {
     await cluster.patchDeployment(name, 'fewer', { spec: { replicas: 1 } });
     await cluster.told(
       name,
-      /^KeptUp: Deployment scaled\/more: kubectl gave it 5 replicas, while it was to sleep; it is left until the schedule/,
+      /^KeptUp: Deployment scaled\/more: kubectl gave it 5 replicas, while it was to sleep. It is left until the schedule/,
     );
     await cluster.notes(name, /^Deployment scaled\/none: kubectl gave it 2 replicas, while it was to sleep/);
     await cluster.notes(

@@ -89,7 +89,7 @@ describe.concurrent('a schedule that is deleted', () => {
     await untilGone('moved');
     await untilAwake('moved');
     expect(await cluster.events('moved')).toContain(
-      'CleanupComplete: everything that the schedule put to sleep is awake: 2 workloads',
+      'CleanupComplete: Everything that the schedule put to sleep is awake: 2 workloads.',
     );
   });
 

@@ -28,7 +28,7 @@ export async function goBuild(
   onProgress: (detail: string) => void,
 ): Promise<void> {
   let packages = 0;
-  onProgress('looking what is to be compiled');
+  onProgress('finding out what has to be compiled');
   const total = await countStale(server, environment, onProgress);
   const began = performance.now();
   const build = await runGo([...server.buildArguments, '-o', output, server.package], server, environment, (line) => {

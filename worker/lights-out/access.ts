@@ -10,7 +10,7 @@ export const lightsOutAccess: readonly Access[] = [
 Kubernetes has no right for some fields or some namespaces of a cluster-wide role. Where the worker may touch a few namespaces only, take \`patch\` out of the rules for workloads and autoscalers, and bind a role with it in those namespaces: whatever else a schedule selects is then shown as failing, and left.`,
     everywhere: [
       {
-        why: 'get: the schedule of a decision. list: the others, because each workload has one owner. patch: the finalizer that keeps a deleted schedule until everything it put down is restored.',
+        why: 'get: the schedule of a decision. list: the others, because each workload has one owner. patch: the finalizer that keeps a deleted schedule until everything that it put to sleep is awake.',
         apiGroups: [GROUP],
         resources: [PLURAL],
         verbs: ['get', 'list', 'patch'],
@@ -22,7 +22,7 @@ Kubernetes has no right for some fields or some namespaces of a cluster-wide rol
         verbs: ['patch'],
       },
       ...workloadResources().map(({ group, resources }) => ({
-        why: 'list: what a schedule selects, and what it put down wherever that is now. get: one that changed meanwhile is evaluated again. patch: replicas or `suspend`, and the annotations that say what they were.',
+        why: 'list: what a schedule selects, and what it put to sleep, wherever that is now. get: one that changed meanwhile is evaluated again. patch: replicas or `suspend`, and the annotations that say what they were.',
         apiGroups: [group],
         resources,
         verbs: ['get', 'list', 'patch'],

@@ -14,7 +14,7 @@ export const lightsOutController: WorkerController = {
     {
       component: 'lights-out',
       about:
-        'LightsOutSchedules. Deleting the definition deletes every schedule. While Headroom runs, each restores first what it put down.',
+        'LightsOutSchedules. Deleting the definition deletes every schedule. While Headroom runs, each first wakes what it put to sleep.',
       definition: lightsOutDefinition,
     },
   ],

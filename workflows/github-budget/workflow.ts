@@ -45,7 +45,7 @@ export async function githubBudget(input: GitHubBudgetInput = {}): Promise<void>
 
   // The signal that started this run is served first; without a signal there is nothing to do.
   if (carried === undefined) {
-    await run.wait({ until: Date.now() + FIRST_MESSAGE_MS, summary: 'waiting for the first question' });
+    await run.wait({ until: Date.now() + FIRST_MESSAGE_MS, summary: 'wait for the first request for a permit' });
   }
   for (;;) {
     run.beginPass();
@@ -100,7 +100,7 @@ function handleMessages(run: BudgetRun, permits: Permits): void {
     (raw) => {
       if (isLimited(raw)) permits.limit(raw);
     },
-    { description: 'GitHub refused a request for a limit: nobody writes for a while' },
+    { description: 'GitHub answered with a rate limit: nobody writes until it ends' },
   );
   setHandler(status, () => permits.status);
   run.handleCommands(budgetCommands, (name, raw) => permits.evaluate(name, raw));

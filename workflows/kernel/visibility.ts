@@ -30,7 +30,7 @@ export function createPublisher(
   const publications = metricMeter.createCounter(
     'headroom_phase_changes',
     '1',
-    'How often a workflow came to stand in a phase for a reason.',
+    'How often a workflow entered a phase for a reason.',
   );
   return function publish(status: Omit<PublishedStatus, 'since'>, now: EpochMs): PublishedStatus {
     const current = `${status.phase}/${status.reason}`;

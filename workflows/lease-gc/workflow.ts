@@ -15,7 +15,12 @@ const { ensureOldLeasesCollected } = controllerActivities<LeaseGcActivities>('le
 export async function leaseGc(input: { readonly cluster: string }): Promise<LeaseGcResult> {
   const publish = createPublisher({ controller: 'lease-gc', target: input.cluster, cluster: input.cluster });
   publish(
-    { phase: 'Collecting', reason: 'Scheduled', detail: 'looking for Leases whose namespace is gone', facts: [] },
+    {
+      phase: 'Collecting',
+      reason: 'Scheduled',
+      detail: 'Headroom looks for Leases whose namespace is gone',
+      facts: [],
+    },
     Date.now(),
   );
   const { cluster } = input;

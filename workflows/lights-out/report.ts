@@ -1,6 +1,7 @@
 /** The status of a schedule's workflow as people see it. */
 import type { ScheduleTarget } from '../../domain/lights-out/target.ts';
 import { type EpochMs, formatInstant } from '../../domain/kernel/time.ts';
+import { counted } from '../../domain/lights-out/decide/sentences.ts';
 import { type LightsOutMemory, replicaHours } from '../../domain/lights-out/decide/memory.ts';
 import type { LightsOutObservation } from '../../domain/lights-out/decide/observation.ts';
 import type { ControllerRun } from '../kernel/controller-run.ts';
@@ -12,7 +13,7 @@ export type LightsOutRun = ControllerRun<LightsOutRunStatus, LightsOutMemory>;
 export const FIRST_STATUS: LightsOutRunStatus = {
   phase: 'Starting',
   reason: 'FirstObservation',
-  detail: 'looking at the schedule',
+  detail: 'Headroom reads the schedule',
   facts: [],
 };
 
@@ -21,7 +22,7 @@ export function shownFacts(status: LightsOutRunStatus, { run, failing, savings }
   return [
     ...(run === null ? [] : [progressSentence(run, Object.keys(failing).length)]),
     ...status.facts,
-    `saved so far: ${replicaHours(savings)} replica-hours`,
+    `Saved so far: ${replicaHours(savings)} replica-hours`,
   ];
 }
 
@@ -32,7 +33,7 @@ function progressSentence({ up, down, skipped, total }: NonNullable<LightsOutMem
     ...(skipped > 0 ? [`${skipped} left`] : []),
     ...(failed > 0 ? [`${failed} failed`] : []),
   ];
-  return `progress: ${up + down + skipped} of ${total}${parts.length === 0 ? '' : ` (${parts.join(', ')})`}`;
+  return `Progress: ${up + down + skipped} of ${counted(total, 'workload')}${parts.length === 0 ? '' : ` (${parts.join(', ')})`}`;
 }
 
 /** What the query `status` answers; `seen` is the last observation, null before the first. */

@@ -2,9 +2,11 @@
 import { metricMeter } from '@temporalio/workflow';
 import type { Batch, BatchOutcome } from '../../activities/lights-out/interface.ts';
 import { parseDuration } from '../../domain/kernel/duration.ts';
+import { sentence } from '../../domain/kernel/sentence.ts';
 import { formatSpan } from '../../domain/kernel/time.ts';
 import { withPendingEvents } from '../../domain/lights-out/decide/memory.ts';
 import type { LightsOutObservation } from '../../domain/lights-out/decide/observation.ts';
+import { counted } from '../../domain/lights-out/decide/sentences.ts';
 import { batchesOf, stepsOf } from '../../domain/lights-out/decide/order.ts';
 import type { PlanItem } from '../../domain/lights-out/workload/evaluation.ts';
 import { afterBatch } from '../../domain/lights-out/decide/run.ts';
@@ -77,13 +79,16 @@ async function writeBatch(
 async function write(pass: SchedulePass, batch: Batch): Promise<BatchOutcome | null> {
   const { items } = batch;
   const [first] = items;
-  const direction = first?.direction === 'Down' ? 'to sleep' : 'to wake';
+  const verb = first?.direction === 'Down' ? 'put to sleep' : 'wake';
   const names = `${first === undefined ? '' : workloadName(first.workload)}${items.length > 1 ? ', …' : ''}`;
   try {
     // An interrupted batch answers by what it had done by then.
     return await pass.run.interruptible(
       async () =>
-        await ensureScaled.executeWithOptions({ summary: brief(`${items.length} ${direction}: ${names}`) }, [batch]),
+        await ensureScaled.executeWithOptions(
+          { summary: brief(`${verb} ${counted(items.length, 'workload')}: ${names}`) },
+          [batch],
+        ),
     );
   } catch (error) {
     await pass.restAfter(error);
@@ -105,7 +110,8 @@ async function isTurn(
   // shorter delay holds.
   const turn = batchDirection === direction ? Math.min(nextBatchAt ?? 0, now + delayMs) : 0;
   if (turn > now) {
-    const summary = `next batch, ${(scaling?.up ?? 0) + (scaling?.down ?? 0)} of ${scaling?.total ?? 0} done`;
+    const done = (scaling?.up ?? 0) + (scaling?.down ?? 0);
+    const summary = `wait for the next batch: ${done} of ${counted(scaling?.total ?? 0, 'workload')} done`;
     const until = Date.now() + Math.max(1, Math.min(turn, pass.endOf(seen)) - now);
     if (await run.wait({ until, summary })) return false;
   }
@@ -136,11 +142,11 @@ async function isReady(
   const who = `the ${items.length === 1 ? 'workload' : `${items.length} workloads`} of priority ${stage.priority}`;
   const wanted = direction === 'Up' ? 'ready' : 'down';
   const what = `${who} to be ${wanted}`;
-  run.publish({ ...run.status, detail: `waiting for ${what}` });
+  run.publish({ ...run.status, detail: `Headroom waits for ${what}` });
   const awaitScaled = awaiting(Math.max(1, until - pass.now()));
   try {
     const scaled = await run.waitFor(async () => {
-      await awaitScaled.executeWithOptions({ summary: brief(what) }, [{ target, direction, items }]);
+      await awaitScaled.executeWithOptions({ summary: brief(`wait for ${what}`) }, [{ target, direction, items }]);
       return true;
     });
     if (scaled === null) return false;
@@ -150,7 +156,8 @@ async function isReady(
     if (failedActivity(error) === null) throw error;
     if (pass.now() < waitingSince + timeout) return false;
     const verb = items.length === 1 ? 'was' : 'were';
-    const message = `${who} ${verb} not ${wanted} within ${formatSpan(timeout)}: the next priority was begun`;
+    const late = sentence(`${who} ${verb} not ${wanted} within ${formatSpan(timeout)}`);
+    const message = `${late} Headroom went on with the next priority.`;
     const { memory } = run;
     const key = `ReadinessTimeout ${memory.run?.startedAt} ${stage.priority}`;
     const unready = { ...memory, stage: null, unready: [...memory.unready, message] };

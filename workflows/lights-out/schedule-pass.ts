@@ -134,7 +134,7 @@ export class SchedulePass {
   async ensureFinalizer({ schedule }: LightsOutObservation, isPresent: boolean): Promise<void> {
     if (schedule === null) return;
     try {
-      const summary = isPresent ? 'put on the finalizer' : 'take off the finalizer';
+      const summary = isPresent ? 'add the finalizer' : 'remove the finalizer';
       await ensureFinalizer.executeWithOptions({ summary }, [
         { target: this.target, scheduleUid: schedule.uid, isPresent },
       ]);
@@ -202,6 +202,6 @@ export class SchedulePass {
     const failed = failedActivity(error);
     if (failed === null) throw error;
     this.#reports = { ...this.#reports, isPending: true };
-    log.warn(`${what} is not written`, { schedule: this.target.schedule, reason: failed.message });
+    log.warn(`${what} could not be written`, { schedule: this.target.schedule, reason: failed.message });
   }
 }

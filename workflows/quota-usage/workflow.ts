@@ -46,7 +46,7 @@ export async function quotaUsage(input: QuotaUsageInput): Promise<QuotaUsageResu
     carried,
     memory: upgradeEpisode(carried?.memory),
     startedAs: FIRST_PHASE,
-    first: { phase: 'Counting', reason: 'FirstObservation', detail: 'counting what the namespace uses' },
+    first: { phase: 'Counting', reason: 'FirstObservation', detail: 'Headroom counts what the namespace uses' },
     historyEvents: continueAfterEvents,
     facts: () => [],
   });

@@ -93,7 +93,7 @@ function override(
       ? reject(`"${moment}": expected ${MOMENT_FORM}`)
       : reject(`"${span}": expected ${DURATION_FORM}`);
   }
-  if (until <= now) return reject(`${formatInstant(until)} is over`);
+  if (until <= now) return reject(`${formatInstant(until)} is in the past`);
   if (until - now > LONGEST_OVERRIDE_MS) {
     return reject(`${formatSpan(until - now)} is longer than 31 d: change the schedule, or add an exception to it`);
   }
@@ -102,7 +102,8 @@ function override(
     return reject(`${namespace} is not in the scope of the schedule`);
   }
   const others = memory.overrides.filter((given) => given.until <= now || given.namespace !== namespace);
-  if (others.length >= MAX_OVERRIDES) return reject(`there are ${others.length} already: cancel some first`);
+  if (others.length >= MAX_OVERRIDES)
+    return reject(`the schedule has ${others.length} overrides already: cancel some first`);
   const added: Override = { kind, namespace, since: now, until, by, reason };
   return {
     memory: { ...memory, overrides: [...others, added] },
@@ -119,7 +120,7 @@ function notYet(memory: LightsOutMemory, seen: LightsOutObservation | null): str
     ...(spec?.dryRun === true ? ['spec.dryRun is true'] : []),
     ...(spec?.requireApproval === true && memory.approved === null ? ['its first run is not approved'] : []),
   ];
-  return reasons.length === 0 ? '' : `; nothing happens for now, because ${reasons.join(', and ')}`;
+  return reasons.length === 0 ? '' : `. Nothing happens for now, because ${reasons.join(', and ')}`;
 }
 
 /** `awake in team-a until 2026-11-22T21:00:00Z (by alice: release)`. */

@@ -1,4 +1,5 @@
 import { type PauseInForce, pauseReason, pauseSentence } from '../../kernel/pause.ts';
+import { sentence } from '../../kernel/sentence.ts';
 import type { EpochMs } from '../../kernel/time.ts';
 import { excludeAdvice } from '../workload/advice.ts';
 import {
@@ -36,7 +37,17 @@ export function decide(
   before: LightsOutMemory,
 ): readonly [LightsOutMemory, LightsOutVerdict] {
   const memory = takeIn(seen, before);
-  return [memory, verdictFor(seen, memory)];
+  return [memory, inSentences(verdictFor(seen, memory))];
+}
+
+/** The condition and the Events stand alone where people read them; the detail becomes a sentence where it is shown. */
+function inSentences(verdict: LightsOutVerdict): LightsOutVerdict {
+  const { ready, events } = verdict;
+  return {
+    ...verdict,
+    ready: ready === null ? null : { ...ready, message: sentence(ready.message) },
+    events: events.map((event) => ({ ...event, message: sentence(event.message) })),
+  };
 }
 
 function takeIn(seen: LightsOutObservation, before: LightsOutMemory): LightsOutMemory {
@@ -114,7 +125,13 @@ function deleting(
       'the schedule is deleted, and what it put to sleep is woken',
     );
   }
-  if (!hasFinalizer) return verdictOf('Ended', 'ScheduleDeleted', 'everything is as it was', { kind: 'end' });
+  if (!hasFinalizer)
+    return verdictOf(
+      'Ended',
+      'ScheduleDeleted',
+      'the schedule is deleted, and everything that it put to sleep is awake',
+      { kind: 'end' },
+    );
   const woken = memory.run?.up ?? 0;
   const message = `everything that the schedule put to sleep is awake${woken === 0 ? '' : `: ${counted(woken, 'workload')}`}`;
   return {
@@ -148,7 +165,7 @@ function restoring(
       ready: { status: 'Unknown', reason: 'Paused', message },
     };
   }
-  const message = `${counted(plan.total, 'workload')} cannot be woken yet, and the schedule stays until it is: ${failures}`;
+  const message = `${counted(plan.total, 'workload')} cannot be woken yet, and the schedule stays until then. ${failures}`;
   return {
     ...verdictOf('CleaningUp', 'CleanupFailed', message, {
       kind: 'wait',
@@ -218,12 +235,12 @@ function dryRun({ seen, memory, plan, facts }: Following): LightsOutVerdict {
   const wanted = plan.items.map(itemSentence);
   const detail =
     plan.total === 0
-      ? 'a dry run: nothing would be done'
-      : `a dry run: ${counted(plan.total, 'workload')} would be written`;
+      ? 'this dry run would change nothing'
+      : `this dry run would change ${counted(plan.total, 'workload')}`;
   const message = plan.total === 0 ? detail : `${detail}: ${shortList(wanted)}`;
   return {
     ...verdictOf('DryRun', 'DryRun', detail, { kind: 'wait', until: nextCheck(seen, memory, plan) }),
-    facts: [...facts, ...shortFacts(wanted.map((sentence) => `would be done: ${sentence}`))],
+    facts: [...facts, ...shortFacts(wanted.map((item) => `Would be done: ${item}`))],
     ready: { status: 'True', reason: 'DryRun', message },
     events: notYetEmitted(memory, [{ type: 'Normal', reason: 'DryRun', message, key: `DryRun ${message}` }]),
   };
@@ -232,11 +249,12 @@ function dryRun({ seen, memory, plan, facts }: Following): LightsOutVerdict {
 /** There is something to write; the writes wait for the finalizer. */
 function scaling({ memory, schedule, period, plan, facts }: Following, items: readonly PlanItem[]): LightsOutVerdict {
   if (!schedule.hasFinalizer) {
-    const detail = 'the finalizer is put on, so that a deletion finds what was put to sleep';
+    const detail = 'Headroom adds its finalizer first, so that a deletion of the schedule wakes what it put to sleep';
     return { ...verdictOf(period.state, 'Scaling', detail, { kind: 'finalizer', isPresent: true }), facts };
   }
   const isDown = items[0]?.direction === 'Down';
-  const detail = `${counted(plan.total, 'workload')} to be ${isDown ? 'put to sleep' : 'woken'}`;
+  const workloads = counted(plan.total, 'workload');
+  const detail = isDown ? `Headroom puts ${workloads} to sleep` : `Headroom wakes ${workloads}`;
   return {
     ...verdictOf(isDown ? 'ScalingDown' : 'ScalingUp', 'Scaling', detail, { kind: 'scale', items }),
     facts,
@@ -246,12 +264,14 @@ function scaling({ memory, schedule, period, plan, facts }: Following, items: re
 }
 
 function awaitingApproval({ seen, memory, schedule, period, plan, facts }: Following): LightsOutVerdict {
-  const detail = `${counted(plan.items.length, 'workload')} would be put to sleep, for the first time: approve it (headroom lights-out approve)`;
+  const what = `${counted(plan.items.length, 'workload')} would be put to sleep for the first time`;
+  const advice = 'Approve it with headroom lights-out approve';
+  const detail = `${what}. ${advice}`;
   const wanted = plan.items.map(itemSentence);
-  const message = `${detail}: ${shortList(wanted)}`;
+  const message = `${what}: ${shortList(wanted)}. ${advice}`;
   return {
     ...verdictOf('AwaitingApproval', 'ApprovalNeeded', detail, { kind: 'wait', until: nextCheck(seen, memory, plan) }),
-    facts: [...facts, ...shortFacts(wanted.map((sentence) => `waits for the approval: ${sentence}`))],
+    facts: [...facts, ...shortFacts(wanted.map((item) => `Waits for the approval: ${item}`))],
     ready: { status: 'True', reason: 'AwaitingApproval', message: detail },
     events: notYetEmitted(memory, [
       { type: 'Normal', reason: 'ApprovalNeeded', message, key: `ApprovalNeeded ${schedule.uid}` },
@@ -281,7 +301,7 @@ function asScheduled({ seen, memory, period, plan, facts }: Following): LightsOu
 
 /** The condition Ready while the cluster cannot be read: the last observation may be out of date. */
 export function unreadable(message: string): NonNullable<LightsOutVerdict['ready']> {
-  return { status: 'Unknown', reason: 'ReadFailed', message };
+  return { status: 'Unknown', reason: 'ReadFailed', message: sentence(message) };
 }
 
 /** The items to write now: failed ones wait for their next try and then come last. */
@@ -338,7 +358,7 @@ function eventsOfNotes(plan: Plan, memory: LightsOutMemory, since: EpochMs | nul
       return {
         type: 'Warning',
         reason: 'PutDownAgain',
-        message: `${name} was put up by ${manager} and is put to sleep again. ${excludeAdvice(manager)}`,
+        message: `${name} was scaled up by ${manager}, and Headroom puts it to sleep again. ${excludeAdvice(manager)}`,
         key: `DownAgain ${name} ${period}`,
       };
     });

@@ -4,6 +4,7 @@ import { type LightsOutMemory, savingsAt, type ScalingRun, type Stage } from './
 import type { LightsOutObservation, LightsOutTimings } from './observation.ts';
 import type { PlanItem } from '../workload/evaluation.ts';
 import { PLAN_LIMIT } from './plan.ts';
+import { counted } from './sentences.ts';
 import type { LightsOutEvent } from './verdict.ts';
 import { workloadName } from '../workload/workload.ts';
 
@@ -155,14 +156,14 @@ export function completeRun(
   const isDown = run?.isDownscale === true || (isOther && period.state === 'Down');
   const events: LightsOutEvent[] = [];
   if (run !== null) {
-    const but = failed === 0 ? '' : `; ${failed} failed and are tried again`;
-    const where = `in ${run.namespaces.length} ${run.namespaces.length === 1 ? 'namespace' : 'namespaces'}`;
-    const note = (reason: string, count: number, what: string): void => {
-      const message = `${count} ${count === 1 ? 'workload' : 'workloads'} ${where} ${what}${but}`;
+    const but = failed === 0 ? '' : ` ${counted(failed, 'workload')} failed. Headroom tries again.`;
+    const where = `in ${counted(run.namespaces.length, 'namespace')}`;
+    const note = (reason: string, what: string): void => {
+      const message = `Headroom ${what}.${but}`;
       events.push({ type: 'Normal', reason, message, key: `${reason} ${run.startedAt}` });
     };
-    if (run.down > 0) note('ScaledDown', run.down, 'put to sleep');
-    if (run.up > 0) note('ScaledUp', run.up, 'woken');
+    if (run.down > 0) note('ScaledDown', `put ${counted(run.down, 'workload')} ${where} to sleep`);
+    if (run.up > 0) note('ScaledUp', `woke ${counted(run.up, 'workload')} ${where}`);
   }
   return {
     memory: {

@@ -1,5 +1,5 @@
 /** Sentences about a schedule in details, conditions and Events. */
-import { atMost } from '../../kernel/sentence.ts';
+import { atMost, sentence } from '../../kernel/sentence.ts';
 import { formatInstant } from '../../kernel/time.ts';
 import type { PlanItem } from '../workload/evaluation.ts';
 import { countsByKind, totalOf } from '../workload/kinds.ts';
@@ -14,9 +14,9 @@ const NAMED = 20;
 
 export function failureSentence({ failing, retry }: LightsOutMemory): string {
   const entries = Object.entries(failing).map(([workload, message]) => `${workload}: ${message}`);
-  const again = retry === null ? '' : `; tried again at ${formatInstant(retry.at)}`;
   const count = retry?.isMany ? `more than ${entries.length} workloads` : counted(entries.length, 'workload');
-  return `${count} cannot be written: ${shortList(entries, 5)}${again}`;
+  const failed = `${count} cannot be written: ${shortList(entries, 5)}`;
+  return retry === null ? failed : `${sentence(failed)} Headroom tries again at ${formatInstant(retry.at)}`;
 }
 
 export function stateSentence({ period, local }: LightsOutObservation, plan: Plan): string {
@@ -25,11 +25,12 @@ export function stateSentence({ period, local }: LightsOutObservation, plan: Pla
   const why = period.exception === null ? '' : ` (${period.exception})`;
   const next =
     period.next === null
-      ? 'no further change is planned'
-      : `${period.next.state === 'Up' ? 'wakes' : 'goes to sleep'} at ${local.next}`;
+      ? 'No further change is planned'
+      : `It ${period.next.state === 'Up' ? 'wakes' : 'goes to sleep'} at ${local.next}`;
   const { withheld = 0 } = plan;
-  const waiting = withheld === 0 ? '' : `; ${withheldSentence(withheld)}`;
-  return `${period.state === 'Up' ? 'awake' : 'asleep'}${why}, ${counted(asleep, 'workload')} asleep; ${next}${waiting}`;
+  const waiting = withheld === 0 ? '' : `. ${withheldSentence(withheld)}`;
+  const state = `the schedule is ${period.state === 'Up' ? 'awake' : 'asleep'}${why}`;
+  return `${state}, and ${counted(asleep, 'workload')} ${asleep === 1 ? 'is' : 'are'} asleep. ${next}${waiting}`;
 }
 
 /** `2 workloads wait for the end of the pause of their namespaces`. */
@@ -48,19 +49,19 @@ export function factsOf(
     ...(period === null
       ? []
       : [
-          `next by the cron patterns: up ${atMoment(local.nextUpscale)}, down ${atMoment(local.nextDownscale)} (${schedule?.spec?.timezone ?? 'UTC'})`,
+          `Next by the cron patterns: up ${atMoment(local.nextUpscale)}, down ${atMoment(local.nextDownscale)} (${schedule?.spec?.timezone ?? 'UTC'})`,
         ]),
     ...(plan === null
       ? []
       : [
-          `in scope: ${[
+          `In scope: ${[
             counted(plan.namespaces.length, 'namespace'),
             ...countsByKind(plan.stats, 'managed').map(({ kind, count = 0 }) => counted(count, kind)),
           ].join(', ')}`,
         ]),
     ...overrides.map(overrideSentence),
     ...memory.unready,
-    ...shortFacts(Object.entries(memory.failing).map(([workload, message]) => `failing: ${workload}: ${message}`)),
+    ...shortFacts(Object.entries(memory.failing).map(([workload, message]) => `Failing: ${workload}: ${message}`)),
     ...(plan === null
       ? []
       : shortFacts(

@@ -64,7 +64,7 @@ export const scheduleSpec = z.object({
   suspend: z
     .boolean()
     .default(false)
-    .describe('While true, nothing is put down or restored; a deletion restores all the same.'),
+    .describe('While true, nothing is put to sleep or woken; a deletion wakes everything all the same.'),
   workloadTypes: z
     .array(z.enum(workloadTypes))
     .max(workloadTypes.length)
@@ -101,7 +101,7 @@ export const scheduleSpec = z.object({
   requireApproval: z
     .boolean()
     .default(false)
-    .describe('Nothing is put down before an operator has approved the first run.'),
+    .describe('Nothing is put to sleep before an operator has approved the first run.'),
 });
 export type ScheduleSpec = z.output<typeof scheduleSpec>;
 

@@ -195,11 +195,11 @@ function atLevel(situation: Situation, level: number): Evaluation {
   if (isEmptyPatch(savedState) && autoscalers.length === 0) {
     const person = changedByPerson(workload, held, context);
     if (person === null) return keep('AsDesired');
-    const what = 'changed its autoscaler, while it was to sleep; that is left until the schedule wakes it';
+    const what = 'changed its autoscaler, while it was to sleep. That is left until the schedule wakes it';
     return keep('ChangedByPerson', `${truncate(person, NAME_LENGTH)} ${what}`);
   }
   if (!isLeft && areReset(workload, level, context)) {
-    const contested = contestedBy(situation, 'somebody', 'gave its autoscaler the old bounds back');
+    const contested = contestedBy(situation, 'somebody', 'restored the bounds of its autoscaler');
     return contested ?? change(workload, context, { direction: 'Down', reason: 'DownAgain', savedState, autoscalers });
   }
   return change(workload, context, { direction: 'Down', reason: 'Down', savedState, autoscalers });
@@ -227,7 +227,7 @@ function scaledUpAgain(situation: Situation): Evaluation {
   }
   if (by === 'machine' && isResumed(workload, heldOf(situation), context)) return kept(situation, true);
   if (by === 'ours') return downAs(situation, 'DownTo');
-  return contestedBy(situation, changed?.manager ?? 'somebody', 'put it up') ?? downAs(situation, 'DownAgain');
+  return contestedBy(situation, changed?.manager ?? 'somebody', 'scaled it up') ?? downAs(situation, 'DownAgain');
 }
 
 /** Not annotated, and up. */
@@ -245,7 +245,7 @@ function scaledUp(situation: Situation): Evaluation {
   if (by === 'machine' && isChanged && isResumed(workload, heldOf(situation), context)) return kept(situation, true);
   if (!desired.isCompleted || isNew || !isChanged || (by !== 'gitops' && by !== 'machine'))
     return downAnew(situation, 'Down');
-  return contestedBy(situation, changed.manager, 'put it up') ?? downAnew(situation, 'DownAgain');
+  return contestedBy(situation, changed.manager, 'scaled it up') ?? downAnew(situation, 'DownAgain');
 }
 
 /**
@@ -288,7 +288,7 @@ function kept(situation: Situation, isChange: boolean): Evaluation {
   if (autoscalers.length > 0) return change(workload, context, { direction: 'Up', reason: 'Released', autoscalers });
   const by = isChange ? workload.changed : null;
   const who = (isChange ? by?.manager : workload.createdBy) ?? 'somebody unknown';
-  const whoElse = isChange && isAnswered(situation) ? 'somebody put it up, then ' : '';
+  const whoElse = isChange && isAnswered(situation) ? 'somebody scaled it up, then ' : '';
   const at = isChange ? (by?.at ?? null) : workload.createdAt;
   const what = !isChange
     ? 'created it'
@@ -298,7 +298,7 @@ function kept(situation: Situation, isChange: boolean): Evaluation {
   const when = at === null ? '' : ` at ${formatInstant(at)}`;
   return keep(
     'ChangedByPerson',
-    `${whoElse}${truncate(who, NAME_LENGTH)} ${what}${when}, while it was to sleep; it is left until the schedule wakes it`,
+    `${whoElse}${truncate(who, NAME_LENGTH)} ${what}${when}, while it was to sleep. It is left until the schedule wakes it`,
   );
 }
 
@@ -311,7 +311,7 @@ function contestedBy({ workload, context }: Situation, manager: string, what: st
   const name = workloadName(workload);
   const until = Object.hasOwn(context.contested, name) ? context.contested[name] : undefined;
   if (until === undefined || until <= context.now) return null;
-  const detail = `${truncate(manager, NAME_LENGTH)} ${what} again; it is put to sleep at ${formatInstant(until)}. ${excludeAdvice(manager)}`;
+  const detail = `${truncate(manager, NAME_LENGTH)} ${what} again. It is put to sleep at ${formatInstant(until)}. ${excludeAdvice(manager)}`;
   return keep('Contested', detail, until);
 }
 

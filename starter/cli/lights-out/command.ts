@@ -77,7 +77,7 @@ const operatorCommands: readonly OperatorCommand[] = [
     name: 'approve',
     update: commandUpdates.approve.name,
     description: 'let the first run put workloads to sleep, where the schedule asks for an approval',
-    examples: ['approve dev-nights --reason "looked at the dry run"'],
+    examples: ['approve dev-nights --reason "checked the dry run"'],
   },
   {
     name: 'reconcile-now',

@@ -50,9 +50,9 @@ export function previewSchedules(
 
 function idleness({ suspend, dryRun, requireApproval }: ScheduleSpec): readonly string[] {
   return [
-    ...(suspend ? ['it is suspended: nothing is put down or restored'] : []),
+    ...(suspend ? ['it is suspended: nothing is put to sleep or woken'] : []),
     ...(dryRun ? ['it is a dry run: nothing is written'] : []),
-    ...(requireApproval ? ['nothing is put down before an operator has approved the first run'] : []),
+    ...(requireApproval ? ['nothing is put to sleep before an operator has approved the first run'] : []),
   ];
 }
 

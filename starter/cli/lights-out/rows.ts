@@ -75,8 +75,8 @@ function rowOf(object: ScheduleObject, phases: ReadonlyMap<string, string> | nul
     notes: [
       ...(ready === undefined || ready.status === 'True' ? [] : [`not ready: ${ready.reason}: ${ready.message}`]),
       ...problems.map(({ field, message }) => `invalid: ${field}: ${message}`),
-      ...(isDeleting ? ['it is being deleted: what it put down is restored first'] : []),
-      ...(spec?.suspend === true ? ['it is suspended: nothing is put down or restored'] : []),
+      ...(isDeleting ? ['it is being deleted: what it put to sleep is woken first'] : []),
+      ...(spec?.suspend === true ? ['it is suspended: nothing is put to sleep or woken'] : []),
       ...(spec?.dryRun === true ? ['it is a dry run: nothing is written'] : []),
       ...commanded(status, now),
       ...annotated(object, now),
@@ -126,6 +126,6 @@ function goneRow(schedule: string, phase: string): ScheduleRow {
     scaled: 0,
     ready: null,
     savedReplicaHours: '0.0',
-    notes: ['the schedule is gone: what it put down is restored'],
+    notes: ['the schedule is gone: what it put to sleep is woken'],
   };
 }

@@ -16,7 +16,7 @@ export function comparisonText(
     ...wrong.flatMap((quota) => [...wrongLines(quota, terminal), '']),
     ...restless.flatMap((quota) =>
       wrapped(
-        `${nameOf(quota)} changes all the time: whether ${quota.resources.join(', ')} ${quota.resources.length === 1 ? 'is' : 'are'} wrong or only late cannot be told.`,
+        `${nameOf(quota)} changes all the time: whether ${quota.resources.join(', ')} ${quota.resources.length === 1 ? 'is' : 'are'} wrong or only late is unknown.`,
         0,
         terminal,
       ),

@@ -144,7 +144,7 @@ async function readWorkloads(
     return await readMissingWorkloads(log, new NamespaceView(kubernetes, namespace), quotas, between, context);
   } catch (error) {
     if (statusCode(error) !== 403) throw error;
-    warnings.push('you may not read what was refused: events, replicasets or replicationcontrollers');
+    warnings.push('you may not read what admission denied: events, replicasets or replicationcontrollers');
     return [];
   }
 }

@@ -90,7 +90,11 @@ export function createReceiver(options: ReceiverOptions): (delivery: Delivery) =
     }
     return concerned.length === 0
       ? answer('unmatched', 202, 'no open pull request of this cluster is meant')
-      : answer('requested', 202, `${concerned.length} looked at again`);
+      : answer(
+          'requested',
+          202,
+          `${concerned.length} reconcile ${concerned.length === 1 ? 'request' : 'requests'} enqueued`,
+        );
   };
 }
 

@@ -45,7 +45,7 @@ export async function serveWebhooks(options: WebhookServerOptions): Promise<List
   };
   const reject = (reply: FastifyReply, event: string, outcome: string, status: number, message: string) => {
     count(event, outcome);
-    log.debug({ event, outcome }, `a webhook was refused: ${message}`);
+    log.debug({ event, outcome }, `a webhook delivery was rejected: ${message}`);
     return reply.code(status).send({ outcome, message });
   };
 
@@ -66,7 +66,7 @@ export async function serveWebhooks(options: WebhookServerOptions): Promise<List
     });
     if (status >= 300) return reject(reply, event, outcome, status, message);
     count(event, outcome);
-    log.debug({ event, delivery: header('x-github-delivery'), outcome }, `a webhook came: ${message}`);
+    log.debug({ event, delivery: header('x-github-delivery'), outcome }, `a webhook delivery was received: ${message}`);
     return reply.code(status).send({ outcome, message });
   });
   server.setNotFoundHandler((_request, reply) =>
@@ -80,8 +80,8 @@ export async function serveWebhooks(options: WebhookServerOptions): Promise<List
     if (statusCode === 415)
       return reject(reply, name, 'unsupported', 415, 'expected the content type application/json');
     if (statusCode < 500) return reject(reply, name, 'malformed', statusCode, 'expected a request of GitHub');
-    log.error({ err: error }, 'a webhook could not be taken in');
-    return reject(reply, name, 'failed', 500, 'it could not be taken in');
+    log.error({ err: error }, 'a webhook delivery could not be processed');
+    return reject(reply, name, 'failed', 500, 'the delivery could not be processed');
   });
   await server.listen({ host: address.host, port: address.port });
   const { port } = server.server.address() as AddressInfo;

@@ -14,7 +14,7 @@ describe('what a workload lacks', () => {
       'Up',
       3,
       object(3, { readyReplicas: 3 }, 3),
-      'not looked at by its controller yet',
+      'not observed by its controller yet',
     ],
     ['nothing more than a person asks for by now', 'Up', 3, object(1, { readyReplicas: 1 }), null],
     ['nothing of what a person asks for beyond', 'Up', 3, object(9, { readyReplicas: 3 }), null],

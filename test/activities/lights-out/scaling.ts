@@ -186,7 +186,7 @@ export function scalingTests(cluster: () => Cluster): void {
       expect((await read(web)).spec.replicas).toBe(3);
     });
 
-    it('wakes nothing with an old batch of the night, and says that it is to be woken by now', async () => {
+    it('wakes nothing with an old batch of the night, and says that the schedule wakes it now', async () => {
       const { at, create, read, schedule } = cluster();
       const ns = 'repeated-late';
       const web = workloadOf('Deployment', ns, 'web', 3);
@@ -197,7 +197,7 @@ export function scalingTests(cluster: () => Cluster): void {
       const batch = { target: targetOf(ns), scheduleUid, items, observeInput };
       expect((await at(NIGHT).ensureScaled(batch)).outcomes).toMatchObject([{ kind: 'done' }]);
       const { outcomes } = await at(MORNING).ensureScaled(batch);
-      const detail = 'it is to be woken by now (Up)';
+      const detail = 'the schedule wakes it now (Up)';
       expect(outcomes).toEqual([{ workload: `Deployment ${ns}/web`, kind: 'skipped', detail }]);
       const { metadata, spec } = await read(web);
       expect(spec.replicas).toBe(0);

@@ -182,7 +182,7 @@ describe('a limit of GitHub', () => {
       position: 1,
       of: 1,
       waitMs: 59_000,
-      because: 'GitHub wants no writes until 2026-11-20T00:01:00Z: secondary rate limit',
+      because: 'GitHub allows no writes until 2026-11-20T00:01:00Z: secondary rate limit',
     });
     expect(grantPermits(queued, ask('a', 'approved'), T + 60_000)[1].granted).toBe(true);
   });

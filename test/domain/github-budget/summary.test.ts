@@ -57,7 +57,7 @@ describe('the standing of a budget', () => {
     const state = limit(asked('a'), { waitMs: 30 * SECOND, words: 'slow down' }, T);
     expect(summaryOf(state, T)).toMatchObject({
       phase: 'Limited',
-      detail: 'GitHub wants no writes until 2026-11-20T00:00:30Z: slow down. No write waits',
+      detail: 'GitHub allows no writes until 2026-11-20T00:00:30Z: slow down. No write waits',
     });
     expect(nextChange(state, T)).toBe(T + 30 * SECOND);
   });

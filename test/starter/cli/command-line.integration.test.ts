@@ -302,7 +302,7 @@ describe.concurrent('headroom', () => {
       '\n  The mode is propose (worker: environment HEADROOM_MODE).\n  Auto-merge is off (namespace annotation resizer.io/auto-merge).\n',
     );
     const more = await explain('--what-if', 'replicas=web=30');
-    expect(more.next[0]?.detail).toContain('the need is greater than its values, so it would be updated (pods 10 → ');
+    expect(more.next[0]?.detail).toContain('more is required than its values, so it would be updated (pods 10 → ');
   });
 
   it('says that no episode runs for a quota that nobody knows', async () => {

@@ -103,7 +103,9 @@ describe('the queue of hints', () => {
     await clock.pass(GAP_MS);
     expect(sent).toEqual(['a']);
     expect(queue.depth).toBe(0);
-    expect(lines).toEqual(['Temporal does not take a hint for full: the workflow has reached its limit of signals']);
+    expect(lines).toEqual([
+      'Temporal does not accept the reconcile request for full: the workflow has reached its limit of signals',
+    ]);
   });
 
   it('sends a burst no faster than allowed, and all of it', async () => {
@@ -183,9 +185,9 @@ describe('the queue of hints', () => {
     expect(new Set(got).size).toBe(20);
     expect(queue).toMatchObject({ trouble: null, depth: 0 });
     expect(lines.filter((line) => line.startsWith('waiting for Temporal'))).toEqual([
-      'waiting for Temporal to take hints: 14 UNAVAILABLE: no connection',
+      'waiting for Temporal to accept reconcile requests: 14 UNAVAILABLE: no connection',
     ]);
-    expect(lines).toContain('Temporal takes hints again');
+    expect(lines).toContain('Temporal accepts reconcile requests again');
   });
 
   it('never has two hints for one workflow under way', async () => {

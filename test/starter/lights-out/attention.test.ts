@@ -40,8 +40,8 @@ describe('the attention of a schedule', () => {
   it('is asked for when what is left alone begins, changes or ends to be worth saying', () => {
     expect(told(asDesired, byPerson)).toBe('ChangedByPerson, kubectl gave it 3 replicas');
     expect(told(byPerson, { ...byPerson, detail: 'kubectl gave it 5 replicas' })).toContain('5 replicas');
-    expect(told(byPerson, asDesired)).toBe('nothing is to be said of it any more');
-    expect(told(byPerson, null)).toBe('nothing is to be said of it any more');
+    expect(told(byPerson, asDesired)).toBe('its note no longer holds');
+    expect(told(byPerson, null)).toBe('its note no longer holds');
     expect(told(null, { kind: 'keep', reason: 'Grace', until: 0 })).toBe('Grace, 1970-01-01T00:00:00.000Z');
     expect(told(down, byPerson)).toContain('ChangedByPerson');
   });
@@ -56,8 +56,8 @@ describe('the attention of a schedule', () => {
 
   it('is asked for in a dry run also when nothing would be done any more', () => {
     expect(told(asDesired, down, true)).toBe('Down');
-    expect(told(down, asDesired, true)).toBe('nothing is to be done with it any more');
-    expect(told(down, null, true)).toBe('nothing is to be done with it any more');
+    expect(told(down, asDesired, true)).toBe('it needs no change any more');
+    expect(told(down, null, true)).toBe('it needs no change any more');
     expect(told(asDesired, asDesired, true)).toBeNull();
   });
 });

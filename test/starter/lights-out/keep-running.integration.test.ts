@@ -44,12 +44,12 @@ it('says once that Temporal does not answer, hints at nothing meanwhile, and goe
     signal: stop.signal,
   });
   await eventually('it asked several times in vain', () => asked > 3);
-  expect(lines).toEqual([expect.stringMatching(/^Temporal does not say which schedules have a workflow: /)]);
+  expect(lines).toEqual([expect.stringMatching(/^Temporal does not list which schedules have a workflow: /)]);
   expect(hinted).toEqual([]);
   line.mend();
   await eventually('it hints', () => hinted.length > 0);
   expect(hinted[0]).toBe('start lights-out/test/night (start)');
-  expect(lines.slice(1)).toEqual(['Temporal says again which schedules have a workflow']);
+  expect(lines.slice(1)).toEqual(['Temporal lists again which schedules have a workflow']);
   stop.abort();
   await kept;
   await connection.close();

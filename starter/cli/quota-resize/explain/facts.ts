@@ -254,7 +254,7 @@ function inReview(
 ): Step {
   const grown =
     requirement !== null && outgrows(requirement, decided, observation.policy)
-      ? `; the need is greater than its values, so it would be updated (${requirement.changes.map(describeChange).join('; ')})`
+      ? `; more is required than its values, so it would be updated (${requirement.changes.map(describeChange).join('; ')})`
       : '';
   const learntFrom =
     status === null

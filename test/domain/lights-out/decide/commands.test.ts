@@ -34,7 +34,7 @@ describe('wake and sleep', () => {
     ['both times', { for: '1h', until: '2026-11-20T20:00:00Z' }, 'either "for"'],
     ['no duration', { for: '3 hours' }, '"3 hours": expected a duration'],
     ['a moment without a zone', { until: '2026-11-20T20:00:00' }, 'expected a moment with its zone'],
-    ['the past', { until: '2026-11-20T11:00:00Z' }, 'is over'],
+    ['the past', { until: '2026-11-20T11:00:00Z' }, 'is in the past'],
     ['more than a month', { for: '32d' }, 'longer than 31 d'],
     ['a foreign namespace', { for: '1h', namespace: 'kube-system' }, 'not in the scope'],
     ['what is no object', 7, 'either "for"'],
@@ -61,7 +61,7 @@ describe('wake and sleep', () => {
   ])('say why nothing happens for now where the schedule is %s', (_, seen, memory, why) => {
     const answer = told('wake', { for: '1h' }, memory, seen);
     expect(answer.memory?.overrides).toHaveLength(1);
-    expect(answer.message).toContain(`; nothing happens for now, because ${why}`);
+    expect(answer.message).toContain(`. Nothing happens for now, because ${why}`);
   });
 
   it('are ended by cancel, everywhere or in one namespace', () => {

@@ -25,7 +25,7 @@ describe('a schedule that is followed', () => {
       reason: 'AsScheduled',
       until: NOON + 12 * HOUR,
       ready: { status: 'True', reason: 'ReconcileSucceeded' },
-      detail: 'asleep, 0 workloads asleep; wakes at Sat 2026-11-21 00:00 +00:00',
+      detail: 'the schedule is asleep, and 0 workloads are asleep. It wakes at Sat 2026-11-21 00:00 +00:00',
     });
   });
 
@@ -106,8 +106,8 @@ describe('a schedule that is followed', () => {
       schedule: scheduleOf({ spec: specOf({ dryRun: true }), hasFinalizer: false }),
     };
     const verdict = decided(observeInput);
-    expect(verdict).toMatchObject({ kind: 'wait', phase: 'DryRun', detail: 'a dry run: 1 workload would be written' });
-    expect(verdict.facts).toContain('would be done: Deployment team-a/web 3 -> 0');
+    expect(verdict).toMatchObject({ kind: 'wait', phase: 'DryRun', detail: 'this dry run would change 1 workload' });
+    expect(verdict.facts).toContain('Would be done: Deployment team-a/web 3 -> 0');
     const emitted = verdict.events.map(({ key }) => key);
     expect(emitted).toHaveLength(1);
     expect(decided(observeInput, { ...existing, emitted }).events).toEqual([]);
@@ -152,7 +152,7 @@ describe('a schedule that is followed', () => {
       problems: [{ field: 'spec.timezone', message: 'no zone' }],
     });
     const verdict = decided({ schedule, period: null, plan: null });
-    expect(verdict.ready).toEqual({ status: 'False', reason: 'InvalidSchedule', message: 'spec.timezone: no zone' });
+    expect(verdict.ready).toEqual({ status: 'False', reason: 'InvalidSchedule', message: 'spec.timezone: no zone.' });
     expect(verdict.events).toMatchObject([{ reason: 'InvalidSchedule', key: 'InvalidSchedule 7' }]);
   });
 
@@ -189,7 +189,8 @@ describe('a schedule that is followed', () => {
       ready: {
         status: 'False',
         reason: 'ReconcileFailed',
-        message: '1 workload cannot be written: Deployment team-a/bad: denied; tried again at 2026-11-20T12:00:15Z',
+        message:
+          '1 workload cannot be written: Deployment team-a/bad: denied. Headroom tries again at 2026-11-20T12:00:15Z.',
       },
     });
     expect(decided({ at: NOON + 15_000, plan: planOf([bad]) }, memory)).toMatchObject({ kind: 'scale', items: [bad] });
@@ -197,7 +198,7 @@ describe('a schedule that is followed', () => {
 
   it('says what the pause of a namespace withholds', () => {
     const [, { detail }] = decide(lookOf({ plan: planOf([], { total: 1, withheld: 1 }) }), existing);
-    expect(detail).toMatch(/; 1 workload waits for the end of the pause of its namespace$/);
+    expect(detail).toMatch(/\. 1 workload waits for the end of the pause of its namespace$/);
   });
 
   it('forgets a failure that is not to be written any more', () => {
@@ -245,7 +246,7 @@ describe('more failures than are remembered by name', () => {
       kind: 'wait',
       reason: 'ScalingFailed',
       until: NOON + 15_000,
-      detail: expect.stringMatching(/^more than 100 workloads cannot be written: /),
+      detail: expect.stringMatching(/^More than 100 workloads cannot be written: /),
     });
     expect(decided({ at: NOON + 15_000, plan: planOf(many) }, memory)).toMatchObject({ kind: 'scale', items: many });
   });

@@ -35,7 +35,7 @@ describe('a run', () => {
       {
         type: 'Normal',
         reason: 'ScaledDown',
-        message: '2 workloads in 1 namespace put to sleep',
+        message: 'Headroom put 2 workloads in 1 namespace to sleep.',
         key: `ScaledDown ${NOON}`,
       },
     ]);

@@ -132,7 +132,7 @@ describe('an autoscaler that is held and changed', () => {
     expect(evaluate(left, namespaceOf(), contextOf(keeping(2)))).toEqual({
       kind: 'keep',
       reason: 'ChangedByPerson',
-      detail: 'kubectl-edit changed its autoscaler, while it was to sleep; that is left until the schedule wakes it',
+      detail: 'kubectl-edit changed its autoscaler, while it was to sleep. That is left until the schedule wakes it',
     });
     const scaled = { ...left, replicas: 4, changed: changeBy('kube-controller-manager') };
     expect(writes(scaled, keeping(2))).toBe('ChangedByPerson');
@@ -228,7 +228,7 @@ describe('a HorizontalPodAutoscaler', () => {
     const resumed = { ...scaled, autoscalers: [autoscaler(3, 10, savedState)] };
     expect(evaluate(resumed, namespaceOf(), contextOf())).toMatchObject({
       reason: 'ChangedByPerson',
-      detail: expect.stringMatching(/^somebody put it up, then kube-controller-manager gave it 3 replicas/),
+      detail: expect.stringMatching(/^somebody scaled it up, then kube-controller-manager gave it 3 replicas/),
     });
     expect(writes(by('argocd-controller'))).toEqual([workload]);
     expect(writes({ ...scaled, autoscalers: [] })).toEqual([workload]);

@@ -265,7 +265,7 @@ describe('what was put up while it was to be down', () => {
       kind: 'keep',
       reason: 'ChangedByPerson',
       detail:
-        'kubectl gave it 2 replicas at 2026-11-20T21:00:00Z, while it was to sleep; it is left until the schedule wakes it',
+        'kubectl gave it 2 replicas at 2026-11-20T21:00:00Z, while it was to sleep. It is left until the schedule wakes it',
     });
     expect(told(asleep({ replicas: 1, changed: null }))).toBe('ChangedByPerson');
     expect(told(suspended({ isSuspended: false, changed: changeBy('kubectl') }))).toBe('ChangedByPerson');

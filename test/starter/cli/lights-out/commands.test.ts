@@ -201,7 +201,7 @@ berlin-nights: Down since Thu 2026-04-02 20:00 +02:00 (Easter), Europe/Berlin
     const twice = `${NIGHTS}---${NIGHTS.replace('berlin-nights', 'other').replace('spec:', 'spec:\n  suspend: true')}`;
     const text = shown(twice, '2026-03-27T12:00:00+01:00', '1d');
     expect(text).toContain('  warning: may want the same workloads as the schedule other');
-    expect(text).toContain('  warning: it is suspended: nothing is put down or restored\n');
+    expect(text).toContain('  warning: it is suspended: nothing is put to sleep or woken\n');
   });
 
   it('ends where there are more changes than one preview shows, and says how to go on', () => {

@@ -189,8 +189,8 @@ describe('a comparison in a terminal', () => {
   used   requests.cpu            7    3600m      +3400m
   reported by Headroom at 2026-11-20T10:15:00Z: pods: …
 
-team-b/compute changes all the time: whether pods is wrong or only late cannot
-  be told.
+team-b/compute changes all the time: whether pods is wrong or only late is
+  unknown.
 team-c/objects: secrets not compared: you may not list secrets.
 1 of 3 quotas of prod has a status that is not true.
 `,

@@ -198,7 +198,7 @@ describe('the starter', () => {
     const [, health] = /"health":"([^"]+)"/.exec(log) ?? [];
     const report = (await (await fetch(`${health}/readyz`)).json()) as { conditions: Record<string, unknown> };
     expect(report.conditions).toMatchObject({ webhooks: { ready: true }, 'watch leases': { ready: true } });
-    expect(log).toContain('a webhook came');
+    expect(log).toContain('a webhook delivery was received');
     for (const secret of SECRETS) expect(log).not.toContain(secret);
   });
 });
