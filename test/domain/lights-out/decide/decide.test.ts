@@ -157,19 +157,25 @@ describe('a schedule that is followed', () => {
   });
 
   it.each([
-    ['everything', 'GloballyPaused', 'Headroom is paused in this cluster by ops'],
-    ['controller', 'Paused', 'the controller is paused by ops'],
-    ['target', 'Paused', 'paused by ops'],
-  ] as const)('writes nothing and shows the pause while the scope of one is %s', (scope, reason, sentence) => {
-    const detail = expect.stringMatching(new RegExp(`^${sentence} since 2026-11-20T12:00:00Z: an incident \\(`));
+    [
+      'everything',
+      'GloballyPaused',
+      'Headroom is paused in this cluster by ops',
+      'Headroom is paused in this cluster by ops',
+    ],
+    ['controller', 'Paused', 'the controller is paused by ops', 'The controller is paused by ops'],
+    ['target', 'Paused', 'paused by ops', 'Paused by ops'],
+  ] as const)('writes nothing and shows the pause while the scope of one is %s', (scope, reason, detail, message) => {
+    const beginning = (words: string) =>
+      expect.stringMatching(new RegExp(`^${words} since 2026-11-20T12:00:00Z: an incident \\(`));
     for (const seen of [{ plan: planOf([itemOf('web')]) }, {}, { schedule: scheduleOf({ isDeleting: true }) }]) {
       expect(decided({ ...seen, pause: pauseBy('ops', scope) })).toMatchObject({
         kind: 'wait',
         phase: 'Paused',
         reason,
-        detail,
+        detail: beginning(detail),
         until: null,
-        ready: { status: 'Unknown', reason, message: detail },
+        ready: { status: 'Unknown', reason, message: beginning(message) },
       });
     }
   });
